@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The one file list of the module, read by both branches of CMakeLists.txt. A section per room, bottom up.
+
+set(gradsync_sources)
+set(gradsync_headers)
+
+# model/plan
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers
+  model/plan/chunk-layout.h
+  model/plan/plan-builder.h
+  model/plan/plan.h
+)
+
+# model/topology
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers
+  model/topology/routing-tables.h
+  model/topology/topology.h
+  model/topology/worker-groups.h
+)
+
+# model/scheme
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers
+  model/scheme/scheme.h
+)
+
+# model/fabric
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers)
+
+# model/transport
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers
+  model/transport/transport.h
+)
+
+# model/engine
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers
+  model/engine/exchange-engine.h
+)
+
+# helper
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers)
+
+# The command-line program (examples/ in ns-3's sense), not part of the library.
+set(gradsync_program_sources)
+
+# ns-3 TestSuites: run by test.py in the tree, by gradsync-test-runner stand-alone.
+set(gradsync_suite_sources)
+
+# GoogleTest unit tests, stand-alone only. One executable per file, named after it.
+set(gradsync_unit_tests)
+
+# Benchmarks, stand-alone only. One executable per file.
+set(gradsync_benchmarks)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Stand-alone mode: an installed ns-3 found by its CMake package.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+option(GRADSYNC_WERROR "Treat warnings as errors" OFF)
+option(GRADSYNC_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
+option(GRADSYNC_TESTS "Build the tests" ON)
+option(GRADSYNC_BENCHMARKS "Build the benchmarks" ON)
+
+find_package(ns3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+
+# Imported targets are ns3::libcore up to ns-3.42 and ns3::core from 3.43.
+function(gradsync_ns3_libraries output)
+  set(libraries)
+  foreach(module ${ARGN})
+    if(TARGET ns3::lib${module})
+      list(APPEND libraries ns3::lib${module})
+    elseif(TARGET ns3::${module})
+      list(APPEND libraries ns3::${module})
+    else()
+      message(FATAL_ERROR "The installed ns-3 has no module ${module}")
+    endif()
+  endforeach()
+  set(${output} ${libraries} PARENT_SCOPE)
+endfunction()
+gradsync_ns3_libraries(gradsync_ns3 core network)
+
+# Headers are included as "ns3/name.h" in both modes; ns-3 copies them, here links do.
+set(gradsync_include ${CMAKE_BINARY_DIR}/include)
+file(REMOVE_RECURSE ${gradsync_include})
+file(MAKE_DIRECTORY ${gradsync_include}/ns3)
+foreach(header ${gradsync_headers})
+  get_filename_component(name ${header} NAME)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${header} ${gradsync_include}/ns3/${name} SYMBOLIC)
+endforeach()
+
+add_library(gradsync-options INTERFACE)
+target_compile_options(gradsync-options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+  $<$<BOOL:${GRADSYNC_WERROR}>:-Werror>
+  $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
+target_link_options(gradsync-options INTERFACE
+  $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined>)
+target_compile_definitions(gradsync-options INTERFACE
+  NS3_LOG_ENABLE $<$<CONFIG:Debug>:NS3_ASSERT_ENABLE>)
+
+add_library(gradsync STATIC ${gradsync_sources})
+target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
+target_link_libraries(gradsync PUBLIC ${gradsync_ns3} fmt::fmt nlohmann_json::nlohmann_json
+  PRIVATE gradsync-options)
+set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
+
+if(gradsync_program_sources)
+  add_executable(gradsync-program ${gradsync_program_sources})
+  set_target_properties(gradsync-program PROPERTIES OUTPUT_NAME gradsync)
+  target_link_libraries(gradsync-program PRIVATE gradsync gradsync-options CLI11::CLI11)
+endif()
+
+if(GRADSYNC_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  foreach(source ${gradsync_unit_tests})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_compile_definitions(${name} PRIVATE GRADSYNC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${name} PRIVATE gradsync gradsync-options GTest::gmock_main)
+    gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+  endforeach()
+  if(gradsync_suite_sources)
+    add_executable(gradsync-test-runner tests/suites/test-runner.cc ${gradsync_suite_sources})
+    target_include_directories(gradsync-test-runner PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(gradsync-test-runner PRIVATE gradsync gradsync-options)
+    foreach(source ${gradsync_suite_sources})
+      # The suite's name is its file's name: tests/suites/gradsync-plan-suite.cc holds "gradsync-plan".
+      get_filename_component(name ${source} NAME_WE)
+      string(REGEX REPLACE "-suite$" "" name ${name})
+      add_test(NAME suite.${name} COMMAND gradsync-test-runner --suite=${name} --stop-on-failure)
+    endforeach()
+  endif()
+endif()
+
+if(GRADSYNC_BENCHMARKS)
+  foreach(source ${gradsync_benchmarks})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${name} PRIVATE gradsync gradsync-options)
+  endforeach()
+endif()

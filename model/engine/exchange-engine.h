@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_EXCHANGE_ENGINE_H
+#define GRADSYNC_EXCHANGE_ENGINE_H
+
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/plan.h"
+#include "ns3/traced-callback.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// One training job: a plan that is executed once per iteration.
+struct Job
+{
+    std::string name;
+    std::shared_ptr<const Plan> plan;
+    std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
+    uint32_t iterations{1};
+    Time start;          //!< when the first iteration starts
+    Time compute;        //!< forward and backward pass of every worker, before its exchange starts
+    /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in seconds; 0: free.
+    double reduceSecondsPerByte{0.0};
+};
+
+/// Why a run could not be finished.
+struct ExchangeFailure
+{
+    std::string reason;                //!< one line for the user: job, iteration, what and why
+    uint32_t job;
+    uint32_t iteration;
+    std::vector<OperationId> unfinished; //!< operations of that job's current iteration not done, ascending
+};
+
+/// An iteration as the trace source reports it.
+struct IterationRecord
+{
+    uint32_t job;
+    uint32_t iteration; //!< from 0
+    Time start;         //!< the workers begin to compute
+    Time exchangeStart; //!< the first worker begins to exchange
+    Time end;           //!< the last operation of the plan is done
+};
+
+/// A transfer as the trace source reports it.
+struct TransferRecord
+{
+    uint32_t job;
+    uint32_t iteration;
+    OperationId operation;
+    Time start; //!< handed to the transport
+    Time end;   //!< delivered (before the receiver's reduce time)
+};
+
+/**
+ * Executes the plans of all jobs on a transport.
+ *
+ * Bulk-synchronous: an iteration of a job starts when its previous one is done at every rank. Every rank
+ * is an ExchangeApplication installed on an ns-3 Node. Operations that become ready together start in
+ * ascending id.
+ */
+class ExchangeEngine : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    ExchangeEngine();
+    ~ExchangeEngine() override;
+
+    /// Must be called before AddJob. The transport must be installed.
+    void SetTransport(Ptr<Transport> transport);
+
+    /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the plan
+    uint32_t AddJob(Job job);
+
+    /// True when every iteration of every job is done.
+    bool IsFinished() const;
+
+    /// After Simulator::Run: empty when finished, else what is missing ("stalled": nothing left to happen).
+    std::optional<ExchangeFailure> GetFailure() const;
+
+    uint64_t GetTotalBytes() const;     //!< bytes that all transfers of all iterations move
+    uint64_t GetDeliveredBytes() const; //!< of these, delivered so far
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
+    TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_EXCHANGE_ENGINE_H

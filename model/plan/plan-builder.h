@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PLAN_BUILDER_H
+#define GRADSYNC_PLAN_BUILDER_H
+
+#include "ns3/plan.h"
+
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Collects operations and edges, then freezes them into a Plan.
+ *
+ * Operations are started in ascending id when several become ready at the same time, so the order of
+ * the Add calls is the order in which a rank posts its sends.
+ */
+class PlanBuilder
+{
+  public:
+    /// \param rankCount all ranks, dedicated servers included; \param workerCount those that contribute
+    PlanBuilder(uint32_t rankCount, uint32_t workerCount, ChunkLayout layout);
+
+    /// Reserves memory for a known number of operations and edges.
+    void Reserve(size_t operations, size_t edges);
+
+    OperationId AddReduce(uint32_t src, uint32_t dst, uint32_t firstChunk, uint32_t chunkCount, uint32_t stream = 0);
+    OperationId AddCopy(uint32_t src, uint32_t dst, uint32_t firstChunk, uint32_t chunkCount, uint32_t stream = 0);
+    OperationId AddJoin(uint32_t rank);
+
+    /// `later` starts only when `earlier` is done.
+    void AddEdge(OperationId earlier, OperationId later);
+
+    /**
+     * Freezes the plan; the builder is empty afterwards.
+     * \throws std::logic_error when an operation names a rank or chunk out of range, sends to itself, or
+     *         when an edge names an unknown operation or the edges form a cycle
+     */
+    Plan Build();
+
+  private:
+    Plan m_plan;
+    std::vector<std::pair<OperationId, OperationId>> m_edges;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PLAN_BUILDER_H

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PLAN_H
+#define GRADSYNC_PLAN_H
+
+#include "ns3/chunk-layout.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Index of an operation in its plan.
+using OperationId = uint32_t;
+
+/// What an operation does.
+enum class OperationKind : uint8_t
+{
+    TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
+    TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
+    Join            //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
+};
+
+/**
+ * One operation of a plan. 24 bytes, because a plan may hold millions (design §1).
+ *
+ * A transfer reads its chunks at `src` when it starts and writes them at `dst` when it is done.
+ */
+struct Operation
+{
+    OperationKind kind;
+    uint32_t src;        //!< sending rank; for Join the rank it is accounted to
+    uint32_t dst;        //!< receiving rank; for Join equal to src
+    uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount); empty for Join
+    uint32_t chunkCount;
+    /**
+     * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one connection
+     * and arrive in the order in which they were started; different streams share the links fairly.
+     */
+    uint32_t stream;
+
+    bool IsTransfer() const
+    {
+        return kind != OperationKind::Join;
+    }
+};
+
+/**
+ * The heart of gradsync: one gradient exchange as a DAG of operations over chunked buffers.
+ *
+ * Ranks [0, workers) contribute a gradient and must hold the result at the end; ranks
+ * [workers, ranks) are dedicated servers, which start empty and only help. Edges are stored as
+ * compressed sparse rows. Build one with PlanBuilder; a plan never changes afterwards.
+ */
+class Plan
+{
+  public:
+    Plan() = default;
+
+    uint32_t GetRankCount() const
+    {
+        return m_rankCount;
+    }
+
+    uint32_t GetWorkerCount() const
+    {
+        return m_workerCount;
+    }
+
+    const ChunkLayout& GetLayout() const
+    {
+        return m_layout;
+    }
+
+    std::span<const Operation> GetOperations() const
+    {
+        return m_operations;
+    }
+
+    /// Operations that wait for `id`, in ascending order.
+    std::span<const OperationId> GetSuccessors(OperationId id) const
+    {
+        return {m_successors.data() + m_successorOffsets[id],
+                m_successorOffsets[id + 1] - m_successorOffsets[id]};
+    }
+
+    /// Number of operations that each operation waits for.
+    std::span<const uint32_t> GetPredecessorCounts() const
+    {
+        return m_predecessorCounts;
+    }
+
+    /// Bytes that operation `id` moves; 0 for Join.
+    uint64_t GetBytes(OperationId id) const
+    {
+        const auto& operation = m_operations[id];
+        return m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
+    }
+
+    /// Heap bytes held by this plan.
+    uint64_t GetMemoryBytes() const;
+
+  private:
+    friend class PlanBuilder;
+
+    uint32_t m_rankCount{0};
+    uint32_t m_workerCount{0};
+    ChunkLayout m_layout;
+    std::vector<Operation> m_operations;
+    std::vector<uint32_t> m_successorOffsets; //!< size operations + 1
+    std::vector<OperationId> m_successors;
+    std::vector<uint32_t> m_predecessorCounts;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PLAN_H

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROUTING_TABLES_H
+#define GRADSYNC_ROUTING_TABLES_H
+
+#include "ns3/topology.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Equal-cost shortest paths (fewest links) between endpoints. Endpoints never forward.
+ *
+ * Next hops are port numbers of the node (indices into Topology::GetPorts), ascending. Identical sets
+ * are stored once, so the tables of 1,024 hosts take a few megabytes.
+ */
+class RoutingTables
+{
+  public:
+    explicit RoutingTables(const Topology& topology);
+
+    /// Ports of `node` on shortest paths to `endpoint` (an endpoint index); empty: at the endpoint itself or unreachable.
+    std::span<const uint16_t> GetNextHops(NodeId node, uint32_t endpoint) const
+    {
+        const auto set = m_setOf[static_cast<size_t>(node) * m_endpointCount + endpoint];
+        return {m_ports.data() + m_setOffsets[set], m_setOffsets[set + 1] - m_setOffsets[set]};
+    }
+
+    /// Links on a shortest path between two endpoints; 0 from an endpoint to itself.
+    uint32_t GetDistance(uint32_t source, uint32_t destination) const;
+
+    /// Share of the traffic source -> destination on one direction of a link.
+    struct LinkShare
+    {
+        LinkId link;
+        bool forward; //!< true: from Topology link end a to end b
+        double share; //!< (0, 1]
+    };
+
+    /// How traffic source -> destination spreads when every node splits evenly over its next hops. Ordered by (link, forward).
+    std::vector<LinkShare> GetEvenSplit(uint32_t source, uint32_t destination) const;
+
+  private:
+    const Topology* m_topology;
+    size_t m_endpointCount;
+    std::vector<uint32_t> m_setOf;      //!< [node * endpoints + endpoint]
+    std::vector<uint32_t> m_setOffsets; //!< set s is m_ports[m_setOffsets[s] .. m_setOffsets[s+1])
+    std::vector<uint16_t> m_ports;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROUTING_TABLES_H

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TOPOLOGY_H
+#define GRADSYNC_TOPOLOGY_H
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+using NodeId = uint32_t;
+using LinkId = uint32_t;
+
+/// What a node is. Endpoints (Host, Accelerator) send and receive; all others forward.
+enum class NodeKind : uint8_t
+{
+    Host,        //!< a server seen as one endpoint
+    Accelerator, //!< a GPU or the like inside a server: an endpoint
+    Nic,
+    PcieSwitch,
+    Cpu, //!< root complex of a socket
+    NvSwitch,
+    Switch
+};
+
+/// What a link is; statistics are kept per class.
+enum class LinkKind : uint8_t
+{
+    Host,   //!< endpoint or NIC to its first switch
+    Fabric, //!< switch to switch
+    Pcie,
+    Upi,
+    Nvlink
+};
+
+bool IsEndpoint(NodeKind kind);
+std::string_view ToString(NodeKind kind);
+std::string_view ToString(LinkKind kind);
+
+struct TopologyNode
+{
+    std::string name; //!< unique
+    NodeKind kind;
+    /**
+     * Height in the hierarchy: 0 everything inside a server, 1 leaf (top of rack), 2 spine or
+     * aggregation, 3 core. Groups are derived from it.
+     */
+    uint32_t tier;
+};
+
+/// A full-duplex point-to-point link.
+struct TopologyLink
+{
+    NodeId a;
+    NodeId b;
+    DataRate rate; //!< per direction
+    Time delay;    //!< propagation
+    LinkKind kind;
+};
+
+/// One end of a link as seen from a node.
+struct Adjacency
+{
+    LinkId link;
+    NodeId peer;
+};
+
+/**
+ * The network as an undirected multigraph with typed nodes and links. Knows no packet and no scheme.
+ *
+ * Endpoints are numbered 0.. in the order in which they were added; an endpoint index is what transports
+ * and jobs use. A node's ports are its adjacencies, in the order in which the links were added.
+ */
+class Topology
+{
+  public:
+    /// \throws std::invalid_argument when the name is empty or already taken
+    NodeId AddNode(std::string name, NodeKind kind, uint32_t tier);
+    /// \throws std::invalid_argument when a node is unknown, both ends are equal, the rate is 0 or the delay negative
+    LinkId AddLink(NodeId a, NodeId b, DataRate rate, Time delay, LinkKind kind);
+
+    std::span<const TopologyNode> GetNodes() const;
+    std::span<const TopologyLink> GetLinks() const;
+    /// Endpoint index -> node.
+    std::span<const NodeId> GetEndpoints() const;
+    std::span<const Adjacency> GetPorts(NodeId node) const;
+
+    /// \throws std::invalid_argument with the name of an endpoint that cannot reach the others
+    void CheckConnected() const;
+
+  private:
+    std::vector<TopologyNode> m_nodes;
+    std::vector<TopologyLink> m_links;
+    std::vector<NodeId> m_endpoints;
+    std::vector<std::vector<Adjacency>> m_ports;
+    std::vector<std::string> m_sortedNames; //!< for the uniqueness check
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TOPOLOGY_H

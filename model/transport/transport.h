@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRANSPORT_H
+#define GRADSYNC_TRANSPORT_H
+
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/routing-tables.h"
+#include "ns3/topology.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Told when a message is through. Called from simulator events.
+class MessageHandler
+{
+  public:
+    /// The last byte of the message is at the receiver, all earlier bytes too.
+    virtual void OnDelivered(uint64_t tag) = 0;
+    /// The transport gave up; `reason` names the connection and the cause.
+    virtual void OnFailed(uint64_t tag, const std::string& reason) = 0;
+
+  protected:
+    ~MessageHandler() = default;
+};
+
+/// One message between two endpoints.
+struct Message
+{
+    uint32_t src;    //!< endpoint index
+    uint32_t dst;    //!< endpoint index, not src
+    uint32_t stream; //!< messages with equal (src, dst, stream) are delivered in the order sent
+    uint64_t bytes;  //!< 0 is allowed: still costs one packet
+    uint64_t tag;    //!< given back to the handler
+    MessageHandler* handler;
+};
+
+/// What one direction of one link carried.
+struct LinkStatistics
+{
+    uint64_t packets{0};      //!< data, acknowledgements and control
+    uint64_t payloadBytes{0}; //!< message bytes, retransmissions included
+    uint64_t wireBytes{0};    //!< with all headers, preamble and inter-frame gap
+    uint64_t droppedPackets{0};
+    uint64_t ecnMarkedPackets{0};
+    uint64_t maxQueueBytes{0};
+    Time pfcPause; //!< time for which the sending end was paused
+};
+
+/// Totals of a transport.
+struct TransportStatistics
+{
+    uint64_t goodputBytes{0}; //!< message bytes delivered, each once
+    uint64_t wireBytes{0};    //!< sum over links
+    uint64_t dataPacketHops{0};
+    uint64_t controlPacketHops{0}; //!< acknowledgements, CNPs, PFC frames
+    uint64_t droppedPackets{0};
+    uint64_t ecnMarkedPackets{0};
+    uint64_t retransmittedPackets{0};
+    Time pfcPause; //!< sum over links
+};
+
+/**
+ * Moves messages between endpoints. The one interface between the exchange engine and all networks.
+ *
+ * A transport is an ns-3 Object; its tunables are Attributes, so that a scenario key `mtu` sets the
+ * Attribute `Mtu` of whatever transport is chosen.
+ */
+class Transport : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// Builds the network. Called once, after the Attributes are set and before the first Send.
+    virtual void Install(std::shared_ptr<const Topology> topology,
+                         std::shared_ptr<const RoutingTables> routes) = 0;
+
+    virtual void Send(const Message& message) = 0;
+
+    /// Index: 2 * link + (0: from end a to end b, 1: from b to a).
+    virtual std::vector<LinkStatistics> GetLinkStatistics() const = 0;
+    virtual TransportStatistics GetStatistics() const = 0;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRANSPORT_H

@@ -13,9 +13,18 @@ list(APPEND gradsync_headers
 )
 
 # model/topology
-list(APPEND gradsync_sources)
+list(APPEND gradsync_sources
+  model/topology/routing-tables.cc
+  model/topology/server-builder.cc
+  model/topology/spine-leaf-topology.cc
+  model/topology/star-topology.cc
+  model/topology/topology.cc
+)
 list(APPEND gradsync_headers
   model/topology/routing-tables.h
+  model/topology/server-builder.h
+  model/topology/spine-leaf-topology.h
+  model/topology/star-topology.h
   model/topology/topology.h
   model/topology/worker-groups.h
 )
@@ -54,6 +63,13 @@ set(gradsync_suite_sources)
 
 # GoogleTest unit tests, stand-alone only. One executable per file, named after it.
 set(gradsync_unit_tests)
+
+# model/topology
+list(APPEND gradsync_unit_tests
+  tests/unit/routing-tables-test.cc
+  tests/unit/spine-leaf-topology-test.cc
+  tests/unit/topology-test.cc
+)
 
 # Benchmarks, stand-alone only. One executable per file.
 set(gradsync_benchmarks)

@@ -5,6 +5,7 @@
 #include "ns3/topology.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -14,22 +15,27 @@ namespace ns3::gradsync
 /**
  * Equal-cost shortest paths (fewest links) between endpoints. Endpoints never forward.
  *
- * Next hops are port numbers of the node (indices into Topology::GetPorts), ascending. Identical sets
- * are stored once, so the tables of 1,024 hosts take a few megabytes.
+ * Next hops are port numbers of the node (indices into Topology::GetPorts), ascending. Identical
+ * sets are stored once, so the tables of 1,024 hosts take a few megabytes.
  */
 class RoutingTables
 {
   public:
+    /// \param topology must outlive the tables and not change
     explicit RoutingTables(const Topology& topology);
 
-    /// Ports of `node` on shortest paths to `endpoint` (an endpoint index); empty: at the endpoint itself or unreachable.
+    /// Ports of `node` on shortest paths to `endpoint` (an endpoint index); empty: at the endpoint
+    /// itself or unreachable.
     std::span<const uint16_t> GetNextHops(NodeId node, uint32_t endpoint) const
     {
         const auto set = m_setOf[static_cast<size_t>(node) * m_endpointCount + endpoint];
         return {m_ports.data() + m_setOffsets[set], m_setOffsets[set + 1] - m_setOffsets[set]};
     }
 
-    /// Links on a shortest path between two endpoints; 0 from an endpoint to itself.
+    /**
+     * Links on a shortest path between two endpoints; 0 from an endpoint to itself.
+     * \throws std::invalid_argument when there is no path
+     */
     uint32_t GetDistance(uint32_t source, uint32_t destination) const;
 
     /// Share of the traffic source -> destination on one direction of a link.
@@ -40,10 +46,20 @@ class RoutingTables
         double share; //!< (0, 1]
     };
 
-    /// How traffic source -> destination spreads when every node splits evenly over its next hops. Ordered by (link, forward).
+    /**
+     * How traffic source -> destination spreads when every node splits evenly over its next hops.
+     * \returns the links used, ordered by (link, forward false before true); empty for source ==
+     * destination \throws std::invalid_argument when there is no path
+     */
     std::vector<LinkShare> GetEvenSplit(uint32_t source, uint32_t destination) const;
 
+    /// Heap bytes held by the tables.
+    uint64_t GetMemoryBytes() const;
+
   private:
+    void AddRoutesTo(uint32_t endpoint, std::map<std::vector<uint16_t>, uint32_t>& known);
+    [[noreturn]] void ThrowNoPath(uint32_t source, uint32_t destination) const;
+
     const Topology* m_topology;
     size_t m_endpointCount;
     std::vector<uint32_t> m_setOf;      //!< [node * endpoints + endpoint]

@@ -6,6 +6,9 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,17 +75,22 @@ struct Adjacency
 };
 
 /**
- * The network as an undirected multigraph with typed nodes and links. Knows no packet and no scheme.
+ * The network as an undirected multigraph with typed nodes and links. Knows no packet and no
+ * scheme.
  *
- * Endpoints are numbered 0.. in the order in which they were added; an endpoint index is what transports
- * and jobs use. A node's ports are its adjacencies, in the order in which the links were added.
+ * Endpoints are numbered 0.. in the order in which they were added; an endpoint index is what
+ * transports and jobs use. A node's ports are its adjacencies, in the order in which the links were
+ * added.
  */
 class Topology
 {
   public:
     /// \throws std::invalid_argument when the name is empty or already taken
     NodeId AddNode(std::string name, NodeKind kind, uint32_t tier);
-    /// \throws std::invalid_argument when a node is unknown, both ends are equal, the rate is 0 or the delay negative
+    /**
+     * \throws std::invalid_argument when a node is unknown, both ends are equal, the rate is 0, the
+     *         delay negative, or an end has 65,535 ports already (ports are numbered in 16 bits)
+     */
     LinkId AddLink(NodeId a, NodeId b, DataRate rate, Time delay, LinkKind kind);
 
     std::span<const TopologyNode> GetNodes() const;
@@ -91,15 +99,31 @@ class Topology
     std::span<const NodeId> GetEndpoints() const;
     std::span<const Adjacency> GetPorts(NodeId node) const;
 
-    /// \throws std::invalid_argument with the name of an endpoint that cannot reach the others
+    /// The node of that name, or nothing.
+    std::optional<NodeId> FindNode(std::string_view name) const;
+
+    /**
+     * Checks that there is an endpoint and that every endpoint reaches every other one, where
+     * endpoints do not forward. \throws std::invalid_argument with the name of an endpoint that
+     * cannot reach the others
+     */
     void CheckConnected() const;
+
+    /// Distance of a node that GetDistancesTo could not reach.
+    static constexpr uint32_t Unreachable = UINT32_MAX;
+
+    /**
+     * Breadth-first search over paths whose inner nodes are not endpoints.
+     * \returns [node] the fewest links from there to the endpoint `target` (a node), or Unreachable
+     */
+    std::vector<uint32_t> GetDistancesTo(NodeId target) const;
 
   private:
     std::vector<TopologyNode> m_nodes;
     std::vector<TopologyLink> m_links;
     std::vector<NodeId> m_endpoints;
     std::vector<std::vector<Adjacency>> m_ports;
-    std::vector<std::string> m_sortedNames; //!< for the uniqueness check
+    std::map<std::string, NodeId, std::less<>> m_nodeByName;
 };
 
 } // namespace ns3::gradsync

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/routing-tables.h"
+#include "ns3/spine-leaf-topology.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const DataRate Rate{1'000'000'000};
+const Time Delay = MicroSeconds(1);
+
+Topology
+MakeSpineLeaf(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
+{
+    return MakeSpineLeafTopology({.spines = spines,
+                                  .leaves = leaves,
+                                  .hostsPerLeaf = hostsPerLeaf,
+                                  .hostsOfLeaf = {},
+                                  .hostLink = {Rate, Delay},
+                                  .fabricLink = {Rate, Delay},
+                                  .oversubscription = 0,
+                                  .server = {}});
+}
+
+/// Two hosts; a - s is doubled, s - b goes over x (one link) or y (one link).
+Topology
+MakeMultigraph()
+{
+    Topology topology;
+    const auto a = topology.AddNode("a", NodeKind::Host, 0);
+    const auto b = topology.AddNode("b", NodeKind::Host, 0);
+    const auto s = topology.AddNode("s", NodeKind::Switch, 1);
+    const auto x = topology.AddNode("x", NodeKind::Switch, 1);
+    const auto y = topology.AddNode("y", NodeKind::Switch, 1);
+    topology.AddLink(a, s, Rate, Delay, LinkKind::Host);   // 0
+    topology.AddLink(s, a, Rate, Delay, LinkKind::Host);   // 1
+    topology.AddLink(s, x, Rate, Delay, LinkKind::Fabric); // 2
+    topology.AddLink(s, x, Rate, Delay, LinkKind::Fabric); // 3
+    topology.AddLink(y, s, Rate, Delay, LinkKind::Fabric); // 4
+    topology.AddLink(x, b, Rate, Delay, LinkKind::Host);   // 5
+    topology.AddLink(b, y, Rate, Delay, LinkKind::Host);   // 6
+    return topology;
+}
+
+TEST(RoutingTables, GivesEqualCostSetsOfASpineLeaf)
+{
+    const auto topology = MakeSpineLeaf(3, 2, 2);
+    const RoutingTables routes(topology);
+    const auto leaf0 = *topology.FindNode("leaf0");
+    // Ports of leaf0: 0, 1, 2 to the spines (added first), 3 to host0, 4 to host1.
+    EXPECT_THAT(routes.GetNextHops(leaf0, 0), ElementsAre(3));
+    EXPECT_THAT(routes.GetNextHops(leaf0, 1), ElementsAre(4));
+    EXPECT_THAT(routes.GetNextHops(leaf0, 2), ElementsAre(0, 1, 2));
+    // Ports of spine2: 0 to leaf0, 1 to leaf1.
+    EXPECT_THAT(routes.GetNextHops(*topology.FindNode("spine2"), 3), ElementsAre(1));
+    EXPECT_THAT(routes.GetNextHops(topology.GetEndpoints()[0], 3), ElementsAre(0));
+    EXPECT_THAT(routes.GetNextHops(topology.GetEndpoints()[0], 0), IsEmpty());
+}
+
+TEST(RoutingTables, CountsLinksOfAShortestPath)
+{
+    const auto topology = MakeSpineLeaf(3, 2, 2);
+    const RoutingTables routes(topology);
+    EXPECT_EQ(routes.GetDistance(0, 0), 0U);
+    EXPECT_EQ(routes.GetDistance(0, 1), 2U); // host, leaf, host
+    EXPECT_EQ(routes.GetDistance(0, 3), 4U); // host, leaf, spine, leaf, host
+}
+
+TEST(RoutingTables, NeverPassThroughAnEndpoint)
+{
+    // a - m - b would be two links, but m is a host; a - s - t - b is three.
+    Topology topology;
+    const auto a = topology.AddNode("a", NodeKind::Host, 0);
+    const auto m = topology.AddNode("m", NodeKind::Host, 0);
+    const auto b = topology.AddNode("b", NodeKind::Host, 0);
+    const auto s = topology.AddNode("s", NodeKind::Switch, 1);
+    const auto t = topology.AddNode("t", NodeKind::Switch, 1);
+    topology.AddLink(a, m, Rate, Delay, LinkKind::Host);
+    topology.AddLink(m, b, Rate, Delay, LinkKind::Host);
+    topology.AddLink(a, s, Rate, Delay, LinkKind::Host);
+    topology.AddLink(s, t, Rate, Delay, LinkKind::Fabric);
+    topology.AddLink(t, b, Rate, Delay, LinkKind::Host);
+    const RoutingTables routes(topology);
+    EXPECT_EQ(routes.GetDistance(0, 2), 3U);
+    EXPECT_THAT(routes.GetNextHops(a, 2), ElementsAre(1));
+    EXPECT_EQ(routes.GetDistance(0, 1), 1U);
+}
+
+TEST(RoutingTables, HaveNoNextHopToAnUnreachableEndpoint)
+{
+    Topology topology;
+    const auto a = topology.AddNode("a", NodeKind::Host, 0);
+    topology.AddNode("b", NodeKind::Host, 0);
+    topology.AddLink(a, topology.AddNode("s", NodeKind::Switch, 1), Rate, Delay, LinkKind::Host);
+    const RoutingTables routes(topology);
+    EXPECT_THAT(routes.GetNextHops(a, 1), IsEmpty());
+    EXPECT_THROW(routes.GetDistance(0, 1), std::invalid_argument);
+    EXPECT_THROW(routes.GetEvenSplit(0, 1), std::invalid_argument);
+}
+
+/// Compares (link, forward, share) triples.
+void
+ExpectShares(const std::vector<RoutingTables::LinkShare>& found,
+             const std::vector<RoutingTables::LinkShare>& expected)
+{
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i)
+    {
+        EXPECT_EQ(found[i].link, expected[i].link) << i;
+        EXPECT_EQ(found[i].forward, expected[i].forward) << i;
+        EXPECT_DOUBLE_EQ(found[i].share, expected[i].share) << i;
+    }
+}
+
+TEST(RoutingTables, SplitEvenlyOverParallelLinksAndPaths)
+{
+    const auto topology = MakeMultigraph();
+    const RoutingTables routes(topology);
+    // a has two ports to s: 1/2 each. s has three ports of equal cost (two to x, one to y): 1/3
+    // each. x hands on 2/3, y 1/3. `forward` follows the order in which the ends were given.
+    ExpectShares(routes.GetEvenSplit(0, 1),
+                 {{0, true, 1. / 2},
+                  {1, false, 1. / 2},
+                  {2, true, 1. / 3},
+                  {3, true, 1. / 3},
+                  {4, false, 1. / 3},
+                  {5, true, 2. / 3},
+                  {6, false, 1. / 3}});
+    // Back: b splits 1/2 to x and y; x splits its 1/2 over two links.
+    ExpectShares(routes.GetEvenSplit(1, 0),
+                 {{0, false, 1. / 2},
+                  {1, true, 1. / 2},
+                  {2, false, 1. / 4},
+                  {3, false, 1. / 4},
+                  {4, true, 1. / 2},
+                  {5, false, 1. / 2},
+                  {6, true, 1. / 2}});
+    EXPECT_THAT(routes.GetEvenSplit(1, 1), IsEmpty());
+}
+
+TEST(RoutingTables, SplitSharesSumToTheNumberOfLinksOnThePath)
+{
+    const auto topology = MakeSpineLeaf(4, 3, 2);
+    const RoutingTables routes(topology);
+    for (uint32_t source = 0; source < 6; ++source)
+    {
+        for (uint32_t destination = 0; destination < 6; ++destination)
+        {
+            double sum = 0;
+            for (const auto& share : routes.GetEvenSplit(source, destination))
+            {
+                sum += share.share;
+            }
+            // Every shortest path has the same length, and the shares of each step sum to 1.
+            EXPECT_DOUBLE_EQ(sum, routes.GetDistance(source, destination));
+        }
+    }
+}
+
+TEST(RoutingTables, TakeAFewMegabytesForAThousandHosts)
+{
+    const auto topology = MakeSpineLeaf(16, 32, 32);
+    const RoutingTables routes(topology);
+    // 1024 + 48 nodes times 1024 endpoints times 4 bytes are 4.39 MB; the distinct sets add little:
+    // one per host below a leaf (32), one per leaf of a spine (32), {0..15}, {0}, the empty one.
+    EXPECT_GE(routes.GetMemoryBytes(), 1072ULL * 1024 * 4);
+    EXPECT_LT(routes.GetMemoryBytes(), 1072ULL * 1024 * 4 + 4096);
+    EXPECT_EQ(routes.GetDistance(0, 1023), 4U);
+}
+
+} // namespace
+} // namespace ns3::gradsync

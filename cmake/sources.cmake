@@ -5,7 +5,11 @@ set(gradsync_sources)
 set(gradsync_headers)
 
 # model/plan
-list(APPEND gradsync_sources)
+list(APPEND gradsync_sources
+  model/plan/chunk-layout.cc
+  model/plan/plan-builder.cc
+  model/plan/plan.cc
+)
 list(APPEND gradsync_headers
   model/plan/chunk-layout.h
   model/plan/plan-builder.h
@@ -30,8 +34,16 @@ list(APPEND gradsync_headers
 )
 
 # model/scheme
-list(APPEND gradsync_sources)
+list(APPEND gradsync_sources
+  model/scheme/ps-scheme.cc
+  model/scheme/ring-scheme.cc
+  model/scheme/scheme-registry.cc
+  model/scheme/scheme-support.cc
+)
 list(APPEND gradsync_headers
+  model/scheme/ps-scheme.h
+  model/scheme/ring-scheme.h
+  model/scheme/scheme-support.h
   model/scheme/scheme.h
 )
 
@@ -69,6 +81,12 @@ list(APPEND gradsync_unit_tests
   tests/unit/routing-tables-test.cc
   tests/unit/spine-leaf-topology-test.cc
   tests/unit/topology-test.cc
+)
+
+# of model/plan and model/scheme
+list(APPEND gradsync_unit_tests
+  tests/unit/chunk-layout-test.cc
+  tests/unit/plan-builder-test.cc
 )
 
 # Benchmarks, stand-alone only. One executable per file.

@@ -12,20 +12,29 @@ namespace ns3::gradsync
 /**
  * Collects operations and edges, then freezes them into a Plan.
  *
- * Operations are started in ascending id when several become ready at the same time, so the order of
- * the Add calls is the order in which a rank posts its sends.
+ * Operations are started in ascending id when several become ready at the same time, so the order
+ * of the Add calls is the order in which a rank posts its sends.
  */
 class PlanBuilder
 {
   public:
-    /// \param rankCount all ranks, dedicated servers included; \param workerCount those that contribute
+    /// \param rankCount all ranks, dedicated servers included; \param workerCount those that
+    /// contribute
     PlanBuilder(uint32_t rankCount, uint32_t workerCount, ChunkLayout layout);
 
     /// Reserves memory for a known number of operations and edges.
     void Reserve(size_t operations, size_t edges);
 
-    OperationId AddReduce(uint32_t src, uint32_t dst, uint32_t firstChunk, uint32_t chunkCount, uint32_t stream = 0);
-    OperationId AddCopy(uint32_t src, uint32_t dst, uint32_t firstChunk, uint32_t chunkCount, uint32_t stream = 0);
+    OperationId AddReduce(uint32_t src,
+                          uint32_t dst,
+                          uint32_t firstChunk,
+                          uint32_t chunkCount,
+                          uint32_t stream = 0);
+    OperationId AddCopy(uint32_t src,
+                        uint32_t dst,
+                        uint32_t firstChunk,
+                        uint32_t chunkCount,
+                        uint32_t stream = 0);
     OperationId AddJoin(uint32_t rank);
 
     /// `later` starts only when `earlier` is done.
@@ -33,12 +42,19 @@ class PlanBuilder
 
     /**
      * Freezes the plan; the builder is empty afterwards.
-     * \throws std::logic_error when an operation names a rank or chunk out of range, sends to itself, or
-     *         when an edge names an unknown operation or the edges form a cycle
+     * \throws std::logic_error when an operation names a rank or chunk out of range, moves no
+     * chunk, sends to itself, or when an edge names an unknown operation or the edges form a cycle
+     * \throws std::length_error when edges do not fit 32-bit indices (Add: when operations do not)
      */
     Plan Build();
 
   private:
+    OperationId Add(const Operation& operation);
+    void CheckOperations() const;
+    void SortEdges();
+    void DropRepeatedEdges();
+    void CheckAcyclic() const;
+
     Plan m_plan;
     std::vector<std::pair<OperationId, OperationId>> m_edges;
 };

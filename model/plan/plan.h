@@ -19,7 +19,7 @@ enum class OperationKind : uint8_t
 {
     TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
-    Join            //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
+    Join //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
 };
 
 /**
@@ -35,8 +35,9 @@ struct Operation
     uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount); empty for Join
     uint32_t chunkCount;
     /**
-     * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one connection
-     * and arrive in the order in which they were started; different streams share the links fairly.
+     * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one
+     * connection and arrive in the order in which they were started; different streams share the
+     * links fairly.
      */
     uint32_t stream;
 

@@ -27,7 +27,8 @@ struct ParameterSpec
     ParameterValue defaultValue;
     std::string help;                 //!< one line: meaning, unit, meaning of 0 or of an empty list
     std::vector<std::string> allowed; //!< for strings: the values that exist; empty: any
-    double minimum{-std::numeric_limits<double>::infinity()}; //!< for numbers and list members, inclusive
+    double minimum{
+        -std::numeric_limits<double>::infinity()}; //!< for numbers and list members, inclusive
     double maximum{std::numeric_limits<double>::infinity()};
 };
 

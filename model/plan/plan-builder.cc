@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-builder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr size_t MAX_INDEX = std::numeric_limits<uint32_t>::max();
+
+} // namespace
+
+PlanBuilder::PlanBuilder(uint32_t rankCount, uint32_t workerCount, ChunkLayout layout)
+{
+    if (workerCount > rankCount)
+    {
+        throw std::logic_error(
+            fmt::format("plan: {} workers among {} ranks", workerCount, rankCount));
+    }
+    m_plan.m_rankCount = rankCount;
+    m_plan.m_workerCount = workerCount;
+    m_plan.m_layout = std::move(layout);
+}
+
+void
+PlanBuilder::Reserve(size_t operations, size_t edges)
+{
+    m_plan.m_operations.reserve(operations);
+    m_edges.reserve(edges);
+}
+
+OperationId
+PlanBuilder::Add(const Operation& operation)
+{
+    if (m_plan.m_operations.size() >= MAX_INDEX)
+    {
+        throw std::length_error("plan: more than 2^32-1 operations");
+    }
+    m_plan.m_operations.push_back(operation);
+    return static_cast<OperationId>(m_plan.m_operations.size() - 1);
+}
+
+OperationId
+PlanBuilder::AddReduce(uint32_t src,
+                       uint32_t dst,
+                       uint32_t firstChunk,
+                       uint32_t chunkCount,
+                       uint32_t stream)
+{
+    return Add({OperationKind::TransferReduce, src, dst, firstChunk, chunkCount, stream});
+}
+
+OperationId
+PlanBuilder::AddCopy(uint32_t src,
+                     uint32_t dst,
+                     uint32_t firstChunk,
+                     uint32_t chunkCount,
+                     uint32_t stream)
+{
+    return Add({OperationKind::TransferCopy, src, dst, firstChunk, chunkCount, stream});
+}
+
+OperationId
+PlanBuilder::AddJoin(uint32_t rank)
+{
+    return Add({OperationKind::Join, rank, rank, 0, 0, 0});
+}
+
+void
+PlanBuilder::AddEdge(OperationId earlier, OperationId later)
+{
+    m_edges.emplace_back(earlier, later);
+}
+
+Plan
+PlanBuilder::Build()
+{
+    CheckOperations();
+    SortEdges();
+    CheckAcyclic();
+    m_plan.m_operations.shrink_to_fit();
+    return std::exchange(m_plan, Plan());
+}
+
+void
+PlanBuilder::CheckOperations() const
+{
+    const uint64_t chunks = m_plan.m_layout.GetChunkCount();
+    for (size_t id = 0; id < m_plan.m_operations.size(); ++id)
+    {
+        const auto& operation = m_plan.m_operations[id];
+        if (std::max(operation.src, operation.dst) >= m_plan.m_rankCount)
+        {
+            throw std::logic_error(
+                fmt::format("plan: operation {} from rank {} to rank {}, but there are {} ranks",
+                            id,
+                            operation.src,
+                            operation.dst,
+                            m_plan.m_rankCount));
+        }
+        if (!operation.IsTransfer())
+        {
+            continue;
+        }
+        if (operation.src == operation.dst)
+        {
+            throw std::logic_error(
+                fmt::format("plan: operation {} sends from rank {} to itself", id, operation.src));
+        }
+        const uint64_t end = uint64_t{operation.firstChunk} + operation.chunkCount;
+        if (operation.chunkCount == 0 || end > chunks)
+        {
+            throw std::logic_error(
+                fmt::format("plan: operation {} moves {} chunks from chunk {}, but there are {}",
+                            id,
+                            operation.chunkCount,
+                            operation.firstChunk,
+                            chunks));
+        }
+    }
+}
+
+void
+PlanBuilder::SortEdges()
+{
+    const size_t count = m_plan.m_operations.size();
+    if (m_edges.size() > MAX_INDEX)
+    {
+        throw std::length_error("plan: more than 2^32-1 edges");
+    }
+    // Counting sort: m_successorOffsets[id] first counts, then marks the end of the row of id, and
+    // is moved back to the start of the row while the row is filled.
+    auto& offsets = m_plan.m_successorOffsets;
+    offsets.assign(count + 1, 0);
+    for (const auto& [earlier, later] : m_edges)
+    {
+        if (std::max(earlier, later) >= count)
+        {
+            throw std::logic_error(fmt::format("plan: edge {} -> {}, but there are {} operations",
+                                               earlier,
+                                               later,
+                                               count));
+        }
+        ++offsets[earlier];
+    }
+    uint32_t end = 0;
+    for (auto& offset : offsets)
+    {
+        end += offset;
+        offset = end;
+    }
+    auto& successors = m_plan.m_successors;
+    successors.resize(m_edges.size());
+    for (const auto& [earlier, later] : m_edges)
+    {
+        successors[--offsets[earlier]] = later;
+    }
+    m_edges = {};
+    DropRepeatedEdges();
+}
+
+void
+PlanBuilder::DropRepeatedEdges()
+{
+    const size_t count = m_plan.m_operations.size();
+    auto& offsets = m_plan.m_successorOffsets;
+    auto& successors = m_plan.m_successors;
+    m_plan.m_predecessorCounts.assign(count, 0);
+    size_t kept = 0;
+    for (size_t id = 0; id < count; ++id)
+    {
+        const auto first = successors.begin() + offsets[id];
+        const auto last = successors.begin() + offsets[id + 1];
+        std::sort(first, last);
+        offsets[id] = static_cast<uint32_t>(kept);
+        // Rows only move towards the front, so a row is read before anything overwrites it.
+        for (auto successor = first; successor != last; ++successor)
+        {
+            if (kept == offsets[id] || successors[kept - 1] != *successor)
+            {
+                successors[kept++] = *successor;
+                ++m_plan.m_predecessorCounts[successors[kept - 1]];
+            }
+        }
+    }
+    offsets[count] = static_cast<uint32_t>(kept);
+    successors.resize(kept);
+    successors.shrink_to_fit();
+}
+
+void
+PlanBuilder::CheckAcyclic() const
+{
+    const size_t count = m_plan.m_operations.size();
+    auto waitsFor = m_plan.m_predecessorCounts;
+    std::vector<OperationId> ready;
+    for (OperationId id = 0; id < count; ++id)
+    {
+        if (waitsFor[id] == 0)
+        {
+            ready.push_back(id);
+        }
+    }
+    size_t done = 0;
+    while (!ready.empty())
+    {
+        const auto id = ready.back();
+        ready.pop_back();
+        ++done;
+        for (const auto successor : m_plan.GetSuccessors(id))
+        {
+            if (--waitsFor[successor] == 0)
+            {
+                ready.push_back(successor);
+            }
+        }
+    }
+    if (done != count)
+    {
+        const auto stuck =
+            std::find_if(waitsFor.begin(), waitsFor.end(), [](auto n) { return n > 0; });
+        throw std::logic_error(fmt::format("plan: a cycle of edges keeps {} operations from "
+                                           "starting, among them operation {}",
+                                           count - done,
+                                           stuck - waitsFor.begin()));
+    }
+}
+
+} // namespace ns3::gradsync

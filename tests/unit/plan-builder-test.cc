@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-builder.h"
+
+#include <gmock/gmock.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+PlanBuilder
+MakeBuilder()
+{
+    return {3, 2, ChunkLayout::Even(40, 4)}; // ranks 0, 1 work, rank 2 serves; 4 chunks
+}
+
+TEST(PlanBuilder, KeepsOperationsInTheOrderAdded)
+{
+    auto builder = MakeBuilder();
+    EXPECT_EQ(builder.AddReduce(0, 1, 1, 3, 7), 0u);
+    EXPECT_EQ(builder.AddCopy(1, 2, 0, 1), 1u);
+    EXPECT_EQ(builder.AddJoin(2), 2u);
+    const auto plan = builder.Build();
+    ASSERT_EQ(plan.GetOperations().size(), 3u);
+    EXPECT_EQ(plan.GetOperations()[0].stream, 7u);
+    EXPECT_EQ(plan.GetOperations()[1].kind, OperationKind::TransferCopy);
+    EXPECT_EQ(plan.GetOperations()[2].dst, 2u);
+    EXPECT_EQ(plan.GetRankCount(), 3u);
+    EXPECT_EQ(plan.GetWorkerCount(), 2u);
+    // 10 floats in 4 chunks: cuts at 0, 2, 5, 7 floats, so chunks 1 to 3 hold 8 floats.
+    EXPECT_EQ(plan.GetBytes(0), 32u);
+    EXPECT_EQ(plan.GetBytes(2), 0u);
+}
+
+TEST(PlanBuilder, SortsSuccessorsAndDropsRepeatedEdges)
+{
+    auto builder = MakeBuilder();
+    for (int i = 0; i < 5; ++i)
+    {
+        builder.AddJoin(0);
+    }
+    builder.AddEdge(0, 4);
+    builder.AddEdge(3, 4);
+    builder.AddEdge(0, 1);
+    builder.AddEdge(0, 4);
+    builder.AddEdge(2, 0); // against the order of ids
+    builder.AddEdge(0, 3);
+    const auto plan = builder.Build();
+    EXPECT_THAT(plan.GetSuccessors(0), ElementsAre(1, 3, 4));
+    EXPECT_THAT(plan.GetSuccessors(1), ElementsAre());
+    EXPECT_THAT(plan.GetSuccessors(2), ElementsAre(0));
+    EXPECT_THAT(plan.GetSuccessors(3), ElementsAre(4));
+    EXPECT_THAT(plan.GetSuccessors(4), ElementsAre());
+    EXPECT_THAT(plan.GetPredecessorCounts(), ElementsAre(1, 1, 0, 1, 2));
+}
+
+TEST(PlanBuilder, IsEmptyAfterBuild)
+{
+    auto builder = MakeBuilder();
+    builder.AddJoin(0);
+    builder.Build();
+    const auto plan = builder.Build();
+    EXPECT_TRUE(plan.GetOperations().empty());
+    EXPECT_EQ(plan.GetRankCount(), 0u);
+}
+
+TEST(PlanBuilder, RejectsMoreWorkersThanRanks)
+{
+    EXPECT_THROW(PlanBuilder(2, 3, ChunkLayout::Even(4, 1)), std::logic_error);
+}
+
+TEST(PlanBuilder, RejectsRanksAndChunksOutOfRange)
+{
+    const auto buildWith = [](uint32_t src, uint32_t dst, uint32_t first, uint32_t count) {
+        return [=] {
+            auto builder = MakeBuilder();
+            builder.AddReduce(src, dst, first, count);
+            builder.Build();
+        };
+    };
+    EXPECT_NO_THROW(buildWith(0, 2, 3, 1)());
+    EXPECT_THAT(buildWith(0, 3, 0, 1), ThrowsMessage<std::logic_error>(HasSubstr("3 ranks")));
+    EXPECT_THAT(buildWith(3, 0, 0, 1), ThrowsMessage<std::logic_error>(HasSubstr("3 ranks")));
+    EXPECT_THAT(buildWith(1, 1, 0, 1), ThrowsMessage<std::logic_error>(HasSubstr("to itself")));
+    EXPECT_THAT(buildWith(0, 1, 3, 2), ThrowsMessage<std::logic_error>(HasSubstr("there are 4")));
+    EXPECT_THAT(buildWith(0, 1, 3, 0xffffffff),
+                ThrowsMessage<std::logic_error>(HasSubstr("there are 4")));
+    EXPECT_THAT(buildWith(0, 1, 0, 0), ThrowsMessage<std::logic_error>(HasSubstr("0 chunks")));
+}
+
+TEST(PlanBuilder, RejectsEdgesToUnknownOperations)
+{
+    auto builder = MakeBuilder();
+    const auto join = builder.AddJoin(0);
+    builder.AddEdge(join, 1);
+    EXPECT_THROW(builder.Build(), std::logic_error);
+}
+
+TEST(PlanBuilder, RejectsCycles)
+{
+    auto builder = MakeBuilder();
+    for (int i = 0; i < 4; ++i)
+    {
+        builder.AddJoin(0);
+    }
+    builder.AddEdge(0, 1);
+    builder.AddEdge(1, 2);
+    builder.AddEdge(2, 1);
+    builder.AddEdge(2, 3);
+    // 1 and 2 wait for each other and 3 for them; 0 can run.
+    EXPECT_THAT([&] { builder.Build(); },
+                ThrowsMessage<std::logic_error>(HasSubstr("3 operations")));
+    auto self = MakeBuilder();
+    self.AddJoin(0);
+    self.AddEdge(0, 0);
+    EXPECT_THROW(self.Build(), std::logic_error);
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

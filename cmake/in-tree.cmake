@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# In-tree mode: the module sits in contrib/gradsync of an ns-3 source tree and ns-3's build system
+# builds it. ns-3's own settings (profile, warnings, tests, examples) hold for it.
+
+set(gradsync_root ${CMAKE_CURRENT_SOURCE_DIR})
+
+# Imported targets are known in their own directory only; ns-3's test-runner, which links the module,
+# stands in another one.
+foreach(package fmt nlohmann_json CLI11)
+  find_package(${package} QUIET)
+  if(NOT ${package}_FOUND)
+    message(STATUS "Skipping gradsync: ${package} was not found (see contrib/gradsync/doc/dependencies.md)")
+    return()
+  endif()
+endforeach()
+foreach(target fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+  get_target_property(is_global ${target} IMPORTED_GLOBAL)
+  if(NOT is_global)
+    set_target_properties(${target} PROPERTIES IMPORTED_GLOBAL TRUE)
+  endif()
+endforeach()
+
+# ns-3.37 builds with C++17 and later releases with more. The variable is this directory's own. The
+# precompiled header of ns-3 has ns-3's standard, so it is not used here.
+if(NOT CMAKE_CXX_STANDARD OR CMAKE_CXX_STANDARD LESS 20)
+  set(CMAKE_CXX_STANDARD 20)
+endif()
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+# The optimized profile compiles for the machine at hand. Fused multiply-adds would make floating-point
+# results differ between machines and from the stand-alone build.
+add_compile_options(-ffp-contract=off)
+
+# It also reads examples/CMakeLists.txt, which adds the program.
+build_lib(
+  LIBNAME gradsync
+  SOURCE_FILES ${gradsync_sources}
+  HEADER_FILES ${gradsync_headers}
+  LIBRARIES_TO_LINK ${gradsync_ns3_libraries} fmt::fmt nlohmann_json::nlohmann_json
+  TEST_SOURCES ${gradsync_suite_sources}
+  IGNORE_PCH
+)
+if(TARGET libgradsync-test)
+  target_include_directories(libgradsync-test PRIVATE ${gradsync_root}/tests)
+endif()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Configures and builds one profile, incrementally, one build at a time."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator, Optional, Sequence, TextIO
+
+from launcher.errors import BUILD_FAILED, INTERRUPTED, LauncherError
+from launcher.packages import TEST, missing
+from launcher.process import child_decides_on_interrupt, say
+from launcher.tree import ROOT, Profile, cores
+
+_SHOWN_LINES = 60
+
+
+@contextmanager
+def _only_builder(profile: Profile) -> Iterator[None]:
+    """Hold the profile's lock; the system releases it even if this process is killed."""
+    profile.directory.parent.mkdir(parents=True, exist_ok=True)
+    with open(profile.directory.parent / f"{profile.name}.lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another build of build/{profile.name} is running: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _stream(command: Sequence[str], log: TextIO) -> int:
+    """Run a build step: every line goes to the log, the latest one to the terminal."""
+    live = sys.stderr.isatty()
+    with child_decides_on_interrupt():
+        child = subprocess.Popen(
+            list(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert child.stdout is not None
+        for line in child.stdout:
+            log.write(line)
+            if live and line.startswith("["):
+                width = shutil.get_terminal_size().columns - 1
+                sys.stderr.write("\r\033[K" + line.rstrip()[:width])
+                sys.stderr.flush()
+        code = child.wait()
+    if live:
+        sys.stderr.write("\r\033[K")
+    return code
+
+
+def _fail(step: str, code: int, log: Path) -> None:
+    # Ninja and CMake end with 130 or a signal after Ctrl-C; that is no failure of the code.
+    if code < 0 or code in (2, INTERRUPTED) and "interrupted by user" in log.read_text():
+        raise LauncherError("interrupted", INTERRUPTED)
+    lines = log.read_text(errors="replace").splitlines()
+    starts = [i for i, line in enumerate(lines) if line.startswith(("FAILED", "CMake Error"))]
+    shown = lines[starts[0] :][:_SHOWN_LINES] if starts else lines[-_SHOWN_LINES:]
+    raise LauncherError("\n".join([f"{step} failed:", *shown, f"whole log: {log}"]), BUILD_FAILED)
+
+
+def _settings(profile: Profile) -> list[str]:
+    with_tests = not missing([TEST])
+    settings = [*profile.settings, f"-DGRADSYNC_TESTS={'ON' if with_tests else 'OFF'}"]
+    if shutil.which("ccache"):
+        settings.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    named = os.environ.get("GRADSYNC_PREFIXES")
+    if named:
+        settings.append(f"-DCMAKE_PREFIX_PATH={named.replace(':', ';')}")
+    return settings
+
+
+def _cached(directory: Path, key: str) -> Optional[str]:
+    cache = directory / "CMakeCache.txt"
+    if cache.exists():
+        for line in cache.read_text(errors="replace").splitlines():
+            if line.startswith(f"{key}:"):
+                return line.split("=", 1)[1]
+    return None
+
+
+def _configure(profile: Profile, log: TextIO, log_path: Path) -> None:
+    directory = profile.directory
+    home = _cached(directory, "CMAKE_HOME_DIRECTORY")
+    if home is not None and home != str(ROOT):
+        say(f"build/{profile.name} was made for {home}: making it anew")
+        shutil.rmtree(directory)
+    settings = _settings(profile)
+    stamp = directory / "gradsync-settings.txt"
+    wanted = "\n".join(settings)
+    # CMake itself notices changed CMake files when Ninja runs; a failed first run left no build.ninja.
+    if (
+        (directory / "build.ninja").exists()
+        and stamp.exists()
+        and stamp.read_text() == wanted
+    ):
+        return
+    say(f"configuring build/{profile.name}")
+    code = _stream(["cmake", "-S", str(ROOT), "-B", str(directory), "-G", "Ninja", *settings], log)
+    log.flush()
+    if code != 0:
+        _fail("configuring", code, log_path)
+    stamp.write_text(wanted)
+
+
+def build(profile: Profile, targets: Sequence[str]) -> None:
+    """Bring `targets` (none: everything) of the profile up to date.
+
+    Raises LauncherError: exit 5 with the compiler's words if that fails, 130 after Ctrl-C.
+    """
+    with _only_builder(profile):
+        log_path = profile.directory.parent / f"{profile.name}.log"
+        with open(log_path, "w", encoding="utf-8") as log:
+            _configure(profile, log, log_path)
+            command = ["ninja", "-C", str(profile.directory), "-j", str(cores())]
+            # A no-op is not worth a word.
+            told = subprocess.run(
+                [*command, "-n", *targets], capture_output=True, text=True, check=False
+            )
+            if told.returncode == 0 and "no work to do" in told.stdout:
+                return
+            say(f"building build/{profile.name} (log: {log_path})")
+            code = _stream([*command, *targets], log)
+            log.flush()
+        if code != 0:
+            _fail("building", code, log_path)

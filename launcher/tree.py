@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where things are in the source tree."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ANALYSIS = ROOT / "analysis"
+VENV = ROOT / ".venv"
+RESULTS = Path("results")  # relative to where the user stands, like the scenario
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One build directory and the CMake settings that make it."""
+
+    name: str
+    settings: tuple[str, ...]
+
+    @property
+    def directory(self) -> Path:
+        return ROOT / "build" / self.name
+
+    @property
+    def program(self) -> Path:
+        return self.directory / "gradsync"
+
+
+RELEASE = Profile("release", ("-DCMAKE_BUILD_TYPE=Release",))
+SANITIZE = Profile("sanitize", ("-DCMAKE_BUILD_TYPE=Debug", "-DGRADSYNC_SANITIZE=ON"))
+
+
+def cores() -> int:
+    """The processor cores this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What each verb of ./ns3 does: make sure of what it needs, build, and run."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Sequence
+
+from launcher import install, python_environment
+from launcher.build import build
+from launcher.errors import BAD_INPUT, BUILD_FAILED, FAILURE, OK, LauncherError
+from launcher.packages import BUILD, PLOT, TEST
+from launcher.process import run, say
+from launcher.tests import run_tests
+from launcher.tree import RELEASE, RESULTS, SANITIZE
+
+_PROGRAM_TARGET = "gradsync-program"
+_SIMULATION_INCOMPLETE = 3
+
+
+def _program(arguments: Namespace, *options: str) -> int:
+    """Build the program if need be and run it; its exit code."""
+    install.ensure([BUILD], not arguments.no_install)
+    build(RELEASE, [_PROGRAM_TARGET])
+    return run([str(RELEASE.program), *options])
+
+
+def _overrides(arguments: Namespace) -> list[str]:
+    return [f"--set={override}" for override in arguments.set]
+
+
+def run_scenario(arguments: Namespace) -> int:
+    """./ns3 run: simulate, then plot what came out, also if some runs did not finish."""
+    plotted = not arguments.no_plot
+    install.ensure([BUILD, PLOT] if plotted else [BUILD], not arguments.no_install)
+    if plotted:
+        python_environment.ensure(not arguments.no_install)
+    out = Path(arguments.out) if arguments.out else RESULTS / Path(arguments.scenario).stem
+    options = [f"--scenario={arguments.scenario}", f"--out={out}", *_overrides(arguments)]
+    if arguments.jobs is not None:
+        options.append(f"--jobs={arguments.jobs}")
+    if arguments.progress is not None:
+        options.append(f"--progress={arguments.progress}")
+    if arguments.no_resume:
+        options.append("--no-resume")
+    code = _program(arguments, *options)
+    if plotted and code in (OK, _SIMULATION_INCOMPLETE):
+        plotted_code = python_environment.python("-m", "gradsync", "plot", str(out))
+        code = code or plotted_code
+    return code
+
+
+def describe(arguments: Namespace) -> int:
+    """./ns3 describe: topology, oversubscription, plan statistics and ideal times."""
+    return _program(arguments, f"--describe={arguments.scenario}", *_overrides(arguments))
+
+
+def validate(arguments: Namespace) -> int:
+    """./ns3 validate: read the scenario and verify its plans."""
+    return _program(arguments, f"--validate={arguments.scenario}", *_overrides(arguments))
+
+
+def list_kinds(arguments: Namespace) -> int:
+    """./ns3 list: what a scenario can name."""
+    return _program(arguments, "--list")
+
+
+def plot(arguments: Namespace) -> int:
+    """./ns3 plot: needs no build, only the results."""
+    if not Path(arguments.results).is_dir():
+        raise LauncherError(f"{arguments.results} is not a results folder", BAD_INPUT)
+    install.ensure([PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install)
+    return python_environment.python("-m", "gradsync", "plot", arguments.results)
+
+
+def test(arguments: Namespace) -> int:
+    """./ns3 test: unit tests, ns-3 TestSuites and, without sanitizers, the end-to-end tests."""
+    profile = SANITIZE if arguments.sanitize else RELEASE
+    install.ensure([BUILD, TEST, PLOT], not arguments.no_install)
+    if not arguments.sanitize:
+        python_environment.ensure(not arguments.no_install)
+    build(profile, [])
+    return run_tests(profile, arguments.filter, end_to_end=not arguments.sanitize)
+
+
+def build_all(arguments: Namespace) -> int:
+    """./ns3 build: program, tests and benchmarks."""
+    install.ensure([BUILD, TEST], not arguments.no_install)
+    build(SANITIZE if arguments.sanitize else RELEASE, [])
+    return OK
+
+
+def _benchmarks() -> Sequence[str]:
+    # Written by cmake/stand-alone.cmake.
+    listing = RELEASE.directory / "gradsync-benchmarks.txt"
+    return listing.read_text().split() if listing.exists() else []
+
+
+def bench(arguments: Namespace) -> int:
+    """./ns3 bench: every benchmark in turn; the first failing one's exit code."""
+    install.ensure([BUILD], not arguments.no_install)
+    build(RELEASE, [])
+    names = _benchmarks()
+    if not names:
+        raise LauncherError("this tree has no benchmarks", BUILD_FAILED)
+    code = OK
+    for name in names:
+        say(f"benchmark {name}")
+        code = code or min(run([str(RELEASE.directory / name)]), FAILURE)
+    return code

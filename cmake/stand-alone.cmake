@@ -44,6 +44,8 @@ endforeach()
 
 add_library(gradsync-options INTERFACE)
 target_compile_options(gradsync-options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+  # Fused multiply-adds would make floating-point results differ between machines and build modes.
+  -ffp-contract=off
   $<$<BOOL:${GRADSYNC_WERROR}>:-Werror>
   $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
 target_link_options(gradsync-options INTERFACE
@@ -95,4 +97,12 @@ if(GRADSYNC_BENCHMARKS)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${name} PRIVATE gradsync gradsync-options)
   endforeach()
+  # Read by ./ns3 bench.
+  set(names)
+  foreach(source ${gradsync_benchmarks})
+    get_filename_component(name ${source} NAME_WE)
+    list(APPEND names ${name})
+  endforeach()
+  list(JOIN names "\n" listing)
+  file(WRITE ${CMAKE_BINARY_DIR}/gradsync-benchmarks.txt "${listing}\n")
 endif()

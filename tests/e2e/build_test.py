@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How ./ns3 builds, and how it hands the program's output and exit codes on."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+PRINTS_ARGUMENTS = """
+#include <cstdio>
+int main(int argc, char** argv)
+{
+    for (int i = 1; i < argc; ++i) std::puts(argv[i]);
+    return 0;
+}
+"""
+
+
+def test_run_hands_the_options_to_the_program(small_tree):
+    small_tree.source(PRINTS_ARGUMENTS)
+    result = small_tree.run(
+        "run", "a/b.json", "--set", "x=1", "--set=y=[2]", "--jobs", "3", "--no-resume", "--no-plot"
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == [
+        "--scenario=a/b.json",
+        "--out=results/b",
+        "--set=x=1",
+        "--set=y=[2]",
+        "--jobs=3",
+        "--no-resume",
+    ]
+
+
+@pytest.mark.parametrize("code", [1, 2, 3])
+def test_exit_codes_of_the_program_pass_through(small_tree, code):
+    small_tree.source(f"int main() {{ return {code}; }}")
+    assert small_tree.run("validate", "x.json").returncode == code
+
+
+def test_a_program_that_crashes_is_no_success(small_tree):
+    small_tree.source("#include <cstdlib>\nint main() { std::abort(); }")
+    assert small_tree.run("list").returncode == 128 + signal.SIGABRT
+
+
+def test_ctrl_c_lets_the_program_end_itself(small_tree):
+    small_tree.source(
+        """
+        #include <csignal>
+        #include <cstdio>
+        #include <unistd.h>
+        volatile std::sig_atomic_t interrupted = 0;
+        int main()
+        {
+            std::signal(SIGINT, [](int) { interrupted = 1; });
+            std::puts("started");
+            std::fflush(stdout);
+            while (!interrupted) usleep(1000);
+            std::puts("tidied up");
+            return 130;
+        }
+        """
+    )
+    started = subprocess.Popen(
+        ["./ns3", "list"],
+        cwd=small_tree.folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert started.stdout.readline() == "started\n"
+    # As a terminal does: to every process of the foreground group.
+    os.killpg(started.pid, signal.SIGINT)
+    output, _ = started.communicate(timeout=60)
+    assert output == "tidied up\n"
+    assert started.returncode == 130
+
+
+def test_compile_error_is_shown_with_the_log(small_tree):
+    small_tree.source("int main() { return undeclared; }")
+    result = small_tree.run("list")
+    assert result.returncode == 5
+    assert "building failed" in result.stderr
+    assert "undeclared" in result.stderr
+    log = small_tree.folder / "build" / "release.log"
+    assert f"whole log: {log}" in result.stderr
+    assert "undeclared" in log.read_text()
+
+
+def test_configure_error_is_shown_with_the_log(small_tree):
+    (small_tree.folder / "CMakeLists.txt").write_text("no_such_command()\n")
+    result = small_tree.run("list")
+    assert result.returncode == 5
+    assert "configuring failed" in result.stderr
+    assert "no_such_command" in result.stderr
+
+
+def test_second_build_does_nothing_and_says_nothing(small_tree):
+    small_tree.source("int main() { return 0; }")
+    first = small_tree.run("list")
+    assert "building build/release" in first.stderr
+    second = small_tree.run("list")
+    assert second.stderr == ""
+
+
+def test_changed_source_is_built_again(small_tree):
+    small_tree.source("int main() { return 2; }")
+    assert small_tree.run("list").returncode == 2
+    # Ninja compares times of modification.
+    time.sleep(0.01)
+    small_tree.source("int main() { return 3; }")
+    assert small_tree.run("list").returncode == 3
+
+
+def test_two_builds_at_once_wait_for_each_other(small_tree):
+    small_tree.source("int main() { return 0; }")
+    started = [
+        subprocess.Popen(
+            ["./ns3", "list"], cwd=small_tree.folder, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0]
+    # Exactly one of them had something to build.
+    assert sum("building build/release" in text for text in said) == 1
+
+
+def test_moved_tree_is_built_anew(small_tree):
+    small_tree.source("int main() { return 0; }")
+    assert small_tree.run("list").returncode == 0
+    moved = small_tree.folder.with_name("moved")
+    small_tree.folder.rename(moved)
+    small_tree.folder = moved
+    result = small_tree.run("list")
+    assert result.returncode == 0, result.stderr
+    assert "making it anew" in result.stderr

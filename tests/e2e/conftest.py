@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Fixtures of the end-to-end tests: the launcher and the program as a user calls them."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Mapping, Optional
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--match", help="run only the tests whose name matches this regular expression")
+
+
+def pytest_collection_modifyitems(config, items):
+    expression = config.getoption("--match")
+    if expression:
+        kept = [item for item in items if re.search(expression, item.nodeid)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+def call(command, cwd: Path, variables: Optional[Mapping[str, str]] = None):
+    """Run a command with its output captured as text."""
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **(variables or {})},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.fixture
+def ns3(tmp_path):
+    """Calls this tree's ./ns3 from an empty folder."""
+
+    def run(*arguments, variables=None):
+        return call([ROOT / "ns3", *arguments], tmp_path, variables)
+
+    return run
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Calls the simulator that was built, from an empty folder."""
+    path = os.environ.get("GRADSYNC_PROGRAM", str(ROOT / "build" / "release" / "gradsync"))
+
+    def run(*arguments):
+        return call([path, *arguments], tmp_path)
+
+    run.path = path
+    return run
+
+
+class BareSystem:
+    """A system with no compiler and no library: a PATH and installation prefixes of its own.
+
+    Its apt-get writes down what it is asked and installs nothing.
+    """
+
+    def __init__(self, folder: Path):
+        self.bin = folder / "bin"
+        self.prefix = folder / "usr"
+        self.log = folder / "apt-get.log"
+        self.bin.mkdir(parents=True)
+        self.prefix.mkdir()
+        for name in ("sh", "env", "id", "dirname"):
+            (self.bin / name).symlink_to(shutil.which(name))
+        # A sudo so that the tests hold for a user who is not root.
+        self.script("sudo", 'exec "$@"')
+        self.script("apt-get", f'echo "$@" >> "{self.log}"')
+        self.script("apt-cache", 'shift; for name in "$@"; do echo "  Candidate: 1.0"; done')
+
+    def script(self, name: str, body: str) -> None:
+        (self.bin / name).write_text(f"#!/bin/sh\n{body}\n")
+        (self.bin / name).chmod(0o755)
+
+    @property
+    def variables(self):
+        return {"PATH": str(self.bin), "GRADSYNC_PREFIXES": str(self.prefix)}
+
+    @property
+    def asked(self):
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def bare_system(tmp_path):
+    return BareSystem(tmp_path / "system")
+
+
+class SmallTree:
+    """A source tree with this launcher and a program of a few lines, so that builds take a second."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.mkdir()
+        shutil.copy(ROOT / "ns3", folder / "ns3")
+        shutil.copytree(
+            ROOT / "launcher", folder / "launcher", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(small LANGUAGES CXX)\n"
+            "add_executable(gradsync-program main.cc)\n"
+            "set_target_properties(gradsync-program PROPERTIES OUTPUT_NAME gradsync)\n"
+        )
+
+    def source(self, text: str) -> None:
+        (self.folder / "main.cc").write_text(text)
+
+    def run(self, *arguments):
+        return call(["./ns3", *arguments], self.folder)
+
+
+@pytest.fixture
+def small_tree(tmp_path):
+    return SmallTree(tmp_path / "tree")

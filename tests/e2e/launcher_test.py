@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What ./ns3 says and returns before any simulation is involved."""
+
+import re
+
+import pytest
+
+ENVIRONMENT = 4
+
+# Everything README promises to install, and nothing else.
+BUILD_PACKAGES = {
+    "cmake",
+    "g++",
+    "libcli11-dev",
+    "libfmt-dev",
+    "libgsl-dev",
+    "libns3-dev",
+    "libsqlite3-dev",
+    "libxml2-dev",
+    "ninja-build",
+    "nlohmann-json3-dev",
+    "ns3",
+}
+
+
+@pytest.mark.parametrize(
+    "typed, meant", [("rnu", "run"), ("dcotor", "doctor"), ("tests", "test"), ("descibe", "describe")]
+)
+def test_unknown_verb_names_the_nearest(ns3, typed, meant):
+    result = ns3(typed)
+    assert result.returncode == 2
+    assert f"unknown verb {typed}; the nearest is {meant}." in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments, typed, meant",
+    [
+        (("run", "x.json", "--no-instal"), "--no-instal", "--no-install"),
+        (("run", "x.json", "--job=2"), "--job", "--jobs"),
+        (("test", "--fliter", "x"), "--fliter", "--filter"),
+        (("list", "--no_install"), "--no_install", "--no-install"),
+    ],
+)
+def test_unknown_option_names_the_nearest(ns3, arguments, typed, meant):
+    result = ns3(*arguments)
+    assert result.returncode == 2
+    assert f"unknown option {typed} of ./ns3 {arguments[0]}; the nearest is {meant}" in result.stderr
+
+
+def test_run_without_a_scenario_says_so(ns3):
+    result = ns3("run")
+    assert result.returncode == 2
+    assert "required: SCENARIO" in result.stderr
+
+
+def test_help_lists_every_verb(ns3):
+    result = ns3("help")
+    assert result.returncode == 0
+    for verb in "run describe validate list plot test bench build doctor help".split():
+        assert re.search(rf"^  {verb} ", result.stdout, re.MULTILINE), verb
+
+
+def test_run_help_has_examples(ns3):
+    result = ns3("run", "--help")
+    assert result.returncode == 0
+    assert "./ns3 run scenarios/rat-oversubscription.json" in result.stdout
+    assert "--no-install" in result.stdout
+
+
+def test_no_install_refuses_with_the_list(ns3, bare_system):
+    result = ns3("list", "--no-install", variables=bare_system.variables)
+    assert result.returncode == ENVIRONMENT
+    remedy = re.search(r"remedy: apt-get install (.*)", result.stderr)
+    assert set(remedy[1].split()) == BUILD_PACKAGES
+    assert "libns3-dev          ns-3: the simulator's core" in result.stderr
+    assert bare_system.asked == []
+
+
+def test_missing_packages_are_installed_and_named(ns3, bare_system):
+    result = ns3("list", variables=bare_system.variables)
+    (asked,) = bare_system.asked
+    words = asked.split()
+    assert words[:3] == ["install", "-y", "--no-install-recommends"]
+    assert set(words[3:]) == BUILD_PACKAGES
+    for package in BUILD_PACKAGES:
+        assert f"  {package} " in result.stderr
+    # This apt-get installs nothing, which must not go unnoticed.
+    assert result.returncode == ENVIRONMENT
+    assert "apt-get has installed it and it is still not found" in result.stderr
+
+
+def test_package_lists_are_updated_when_they_know_no_candidate(ns3, bare_system):
+    bare_system.script("apt-cache", "exit 0")
+    ns3("list", variables=bare_system.variables)
+    assert [line.split()[0] for line in bare_system.asked] == ["update", "install"]
+
+
+def test_failed_install_is_tried_again_after_an_update(ns3, bare_system):
+    bare_system.script("apt-get", f'echo "$@" >> "{bare_system.log}"; exit 100')
+    result = ns3("list", variables=bare_system.variables)
+    assert [line.split()[0] for line in bare_system.asked] == ["install", "update", "install"]
+    assert result.returncode == ENVIRONMENT
+    assert "apt-get failed" in result.stderr
+
+
+def test_a_system_without_apt_get_is_told_what_is_needed(ns3, bare_system):
+    (bare_system.bin / "apt-get").unlink()
+    result = ns3("list", variables=bare_system.variables)
+    assert result.returncode == ENVIRONMENT
+    assert "there is no apt-get on this system" in result.stderr
+    assert "libns3-dev" in result.stderr
+
+
+def test_doctor_shows_what_is_missing_and_the_remedy(ns3, bare_system):
+    result = ns3("doctor", variables=bare_system.variables)
+    assert result.returncode == ENVIRONMENT
+    assert re.search(r"^ns-3 +building +MISSING +apt-get install libns3-dev$", result.stdout, re.M)
+
+
+def test_doctor_is_content_where_the_tests_run(ns3):
+    result = ns3("doctor")
+    assert result.returncode == 0, result.stdout
+    assert "Nothing is missing." in result.stdout
+    assert re.search(r"^ns-3 +building +3\.\d+$", result.stdout, re.MULTILINE)
+
+
+def test_no_install_refuses_to_install_python(ns3):
+    result = ns3("run", "x.json", "--no-install", variables={"GRADSYNC_PYTHON": "/nonexistent"})
+    assert result.returncode == ENVIRONMENT
+    assert "python3 (3.11 or newer) is missing" in result.stderr
+
+
+def test_plot_of_something_that_is_no_folder(ns3):
+    result = ns3("plot", "nowhere")
+    assert result.returncode == 2
+    assert "nowhere is not a results folder" in result.stderr

@@ -64,8 +64,25 @@ list(APPEND gradsync_headers
 )
 
 # helper
-list(APPEND gradsync_sources)
-list(APPEND gradsync_headers)
+list(APPEND gradsync_sources
+  helper/graph-topology-reader.cc
+  helper/json-document.cc
+  helper/json-value.cc
+  helper/nearest-name.cc
+  helper/time-resolution.cc
+  helper/topology-reader.cc
+  helper/units.cc
+)
+list(APPEND gradsync_headers
+  helper/graph-topology-reader.h
+  helper/json-document.h
+  helper/json-value.h
+  helper/nearest-name.h
+  helper/scenario-error.h
+  helper/time-resolution.h
+  helper/topology-reader.h
+  helper/units.h
+)
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
 set(gradsync_program_sources)
@@ -87,6 +104,12 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/chunk-layout-test.cc
   tests/unit/plan-builder-test.cc
+)
+
+# helper
+list(APPEND gradsync_unit_tests
+  tests/unit/json-document-test.cc
+  tests/unit/units-test.cc
 )
 
 # Benchmarks, stand-alone only. One executable per file.

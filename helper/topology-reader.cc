@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/topology-reader.h"
+
+#include "ns3/graph-topology-reader.h"
+#include "ns3/spine-leaf-topology.h"
+#include "ns3/star-topology.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Counts in files are bounded here; the generators bound the size of the whole network.
+constexpr uint64_t MAX_COUNT = 65'535;
+constexpr double MAX_OVERSUBSCRIPTION = 1e6;
+
+const std::vector<std::string> LINK_KEYS{"rate", "delay"};
+const std::vector<std::string> SERVER_KEYS{"accelerators",
+                                           "nics",
+                                           "sockets",
+                                           "pcie",
+                                           "upi",
+                                           "nvlink"};
+
+struct TopologyKind
+{
+    std::string name;
+    std::string summary;
+    std::vector<std::string> keys; //!< beside `kind` and `file`
+    Topology (*read)(const JsonValue&);
+};
+
+uint32_t
+ReadCount(const JsonValue& value, const std::string& key)
+{
+    return static_cast<uint32_t>(value.Require(key, "4").AsUnsigned(1, MAX_COUNT));
+}
+
+void
+ReadOptionalCount(const JsonValue& value, const std::string& key, uint32_t& count)
+{
+    if (const auto member = value.Find(key))
+    {
+        count = static_cast<uint32_t>(member->AsUnsigned(1, MAX_COUNT));
+    }
+}
+
+double
+ReadOversubscription(const JsonValue& value, const std::string& key)
+{
+    const auto member = value.Find(key);
+    return member ? member->AsNumber(0.0, MAX_OVERSUBSCRIPTION) : 0.0;
+}
+
+/// \param rateNeeded false where something else decides the rate
+LinkOptions
+ReadLink(const JsonValue& link, bool rateNeeded = true)
+{
+    link.CheckKeys(LINK_KEYS);
+    LinkOptions options;
+    options.delay = MicroSeconds(1);
+    const auto rate = link.Find("rate");
+    if (rate || rateNeeded)
+    {
+        options.rate = (rate ? *rate : link.Require("rate", "40Gbps")).AsRate();
+    }
+    if (const auto delay = link.Find("delay"))
+    {
+        options.delay = delay->AsTime();
+    }
+    return options;
+}
+
+LinkOptions
+RequireLink(const JsonValue& value, const std::string& key, bool rateNeeded = true)
+{
+    const auto link = value.Find(key);
+    return link || rateNeeded ? ReadLink(value.Require(key, "{...}"), rateNeeded)
+                              : LinkOptions{DataRate(0), MicroSeconds(1)};
+}
+
+/// A link inside a server: what is not given keeps its default.
+void
+ReadInnerLink(const JsonValue& server, const std::string& key, LinkOptions& options)
+{
+    const auto link = server.Find(key);
+    if (!link)
+    {
+        return;
+    }
+    link->CheckKeys(LINK_KEYS);
+    if (const auto rate = link->Find("rate"))
+    {
+        options.rate = rate->AsRate();
+    }
+    if (const auto delay = link->Find("delay"))
+    {
+        options.delay = delay->AsTime();
+    }
+}
+
+ServerOptions
+ReadServer(const JsonValue& value)
+{
+    ServerOptions options;
+    if (const auto server = value.Find("server"))
+    {
+        server->CheckKeys(SERVER_KEYS);
+        ReadOptionalCount(*server, "accelerators", options.accelerators);
+        ReadOptionalCount(*server, "nics", options.nics);
+        ReadOptionalCount(*server, "sockets", options.sockets);
+        ReadInnerLink(*server, "pcie", options.pcie);
+        ReadInnerLink(*server, "upi", options.upi);
+        ReadInnerLink(*server, "nvlink", options.nvlink);
+    }
+    return options;
+}
+
+Topology
+ReadStar(const JsonValue& value)
+{
+    return MakeStarTopology(
+        {ReadCount(value, "hosts"), RequireLink(value, "hostLink"), ReadServer(value)});
+}
+
+Topology
+ReadSpineLeaf(const JsonValue& value)
+{
+    SpineLeafOptions options;
+    options.spines = ReadCount(value, "spines");
+    options.leaves = ReadCount(value, "leaves");
+    if (const auto hosts = value.Find("hostsOfLeaf"))
+    {
+        for (const auto& count : hosts->GetItems())
+        {
+            options.hostsOfLeaf.push_back(static_cast<uint32_t>(count.AsUnsigned(0, MAX_COUNT)));
+        }
+        if (value.Find("hostsPerLeaf"))
+        {
+            hosts->FailWith(
+                "\"hostsPerLeaf\" and \"hostsOfLeaf\" are both given, expected one of them");
+        }
+    }
+    else
+    {
+        options.hostsPerLeaf = ReadCount(value, "hostsPerLeaf");
+    }
+    options.oversubscription = ReadOversubscription(value, "oversubscription");
+    options.hostLink = RequireLink(value, "hostLink");
+    options.fabricLink = RequireLink(value, "fabricLink", options.oversubscription == 0.0);
+    options.server = ReadServer(value);
+    return MakeSpineLeafTopology(options);
+}
+
+const std::vector<TopologyKind>&
+GetKinds()
+{
+    static const std::vector<TopologyKind> kinds{
+        {"graph",
+         "any network, node by node and link by link",
+         {"nodes", "links"},
+         &ReadGraphTopology},
+        {"spine-leaf",
+         "two levels: every leaf has one link to every spine",
+         {"spines",
+          "leaves",
+          "hostsPerLeaf",
+          "hostsOfLeaf",
+          "hostLink",
+          "fabricLink",
+          "oversubscription",
+          "server"},
+         &ReadSpineLeaf},
+        {"star", "all hosts on one switch", {"hosts", "hostLink", "server"}, &ReadStar}};
+    return kinds;
+}
+
+const TopologyKind*
+FindKind(std::string_view name)
+{
+    for (const auto& kind : GetKinds())
+    {
+        if (kind.name == name)
+        {
+            return &kind;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace
+
+const std::vector<std::string>&
+GetTopologyKinds()
+{
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> list;
+        for (const auto& kind : GetKinds())
+        {
+            list.push_back(kind.name);
+        }
+        return list;
+    }();
+    return names;
+}
+
+std::string
+GetTopologySummary(std::string_view kind)
+{
+    const auto* entry = FindKind(kind);
+    return entry == nullptr ? "" : entry->summary;
+}
+
+std::vector<std::string>
+GetTopologyKeys(std::string_view kind)
+{
+    const auto* entry = FindKind(kind);
+    if (entry == nullptr)
+    {
+        return {};
+    }
+    std::vector<std::string> keys{"kind", "file"};
+    keys.insert(keys.end(), entry->keys.begin(), entry->keys.end());
+    return keys;
+}
+
+std::vector<std::string>
+GetTopologyPartKeys(const std::vector<std::string>& segments)
+{
+    const auto& last = segments.back();
+    if (segments.size() == 1)
+    {
+        return last == "server"         ? SERVER_KEYS
+               : last.ends_with("Link") ? LINK_KEYS
+                                        : std::vector<std::string>{};
+    }
+    const bool inner = segments.size() == 2 && segments[0] == "server" &&
+                       (last == "pcie" || last == "upi" || last == "nvlink");
+    return inner ? LINK_KEYS : std::vector<std::string>{};
+}
+
+Topology
+ReadTopology(const JsonValue& value)
+{
+    if (!value.IsObject())
+    {
+        value.Fail("an object such as {\"kind\": \"star\", ...}");
+    }
+    const auto* kind = FindKind(value.Require("kind", "spine-leaf").AsChoice(GetTopologyKinds()));
+    value.CheckKeys(GetTopologyKeys(kind->name));
+    try
+    {
+        Topology topology = kind->read(value);
+        if (topology.GetEndpoints().empty())
+        {
+            value.FailWith("the network has no endpoint (a node of kind host or accelerator)");
+        }
+        topology.CheckConnected();
+        return topology;
+    }
+    catch (const std::invalid_argument& error)
+    {
+        value.FailWith(error.what());
+    }
+}
+
+} // namespace ns3::gradsync

@@ -18,17 +18,25 @@ list(APPEND gradsync_headers
 
 # model/topology
 list(APPEND gradsync_sources
+  model/topology/fat-tree-topology.cc
+  model/topology/group-finder.cc
+  model/topology/node-components.cc
   model/topology/routing-tables.cc
   model/topology/server-builder.cc
   model/topology/spine-leaf-topology.cc
   model/topology/star-topology.cc
+  model/topology/three-tier-topology.cc
   model/topology/topology.cc
 )
 list(APPEND gradsync_headers
+  model/topology/fat-tree-topology.h
+  model/topology/group-finder.h
+  model/topology/node-components.h
   model/topology/routing-tables.h
   model/topology/server-builder.h
   model/topology/spine-leaf-topology.h
   model/topology/star-topology.h
+  model/topology/three-tier-topology.h
   model/topology/topology.h
   model/topology/worker-groups.h
 )
@@ -95,8 +103,12 @@ set(gradsync_unit_tests)
 
 # model/topology
 list(APPEND gradsync_unit_tests
+  tests/unit/fat-tree-topology-test.cc
+  tests/unit/group-finder-test.cc
   tests/unit/routing-tables-test.cc
+  tests/unit/server-builder-test.cc
   tests/unit/spine-leaf-topology-test.cc
+  tests/unit/three-tier-topology-test.cc
   tests/unit/topology-test.cc
 )
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_GROUP_FINDER_H
+#define GRADSYNC_GROUP_FINDER_H
+
+#include "ns3/topology.h"
+#include "ns3/worker-groups.h"
+
+#include <cstdint>
+#include <span>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Finds the hierarchy in which the ranks of a job sit, and how oversubscribed it is, from the graph
+ * alone.
+ *
+ * The groups of tier j ("server" 0, "rack" 1, "pod" 2, then "tier3", ...) are the connected
+ * components of the nodes of tier <= j that hold a rank. Not listed: a tier whose one group holds
+ * every rank, and a tier whose groups hold one rank each. A tier that groups the ranks as the
+ * listed tier below it is merged into that one, which then counts the narrower of the two exits.
+ *
+ * doc/topology.rst derives the two ratios. A group without any link to the rest has an infinite
+ * one: check the topology first (Topology::CheckConnected).
+ *
+ * \param endpointOfRank [rank] -> endpoint index
+ * \throws std::invalid_argument when a rank names an unknown endpoint, or one that another rank has
+ */
+WorkerGroups ComputeWorkerGroups(const Topology& topology,
+                                 std::span<const uint32_t> endpointOfRank);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_GROUP_FINDER_H

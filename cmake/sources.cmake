@@ -56,12 +56,35 @@ list(APPEND gradsync_headers
 )
 
 # model/fabric
-list(APPEND gradsync_sources)
-list(APPEND gradsync_headers)
+list(APPEND gradsync_sources
+  model/fabric/fabric-network.cc
+  model/fabric/fabric-port.cc
+  model/fabric/fabric-switch.cc
+  model/fabric/switch-buffer.cc
+)
+list(APPEND gradsync_headers
+  model/fabric/fabric-endpoint.h
+  model/fabric/fabric-network.h
+  model/fabric/fabric-node.h
+  model/fabric/fabric-packet.h
+  model/fabric/fabric-port.h
+  model/fabric/fabric-switch.h
+  model/fabric/load-balancing.h
+  model/fabric/object-pool.h
+  model/fabric/serialisation-time.h
+  model/fabric/switch-buffer.h
+  model/fabric/wire-format.h
+)
 
 # model/transport
-list(APPEND gradsync_sources)
+list(APPEND gradsync_sources
+  model/transport/roce-nic.cc
+  model/transport/roce-transport.cc
+)
 list(APPEND gradsync_headers
+  model/transport/roce-nic.h
+  model/transport/roce-queue-pair.h
+  model/transport/roce-transport.h
   model/transport/transport.h
 )
 

@@ -71,6 +71,7 @@ list(APPEND gradsync_headers
   model/fabric/fabric-switch.h
   model/fabric/load-balancing.h
   model/fabric/object-pool.h
+  model/fabric/packet-loss.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
   model/fabric/wire-format.h
@@ -80,6 +81,7 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/transport/roce-nic.cc
   model/transport/roce-transport.cc
+  model/transport/transport.cc
 )
 list(APPEND gradsync_headers
   model/transport/roce-nic.h
@@ -145,6 +147,12 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/json-document-test.cc
   tests/unit/units-test.cc
+)
+
+# model/fabric and model/transport
+list(APPEND gradsync_unit_tests
+  tests/unit/fabric-port-test.cc
+  tests/unit/roce-transport-test.cc
 )
 
 # Benchmarks, stand-alone only. One executable per file.

@@ -17,6 +17,19 @@ namespace ns3::gradsync
 
 NS_OBJECT_ENSURE_REGISTERED(FabricNetwork);
 
+namespace
+{
+
+constexpr int64_t LOSS_STREAM = 1; //!< random number stream of the link losses
+
+bool
+IsEthernet(const TopologyLink& link)
+{
+    return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
+}
+
+} // namespace
+
 TypeId
 FabricNetwork::GetTypeId()
 {
@@ -60,7 +73,14 @@ FabricNetwork::GetTypeId()
                           "Seed of the ECMP hash; another seed gives other collisions.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&FabricNetwork::m_hashSeed),
-                          MakeUintegerChecker<uint64_t>());
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "LossRate",
+                "Probability that a packet is lost on an Ethernet link, independently; 0: no "
+                "loss, and no random number is drawn.",
+                DoubleValue(0.0),
+                MakeDoubleAccessor(&FabricNetwork::m_lossRate),
+                MakeDoubleChecker<double>(0.0, 1.0));
     return tid;
 }
 
@@ -76,7 +96,18 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     m_routes = std::move(routes);
     m_portCount = 2 * m_topology->GetLinks().size();
     m_ports = std::make_unique<FabricPort[]>(m_portCount);
+    if (m_lossRate > 0.0)
+    {
+        m_loss = std::make_unique<PacketLoss>(m_lossRate, LOSS_STREAM, m_pool);
+    }
+    ComputeTierDivisors();
+    AddNodes(maxFrameBytes);
+    ConnectPorts();
+}
 
+void
+FabricNetwork::ComputeTierDivisors()
+{
     // D-mod-k: the largest number of next hops that a node of each tier ever has is its upward
     // fan-out.
     uint32_t topTier = 0;
@@ -100,9 +131,6 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     {
         m_tierDivisors[tier] = m_tierDivisors[tier - 1] * (tier > 1 ? fanOut[tier - 1] : 1);
     }
-
-    AddNodes(maxFrameBytes);
-    ConnectPorts();
 }
 
 std::vector<FabricPort*>
@@ -147,8 +175,7 @@ FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
     for (const auto& adjacency : m_topology->GetPorts(node))
     {
         const auto& link = m_topology->GetLinks()[adjacency.link];
-        const bool isEthernet = link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
-        ingress.push_back({.lossless = m_pfc || !isEthernet,
+        ingress.push_back({.lossless = m_pfc || !IsEthernet(link),
                            .headroomBytes = GetHeadroomBytes(link, maxFrameBytes)});
     }
     forwarder->InstallBuffer({.totalBytes = m_bufferBytes,
@@ -201,6 +228,11 @@ FabricNetwork::ConnectPorts()
         const auto toB = portNumberOf(link.b, id);
         m_ports[2 * id].Install(simulator, link.rate, link.delay, m_nodes[link.b].get(), toB);
         m_ports[2 * id + 1].Install(simulator, link.rate, link.delay, m_nodes[link.a].get(), toA);
+        if (IsEthernet(link))
+        {
+            m_ports[2 * id].SetLoss(m_loss.get());
+            m_ports[2 * id + 1].SetLoss(m_loss.get());
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include "ns3/load-balancing.h"
 #include "ns3/object-pool.h"
 #include "ns3/object.h"
+#include "ns3/packet-loss.h"
 #include "ns3/routing-tables.h"
 #include "ns3/topology.h"
 
@@ -53,6 +54,7 @@ class FabricNetwork : public Object
     size_t GetPortCount() const;
 
   private:
+    void ComputeTierDivisors();
     void ConnectPorts();
     void AddNodes(uint32_t maxFrameBytes);
     void AddSwitch(NodeId node, uint32_t maxFrameBytes);
@@ -66,6 +68,7 @@ class FabricNetwork : public Object
     double m_dropAlpha;
     LoadBalancing m_loadBalancing;
     uint64_t m_hashSeed;
+    double m_lossRate;
 
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
@@ -74,6 +77,7 @@ class FabricNetwork : public Object
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;
+    std::unique_ptr<PacketLoss> m_loss; //!< null without loss
     std::vector<uint32_t>
         m_tierDivisors; //!< D-mod-k: product of the upward fan-outs below each tier
 };

@@ -2,6 +2,7 @@
 #include "ns3/fabric-port.h"
 
 #include "ns3/fabric-node.h"
+#include "ns3/packet-loss.h"
 #include "ns3/switch-buffer.h"
 
 #include <algorithm>
@@ -53,6 +54,12 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
 }
 
 void
+FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
+{
+    Start(packet, now, now);
+}
+
+void
 FabricPort::Arrive()
 {
     auto* packet = m_flying.Pop();
@@ -62,6 +69,11 @@ FabricPort::Arrive()
         Schedule(m_flying.Front()->arrival - now, PeekPointer(m_arrival));
     }
     Sync(now);
+    if (m_loss && m_loss->Take(packet))
+    {
+        CountDrop();
+        return;
+    }
     m_peer->Receive(packet, m_peerPort, now);
 }
 

@@ -14,6 +14,7 @@ namespace ns3::gradsync
 {
 
 class FabricNode;
+class PacketLoss;
 class SwitchBuffer;
 
 /// Where a host's port takes its data packets from: the transport's scheduler.
@@ -82,6 +83,12 @@ class FabricPort
         m_source = source;
     }
 
+    /// Random loss on this direction of the link; nullptr: none.
+    void SetLoss(PacketLoss* loss)
+    {
+        m_loss = loss;
+    }
+
     /// Starts everything that should have started up to `now`.
     void Sync(TimeStepCount now)
     {
@@ -97,10 +104,7 @@ class FabricPort
     }
 
     /// Starts a data packet at once. Only when IsFree.
-    void StartNow(FabricPacket* packet, TimeStepCount now)
-    {
-        Start(packet, now, now);
-    }
+    void StartNow(FabricPacket* packet, TimeStepCount now);
 
     /// Puts a data packet in line. Only after Sync and when not IsFree.
     void QueueData(FabricPacket* packet, TimeStepCount now);
@@ -181,6 +185,7 @@ class FabricPort
     TimeStepCount m_delay{0};
     uint64_t m_queueBytes{0};
     FabricNode* m_peer{nullptr};
+    PacketLoss* m_loss{nullptr};
     SimulatorImpl* m_simulator{nullptr};
     Ptr<EventImpl> m_arrival;
     Ptr<EventImpl> m_departure;

@@ -37,7 +37,9 @@ RoceTransport::GetTypeId()
                 MakeUintegerAccessor(&RoceTransport::m_ackEvery),
                 MakeUintegerChecker<uint32_t>())
             .AddAttribute("WindowPackets",
-                          "Most packets that a queue pair may have unacknowledged; 0: no limit.",
+                          "Most packets that a queue pair may have unacknowledged; 0: no limit. "
+                          "Receivers then "
+                          "acknowledge at least twice a window.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RoceTransport::m_windowPackets),
                           MakeUintegerChecker<uint32_t>())
@@ -98,6 +100,10 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     {
         throw std::invalid_argument(
             "attribute WindowPackets needs acknowledgements: AckEvery must not be 0");
+    }
+    if (m_windowPackets != 0)
+    {
+        m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
     }
     m_fabric->Install(m_topology, std::move(routes), wire::RoceDataBytes(m_mtuBytes));
     auto* simulator = PeekPointer(Simulator::GetImplementation());
@@ -270,9 +276,11 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
     }
     if (packet.psn < queuePair.expectedPsn)
     {
-        if (packet.endOfMessage)
+        // The sender went back because acknowledgements were lost: repeat them, as often as the
+        // first time.
+        if (m_ackEvery != 0 && (packet.endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
         {
-            Acknowledge(queuePair, PacketKind::Ack, now); // the first one was lost
+            Acknowledge(queuePair, PacketKind::Ack, now);
         }
         return;
     }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fluid-transport.h"
+
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncFluidTransport");
+NS_OBJECT_ENSURE_REGISTERED(FluidTransport);
+
+TypeId
+FluidTransport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::FluidTransport")
+            .SetParent<Transport>()
+            .SetGroupName("GradSync")
+            .AddConstructor<FluidTransport>()
+            .AddAttribute(
+                "Efficiency",
+                "Share of every link's rate that message bytes can use, in (0, 1]; the rest "
+                "stands for headers. 1: headers cost nothing (the ideal network).",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&FluidTransport::m_efficiency),
+                MakeDoubleChecker<double>(std::numeric_limits<double>::min(), 1.0));
+    return tid;
+}
+
+FluidTransport::FluidTransport() = default;
+FluidTransport::~FluidTransport() = default;
+
+void
+FluidTransport::DoDispose()
+{
+    // Pending events hold a reference to this object and find nothing to do.
+    m_active.clear();
+    m_touched.clear();
+    m_deliveries.clear();
+    m_connections.clear();
+    m_connectionOf.clear();
+    m_topology.reset();
+    m_routes.reset();
+    Transport::DoDispose();
+}
+
+void
+FluidTransport::Install(std::shared_ptr<const Topology> topology,
+                        std::shared_ptr<const RoutingTables> routes)
+{
+    m_topology = std::move(topology);
+    m_routes = std::move(routes);
+    const double bytesPerTick = m_efficiency * TimeStep(1).GetSeconds() / 8;
+    std::vector<double> capacities;
+    for (const auto& link : m_topology->GetLinks())
+    {
+        capacities.insert(capacities.end(), 2, link.rate.GetBitRate() * bytesPerTick);
+    }
+    m_allocator = MaxMinAllocator(std::move(capacities));
+}
+
+void
+FluidTransport::CheckMessage(const Message& message) const
+{
+    const auto endpoints = m_topology->GetEndpoints().size();
+    if (message.src >= endpoints || message.dst >= endpoints || message.src == message.dst)
+    {
+        throw std::invalid_argument(fmt::format("cannot send from endpoint {} to {}: there are {}",
+                                                message.src,
+                                                message.dst,
+                                                endpoints));
+    }
+}
+
+void
+FluidTransport::Send(const Message& message)
+{
+    CheckMessage(message);
+    const auto pair = FindPair(message.src, message.dst);
+    if (pair == NONE)
+    {
+        Simulator::ScheduleNow(&FluidTransport::Fail, Ptr<FluidTransport>(this), message);
+        return;
+    }
+    Advance();
+    const auto connection = FindConnection(pair, message.stream);
+    const bool idle = m_connections[connection].head == NONE;
+    Enqueue(connection, message);
+    if (idle)
+    {
+        StartService(connection, m_pairs[pair].served);
+        Touch(pair);
+        RequestAllocation();
+    }
+}
+
+void
+FluidTransport::Fail(Message message)
+{
+    message.handler->OnFailed(
+        message.tag,
+        fmt::format("no path from endpoint {} to endpoint {}", message.src, message.dst));
+}
+
+uint32_t
+FluidTransport::FindPair(uint32_t src, uint32_t dst)
+{
+    const auto key = static_cast<uint64_t>(src) << 32 | dst;
+    if (const auto found = m_pairOf.find(key); found != m_pairOf.end())
+    {
+        return found->second;
+    }
+    auto pair = NONE;
+    const auto node = m_topology->GetEndpoints()[src];
+    if (!m_routes->GetNextHops(node, dst).empty())
+    {
+        std::vector<MaxMinAllocator::Use> uses;
+        for (const auto& share : m_routes->GetEvenSplit(src, dst))
+        {
+            uses.push_back({2 * share.link + (share.forward ? 0U : 1U), share.share});
+        }
+        pair = m_allocator.AddClass(uses);
+        m_pairs.emplace_back();
+        m_pairs.back().delay = FindLongestDelay(node, dst);
+        m_rates.push_back(0);
+        m_flowCounts.push_back(0);
+    }
+    m_pairOf.emplace(key, pair);
+    return pair;
+}
+
+Time
+FluidTransport::FindLongestDelay(NodeId node, uint32_t endpoint) const
+{
+    Time longest;
+    for (const auto port : m_routes->GetNextHops(node, endpoint))
+    {
+        const auto& hop = m_topology->GetPorts(node)[port];
+        longest =
+            std::max(longest,
+                     m_topology->GetLinks()[hop.link].delay + FindLongestDelay(hop.peer, endpoint));
+    }
+    return longest;
+}
+
+uint32_t
+FluidTransport::FindConnection(uint32_t pair, uint32_t stream)
+{
+    const auto [found, isNew] =
+        m_connectionOf.try_emplace({pair, stream}, static_cast<uint32_t>(m_connections.size()));
+    if (isNew)
+    {
+        m_connections.push_back({pair});
+    }
+    return found->second;
+}
+
+void
+FluidTransport::Enqueue(uint32_t connection, const Message& message)
+{
+    auto index = m_freeMessage;
+    if (index == NONE)
+    {
+        index = static_cast<uint32_t>(m_messages.size());
+        m_messages.emplace_back();
+    }
+    else
+    {
+        m_freeMessage = m_messages[index].next;
+    }
+    m_messages[index] = {message.bytes, message.tag, message.handler, NONE};
+    auto& queue = m_connections[connection];
+    (queue.head == NONE ? queue.head : m_messages[queue.tail].next) = index;
+    queue.tail = index;
+}
+
+std::vector<LinkStatistics>
+FluidTransport::GetLinkStatistics() const
+{
+    std::vector<double> bytes(m_topology ? 2 * m_topology->GetLinks().size() : 0);
+    for (uint32_t pair = 0; pair < m_pairs.size(); ++pair)
+    {
+        for (const auto& use : m_allocator.GetUses(pair))
+        {
+            bytes[use.link] += static_cast<double>(m_pairs[pair].payloadBytes) * use.weight;
+        }
+    }
+    std::vector<LinkStatistics> statistics(bytes.size());
+    for (size_t i = 0; i < bytes.size(); ++i)
+    {
+        statistics[i].payloadBytes = std::llround(bytes[i]);
+        statistics[i].wireBytes = std::llround(bytes[i] / m_efficiency);
+    }
+    return statistics;
+}
+
+TransportStatistics
+FluidTransport::GetStatistics() const
+{
+    TransportStatistics statistics;
+    statistics.goodputBytes = m_goodputBytes;
+    for (const auto& link : GetLinkStatistics())
+    {
+        statistics.wireBytes += link.wireBytes;
+    }
+    return statistics;
+}
+
+uint64_t
+FluidTransport::GetAllocationCount() const
+{
+    return m_allocationCount;
+}
+
+} // namespace ns3::gradsync

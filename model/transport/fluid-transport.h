@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FLUID_TRANSPORT_H
+#define GRADSYNC_FLUID_TRANSPORT_H
+
+#include "ns3/event-id.h"
+#include "ns3/max-min-allocator.h"
+#include "ns3/transport.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace ns3::gradsync
+{
+
+/**
+ * The network as a fluid: max-min fair rates, no packets. Oracle and fast preview.
+ *
+ * Messages with equal (src, dst, stream) form a connection, which serves them one after the other.
+ * The connections with a message share the links max-min fairly; traffic splits evenly over
+ * equal-cost paths. A message is delivered when its last bit is served, plus the propagation delay
+ * of the path (the longest one where paths differ). Rates adapt at once, there are no queues and no
+ * losses.
+ *
+ * Bytes served are accounted when a message is served completely.
+ */
+class FluidTransport : public Transport
+{
+  public:
+    static TypeId GetTypeId();
+
+    FluidTransport();
+    ~FluidTransport() override;
+
+    void Install(std::shared_ptr<const Topology> topology,
+                 std::shared_ptr<const RoutingTables> routes) override;
+
+    /**
+     * \throws std::invalid_argument when an endpoint does not exist or the message goes to its
+     * sender; an unreachable receiver is reported to the handler
+     */
+    void Send(const Message& message) override;
+
+    std::vector<LinkStatistics> GetLinkStatistics() const override;
+    TransportStatistics GetStatistics() const override;
+
+    /// Number of times the rates of all connections were computed: the cost of a fluid run.
+    uint64_t GetAllocationCount() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    struct QueuedMessage
+    {
+        uint64_t bytes;
+        uint64_t tag;
+        MessageHandler* handler;
+        uint32_t next; //!< in the same connection, or in the free list
+    };
+
+    struct Connection
+    {
+        uint32_t pair;
+        uint32_t head{NONE}; //!< the message in service
+        uint32_t tail{NONE};
+    };
+
+    /// The message in service of one connection: served when its pair has served `target` bytes.
+    struct Service
+    {
+        double target;
+        uint32_t connection;
+
+        /// Heap order: least target first, then the connection that was opened first.
+        bool operator<(const Service& other) const
+        {
+            return target != other.target ? target > other.target : connection > other.connection;
+        }
+    };
+
+    /**
+     * All connections of one (src, dst). They use the same links and so always have the same rate:
+     * one service counter and one heap of targets stand for all of them.
+     */
+    struct Pair
+    {
+        Time delay;
+        double served{0}; //!< bytes each connection was served since the pair became active
+        std::vector<Service> heap;  //!< least target first
+        uint32_t activeIndex{NONE}; //!< position in m_active
+        uint64_t payloadBytes{0};   //!< of messages served
+        bool touched{false};        //!< listed in m_touched
+    };
+
+    struct Delivery
+    {
+        uint64_t bytes;
+        uint64_t tag;
+        MessageHandler* handler;
+    };
+
+    struct ConnectionKey
+    {
+        uint32_t pair;
+        uint32_t stream;
+        bool operator==(const ConnectionKey&) const = default;
+    };
+
+    struct KeyHash
+    {
+        size_t operator()(const ConnectionKey& key) const
+        {
+            return std::hash<uint64_t>{}(static_cast<uint64_t>(key.pair) << 32 | key.stream);
+        }
+    };
+
+    void CheckMessage(const Message& message) const;
+    uint32_t FindPair(uint32_t src, uint32_t dst);
+    uint32_t FindConnection(uint32_t pair, uint32_t stream);
+    Time FindLongestDelay(NodeId node, uint32_t endpoint) const;
+    void Fail(Message message);
+
+    void Enqueue(uint32_t connection, const Message& message);
+    void StartService(uint32_t connection, double base);
+    void Touch(uint32_t pair);
+    void Deactivate(uint32_t pair);
+    void Advance();
+    void RequestAllocation();
+    void Allocate();
+    bool ApplyTouched();
+    void ScheduleServe();
+    void Serve();
+    bool IsHeadServed(uint32_t pair) const;
+    void FinishHead(uint32_t pair);
+    void AddDelivery(Time delay, const QueuedMessage& message);
+    void Deliver(Time time);
+
+    double m_efficiency; //!< attribute Efficiency
+    std::shared_ptr<const Topology> m_topology;
+    std::shared_ptr<const RoutingTables> m_routes;
+    MaxMinAllocator m_allocator; //!< classes are pairs, links are link directions
+    std::vector<Pair> m_pairs;
+    std::vector<double> m_rates;        //!< [pair] -> bytes per tick of one connection
+    std::vector<uint32_t> m_flowCounts; //!< [pair] -> connections in service at the last allocation
+    std::vector<Connection> m_connections;
+    std::vector<QueuedMessage> m_messages; //!< pool
+    uint32_t m_freeMessage{NONE};
+    std::unordered_map<uint64_t, uint32_t> m_pairOf;
+    std::unordered_map<ConnectionKey, uint32_t, KeyHash> m_connectionOf;
+    std::vector<uint32_t> m_active;  //!< pairs with a connection in service
+    std::vector<uint32_t> m_touched; //!< pairs whose connections changed since the last allocation
+    std::map<Time, std::vector<Delivery>> m_deliveries;
+    Time m_advancedTo; //!< time up to which Pair::served counts
+    EventId m_serveEvent;
+    EventId m_allocateEvent;
+    uint64_t m_goodputBytes{0};
+    uint64_t m_allocationCount{0};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FLUID_TRANSPORT_H

@@ -56,44 +56,34 @@ list(APPEND gradsync_headers
 )
 
 # model/fabric
-list(APPEND gradsync_sources
-  model/fabric/fabric-network.cc
-  model/fabric/fabric-port.cc
-  model/fabric/fabric-switch.cc
-  model/fabric/switch-buffer.cc
-)
-list(APPEND gradsync_headers
-  model/fabric/fabric-endpoint.h
-  model/fabric/fabric-network.h
-  model/fabric/fabric-node.h
-  model/fabric/fabric-packet.h
-  model/fabric/fabric-port.h
-  model/fabric/fabric-switch.h
-  model/fabric/load-balancing.h
-  model/fabric/object-pool.h
-  model/fabric/packet-loss.h
-  model/fabric/serialisation-time.h
-  model/fabric/switch-buffer.h
-  model/fabric/wire-format.h
-)
+list(APPEND gradsync_sources)
+list(APPEND gradsync_headers)
 
 # model/transport
 list(APPEND gradsync_sources
-  model/transport/roce-nic.cc
-  model/transport/roce-transport.cc
+  model/transport/fluid-service.cc
+  model/transport/fluid-transport.cc
+  model/transport/max-min-allocator.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
-  model/transport/roce-nic.h
-  model/transport/roce-queue-pair.h
-  model/transport/roce-transport.h
+  model/transport/fluid-transport.h
+  model/transport/max-min-allocator.h
   model/transport/transport.h
 )
 
 # model/engine
-list(APPEND gradsync_sources)
+list(APPEND gradsync_sources
+  model/engine/exchange-application.cc
+  model/engine/exchange-engine.cc
+  model/engine/job-execution.cc
+  model/engine/recorder.cc
+)
 list(APPEND gradsync_headers
+  model/engine/exchange-application.h
   model/engine/exchange-engine.h
+  model/engine/job-execution.h
+  model/engine/recorder.h
 )
 
 # helper
@@ -149,10 +139,11 @@ list(APPEND gradsync_unit_tests
   tests/unit/units-test.cc
 )
 
-# model/fabric and model/transport
+# of model/transport and model/engine
 list(APPEND gradsync_unit_tests
-  tests/unit/fabric-port-test.cc
-  tests/unit/roce-transport-test.cc
+  tests/unit/exchange-engine-test.cc
+  tests/unit/fluid-transport-test.cc
+  tests/unit/max-min-allocator-test.cc
 )
 
 # Benchmarks, stand-alone only. One executable per file.

@@ -9,13 +9,22 @@
 #include "ns3/transport.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+namespace ns3
+{
+class Node;
+}
+
 namespace ns3::gradsync
 {
+
+class ExchangeApplication;
+class JobExecution;
 
 /// One training job: a plan that is executed once per iteration.
 struct Job
@@ -24,19 +33,21 @@ struct Job
     std::shared_ptr<const Plan> plan;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
     uint32_t iterations{1};
-    Time start;          //!< when the first iteration starts
-    Time compute;        //!< forward and backward pass of every worker, before its exchange starts
-    /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in seconds; 0: free.
+    Time start;   //!< when the first iteration starts
+    Time compute; //!< forward and backward pass of every worker, before its exchange starts
+    /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in
+    /// seconds; 0: free.
     double reduceSecondsPerByte{0.0};
 };
 
 /// Why a run could not be finished.
 struct ExchangeFailure
 {
-    std::string reason;                //!< one line for the user: job, iteration, what and why
+    std::string reason; //!< one line for the user: job, iteration, what and why
     uint32_t job;
     uint32_t iteration;
-    std::vector<OperationId> unfinished; //!< operations of that job's current iteration not done, ascending
+    std::vector<OperationId>
+        unfinished; //!< operations of that job's current iteration not done, ascending
 };
 
 /// An iteration as the trace source reports it.
@@ -62,9 +73,9 @@ struct TransferRecord
 /**
  * Executes the plans of all jobs on a transport.
  *
- * Bulk-synchronous: an iteration of a job starts when its previous one is done at every rank. Every rank
- * is an ExchangeApplication installed on an ns-3 Node. Operations that become ready together start in
- * ascending id.
+ * Bulk-synchronous: an iteration of a job starts when its previous one is done at every rank. Every
+ * rank is an ExchangeApplication installed on an ns-3 Node. Operations that become ready together
+ * start in ascending id.
  */
 class ExchangeEngine : public Object
 {
@@ -77,22 +88,53 @@ class ExchangeEngine : public Object
     /// Must be called before AddJob. The transport must be installed.
     void SetTransport(Ptr<Transport> transport);
 
-    /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the plan
+    /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the
+    /// plan
     uint32_t AddJob(Job job);
+
+    const Job& GetJob(uint32_t job) const;
+    uint32_t GetJobCount() const;
+
+    /// The ns-3 Node at an endpoint; made when a job first uses it, nullptr before.
+    Ptr<Node> GetNode(uint32_t endpoint) const;
+
+    /// The application of one rank: its start and stop times and Attributes may be changed before
+    /// they count.
+    Ptr<ExchangeApplication> GetApplication(uint32_t job, uint32_t rank) const;
 
     /// True when every iteration of every job is done.
     bool IsFinished() const;
 
-    /// After Simulator::Run: empty when finished, else what is missing ("stalled": nothing left to happen).
+    /// After Simulator::Run: empty when finished, else what is missing ("stalled": nothing left to
+    /// happen).
     std::optional<ExchangeFailure> GetFailure() const;
 
     uint64_t GetTotalBytes() const;     //!< bytes that all transfers of all iterations move
     uint64_t GetDeliveredBytes() const; //!< of these, delivered so far
 
+    /// Signatures of the trace sources.
+    using IterationCallback = void (*)(const IterationRecord& record);
+    using TransferCallback = void (*)(const TransferRecord& record);
+
   protected:
     void DoDispose() override;
 
   private:
+    friend class JobExecution;
+
+    Ptr<ExchangeApplication> MakeApplication(const Job& job, uint32_t rank);
+    // Called by the executions of the jobs.
+    void StartReady(uint32_t job);
+    void AddDelivered(uint64_t bytes);
+    bool IsTransferTraced() const;
+    void TraceIteration(const IterationRecord& record);
+    void TraceTransfer(const TransferRecord& record);
+
+    Ptr<Transport> m_transport;
+    std::vector<std::unique_ptr<JobExecution>> m_jobs;
+    std::map<uint32_t, Ptr<Node>> m_nodes; //!< by endpoint
+    uint64_t m_totalBytes{0};
+    uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"
 };

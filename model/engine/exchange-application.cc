@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/exchange-application.h"
+
+#include "ns3/double.h"
+#include "ns3/job-execution.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncExchangeApplication");
+NS_OBJECT_ENSURE_REGISTERED(ExchangeApplication);
+
+TypeId
+ExchangeApplication::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::ExchangeApplication")
+            .SetParent<Application>()
+            .SetGroupName("GradSync")
+            .AddConstructor<ExchangeApplication>()
+            .AddAttribute("Rank",
+                          "Rank in its job.",
+                          TypeId::ATTR_GET,
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&ExchangeApplication::GetRank),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "ComputeTime",
+                "Forward and backward pass of this rank before its exchange starts, from the "
+                "next iteration on. Set from the job; 0 for dedicated servers.",
+                TimeValue(Time(0)),
+                MakeTimeAccessor(&ExchangeApplication::m_computeTime),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute("ReduceSecondsPerByte",
+                          "Time to add one received byte, in seconds; one reduction at a time. Set "
+                          "from the job; 0: free.",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&ExchangeApplication::m_reduceSecondsPerByte),
+                          MakeDoubleChecker<double>(0.0))
+            .AddTraceSource("Send",
+                            "A transfer of this rank is handed to the transport.",
+                            MakeTraceSourceAccessor(&ExchangeApplication::m_sendTrace),
+                            "ns3::gradsync::ExchangeApplication::TransferCallback")
+            .AddTraceSource("Receive",
+                            "A transfer to this rank is delivered; its reduction comes after.",
+                            MakeTraceSourceAccessor(&ExchangeApplication::m_receiveTrace),
+                            "ns3::gradsync::ExchangeApplication::TransferCallback");
+    return tid;
+}
+
+ExchangeApplication::ExchangeApplication() = default;
+ExchangeApplication::~ExchangeApplication() = default;
+
+void
+ExchangeApplication::DoDispose()
+{
+    Detach();
+    Application::DoDispose();
+}
+
+void
+ExchangeApplication::Attach(JobExecution* job,
+                            uint32_t rank,
+                            uint32_t endpoint,
+                            Ptr<Transport> transport)
+{
+    m_job = job;
+    m_rank = rank;
+    m_endpoint = endpoint;
+    m_transport = transport;
+}
+
+void
+ExchangeApplication::Detach()
+{
+    m_job = nullptr;
+    m_transport = nullptr;
+}
+
+uint32_t
+ExchangeApplication::GetRank() const
+{
+    return m_rank;
+}
+
+bool
+ExchangeApplication::IsStopped() const
+{
+    return m_phase == Phase::Stopped;
+}
+
+bool
+ExchangeApplication::IsExchanging() const
+{
+    return m_phase == Phase::Exchanging;
+}
+
+void
+ExchangeApplication::Defer(OperationId operation)
+{
+    m_deferred.push_back(operation);
+}
+
+void
+ExchangeApplication::StartApplication()
+{
+    m_started = true;
+    if (m_job != nullptr)
+    {
+        m_job->OnRankStarted();
+    }
+    if (m_iterationPending)
+    {
+        BeginCompute();
+    }
+}
+
+void
+ExchangeApplication::StopApplication()
+{
+    NS_LOG_FUNCTION(this << m_rank);
+    m_phase = Phase::Stopped;
+}
+
+void
+ExchangeApplication::BeginIteration()
+{
+    if (m_phase == Phase::Stopped)
+    {
+        return;
+    }
+    // A server that the iteration before did not need may not have begun that one yet.
+    m_exchangeEvent.Cancel();
+    m_phase = Phase::Waiting;
+    m_iterationPending = true;
+    if (m_started)
+    {
+        BeginCompute();
+    }
+}
+
+void
+ExchangeApplication::BeginCompute()
+{
+    m_iterationPending = false;
+    m_phase = Phase::Computing;
+    // An event even when the time is 0: all ranks then begin before the first operation starts.
+    m_exchangeEvent = Simulator::Schedule(m_computeTime,
+                                          &ExchangeApplication::BeginExchange,
+                                          Ptr<ExchangeApplication>(this));
+}
+
+void
+ExchangeApplication::BeginExchange()
+{
+    if (m_job == nullptr || m_phase != Phase::Computing)
+    {
+        return;
+    }
+    m_phase = Phase::Exchanging;
+    const auto deferred = std::move(m_deferred);
+    m_deferred.clear();
+    m_job->OnRankExchanging(m_rank, deferred);
+}
+
+void
+ExchangeApplication::Issue(OperationId id,
+                           const Operation& operation,
+                           uint64_t bytes,
+                           ExchangeApplication& to)
+{
+    m_sendTrace(m_rank, id, bytes);
+    m_transport->Send({m_endpoint, to.m_endpoint, operation.stream, bytes, id, &to});
+}
+
+void
+ExchangeApplication::OnDelivered(uint64_t tag)
+{
+    if (m_job == nullptr || m_phase == Phase::Stopped)
+    {
+        return;
+    }
+    const auto id = static_cast<OperationId>(tag);
+    const auto bytes = m_job->OnTransferDelivered(id);
+    m_receiveTrace(m_rank, id, bytes);
+    if (m_reduceSecondsPerByte == 0 || !m_job->IsReduce(id))
+    {
+        m_job->OnOperationDone(id);
+        return;
+    }
+    const auto now = Simulator::Now();
+    m_busyUntil = std::max(m_busyUntil, now) +
+                  Time::FromDouble(static_cast<double>(bytes) * m_reduceSecondsPerByte, Time::S);
+    Simulator::Schedule(m_busyUntil - now,
+                        &ExchangeApplication::FinishReduce,
+                        Ptr<ExchangeApplication>(this),
+                        id);
+}
+
+void
+ExchangeApplication::FinishReduce(OperationId operation)
+{
+    if (m_job != nullptr && m_phase != Phase::Stopped)
+    {
+        m_job->OnOperationDone(operation);
+    }
+}
+
+void
+ExchangeApplication::OnFailed(uint64_t tag, const std::string& reason)
+{
+    if (m_job != nullptr)
+    {
+        m_job->OnTransferFailed(static_cast<OperationId>(tag), reason);
+    }
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_EXCHANGE_APPLICATION_H
+#define GRADSYNC_EXCHANGE_APPLICATION_H
+
+#include "ns3/application.h"
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+#include "ns3/plan.h"
+#include "ns3/traced-callback.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+class JobExecution;
+
+/**
+ * One rank of one job on its ns-3 Node.
+ *
+ * It computes, then sends what the plan asks of its rank, and adds up what it receives. Before its
+ * start time it receives but does not compute or send; after its stop time it does nothing any
+ * more, and the job stalls.
+ */
+class ExchangeApplication : public Application, public MessageHandler
+{
+  public:
+    static TypeId GetTypeId();
+
+    ExchangeApplication();
+    ~ExchangeApplication() override;
+
+    /// Makes this application rank `rank` of a job, at the given endpoint of the transport.
+    void Attach(JobExecution* job, uint32_t rank, uint32_t endpoint, Ptr<Transport> transport);
+
+    /// Forgets the job: whatever arrives from now on is ignored.
+    void Detach();
+
+    uint32_t GetRank() const;
+    bool IsStopped() const;
+
+    /// The job begins an iteration. This rank computes first, if it has started and contributes.
+    void BeginIteration();
+
+    /// True while this rank may run operations of the current iteration.
+    bool IsExchanging() const;
+
+    /// Keeps an operation until the rank is exchanging. Called in ascending order of ids at first.
+    void Defer(OperationId operation);
+
+    /// Sends a transfer of this rank to the endpoint of its receiver, whose application is told.
+    void Issue(OperationId id, const Operation& operation, uint64_t bytes, ExchangeApplication& to);
+
+    // MessageHandler; the tag is the operation
+    void OnDelivered(uint64_t tag) override;
+    void OnFailed(uint64_t tag, const std::string& reason) override;
+
+    /// Signature of the trace sources "Send" and "Receive": rank, operation, bytes.
+    using TransferCallback = void (*)(uint32_t rank, OperationId operation, uint64_t bytes);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    enum class Phase : uint8_t
+    {
+        Waiting, //!< for the start time, or for the next iteration
+        Computing,
+        Exchanging,
+        Stopped
+    };
+
+    void StartApplication() override;
+    void StopApplication() override;
+    void BeginCompute();
+    void BeginExchange();
+    void FinishReduce(OperationId operation);
+
+    JobExecution* m_job{nullptr};
+    Ptr<Transport> m_transport;
+    uint32_t m_rank{0};
+    uint32_t m_endpoint{0};
+    Phase m_phase{Phase::Waiting};
+    bool m_started{false};
+    bool m_iterationPending{false}; //!< an iteration began that this rank has not taken up
+    std::vector<OperationId> m_deferred;
+    EventId m_exchangeEvent;
+    Time m_busyUntil;              //!< end of the reductions in hand
+    Time m_computeTime;            //!< attribute ComputeTime
+    double m_reduceSecondsPerByte; //!< attribute ReduceSecondsPerByte
+    TracedCallback<uint32_t, OperationId, uint64_t> m_sendTrace;
+    TracedCallback<uint32_t, OperationId, uint64_t> m_receiveTrace;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_EXCHANGE_APPLICATION_H

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/exchange-engine.h"
+
+#include "ns3/double.h"
+#include "ns3/exchange-application.h"
+#include "ns3/job-execution.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncExchangeEngine");
+NS_OBJECT_ENSURE_REGISTERED(ExchangeEngine);
+
+namespace
+{
+void
+CheckJob(const Job& job)
+{
+    const auto fail = [&job](const std::string& what) {
+        throw std::invalid_argument(fmt::format("job \"{}\": {}", job.name, what));
+    };
+    if (!job.plan)
+    {
+        fail("it has no plan");
+    }
+    if (job.endpointOf.size() != job.plan->GetRankCount())
+    {
+        fail(fmt::format("its plan has {} ranks, but {} endpoints are given",
+                         job.plan->GetRankCount(),
+                         job.endpointOf.size()));
+    }
+    auto sorted = job.endpointOf;
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    {
+        fail(fmt::format("endpoint {} is given to two ranks", *twice));
+    }
+    if (job.start.IsStrictlyNegative() || job.compute.IsStrictlyNegative() ||
+        !(job.reduceSecondsPerByte >= 0))
+    {
+        fail("start, compute and reduce times must not be negative");
+    }
+}
+} // namespace
+
+TypeId
+ExchangeEngine::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::ExchangeEngine")
+            .SetParent<Object>()
+            .SetGroupName("GradSync")
+            .AddConstructor<ExchangeEngine>()
+            .AddTraceSource("Iteration",
+                            "An iteration of a job is done at every rank.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_iterationTrace),
+                            "ns3::gradsync::ExchangeEngine::IterationCallback")
+            .AddTraceSource(
+                "Transfer",
+                "A transfer is delivered. Connect before an iteration begins: times are "
+                "kept only while somebody listens.",
+                MakeTraceSourceAccessor(&ExchangeEngine::m_transferTrace),
+                "ns3::gradsync::ExchangeEngine::TransferCallback");
+    return tid;
+}
+
+ExchangeEngine::ExchangeEngine() = default;
+ExchangeEngine::~ExchangeEngine() = default;
+
+void
+ExchangeEngine::DoDispose()
+{
+    m_jobs.clear();
+    m_nodes.clear();
+    m_transport = nullptr;
+    Object::DoDispose();
+}
+
+void
+ExchangeEngine::SetTransport(Ptr<Transport> transport)
+{
+    m_transport = transport;
+}
+
+Ptr<ExchangeApplication>
+ExchangeEngine::MakeApplication(const Job& job, uint32_t rank)
+{
+    auto& node = m_nodes[job.endpointOf[rank]];
+    if (!node)
+    {
+        node = CreateObject<Node>();
+    }
+    auto application = CreateObject<ExchangeApplication>();
+    if (rank < job.plan->GetWorkerCount())
+    {
+        application->SetAttribute("ComputeTime", TimeValue(job.compute));
+    }
+    application->SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
+    // An Application counts its start from when it is installed, a Job from 0.
+    application->SetStartTime(std::max(job.start - Simulator::Now(), Time(0)));
+    node->AddApplication(application);
+    return application;
+}
+
+uint32_t
+ExchangeEngine::AddJob(Job job)
+{
+    if (!m_transport)
+    {
+        throw std::invalid_argument("the engine has no transport: call SetTransport before AddJob");
+    }
+    CheckJob(job);
+    uint64_t bytes = 0;
+    for (OperationId id = 0; id < job.plan->GetOperations().size(); ++id)
+    {
+        bytes += job.plan->GetBytes(id);
+    }
+    m_totalBytes += bytes * job.iterations;
+
+    const auto index = GetJobCount();
+    std::vector<Ptr<ExchangeApplication>> applications;
+    for (uint32_t rank = 0; rank < job.endpointOf.size(); ++rank)
+    {
+        applications.push_back(MakeApplication(job, rank));
+    }
+    const auto endpoints = job.endpointOf;
+    m_jobs.push_back(std::make_unique<JobExecution>(*this, index, std::move(job), applications));
+    for (uint32_t rank = 0; rank < applications.size(); ++rank)
+    {
+        applications[rank]->Attach(m_jobs.back().get(), rank, endpoints[rank], m_transport);
+    }
+    return index;
+}
+
+const Job&
+ExchangeEngine::GetJob(uint32_t job) const
+{
+    return m_jobs.at(job)->GetJob();
+}
+
+uint32_t
+ExchangeEngine::GetJobCount() const
+{
+    return static_cast<uint32_t>(m_jobs.size());
+}
+
+Ptr<Node>
+ExchangeEngine::GetNode(uint32_t endpoint) const
+{
+    const auto found = m_nodes.find(endpoint);
+    return found == m_nodes.end() ? nullptr : found->second;
+}
+
+Ptr<ExchangeApplication>
+ExchangeEngine::GetApplication(uint32_t job, uint32_t rank) const
+{
+    return m_jobs.at(job)->GetApplication(rank);
+}
+
+bool
+ExchangeEngine::IsFinished() const
+{
+    return std::all_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
+        return job->IsFinished();
+    });
+}
+
+std::optional<ExchangeFailure>
+ExchangeEngine::GetFailure() const
+{
+    // A job that failed says more than one that waits behind it.
+    for (const bool failed : {true, false})
+    {
+        for (const auto& job : m_jobs)
+        {
+            if (!job->IsFinished() && job->HasFailed() == failed)
+            {
+                return job->DescribeFailure();
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+uint64_t
+ExchangeEngine::GetTotalBytes() const
+{
+    return m_totalBytes;
+}
+
+uint64_t
+ExchangeEngine::GetDeliveredBytes() const
+{
+    return m_deliveredBytes;
+}
+
+void
+ExchangeEngine::StartReady(uint32_t job)
+{
+    // Empty when the engine was disposed of with this event pending.
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->StartReady();
+    }
+}
+
+void
+ExchangeEngine::AddDelivered(uint64_t bytes)
+{
+    m_deliveredBytes += bytes;
+}
+
+bool
+ExchangeEngine::IsTransferTraced() const
+{
+    return !m_transferTrace.IsEmpty();
+}
+
+void
+ExchangeEngine::TraceIteration(const IterationRecord& record)
+{
+    m_iterationTrace(record);
+}
+
+void
+ExchangeEngine::TraceTransfer(const TransferRecord& record)
+{
+    m_transferTrace(record);
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/job-execution.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncJobExecution");
+
+namespace
+{
+constexpr uint32_t DONE = UINT32_MAX;
+constexpr uint32_t STARTED = UINT32_MAX - 1;
+/// Operations that a failure names.
+constexpr size_t NAMED_OPERATIONS = 4;
+} // namespace
+
+JobExecution::JobExecution(ExchangeEngine& engine,
+                           uint32_t index,
+                           Job job,
+                           std::vector<Ptr<ExchangeApplication>> applications)
+    : m_engine(engine),
+      m_index(index),
+      m_job(std::move(job)),
+      m_applications(std::move(applications)),
+      m_finished(m_job.iterations == 0)
+{
+}
+
+JobExecution::~JobExecution()
+{
+    // Nodes may outlive the engine and the simulator's events may outlive both.
+    for (const auto& application : m_applications)
+    {
+        application->Detach();
+    }
+}
+
+const Job&
+JobExecution::GetJob() const
+{
+    return m_job;
+}
+
+Ptr<ExchangeApplication>
+JobExecution::GetApplication(uint32_t rank) const
+{
+    return m_applications.at(rank);
+}
+
+bool
+JobExecution::IsFinished() const
+{
+    return m_finished;
+}
+
+bool
+JobExecution::HasFailed() const
+{
+    return m_failure.has_value();
+}
+
+bool
+JobExecution::IsReduce(OperationId id) const
+{
+    return m_job.plan->GetOperations()[id].kind == OperationKind::TransferReduce;
+}
+
+void
+JobExecution::OnRankStarted()
+{
+    if (!m_running && !m_finished)
+    {
+        BeginIteration();
+    }
+}
+
+void
+JobExecution::BeginIteration()
+{
+    NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
+    m_running = true;
+    m_doneCount = 0;
+    m_workersExchanging = 0;
+    m_record = {m_index, m_iteration, Simulator::Now(), Time(), Time()};
+    const auto counts = m_job.plan->GetPredecessorCounts();
+    m_waiting.assign(counts.begin(), counts.end());
+    m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
+    const auto operations = m_job.plan->GetOperations();
+    for (OperationId id = 0; id < m_waiting.size(); ++id)
+    {
+        if (m_waiting[id] == 0)
+        {
+            m_applications[operations[id].src]->Defer(id);
+        }
+    }
+    for (const auto& application : m_applications)
+    {
+        application->BeginIteration();
+    }
+}
+
+void
+JobExecution::OnRankExchanging(uint32_t rank, std::span<const OperationId> deferred)
+{
+    if (rank < m_job.plan->GetWorkerCount() && m_workersExchanging++ == 0)
+    {
+        m_record.exchangeStart = Simulator::Now();
+    }
+    for (const auto id : deferred)
+    {
+        MakeReady(id);
+    }
+    FinishIterationIfDone();
+}
+
+void
+JobExecution::MakeReady(OperationId id)
+{
+    const auto& operation = m_job.plan->GetOperations()[id];
+    auto& application = *m_applications[operation.src];
+    if (!application.IsExchanging())
+    {
+        application.Defer(id);
+        return;
+    }
+    if (!operation.IsTransfer())
+    {
+        MarkDone(id);
+        return;
+    }
+    m_ready.push_back(id);
+    if (!m_startEvent.IsRunning())
+    {
+        // After all deliveries of this instant, so that ascending ids hold among all of them.
+        m_startEvent = Simulator::ScheduleNow(&ExchangeEngine::StartReady,
+                                              Ptr<ExchangeEngine>(&m_engine),
+                                              m_index);
+    }
+}
+
+void
+JobExecution::MarkDone(OperationId id)
+{
+    // A list, not recursion: a plan may chain any number of joins.
+    m_doneJoins.push_back(id);
+    if (m_doneJoins.size() > 1)
+    {
+        return;
+    }
+    for (size_t i = 0; i < m_doneJoins.size(); ++i)
+    {
+        const auto done = m_doneJoins[i];
+        m_waiting[done] = DONE;
+        ++m_doneCount;
+        for (const auto successor : m_job.plan->GetSuccessors(done))
+        {
+            if (--m_waiting[successor] == 0)
+            {
+                MakeReady(successor);
+            }
+        }
+    }
+    m_doneJoins.clear();
+}
+
+void
+JobExecution::StartReady()
+{
+    m_starting.swap(m_ready);
+    std::sort(m_starting.begin(), m_starting.end());
+    for (const auto id : m_starting)
+    {
+        if (m_failure)
+        {
+            break;
+        }
+        const auto& operation = m_job.plan->GetOperations()[id];
+        auto& application = *m_applications[operation.src];
+        if (application.IsStopped())
+        {
+            continue;
+        }
+        m_waiting[id] = STARTED;
+        if (!m_sentAt.empty())
+        {
+            m_sentAt[id] = Simulator::Now();
+        }
+        application.Issue(id, operation, m_job.plan->GetBytes(id), *m_applications[operation.dst]);
+    }
+    m_starting.clear();
+}
+
+uint64_t
+JobExecution::OnTransferDelivered(OperationId id)
+{
+    const auto bytes = m_job.plan->GetBytes(id);
+    m_engine.AddDelivered(bytes);
+    if (!m_sentAt.empty())
+    {
+        m_engine.TraceTransfer({m_index, m_iteration, id, m_sentAt[id], Simulator::Now()});
+    }
+    return bytes;
+}
+
+void
+JobExecution::OnOperationDone(OperationId id)
+{
+    MarkDone(id);
+    FinishIterationIfDone();
+}
+
+void
+JobExecution::FinishIterationIfDone()
+{
+    if (!m_running || m_doneCount < m_waiting.size() ||
+        m_workersExchanging < m_job.plan->GetWorkerCount())
+    {
+        return;
+    }
+    m_running = false;
+    m_record.end = Simulator::Now();
+    ++m_iteration;
+    m_finished = m_iteration == m_job.iterations;
+    m_engine.TraceIteration(m_record);
+    if (!m_finished)
+    {
+        BeginIteration();
+    }
+}
+
+void
+JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
+{
+    if (!m_failure)
+    {
+        m_failure = fmt::format("{}: {}", DescribeOperation(id), reason);
+        NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
+    }
+}
+
+std::string
+JobExecution::DescribeOperation(OperationId id) const
+{
+    const auto& operation = m_job.plan->GetOperations()[id];
+    if (!operation.IsTransfer())
+    {
+        return fmt::format("#{} join at rank {}", id, operation.src);
+    }
+    return fmt::format("#{} {} {} -> {}",
+                       id,
+                       IsReduce(id) ? "reduce" : "copy",
+                       operation.src,
+                       operation.dst);
+}
+
+ExchangeFailure
+JobExecution::DescribeFailure() const
+{
+    ExchangeFailure failure{"", m_index, m_iteration, {}};
+    const auto total = m_job.plan->GetOperations().size();
+    const bool begun = m_running && m_waiting.size() == total;
+    std::string named;
+    for (OperationId id = 0; id < total; ++id)
+    {
+        if (begun && m_waiting[id] == DONE)
+        {
+            continue;
+        }
+        failure.unfinished.push_back(id);
+        if (failure.unfinished.size() <= NAMED_OPERATIONS)
+        {
+            const bool onNetwork = begun && m_waiting[id] == STARTED;
+            named += fmt::format("{}{}{}",
+                                 named.empty() ? "" : ", ",
+                                 DescribeOperation(id),
+                                 onNetwork ? " (in the network)" : "");
+        }
+    }
+    failure.reason =
+        fmt::format("job \"{}\", iteration {}: {}; {} of {} operations are not done{}{}",
+                    m_job.name,
+                    m_iteration,
+                    m_failure ? *m_failure : "stalled, nothing is left to happen",
+                    failure.unfinished.size(),
+                    total,
+                    named.empty() ? "" : ": ",
+                    named);
+    if (failure.unfinished.size() > NAMED_OPERATIONS)
+    {
+        failure.reason += ", ...";
+    }
+    return failure;
+}
+
+} // namespace ns3::gradsync

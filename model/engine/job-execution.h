@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_JOB_EXECUTION_H
+#define GRADSYNC_JOB_EXECUTION_H
+
+#include "ns3/event-id.h"
+#include "ns3/exchange-application.h"
+#include "ns3/exchange-engine.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * The progress of one job: which operations of its plan wait, run or are done.
+ *
+ * Four bytes per operation, and eight more while somebody listens to the trace source "Transfer".
+ */
+class JobExecution
+{
+  public:
+    /// \param applications [rank]; they are attached to this execution until it ends
+    JobExecution(ExchangeEngine& engine,
+                 uint32_t index,
+                 Job job,
+                 std::vector<Ptr<ExchangeApplication>> applications);
+    ~JobExecution();
+    JobExecution(const JobExecution&) = delete;
+    JobExecution& operator=(const JobExecution&) = delete;
+
+    const Job& GetJob() const;
+    Ptr<ExchangeApplication> GetApplication(uint32_t rank) const;
+    bool IsFinished() const;
+    /// Of a job that is not finished.
+    ExchangeFailure DescribeFailure() const;
+    bool HasFailed() const;
+
+    // Called by the applications.
+    void OnRankStarted();
+    void OnRankExchanging(uint32_t rank, std::span<const OperationId> deferred);
+    /// \returns the bytes of the transfer
+    uint64_t OnTransferDelivered(OperationId id);
+    void OnOperationDone(OperationId id);
+    void OnTransferFailed(OperationId id, const std::string& reason);
+    bool IsReduce(OperationId id) const;
+
+    /// Starts the operations that became ready at this instant. Called by the engine.
+    void StartReady();
+
+  private:
+    void BeginIteration();
+    void FinishIterationIfDone();
+    void MakeReady(OperationId id);
+    void MarkDone(OperationId id);
+    std::string DescribeOperation(OperationId id) const;
+
+    ExchangeEngine& m_engine;
+    uint32_t m_index;
+    Job m_job;
+    std::vector<Ptr<ExchangeApplication>> m_applications;
+    /// [operation] -> predecessors not done, or one of the two marks STARTED and DONE.
+    std::vector<uint32_t> m_waiting;
+    std::vector<Time> m_sentAt; //!< [operation]; empty when nobody traces transfers
+    std::vector<OperationId> m_ready;
+    std::vector<OperationId> m_starting; //!< m_ready of the instant in hand; kept for its memory
+    std::vector<OperationId> m_doneJoins;
+    EventId m_startEvent;
+    IterationRecord m_record;
+    uint32_t m_iteration{0};
+    uint32_t m_doneCount{0};
+    uint32_t m_workersExchanging{0};
+    bool m_running{false}; //!< an iteration has begun and is not done
+    bool m_finished{false};
+    std::optional<std::string> m_failure;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_JOB_EXECUTION_H

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/recorder.h"
+
+#include "ns3/callback.h"
+
+namespace ns3::gradsync
+{
+
+Recorder::Recorder(Ptr<ExchangeEngine> engine, Detail detail)
+    : m_engine(engine),
+      m_detail(detail)
+{
+    m_engine->TraceConnectWithoutContext("Iteration", MakeCallback(&Recorder::OnIteration, this));
+    if (m_detail == Detail::Transfers)
+    {
+        m_engine->TraceConnectWithoutContext("Transfer", MakeCallback(&Recorder::OnTransfer, this));
+    }
+}
+
+Recorder::~Recorder()
+{
+    m_engine->TraceDisconnectWithoutContext("Iteration",
+                                            MakeCallback(&Recorder::OnIteration, this));
+    if (m_detail == Detail::Transfers)
+    {
+        m_engine->TraceDisconnectWithoutContext("Transfer",
+                                                MakeCallback(&Recorder::OnTransfer, this));
+    }
+}
+
+std::span<const IterationRecord>
+Recorder::GetIterations() const
+{
+    return m_iterations;
+}
+
+std::span<const TransferRecord>
+Recorder::GetTransfers() const
+{
+    return m_transfers;
+}
+
+void
+Recorder::OnIteration(const IterationRecord& record)
+{
+    m_iterations.push_back(record);
+}
+
+void
+Recorder::OnTransfer(const TransferRecord& record)
+{
+    m_transfers.push_back(record);
+}
+
+} // namespace ns3::gradsync

@@ -7,12 +7,20 @@ set(gradsync_headers)
 # model/plan
 list(APPEND gradsync_sources
   model/plan/chunk-layout.cc
+  model/plan/chunk-race-finder.cc
   model/plan/plan-builder.cc
+  model/plan/plan-graph.cc
+  model/plan/plan-statistics.cc
+  model/plan/plan-verifier.cc
   model/plan/plan.cc
 )
 list(APPEND gradsync_headers
   model/plan/chunk-layout.h
+  model/plan/chunk-race-finder.h
   model/plan/plan-builder.h
+  model/plan/plan-graph.h
+  model/plan/plan-statistics.h
+  model/plan/plan-verifier.h
   model/plan/plan.h
 )
 
@@ -131,6 +139,8 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/chunk-layout-test.cc
   tests/unit/plan-builder-test.cc
+  tests/unit/plan-statistics-test.cc
+  tests/unit/plan-verifier-test.cc
 )
 
 # helper

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-verifier.h"
+
+#include "ns3/chunk-race-finder.h"
+#include "ns3/plan-graph.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// At how many workers a message stops listing those that are missing.
+constexpr size_t MAX_LISTED = 8;
+
+std::string
+Describe(const Plan& plan, OperationId id)
+{
+    const auto& operation = plan.GetOperations()[id];
+    const auto* verb = operation.kind == OperationKind::TransferReduce ? "reduce" : "copy";
+    return fmt::format("operation {} ({} rank {} -> rank {})",
+                       id,
+                       verb,
+                       operation.src,
+                       operation.dst);
+}
+
+/// One set of workers per rank, for one chunk.
+class ContributionSets
+{
+  public:
+    ContributionSets(uint32_t ranks, uint32_t workers)
+        : m_workers(workers),
+          m_words((workers + 63) / 64),
+          m_bits(size_t{ranks} * m_words)
+    {
+    }
+
+    /// Every worker holds its own gradient, and nobody anything else.
+    void Reset()
+    {
+        std::fill(m_bits.begin(), m_bits.end(), 0);
+        for (uint32_t worker = 0; worker < m_workers; ++worker)
+        {
+            GetSet(worker)[worker / 64] = uint64_t{1} << (worker % 64);
+        }
+    }
+
+    bool IsEmpty(uint32_t rank) const
+    {
+        const auto set = GetSet(rank);
+        return std::all_of(set.begin(), set.end(), [](uint64_t word) { return word == 0; });
+    }
+
+    /// A worker that is in both sets.
+    std::optional<uint32_t> FindCommon(uint32_t a, uint32_t b) const
+    {
+        for (uint32_t word = 0; word < m_words; ++word)
+        {
+            if (const uint64_t both = GetSet(a)[word] & GetSet(b)[word]; both != 0)
+            {
+                return word * 64 + static_cast<uint32_t>(std::countr_zero(both));
+            }
+        }
+        return std::nullopt;
+    }
+
+    void Add(uint32_t src, uint32_t dst)
+    {
+        for (uint32_t word = 0; word < m_words; ++word)
+        {
+            GetSet(dst)[word] |= GetSet(src)[word];
+        }
+    }
+
+    void Copy(uint32_t src, uint32_t dst)
+    {
+        std::ranges::copy(GetSet(src), GetSet(dst).begin());
+    }
+
+    std::vector<uint32_t> GetMissing(uint32_t rank) const
+    {
+        std::vector<uint32_t> missing;
+        for (uint32_t worker = 0; worker < m_workers; ++worker)
+        {
+            if ((GetSet(rank)[worker / 64] >> (worker % 64) & 1) == 0)
+            {
+                missing.push_back(worker);
+            }
+        }
+        return missing;
+    }
+
+  private:
+    std::span<uint64_t> GetSet(uint32_t rank)
+    {
+        return {m_bits.data() + size_t{rank} * m_words, m_words};
+    }
+
+    std::span<const uint64_t> GetSet(uint32_t rank) const
+    {
+        return {m_bits.data() + size_t{rank} * m_words, m_words};
+    }
+
+    uint32_t m_workers;
+    uint32_t m_words;
+    std::vector<uint64_t> m_bits;
+};
+
+/// One run of the verifier over one plan.
+class Verification
+{
+  public:
+    Verification(const Plan& plan, size_t maxViolations)
+        : m_plan(plan),
+          m_maxViolations(maxViolations),
+          m_graph(plan),
+          m_raceFinder(plan, m_graph),
+          m_sets(plan.GetRankCount(), plan.GetWorkerCount())
+    {
+    }
+
+    PlanVerification Run()
+    {
+        const auto& layout = m_plan.GetLayout();
+        for (uint32_t chunk = 0; chunk < layout.GetChunkCount() && !IsFull(); ++chunk)
+        {
+            if (layout.GetBytes(chunk, 1) > 0)
+            {
+                FindRaces(chunk);
+                Execute(chunk);
+                CheckResult(chunk);
+            }
+        }
+        m_result.ok = m_result.violations.empty();
+        return std::move(m_result);
+    }
+
+  private:
+    bool IsFull() const
+    {
+        return m_result.violations.size() >= m_maxViolations;
+    }
+
+    void Report(std::string violation)
+    {
+        if (!IsFull())
+        {
+            m_result.violations.push_back(std::move(violation));
+        }
+    }
+
+    void FindRaces(uint32_t chunk)
+    {
+        const size_t room = m_maxViolations - m_result.violations.size();
+        for (const auto& race : m_raceFinder.Find(chunk, room))
+        {
+            Report(
+                fmt::format("race on chunk {} at rank {}: expected an edge or a path that orders "
+                            "{} before {}, or the other way round",
+                            chunk,
+                            race.rank,
+                            Describe(m_plan, race.first),
+                            Describe(m_plan, race.second)));
+        }
+    }
+
+    void Execute(uint32_t chunk)
+    {
+        m_sets.Reset();
+        for (const auto id : m_graph.GetTransfers(chunk))
+        {
+            const auto& operation = m_plan.GetOperations()[id];
+            if (m_sets.IsEmpty(operation.src))
+            {
+                Report(fmt::format("{} of chunk {}: expected data at rank {}, which holds none",
+                                   Describe(m_plan, id),
+                                   chunk,
+                                   operation.src));
+            }
+            if (operation.kind == OperationKind::TransferCopy)
+            {
+                m_sets.Copy(operation.src, operation.dst);
+                continue;
+            }
+            if (const auto twice = m_sets.FindCommon(operation.src, operation.dst))
+            {
+                Report(
+                    fmt::format("{} of chunk {}: expected disjoint contributions, but both ranks "
+                                "hold the gradient of worker {}",
+                                Describe(m_plan, id),
+                                chunk,
+                                *twice));
+            }
+            m_sets.Add(operation.src, operation.dst);
+        }
+    }
+
+    void CheckResult(uint32_t chunk)
+    {
+        for (uint32_t worker = 0; worker < m_plan.GetWorkerCount() && !IsFull(); ++worker)
+        {
+            auto missing = m_sets.GetMissing(worker);
+            if (missing.empty())
+            {
+                continue;
+            }
+            const size_t count = missing.size();
+            missing.resize(std::min(count, MAX_LISTED));
+            Report(fmt::format("chunk {} at worker {} at the end: expected the gradients of all {} "
+                               "workers, but {} are missing: {}{}",
+                               chunk,
+                               worker,
+                               m_plan.GetWorkerCount(),
+                               count,
+                               fmt::join(missing, ", "),
+                               count > MAX_LISTED ? ", ..." : ""));
+        }
+    }
+
+    const Plan& m_plan;
+    size_t m_maxViolations;
+    PlanGraph m_graph;
+    ChunkRaceFinder m_raceFinder;
+    ContributionSets m_sets;
+    PlanVerification m_result;
+};
+
+} // namespace
+
+PlanVerifier::PlanVerifier(size_t maxViolations)
+    : m_maxViolations(std::max<size_t>(maxViolations, 1))
+{
+}
+
+PlanVerification
+PlanVerifier::Verify(const Plan& plan) const
+{
+    return Verification(plan, m_maxViolations).Run();
+}
+
+} // namespace ns3::gradsync

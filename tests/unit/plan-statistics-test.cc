@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-builder.h"
+#include "ns3/plan-statistics.h"
+
+#include <gmock/gmock.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Workers 0 and 1 in rack 0, worker 2 in rack 1, server 3 in none; chunks of 8 and 12 bytes.
+Plan
+MakePlan()
+{
+    PlanBuilder builder(4, 3, ChunkLayout::Even(20, 2));
+    const auto inRack = builder.AddReduce(0, 1, 0, 1);   // 8 B
+    const auto across = builder.AddReduce(1, 2, 0, 2);   // 20 B
+    const auto toServer = builder.AddReduce(2, 3, 1, 1); // 12 B
+    const auto join = builder.AddJoin(3);
+    const auto back = builder.AddCopy(3, 0, 1, 1); // 12 B
+    builder.AddEdge(inRack, across);
+    builder.AddEdge(toServer, join);
+    builder.AddEdge(across, join);
+    builder.AddEdge(join, back);
+    return builder.Build();
+}
+
+TEST(PlanStatistics, CountsBytesPerRank)
+{
+    const auto statistics = ComputePlanStatistics(MakePlan());
+    EXPECT_THAT(statistics.sentBytes, ElementsAre(8, 20, 12, 12));
+    EXPECT_THAT(statistics.receivedBytes, ElementsAre(12, 8, 20, 12));
+    EXPECT_EQ(statistics.totalBytes, 52u);
+    EXPECT_EQ(statistics.GetPeakSentBytes(), 20u);
+    EXPECT_EQ(statistics.GetPeakReceivedBytes(), 20u);
+    EXPECT_EQ(statistics.transferCount, 4u);
+    EXPECT_EQ(statistics.joinCount, 1u);
+    EXPECT_THAT(statistics.crossings, IsEmpty());
+}
+
+TEST(PlanStatistics, CountsWhatCrossesEachLevel)
+{
+    WorkerGroups groups;
+    groups.levels.push_back({"server", {0, 1, 2}, 3, 1.0});
+    groups.levels.push_back({"rack", {0, 0, 1}, 2, 2.0});
+    const auto statistics = ComputePlanStatistics(MakePlan(), groups);
+    ASSERT_EQ(statistics.crossings.size(), 2u);
+    EXPECT_EQ(statistics.crossings[0].level, "server");
+    EXPECT_EQ(statistics.crossings[0].bytes, 52u);
+    EXPECT_EQ(statistics.crossings[1].level, "rack");
+    EXPECT_EQ(statistics.crossings[1].bytes, 44u); // all but 0 -> 1; the server is in no rack
+    EXPECT_EQ(statistics.crossings[1].transfers, 3u);
+}
+
+TEST(PlanStatistics, CountsChainsInTransfers)
+{
+    // 0 -> 1 and 2 -> 3 start at once; 1 -> 2 follows; 3 -> 0 comes after it, the join counts
+    // nothing.
+    const auto statistics = ComputePlanStatistics(MakePlan());
+    EXPECT_THAT(statistics.transfersPerRound, ElementsAre(2, 1, 1));
+    EXPECT_EQ(statistics.GetLongestChain(), 3u);
+}
+
+TEST(PlanStatistics, AreAllZeroForAnEmptyPlan)
+{
+    const auto statistics = ComputePlanStatistics(Plan());
+    EXPECT_EQ(statistics.totalBytes, 0u);
+    EXPECT_EQ(statistics.GetLongestChain(), 0u);
+    EXPECT_EQ(statistics.GetPeakReceivedBytes(), 0u);
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-builder.h"
+#include "ns3/plan-verifier.h"
+
+#include <gmock/gmock.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+PlanBuilder
+MakeBuilder(uint32_t workers, uint32_t servers = 0, uint32_t chunks = 1)
+{
+    return {workers + servers, workers, ChunkLayout::Even(64 * chunks, chunks)};
+}
+
+std::vector<std::string>
+Verify(PlanBuilder& builder)
+{
+    const auto result = PlanVerifier().Verify(builder.Build());
+    EXPECT_EQ(result.ok, result.violations.empty());
+    return result.violations;
+}
+
+TEST(PlanVerifier, AcceptsTheExchangeOfTwoWorkers)
+{
+    auto builder = MakeBuilder(2);
+    const auto push = builder.AddReduce(0, 1, 0, 1);
+    builder.AddEdge(push, builder.AddCopy(1, 0, 0, 1));
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, AcceptsAServerThatStartsEmpty)
+{
+    auto builder = MakeBuilder(2, 1);
+    const auto join = builder.AddJoin(2);
+    for (uint32_t worker = 0; worker < 2; ++worker)
+    {
+        builder.AddEdge(builder.AddReduce(worker, 2, 0, 1), join);
+        builder.AddEdge(join, builder.AddCopy(2, worker, 0, 1));
+    }
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, AcceptsASingleWorkerThatDoesNothing)
+{
+    auto builder = MakeBuilder(1);
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, IgnoresChunksWithoutBytes)
+{
+    PlanBuilder builder(2, 2, ChunkLayout::Even(4, 2)); // chunk 0 is empty
+    builder.AddEdge(builder.AddReduce(0, 1, 1, 1), builder.AddCopy(1, 0, 1, 1));
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, ReportsAGradientCountedTwice)
+{
+    // Worker 1 adds the gradient of worker 0, and later once more.
+    auto builder = MakeBuilder(2);
+    const auto first = builder.AddReduce(0, 1, 0, 1);
+    const auto second = builder.AddReduce(0, 1, 0, 1);
+    builder.AddEdge(first, second);
+    builder.AddEdge(second, builder.AddCopy(1, 0, 0, 1));
+    EXPECT_THAT(Verify(builder),
+                ElementsAre(AllOf(HasSubstr("operation 1 (reduce rank 0 -> rank 1) of chunk 0"),
+                                  HasSubstr("both ranks hold the gradient of worker 0"))));
+}
+
+TEST(PlanVerifier, ReportsMissingContributions)
+{
+    // Worker 2 takes part in nothing: 0 and 1 lack its gradient, and it lacks those of 0 and 1.
+    auto builder = MakeBuilder(3);
+    builder.AddEdge(builder.AddReduce(0, 1, 0, 1), builder.AddCopy(1, 0, 0, 1));
+    EXPECT_THAT(Verify(builder),
+                ElementsAre(HasSubstr("chunk 0 at worker 0 at the end: expected the gradients of "
+                                      "all 3 workers, but 1 are missing: 2"),
+                            HasSubstr("1 are missing: 2"),
+                            HasSubstr("2 are missing: 0, 1")));
+}
+
+TEST(PlanVerifier, ReportsAChunkThatWasForgotten)
+{
+    auto builder = MakeBuilder(2, 0, 3);
+    builder.AddEdge(builder.AddReduce(0, 1, 0, 2), builder.AddCopy(1, 0, 0, 2));
+    EXPECT_THAT(Verify(builder), AllOf(SizeIs(2), Each(HasSubstr("chunk 2 at worker"))));
+}
+
+TEST(PlanVerifier, ReportsASumThatIsOverwritten)
+{
+    // Worker 1 sums both gradients; then worker 0 overwrites the sum with its own gradient.
+    auto builder = MakeBuilder(2);
+    builder.AddEdge(builder.AddReduce(0, 1, 0, 1), builder.AddCopy(0, 1, 0, 1));
+    EXPECT_THAT(Verify(builder),
+                ElementsAre(HasSubstr("at worker 0"),
+                            AllOf(HasSubstr("at worker 1"), HasSubstr("missing: 1"))));
+}
+
+TEST(PlanVerifier, ReportsATransferOfNothing)
+{
+    auto builder = MakeBuilder(1, 1);
+    const auto early = builder.AddReduce(1, 0, 0, 1);
+    const auto push = builder.AddReduce(0, 1, 0, 1);
+    builder.AddEdge(early, push);
+    EXPECT_THAT(Verify(builder),
+                ElementsAre(AllOf(HasSubstr("operation 0 (reduce rank 1 -> rank 0)"),
+                                  HasSubstr("expected data at rank 1, which holds none"))));
+}
+
+TEST(PlanVerifier, ReportsAReadThatRacesWithAWrite)
+{
+    // The pull does not wait for the push, though in the order of ids everything looks well.
+    auto builder = MakeBuilder(2);
+    builder.AddReduce(0, 1, 0, 1);
+    builder.AddCopy(1, 0, 0, 1);
+    EXPECT_THAT(Verify(builder),
+                Contains(AllOf(HasSubstr("race on chunk 0 at rank 1"),
+                               HasSubstr("operation 0 (reduce rank 0 -> rank 1)"),
+                               HasSubstr("operation 1 (copy rank 1 -> rank 0)"))));
+}
+
+TEST(PlanVerifier, ReportsARaceThatNoUsualOrderReveals)
+{
+    // Workers 0 and 1 push to 2 and pull from it. Pull 2 waits for push 0 alone, so it may read the
+    // sum before push 1 arrives. Both pushes and both pulls are correct by ascending id, and by
+    // descending id among those that are ready.
+    auto builder = MakeBuilder(3);
+    const auto join = builder.AddJoin(2);
+    const auto push0 = builder.AddReduce(0, 2, 0, 1);
+    const auto push1 = builder.AddReduce(1, 2, 0, 1);
+    builder.AddEdge(push0, join);
+    builder.AddEdge(push1, join);
+    builder.AddEdge(push0, builder.AddCopy(2, 0, 0, 1));
+    builder.AddEdge(join, builder.AddCopy(2, 1, 0, 1));
+    EXPECT_THAT(Verify(builder),
+                Contains(AllOf(HasSubstr("race on chunk 0 at rank 2"),
+                               HasSubstr("operation 2"),
+                               HasSubstr("operation 3"))));
+}
+
+TEST(PlanVerifier, ReportsTwoUnorderedCopiesToOnePlace)
+{
+    // Workers 1 and 2 both hold the sum and both give it to worker 0.
+    auto builder = MakeBuilder(3);
+    const auto a = builder.AddReduce(0, 1, 0, 1);
+    const auto b = builder.AddReduce(2, 1, 0, 1);
+    const auto c = builder.AddCopy(1, 2, 0, 1);
+    builder.AddEdge(a, c);
+    builder.AddEdge(b, c);
+    builder.AddEdge(c, builder.AddCopy(1, 0, 0, 1));
+    builder.AddEdge(c, builder.AddCopy(2, 0, 0, 1));
+    EXPECT_THAT(Verify(builder), ElementsAre(HasSubstr("race on chunk 0 at rank 0")));
+}
+
+TEST(PlanVerifier, ReportsRacesOnlyOnTheChunksThatHaveThem)
+{
+    // Chunk 0 is ordered; the pull of chunk 1 waits for the push of chunk 0.
+    auto builder = MakeBuilder(2, 0, 2);
+    const auto push = builder.AddReduce(0, 1, 0, 1);
+    builder.AddReduce(0, 1, 1, 1);
+    builder.AddEdge(push, builder.AddCopy(1, 0, 0, 1));
+    builder.AddEdge(push, builder.AddCopy(1, 0, 1, 1));
+    EXPECT_THAT(Verify(builder), AllOf(Not(IsEmpty()), Each(HasSubstr("chunk 1 "))));
+}
+
+TEST(PlanVerifier, FindsTheOrderThatATransferOfAnotherChunkMakes)
+{
+    // push of chunk 0 -> exchange of chunk 1 -> pull of chunk 0.
+    auto builder = MakeBuilder(2, 0, 2);
+    const auto push0 = builder.AddReduce(0, 1, 0, 1);
+    const auto push1 = builder.AddReduce(0, 1, 1, 1);
+    const auto pull1 = builder.AddCopy(1, 0, 1, 1);
+    const auto pull0 = builder.AddCopy(1, 0, 0, 1);
+    builder.AddEdge(push0, push1);
+    builder.AddEdge(push1, pull1);
+    builder.AddEdge(pull1, pull0);
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, FindsTheOrderThatAChainOfJoinsMakes)
+{
+    auto builder = MakeBuilder(2);
+    const auto pull = builder.AddCopy(1, 0, 0, 1); // ids against the order of execution
+    const auto second = builder.AddJoin(0);
+    const auto first = builder.AddJoin(1);
+    const auto push = builder.AddReduce(0, 1, 0, 1);
+    builder.AddEdge(push, first);
+    builder.AddEdge(first, second);
+    builder.AddEdge(second, pull);
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+/// All but the last worker push to it and pull from it; `forgotten` is not waited for.
+std::vector<std::string>
+VerifyStar(uint32_t workers, uint32_t forgotten)
+{
+    auto builder = MakeBuilder(workers);
+    const uint32_t hub = workers - 1;
+    const auto join = builder.AddJoin(hub);
+    for (uint32_t worker = 0; worker < hub; ++worker)
+    {
+        const auto push = builder.AddReduce(worker, hub, 0, 1);
+        if (worker != forgotten)
+        {
+            builder.AddEdge(push, join);
+        }
+    }
+    for (uint32_t worker = 0; worker < hub; ++worker)
+    {
+        builder.AddEdge(join, builder.AddCopy(hub, worker, 0, 1));
+    }
+    return Verify(builder);
+}
+
+TEST(PlanVerifier, FindsRacesBeyondTheFirstBlockOfSources)
+{
+    // 4,200 pushes are more than the 4,096 that one pass of the race finder covers.
+    EXPECT_THAT(VerifyStar(4201, 4201), IsEmpty());
+    EXPECT_THAT(VerifyStar(4201, 4199), Contains(HasSubstr("race on chunk 0 at rank 4200")));
+    EXPECT_THAT(VerifyStar(4201, 4095), Contains(HasSubstr("race on chunk 0 at rank 4200")));
+    EXPECT_THAT(VerifyStar(4201, 4096), Contains(HasSubstr("race on chunk 0 at rank 4200")));
+}
+
+TEST(PlanVerifier, StopsAfterTheGivenNumberOfViolations)
+{
+    auto builder = MakeBuilder(30);
+    const auto plan = builder.Build();
+    EXPECT_THAT(PlanVerifier(7).Verify(plan).violations, SizeIs(7));
+    EXPECT_THAT(PlanVerifier(1000).Verify(plan).violations, SizeIs(30));
+    EXPECT_THAT(PlanVerifier(1).Verify(plan).violations,
+                ElementsAre(HasSubstr("29 are missing: 1, 2, 3, 4, 5, 6, 7, 8, ...")));
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

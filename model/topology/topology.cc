@@ -80,7 +80,7 @@ Topology::AddNode(std::string name, NodeKind kind, uint32_t tier)
 }
 
 LinkId
-Topology::AddLink(NodeId a, NodeId b, DataRate rate, Time delay, LinkKind kind)
+Topology::AddLink(NodeId a, NodeId b, DataRate rate, const Time& delay, LinkKind kind)
 {
     if (a >= m_nodes.size() || b >= m_nodes.size())
     {

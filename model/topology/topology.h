@@ -91,7 +91,7 @@ class Topology
      * \throws std::invalid_argument when a node is unknown, both ends are equal, the rate is 0, the
      *         delay negative, or an end has 65,535 ports already (ports are numbered in 16 bits)
      */
-    LinkId AddLink(NodeId a, NodeId b, DataRate rate, Time delay, LinkKind kind);
+    LinkId AddLink(NodeId a, NodeId b, DataRate rate, const Time& delay, LinkKind kind);
 
     std::span<const TopologyNode> GetNodes() const;
     std::span<const TopologyLink> GetLinks() const;

@@ -38,12 +38,12 @@ FindAll(const Topology& topology)
 }
 
 SpineLeafOptions
-MakeSpineLeaf(uint32_t spines, std::vector<uint32_t> racks)
+MakeSpineLeaf(uint32_t spines, const std::vector<uint32_t>& racks)
 {
     return {.spines = spines,
             .leaves = static_cast<uint32_t>(racks.size()),
             .hostsPerLeaf = 0,
-            .hostsOfLeaf = std::move(racks),
+            .hostsOfLeaf = racks,
             .hostLink = Gbps(40),
             .fabricLink = Gbps(40),
             .oversubscription = 0,

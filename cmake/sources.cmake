@@ -64,19 +64,42 @@ list(APPEND gradsync_headers
 )
 
 # model/fabric
-list(APPEND gradsync_sources)
-list(APPEND gradsync_headers)
+list(APPEND gradsync_sources
+  model/fabric/fabric-network.cc
+  model/fabric/fabric-port.cc
+  model/fabric/fabric-switch.cc
+  model/fabric/switch-buffer.cc
+)
+list(APPEND gradsync_headers
+  model/fabric/fabric-endpoint.h
+  model/fabric/fabric-network.h
+  model/fabric/fabric-node.h
+  model/fabric/fabric-packet.h
+  model/fabric/fabric-port.h
+  model/fabric/fabric-switch.h
+  model/fabric/load-balancing.h
+  model/fabric/object-pool.h
+  model/fabric/packet-loss.h
+  model/fabric/serialisation-time.h
+  model/fabric/switch-buffer.h
+  model/fabric/wire-format.h
+)
 
 # model/transport
 list(APPEND gradsync_sources
   model/transport/fluid-service.cc
   model/transport/fluid-transport.cc
   model/transport/max-min-allocator.cc
+  model/transport/roce-nic.cc
+  model/transport/roce-transport.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
   model/transport/fluid-transport.h
   model/transport/max-min-allocator.h
+  model/transport/roce-nic.h
+  model/transport/roce-queue-pair.h
+  model/transport/roce-transport.h
   model/transport/transport.h
 )
 
@@ -149,7 +172,13 @@ list(APPEND gradsync_unit_tests
   tests/unit/units-test.cc
 )
 
-# of model/transport and model/engine
+# model/fabric and model/transport
+list(APPEND gradsync_unit_tests
+  tests/unit/fabric-port-test.cc
+  tests/unit/roce-transport-test.cc
+)
+
+# the fluid transport and model/engine
 list(APPEND gradsync_unit_tests
   tests/unit/exchange-engine-test.cc
   tests/unit/fluid-transport-test.cc

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FABRIC_ENDPOINT_H
+#define GRADSYNC_FABRIC_ENDPOINT_H
+
+#include "ns3/fabric-node.h"
+#include "ns3/fabric-port.h"
+#include "ns3/object-pool.h"
+
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Takes the packets that reach an endpoint: the transport.
+class PacketSink
+{
+  public:
+    /// A data or control packet for `endpoint`; the sink owns it now and gives it back to the pool.
+    virtual void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) = 0;
+
+  protected:
+    ~PacketSink() = default;
+};
+
+/// A node that sends and receives for itself.
+class FabricEndpoint final : public FabricNode
+{
+  public:
+    FabricEndpoint(uint32_t endpoint,
+                   std::vector<FabricPort*> ports,
+                   ObjectPool<FabricPacket>& pool)
+        : m_endpoint(endpoint),
+          m_ports(std::move(ports)),
+          m_pool(pool)
+    {
+    }
+
+    void SetSink(PacketSink* sink)
+    {
+        m_sink = sink;
+    }
+
+    FabricPort& GetPort(uint16_t port)
+    {
+        return *m_ports[port];
+    }
+
+    void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override
+    {
+        if (packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume)
+        {
+            m_ports[port]->SetPaused(packet->kind == PacketKind::Pause, now);
+            m_pool.Give(packet);
+            return;
+        }
+        m_sink->Receive(packet, m_endpoint, now);
+    }
+
+  private:
+    uint32_t m_endpoint;
+    PacketSink* m_sink{nullptr};
+    std::vector<FabricPort*> m_ports;
+    ObjectPool<FabricPacket>& m_pool;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FABRIC_ENDPOINT_H

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fabric-network.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/hash.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+#include "ns3/wire-format.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FabricNetwork);
+
+namespace
+{
+
+constexpr int64_t LOSS_STREAM = 1; //!< random number stream of the link losses
+
+bool
+IsEthernet(const TopologyLink& link)
+{
+    return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
+}
+
+} // namespace
+
+TypeId
+FabricNetwork::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::FabricNetwork")
+            .SetParent<Object>()
+            .SetGroupName("gradsync")
+            .AddConstructor<FabricNetwork>()
+            .AddAttribute(
+                "Pfc",
+                "Priority flow control (IEEE 802.1Qbb): true, the network loses nothing to full "
+                "buffers; false, switches drop. Links inside servers are lossless always.",
+                BooleanValue(true),
+                MakeBooleanAccessor(&FabricNetwork::m_pfc),
+                MakeBooleanChecker())
+            .AddAttribute("BufferBytes",
+                          "Packet memory of each switch that its ports share, in bytes, PFC "
+                          "headroom included.",
+                          UintegerValue(16 * 1024 * 1024),
+                          MakeUintegerAccessor(&FabricNetwork::m_bufferBytes),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("PauseAlpha",
+                          "PFC: an ingress port pauses its neighbour above this multiple of the "
+                          "free shared buffer.",
+                          DoubleValue(0.125),
+                          MakeDoubleAccessor(&FabricNetwork::m_pauseAlpha),
+                          MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute(
+                "DropAlpha",
+                "Without PFC: an egress queue drops above this multiple of the free buffer.",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&FabricNetwork::m_dropAlpha),
+                MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("LoadBalancing",
+                          "Choice among equal-cost paths: hash (ECMP per connection) or "
+                          "destination (D-mod-k).",
+                          EnumValue(LB_HASH),
+                          MakeEnumAccessor(&FabricNetwork::m_loadBalancing),
+                          MakeEnumChecker(LB_HASH, "hash", LB_DESTINATION, "destination"))
+            .AddAttribute("HashSeed",
+                          "Seed of the ECMP hash; another seed gives other collisions.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&FabricNetwork::m_hashSeed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "LossRate",
+                "Probability that a packet is lost on an Ethernet link, independently; 0: no "
+                "loss, and no random number is drawn.",
+                DoubleValue(0.0),
+                MakeDoubleAccessor(&FabricNetwork::m_lossRate),
+                MakeDoubleChecker<double>(0.0, 1.0));
+    return tid;
+}
+
+FabricNetwork::FabricNetwork() = default;
+FabricNetwork::~FabricNetwork() = default;
+
+void
+FabricNetwork::Install(std::shared_ptr<const Topology> topology,
+                       std::shared_ptr<const RoutingTables> routes,
+                       uint32_t maxFrameBytes)
+{
+    m_topology = std::move(topology);
+    m_routes = std::move(routes);
+    m_portCount = 2 * m_topology->GetLinks().size();
+    m_ports = std::make_unique<FabricPort[]>(m_portCount);
+    if (m_lossRate > 0.0)
+    {
+        m_loss = std::make_unique<PacketLoss>(m_lossRate, LOSS_STREAM, m_pool);
+    }
+    ComputeTierDivisors();
+    AddNodes(maxFrameBytes);
+    ConnectPorts();
+}
+
+void
+FabricNetwork::ComputeTierDivisors()
+{
+    // D-mod-k: the largest number of next hops that a node of each tier ever has is its upward
+    // fan-out.
+    uint32_t topTier = 0;
+    for (const auto& node : m_topology->GetNodes())
+    {
+        topTier = std::max(topTier, node.tier);
+    }
+    std::vector<uint32_t> fanOut(topTier + 1, 1);
+    const auto endpointCount = static_cast<uint32_t>(m_topology->GetEndpoints().size());
+    for (NodeId node = 0; node < m_topology->GetNodes().size(); ++node)
+    {
+        auto& widest = fanOut[m_topology->GetNodes()[node].tier];
+        for (uint32_t endpoint = 0; endpoint < endpointCount; ++endpoint)
+        {
+            const auto hops = m_routes->GetNextHops(node, endpoint).size();
+            widest = std::max(widest, static_cast<uint32_t>(hops));
+        }
+    }
+    m_tierDivisors.assign(topTier + 1, 1);
+    for (uint32_t tier = 1; tier <= topTier; ++tier)
+    {
+        m_tierDivisors[tier] = m_tierDivisors[tier - 1] * (tier > 1 ? fanOut[tier - 1] : 1);
+    }
+}
+
+std::vector<FabricPort*>
+FabricNetwork::GetEgressPorts(NodeId node)
+{
+    std::vector<FabricPort*> ports;
+    for (const auto& adjacency : m_topology->GetPorts(node))
+    {
+        const bool fromA = m_topology->GetLinks()[adjacency.link].a == node;
+        ports.push_back(&m_ports[2 * adjacency.link + (fromA ? 0 : 1)]);
+    }
+    return ports;
+}
+
+void
+FabricNetwork::AddNodes(uint32_t maxFrameBytes)
+{
+    const auto nodes = m_topology->GetNodes();
+    for (NodeId node = 0; node < nodes.size(); ++node)
+    {
+        if (!IsEndpoint(nodes[node].kind))
+        {
+            AddSwitch(node, maxFrameBytes);
+            continue;
+        }
+        const auto index = static_cast<uint32_t>(m_endpoints.size());
+        auto endpoint = std::make_unique<FabricEndpoint>(index, GetEgressPorts(node), m_pool);
+        m_endpoints.push_back(endpoint.get());
+        m_nodes.push_back(std::move(endpoint));
+    }
+}
+
+void
+FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
+{
+    auto forwarder = std::make_unique<FabricSwitch>(node,
+                                                    GetEgressPorts(node),
+                                                    *m_routes,
+                                                    MakeChooser(node),
+                                                    m_pool);
+    std::vector<IngressConfig> ingress;
+    for (const auto& adjacency : m_topology->GetPorts(node))
+    {
+        const auto& link = m_topology->GetLinks()[adjacency.link];
+        ingress.push_back({.lossless = m_pfc || !IsEthernet(link),
+                           .headroomBytes = GetHeadroomBytes(link, maxFrameBytes)});
+    }
+    forwarder->InstallBuffer({.totalBytes = m_bufferBytes,
+                              .pauseAlpha = m_pauseAlpha,
+                              .dropAlpha = m_dropAlpha,
+                              .resumeOffsetBytes = uint64_t{2} * maxFrameBytes},
+                             std::move(ingress));
+    m_nodes.push_back(std::move(forwarder));
+}
+
+uint64_t
+FabricNetwork::GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes) const
+{
+    // After the packet that crosses the threshold (1 frame): the XOFF waits for a frame that has
+    // just started (1), travels, and finds the neighbour at the start of a frame (1); what was sent
+    // during two propagation delays and the XOFF's own serialisation is under way.
+    const auto inFlight = link.rate.GetBitRate() / 8.0 * 2.0 * link.delay.GetSeconds();
+    return static_cast<uint64_t>(std::ceil(inFlight)) + 3 * uint64_t{maxFrameBytes} +
+           wire::PFC_BYTES;
+}
+
+NextHopChooser
+FabricNetwork::MakeChooser(NodeId node) const
+{
+    const auto tier = m_topology->GetNodes()[node].tier;
+    if (m_loadBalancing == LB_DESTINATION)
+    {
+        return NextHopChooser::MakeDestination(m_tierDivisors[tier]);
+    }
+    const uint64_t key[] = {m_hashSeed, node};
+    return NextHopChooser::MakeHash(Hash64(reinterpret_cast<const char*>(key), sizeof(key)));
+}
+
+void
+FabricNetwork::ConnectPorts()
+{
+    auto* simulator = PeekPointer(Simulator::GetImplementation());
+    const auto portNumberOf = [&](NodeId node, LinkId link) {
+        const auto ports = m_topology->GetPorts(node);
+        const auto found = std::find_if(ports.begin(), ports.end(), [link](const auto& p) {
+            return p.link == link;
+        });
+        return static_cast<uint16_t>(found - ports.begin());
+    };
+    const auto links = m_topology->GetLinks();
+    for (LinkId id = 0; id < links.size(); ++id)
+    {
+        const auto& link = links[id];
+        const auto toA = portNumberOf(link.a, id);
+        const auto toB = portNumberOf(link.b, id);
+        m_ports[2 * id].Install(simulator, link.rate, link.delay, m_nodes[link.b].get(), toB);
+        m_ports[2 * id + 1].Install(simulator, link.rate, link.delay, m_nodes[link.a].get(), toA);
+        if (IsEthernet(link))
+        {
+            m_ports[2 * id].SetLoss(m_loss.get());
+            m_ports[2 * id + 1].SetLoss(m_loss.get());
+        }
+    }
+}
+
+FabricEndpoint&
+FabricNetwork::GetEndpoint(uint32_t endpoint)
+{
+    return *m_endpoints[endpoint];
+}
+
+uint16_t
+FabricNetwork::ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t destination) const
+{
+    const auto node = m_topology->GetEndpoints()[endpoint];
+    const auto nextHops = m_routes->GetNextHops(node, destination);
+    const auto count = static_cast<uint32_t>(nextHops.size());
+    return nextHops[count == 1 ? 0 : MakeChooser(node).Choose(flowHash, destination, count)];
+}
+
+PortCounters
+FabricNetwork::GetCounters(size_t index) const
+{
+    return m_ports[index].GetCounters(Simulator::Now().GetTimeStep());
+}
+
+size_t
+FabricNetwork::GetPortCount() const
+{
+    return m_portCount;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FABRIC_NETWORK_H
+#define GRADSYNC_FABRIC_NETWORK_H
+
+#include "ns3/fabric-endpoint.h"
+#include "ns3/fabric-port.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/load-balancing.h"
+#include "ns3/object-pool.h"
+#include "ns3/object.h"
+#include "ns3/packet-loss.h"
+#include "ns3/routing-tables.h"
+#include "ns3/topology.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * The packet-level network: a port for each direction of each link of a Topology, a switch for each
+ * node that forwards, an endpoint for each that does not.
+ */
+class FabricNetwork : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    FabricNetwork();
+    ~FabricNetwork() override;
+
+    /**
+     * Builds the network. Called once, after the Attributes are set.
+     * \param maxFrameBytes the largest frame on the wire, for the PFC headroom
+     * \throws std::invalid_argument when the buffers cannot hold the headrooms
+     */
+    void Install(std::shared_ptr<const Topology> topology,
+                 std::shared_ptr<const RoutingTables> routes,
+                 uint32_t maxFrameBytes);
+
+    FabricEndpoint& GetEndpoint(uint32_t endpoint);
+
+    ObjectPool<FabricPacket>& GetPool()
+    {
+        return m_pool;
+    }
+
+    /// Port number by which `endpoint` sends a flow: ECMP over its NICs.
+    uint16_t ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t destination) const;
+
+    /// Counters of one direction of a link. \param index 2 * link + (0: a to b, 1: b to a)
+    PortCounters GetCounters(size_t index) const;
+    size_t GetPortCount() const;
+
+  private:
+    void ComputeTierDivisors();
+    void ConnectPorts();
+    void AddNodes(uint32_t maxFrameBytes);
+    void AddSwitch(NodeId node, uint32_t maxFrameBytes);
+    std::vector<FabricPort*> GetEgressPorts(NodeId node);
+    uint64_t GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes) const;
+    NextHopChooser MakeChooser(NodeId node) const;
+
+    bool m_pfc;
+    uint64_t m_bufferBytes;
+    double m_pauseAlpha;
+    double m_dropAlpha;
+    LoadBalancing m_loadBalancing;
+    uint64_t m_hashSeed;
+    double m_lossRate;
+
+    std::shared_ptr<const Topology> m_topology;
+    std::shared_ptr<const RoutingTables> m_routes;
+    ObjectPool<FabricPacket> m_pool;
+    std::unique_ptr<FabricPort[]> m_ports; //!< 2 a link
+    size_t m_portCount{0};
+    std::vector<std::unique_ptr<FabricNode>> m_nodes;
+    std::vector<FabricEndpoint*> m_endpoints;
+    std::unique_ptr<PacketLoss> m_loss; //!< null without loss
+    std::vector<uint32_t>
+        m_tierDivisors; //!< D-mod-k: product of the upward fan-outs below each tier
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FABRIC_NETWORK_H

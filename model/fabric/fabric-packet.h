@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FABRIC_PACKET_H
+#define GRADSYNC_FABRIC_PACKET_H
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// Simulator time steps since the start; plain integers because Time objects are slow per packet.
+using TimeStepCount = int64_t;
+
+/// What a packet is. Everything but Data travels before it, in strict priority.
+enum class PacketKind : uint8_t
+{
+    Data,
+    Ack,
+    Nak,
+    Pause, //!< PFC XOFF (IEEE 802.1Qbb), consumed by the next node
+    Resume //!< PFC XON
+};
+
+/**
+ * A packet inside the fabric: metadata only, no payload, linked by an intrusive pointer. Its true
+ * wire format counts in wireBytes (wire-format.h).
+ */
+struct FabricPacket
+{
+    FabricPacket* next;
+    TimeStepCount arrival; //!< when its last bit is at the far end of the link that it is on
+    uint32_t connection;   //!< index of the connection at the transport
+    uint32_t generation; //!< of that connection: recycled ones ignore packets of their former lives
+    uint32_t psn;        //!< packet sequence number; for Ack and Nak the next one expected
+    uint32_t destination; //!< endpoint index
+    uint32_t flowHash;    //!< same for all packets of a connection and direction
+    uint16_t payloadBytes;
+    uint16_t wireBytes;   //!< with all headers, preamble and inter-frame gap
+    uint16_t ingressPort; //!< port by which it entered the node where it waits
+    PacketKind kind;
+    bool endOfMessage;
+};
+
+/// First-in first-out list of packets through their intrusive pointers.
+class PacketFifo
+{
+  public:
+    bool IsEmpty() const
+    {
+        return m_head == nullptr;
+    }
+
+    FabricPacket* Front() const
+    {
+        return m_head;
+    }
+
+    void Push(FabricPacket* packet)
+    {
+        packet->next = nullptr;
+        if (m_head)
+        {
+            m_tail->next = packet;
+        }
+        else
+        {
+            m_head = packet;
+        }
+        m_tail = packet;
+    }
+
+    /// Must not be empty.
+    FabricPacket* Pop()
+    {
+        auto* packet = m_head;
+        m_head = packet->next;
+        return packet;
+    }
+
+  private:
+    FabricPacket* m_head{nullptr};
+    FabricPacket* m_tail{nullptr}; //!< valid only while m_head is set
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FABRIC_PACKET_H

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fabric-port.h"
+
+#include "ns3/fabric-node.h"
+#include "ns3/packet-loss.h"
+#include "ns3/switch-buffer.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+FabricPort::FabricPort()
+    : m_arrival(new Event<&FabricPort::Arrive>(this), false),
+      m_departure(new Event<&FabricPort::Depart>(this), false)
+{
+}
+
+void
+FabricPort::Install(SimulatorImpl* simulator,
+                    const DataRate& rate,
+                    const Time& delay,
+                    FabricNode* peer,
+                    uint16_t peerPort)
+{
+    m_simulator = simulator;
+    m_serialisation = SerialisationTime(rate);
+    m_delay = delay.GetTimeStep();
+    m_peer = peer;
+    m_peerPort = peerPort;
+}
+
+inline void
+FabricPort::Schedule(TimeStepCount delay, EventImpl* event)
+{
+    event->Ref(); // the simulator drops one reference after the event
+    m_simulator->Schedule(TimeStep(delay), event);
+}
+
+inline void
+FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
+{
+    m_busyUntil = start + m_serialisation.Get(packet->wireBytes);
+    packet->arrival = m_busyUntil + m_delay;
+    ++m_counters.packets;
+    m_counters.dataPackets += packet->kind == PacketKind::Data;
+    m_counters.payloadBytes += packet->payloadBytes;
+    m_counters.wireBytes += packet->wireBytes;
+    if (m_flying.IsEmpty())
+    {
+        Schedule(packet->arrival - now, PeekPointer(m_arrival));
+    }
+    m_flying.Push(packet);
+}
+
+void
+FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
+{
+    Start(packet, now, now);
+}
+
+void
+FabricPort::Arrive()
+{
+    auto* packet = m_flying.Pop();
+    const auto now = packet->arrival;
+    if (!m_flying.IsEmpty())
+    {
+        Schedule(m_flying.Front()->arrival - now, PeekPointer(m_arrival));
+    }
+    Sync(now);
+    if (m_loss && m_loss->Take(packet))
+    {
+        CountDrop();
+        return;
+    }
+    m_peer->Receive(packet, m_peerPort, now);
+}
+
+bool
+FabricPort::StartNext(TimeStepCount start, TimeStepCount now)
+{
+    if (!m_pfc.IsEmpty())
+    {
+        Start(m_pfc.Pop(), start, now);
+        return true;
+    }
+    if (!m_control.IsEmpty())
+    {
+        Start(m_control.Pop(), start, now);
+        return true;
+    }
+    if (m_paused)
+    {
+        return false;
+    }
+    if (!m_data.IsEmpty())
+    {
+        auto* packet = m_data.Pop();
+        m_queueBytes -= packet->wireBytes;
+        Start(packet, start, now);
+        if (m_buffer) // after Start: a resume that follows may come back to this port
+        {
+            m_buffer->Release(packet->ingressPort, packet->wireBytes, start);
+        }
+        return true;
+    }
+    if (m_sourceEmpty)
+    {
+        return false;
+    }
+    auto* packet = m_source->Pull(start);
+    if (!packet)
+    {
+        m_sourceEmpty = true;
+        return false;
+    }
+    Start(packet, start, now);
+    return true;
+}
+
+void
+FabricPort::Restart(TimeStepCount now)
+{
+    if (m_busyUntil <= now)
+    {
+        StartNext(now, now);
+    }
+    ScheduleDeparture(now);
+}
+
+void
+FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
+{
+    m_data.Push(packet);
+    m_queueBytes += packet->wireBytes;
+    m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queueBytes);
+    ScheduleDeparture(now);
+}
+
+void
+FabricPort::SendControl(FabricPacket* packet, TimeStepCount now)
+{
+    Sync(now);
+    if (m_busyUntil <= now)
+    {
+        Start(packet, now, now);
+        return;
+    }
+    const bool isPfc = packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume;
+    (isPfc ? m_pfc : m_control).Push(packet);
+}
+
+void
+FabricPort::SetPaused(bool paused, TimeStepCount now)
+{
+    if (paused == m_paused)
+    {
+        return;
+    }
+    Sync(now);
+    m_paused = paused;
+    if (paused)
+    {
+        m_pausedSince = now;
+        return;
+    }
+    m_counters.pausedFor += now - m_pausedSince;
+    Restart(now);
+}
+
+PortCounters
+FabricPort::GetCounters(TimeStepCount now) const
+{
+    auto counters = m_counters;
+    counters.pausedFor += m_paused ? now - m_pausedSince : 0;
+    return counters;
+}
+
+void
+FabricPort::SetEager(bool eager, TimeStepCount now)
+{
+    m_eager = eager;
+    ScheduleDeparture(now);
+}
+
+void
+FabricPort::ScheduleDeparture(TimeStepCount now)
+{
+    if (m_eager && !m_departurePending && !m_paused && !m_data.IsEmpty())
+    {
+        m_departurePending = true;
+        Schedule(m_busyUntil - now, PeekPointer(m_departure));
+    }
+}
+
+void
+FabricPort::Depart()
+{
+    m_departurePending = false;
+    const auto now = m_simulator->Now().GetTimeStep();
+    Sync(now);
+    ScheduleDeparture(now);
+}
+
+} // namespace ns3::gradsync

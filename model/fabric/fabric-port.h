@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FABRIC_PORT_H
+#define GRADSYNC_FABRIC_PORT_H
+
+#include "ns3/event-impl.h"
+#include "ns3/fabric-packet.h"
+#include "ns3/ptr.h"
+#include "ns3/serialisation-time.h"
+#include "ns3/simulator-impl.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+class FabricNode;
+class PacketLoss;
+class SwitchBuffer;
+
+/// Where a host's port takes its data packets from: the transport's scheduler.
+class PacketSource
+{
+  public:
+    /**
+     * The next data packet, or nullptr when there is none.
+     * \param start when its first bit leaves; may lie in the past (see FabricPort), never in the
+     * future
+     */
+    virtual FabricPacket* Pull(TimeStepCount start) = 0;
+
+  protected:
+    ~PacketSource() = default;
+};
+
+/// Counters of one direction of a link.
+struct PortCounters
+{
+    uint64_t packets{0};
+    uint64_t dataPackets{0};
+    uint64_t payloadBytes{0};
+    uint64_t wireBytes{0};
+    uint64_t droppedPackets{0};
+    uint64_t maxQueueBytes{0};
+    TimeStepCount pausedFor{0};
+};
+
+/**
+ * One direction of a link: the sending port with its classes (PFC frames, then control, then data:
+ * strict and non-preemptive), the wire, and the far end.
+ *
+ * *Departures are lazy.* Nobody needs to know the instant at which a waiting packet starts, only
+ * what follows from it, so there is no transmit-done event. Sync(now) starts, at their true times,
+ * all packets that should have started up to now; it runs before anything looks at the port or
+ * changes it, and at each arrival at the far end. Since a packet starts at the latest one
+ * propagation delay before its predecessor arrives, the next arrival is always known in time: one
+ * event per packet and hop, and the pending events are the busy links. Only while a switch holds
+ * one of its neighbours paused must departures be seen in time (they decide when to resume); its
+ * ports then do schedule them (SetEager).
+ */
+class FabricPort
+{
+  public:
+    FabricPort();
+    FabricPort(const FabricPort&) = delete;
+    FabricPort& operator=(const FabricPort&) = delete;
+
+    /// Wires the port. \param simulator runs the events; \param peer,peerPort the far end
+    void Install(SimulatorImpl* simulator,
+                 const DataRate& rate,
+                 const Time& delay,
+                 FabricNode* peer,
+                 uint16_t peerPort);
+
+    /// The buffer that waiting data packets occupy; nullptr (hosts): none.
+    void SetBuffer(SwitchBuffer* buffer)
+    {
+        m_buffer = buffer;
+    }
+
+    /// The transport that feeds a host's port.
+    void SetSource(PacketSource* source)
+    {
+        m_source = source;
+    }
+
+    /// Random loss on this direction of the link; nullptr: none.
+    void SetLoss(PacketLoss* loss)
+    {
+        m_loss = loss;
+    }
+
+    /// Starts everything that should have started up to `now`.
+    void Sync(TimeStepCount now)
+    {
+        while (m_busyUntil <= now && StartNext(m_busyUntil, now))
+        {
+        }
+    }
+
+    /// True when a data packet would start at once. Only after Sync.
+    bool IsFree(TimeStepCount now) const
+    {
+        return m_busyUntil <= now && !m_paused && m_data.IsEmpty();
+    }
+
+    /// Starts a data packet at once. Only when IsFree.
+    void StartNow(FabricPacket* packet, TimeStepCount now);
+
+    /// Puts a data packet in line. Only after Sync and when not IsFree.
+    void QueueData(FabricPacket* packet, TimeStepCount now);
+
+    /// Sends a packet of any kind but Data.
+    void SendControl(FabricPacket* packet, TimeStepCount now);
+
+    /// The source may have packets again. Call Sync before the source changes, and this after.
+    void SourceReady(TimeStepCount now)
+    {
+        m_sourceEmpty = false;
+        Restart(now);
+    }
+
+    /// PFC: stops the data class or lets it go.
+    void SetPaused(bool paused, TimeStepCount now);
+
+    /// Sees departures by events from now on (true) or lazily again (false).
+    void SetEager(bool eager, TimeStepCount now);
+
+    /// Bytes of waiting data, headers included. Exact after Sync.
+    uint64_t GetQueueBytes() const
+    {
+        return m_queueBytes;
+    }
+
+    /// Counts a packet that found no room here.
+    void CountDrop()
+    {
+        ++m_counters.droppedPackets;
+    }
+
+    /// Counters up to `now`.
+    PortCounters GetCounters(TimeStepCount now) const;
+
+  private:
+    /// An event that is allocated once and scheduled again and again.
+    template <void (FabricPort::*METHOD)()>
+    class Event : public EventImpl
+    {
+      public:
+        explicit Event(FabricPort* port)
+            : m_port(port)
+        {
+        }
+
+      private:
+        void Notify() override
+        {
+            (m_port->*METHOD)();
+        }
+
+        FabricPort* m_port;
+    };
+
+    void Arrive();
+    void Depart();
+    bool StartNext(TimeStepCount start, TimeStepCount now);
+    void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
+    void Restart(TimeStepCount now);
+    void ScheduleDeparture(TimeStepCount now);
+    void Schedule(TimeStepCount delay, EventImpl* event);
+
+    // Hot members first.
+    TimeStepCount m_busyUntil{0};
+    PacketFifo m_pfc;
+    PacketFifo m_control;
+    PacketFifo m_data;
+    PacketFifo m_flying; //!< on the wire; only its head is in the event queue
+    bool m_paused{false};
+    bool m_sourceEmpty{true};
+    bool m_eager{false};
+    bool m_departurePending{false};
+    uint16_t m_peerPort{0};
+    PacketSource* m_source{nullptr};
+    SwitchBuffer* m_buffer{nullptr};
+    SerialisationTime m_serialisation;
+    TimeStepCount m_delay{0};
+    uint64_t m_queueBytes{0};
+    FabricNode* m_peer{nullptr};
+    PacketLoss* m_loss{nullptr};
+    SimulatorImpl* m_simulator{nullptr};
+    Ptr<EventImpl> m_arrival;
+    Ptr<EventImpl> m_departure;
+    PortCounters m_counters;
+    TimeStepCount m_pausedSince{0};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FABRIC_PORT_H

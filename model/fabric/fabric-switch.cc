@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fabric-switch.h"
+
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+FabricSwitch::FabricSwitch(NodeId node,
+                           std::vector<FabricPort*> ports,
+                           const RoutingTables& routes,
+                           const NextHopChooser& chooser,
+                           ObjectPool<FabricPacket>& pool)
+    : m_node(node),
+      m_ports(std::move(ports)),
+      m_routes(routes),
+      m_chooser(chooser),
+      m_pool(pool)
+{
+}
+
+void
+FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config, std::vector<IngressConfig> ingress)
+{
+    m_buffer = std::make_unique<SwitchBuffer>(config, m_ports, std::move(ingress), m_pool);
+    for (auto* port : m_ports)
+    {
+        port->SetBuffer(m_buffer.get());
+    }
+}
+
+FabricPort*
+FabricSwitch::ChooseEgress(const FabricPacket& packet) const
+{
+    const auto nextHops = m_routes.GetNextHops(m_node, packet.destination);
+    if (nextHops.size() == 1)
+    {
+        return m_ports[nextHops[0]];
+    }
+    const auto count = static_cast<uint32_t>(nextHops.size());
+    return m_ports[nextHops[m_chooser.Choose(packet.flowHash, packet.destination, count)]];
+}
+
+void
+FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
+{
+    if (packet->kind == PacketKind::Data)
+    {
+        auto* egress = ChooseEgress(*packet);
+        egress->Sync(now);
+        if (egress->IsFree(now))
+        {
+            egress->StartNow(packet, now);
+        }
+        else if (m_buffer->Admit(port, *egress, packet->wireBytes, now))
+        {
+            packet->ingressPort = port;
+            egress->QueueData(packet, now);
+        }
+        else
+        {
+            egress->CountDrop();
+            m_pool.Give(packet);
+        }
+        return;
+    }
+    if (packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume)
+    {
+        m_ports[port]->SetPaused(packet->kind == PacketKind::Pause, now);
+        m_pool.Give(packet);
+        return;
+    }
+    ChooseEgress(*packet)->SendControl(packet, now);
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FABRIC_SWITCH_H
+#define GRADSYNC_FABRIC_SWITCH_H
+
+#include "ns3/fabric-node.h"
+#include "ns3/load-balancing.h"
+#include "ns3/routing-tables.h"
+#include "ns3/switch-buffer.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// A node that forwards: an Ethernet switch, or a NIC, PCIe switch or root complex inside a server.
+class FabricSwitch final : public FabricNode
+{
+  public:
+    /// \param ports egress ports by number; they, the routes and the pool must outlive the switch
+    FabricSwitch(NodeId node,
+                 std::vector<FabricPort*> ports,
+                 const RoutingTables& routes,
+                 const NextHopChooser& chooser,
+                 ObjectPool<FabricPacket>& pool);
+
+    /// \throws std::invalid_argument when the buffer cannot hold the headrooms
+    void InstallBuffer(const SwitchBuffer::Config& config, std::vector<IngressConfig> ingress);
+
+    void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+
+  private:
+    FabricPort* ChooseEgress(const FabricPacket& packet) const;
+
+    NodeId m_node;
+    std::vector<FabricPort*> m_ports;
+    const RoutingTables& m_routes;
+    NextHopChooser m_chooser;
+    ObjectPool<FabricPacket>& m_pool;
+    std::unique_ptr<SwitchBuffer> m_buffer;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FABRIC_SWITCH_H

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_WIRE_FORMAT_H
+#define GRADSYNC_WIRE_FORMAT_H
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ns3::gradsync::wire
+{
+
+// Ethernet, IEEE 802.3: what a frame costs beyond its bytes from destination MAC to FCS.
+inline constexpr uint32_t PREAMBLE_BYTES = 8; // preamble and start-of-frame delimiter
+inline constexpr uint32_t GAP_BYTES = 12;     // inter-frame gap
+inline constexpr uint32_t ETHERNET_BYTES = 14;
+inline constexpr uint32_t FCS_BYTES = 4;
+inline constexpr uint32_t MIN_FRAME_BYTES = 64;
+
+inline constexpr uint32_t IPV4_BYTES = 20; // RFC 791, no options
+inline constexpr uint32_t UDP_BYTES = 8;   // RFC 768
+
+// RoCEv2: InfiniBand Architecture Specification vol. 1, 9.2 (BTH), 9.3.5 (AETH), 7.8 (ICRC), annex
+// A17.
+inline constexpr uint32_t BTH_BYTES = 12;
+inline constexpr uint32_t AETH_BYTES = 4;
+inline constexpr uint32_t ICRC_BYTES = 4;
+
+/// Wire bytes of a frame of `frameBytes` from destination MAC to FCS: padded, with preamble and
+/// gap.
+constexpr uint32_t
+OnWire(uint32_t frameBytes)
+{
+    return PREAMBLE_BYTES + std::max(frameBytes, MIN_FRAME_BYTES) + GAP_BYTES;
+}
+
+/// Headers of a RoCEv2 SEND packet from Ethernet to FCS.
+inline constexpr uint32_t ROCE_HEADER_BYTES =
+    ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES + ICRC_BYTES + FCS_BYTES;
+
+/// A RoCEv2 data packet (SEND first, middle, last or only: BTH, no extended header).
+constexpr uint32_t
+RoceDataBytes(uint32_t payloadBytes)
+{
+    return OnWire(ROCE_HEADER_BYTES + payloadBytes);
+}
+
+/// A RoCEv2 acknowledge packet, positive or negative: BTH and AETH.
+inline constexpr uint32_t ROCE_ACK_BYTES = OnWire(ROCE_HEADER_BYTES + AETH_BYTES);
+
+/// A priority-based flow control frame (IEEE 802.1Qbb): a MAC control frame of minimum size.
+inline constexpr uint32_t PFC_BYTES = OnWire(MIN_FRAME_BYTES);
+
+static_assert(RoceDataBytes(1418) == 1500);
+static_assert(ROCE_ACK_BYTES == 86);
+static_assert(PFC_BYTES == 84);
+
+} // namespace ns3::gradsync::wire
+
+#endif // GRADSYNC_WIRE_FORMAT_H

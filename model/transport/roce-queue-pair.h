@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_QUEUE_PAIR_H
+#define GRADSYNC_ROCE_QUEUE_PAIR_H
+
+#include "ns3/fabric-packet.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// A message on its way through a queue pair. Lives from Send until its last packet is
+/// acknowledged.
+struct RoceMessage
+{
+    RoceMessage* next;
+    uint64_t bytes;
+    uint64_t tag;
+    MessageHandler* handler;
+    uint32_t firstPsn;
+    uint32_t packetCount;
+};
+
+/**
+ * Both halves of a reliable connection (sender at src, receiver at dst). One exists per connection
+ * that has unacknowledged messages; idle ones go back to the pool, so that memory follows the open
+ * work.
+ *
+ * Packet sequence numbers count from 0 in each life of the struct; the wire's 24 bits are not
+ * modelled.
+ */
+struct RoceQueuePair
+{
+    RoceQueuePair* next; //!< in the free list
+
+    // Identity.
+    uint32_t index; //!< in the transport's table
+    uint32_t generation;
+    uint32_t src;
+    uint32_t dst;
+    uint32_t stream;
+    uint32_t flowHash; //!< of the data packets; the acknowledgements' is its complement
+    uint16_t sourcePort;
+    uint16_t acknowledgePort; //!< port of dst by which acknowledgements leave
+
+    // Sender.
+    uint32_t nextPsn;           //!< to be sent next
+    uint32_t ackedPsn;          //!< all before it are acknowledged
+    uint32_t endPsn;            //!< all packets of all messages posted so far
+    uint32_t highestPsn;        //!< all before it were sent at least once
+    uint32_t retries;           //!< timeouts since the last progress
+    TimeStepCount lastActivity; //!< last packet sent or acknowledgement received
+    RoceMessage* oldest;        //!< oldest message not wholly acknowledged
+    RoceMessage* newest;
+    RoceMessage* sending;   //!< message that holds nextPsn
+    RoceMessage* receiving; //!< message that holds expectedPsn
+
+    // Membership in the lists of the NIC.
+    RoceQueuePair* nextReady;
+    bool isReady;
+    bool isClosed;          //!< to be recycled when it leaves the ring
+    RoceQueuePair* earlier; //!< in the list by lastActivity
+    RoceQueuePair* later;
+    bool isOutstanding;
+
+    // Receiver.
+    uint32_t expectedPsn;
+    uint32_t lastAckedPsn; //!< expectedPsn of the last acknowledgement sent
+    bool nakSent;          //!< for the present gap
+
+    bool HasUnsent() const
+    {
+        return nextPsn != endPsn;
+    }
+
+    uint32_t GetInFlight() const
+    {
+        return nextPsn - ackedPsn;
+    }
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_QUEUE_PAIR_H

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/roce-transport.h"
+
+#include "ns3/enum.h"
+#include "ns3/hash.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+#include "ns3/wire-format.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(RoceTransport);
+
+TypeId
+RoceTransport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::RoceTransport")
+            .SetParent<Transport>()
+            .SetGroupName("gradsync")
+            .AddConstructor<RoceTransport>()
+            .AddAttribute("Mtu",
+                          "Payload of a full packet, in bytes (InfiniBand path MTU).",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&RoceTransport::m_mtuBytes),
+                          MakeUintegerChecker<uint32_t>(64, 16384))
+            .AddAttribute(
+                "AckEvery",
+                "The receiver acknowledges every so many packets and at the end of each message; "
+                "0: never (for ideal, lossless networks only).",
+                UintegerValue(16),
+                MakeUintegerAccessor(&RoceTransport::m_ackEvery),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("WindowPackets",
+                          "Most packets that a queue pair may have unacknowledged; 0: no limit. "
+                          "Receivers then "
+                          "acknowledge at least twice a window.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceTransport::m_windowPackets),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Timeout",
+                          "A queue pair without sending or acknowledgement for this long sends "
+                          "again from the "
+                          "last acknowledged packet. Default: 4.096 us * 2^14 (IBA 9.7.6.1.3).",
+                          TimeValue(NanoSeconds(67108864)),
+                          MakeTimeAccessor(&RoceTransport::m_timeout),
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute("RetryLimit",
+                          "Timeouts in a row after which the connection has failed.",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RoceTransport::m_retryLimit),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "CongestionControl",
+                "Rate control of the queue pairs: none (line rate, held back by PFC only).",
+                EnumValue(CC_NONE),
+                MakeEnumAccessor(&RoceTransport::m_congestionControl),
+                MakeEnumChecker(CC_NONE, "none"));
+    return tid;
+}
+
+RoceTransport::RoceTransport()
+    : m_fabric(CreateObject<FabricNetwork>())
+{
+}
+
+RoceTransport::~RoceTransport() = default;
+
+void
+RoceTransport::DoDispose()
+{
+    m_fabric = nullptr;
+    Transport::DoDispose();
+}
+
+Ptr<FabricNetwork>
+RoceTransport::GetFabric() const
+{
+    return m_fabric;
+}
+
+size_t
+RoceTransport::ConnectionHash::operator()(const Connection& connection) const
+{
+    return Hash64(reinterpret_cast<const char*>(&connection), sizeof(connection));
+}
+
+void
+RoceTransport::Install(std::shared_ptr<const Topology> topology,
+                       std::shared_ptr<const RoutingTables> routes)
+{
+    m_topology = std::move(topology);
+    m_timeoutSteps = m_timeout.GetTimeStep();
+    if (m_ackEvery == 0 && m_windowPackets != 0)
+    {
+        throw std::invalid_argument(
+            "attribute WindowPackets needs acknowledgements: AckEvery must not be 0");
+    }
+    if (m_windowPackets != 0)
+    {
+        m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
+    }
+    m_fabric->Install(m_topology, std::move(routes), wire::RoceDataBytes(m_mtuBytes));
+    auto* simulator = PeekPointer(Simulator::GetImplementation());
+    const auto endpoints = m_topology->GetEndpoints();
+    for (uint32_t endpoint = 0; endpoint < endpoints.size(); ++endpoint)
+    {
+        auto& node = m_fabric->GetEndpoint(endpoint);
+        node.SetSink(this);
+        const auto portCount = m_topology->GetPorts(endpoints[endpoint]).size();
+        auto& nics = m_nics.emplace_back(std::make_unique<RoceNic[]>(portCount));
+        for (uint16_t port = 0; port < portCount; ++port)
+        {
+            nics[port].Install(this, &node.GetPort(port), simulator);
+        }
+    }
+}
+
+RoceNic&
+RoceTransport::GetNic(const RoceQueuePair& queuePair)
+{
+    return m_nics[queuePair.src][queuePair.sourcePort];
+}
+
+RoceQueuePair&
+RoceTransport::Open(const Connection& connection)
+{
+    auto*& slot = m_open[connection];
+    if (slot)
+    {
+        return *slot;
+    }
+    slot = m_free;
+    if (slot)
+    {
+        m_free = slot->next;
+    }
+    else
+    {
+        slot = m_queuePairs.Take();
+        *slot = RoceQueuePair{};
+        slot->index = static_cast<uint32_t>(m_table.size());
+        m_table.push_back(slot);
+    }
+    const auto index = slot->index;
+    const auto generation = slot->generation + 1;
+    *slot = RoceQueuePair{};
+    slot->index = index;
+    slot->generation = generation;
+    slot->src = connection.src;
+    slot->dst = connection.dst;
+    slot->stream = connection.stream;
+    slot->flowHash = static_cast<uint32_t>(ConnectionHash{}(connection));
+    slot->sourcePort = m_fabric->ChooseEndpointPort(connection.src, slot->flowHash, connection.dst);
+    slot->acknowledgePort =
+        m_fabric->ChooseEndpointPort(connection.dst, ~slot->flowHash, connection.src);
+    return *slot;
+}
+
+void
+RoceTransport::Close(RoceQueuePair& queuePair)
+{
+    GetNic(queuePair).Forget(queuePair);
+    m_open.erase({queuePair.src, queuePair.dst, queuePair.stream});
+    ++queuePair.generation;
+    queuePair.isClosed = true;
+    if (!queuePair.isReady)
+    {
+        Recycle(queuePair);
+    }
+}
+
+void
+RoceTransport::Recycle(RoceQueuePair& queuePair)
+{
+    queuePair.next = m_free;
+    m_free = &queuePair;
+}
+
+void
+RoceTransport::Send(const Message& message)
+{
+    const auto now = Simulator::Now().GetTimeStep();
+    auto& queuePair = Open({message.src, message.dst, message.stream});
+    const auto packetCount = std::max<uint64_t>((message.bytes + m_mtuBytes - 1) / m_mtuBytes, 1);
+    if (packetCount > UINT32_MAX - queuePair.endPsn)
+    {
+        throw std::length_error("more than 2^32 packets on one busy connection");
+    }
+    auto* entry = m_messages.Take();
+    *entry = {.next = nullptr,
+              .bytes = message.bytes,
+              .tag = message.tag,
+              .handler = message.handler,
+              .firstPsn = queuePair.endPsn,
+              .packetCount = static_cast<uint32_t>(packetCount)};
+
+    auto& nic = GetNic(queuePair);
+    nic.GetPort().Sync(now);
+    (queuePair.newest ? queuePair.newest->next : queuePair.oldest) = entry;
+    queuePair.newest = entry;
+    queuePair.sending = queuePair.sending ? queuePair.sending : entry;
+    queuePair.receiving = queuePair.receiving ? queuePair.receiving : entry;
+    queuePair.endPsn += entry->packetCount;
+    nic.Add(queuePair);
+    nic.GetPort().SourceReady(now);
+}
+
+FabricPacket*
+RoceTransport::MakeDataPacket(RoceQueuePair& queuePair)
+{
+    auto* message = queuePair.sending;
+    const auto psn = queuePair.nextPsn++;
+    const auto index = psn - message->firstPsn;
+    const bool isLast = index + 1 == message->packetCount;
+    const auto payload = isLast ? message->bytes - uint64_t{index} * m_mtuBytes : m_mtuBytes;
+    if (isLast)
+    {
+        queuePair.sending = message->next;
+    }
+    if (psn < queuePair.highestPsn)
+    {
+        ++m_retransmittedPackets;
+    }
+    else
+    {
+        queuePair.highestPsn = psn + 1;
+    }
+    auto* packet = m_fabric->GetPool().Take();
+    packet->connection = queuePair.index;
+    packet->generation = queuePair.generation;
+    packet->psn = psn;
+    packet->destination = queuePair.dst;
+    packet->flowHash = queuePair.flowHash;
+    packet->payloadBytes = static_cast<uint16_t>(payload);
+    packet->wireBytes = static_cast<uint16_t>(wire::RoceDataBytes(static_cast<uint32_t>(payload)));
+    packet->kind = PacketKind::Data;
+    packet->endOfMessage = isLast;
+    return packet;
+}
+
+void
+RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
+{
+    auto& queuePair = *m_table[packet->connection];
+    if (queuePair.generation == packet->generation)
+    {
+        if (packet->kind == PacketKind::Data)
+        {
+            OnData(queuePair, *packet, now);
+        }
+        else
+        {
+            OnAcknowledgement(queuePair, *packet, now);
+        }
+    }
+    m_fabric->GetPool().Give(packet);
+}
+
+void
+RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+{
+    if (packet.psn > queuePair.expectedPsn)
+    {
+        if (!queuePair.nakSent)
+        {
+            queuePair.nakSent = true; // one a gap (IBA 9.7.5.2.8)
+            Acknowledge(queuePair, PacketKind::Nak, now);
+        }
+        return;
+    }
+    if (packet.psn < queuePair.expectedPsn)
+    {
+        // The sender went back because acknowledgements were lost: repeat them, as often as the
+        // first time.
+        if (m_ackEvery != 0 && (packet.endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
+        {
+            Acknowledge(queuePair, PacketKind::Ack, now);
+        }
+        return;
+    }
+    ++queuePair.expectedPsn;
+    queuePair.nakSent = false;
+    m_goodputBytes += packet.payloadBytes;
+    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
+    if (m_ackEvery != 0 && (packet.endOfMessage || isDue))
+    {
+        Acknowledge(queuePair, PacketKind::Ack, now);
+    }
+    if (packet.endOfMessage)
+    {
+        const auto* message = queuePair.receiving;
+        queuePair.receiving = message->next;
+        const auto tag = message->tag;
+        auto* handler = message->handler;
+        if (m_ackEvery == 0)
+        {
+            GetNic(queuePair).GetPort().Sync(now);
+            Advance(queuePair, queuePair.expectedPsn, now);
+        }
+        handler->OnDelivered(tag); // last: it may send, and so change everything
+    }
+}
+
+void
+RoceTransport::Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now)
+{
+    queuePair.lastAckedPsn = queuePair.expectedPsn;
+    auto* packet = m_fabric->GetPool().Take();
+    packet->connection = queuePair.index;
+    packet->generation = queuePair.generation;
+    packet->psn = queuePair.expectedPsn;
+    packet->destination = queuePair.src;
+    packet->flowHash = ~queuePair.flowHash;
+    packet->payloadBytes = 0;
+    packet->wireBytes = wire::ROCE_ACK_BYTES;
+    packet->kind = kind;
+    packet->endOfMessage = false;
+    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+}
+
+void
+RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
+                                 const FabricPacket& packet,
+                                 TimeStepCount now)
+{
+    auto& nic = GetNic(queuePair);
+    nic.GetPort().Sync(now);
+    if (packet.psn > queuePair.ackedPsn)
+    {
+        Advance(queuePair, packet.psn, now);
+        if (!queuePair.oldest)
+        {
+            return; // closed
+        }
+    }
+    if (packet.kind == PacketKind::Nak && packet.psn == queuePair.ackedPsn &&
+        queuePair.nextPsn > packet.psn)
+    {
+        GoBack(queuePair);
+    }
+    if (MaySend(queuePair) && !queuePair.isReady)
+    {
+        nic.Add(queuePair);
+        nic.GetPort().SourceReady(now);
+    }
+}
+
+void
+RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
+{
+    queuePair.ackedPsn = ackedPsn;
+    queuePair.retries = 0;
+    if (queuePair.nextPsn < ackedPsn) // acknowledged while going back: no need to send these again
+    {
+        queuePair.nextPsn = ackedPsn;
+        while (queuePair.sending &&
+               queuePair.sending->firstPsn + queuePair.sending->packetCount <= ackedPsn)
+        {
+            queuePair.sending = queuePair.sending->next;
+        }
+    }
+    while (queuePair.oldest &&
+           queuePair.oldest->firstPsn + queuePair.oldest->packetCount <= ackedPsn)
+    {
+        auto* message = queuePair.oldest;
+        queuePair.oldest = message->next;
+        m_messages.Give(message);
+    }
+    if (!queuePair.oldest)
+    {
+        Close(queuePair);
+    }
+    else if (queuePair.GetInFlight() > 0)
+    {
+        GetNic(queuePair).Touch(queuePair, now);
+    }
+    else
+    {
+        GetNic(queuePair).Forget(queuePair);
+    }
+}
+
+void
+RoceTransport::GoBack(RoceQueuePair& queuePair)
+{
+    queuePair.nextPsn = queuePair.ackedPsn;
+    queuePair.sending = queuePair.oldest; // holds ackedPsn, since all before it are acknowledged
+}
+
+void
+RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    if (++queuePair.retries > m_retryLimit)
+    {
+        Fail(queuePair);
+        return;
+    }
+    auto& nic = GetNic(queuePair);
+    nic.Touch(queuePair, now);
+    GoBack(queuePair);
+    nic.Add(queuePair);
+    nic.GetPort().SourceReady(now);
+}
+
+void
+RoceTransport::Fail(RoceQueuePair& queuePair)
+{
+    const auto nodes = m_topology->GetNodes();
+    const auto endpoints = m_topology->GetEndpoints();
+    const auto reason = fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
+                                    nodes[endpoints[queuePair.src]].name,
+                                    nodes[endpoints[queuePair.dst]].name,
+                                    queuePair.retries,
+                                    m_timeout.ToDouble(Time::MS));
+    std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
+    bool isDelivered = true;
+    for (auto* message = queuePair.oldest; message;)
+    {
+        isDelivered = isDelivered && message != queuePair.receiving;
+        if (!isDelivered)
+        {
+            undelivered.emplace_back(message->handler, message->tag);
+        }
+        auto* next = message->next;
+        m_messages.Give(message);
+        message = next;
+    }
+    Close(queuePair);
+    for (const auto& [handler, tag] : undelivered)
+    {
+        handler->OnFailed(tag, reason);
+    }
+}
+
+std::vector<LinkStatistics>
+RoceTransport::GetLinkStatistics() const
+{
+    std::vector<LinkStatistics> result(m_fabric->GetPortCount());
+    for (size_t i = 0; i < result.size(); ++i)
+    {
+        const auto counters = m_fabric->GetCounters(i);
+        result[i].packets = counters.packets;
+        result[i].payloadBytes = counters.payloadBytes;
+        result[i].wireBytes = counters.wireBytes;
+        result[i].droppedPackets = counters.droppedPackets;
+        result[i].maxQueueBytes = counters.maxQueueBytes;
+        result[i].pfcPause = TimeStep(counters.pausedFor);
+    }
+    return result;
+}
+
+TransportStatistics
+RoceTransport::GetStatistics() const
+{
+    TransportStatistics total;
+    for (size_t i = 0; i < m_fabric->GetPortCount(); ++i)
+    {
+        const auto counters = m_fabric->GetCounters(i);
+        total.wireBytes += counters.wireBytes;
+        total.dataPacketHops += counters.dataPackets;
+        total.controlPacketHops += counters.packets - counters.dataPackets;
+        total.droppedPackets += counters.droppedPackets;
+        total.pfcPause += TimeStep(counters.pausedFor);
+    }
+    total.goodputBytes = m_goodputBytes;
+    total.retransmittedPackets = m_retransmittedPackets;
+    return total;
+}
+
+} // namespace ns3::gradsync

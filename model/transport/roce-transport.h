@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_TRANSPORT_H
+#define GRADSYNC_ROCE_TRANSPORT_H
+
+#include "ns3/fabric-network.h"
+#include "ns3/object-pool.h"
+#include "ns3/roce-nic.h"
+#include "ns3/roce-queue-pair.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * RoCEv2 reliable connections over the fabric (InfiniBand Architecture Specification vol. 1, 9.7,
+ * annex A17): segmentation into packets of one MTU, coalesced acknowledgements, go-back-N recovery
+ * by negative acknowledgements and a timeout, no congestion control: queue pairs send at line rate,
+ * PFC holds them back.
+ */
+class RoceTransport : public Transport, private PacketSink
+{
+  public:
+    /// How queue pairs set their rate.
+    enum CongestionControl
+    {
+        CC_NONE //!< line rate
+    };
+
+    static TypeId GetTypeId();
+    RoceTransport();
+    ~RoceTransport() override;
+
+    void Install(std::shared_ptr<const Topology> topology,
+                 std::shared_ptr<const RoutingTables> routes) override;
+    void Send(const Message& message) override;
+    std::vector<LinkStatistics> GetLinkStatistics() const override;
+    TransportStatistics GetStatistics() const override;
+
+    /// The fabric, whose Attributes may be set until Install.
+    Ptr<FabricNetwork> GetFabric() const;
+
+    // Called by RoceNic.
+
+    /// True when the queue pair has a packet to send and its window lets it.
+    bool MaySend(const RoceQueuePair& queuePair) const
+    {
+        return queuePair.HasUnsent() &&
+               (m_windowPackets == 0 || queuePair.GetInFlight() < m_windowPackets);
+    }
+
+    /// The next data packet of a queue pair that MaySend.
+    FabricPacket* MakeDataPacket(RoceQueuePair& queuePair);
+
+    /// No acknowledgement came in time.
+    void OnTimeout(RoceQueuePair& queuePair, TimeStepCount now);
+
+    /// A closed queue pair has left the ring of its NIC: it may serve another connection.
+    void Recycle(RoceQueuePair& queuePair);
+
+    TimeStepCount GetTimeoutSteps() const
+    {
+        return m_timeoutSteps;
+    }
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    struct Connection
+    {
+        uint32_t src;
+        uint32_t dst;
+        uint32_t stream;
+        bool operator==(const Connection&) const = default;
+    };
+
+    struct ConnectionHash
+    {
+        size_t operator()(const Connection& connection) const;
+    };
+
+    void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
+    void OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
+    void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
+    void Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now);
+    void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
+    void GoBack(RoceQueuePair& queuePair);
+    void Fail(RoceQueuePair& queuePair);
+
+    RoceQueuePair& Open(const Connection& connection);
+    void Close(RoceQueuePair& queuePair);
+    RoceNic& GetNic(const RoceQueuePair& queuePair);
+
+    uint32_t m_mtuBytes;
+    uint32_t m_ackEvery;
+    uint32_t m_windowPackets;
+    Time m_timeout;
+    uint32_t m_retryLimit;
+    CongestionControl m_congestionControl;
+
+    TimeStepCount m_timeoutSteps{0};
+    Ptr<FabricNetwork> m_fabric;
+    std::shared_ptr<const Topology> m_topology;
+    std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]
+    std::vector<RoceQueuePair*> m_table;            //!< queue pairs by index, open or not
+    ObjectPool<RoceQueuePair> m_queuePairs;
+    RoceQueuePair* m_free{nullptr};
+    ObjectPool<RoceMessage> m_messages;
+    std::unordered_map<Connection, RoceQueuePair*, ConnectionHash> m_open; //!< never iterated
+    uint64_t m_goodputBytes{0};
+    uint64_t m_retransmittedPackets{0};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_TRANSPORT_H

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "support/picosecond-clock.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/roce-transport.h"
+#include "ns3/simulator.h"
+#include "ns3/spine-leaf-topology.h"
+#include "ns3/star-topology.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+/// Counts what arrives, by tag.
+class CountingHandler : public MessageHandler
+{
+  public:
+    void OnDelivered(uint64_t tag) override
+    {
+        ++delivered[tag];
+        lastDelivery = Simulator::Now();
+    }
+
+    void OnFailed(uint64_t tag, const std::string& reason) override
+    {
+        failures[tag] = reason;
+    }
+
+    std::map<uint64_t, int> delivered;
+    std::map<uint64_t, std::string> failures;
+    Time lastDelivery;
+};
+
+class RoceTransportTest : public ::testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        tests::UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        m_transport = CreateObject<RoceTransport>();
+    }
+
+    void TearDown() override
+    {
+        m_transport = nullptr;
+        Simulator::Destroy();
+    }
+
+    void InstallStar(uint32_t hosts, const char* rate = "1Gbps")
+    {
+        StarOptions options;
+        options.hosts = hosts;
+        options.hostLink = {DataRate(rate), MicroSeconds(1)};
+        Install(MakeStarTopology(options));
+    }
+
+    void Install(Topology topology)
+    {
+        auto shared = std::make_shared<Topology>(std::move(topology));
+        m_transport->Install(shared, std::make_shared<RoutingTables>(*shared));
+    }
+
+    void Set(const char* name, const AttributeValue& value)
+    {
+        m_transport->SetAttribute(name, value);
+    }
+
+    void SetFabric(const char* name, const AttributeValue& value)
+    {
+        m_transport->GetFabric()->SetAttribute(name, value);
+    }
+
+    void Send(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t tag, uint32_t stream = 0)
+    {
+        m_transport->Send({src, dst, stream, bytes, tag, &m_handler});
+    }
+
+    CountingHandler m_handler;
+    Ptr<RoceTransport> m_transport;
+};
+
+TEST_F(RoceTransportTest, MessageTakesSerialisationOnceAndAPacketMorePerHop)
+{
+    Set("Mtu", UintegerValue(1418)); // 1500 B on the wire: 12 us at 1 Gb/s
+    InstallStar(2);
+    Send(0, 1, 100 * 1418, 7);
+    Simulator::Run();
+    // 100 packets leave in 1200 us, the last is stored once more (12 us) and passes two links of 1
+    // us.
+    EXPECT_EQ(m_handler.lastDelivery, MicroSeconds(1214));
+    EXPECT_EQ(m_handler.delivered, (std::map<uint64_t, int>{{7, 1}}));
+}
+
+TEST_F(RoceTransportTest, CountsEveryByteOnTheWire)
+{
+    Set("Mtu", UintegerValue(1000));
+    Set("AckEvery", UintegerValue(2));
+    InstallStar(2);
+    Send(0, 1, 2500, 1);
+    Simulator::Run();
+    // Data: 1000 + 1000 + 500 payload and 3 * 82 of headers, preamble, FCS and gap, on two links.
+    // Acknowledgements: after packet 2 and at the end of the message, 86 B each, on two links.
+    const auto statistics = m_transport->GetStatistics();
+    EXPECT_EQ(statistics.goodputBytes, 2500u);
+    EXPECT_EQ(statistics.wireBytes, 2u * (2500 + 3 * 82) + 2u * 2 * 86);
+    EXPECT_EQ(statistics.dataPacketHops, 6u);
+    EXPECT_EQ(statistics.controlPacketHops, 4u);
+}
+
+TEST_F(RoceTransportTest, EmptyMessageCostsOnePacket)
+{
+    InstallStar(2);
+    Send(0, 1, 0, 3);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered.at(3), 1);
+    EXPECT_EQ(m_transport->GetStatistics().dataPacketHops, 2u);
+}
+
+TEST_F(RoceTransportTest, QueuePairsOfOneNicShareItRoundRobin)
+{
+    Set("Mtu", UintegerValue(1418));
+    Set("AckEvery", UintegerValue(0));
+    InstallStar(3);
+    Send(0, 1, 100 * 1418, 1);
+    Send(0, 2, 50 * 1418, 2);
+    Simulator::Run();
+    // The short one ends after 50 rounds of two packets: 100 packets, 1200 us; the long one after
+    // all 150.
+    EXPECT_EQ(m_handler.lastDelivery, MicroSeconds(1800 + 14));
+}
+
+TEST_F(RoceTransportTest, IncastUnderPfcLosesNothingAndKeepsTheBottleneckBusy)
+{
+    Set("Mtu", UintegerValue(1418));
+    Set("AckEvery", UintegerValue(0));
+    SetFabric("BufferBytes", UintegerValue(200000));
+    InstallStar(9);
+    for (uint32_t src = 1; src < 9; ++src)
+    {
+        Send(src, 0, 200 * 1418, src);
+    }
+    Simulator::Run();
+    const auto statistics = m_transport->GetStatistics();
+    EXPECT_EQ(m_handler.delivered.size(), 8u);
+    EXPECT_EQ(statistics.droppedPackets, 0u);
+    EXPECT_EQ(statistics.retransmittedPackets, 0u);
+    EXPECT_GT(statistics.pfcPause, Time(0));
+    // 1600 packets of 12 us through one link, the first stored once before it: 19,200 + 12 + 2 us.
+    EXPECT_EQ(m_handler.lastDelivery, MicroSeconds(19214));
+}
+
+TEST_F(RoceTransportTest, WithoutPfcIncastDropsAndGoBackNDeliversAllTheSame)
+{
+    SetFabric("Pfc", BooleanValue(false));
+    SetFabric("BufferBytes", UintegerValue(100000));
+    InstallStar(9);
+    for (uint32_t src = 1; src < 9; ++src)
+    {
+        Send(src, 0, 500000, src);
+    }
+    Simulator::Run();
+    const auto statistics = m_transport->GetStatistics();
+    EXPECT_GT(statistics.droppedPackets, 0u);
+    EXPECT_GT(statistics.retransmittedPackets, 0u);
+    EXPECT_EQ(statistics.goodputBytes, 8u * 500000);
+    EXPECT_EQ(m_handler.delivered.size(), 8u);
+    EXPECT_THAT(m_handler.delivered, ::testing::Each(::testing::Pair(::testing::_, 1)));
+}
+
+TEST_F(RoceTransportTest, BufferSmallerThanTheHeadroomIsRefused)
+{
+    SetFabric("BufferBytes", UintegerValue(10000));
+    EXPECT_THROW(InstallStar(4), std::invalid_argument);
+}
+
+TEST_F(RoceTransportTest, DeadNetworkEndsInANamedFailure)
+{
+    SetFabric("LossRate", DoubleValue(1.0));
+    Set("Timeout", TimeValue(MilliSeconds(1)));
+    Set("RetryLimit", UintegerValue(3));
+    InstallStar(2);
+    Send(0, 1, 5000, 1);
+    Send(0, 1, 5000, 2);
+    Simulator::Run();
+    ASSERT_EQ(m_handler.failures.size(), 2u);
+    EXPECT_THAT(m_handler.failures.at(1),
+                ::testing::HasSubstr("host0 -> host1 gave up after 4 timeouts of 1 ms"));
+    EXPECT_TRUE(m_handler.delivered.empty());
+}
+
+TEST_F(RoceTransportTest, TimeoutComesExactlyOneTimeoutAfterTheLastActivity)
+{
+    // Everything is lost: packet 1 of 1 leaves at 0; timeouts at 1, 2, 3 ms each send it again and
+    // the fourth, at 4 ms, gives up.
+    SetFabric("LossRate", DoubleValue(1.0));
+    Set("Timeout", TimeValue(MilliSeconds(1)));
+    Set("RetryLimit", UintegerValue(3));
+    InstallStar(2);
+    Send(0, 1, 100, 1);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.failures.size(), 1u);
+    EXPECT_EQ(Simulator::Now(), MilliSeconds(4));
+}
+
+/// Random traffic in which every message must arrive exactly once, in the order of its connection.
+struct StressCase
+{
+    double lossRate;
+    bool pfc;
+    uint64_t bufferBytes;
+    uint32_t ackEvery;
+    uint32_t windowPackets;
+};
+
+class RoceStressTest : public RoceTransportTest, public ::testing::WithParamInterface<StressCase>
+{
+};
+
+TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
+{
+    const auto& c = GetParam();
+    SetFabric("LossRate", DoubleValue(c.lossRate));
+    SetFabric("Pfc", BooleanValue(c.pfc));
+    SetFabric("BufferBytes", UintegerValue(c.bufferBytes));
+    Set("AckEvery", UintegerValue(c.ackEvery));
+    Set("WindowPackets", UintegerValue(c.windowPackets));
+    Set("Timeout", TimeValue(MilliSeconds(1)));
+    Set("RetryLimit", UintegerValue(1000));
+    Set("Mtu", UintegerValue(1000));
+    SpineLeafOptions options;
+    options.spines = 2;
+    options.leaves = 3;
+    options.hostsPerLeaf = 4;
+    options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
+    options.fabricLink = options.hostLink;
+    Install(MakeSpineLeafTopology(options));
+
+    std::mt19937 random(11);
+    uint64_t bytes = 0;
+    const uint64_t count = 600;
+    for (uint64_t tag = 0; tag < count; ++tag)
+    {
+        const uint32_t src = random() % 12;
+        const uint32_t dst = (src + 1 + random() % 11) % 12;
+        const uint64_t size = random() % 30000;
+        bytes += size;
+        const uint32_t stream = random() % 2;
+        Simulator::Schedule(MicroSeconds(random() % 2000), [this, src, dst, size, tag, stream] {
+            Send(src, dst, size, tag, stream);
+        });
+    }
+    Simulator::Run();
+    EXPECT_THAT(m_handler.failures, ::testing::IsEmpty());
+    EXPECT_EQ(m_handler.delivered.size(), count);
+    EXPECT_THAT(m_handler.delivered, ::testing::Each(::testing::Pair(::testing::_, 1)));
+    const auto statistics = m_transport->GetStatistics();
+    EXPECT_EQ(statistics.goodputBytes, bytes);
+    if (c.pfc && c.lossRate == 0.0)
+    {
+        EXPECT_EQ(statistics.droppedPackets, 0u);
+        EXPECT_EQ(statistics.retransmittedPackets, 0u);
+    }
+    else
+    {
+        EXPECT_GT(statistics.droppedPackets, 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks,
+                         RoceStressTest,
+                         ::testing::Values(StressCase{0.0, true, 100000, 16, 0},
+                                           StressCase{0.0, true, 16000000, 1, 0},
+                                           StressCase{0.0, true, 100000, 0, 0},
+                                           StressCase{0.0, true, 100000, 4, 8},
+                                           StressCase{0.0, false, 30000, 16, 0},
+                                           StressCase{0.01, true, 200000, 16, 0},
+                                           StressCase{0.1, false, 100000, 4, 16},
+                                           StressCase{0.1, true, 200000, 16, 5},
+                                           StressCase{0.3, true, 200000, 1, 0}));
+
+} // namespace
+} // namespace ns3::gradsync

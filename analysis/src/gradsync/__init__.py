@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Loads, compares and plots what gradsync's simulations wrote."""

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""python -m gradsync plot DIR | compare DIR DIR"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from gradsync.errors import ResultsError
+
+
+def _plot(arguments: argparse.Namespace) -> int:
+    # Imported here: comparing needs no plotting library.
+    from gradsync.plot import plot_results
+
+    for path in plot_results(Path(arguments.results)):
+        print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from gradsync.compare import compare_results
+
+    differences = compare_results(Path(arguments.first), Path(arguments.second))
+    for difference in differences:
+        print(difference)
+    print(f"{len(differences)} differences, wall-clock columns aside")
+    return 1 if differences else 0
+
+
+def main() -> int:
+    """Exit code 0 done, 1 the compared results differ, 2 the results cannot be read."""
+    parser = argparse.ArgumentParser(prog="gradsync", description=__doc__)
+    verbs = parser.add_subparsers(required=True)
+    plot = verbs.add_parser("plot", help="write plot.svg and plot.png into a results folder")
+    plot.add_argument("results", metavar="DIR")
+    plot.set_defaults(carry_out=_plot)
+    compare = verbs.add_parser("compare", help="compare two results folders value by value")
+    compare.add_argument("first", metavar="DIR")
+    compare.add_argument("second", metavar="DIR")
+    compare.set_defaults(carry_out=_compare)
+    arguments = parser.parse_args()
+    try:
+        return arguments.carry_out(arguments)
+    except ResultsError as error:
+        print(f"gradsync: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

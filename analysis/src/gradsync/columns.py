@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Names and units of the columns of runs.csv, as axis labels and scales."""
+
+from typing import Iterable, Mapping
+
+# Column: (text, unit). A unit of seconds or bytes is scaled to the values at hand.
+_COLUMNS = {
+    "ict_mean_s": ("Iteration completion time", "s"),
+    "ict_min_s": ("Shortest iteration completion time", "s"),
+    "ict_max_s": ("Longest iteration completion time", "s"),
+    "cross_rack_bytes": ("Bytes across racks", "B"),
+    "goodput_bytes": ("Payload delivered", "B"),
+    "wire_bytes": ("Bytes on links", "B"),
+    "dropped_packets": ("Dropped packets", ""),
+    "ecn_marked_packets": ("ECN-marked packets", ""),
+    "pfc_pause_s": ("Time paused by PFC", "s"),
+    "retransmitted_packets": ("Retransmitted packets", ""),
+    "packet_hops": ("Packet hops", ""),
+    "events": ("Events", ""),
+    "wall_s": ("Wall-clock time", "s"),
+    "peak_rss_bytes": ("Peak memory", "B"),
+    "oversubscription": ("Oversubscription", "x : 1"),
+    "workers": ("Workers", ""),
+}
+_SCALES = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
+    "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+}
+
+
+def scale(column: str, values: Iterable[float]) -> tuple[float, str]:
+    """The divisor and unit that bring the largest of `values` above 1."""
+    unit = _COLUMNS.get(column, ("", ""))[1]
+    if unit not in _SCALES:
+        return 1.0, unit
+    largest = max((abs(value) for value in values if value == value), default=0.0)
+    for divisor, name in _SCALES[unit]:
+        if largest >= divisor:
+            return divisor, name
+    return _SCALES[unit][-1]
+
+
+def label(column: str, unit: str, hints: Mapping[str, str]) -> str:
+    """The axis label of a column: the scenario's own text if it has one, with the unit."""
+    words = column.rsplit(".", 1)[-1]
+    text = hints.get(column) or _COLUMNS.get(column, (words, ""))[0]
+    return f"{text} ({unit})" if unit and "(" not in text else text

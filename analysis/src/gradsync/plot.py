@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draws plot.svg and plot.png of a results folder."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any, Optional
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
+from matplotlib.axes import Axes as Panel  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
+
+from gradsync import columns, style  # noqa: E402
+from gradsync.closed_form import ideal_time  # noqa: E402
+from gradsync.results import Results, load  # noqa: E402
+from gradsync.series import Axes, Line, choose_axes, group  # noqa: E402
+
+_BASELINE = "ring"
+_MOST_TICKS = 12
+# Ratios that differ from 1 by less than this are shown again, enlarged.
+_CLOSE = 0.25
+
+
+def _plain(value: float, _position: int = 0) -> str:
+    return f"{value:g}"
+
+
+def _draw_lines(panel: Panel, lines: list[Line], divisor: float, size: float = 1.0) -> None:
+    styles = style.series_styles(line.name for line in lines)
+    for line in lines:
+        look = styles[line.name]
+        panel.plot(
+            line.x,
+            [value / divisor for value in line.y],
+            color=look.colour,
+            linewidth=look.width * size,
+            marker=look.marker,
+            markersize=look.marker_size * size,
+            markeredgecolor="white",
+            label=style.series_label(line.name),
+            clip_on=False,
+            zorder=look.order,
+        )
+        if any(high > low for low, high in zip(line.low, line.high)):
+            low = [value / divisor for value in line.low]
+            high = [value / divisor for value in line.high]
+            panel.fill_between(line.x, low, high, color=look.colour, alpha=0.18, linewidth=0)
+
+
+def _dress_x(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+    values = sorted({x for line in lines for x in line.x})
+    if results.hints.get("logX"):
+        panel.set_xscale("log")
+    panel.margins(x=0.06)
+    if len(values) <= _MOST_TICKS:
+        panel.set_xticks(values)
+        panel.minorticks_off()
+    panel.xaxis.set_major_formatter(FuncFormatter(_plain))
+    # The values of x keep their unit: they are what the scenario says.
+    unit = columns.scale(axes.x or "", ())[1]
+    panel.set_xlabel(columns.label(axes.x or "", unit, results.hints.get("labels", {})))
+
+
+def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+    values = [value for line in lines for value in line.y]
+    divisor, unit = columns.scale(axes.y, values)
+    _draw_lines(panel, lines, divisor)
+    if results.hints.get("logY"):
+        panel.set_yscale("log")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    else:
+        panel.set_ylim(bottom=0)
+    panel.yaxis.set_major_formatter(FuncFormatter(_plain))
+    label = columns.label(axes.y, unit, results.hints.get("labels", {}))
+    # Above the panel, where it is read without turning the head.
+    panel.set_title(label)
+    _dress_x(panel, results, axes, lines)
+
+
+def _racks(results: Results, run: dict[str, str]) -> Optional[int]:
+    topology: dict[str, Any] = results.scenario.get("topology", {})
+    leaves = run.get("topology.leaves") or topology.get("leaves")
+    kind = run.get("topology.kind") or topology.get("kind")
+    return int(leaves) if kind == "spine-leaf" and leaves else None
+
+
+def _ideal_ratio(results: Results, run: dict[str, str], scheme: str) -> float:
+    racks = _racks(results, run)
+    if racks is None:
+        return math.nan
+    workers, level = int(run["workers"]), float(run["oversubscription"])
+    time = ideal_time(scheme, workers, racks, level)
+    base = ideal_time(_BASELINE, workers, racks, level)
+    return time / base if time and base else math.nan
+
+
+def _ratios(lines: list[Line]) -> list[Line]:
+    baseline = next(line for line in lines if line.name == _BASELINE)
+    by_x = dict(zip(baseline.x, baseline.y))
+    ratios = []
+    for line in lines:
+        y = [value / by_x.get(x, math.nan) for x, value in zip(line.x, line.y)]
+        ratios.append(Line(line.name, line.x, y, y, y, line.runs))
+    return ratios
+
+
+def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
+    """Those ratios that are too close to 1 to be told apart, in the corner that ps leaves free."""
+    close = [
+        line
+        for line in lines
+        if all(math.isnan(y) or abs(y - 1) < _CLOSE for y in line.y)
+    ]
+    if len(close) < 2:
+        return
+    inset = panel.inset_axes((0.15, 0.63, 0.34, 0.28))
+    _draw_lines(inset, close, 1.0, size=0.75)
+    inset.margins(x=0.08, y=0.25)
+    inset.tick_params(labelsize=7.5)
+    inset.set_xticks(panel.get_xticks(), labels=[])
+    inset.yaxis.set_major_locator(MaxNLocator(4))
+    inset.set_title("close to 1", fontsize=8, fontweight="normal", pad=3)
+
+
+def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+    ratios = _ratios(lines)
+    _draw_lines(panel, ratios, 1.0)
+    # Only co-located ps differs from the baseline by bandwidth alone in a known way.
+    only_kind = set(results.scenario.get("scheme", {})) <= {"kind"}
+    for line in lines:
+        if line.name != "ps" or not only_kind:
+            continue
+        ideal = [_ideal_ratio(results, run, line.name) for run in line.runs]
+        if all(math.isnan(value) for value in ideal):
+            continue
+        panel.plot(
+            line.x,
+            ideal,
+            linestyle="none",
+            marker="_",
+            markersize=15,
+            markeredgewidth=1.1,
+            color=style.INK,
+            label=f"{style.series_label(line.name)}, ideal network (closed form)",
+            zorder=4,
+        )
+    panel.set_ylim(bottom=0)
+    panel.yaxis.set_major_formatter(FuncFormatter(_plain))
+    panel.set_title(f"Ratio to {style.series_label(_BASELINE).lower()}")
+    _dress_x(panel, results, axes, lines)
+    _draw_close_up(panel, ratios)
+
+
+def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+    styles = style.series_styles(line.name for line in lines)
+    divisor, unit = columns.scale(axes.y, [line.y[0] for line in lines])
+    values = [line.y[0] / divisor for line in lines]
+    names = [style.series_label(line.name) for line in lines]
+    colours = [styles[line.name].colour for line in lines]
+    bars = panel.barh(names, values, color=colours, height=0.6)
+    panel.bar_label(bars, labels=[f"{v:.4g}" for v in values], padding=4, color=style.INK)
+    panel.invert_yaxis()
+    panel.grid(False)
+    panel.margins(x=0.12)
+    panel.set_title(columns.label(axes.y, unit, results.hints.get("labels", {})))
+
+
+def _caption(figure: Figure, results: Results) -> None:
+    title = results.hints.get("title") or results.scenario.get("title") or ""
+    if title:
+        figure.suptitle(title + "\n", x=0.012, ha="left", fontsize=11, linespacing=0.4)
+    missing = results.unfinished
+    if missing:
+        what = "run did" if missing == 1 else "runs did"
+        text = f"{missing} {what} not finish"
+        figure.text(0.988, 0.985, text, ha="right", va="top", fontsize=8.5, color=style.WARNING)
+
+
+@matplotlib.rc_context(style.RC_PARAMS)
+def draw(results: Results) -> Figure:
+    """The figure of these results: lines over x with, where ring is among them, ratios to ring."""
+    axes = choose_axes(results)
+    lines = group(results, axes)
+    if axes.x is None:
+        figure, panel = plt.subplots(
+            figsize=(6.4, 1.3 + 0.38 * len(lines)), layout="constrained"
+        )
+        _draw_bars(panel, results, axes, lines)
+        _caption(figure, results)
+        return figure
+    with_ratio = len(lines) > 1 and any(line.name == _BASELINE for line in lines)
+    figure, panels = plt.subplots(
+        1,
+        2 if with_ratio else 1,
+        figsize=(9.2, 4.2) if with_ratio else (5.6, 3.9),
+        layout="constrained",
+        squeeze=False,
+    )
+    _draw_values(panels[0][0], results, axes, lines)
+    if with_ratio:
+        _draw_ratios(panels[0][1], results, axes, lines)
+    handles, labels = panels[0][-1].get_legend_handles_labels()
+    if len(labels) > 1:
+        figure.legend(handles, labels, loc="outside lower left", ncols=min(len(labels), 5))
+    _caption(figure, results)
+    return figure
+
+
+def _save(figure: Figure, path: Path, **options: Any) -> None:
+    unfinished = path.with_name(f".{path.name}.part")
+    figure.savefig(unfinished, format=path.suffix[1:], **options)
+    os.replace(unfinished, path)
+
+
+def plot_results(folder: Path) -> list[Path]:
+    """Write plot.svg and plot.png into a results folder; the same results give the same bytes.
+
+    Raises ResultsError if the results cannot be read.
+    """
+    results = load(folder)
+    svg, png = folder / "plot.svg", folder / "plot.png"
+    with plt.rc_context(style.RC_PARAMS):
+        figure = draw(results)
+        _save(figure, svg, metadata={"Date": None})
+        _save(figure, png)
+        plt.close(figure)
+    return [svg, png]

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Decides from a scenario what is plotted over what, and groups the runs into lines."""
+
+import json
+import math
+from dataclasses import dataclass
+
+from gradsync.results import Results, to_number
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The columns of a plot: x (None: one bar per series), y, and those that tell lines apart."""
+
+    x: str | None
+    y: str
+    series: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series: points in ascending x; a y of NaN is a run that did not finish."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+    low: list[float]
+    high: list[float]
+    runs: list[dict[str, str]]
+
+
+def choose_axes(results: Results) -> Axes:
+    """The scenario's hints, or else the first swept path that is numeric as x, the rest as series."""
+    hints = results.hints
+    swept = results.swept
+    numeric = [p for p in swept if not any(math.isnan(v) for v in results.numbers(p))]
+    x = hints.get("x") or next(iter(numeric), None)
+    if "series" in hints:
+        series = (hints["series"],)
+    else:
+        # A column computed from a swept path, such as oversubscription, stands for it as x.
+        replaced = numeric[0] if x not in swept and numeric else x
+        series = tuple(path for path in swept if path not in (x, replaced))
+    axes = Axes(x, hints.get("y", "ict_mean_s"), series)
+    for column in (axes.y, *axes.series, *([axes.x] if axes.x else [])):
+        results.require(column)
+    return axes
+
+
+def _words(column: str, cell: str) -> str:
+    """A swept value as part of a line's name; an object by its kind and what else it sets."""
+    try:
+        value = json.loads(cell)
+    except ValueError:
+        return cell
+    if isinstance(value, dict):
+        others = [f"{key} {item}" for key, item in value.items() if key != "kind"]
+        return " ".join([str(value.get("kind", "")), *others]).strip()
+    return f"{column.rsplit('.', 1)[-1]} {cell}"
+
+
+def _spread(axes: Axes, run: dict[str, str], column: str) -> float:
+    return to_number(run[column] if axes.y == "ict_mean_s" else run[axes.y])
+
+
+def group(results: Results, axes: Axes) -> list[Line]:
+    """The lines of the plot, in the order in which they first appear in runs.csv."""
+    grouped: dict[str, list[dict[str, str]]] = {}
+    for run in results.runs:
+        words = [_words(column, run[column]) for column in axes.series]
+        # A line without a swept name is called after the scheme that all runs share.
+        shared = str(results.scenario.get("scheme", {}).get("kind", "run"))
+        grouped.setdefault(", ".join(words) or shared, []).append(run)
+    lines = []
+    for name, runs in grouped.items():
+        if axes.x:
+            runs = sorted(runs, key=lambda run: to_number(run[axes.x or ""]))
+        lines.append(
+            Line(
+                name,
+                [to_number(run[axes.x]) if axes.x else math.nan for run in runs],
+                [to_number(run[axes.y]) for run in runs],
+                [_spread(axes, run, "ict_min_s") for run in runs],
+                [_spread(axes, run, "ict_max_s") for run in runs],
+                runs,
+            )
+        )
+    return lines

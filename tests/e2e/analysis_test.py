@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Python package: loading, comparing and plotting results, here ones written by hand."""
+
+import csv
+import json
+
+import pytest
+
+from gradsync.closed_form import ideal_time
+from gradsync.columns import scale
+from gradsync.compare import compare_results
+from gradsync.errors import ResultsError
+from gradsync.plot import draw, plot_results
+from gradsync.results import load
+from gradsync.style import series_styles
+
+SCENARIO = {
+    "topology": {"kind": "spine-leaf", "leaves": 4},
+    "scheme": {"kind": "ps"},
+    "sweep": {"topology.hostsPerLeaf": [4, 8], "scheme.kind": ["ps", "ring"]},
+    "plot": {"x": "oversubscription", "series": "scheme.kind"},
+}
+
+
+def write_results(folder, scenario, rows):
+    folder.mkdir(exist_ok=True)
+    (folder / "manifest.json").write_text(json.dumps({"scenario": scenario}))
+    with open(folder / "runs.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def a_run(hosts, scheme, ict, wall="1.0"):
+    return {
+        "topology.hostsPerLeaf": hosts,
+        "scheme.kind": scheme,
+        "workers": 4 * hosts,
+        "oversubscription": hosts / 2,
+        "ict_mean_s": ict,
+        "ict_min_s": ict,
+        "ict_max_s": ict,
+        "wall_s": wall,
+    }
+
+
+@pytest.fixture
+def study(tmp_path):
+    # PS / ring = 0.06 / 0.04 = 1.5 at o = 2 and 0.12 / 0.04 = 3 at o = 4.
+    times = {(4, "ps"): 0.06, (4, "ring"): 0.04, (8, "ps"): 0.12, (8, "ring"): 0.04}
+    rows = [a_run(hosts, scheme, ict) for (hosts, scheme), ict in times.items()]
+    return write_results(tmp_path / "study", SCENARIO, rows)
+
+
+# Co-located PS over ring for 4 racks of 2 o hosts: o w (1 - 1/4) / (w - 1) with w = 8 o.
+@pytest.mark.parametrize(
+    "o, ratio", [(2, 1.60), (4, 3.10), (6, 4.60), (8, 6.10), (10, 7.59), (12, 9.09)]
+)
+def test_closed_form_of_ps_over_ring_under_oversubscription(o, ratio):
+    workers = 8 * o
+    assert ideal_time("ps", workers, 4, o) / ideal_time("ring", workers, 4, o) == pytest.approx(
+        ratio, abs=0.005
+    )
+
+
+def test_closed_form_without_oversubscription_is_the_own_share():
+    # w = 4, r = 2, o = 1: all three schemes take 2 (w - 1) / w = 3/2.
+    for scheme in ("ps", "ring", "rat"):
+        assert ideal_time(scheme, 4, 2, 1) == pytest.approx(1.5)
+
+
+def test_two_panels_hold_times_in_milliseconds_and_ratios_to_ring(study):
+    times, ratios = draw(load(study)).axes[:2]
+    assert "(ms)" in times.get_title(loc="left")
+    ps, ring = times.get_lines()
+    assert list(ps.get_xdata()) == [2, 4]
+    assert list(ps.get_ydata()) == pytest.approx([60, 120])
+    assert list(ring.get_ydata()) == pytest.approx([40, 40])
+    ps, ring, ideal = ratios.get_lines()[:3]
+    assert list(ps.get_ydata()) == pytest.approx([1.5, 3.0])
+    assert list(ring.get_ydata()) == pytest.approx([1, 1])
+    # 16 workers: 2 * 16 * 0.75 / 15; 32 workers: 4 * 32 * 0.75 / 31.
+    assert list(ideal.get_ydata()) == pytest.approx([1.6, 96 / 31])
+
+
+def test_same_results_give_the_same_picture_byte_for_byte(study):
+    first = [path.read_bytes() for path in plot_results(study)]
+    second = [path.read_bytes() for path in plot_results(study)]
+    assert first == second
+    assert [path.name for path in plot_results(study)] == ["plot.svg", "plot.png"]
+    # Nothing half-written is left behind.
+    assert sorted(path.name for path in study.iterdir()) == [
+        "manifest.json",
+        "plot.png",
+        "plot.svg",
+        "runs.csv",
+    ]
+
+
+def test_failed_run_is_a_gap_and_is_said(tmp_path):
+    rows = [a_run(4, "ps", 0.06), a_run(8, "ps", ""), a_run(4, "ring", 0.04), a_run(8, "ring", 0.04)]
+    figure = draw(load(write_results(tmp_path / "r", SCENARIO, rows)))
+    ps = figure.axes[0].get_lines()[0]
+    assert ps.get_ydata()[0] == pytest.approx(60)
+    assert ps.get_ydata()[1] != ps.get_ydata()[1]
+    assert "1 run did not finish" in [text.get_text() for text in figure.texts]
+
+
+def test_without_hints_the_first_numeric_path_is_x_and_the_others_are_lines(tmp_path):
+    scenario = {key: value for key, value in SCENARIO.items() if key != "plot"}
+    rows = [a_run(hosts, scheme, 1) for hosts in (4, 8) for scheme in ("ring", "rat")]
+    panel = draw(load(write_results(tmp_path / "r", scenario, rows))).axes[0]
+    assert [list(line.get_xdata()) for line in panel.get_lines()] == [[4, 8], [4, 8]]
+    assert [line.get_label() for line in panel.get_lines()] == ["Ring", "RAT"]
+
+
+def test_single_run_is_one_bar(tmp_path):
+    scenario = {"topology": {"kind": "star"}, "scheme": {"kind": "ring"}}
+    figure = draw(load(write_results(tmp_path / "r", scenario, [a_run(4, "ring", 0.002)])))
+    (bar,) = figure.axes[0].patches
+    assert bar.get_width() == pytest.approx(2)
+    assert "(ms)" in figure.axes[0].get_title(loc="left")
+
+
+def test_a_scheme_keeps_its_colour_whatever_else_is_plotted():
+    assert series_styles(["ring"])["ring"] == series_styles(["x", "y", "ring"])["ring"]
+    colours = [look.colour for look in series_styles(["ps", "ring", "rat", "x", "y"]).values()]
+    assert len(set(colours)) == 5
+
+
+@pytest.mark.parametrize(
+    "values, expected",
+    [([2.0, 0.1], (1.0, "s")), ([0.5], (1e-3, "ms")), ([2e-6], (1e-6, "µs")), ([], (1e-6, "µs"))],
+)
+def test_unit_fits_the_largest_value(values, expected):
+    assert scale("ict_mean_s", values) == expected
+
+
+def test_hint_for_a_column_that_does_not_exist_is_named(study):
+    scenario = {**SCENARIO, "plot": {"x": "nothing"}}
+    (study / "manifest.json").write_text(json.dumps({"scenario": scenario}))
+    with pytest.raises(ResultsError, match="no column nothing"):
+        draw(load(study))
+
+
+@pytest.mark.parametrize("content", ["{", "\xff"])
+def test_broken_manifest_is_named(study, content):
+    (study / "manifest.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(ResultsError, match="study"):
+        load(study)
+
+
+def test_missing_runs_are_named(study):
+    (study / "runs.csv").unlink()
+    with pytest.raises(ResultsError, match="runs.csv is missing"):
+        load(study)
+
+
+def test_comparison_ignores_wall_clock_only(tmp_path):
+    first = write_results(tmp_path / "a", SCENARIO, [a_run(4, "ps", 0.06, wall="1.0")])
+    second = write_results(tmp_path / "b", SCENARIO, [a_run(4, "ps", 0.06, wall="2.0")])
+    assert compare_results(first, second) == []
+    write_results(second, SCENARIO, [a_run(4, "ps", 0.06000000001)])
+    (difference, *_) = compare_results(first, second)
+    assert difference == "runs.csv:2: ict_mean_s is 0.06 and 0.06000000001"
+
+
+def test_comparison_sees_missing_rows_and_tables(tmp_path):
+    rows = [a_run(4, "ps", 0.06), a_run(4, "ring", 0.04)]
+    first = write_results(tmp_path / "a", SCENARIO, rows)
+    second = write_results(tmp_path / "b", SCENARIO, rows[:1])
+    assert compare_results(first, second) == ["runs.csv:3: only in one of the two"]
+    write_results(second, SCENARIO, rows)
+    (first / "links.csv").write_text("from,to\na,b\n")
+    assert compare_results(first, second) == [f"links.csv: only in {first}"]

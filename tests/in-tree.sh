@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Proves that this tree works as contrib/gradsync of an ns-3 source tree: configures and builds it with
+# ns-3's own commands, runs its TestSuites under test.py, and compares the program's results with those
+# of the stand-alone build.
+#
+#   tests/in-tree.sh [NS3_TREE]
+#
+# NS3_TREE is an unpacked ns-3 source tree, which gets contrib/gradsync. Without it, Debian's ns-3
+# source package is fetched into build/in-tree/ and kept there for the next time. The stand-alone
+# program must have been built (./ns3 build).
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd -P)
+work=$root/build/in-tree
+stand_alone=$root/build/release/gradsync
+# Scenarios to compare: a file and, after a space, overrides that keep it short.
+comparisons=(
+    "smoke.json"
+    "quickstart.json"
+    "rat-oversubscription.json --set=job.gradient=1MiB --set=topology.hostsPerLeaf=4"
+)
+
+fail() {
+    echo "in-tree: $*" >&2
+    exit 1
+}
+
+# Debian's sources, by a deb-src entry in a private apt configuration: the system's stays as it is.
+fetch_ns3() {
+    mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
+    apt-cache policy ns3 |
+        sed -n 's/^ *[0-9]\+ \(http[^ ]*\) \([^ /]*\)\/\([^ ]*\) .*/\1 \2 \3/p' | sort -u |
+        sed 's|^|deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] |' \
+            >"$work/apt/sources.list"
+    [[ -s $work/apt/sources.list ]] ||
+        fail "apt knows no repository with ns3 (apt-get update?)"
+    local options=(-qq
+        -o "Dir::Etc::sourcelist=$work/apt/sources.list" -o Dir::Etc::sourceparts=-
+        -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache"
+        -o APT::Sandbox::User=root)
+    apt-get "${options[@]}" update
+    (cd "$work" && apt-get "${options[@]}" source --download-only ns3)
+    command -v bzip2 >/dev/null || fail "bzip2 is missing; remedy: apt-get install bzip2"
+    mkdir -p "$work/unpacked"
+    tar -xf "$work"/ns3_*.orig.tar.* -C "$work/unpacked"
+}
+
+# The archive holds ns-3 beside other projects: ns-allinone-3.37/ns-3.37.
+find_ns3() {
+    find "$work/unpacked" -maxdepth 3 -name VERSION -path '*/ns-3*/VERSION' -printf '%h\n' \
+        2>/dev/null | sort | head -n 1
+}
+
+# What git tracks, and what it would track, so that a build folder never gets in.
+copy_module() {
+    local module=$1/contrib/gradsync
+    rm -rf "$module"
+    mkdir -p "$module"
+    (cd "$root" && git ls-files -z --cached --others --exclude-standard |
+        while IFS= read -r -d '' file; do [[ -e $file ]] && printf '%s\0' "$file"; done |
+        tar --null -T - -cf -) | tar -xf - -C "$module"
+}
+
+build() {
+    cd "$1"
+    # Compiling ns-3 is most of the time; only our own examples and tests are wanted. ccache cannot
+    # keep what was compiled with a precompiled header.
+    local options=(-d release --enable-modules=gradsync --enable-tests --enable-examples
+        --filter-module-examples-and-tests=gradsync --disable-python --disable-gtk -G Ninja)
+    if command -v ccache >/dev/null; then
+        options+=(--disable-precompiled-headers)
+    fi
+    ./ns3 configure "${options[@]}" >"$work/configure.log" 2>&1 ||
+        fail "configure failed: $(tail -n 30 "$work/configure.log")"
+    ./ns3 build -j "$(nproc)" >"$work/build.log" 2>&1 ||
+        fail "build failed: $(grep -A 40 FAILED "$work/build.log" | head -n 60)"
+}
+
+# Every suite of the module under ns-3's own test.py.
+run_suites() {
+    cd "$1"
+    local suite
+    for file in "$root"/tests/suites/*-suite.cc; do
+        suite=$(basename "$file" -suite.cc)
+        ./test.py --no-build --suite="$suite" ||
+            fail "TestSuite $suite failed"
+    done
+}
+
+compare() {
+    local tree=$1 entry name overrides here there
+    for entry in "${comparisons[@]}"; do
+        read -r name overrides <<<"$entry"
+        here=$work/results/stand-alone/${name%.json}
+        there=$work/results/in-tree/${name%.json}
+        rm -rf "$here" "$there"
+        # shellcheck disable=SC2086 # the overrides are words
+        "$stand_alone" --scenario="$root/scenarios/$name" --out="$here" --progress=never $overrides \
+            >/dev/null
+        (cd "$tree" && ./ns3 run --no-build \
+            "gradsync --scenario=$root/scenarios/$name --out=$there --progress=never $overrides" \
+            >/dev/null)
+        PYTHONPATH=$root/analysis/src python3 -m gradsync compare "$here" "$there" ||
+            fail "$name: the two builds differ"
+    done
+}
+
+[[ -x $stand_alone ]] || fail "$stand_alone does not exist; remedy: ./ns3 build"
+mkdir -p "$work"
+tree=${1:-$(find_ns3)}
+if [[ -z $tree ]]; then
+    fetch_ns3
+    tree=$(find_ns3)
+fi
+echo "in-tree: ns-3 $(cat "$tree/VERSION") with contrib/gradsync"
+SECONDS=0
+copy_module "$tree"
+build "$tree"
+echo "in-tree: configured and built in $SECONDS s"
+run_suites "$tree"
+compare "$tree"
+echo "in-tree: ok"

@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -69,7 +70,8 @@ def _settings(profile: Profile) -> list[str]:
     named = os.environ.get("GRADSYNC_PREFIXES")
     if named:
         settings.append(f"-DCMAKE_PREFIX_PATH={named.replace(':', ';')}")
-    return settings
+    # What a developer or CI adds, e.g. -DGRADSYNC_WERROR=ON.
+    return settings + shlex.split(os.environ.get("GRADSYNC_CMAKE_ARGS", ""))
 
 
 def _cached(directory: Path, key: str) -> Optional[str]:

@@ -68,6 +68,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
+  model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
 )
 list(APPEND gradsync_headers
@@ -80,6 +81,7 @@ list(APPEND gradsync_headers
   model/fabric/load-balancing.h
   model/fabric/object-pool.h
   model/fabric/packet-loss.h
+  model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
   model/fabric/wire-format.h
@@ -175,6 +177,7 @@ list(APPEND gradsync_unit_tests
 # model/fabric and model/transport
 list(APPEND gradsync_unit_tests
   tests/unit/fabric-port-test.cc
+  tests/unit/radix-scheduler-test.cc
   tests/unit/roce-transport-test.cc
 )
 

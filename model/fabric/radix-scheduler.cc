@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/radix-scheduler.h"
+
+#include "ns3/assert.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(RadixScheduler);
+
+TypeId
+RadixScheduler::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::gradsync::RadixScheduler")
+                            .SetParent<Scheduler>()
+                            .SetGroupName("GradSync")
+                            .AddConstructor<RadixScheduler>();
+    return tid;
+}
+
+RadixScheduler::RadixScheduler() = default;
+RadixScheduler::~RadixScheduler() = default;
+
+inline void
+RadixScheduler::Push(const Event& event)
+{
+    const auto index = GetIndex(event.key.m_ts);
+    if (index == 0)
+    {
+        m_front.push_back(event);
+        return;
+    }
+    m_buckets[index - 1].push_back(event);
+    m_occupied |= uint64_t{1} << (index - 1);
+}
+
+void
+RadixScheduler::Insert(const Event& event)
+{
+    if (event.key.m_ts < m_last)
+    {
+        Rebase(event.key.m_ts); // never by the simulator itself
+    }
+    Push(event);
+}
+
+bool
+RadixScheduler::IsEmpty() const
+{
+    return m_occupied == 0 && m_frontHead == m_front.size();
+}
+
+Scheduler::Event
+RadixScheduler::PeekNext() const
+{
+    // Must not deal out: an event earlier than the present first one may still be inserted.
+    if (m_frontHead < m_front.size())
+    {
+        return m_front[m_frontHead];
+    }
+    const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
+    return *std::min_element(bucket.begin(), bucket.end());
+}
+
+Scheduler::Event
+RadixScheduler::RemoveNext()
+{
+    if (m_frontHead == m_front.size())
+    {
+        RefillFront();
+    }
+    const auto event = m_front[m_frontHead++];
+    return event;
+}
+
+void
+RadixScheduler::RefillFront()
+{
+    m_front.clear();
+    m_frontHead = 0;
+    const auto lowest = static_cast<size_t>(std::countr_zero(m_occupied));
+    auto& bucket = m_buckets[lowest];
+    m_occupied &= m_occupied - 1;
+    m_last = std::min_element(bucket.begin(), bucket.end())->key.m_ts;
+    for (const auto& event : bucket)
+    {
+        Push(event); // into a lower bucket, all of which are empty: the order of uids is kept
+    }
+    bucket.clear();
+    if (!std::is_sorted(m_front.begin(), m_front.end()))
+    {
+        std::sort(m_front.begin(), m_front.end());
+    }
+}
+
+void
+RadixScheduler::Remove(const Event& event)
+{
+    const auto index = GetIndex(event.key.m_ts);
+    auto& bucket = index == 0 ? m_front : m_buckets[index - 1];
+    const auto begin = bucket.begin() + static_cast<std::ptrdiff_t>(index == 0 ? m_frontHead : 0);
+    const auto found = std::find_if(begin, bucket.end(), [&event](const Event& candidate) {
+        return candidate.key.m_uid == event.key.m_uid;
+    });
+    NS_ASSERT(found != bucket.end());
+    bucket.erase(found);
+    if (index != 0 && bucket.empty())
+    {
+        m_occupied &= ~(uint64_t{1} << (index - 1));
+    }
+}
+
+void
+RadixScheduler::Rebase(uint64_t ts)
+{
+    Bucket all(m_front.begin() + static_cast<std::ptrdiff_t>(m_frontHead), m_front.end());
+    m_front.clear();
+    m_frontHead = 0;
+    for (auto& bucket : m_buckets)
+    {
+        all.insert(all.end(), bucket.begin(), bucket.end());
+        bucket.clear();
+    }
+    m_occupied = 0;
+    m_last = ts;
+    std::sort(all.begin(), all.end());
+    for (const auto& event : all)
+    {
+        Push(event);
+    }
+}
+
+} // namespace ns3::gradsync

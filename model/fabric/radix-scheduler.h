@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_RADIX_SCHEDULER_H
+#define GRADSYNC_RADIX_SCHEDULER_H
+
+#include "ns3/scheduler.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * A drop-in ns-3 scheduler: a monotone radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster
+ * algorithms for the shortest path problem", J. ACM 37, 1990, section 4).
+ *
+ * Simulated time never runs backwards, so an event can be filed by the highest bit in which its
+ * time differs from the time of the event removed last. Bucket 0 holds the events of that very
+ * time; when it is empty, the lowest bucket is dealt out to those below. Each event moves down at
+ * most once a bit, in arrays that are read in order: no tree, no allocation per event. Events of
+ * equal time leave in the order of their uid.
+ */
+class RadixScheduler : public Scheduler
+{
+  public:
+    static TypeId GetTypeId();
+    RadixScheduler();
+    ~RadixScheduler() override;
+
+    void Insert(const Event& event) override;
+    bool IsEmpty() const override;
+    Event PeekNext() const override;
+    Event RemoveNext() override;
+    void Remove(const Event& event) override;
+
+  private:
+    using Bucket = std::vector<Event>;
+
+    /// Bucket of an event at time `ts`, not earlier than m_last.
+    size_t GetIndex(uint64_t ts) const
+    {
+        return static_cast<size_t>(std::bit_width(ts ^ m_last));
+    }
+
+    void Push(const Event& event);
+    void RefillFront();
+    void Rebase(uint64_t ts);
+
+    uint64_t m_last{0};     //!< time of the event removed last
+    uint64_t m_occupied{0}; //!< bit i: bucket i + 1 has events
+    size_t m_frontHead{0};  //!< bucket 0 is a queue: its first event
+    Bucket m_front;         //!< bucket 0: events at m_last, in the order of their uid
+    std::array<Bucket, 64> m_buckets;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_RADIX_SCHEDULER_H

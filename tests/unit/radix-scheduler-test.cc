@@ -76,7 +76,7 @@ TEST_F(RadixSchedulerTest, EqualsTheMapSchedulerOnRandomInsertsAndRemovals)
         {
             // Delays of all magnitudes, 0 among them.
             const auto event =
-                MakeEvent(now + (random() >> (24 + random() % 41) & 0xffffffffff), ++uid);
+                MakeEvent(now + (random() >> (24 + random() % 40) & 0xffffffffff), ++uid);
             map->Insert(event);
             m_radix->Insert(event);
             pending.push_back(event);

@@ -30,6 +30,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 # results differ between machines and from the stand-alone build.
 add_compile_options(-ffp-contract=off)
 
+gradsync_set_version_definitions("${NS3_VER}")
+
 # It also reads examples/CMakeLists.txt, which adds the program.
 build_lib(
   LIBNAME gradsync

@@ -121,22 +121,48 @@ list(APPEND gradsync_headers
 
 # helper
 list(APPEND gradsync_sources
+  helper/attribute-reader.cc
+  helper/document-path.cc
   helper/graph-topology-reader.cc
+  helper/job-planner.cc
+  helper/job-reader.cc
   helper/json-document.cc
   helper/json-value.cc
   helper/nearest-name.cc
+  helper/program-version.cc
+  helper/result-rows.cc
+  helper/scenario-reader.cc
+  helper/scenario-runner.cc
+  helper/scenario-sweep.cc
+  helper/scenario-vocabulary.cc
+  helper/scheme-reader.cc
   helper/time-resolution.cc
   helper/topology-reader.cc
+  helper/transport-registry.cc
   helper/units.cc
 )
 list(APPEND gradsync_headers
+  helper/attribute-reader.h
+  helper/document-path.h
   helper/graph-topology-reader.h
+  helper/job-planner.h
+  helper/job-reader.h
   helper/json-document.h
   helper/json-value.h
   helper/nearest-name.h
+  helper/program-version.h
+  helper/result-rows.h
+  helper/run-result.h
   helper/scenario-error.h
+  helper/scenario-reader.h
+  helper/scenario-runner.h
+  helper/scenario-sweep.h
+  helper/scenario-vocabulary.h
+  helper/scenario.h
+  helper/scheme-reader.h
   helper/time-resolution.h
   helper/topology-reader.h
+  helper/transport-registry.h
   helper/units.h
 )
 
@@ -171,6 +197,8 @@ list(APPEND gradsync_unit_tests
 # helper
 list(APPEND gradsync_unit_tests
   tests/unit/json-document-test.cc
+  tests/unit/scenario-reader-test.cc
+  tests/unit/scenario-sweep-test.cc
   tests/unit/units-test.cc
 )
 

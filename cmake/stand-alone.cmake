@@ -53,6 +53,7 @@ target_link_options(gradsync-options INTERFACE
 target_compile_definitions(gradsync-options INTERFACE
   NS3_LOG_ENABLE $<$<CONFIG:Debug>:NS3_ASSERT_ENABLE>)
 
+gradsync_set_version_definitions("${ns3_VERSION}")
 add_library(gradsync STATIC ${gradsync_sources})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
 target_link_libraries(gradsync PUBLIC ${gradsync_ns3} fmt::fmt nlohmann_json::nlohmann_json

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/topology-reader.h"
 
+#include "ns3/fat-tree-topology.h"
 #include "ns3/graph-topology-reader.h"
 #include "ns3/spine-leaf-topology.h"
 #include "ns3/star-topology.h"
+#include "ns3/three-tier-topology.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -157,10 +159,59 @@ ReadSpineLeaf(const JsonValue& value)
     return MakeSpineLeafTopology(options);
 }
 
+/// The part that fat-tree and three-tier share.
+template <typename Options>
+void
+ReadTiers(const JsonValue& value, Options& options)
+{
+    options.rackOversubscription = ReadOversubscription(value, "rackOversubscription");
+    options.podOversubscription = ReadOversubscription(value, "podOversubscription");
+    options.hostLink = RequireLink(value, "hostLink");
+    options.leafUplink = RequireLink(value, "leafUplink", options.rackOversubscription == 0.0);
+    options.aggregationUplink =
+        RequireLink(value, "aggregationUplink", options.podOversubscription == 0.0);
+    options.server = ReadServer(value);
+}
+
+Topology
+ReadFatTree(const JsonValue& value)
+{
+    FatTreeOptions options;
+    options.k = ReadCount(value, "k");
+    ReadOptionalCount(value, "hostsPerLeaf", options.hostsPerLeaf);
+    ReadTiers(value, options);
+    return MakeFatTreeTopology(options);
+}
+
+Topology
+ReadThreeTier(const JsonValue& value)
+{
+    ThreeTierOptions options;
+    options.pods = ReadCount(value, "pods");
+    options.leavesPerPod = ReadCount(value, "leavesPerPod");
+    options.aggregationsPerPod = ReadCount(value, "aggregationsPerPod");
+    options.cores = ReadCount(value, "cores");
+    options.hostsPerLeaf = ReadCount(value, "hostsPerLeaf");
+    ReadOptionalCount(value, "coresPerAggregation", options.coresPerAggregation);
+    ReadTiers(value, options);
+    return MakeThreeTierTopology(options);
+}
+
 const std::vector<TopologyKind>&
 GetKinds()
 {
     static const std::vector<TopologyKind> kinds{
+        {"fat-tree",
+         "k-ary fat-tree: k pods of k/2 leaves and k/2 aggregation switches, (k/2)^2 cores",
+         {"k",
+          "hostsPerLeaf",
+          "hostLink",
+          "leafUplink",
+          "aggregationUplink",
+          "rackOversubscription",
+          "podOversubscription",
+          "server"},
+         &ReadFatTree},
         {"graph",
          "any network, node by node and link by link",
          {"nodes", "links"},
@@ -176,7 +227,22 @@ GetKinds()
           "oversubscription",
           "server"},
          &ReadSpineLeaf},
-        {"star", "all hosts on one switch", {"hosts", "hostLink", "server"}, &ReadStar}};
+        {"star", "all hosts on one switch", {"hosts", "hostLink", "server"}, &ReadStar},
+        {"three-tier",
+         "pods of leaves and aggregation switches below a layer of cores",
+         {"pods",
+          "leavesPerPod",
+          "aggregationsPerPod",
+          "cores",
+          "hostsPerLeaf",
+          "coresPerAggregation",
+          "hostLink",
+          "leafUplink",
+          "aggregationUplink",
+          "rackOversubscription",
+          "podOversubscription",
+          "server"},
+         &ReadThreeTier}};
     return kinds;
 }
 
@@ -235,9 +301,9 @@ GetTopologyPartKeys(const std::vector<std::string>& segments)
     const auto& last = segments.back();
     if (segments.size() == 1)
     {
-        return last == "server"         ? SERVER_KEYS
-               : last.ends_with("Link") ? LINK_KEYS
-                                        : std::vector<std::string>{};
+        return last == "server"                                     ? SERVER_KEYS
+               : last.ends_with("Link") || last.ends_with("Uplink") ? LINK_KEYS
+                                                                    : std::vector<std::string>{};
     }
     const bool inner = segments.size() == 2 && segments[0] == "server" &&
                        (last == "pcie" || last == "upi" || last == "nvlink");

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_JOB_PLANNER_H
+#define GRADSYNC_JOB_PLANNER_H
+
+#include "ns3/plan.h"
+#include "ns3/scenario.h"
+#include "ns3/worker-groups.h"
+
+#include <memory>
+
+namespace ns3::gradsync
+{
+
+/// A job with its plan.
+struct PlannedJob
+{
+    std::shared_ptr<const Plan> plan;
+    WorkerGroups workerGroups;    //!< over the workers: what the scheme saw
+    WorkerGroups rankGroups;      //!< over all ranks, dedicated servers included
+    double oversubscription{1.0}; //!< the largest of the workers' levels
+};
+
+/**
+ * Makes the plan of a job on a network.
+ * \throws ScenarioError when the scheme cannot run on this request
+ */
+PlannedJob PlanJob(const JobSpec& job, const Topology& topology);
+
+/**
+ * Proves that a plan is an all-reduce (PlanVerifier).
+ * \throws std::logic_error with the first violation: a defect of the scheme, not of the scenario
+ */
+void VerifyJob(const JobSpec& job, const PlannedJob& planned);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_JOB_PLANNER_H

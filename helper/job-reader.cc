@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/job-reader.h"
+
+#include "ns3/nearest-name.h"
+#include "ns3/scenario-vocabulary.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr uint64_t MAX_ITERATIONS = 1'000'000;
+constexpr size_t MAX_JOBS = 1000;
+/// 16 TiB: the picoseconds of a whole exchange must fit in 63 bits.
+constexpr uint64_t MAX_GRADIENT_BYTES = 1ULL << 44;
+
+/// Endpoint names of a topology to look up.
+class EndpointNames
+{
+  public:
+    explicit EndpointNames(const Topology& topology)
+    {
+        for (uint32_t i = 0; i < topology.GetEndpoints().size(); ++i)
+        {
+            m_index[topology.GetNodes()[topology.GetEndpoints()[i]].name] = i;
+        }
+    }
+
+    uint32_t Read(const JsonValue& value) const
+    {
+        if (!value.IsString())
+        {
+            return static_cast<uint32_t>(value.AsUnsigned(0, m_index.size() - 1));
+        }
+        const auto name = value.AsName();
+        const auto found = m_index.find(name);
+        if (found != m_index.end())
+        {
+            return found->second;
+        }
+        std::vector<std::string> names;
+        for (const auto& [known, index] : m_index)
+        {
+            names.push_back(known);
+        }
+        value.FailWith(fmt::format("no endpoint has the name {}{}",
+                                   ShowJson(value.Get()),
+                                   SuggestName(name, names)));
+    }
+
+  private:
+    std::map<std::string, uint32_t> m_index;
+};
+
+/// Ranks that are listed: the first ones work, as many as the scheme wants at the end serve.
+void
+ReadEndpoints(const JsonValue& list, const Topology& topology, JobSpec& job)
+{
+    const EndpointNames names(topology);
+    std::set<uint32_t> seen;
+    for (const auto& item : list.GetItems())
+    {
+        const uint32_t endpoint = names.Read(item);
+        if (!seen.insert(endpoint).second)
+        {
+            item.FailWith(fmt::format("the endpoint {} is listed twice", ShowJson(item.Get())));
+        }
+        job.endpointOf.push_back(endpoint);
+    }
+}
+
+/// The first endpoints of the network work, the last ones serve.
+void
+ChooseEndpoints(uint32_t workers, uint32_t servers, uint32_t endpoints, JobSpec& job)
+{
+    for (uint32_t i = 0; i < workers; ++i)
+    {
+        job.endpointOf.push_back(i);
+    }
+    for (uint32_t i = endpoints - servers; i < endpoints; ++i)
+    {
+        job.endpointOf.push_back(i);
+    }
+}
+
+void
+ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
+{
+    const auto list = value.Find("endpoints");
+    if (list)
+    {
+        ReadEndpoints(*list, topology, job);
+    }
+    const auto available =
+        static_cast<uint32_t>(list ? job.endpointOf.size() : topology.GetEndpoints().size());
+    const uint32_t servers = job.scheme.scheme->countServers(job.scheme.parameters);
+    if (uint64_t{servers} + 2 > available)
+    {
+        value.FailWith(
+            fmt::format("{} endpoints are too few: the scheme {} needs at least 2 workers and {} "
+                        "dedicated servers",
+                        available,
+                        job.scheme.scheme->name,
+                        servers));
+    }
+    job.workers = available - servers;
+    if (const auto workers = value.Find("workers"))
+    {
+        job.workers = static_cast<uint32_t>(workers->AsUnsigned(2, available - servers));
+        if (list && job.workers != available - servers)
+        {
+            workers->FailWith(
+                fmt::format("found {}, but \"endpoints\" lists {} workers and {} servers",
+                            job.workers,
+                            available - servers,
+                            servers));
+        }
+    }
+    if (!list)
+    {
+        ChooseEndpoints(job.workers, servers, available, job);
+    }
+}
+
+JobSpec
+ReadJob(const JsonValue& value,
+        const std::optional<JsonValue>& scheme,
+        const std::string& name,
+        const Topology& topology)
+{
+    value.CheckKeys(scenario_keys::JOB);
+    JobSpec job;
+    const auto nameValue = value.Find("name");
+    job.name = nameValue ? nameValue->AsName() : name;
+    const auto own = value.Find("scheme");
+    if (!own && !scheme)
+    {
+        value.FailWith("\"scheme\" is missing, here and at the top, expected for example "
+                       "\"scheme\": {\"kind\": \"ring\"}");
+    }
+    job.scheme = ReadScheme(own ? *own : *scheme);
+    if (const auto gradient = value.Find("gradient"))
+    {
+        job.gradientBytes = gradient->AsBytes(1, MAX_GRADIENT_BYTES);
+    }
+    if (const auto iterations = value.Find("iterations"))
+    {
+        job.iterations = static_cast<uint32_t>(iterations->AsUnsigned(1, MAX_ITERATIONS));
+    }
+    if (const auto start = value.Find("start"))
+    {
+        job.start = start->AsTime();
+    }
+    if (const auto compute = value.Find("compute"))
+    {
+        job.compute = compute->AsTime();
+    }
+    const auto rate = value.Find("reduceRate");
+    if (rate && rate->Get() != Json("unlimited"))
+    {
+        job.reduceRate = rate->AsRate();
+    }
+    ReadRanks(value, topology, job);
+    return job;
+}
+
+} // namespace
+
+std::vector<JobSpec>
+ReadJobs(const JsonValue& root, const Topology& topology)
+{
+    const auto scheme = root.Find("scheme");
+    const auto one = root.Find("job");
+    const auto many = root.Find("jobs");
+    if (one && many)
+    {
+        many->FailWith("\"job\" and \"jobs\" are both given, expected one of them");
+    }
+    if (!many)
+    {
+        static const Json defaults = Json::object();
+        return {ReadJob(one ? *one : JsonValue(defaults, root.GetFile(), "job"),
+                        scheme,
+                        "job0",
+                        topology)};
+    }
+    const auto items = many->GetItems();
+    if (items.empty() || items.size() > MAX_JOBS)
+    {
+        many->Fail(fmt::format("a list of 1 to {} jobs", MAX_JOBS));
+    }
+    std::vector<JobSpec> jobs;
+    std::set<std::string> names;
+    for (const auto& item : items)
+    {
+        jobs.push_back(ReadJob(item, scheme, fmt::format("job{}", jobs.size()), topology));
+        if (!names.insert(jobs.back().name).second)
+        {
+            item.FailWith(fmt::format("the name {} is taken by an earlier job",
+                                      ShowJson(Json(jobs.back().name))));
+        }
+    }
+    return jobs;
+}
+
+} // namespace ns3::gradsync

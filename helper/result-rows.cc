@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/result-rows.h"
+
+#include "ns3/units.h"
+
+#include <array>
+#include <fmt/format.h>
+#include <iterator>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
+                                        "cross_rack_bytes,goodput_bytes,wire_bytes,"
+                                        "dropped_packets,ecn_marked_packets,pfc_pause_s,"
+                                        "retransmitted_packets,packet_hops,events,wall_s,"
+                                        "peak_rss_bytes,status";
+constexpr size_t SUMMARY_COLUMN_COUNT = 17;
+
+/// Appends to a buffer and hands it on in large parts: millions of rows are written.
+class RowWriter
+{
+  public:
+    explicit RowWriter(std::ostream& stream)
+        : m_stream(stream)
+    {
+    }
+
+    ~RowWriter()
+    {
+        m_stream.write(m_buffer.data(), static_cast<std::streamsize>(m_buffer.size()));
+    }
+
+    RowWriter(const RowWriter&) = delete;
+    RowWriter& operator=(const RowWriter&) = delete;
+
+    template <typename... Values>
+    void Add(fmt::format_string<Values...> format, Values&&... values)
+    {
+        constexpr size_t PART = 1 << 16;
+        fmt::format_to(std::back_inserter(m_buffer), format, std::forward<Values>(values)...);
+        if (m_buffer.size() >= PART)
+        {
+            m_stream.write(m_buffer.data(), static_cast<std::streamsize>(m_buffer.size()));
+            m_buffer.clear();
+        }
+    }
+
+  private:
+    std::ostream& m_stream;
+    fmt::memory_buffer m_buffer;
+};
+
+std::vector<std::string>
+QuoteNodeNames(const Topology& topology)
+{
+    std::vector<std::string> names;
+    for (const auto& node : topology.GetNodes())
+    {
+        names.push_back(QuoteCsv(node.name));
+    }
+    return names;
+}
+
+/// Share of the link's capacity that was used, over the whole run.
+double
+GetUtilisation(const LinkStatistics& statistics, const TopologyLink& link, Time duration)
+{
+    const double capacityBits = static_cast<double>(link.rate.GetBitRate()) * duration.GetSeconds();
+    return capacityBits > 0.0 ? static_cast<double>(statistics.wireBytes) * 8.0 / capacityBits
+                              : 0.0;
+}
+
+} // namespace
+
+std::string
+QuoteCsv(std::string_view text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+    {
+        return std::string(text);
+    }
+    std::string quoted = "\"";
+    for (const char letter : text)
+    {
+        quoted += letter;
+        if (letter == '"')
+        {
+            quoted += '"';
+        }
+    }
+    return quoted + '"';
+}
+
+std::string
+GetSummaryHeader(bool hasSeed)
+{
+    return fmt::format("{}{}", hasSeed ? "" : "seed,", SUMMARY_COLUMNS);
+}
+
+std::string
+FormatSummary(const RunSummary& summary, bool hasSeed)
+{
+    const auto time = [&summary](int64_t picoseconds) {
+        return summary.iterations > 0 ? FormatPicoseconds(picoseconds) : std::string();
+    };
+    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+                       hasSeed ? "" : fmt::format("{},", summary.seed),
+                       summary.workers,
+                       summary.oversubscription,
+                       time(summary.meanIctPs),
+                       time(summary.minIctPs),
+                       time(summary.maxIctPs),
+                       summary.crossRackBytes,
+                       summary.goodputBytes,
+                       summary.wireBytes,
+                       summary.droppedPackets,
+                       summary.ecnMarkedPackets,
+                       FormatPicoseconds(summary.pfcPausePs),
+                       summary.retransmittedPackets,
+                       summary.packetHops,
+                       summary.events,
+                       summary.wallSeconds,
+                       summary.peakRssBytes,
+                       summary.finished ? "ok" : "unfinished");
+}
+
+std::string
+FormatCrashedSummary(bool hasSeed)
+{
+    return std::string(SUMMARY_COLUMN_COUNT - (hasSeed ? 1 : 0), ',') + "crashed";
+}
+
+void
+WriteIterations(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    const std::string none = FormatPicoseconds(0);
+    for (const auto& record : result.iterations)
+    {
+        rows.Add("{},{},{},{},{},{},{},{},{}\n",
+                 QuoteCsv(result.jobs[record.job].name),
+                 record.iteration,
+                 FormatSeconds(record.start),
+                 FormatSeconds(record.end - record.start),
+                 FormatSeconds(record.exchangeStart - record.start),
+                 none,
+                 FormatSeconds(record.end - record.exchangeStart),
+                 none,
+                 none);
+    }
+}
+
+void
+WriteLinks(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    const auto names = QuoteNodeNames(*result.topology);
+    const auto links = result.topology->GetLinks();
+    for (size_t i = 0; i < result.links.size(); ++i)
+    {
+        const auto& link = links[i / 2];
+        const auto& statistics = result.links[i];
+        rows.Add("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n",
+                 names[i % 2 == 0 ? link.a : link.b],
+                 names[i % 2 == 0 ? link.b : link.a],
+                 ToString(link.kind),
+                 link.rate.GetBitRate(),
+                 statistics.payloadBytes,
+                 statistics.wireBytes,
+                 statistics.packets,
+                 GetUtilisation(statistics, link, result.duration),
+                 statistics.droppedPackets,
+                 statistics.ecnMarkedPackets,
+                 FormatSeconds(statistics.pfcPause),
+                 statistics.maxQueueBytes);
+    }
+}
+
+void
+WriteMessages(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    const auto names = QuoteNodeNames(*result.topology);
+    const auto endpoints = result.topology->GetEndpoints();
+    for (const auto& record : result.transfers)
+    {
+        const auto& job = result.jobs[record.job];
+        const auto& operation = job.plan->GetOperations()[record.operation];
+        rows.Add("{},{},{},{},{},{},{},{}\n",
+                 QuoteCsv(job.name),
+                 record.iteration,
+                 record.operation,
+                 names[endpoints[job.endpointOf[operation.src]]],
+                 names[endpoints[job.endpointOf[operation.dst]]],
+                 job.plan->GetBytes(record.operation),
+                 FormatSeconds(record.start),
+                 FormatSeconds(record.end));
+    }
+}
+
+Json
+ToJson(const RunSummary& summary)
+{
+    Json json;
+    json["finished"] = summary.finished;
+    json["failure"] = summary.failure;
+    json["seed"] = summary.seed;
+    json["workers"] = summary.workers;
+    json["oversubscription"] = summary.oversubscription;
+    json["iterations"] = summary.iterations;
+    json["meanIctPs"] = summary.meanIctPs;
+    json["minIctPs"] = summary.minIctPs;
+    json["maxIctPs"] = summary.maxIctPs;
+    json["crossRackBytes"] = summary.crossRackBytes;
+    json["goodputBytes"] = summary.goodputBytes;
+    json["wireBytes"] = summary.wireBytes;
+    json["droppedPackets"] = summary.droppedPackets;
+    json["ecnMarkedPackets"] = summary.ecnMarkedPackets;
+    json["pfcPausePs"] = summary.pfcPausePs;
+    json["retransmittedPackets"] = summary.retransmittedPackets;
+    json["packetHops"] = summary.packetHops;
+    json["events"] = summary.events;
+    json["wallSeconds"] = summary.wallSeconds;
+    json["peakRssBytes"] = summary.peakRssBytes;
+    return json;
+}
+
+RunSummary
+ToSummary(const Json& json)
+{
+    RunSummary summary;
+    json.at("finished").get_to(summary.finished);
+    json.at("failure").get_to(summary.failure);
+    json.at("seed").get_to(summary.seed);
+    json.at("workers").get_to(summary.workers);
+    json.at("oversubscription").get_to(summary.oversubscription);
+    json.at("iterations").get_to(summary.iterations);
+    json.at("meanIctPs").get_to(summary.meanIctPs);
+    json.at("minIctPs").get_to(summary.minIctPs);
+    json.at("maxIctPs").get_to(summary.maxIctPs);
+    json.at("crossRackBytes").get_to(summary.crossRackBytes);
+    json.at("goodputBytes").get_to(summary.goodputBytes);
+    json.at("wireBytes").get_to(summary.wireBytes);
+    json.at("droppedPackets").get_to(summary.droppedPackets);
+    json.at("ecnMarkedPackets").get_to(summary.ecnMarkedPackets);
+    json.at("pfcPausePs").get_to(summary.pfcPausePs);
+    json.at("retransmittedPackets").get_to(summary.retransmittedPackets);
+    json.at("packetHops").get_to(summary.packetHops);
+    json.at("events").get_to(summary.events);
+    json.at("wallSeconds").get_to(summary.wallSeconds);
+    json.at("peakRssBytes").get_to(summary.peakRssBytes);
+    return summary;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_RESULT_ROWS_H
+#define GRADSYNC_RESULT_ROWS_H
+
+#include "ns3/json-document.h"
+#include "ns3/run-result.h"
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace ns3::gradsync
+{
+
+/// A CSV field, quoted where RFC 4180 asks for it.
+std::string QuoteCsv(std::string_view text);
+
+/// The columns that follow the sweep's in runs.csv; `hasSeed`: the sweep has a column `seed`
+/// already.
+std::string GetSummaryHeader(bool hasSeed);
+std::string FormatSummary(const RunSummary& summary, bool hasSeed);
+
+/// The same row for a run that crashed: empty fields and the status.
+std::string FormatCrashedSummary(bool hasSeed);
+
+/// Headers of the other files, without the leading column `run`.
+inline constexpr const char* ITERATION_HEADER =
+    "job,iteration,start_s,ict_s,compute_s,compress_s,network_s,decompress_s,overlap_s";
+inline constexpr const char* LINK_HEADER =
+    "from,to,kind,rate_bps,payload_bytes,wire_bytes,packets,utilisation,dropped,ecn,pfc_pause_s,"
+    "max_queue_bytes";
+inline constexpr const char* MESSAGE_HEADER = "job,iteration,operation,src,dst,bytes,start_s,end_s";
+
+/// Rows of one run, without header and without the column `run`.
+void WriteIterations(const RunResult& result, std::ostream& stream);
+void WriteLinks(const RunResult& result, std::ostream& stream);
+void WriteMessages(const RunResult& result, std::ostream& stream);
+
+/// A summary as JSON and back, for the folder of a run.
+Json ToJson(const RunSummary& summary);
+RunSummary ToSummary(const Json& json);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_RESULT_ROWS_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_RUN_RESULT_H
+#define GRADSYNC_RUN_RESULT_H
+
+#include "ns3/exchange-engine.h"
+#include "ns3/nstime.h"
+#include "ns3/plan.h"
+#include "ns3/topology.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// One row of runs.csv, sweep and run number aside. doc/results.rst defines every figure.
+struct RunSummary
+{
+    bool finished{false};
+    std::string failure; //!< one line; empty when finished
+    uint32_t seed{1};
+    uint32_t workers{0}; //!< of all jobs
+    double oversubscription{1.0};
+    uint32_t iterations{0}; //!< done, of all jobs; 0: the times below mean nothing
+    int64_t meanIctPs{0};   //!< picoseconds, rounded down
+    int64_t minIctPs{0};
+    int64_t maxIctPs{0};
+    uint64_t crossRackBytes{0};
+    uint64_t goodputBytes{0};
+    uint64_t wireBytes{0};
+    uint64_t droppedPackets{0};
+    uint64_t ecnMarkedPackets{0};
+    int64_t pfcPausePs{0};
+    uint64_t retransmittedPackets{0};
+    uint64_t packetHops{0}; //!< data packets
+    uint64_t events{0};
+    double wallSeconds{0.0};
+    uint64_t peakRssBytes{0};
+};
+
+/// All that a run found out.
+struct RunResult
+{
+    /// A job as far as rows need it.
+    struct JobInfo
+    {
+        std::string name;
+        std::vector<uint32_t> endpointOf;
+        std::shared_ptr<const Plan> plan;
+    };
+
+    RunSummary summary;
+    Time duration; //!< from 0 to the end of the last iteration
+    std::shared_ptr<const Topology> topology;
+    std::vector<JobInfo> jobs;
+    std::vector<IterationRecord> iterations;
+    std::vector<TransferRecord> transfers; //!< in order of delivery; empty when not recorded
+    std::vector<LinkStatistics> links; //!< as Transport::GetLinkStatistics; empty when not recorded
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_RUN_RESULT_H

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/scenario-reader.h"
+
+#include "ns3/document-path.h"
+#include "ns3/job-reader.h"
+#include "ns3/json-value.h"
+#include "ns3/scenario-error.h"
+#include "ns3/scenario-sweep.h"
+#include "ns3/scenario-vocabulary.h"
+#include "ns3/topology-reader.h"
+
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+void
+CheckPlot(const JsonValue& plot)
+{
+    plot.CheckKeys(scenario_keys::PLOT);
+    for (const auto* key : {"x", "y", "series", "title"})
+    {
+        if (const auto hint = plot.Find(key))
+        {
+            hint->AsString("a column or a text");
+        }
+    }
+    for (const auto* key : {"logX", "logY"})
+    {
+        if (const auto hint = plot.Find(key))
+        {
+            hint->AsBool();
+        }
+    }
+    if (const auto labels = plot.Find("labels"))
+    {
+        if (!labels->IsObject())
+        {
+            labels->Fail("an object of column names and texts");
+        }
+        for (const auto& [column, text] : labels->Get().items())
+        {
+            labels->Find(column)->AsString("a text");
+        }
+    }
+}
+
+void
+CheckCommon(const JsonValue& root)
+{
+    root.CheckKeys(scenario_keys::TOP);
+    root.Require("topology", "{\"kind\": \"star\", ...}");
+    for (const auto* key : {"$schema", "title"})
+    {
+        if (const auto text = root.Find(key))
+        {
+            text->AsString("a text");
+        }
+    }
+    const auto faults = root.Find("faults");
+    if (faults && (!faults->IsArray() || !faults->Get().empty()))
+    {
+        faults->Fail("[]: faults are not simulated in this version");
+    }
+    if (const auto results = root.Find("results"))
+    {
+        results->CheckKeys(scenario_keys::RESULTS);
+    }
+    if (const auto plot = root.Find("plot"))
+    {
+        CheckPlot(*plot);
+    }
+}
+
+/// Puts the content of a topology file in the place of its name; keys beside `file` override it.
+void
+InlineTopology(Json& document, const std::string& scenarioFile)
+{
+    Json* topology = FindAtPath(document, {"topology"});
+    if (topology == nullptr || !topology->is_object() || !topology->contains("file"))
+    {
+        return;
+    }
+    const JsonValue fileValue(*topology->find("file"), scenarioFile, "topology.file");
+    const auto name = fileValue.AsName();
+    const auto path = std::filesystem::path(scenarioFile).parent_path() / name;
+    Json content = LoadJson(path);
+    if (!content.is_object())
+    {
+        JsonValue(content, path.string(), "").Fail("an object such as {\"kind\": \"star\", ...}");
+    }
+    content.erase("$schema");
+    content.erase("title");
+    if (content.contains("file"))
+    {
+        throw ScenarioError(path.string() + ": file", "a topology file cannot name another one");
+    }
+    Json changes = *topology;
+    changes.erase("file");
+    if (changes.empty())
+    {
+        // Read here so that an error names the topology file and not the scenario.
+        ReadTopology(JsonValue(content, path.string(), ""));
+    }
+    MergeInto(content, changes);
+    *topology = std::move(content);
+}
+
+ResolvedRun
+Resolve(const Scenario& scenario, ScenarioPoint point)
+{
+    ResolvedRun run;
+    run.point = std::move(point);
+    const JsonValue root(run.point.document, scenario.file, "");
+    CheckCommon(root);
+    run.topology =
+        std::make_shared<const Topology>(ReadTopology(root.Require("topology", "{...}")));
+    static const Json none = Json::object();
+    const auto transport = root.Find("transport");
+    run.transport =
+        ReadTransport(transport ? *transport : JsonValue(none, scenario.file, "transport"));
+    if (const auto fabric = root.Find("fabric"))
+    {
+        run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
+    }
+    run.jobs = ReadJobs(root, *run.topology);
+    if (const auto seed = root.Find("seed"))
+    {
+        run.seed = static_cast<uint32_t>(seed->AsUnsigned(1, std::numeric_limits<uint32_t>::max()));
+    }
+    if (const auto results = root.Find("results"))
+    {
+        const auto messages = results->Find("messages");
+        const auto links = results->Find("links");
+        run.recordMessages = !messages || messages->AsBool();
+        run.recordLinks = !links || links->AsBool();
+    }
+    return run;
+}
+
+Scenario
+Prepare(Json document,
+        const std::filesystem::path& file,
+        const std::vector<ScenarioOverride>& overrides)
+{
+    Scenario scenario;
+    scenario.file = file.string();
+    scenario.document = std::move(document);
+    const JsonValue root(scenario.document, scenario.file, "");
+    if (!root.IsObject())
+    {
+        root.Fail("a scenario: an object with the keys topology, scheme, ...");
+    }
+    ExpandShorthand(scenario.document);
+    ApplyOverrides(scenario.document, overrides);
+    CheckCommon(root);
+    const auto title = root.Find("title");
+    scenario.title = title ? title->AsString("a title") : file.stem().string();
+    scenario.axes = ReadSweep(root);
+    uint64_t count = 1;
+    for (const auto& axis : scenario.axes)
+    {
+        count *= axis.values.size();
+        if (count > MAX_RUNS)
+        {
+            root.Find("sweep")->FailWith(fmt::format("more than {} runs", MAX_RUNS));
+        }
+    }
+    scenario.runCount = static_cast<uint32_t>(count);
+    return scenario;
+}
+
+} // namespace
+
+ScenarioOverride
+ParseOverride(const std::string& text)
+{
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+    {
+        throw ScenarioError(
+            "--set",
+            fmt::format("found {}, expected PATH=VALUE such as topology.hostsPerLeaf=24",
+                        ShowJson(Json(text))));
+    }
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Scenario
+ReadScenario(const std::filesystem::path& file, const std::vector<ScenarioOverride>& overrides)
+{
+    return Prepare(LoadJson(file), file, overrides);
+}
+
+Scenario
+ParseScenario(std::string_view text,
+              const std::filesystem::path& file,
+              const std::vector<ScenarioOverride>& overrides)
+{
+    return Prepare(ParseJson(text, file.string()), file, overrides);
+}
+
+ScenarioPoint
+MakePoint(const Scenario& scenario, uint32_t index)
+{
+    ScenarioPoint point = ApplySweep(scenario, index);
+    InlineTopology(point.document, scenario.file);
+    return point;
+}
+
+ResolvedRun
+ResolveRun(const Scenario& scenario, uint32_t index)
+{
+    try
+    {
+        return Resolve(scenario, MakePoint(scenario, index));
+    }
+    catch (const ScenarioError& error)
+    {
+        if (scenario.axes.empty())
+        {
+            throw;
+        }
+        // Which of the swept values is wrong is not always in the message itself.
+        throw ScenarioError(fmt::format("{} (run {}: {})",
+                                        error.what(),
+                                        index,
+                                        DescribePoint(scenario, ApplySweep(scenario, index))));
+    }
+}
+
+std::string
+DescribePoint(const Scenario& scenario, const ScenarioPoint& point)
+{
+    std::string text;
+    for (size_t i = 0; i < scenario.axes.size(); ++i)
+    {
+        text += fmt::format("{}{}={}",
+                            i == 0 ? "" : ", ",
+                            scenario.axes[i].path,
+                            ShowSweptValue(point.values[i]));
+    }
+    return text;
+}
+
+std::string
+ShowSweptValue(const Json& value)
+{
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+} // namespace ns3::gradsync

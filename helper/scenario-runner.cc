@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/scenario-runner.h"
+
+#include "ns3/job-planner.h"
+#include "ns3/object-factory.h"
+#include "ns3/plan-statistics.h"
+#include "ns3/radix-scheduler.h"
+#include "ns3/recorder.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/scenario-error.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/time-resolution.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Plans with more operations are verified on request only: it would take longer than a small run.
+constexpr size_t SMALL_PLAN = 20'000;
+
+/// Leaves ns-3's simulator clean however a simulation ends.
+class SimulatorGuard
+{
+  public:
+    SimulatorGuard() = default;
+    SimulatorGuard(const SimulatorGuard&) = delete;
+    SimulatorGuard& operator=(const SimulatorGuard&) = delete;
+
+    ~SimulatorGuard()
+    {
+        Simulator::Destroy();
+    }
+};
+
+/// Must be called while no event is pending.
+void
+UseFastScheduler()
+{
+    ObjectFactory factory;
+    factory.SetTypeId(RadixScheduler::GetTypeId());
+    Simulator::SetScheduler(factory);
+}
+
+/// Reports progress by the wall clock, which never touches the simulation.
+class ProgressProbe
+{
+  public:
+    ProgressProbe(Ptr<ExchangeEngine> engine, const ProgressCallback& progress)
+        : m_engine(std::move(engine)),
+          m_progress(progress)
+    {
+        if (m_progress)
+        {
+            m_engine->TraceConnectWithoutContext("Transfer",
+                                                 MakeCallback(&ProgressProbe::OnTransfer, this));
+        }
+    }
+
+    ~ProgressProbe()
+    {
+        if (m_progress)
+        {
+            m_engine->TraceDisconnectWithoutContext("Transfer",
+                                                    MakeCallback(&ProgressProbe::OnTransfer, this));
+        }
+    }
+
+    ProgressProbe(const ProgressProbe&) = delete;
+    ProgressProbe& operator=(const ProgressProbe&) = delete;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void OnTransfer(const TransferRecord& /* record */)
+    {
+        const auto now = Clock::now();
+        if (now - m_last >= std::chrono::milliseconds(200))
+        {
+            m_last = now;
+            m_progress(m_engine->GetDeliveredBytes());
+        }
+    }
+
+    Ptr<ExchangeEngine> m_engine;
+    const ProgressCallback& m_progress;
+    Clock::time_point m_last{Clock::now()};
+};
+
+Ptr<Transport>
+InstallTransport(const ResolvedRun& run)
+{
+    ObjectFactory factory;
+    factory.SetTypeId(run.transport.type);
+    for (const auto& [name, value] : run.transport.attributes)
+    {
+        factory.Set(name, StringValue(value));
+    }
+    auto transport = factory.Create<Transport>();
+    if (const auto fabric = GetFabric(transport))
+    {
+        for (const auto& [name, value] : run.fabric)
+        {
+            fabric->SetAttribute(name, StringValue(value));
+        }
+    }
+    try
+    {
+        transport->Install(run.topology, std::make_shared<const RoutingTables>(*run.topology));
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw ScenarioError("transport " + run.transport.kind, error.what());
+    }
+    return transport;
+}
+
+Job
+MakeJob(const JobSpec& spec, const PlannedJob& planned)
+{
+    Job job;
+    job.name = spec.name;
+    job.plan = planned.plan;
+    job.endpointOf = spec.endpointOf;
+    job.iterations = spec.iterations;
+    job.start = spec.start;
+    job.compute = spec.compute;
+    job.reduceSecondsPerByte =
+        spec.reduceRate ? 8.0 / static_cast<double>(spec.reduceRate->GetBitRate()) : 0.0;
+    return job;
+}
+
+void
+SummariseTimes(const RunResult& result, RunSummary& summary)
+{
+    // 10^6 iterations of 2^63 ps would overflow 64 bits.
+    __extension__ using Wide = __int128;
+    Wide sum = 0;
+    for (const auto& record : result.iterations)
+    {
+        const int64_t ict = (record.end - record.start).GetPicoSeconds();
+        sum += ict;
+        summary.minIctPs = summary.iterations == 0 ? ict : std::min(summary.minIctPs, ict);
+        summary.maxIctPs = std::max(summary.maxIctPs, ict);
+        ++summary.iterations;
+    }
+    if (summary.iterations > 0)
+    {
+        summary.meanIctPs = static_cast<int64_t>(sum / summary.iterations);
+    }
+}
+
+void
+SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
+{
+    summary.goodputBytes = statistics.goodputBytes;
+    summary.wireBytes = statistics.wireBytes;
+    summary.droppedPackets = statistics.droppedPackets;
+    summary.ecnMarkedPackets = statistics.ecnMarkedPackets;
+    summary.pfcPausePs = statistics.pfcPause.GetPicoSeconds();
+    summary.retransmittedPackets = statistics.retransmittedPackets;
+    summary.packetHops = statistics.dataPacketHops;
+}
+
+/// Message bytes between racks, over the iterations that were done.
+uint64_t
+CountCrossRackBytes(const std::vector<PlannedJob>& jobs,
+                    const std::vector<IterationRecord>& iterations)
+{
+    std::vector<uint64_t> perIteration(jobs.size(), 0);
+    for (size_t job = 0; job < jobs.size(); ++job)
+    {
+        for (const auto& crossing :
+             ComputePlanStatistics(*jobs[job].plan, jobs[job].rankGroups).crossings)
+        {
+            perIteration[job] += crossing.level == "rack" ? crossing.bytes : 0;
+        }
+    }
+    uint64_t bytes = 0;
+    for (const auto& record : iterations)
+    {
+        bytes += perIteration[record.job];
+    }
+    return bytes;
+}
+
+uint64_t
+GetPeakRssBytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// What was planned and where: the part of a result that does not depend on the simulation.
+void
+DescribeRun(const ResolvedRun& run, const std::vector<PlannedJob>& planned, RunResult& result)
+{
+    result.topology = run.topology;
+    result.summary.seed = run.seed;
+    for (size_t i = 0; i < run.jobs.size(); ++i)
+    {
+        result.jobs.push_back({run.jobs[i].name, run.jobs[i].endpointOf, planned[i].plan});
+        result.summary.workers += run.jobs[i].workers;
+        result.summary.oversubscription =
+            std::max(result.summary.oversubscription, planned[i].oversubscription);
+    }
+}
+
+void
+Simulate(const ResolvedRun& run,
+         const std::vector<PlannedJob>& planned,
+         const ProgressCallback& progress,
+         RunResult& result)
+{
+    const SimulatorGuard guard;
+    UseFastScheduler();
+    const auto transport = InstallTransport(run);
+    auto engine = CreateObject<ExchangeEngine>();
+    engine->SetTransport(transport);
+    for (size_t i = 0; i < run.jobs.size(); ++i)
+    {
+        engine->AddJob(MakeJob(run.jobs[i], planned[i]));
+    }
+    const Recorder recorder(engine,
+                            run.recordMessages ? Recorder::Detail::Transfers
+                                               : Recorder::Detail::Iterations);
+    const ProgressProbe probe(engine, progress);
+    Simulator::Run();
+
+    result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
+    result.transfers.assign(recorder.GetTransfers().begin(), recorder.GetTransfers().end());
+    if (run.recordLinks)
+    {
+        result.links = transport->GetLinkStatistics();
+    }
+    const auto failure = engine->GetFailure();
+    result.summary.finished = !failure;
+    result.summary.failure = failure ? failure->reason : "";
+    result.duration = failure ? Simulator::Now() : Time(0);
+    for (const auto& record : result.iterations)
+    {
+        result.duration = std::max(result.duration, record.end);
+    }
+    result.summary.events = Simulator::GetEventCount();
+    SummariseTransport(transport->GetStatistics(), result.summary);
+    engine->Dispose();
+    transport->Dispose();
+}
+
+} // namespace
+
+uint64_t
+CheckRun(const ResolvedRun& run, bool verifyAll)
+{
+    UsePicoseconds();
+    uint64_t bytes = 0;
+    for (const auto& job : run.jobs)
+    {
+        const auto planned = PlanJob(job, *run.topology);
+        if (verifyAll || planned.plan->GetOperations().size() <= SMALL_PLAN)
+        {
+            VerifyJob(job, planned);
+        }
+        for (OperationId id = 0; id < planned.plan->GetOperations().size(); ++id)
+        {
+            bytes += planned.plan->GetBytes(id) * job.iterations;
+        }
+    }
+    const SimulatorGuard guard;
+    InstallTransport(run)->Dispose();
+    return bytes;
+}
+
+RunResult
+RunScenario(const ResolvedRun& run, const ProgressCallback& progress)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    UsePicoseconds();
+    RngSeedManager::SetSeed(run.seed);
+    RngSeedManager::SetRun(1);
+    std::vector<PlannedJob> planned;
+    for (const auto& job : run.jobs)
+    {
+        planned.push_back(PlanJob(job, *run.topology));
+    }
+    RunResult result;
+    DescribeRun(run, planned, result);
+    Simulate(run, planned, progress, result);
+    SummariseTimes(result, result.summary);
+    result.summary.crossRackBytes = CountCrossRackBytes(planned, result.iterations);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    result.summary.wallSeconds = wall.count();
+    result.summary.peakRssBytes = GetPeakRssBytes();
+    return result;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SCENARIO_RUNNER_H
+#define GRADSYNC_SCENARIO_RUNNER_H
+
+#include "ns3/run-result.h"
+#include "ns3/scenario.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace ns3::gradsync
+{
+
+/// Told how many message bytes have been delivered so far; at most a few times a second.
+using ProgressCallback = std::function<void(uint64_t deliveredBytes)>;
+
+/**
+ * Checks what reading alone cannot: that every scheme can make its plan and that the transport can
+ * be built. \param verifyAll prove each plan to be an all-reduce; false: only plans that are small
+ * \returns the message bytes that all iterations of all jobs will move
+ * \throws ScenarioError
+ */
+uint64_t CheckRun(const ResolvedRun& run, bool verifyAll);
+
+/**
+ * Simulates one run in this process. Afterwards ns-3's simulator is destroyed and ready for
+ * another. \throws ScenarioError as CheckRun; a run that stalls or fails is not an error but a
+ * result
+ */
+RunResult RunScenario(const ResolvedRun& run, const ProgressCallback& progress = {});
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SCENARIO_RUNNER_H

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SCENARIO_VOCABULARY_H
+#define GRADSYNC_SCENARIO_VOCABULARY_H
+
+#include "ns3/json-document.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Keys of the parts of a scenario that do not depend on a kind.
+namespace scenario_keys
+{
+extern const std::vector<std::string> TOP;
+extern const std::vector<std::string> JOB;
+extern const std::vector<std::string> PLOT;
+extern const std::vector<std::string> RESULTS;
+} // namespace scenario_keys
+
+/**
+ * Which paths a scenario knows, given or not, so that `sweep` and `--set` can tell a new optional
+ * value from a misspelt one. Sections with a `kind` know the keys of every kind that the document
+ * names or sweeps over.
+ */
+class ScenarioVocabulary
+{
+  public:
+    /// The document must outlive the vocabulary.
+    explicit ScenarioVocabulary(const Json& document);
+
+    /// \throws ScenarioError, starting with `where`, when the path is not known; names the nearest
+    /// path
+    void CheckPath(const std::string& path, const std::string& where) const;
+
+    /// Kinds that the section at `path` can take: its own and those that the sweep gives it.
+    std::vector<std::string> GetKinds(const std::string& path) const;
+
+    /// True for the sections whose keys depend on their `kind`: topology, transport, every scheme.
+    static bool HasKind(const std::vector<std::string>& segments);
+
+    /// Keys of such a section for one kind; empty when there is no such kind.
+    static std::vector<std::string> GetKindKeys(const std::vector<std::string>& segments,
+                                                const std::string& kind);
+
+  private:
+    std::vector<std::string> GetKeys(const std::vector<std::string>& segments) const;
+    std::vector<std::string> GetUnionOfKinds(const std::vector<std::string>& segments) const;
+
+    const Json* m_document;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SCENARIO_VOCABULARY_H

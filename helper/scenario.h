@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SCENARIO_H
+#define GRADSYNC_SCENARIO_H
+
+#include "ns3/json-document.h"
+#include "ns3/scheme-reader.h"
+#include "ns3/topology.h"
+#include "ns3/transport-registry.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Gradient of a job that gives none: ResNet-50, 25,557,032 parameters of 4 bytes.
+inline constexpr uint64_t DEFAULT_GRADIENT_BYTES = 25'557'032ULL * 4;
+
+/// `--set PATH=VALUE`: the value is JSON, or else the text itself.
+struct ScenarioOverride
+{
+    std::string path;
+    std::string value;
+};
+
+/// One swept parameter.
+struct SweepAxis
+{
+    std::string path;
+    std::vector<Json> values; //!< at least one
+};
+
+/// A scenario file, read: what all its runs have in common.
+struct Scenario
+{
+    std::string file; //!< as the user gave it
+    std::string title;
+    Json document; //!< with all overrides applied, the sweep still in it
+    std::vector<SweepAxis> axes;
+    uint32_t runCount{1}; //!< product of the axes' lengths
+};
+
+/// One point of the sweep: a scenario without sweep.
+struct ScenarioPoint
+{
+    uint32_t index{0};
+    std::vector<Json> values; //!< of the axes, in their order
+    Json document;            //!< values set, topology file put in place, nothing left to look up
+};
+
+/// A training job as the scenario describes it.
+struct JobSpec
+{
+    std::string name;
+    SchemeChoice scheme;
+    uint64_t gradientBytes{DEFAULT_GRADIENT_BYTES};
+    uint32_t iterations{1};
+    uint32_t workers{0};
+    std::vector<uint32_t>
+        endpointOf; //!< [rank] -> endpoint index, workers first, then dedicated servers
+    Time start;
+    Time compute;
+    std::optional<DataRate> reduceRate; //!< none: adding costs no time
+};
+
+/// A run, ready to be simulated.
+struct ResolvedRun
+{
+    ScenarioPoint point;
+    std::shared_ptr<const Topology> topology;
+    TransportChoice transport;
+    AttributeSettings fabric;
+    std::vector<JobSpec> jobs;
+    uint32_t seed{1};
+    bool recordMessages{true};
+    bool recordLinks{true};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SCENARIO_H

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SCHEME_READER_H
+#define GRADSYNC_SCHEME_READER_H
+
+#include "ns3/json-value.h"
+#include "ns3/scheme.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// An exchange scheme with all its parameters.
+struct SchemeChoice
+{
+    const Scheme* scheme{nullptr};
+    ParameterSet parameters; //!< complete
+};
+
+/// Names of all schemes.
+std::vector<std::string> GetSchemeNames();
+
+/// Keys that the scheme of that name knows in a scenario (`kind` and its parameters); empty if
+/// there is none.
+std::vector<std::string> GetSchemeKeys(std::string_view name);
+
+/**
+ * Reads `{"kind": "ring", ...}` against the ParameterSpecs that the scheme declares.
+ * \throws ScenarioError
+ */
+SchemeChoice ReadScheme(const JsonValue& value);
+
+/// A parameter's value as `list` and messages show it.
+std::string ShowParameter(const ParameterValue& value);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SCHEME_READER_H

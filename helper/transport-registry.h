@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRANSPORT_REGISTRY_H
+#define GRADSYNC_TRANSPORT_REGISTRY_H
+
+#include "ns3/attribute-reader.h"
+#include "ns3/transport.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// A transport that scenarios can name.
+struct TransportEntry
+{
+    std::string kind;
+    std::string summary; //!< one line
+    TypeId (*getTypeId)();
+    bool packets; //!< simulates packets: a run costs time in proportion to its bytes
+};
+
+/// A transport and its Attributes, as a scenario chose them.
+struct TransportChoice
+{
+    std::string kind;
+    TypeId type;
+    AttributeSettings attributes;
+};
+
+/// The transport of a scenario that names none.
+inline constexpr const char* DEFAULT_TRANSPORT_KIND = "roce";
+
+/// All transports, sorted by kind.
+const std::vector<TransportEntry>& GetTransports();
+
+std::vector<std::string> GetTransportKinds();
+
+/// `kind` and the Attributes; empty when there is no such kind.
+std::vector<std::string> GetTransportKeys(std::string_view kind);
+
+/// Attributes of the packet-level network, which `fabric` sets.
+std::vector<std::string> GetFabricKeys();
+
+/// The type whose Attributes `fabric` sets.
+TypeId GetFabricTypeId();
+
+/// The packet-level network under a transport, for its Attributes; nullptr for one that has none.
+Ptr<Object> GetFabric(const Ptr<Transport>& transport);
+
+/// Reads `{"kind": "fluid", ...}`. \throws ScenarioError
+TransportChoice ReadTransport(const JsonValue& value);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRANSPORT_REGISTRY_H

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "unit/scenario-test-support.h"
+
+#include "ns3/scenario-reader.h"
+#include "ns3/time-resolution.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A valid scenario that tests change.
+constexpr const char* GOOD = R"({
+  "title": "test",
+  "topology": {"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 4,
+               "hostLink": {"rate": "10Gbps", "delay": "1us"}, "fabricLink": {"rate": "10Gbps"}},
+  "transport": {"kind": "roce", "mtu": "4096B"},
+  "job": {"gradient": "1MB", "iterations": 2},
+  "scheme": {"kind": "ring"}
+})";
+
+Scenario
+Read(const std::vector<ScenarioOverride>& overrides, const std::string& text = GOOD)
+{
+    UsePicoseconds();
+    return ParseScenario(text, "x.json", overrides);
+}
+
+/// The error of the first run that cannot be resolved.
+std::string
+ErrorWith(const std::vector<ScenarioOverride>& overrides, const std::string& text = GOOD)
+{
+    return ErrorOf([&] {
+        const auto scenario = Read(overrides, text);
+        for (uint32_t i = 0; i < scenario.runCount; ++i)
+        {
+            ResolveRun(scenario, i);
+        }
+    });
+}
+
+ResolvedRun
+Resolve(const std::vector<ScenarioOverride>& overrides, uint32_t index = 0)
+{
+    return ResolveRun(Read(overrides), index);
+}
+
+TEST(ScenarioReader, ReadsAWholeScenario)
+{
+    const auto run = Resolve({});
+    EXPECT_EQ(run.topology->GetEndpoints().size(), 8U);
+    // 4 leaf-spine links and 8 host links
+    EXPECT_EQ(run.topology->GetLinks().size(), 12U);
+    ASSERT_EQ(run.jobs.size(), 1U);
+    EXPECT_EQ(run.jobs[0].gradientBytes, 1'000'000U);
+    EXPECT_EQ(run.jobs[0].iterations, 2U);
+    EXPECT_EQ(run.jobs[0].workers, 8U);
+    EXPECT_EQ(run.jobs[0].scheme.scheme->name, "ring");
+    EXPECT_EQ(run.transport.kind, "roce");
+    EXPECT_EQ(run.transport.attributes, (AttributeSettings{{"Mtu", "4096"}}));
+    EXPECT_EQ(run.seed, 1U);
+    EXPECT_TRUE(run.recordMessages);
+}
+
+TEST(ScenarioReader, NeedsOnlyATopologyAndAScheme)
+{
+    const auto run = ResolveRun(
+        Read(
+            {},
+            R"({"topology": {"kind": "star", "hosts": 2, "hostLink": {"rate": "1Gbps"}}, "scheme": "ps"})"),
+        0);
+    EXPECT_EQ(run.transport.kind, "roce");
+    // ResNet-50: 25,557,032 parameters of 4 bytes
+    EXPECT_EQ(run.jobs[0].gradientBytes, 102'228'128U);
+    EXPECT_EQ(run.jobs[0].iterations, 1U);
+    EXPECT_EQ(run.topology->GetLinks()[0].delay, MicroSeconds(1));
+}
+
+TEST(ScenarioReader, NamesMissingParts)
+{
+    EXPECT_THAT(ErrorWith({}, "{}"),
+                AllOf(HasSubstr("x.json"), HasSubstr("\"topology\" is missing")));
+    EXPECT_THAT(
+        ErrorWith({},
+                  R"({"topology": {"kind": "star", "hosts": 2, "hostLink": {"rate": "1Gbps"}}})"),
+        HasSubstr("\"scheme\" is missing"));
+    EXPECT_THAT(ErrorWith({}, R"({"topology": {"kind": "star", "hosts": 2}, "scheme": "ps"})"),
+                HasSubstr("topology: \"hostLink\" is missing"));
+    EXPECT_THAT(ErrorWith({}, R"({"topology": {}, "scheme": "ps"})"),
+                HasSubstr("topology: \"kind\" is missing"));
+    EXPECT_THAT(ErrorWith({{"topology.hostLink", "{}"}}),
+                HasSubstr("topology.hostLink: \"rate\" is missing"));
+}
+
+TEST(ScenarioReader, RefusesWrongTypes)
+{
+    EXPECT_THAT(ErrorWith({}, "[]"), HasSubstr("expected a scenario"));
+    EXPECT_THAT(ErrorWith({}, "3"), HasSubstr("expected a scenario"));
+    EXPECT_THAT(ErrorWith({{"topology", "[1]"}}), HasSubstr("topology: found [1]"));
+    EXPECT_THAT(ErrorWith({{"topology.hostsPerLeaf", "\"4\""}}),
+                HasSubstr("topology.hostsPerLeaf: found \"4\", expected a whole number from 1"));
+    EXPECT_THAT(ErrorWith({{"topology.hostsPerLeaf", "4.5"}}), HasSubstr("found 4.5"));
+    EXPECT_THAT(ErrorWith({{"title", "7"}}), HasSubstr("title: found 7"));
+    EXPECT_THAT(ErrorWith({{"job", "[]"}}), HasSubstr("job: found []"));
+    EXPECT_THAT(ErrorWith({{"scheme", "7"}}), HasSubstr("scheme: found 7"));
+    EXPECT_THAT(ErrorWith({{"scheme", "null"}}), HasSubstr("scheme: found null"));
+    EXPECT_THAT(ErrorWith({{"results", "{\"messages\": 1}"}}),
+                HasSubstr("results.messages: found 1"));
+    EXPECT_THAT(ErrorWith({{"plot", "{\"logY\": \"yes\"}"}}), HasSubstr("plot.logY"));
+    EXPECT_THAT(ErrorWith({{"sweep", "[]"}}), HasSubstr("sweep: found []"));
+}
+
+TEST(ScenarioReader, RefusesNegativeAndZeroCounts)
+{
+    EXPECT_THAT(ErrorWith({{"topology.hostsPerLeaf", "0"}}),
+                HasSubstr("topology.hostsPerLeaf: found 0"));
+    EXPECT_THAT(ErrorWith({{"topology.hostsPerLeaf", "-4"}}), HasSubstr("found -4"));
+    EXPECT_THAT(ErrorWith({{"topology.spines", "0"}}), HasSubstr("topology.spines: found 0"));
+    EXPECT_THAT(ErrorWith({{"job.gradient", "-1MB"}}),
+                AllOf(HasSubstr("job.gradient"), HasSubstr("negative")));
+    EXPECT_THAT(ErrorWith({{"job.gradient", "0B"}}), HasSubstr("job.gradient: found \"0B\""));
+    EXPECT_THAT(ErrorWith({{"job.iterations", "0"}}), HasSubstr("job.iterations: found 0"));
+    EXPECT_THAT(ErrorWith({{"job.start", "-1us"}}), HasSubstr("negative"));
+    EXPECT_THAT(ErrorWith({{"seed", "0"}}), HasSubstr("seed: found 0"));
+    EXPECT_THAT(ErrorWith({{"topology.hostsPerLeaf", "99999999999999999999"}}),
+                HasSubstr("topology.hostsPerLeaf: found 1e+20"));
+}
+
+TEST(ScenarioReader, RefusesQuantitiesWithoutUnit)
+{
+    EXPECT_THAT(ErrorWith({{"topology.hostLink.rate", "40"}}),
+                AllOf(HasSubstr("topology.hostLink.rate: found 40"), HasSubstr("40Gbps")));
+    EXPECT_THAT(ErrorWith({{"topology.hostLink.rate", "\"40\""}}),
+                AllOf(HasSubstr("topology.hostLink.rate"), HasSubstr("no unit")));
+    EXPECT_THAT(ErrorWith({{"job.gradient", "97"}}),
+                HasSubstr("expected a size such as \"97MiB\""));
+    EXPECT_THAT(ErrorWith({{"transport.mtu", "4096"}}), HasSubstr("transport.mtu: found 4096"));
+}
+
+TEST(ScenarioReader, NamesTheNearestKeyAndValue)
+{
+    const auto error = ErrorWith(
+        {},
+        R"({"topology": {"kind": "star", "host": 4, "hostLink": {"rate": "1Gbps"}}, "scheme": "ps"})");
+    EXPECT_THAT(
+        error,
+        AllOf(HasSubstr("topology: unknown key \"host\""), HasSubstr("did you mean \"hosts\"?")));
+    EXPECT_THAT(
+        ErrorWith({{"scheme.kind", "rign"}}),
+        AllOf(HasSubstr("scheme.kind: found \"rign\""), HasSubstr("did you mean \"ring\"?")));
+    EXPECT_THAT(ErrorWith({{"topology.kind", "spine_leaf"}}),
+                HasSubstr("did you mean \"spine-leaf\"?"));
+    EXPECT_THAT(ErrorWith({{"transport.kind", "rocee"}}), HasSubstr("did you mean \"roce\"?"));
+    EXPECT_THAT(ErrorWith({}, R"({"topolgy": {}})"), HasSubstr("did you mean \"topology\"?"));
+    EXPECT_THAT(
+        ErrorWith({{"transport", R"({"kind": "roce", "mtuu": "1KiB"})"}}),
+        AllOf(HasSubstr("transport: unknown key \"mtuu\""), HasSubstr("did you mean \"mtu\"?")));
+}
+
+TEST(ScenarioReader, ChecksAttributesWithTheirOwnCheckers)
+{
+    EXPECT_THAT(ErrorWith({{"transport.mtu", "0B"}}), HasSubstr("transport.mtu: found \"0B\""));
+    EXPECT_THAT(ErrorWith({{"transport.ackEvery", "-1"}}),
+                HasSubstr("transport.ackEvery: found -1"));
+    EXPECT_THAT(ErrorWith({{"transport.congestionControl", "dcqnc"}}),
+                HasSubstr("transport.congestionControl: found \"dcqnc\""));
+    EXPECT_THAT(ErrorWith({{"transport.timeout", "5"}}), HasSubstr("expected a time"));
+    EXPECT_THAT(
+        ErrorWith({{"fabric.loadBalancing", "destinatoin"}}),
+        AllOf(HasSubstr("fabric.loadBalancing"), HasSubstr("did you mean \"destination\"?")));
+    EXPECT_THAT(ErrorWith({{"fabric.pfc", "1"}}),
+                HasSubstr("fabric.pfc: found 1, expected true or false"));
+    EXPECT_EQ(
+        Resolve({{"fabric.loadBalancing", "destination"}, {"fabric.bufferBytes", "32MiB"}}).fabric,
+        (AttributeSettings{{"LoadBalancing", "destination"}, {"BufferBytes", "33554432"}}));
+}
+
+TEST(ScenarioReader, ChecksSchemeParameters)
+{
+    EXPECT_THAT(
+        ErrorWith({{"scheme", R"({"kind": "ps", "server": 2})"}}),
+        AllOf(HasSubstr("scheme: unknown key \"server\""), HasSubstr("did you mean \"servers\"?")));
+    EXPECT_THAT(ErrorWith({{"scheme", R"({"kind": "ps", "servers": -2})"}}),
+                HasSubstr("scheme.servers: found -2"));
+    EXPECT_THAT(ErrorWith({{"scheme", R"({"kind": "ps", "servers": "two"})"}}),
+                HasSubstr("scheme.servers: found \"two\""));
+    EXPECT_THAT(
+        ErrorWith({{"scheme", R"({"kind": "ps", "servers": 7})"}}),
+        HasSubstr(
+            "8 endpoints are too few: the scheme ps needs at least 2 workers and 7 dedicated"));
+}
+
+TEST(ScenarioReader, GivesDedicatedServersTheLastEndpoints)
+{
+    const auto job = Resolve({{"scheme", R"({"kind": "ps", "servers": 2})"}}).jobs[0];
+    EXPECT_EQ(job.workers, 6U);
+    EXPECT_EQ(job.endpointOf, (std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+    const auto few =
+        Resolve({{"scheme", R"({"kind": "ps", "servers": 2})"}, {"job.workers", "3"}}).jobs[0];
+    EXPECT_EQ(few.endpointOf, (std::vector<uint32_t>{0, 1, 2, 6, 7}));
+}
+
+TEST(ScenarioReader, PlacesRanksOnNamedEndpoints)
+{
+    EXPECT_EQ(Resolve({{"job.endpoints", R"(["host5", 0, "host2"])"}}).jobs[0].endpointOf,
+              (std::vector<uint32_t>{5, 0, 2}));
+    EXPECT_THAT(ErrorWith({{"job.endpoints", R"(["host5", 5])"}}),
+                HasSubstr("job.endpoints.1: the endpoint 5 is"));
+    EXPECT_THAT(ErrorWith({{"job.endpoints", R"(["hots5", 5])"}}),
+                HasSubstr("did you mean \"host"));
+    EXPECT_THAT(ErrorWith({{"job.endpoints", "[0, 8]"}}), HasSubstr("job.endpoints.1: found 8"));
+    EXPECT_THAT(ErrorWith({{"job.endpoints", "[0]"}}), HasSubstr("1 endpoints are too few"));
+    EXPECT_THAT(ErrorWith({{"job.workers", "9"}}), HasSubstr("job.workers: found 9"));
+}
+
+TEST(ScenarioReader, ReadsSeveralJobs)
+{
+    const std::string text =
+        R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "1Gbps"}}, "scheme": "ring",
+            "jobs": [{"name": "a", "endpoints": [0, 1]},
+                     {"endpoints": [2, 3], "start": "5ms", "scheme": "ps", "reduceRate": "80Gbps"}]})";
+    const auto jobs = ResolveRun(Read({}, text), 0).jobs;
+    ASSERT_EQ(jobs.size(), 2U);
+    EXPECT_EQ(jobs[0].name, "a");
+    EXPECT_EQ(jobs[1].name, "job1");
+    EXPECT_EQ(jobs[1].start, MilliSeconds(5));
+    EXPECT_EQ(jobs[1].scheme.scheme->name, "ps");
+    EXPECT_EQ(jobs[1].reduceRate->GetBitRate(), 80'000'000'000U);
+    EXPECT_THAT(ErrorWith({{"jobs.1.name", "a"}}, text),
+                HasSubstr("jobs.1: the name \"a\" is taken"));
+    EXPECT_THAT(ErrorWith({{"jobs.2.name", "a"}}, text), HasSubstr("\"jobs\" is a list of 2"));
+    EXPECT_THAT(ErrorWith({{"job", "{}"}}, text), HasSubstr("\"job\" and \"jobs\" are both given"));
+    EXPECT_THAT(ErrorWith({{"jobs", "[]"}}, text),
+                HasSubstr("jobs: found [], expected a list of 1"));
+}
+
+TEST(ScenarioReader, AcceptsNoFaultsYet)
+{
+    EXPECT_EQ(ErrorWith({{"faults", "[]"}}), "no error");
+    EXPECT_THAT(ErrorWith({{"faults", "[{}]"}}),
+                HasSubstr("faults are not simulated in this version"));
+}
+
+TEST(ScenarioReader, ReadsAGraph)
+{
+    const std::string text = R"({"scheme": "ring", "topology": {"kind": "graph",
+      "nodes": [{"name": "a", "kind": "host"}, {"name": "b", "kind": "host"},
+                {"name": "s", "kind": "switch", "tier": 1}],
+      "links": [{"a": "a", "b": "s", "rate": "1Gbps"}, {"a": "b", "b": "s", "rate": "1Gbps", "delay": "2us"}]}})";
+    const auto run = ResolveRun(Read({}, text), 0);
+    EXPECT_EQ(run.topology->GetEndpoints().size(), 2U);
+    EXPECT_EQ(run.topology->GetLinks()[1].delay, MicroSeconds(2));
+    EXPECT_EQ(run.topology->GetLinks()[0].kind, LinkKind::Host);
+    EXPECT_THAT(ErrorWith({{"topology.links.1.b", "t"}}, text),
+                HasSubstr("topology.links.1.b: no node has the name \"t\""));
+    EXPECT_THAT(ErrorWith({{"topology.links.1.b", "b"}}, text), HasSubstr("topology.links.1"));
+    EXPECT_THAT(ErrorWith({{"topology.nodes.1.name", "a"}}, text),
+                HasSubstr("topology.nodes.1.name: the name \"a\" is taken"));
+    EXPECT_THAT(ErrorWith({{"topology.nodes.1.kind", "hots"}}, text),
+                HasSubstr("did you mean \"host\"?"));
+    EXPECT_THAT(ErrorWith({{"topology.links", "[]"}}, text),
+                AllOf(HasSubstr("topology"), HasSubstr("reach")));
+    EXPECT_THAT(ErrorWith({{"topology.nodes", "[]"}, {"topology.links", "[]"}}, text),
+                HasSubstr("no endpoint"));
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

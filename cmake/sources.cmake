@@ -8,6 +8,7 @@ set(gradsync_headers)
 list(APPEND gradsync_sources
   model/plan/chunk-layout.cc
   model/plan/chunk-race-finder.cc
+  model/plan/dataflow-builder.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
   model/plan/plan-statistics.cc
@@ -17,6 +18,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/plan/chunk-layout.h
   model/plan/chunk-race-finder.h
+  model/plan/dataflow-builder.h
   model/plan/plan-builder.h
   model/plan/plan-graph.h
   model/plan/plan-statistics.h
@@ -51,13 +53,19 @@ list(APPEND gradsync_headers
 
 # model/scheme
 list(APPEND gradsync_sources
+  model/scheme/aggregation-trees.cc
+  model/scheme/hierarchical-scheme.cc
   model/scheme/ps-scheme.cc
+  model/scheme/rat-scheme.cc
   model/scheme/ring-scheme.cc
   model/scheme/scheme-registry.cc
   model/scheme/scheme-support.cc
 )
 list(APPEND gradsync_headers
+  model/scheme/aggregation-trees.h
+  model/scheme/hierarchical-scheme.h
   model/scheme/ps-scheme.h
+  model/scheme/rat-scheme.h
   model/scheme/ring-scheme.h
   model/scheme/scheme-support.h
   model/scheme/scheme.h
@@ -189,9 +197,15 @@ list(APPEND gradsync_unit_tests
 # of model/plan and model/scheme
 list(APPEND gradsync_unit_tests
   tests/unit/chunk-layout-test.cc
+  tests/unit/dataflow-builder-test.cc
   tests/unit/plan-builder-test.cc
   tests/unit/plan-statistics-test.cc
   tests/unit/plan-verifier-test.cc
+  tests/unit/scheme-hierarchical-test.cc
+  tests/unit/scheme-ps-test.cc
+  tests/unit/scheme-rat-test.cc
+  tests/unit/scheme-registry-test.cc
+  tests/unit/scheme-ring-test.cc
 )
 
 # helper

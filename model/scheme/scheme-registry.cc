@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/hierarchical-scheme.h"
 #include "ns3/ps-scheme.h"
+#include "ns3/rat-scheme.h"
 #include "ns3/ring-scheme.h"
 #include "ns3/scheme.h"
 
@@ -19,7 +21,9 @@ const std::vector<Scheme>&
 GetSchemes()
 {
     static const std::vector<Scheme> schemes = {
+        MakeHierarchicalScheme(),
         MakePsScheme(),
+        MakeRatScheme(),
         MakeRingScheme(),
     };
     return schemes;

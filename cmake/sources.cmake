@@ -219,6 +219,7 @@ list(APPEND gradsync_unit_tests
 # model/fabric and model/transport
 list(APPEND gradsync_unit_tests
   tests/unit/fabric-port-test.cc
+  tests/unit/packet-oracle-test.cc
   tests/unit/radix-scheduler-test.cc
   tests/unit/roce-transport-test.cc
 )

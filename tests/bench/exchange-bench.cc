@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One exchange on the packet-level fabric, measured: prints one line of JSON. ./ns3 bench runs the
+// grid.
+#include "ns3/exchange-engine.h"
+#include "ns3/group-finder.h"
+#include "ns3/object-factory.h"
+#include "ns3/recorder.h"
+#include "ns3/roce-transport.h"
+#include "ns3/scheme.h"
+#include "ns3/simulator.h"
+#include "ns3/spine-leaf-topology.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sys/resource.h>
+
+using namespace ns3;
+using namespace ns3::gradsync;
+
+namespace
+{
+
+struct Options
+{
+    std::string scheme{"ring"};
+    uint32_t spines{4};
+    uint32_t leaves{4};
+    uint32_t hostsPerLeaf{4};
+    uint64_t gradientBytes{100'000'000};
+    uint32_t mtuBytes{4096};
+    std::string rate{"100Gbps"};
+    std::string scheduler{"ns3::gradsync::RadixScheduler"};
+};
+
+Job
+MakeJob(const Options& options, const Topology& topology)
+{
+    const auto* scheme = FindScheme(options.scheme);
+    if (!scheme)
+    {
+        throw std::invalid_argument("unknown scheme " + options.scheme);
+    }
+    Job job;
+    job.name = options.scheme;
+    job.endpointOf.resize(topology.GetEndpoints().size());
+    std::iota(job.endpointOf.begin(), job.endpointOf.end(), 0);
+    SchemeRequest request;
+    request.workers = static_cast<uint32_t>(job.endpointOf.size());
+    request.gradientBytes = options.gradientBytes;
+    request.groups = ComputeWorkerGroups(topology, job.endpointOf);
+    request.parameters = MakeDefaultParameters(*scheme);
+    job.plan = std::make_shared<Plan>(scheme->build(request));
+    return job;
+}
+
+uint64_t
+GetPeakRssBytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+nlohmann::ordered_json
+Run(const Options& options)
+{
+    Time::SetResolution(Time::PS);
+    Simulator::SetScheduler(ObjectFactory(options.scheduler));
+    SpineLeafOptions network;
+    network.spines = options.spines;
+    network.leaves = options.leaves;
+    network.hostsPerLeaf = options.hostsPerLeaf;
+    network.hostLink = {DataRate(options.rate), MicroSeconds(1)};
+    network.fabricLink = network.hostLink;
+    auto topology = std::make_shared<Topology>(MakeSpineLeafTopology(network));
+
+    auto roce = CreateObject<RoceTransport>();
+    roce->SetAttribute("Mtu", UintegerValue(options.mtuBytes));
+    roce->GetFabric()->SetAttribute("LoadBalancing", StringValue("destination"));
+    roce->Install(topology, std::make_shared<RoutingTables>(*topology));
+    auto engine = CreateObject<ExchangeEngine>();
+    engine->SetTransport(roce);
+    engine->AddJob(MakeJob(options, *topology));
+    Recorder recorder(engine, Recorder::Detail::Iterations);
+
+    const auto start = std::chrono::steady_clock::now();
+    Simulator::Run();
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    if (const auto failure = engine->GetFailure())
+    {
+        throw std::runtime_error(failure->reason);
+    }
+
+    const auto statistics = roce->GetStatistics();
+    const auto events = Simulator::GetEventCount();
+    const auto hops = static_cast<double>(statistics.dataPacketHops);
+    const auto& iteration = recorder.GetIterations()[0];
+    return {{"scheme", options.scheme},
+            {"hosts", topology->GetEndpoints().size()},
+            {"mtu_bytes", options.mtuBytes},
+            {"gradient_bytes", options.gradientBytes},
+            {"ict_s", (iteration.end - iteration.start).GetSeconds()},
+            {"data_packet_hops", statistics.dataPacketHops},
+            {"control_packet_hops", statistics.controlPacketHops},
+            {"dropped_packets", statistics.droppedPackets},
+            {"events", events},
+            {"events_per_hop", static_cast<double>(events) / hops},
+            {"wall_s", wall.count()},
+            {"hops_per_s", hops / wall.count()},
+            {"events_per_s", static_cast<double>(events) / wall.count()},
+            {"peak_rss_bytes", GetPeakRssBytes()}};
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    Options options;
+    CLI::App app{"One exchange on the packet-level fabric: RoCE with PFC and acknowledgements"};
+    app.add_option("--scheme", options.scheme, "ps, ring, rat, ...")->capture_default_str();
+    app.add_option("--spines", options.spines)->capture_default_str();
+    app.add_option("--leaves", options.leaves)->capture_default_str();
+    app.add_option("--hosts-per-leaf", options.hostsPerLeaf)->capture_default_str();
+    app.add_option("--gradient", options.gradientBytes, "bytes")->capture_default_str();
+    app.add_option("--mtu", options.mtuBytes, "payload bytes of a packet")->capture_default_str();
+    app.add_option("--rate", options.rate, "of every link")->capture_default_str();
+    app.add_option("--scheduler", options.scheduler, "TypeId of the event scheduler")
+        ->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    try
+    {
+        fmt::print("{}\n", Run(options).dump());
+        return 0;
+    }
+    catch (const std::exception& error)
+    {
+        fmt::print(stderr, "exchange-bench: {}\n", error.what());
+        return 1;
+    }
+}

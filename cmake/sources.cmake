@@ -232,4 +232,7 @@ list(APPEND gradsync_unit_tests
 )
 
 # Benchmarks, stand-alone only. One executable per file.
-set(gradsync_benchmarks)
+set(gradsync_benchmarks
+  tests/bench/event-core-bench.cc
+  tests/bench/exchange-bench.cc
+)

@@ -96,7 +96,7 @@ if(GRADSYNC_BENCHMARKS)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-    target_link_libraries(${name} PRIVATE gradsync gradsync-options)
+    target_link_libraries(${name} PRIVATE gradsync gradsync-options CLI11::CLI11)
   endforeach()
   # Read by ./ns3 bench.
   set(names)

@@ -4,6 +4,7 @@
 #include "ns3/exchange-engine.h"
 #include "ns3/group-finder.h"
 #include "ns3/object-factory.h"
+#include "ns3/radix-scheduler.h"
 #include "ns3/recorder.h"
 #include "ns3/roce-transport.h"
 #include "ns3/scheme.h"
@@ -70,6 +71,7 @@ nlohmann::ordered_json
 Run(const Options& options)
 {
     Time::SetResolution(Time::PS);
+    RadixScheduler::GetTypeId(); // links it in
     Simulator::SetScheduler(ObjectFactory(options.scheduler));
     SpineLeafOptions network;
     network.spines = options.spines;

@@ -227,6 +227,7 @@ list(APPEND gradsync_unit_tests
 # the fluid transport and model/engine
 list(APPEND gradsync_unit_tests
   tests/unit/exchange-engine-test.cc
+  tests/unit/fluid-oracle-test.cc
   tests/unit/fluid-transport-test.cc
   tests/unit/max-min-allocator-test.cc
 )

@@ -58,11 +58,15 @@ FluidTransport::Install(std::shared_ptr<const Topology> topology,
 {
     m_topology = std::move(topology);
     m_routes = std::move(routes);
-    const double bytesPerTick = m_efficiency * TimeStep(1).GetSeconds() / 8;
+    // Not TimeStep(1).GetSeconds(): ns-3 computes it with 64 fractional bits, 5e-8 off for 1 ps.
+    const auto ticksPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
     std::vector<double> capacities;
     for (const auto& link : m_topology->GetLinks())
     {
-        capacities.insert(capacities.end(), 2, link.rate.GetBitRate() * bytesPerTick);
+        capacities.insert(capacities.end(),
+                          2,
+                          m_efficiency * static_cast<double>(link.rate.GetBitRate()) / 8 /
+                              ticksPerSecond);
     }
     m_allocator = MaxMinAllocator(std::move(capacities));
 }

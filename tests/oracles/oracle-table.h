@@ -31,7 +31,7 @@ struct Fraction
     }
 };
 
-/// How a value of the table was found: what a test may expect of it.
+/// Where a value of the table comes from.
 enum class OracleKind
 {
     Reference, //!< printed in the project's reference (section 6, or 5 for the study)
@@ -116,7 +116,7 @@ GetRackOracles()
     };
 }
 
-/// RAT in sub-chunks: from 4 on it takes as long as the bound (2/w) max(w - 1, o(r - 1)).
+/// RAT in sub-chunks: from 4 on it meets the bound (2/w) max(w - 1, o(r - 1)).
 inline std::vector<Oracle>
 GetSubChunkOracles()
 {
@@ -196,7 +196,7 @@ GetStudyRows()
     };
 }
 
-/// The study as oracles: PS, ring and RAT with a barrier per level.
+/// The study as oracles: PS, ring, RAT pipelined, with a barrier per level, and in one piece.
 inline std::vector<Oracle>
 GetStudyOracles()
 {
@@ -206,18 +206,26 @@ GetStudyOracles()
         const auto w = row.workers;
         const auto o = row.oversubscription;
         const auto suffix = "Study" + std::to_string(o);
-        // Bytes across racks: 2(w - w_r), 2r(1 - 1/w), 2(r - 1).
+        const auto addRat = [&](const std::string& name,
+                                int64_t chunks,
+                                bool barrier,
+                                Fraction time) {
+            // 2(r - 1) across racks, however it is cut.
+            oracles.push_back(
+                {name + suffix, "rat", w, 4, o, RatParameters(chunks, barrier), time, Fraction{6}});
+        };
+        // Bytes across racks: 2(w - w_r) and 2r(1 - 1/w).
         oracles.push_back({"ps" + suffix, "ps", w, 4, o, {}, row.ps, Fraction{2 * (w - w / 4)}});
         oracles.push_back(
             {"ring" + suffix, "ring", w, 4, o, {}, row.ring, Fraction{8 * (w - 1), w}});
-        oracles.push_back({"ratLevel" + suffix,
-                           "rat",
-                           w,
-                           4,
-                           o,
-                           RatParameters(1, true),
-                           row.ratLevel,
-                           Fraction{6}});
+        addRat("ratM4", 4, false, row.ring);
+        addRat("ratM8", 8, false, row.ring);
+        addRat("ratLevel", 1, true, row.ratLevel);
+        // In one piece nothing overlaps but the root's broadcast in its own rack with that between
+        // racks: [(w - r) + o(r - 1)] to reduce, [o(r - 1) + (r - 1)(w_r - 1)] to broadcast, over
+        // w.
+        addRat("ratTree", 1, false, {20 * o - 7, w});
+        oracles.back().kind = OracleKind::ClosedForm;
     }
     return oracles;
 }

@@ -2,6 +2,7 @@
 // Every oracle of the table, plan to transport, on the ideal network.
 #include "oracles/oracle-run.h"
 #include "oracles/oracle-table.h"
+#include "support/picosecond-clock.h"
 
 #include "ns3/fluid-transport.h"
 
@@ -27,6 +28,11 @@ namespace
 
 class FluidOracle : public testing::TestWithParam<oracles::Oracle>
 {
+  protected:
+    static void SetUpTestSuite()
+    {
+        tests::UsePicoseconds();
+    }
 };
 
 TEST_P(FluidOracle, TakesTheTimeAndCrossesRacksWithTheBytesOfTheTable)

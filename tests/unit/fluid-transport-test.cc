@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "oracles/oracle-network.h"
+#include "support/picosecond-clock.h"
 
 #include "ns3/double.h"
 #include "ns3/fluid-transport.h"
@@ -40,6 +41,11 @@ class Collector : public MessageHandler
 class FluidTransportTest : public testing::Test
 {
   protected:
+    static void SetUpTestSuite()
+    {
+        tests::UsePicoseconds();
+    }
+
     void Install(Time delay)
     {
         network = oracles::MakeRackNetwork(2, 2, {DataRate("8Mbps"), DataRate("8Mbps"), delay});

@@ -178,7 +178,10 @@ list(APPEND gradsync_headers
 set(gradsync_program_sources)
 
 # ns-3 TestSuites: run by test.py in the tree, by gradsync-test-runner stand-alone.
-set(gradsync_suite_sources)
+set(gradsync_suite_sources
+  tests/suites/gradsync-oracle-suite.cc
+  tests/suites/gradsync-plan-suite.cc
+)
 
 # GoogleTest unit tests, stand-alone only. One executable per file, named after it.
 set(gradsync_unit_tests)

@@ -230,6 +230,22 @@ GetStudyOracles()
     return oracles;
 }
 
+/// The whole table.
+inline std::vector<Oracle>
+GetAllOracles()
+{
+    std::vector<Oracle> all;
+    for (const auto& group : {GetDedicatedPsOracles(),
+                              GetRackOracles(),
+                              GetSubChunkOracles(),
+                              GetHierarchicalOracles(),
+                              GetStudyOracles()})
+    {
+        all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+}
+
 } // namespace ns3::gradsync::oracles
 
 #endif // GRADSYNC_ORACLE_TABLE_H

@@ -17,6 +17,22 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 
+# Debian's ns-3 names folders that its packages do not bring along (/usr/include/python3.11), at which
+# CMake stops. Nothing here includes from them.
+get_property(imported_targets DIRECTORY PROPERTY IMPORTED_TARGETS)
+foreach(target ${imported_targets})
+  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  if(target MATCHES "^ns3::" AND folders)
+    set(existing)
+    foreach(folder ${folders})
+      if(EXISTS ${folder})
+        list(APPEND existing ${folder})
+      endif()
+    endforeach()
+    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${existing}")
+  endif()
+endforeach()
+
 # Imported targets are ns3::libcore up to ns-3.42 and ns3::core from 3.43.
 function(gradsync_ns3_libraries output)
   set(libraries)

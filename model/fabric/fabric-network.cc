@@ -6,6 +6,7 @@
 #include "ns3/enum.h"
 #include "ns3/hash.h"
 #include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-format.h"
 
@@ -80,7 +81,16 @@ FabricNetwork::GetTypeId()
                 "loss, and no random number is drawn.",
                 DoubleValue(0.0),
                 MakeDoubleAccessor(&FabricNetwork::m_lossRate),
-                MakeDoubleChecker<double>(0.0, 1.0));
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddTraceSource("Drop",
+                            "A packet was dropped for want of buffer or lost on the wire: port "
+                            "(2 * link + direction) and bytes on the wire.",
+                            MakeTraceSourceAccessor(&FabricNetwork::m_dropTrace),
+                            "ns3::gradsync::FabricNetwork::DropCallback")
+            .AddTraceSource("Pause",
+                            "A sending port was paused by PFC (true) or let go (false).",
+                            MakeTraceSourceAccessor(&FabricNetwork::m_pauseTrace),
+                            "ns3::gradsync::FabricNetwork::PauseCallback");
     return tid;
 }
 
@@ -228,12 +238,26 @@ FabricNetwork::ConnectPorts()
         const auto toB = portNumberOf(link.b, id);
         m_ports[2 * id].Install(simulator, link.rate, link.delay, m_nodes[link.b].get(), toB);
         m_ports[2 * id + 1].Install(simulator, link.rate, link.delay, m_nodes[link.a].get(), toA);
+        m_ports[2 * id].SetObserver(this, 2 * id);
+        m_ports[2 * id + 1].SetObserver(this, 2 * id + 1);
         if (IsEthernet(link))
         {
             m_ports[2 * id].SetLoss(m_loss.get());
             m_ports[2 * id + 1].SetLoss(m_loss.get());
         }
     }
+}
+
+void
+FabricNetwork::OnDrop(uint32_t portIndex, const FabricPacket& packet)
+{
+    m_dropTrace(portIndex, packet.wireBytes);
+}
+
+void
+FabricNetwork::OnPause(uint32_t portIndex, bool paused)
+{
+    m_pauseTrace(portIndex, paused);
 }
 
 FabricEndpoint&

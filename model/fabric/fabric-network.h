@@ -11,6 +11,7 @@
 #include "ns3/packet-loss.h"
 #include "ns3/routing-tables.h"
 #include "ns3/topology.h"
+#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,7 @@ namespace ns3::gradsync
  * The packet-level network: a port for each direction of each link of a Topology, a switch for each
  * node that forwards, an endpoint for each that does not.
  */
-class FabricNetwork : public Object
+class FabricNetwork : public Object, private PortObserver
 {
   public:
     static TypeId GetTypeId();
@@ -53,7 +54,14 @@ class FabricNetwork : public Object
     PortCounters GetCounters(size_t index) const;
     size_t GetPortCount() const;
 
+    /// Signature of the trace source "Drop". \param port as the index of GetCounters
+    using DropCallback = void (*)(uint32_t port, uint32_t wireBytes);
+    /// Signature of the trace source "Pause". \param port the paused sender
+    using PauseCallback = void (*)(uint32_t port, bool paused);
+
   private:
+    void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
+    void OnPause(uint32_t portIndex, bool paused) override;
     void ComputeTierDivisors();
     void ConnectPorts();
     void AddNodes(uint32_t maxFrameBytes);
@@ -80,6 +88,8 @@ class FabricNetwork : public Object
     std::unique_ptr<PacketLoss> m_loss; //!< null without loss
     std::vector<uint32_t>
         m_tierDivisors; //!< D-mod-k: product of the upward fan-outs below each tier
+    TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
+    TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"
 };
 
 } // namespace ns3::gradsync

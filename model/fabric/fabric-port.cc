@@ -69,9 +69,10 @@ FabricPort::Arrive()
         Schedule(m_flying.Front()->arrival - now, PeekPointer(m_arrival));
     }
     Sync(now);
-    if (m_loss && m_loss->Take(packet))
+    if (m_loss && m_loss->IsLost(*packet))
     {
-        CountDrop();
+        CountDrop(*packet);
+        m_loss->Discard(packet);
         return;
     }
     m_peer->Receive(packet, m_peerPort, now);
@@ -160,6 +161,10 @@ FabricPort::SetPaused(bool paused, TimeStepCount now)
     }
     Sync(now);
     m_paused = paused;
+    if (m_observer)
+    {
+        m_observer->OnPause(m_index, paused);
+    }
     if (paused)
     {
         m_pausedSince = now;
@@ -167,6 +172,16 @@ FabricPort::SetPaused(bool paused, TimeStepCount now)
     }
     m_counters.pausedFor += now - m_pausedSince;
     Restart(now);
+}
+
+void
+FabricPort::CountDrop(const FabricPacket& packet)
+{
+    ++m_counters.droppedPackets;
+    if (m_observer)
+    {
+        m_observer->OnDrop(m_index, packet);
+    }
 }
 
 PortCounters

@@ -32,6 +32,17 @@ class PacketSource
     ~PacketSource() = default;
 };
 
+/// Told of the rare things that happen at a port.
+class PortObserver
+{
+  public:
+    virtual void OnDrop(uint32_t portIndex, const FabricPacket& packet) = 0;
+    virtual void OnPause(uint32_t portIndex, bool paused) = 0;
+
+  protected:
+    ~PortObserver() = default;
+};
+
 /// Counters of one direction of a link.
 struct PortCounters
 {
@@ -89,6 +100,13 @@ class FabricPort
         m_loss = loss;
     }
 
+    /// Who hears of drops and pauses. \param index the number by which it knows this port
+    void SetObserver(PortObserver* observer, uint32_t index)
+    {
+        m_observer = observer;
+        m_index = index;
+    }
+
     /// Starts everything that should have started up to `now`.
     void Sync(TimeStepCount now)
     {
@@ -131,11 +149,8 @@ class FabricPort
         return m_queueBytes;
     }
 
-    /// Counts a packet that found no room here.
-    void CountDrop()
-    {
-        ++m_counters.droppedPackets;
-    }
+    /// Counts a packet that found no room here, or was lost on the wire.
+    void CountDrop(const FabricPacket& packet);
 
     /// Counters up to `now`.
     PortCounters GetCounters(TimeStepCount now) const;
@@ -191,6 +206,8 @@ class FabricPort
     Ptr<EventImpl> m_departure;
     PortCounters m_counters;
     TimeStepCount m_pausedSince{0};
+    PortObserver* m_observer{nullptr};
+    uint32_t m_index{0};
 };
 
 } // namespace ns3::gradsync

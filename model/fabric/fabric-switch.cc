@@ -59,7 +59,7 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
         }
         else
         {
-            egress->CountDrop();
+            egress->CountDrop(*packet);
             m_pool.Give(packet);
         }
         return;

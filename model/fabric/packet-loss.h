@@ -27,16 +27,17 @@ class PacketLoss
         m_random->SetStream(stream);
     }
 
-    /// Draws for one packet; true: it is lost and has gone back to the pool.
-    bool Take(FabricPacket* packet)
+    /// Draws for one packet.
+    bool IsLost(const FabricPacket& packet)
     {
-        const bool isPfc = packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume;
-        if (isPfc || m_random->GetValue() >= m_rate)
-        {
-            return false;
-        }
+        const bool isPfc = packet.kind == PacketKind::Pause || packet.kind == PacketKind::Resume;
+        return !isPfc && m_random->GetValue() < m_rate;
+    }
+
+    /// Takes a lost packet out of the world.
+    void Discard(FabricPacket* packet)
+    {
         m_pool.Give(packet);
-        return true;
     }
 
   private:

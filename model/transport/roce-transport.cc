@@ -4,6 +4,7 @@
 #include "ns3/enum.h"
 #include "ns3/hash.h"
 #include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-format.h"
 
@@ -60,7 +61,13 @@ RoceTransport::GetTypeId()
                 "Rate control of the queue pairs: none (line rate, held back by PFC only).",
                 EnumValue(CC_NONE),
                 MakeEnumAccessor(&RoceTransport::m_congestionControl),
-                MakeEnumChecker(CC_NONE, "none"));
+                MakeEnumChecker(CC_NONE, "none"))
+            .AddTraceSource("Recovery",
+                            "A queue pair goes back to its last acknowledged packet: source and "
+                            "destination endpoint, and whether a timeout (true) or a negative "
+                            "acknowledgement (false) made it.",
+                            MakeTraceSourceAccessor(&RoceTransport::m_recoveryTrace),
+                            "ns3::gradsync::RoceTransport::RecoveryCallback");
     return tid;
 }
 
@@ -342,7 +349,7 @@ RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
     if (packet.kind == PacketKind::Nak && packet.psn == queuePair.ackedPsn &&
         queuePair.nextPsn > packet.psn)
     {
-        GoBack(queuePair);
+        GoBack(queuePair, false);
     }
     if (MaySend(queuePair) && !queuePair.isReady)
     {
@@ -387,8 +394,9 @@ RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCoun
 }
 
 void
-RoceTransport::GoBack(RoceQueuePair& queuePair)
+RoceTransport::GoBack(RoceQueuePair& queuePair, bool isTimeout)
 {
+    m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
     queuePair.nextPsn = queuePair.ackedPsn;
     queuePair.sending = queuePair.oldest; // holds ackedPsn, since all before it are acknowledged
 }
@@ -403,7 +411,7 @@ RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
     }
     auto& nic = GetNic(queuePair);
     nic.Touch(queuePair, now);
-    GoBack(queuePair);
+    GoBack(queuePair, true);
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
 }

@@ -6,6 +6,7 @@
 #include "ns3/object-pool.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
+#include "ns3/traced-callback.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
@@ -40,6 +41,10 @@ class RoceTransport : public Transport, private PacketSink
     void Send(const Message& message) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
+
+    /// Signature of the trace source "Recovery": a queue pair goes back to its last acknowledged
+    /// packet.
+    using RecoveryCallback = void (*)(uint32_t src, uint32_t dst, bool isTimeout);
 
     /// The fabric, whose Attributes may be set until Install.
     Ptr<FabricNetwork> GetFabric() const;
@@ -89,7 +94,7 @@ class RoceTransport : public Transport, private PacketSink
     void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now);
     void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
-    void GoBack(RoceQueuePair& queuePair);
+    void GoBack(RoceQueuePair& queuePair, bool isTimeout);
     void Fail(RoceQueuePair& queuePair);
 
     RoceQueuePair& Open(const Connection& connection);
@@ -114,6 +119,7 @@ class RoceTransport : public Transport, private PacketSink
     std::unordered_map<Connection, RoceQueuePair*, ConnectionHash> m_open; //!< never iterated
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
+    TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace; //!< trace source "Recovery"
 };
 
 } // namespace ns3::gradsync

@@ -41,6 +41,23 @@ class CountingHandler : public MessageHandler
     Time lastDelivery;
 };
 
+/// Counts what trace sources report.
+struct Tally
+{
+    void OnDrop(uint32_t, uint32_t)
+    {
+        ++drops;
+    }
+
+    void OnRecovery(uint32_t, uint32_t, bool)
+    {
+        ++recoveries;
+    }
+
+    uint64_t drops{0};
+    uint64_t recoveries{0};
+};
+
 class RoceTransportTest : public ::testing::Test
 {
   protected:
@@ -176,6 +193,24 @@ TEST_F(RoceTransportTest, WithoutPfcIncastDropsAndGoBackNDeliversAllTheSame)
     EXPECT_EQ(statistics.goodputBytes, 8u * 500000);
     EXPECT_EQ(m_handler.delivered.size(), 8u);
     EXPECT_THAT(m_handler.delivered, ::testing::Each(::testing::Pair(::testing::_, 1)));
+}
+
+TEST_F(RoceTransportTest, TraceSourcesCountWhatTheStatisticsCount)
+{
+    SetFabric("LossRate", DoubleValue(0.2));
+    SetFabric("BufferBytes", UintegerValue(200000));
+    Tally tally;
+    m_transport->GetFabric()->TraceConnectWithoutContext("Drop",
+                                                         MakeCallback(&Tally::OnDrop, &tally));
+    m_transport->TraceConnectWithoutContext("Recovery", MakeCallback(&Tally::OnRecovery, &tally));
+    InstallStar(4);
+    Send(1, 0, 300000, 1);
+    Send(2, 0, 300000, 2);
+    Simulator::Run();
+    EXPECT_GT(tally.drops, 0u);
+    EXPECT_EQ(tally.drops, m_transport->GetStatistics().droppedPackets);
+    EXPECT_GT(tally.recoveries, 0u);
+    EXPECT_LE(tally.recoveries, m_transport->GetStatistics().retransmittedPackets);
 }
 
 TEST_F(RoceTransportTest, BufferSmallerThanTheHeadroomIsRefused)

@@ -129,16 +129,27 @@ list(APPEND gradsync_headers
 
 # helper
 list(APPEND gradsync_sources
+  helper/atomic-file.cc
   helper/attribute-reader.cc
+  helper/bandwidth-bound.cc
+  helper/describe-command.cc
   helper/document-path.cc
   helper/graph-topology-reader.cc
+  helper/inspect-commands.cc
   helper/job-planner.cc
   helper/job-reader.cc
   helper/json-document.cc
   helper/json-value.cc
+  helper/manifest.cc
   helper/nearest-name.cc
+  helper/process-pool.cc
   helper/program-version.cc
+  helper/progress-meter.cc
+  helper/result-files.cc
   helper/result-rows.cc
+  helper/result-table.cc
+  helper/run-command.cc
+  helper/run-store.cc
   helper/scenario-reader.cc
   helper/scenario-runner.cc
   helper/scenario-sweep.cc
@@ -150,17 +161,26 @@ list(APPEND gradsync_sources
   helper/units.cc
 )
 list(APPEND gradsync_headers
+  helper/atomic-file.h
   helper/attribute-reader.h
+  helper/bandwidth-bound.h
   helper/document-path.h
   helper/graph-topology-reader.h
   helper/job-planner.h
   helper/job-reader.h
   helper/json-document.h
   helper/json-value.h
+  helper/manifest.h
   helper/nearest-name.h
+  helper/process-pool.h
+  helper/program-commands.h
   helper/program-version.h
+  helper/progress-meter.h
+  helper/result-files.h
   helper/result-rows.h
+  helper/result-table.h
   helper/run-result.h
+  helper/run-store.h
   helper/scenario-error.h
   helper/scenario-reader.h
   helper/scenario-runner.h
@@ -175,7 +195,7 @@ list(APPEND gradsync_headers
 )
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
-set(gradsync_program_sources)
+set(gradsync_program_sources examples/gradsync.cc)
 
 # ns-3 TestSuites: run by test.py in the tree, by gradsync-test-runner stand-alone.
 set(gradsync_suite_sources

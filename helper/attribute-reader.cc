@@ -3,6 +3,7 @@
 
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
+#include "ns3/units.h"
 
 #include <algorithm>
 #include <cctype>
@@ -163,6 +164,19 @@ ListAttributes(TypeId type)
         return a.key < b.key;
     });
     return entries;
+}
+
+std::string
+ShowDefault(const AttributeEntry& entry)
+{
+    const auto& information = entry.information;
+    if (const auto* time = dynamic_cast<const TimeValue*>(PeekPointer(information.initialValue)))
+    {
+        // ns-3 itself prints picoseconds with six digits.
+        return FormatTime(time->Get());
+    }
+    return information.initialValue->SerializeToString(information.checker) +
+           (CountsBytes(entry.key) ? "B" : "");
 }
 
 std::vector<std::string>

@@ -27,6 +27,9 @@ struct AttributeEntry
 /// key.
 std::vector<AttributeEntry> ListAttributes(TypeId type);
 
+/// The default of an Attribute as a scenario would write it.
+std::string ShowDefault(const AttributeEntry& entry);
+
 /// Their keys.
 std::vector<std::string> GetAttributeKeys(TypeId type);
 

@@ -215,6 +215,21 @@ MakePoint(const Scenario& scenario, uint32_t index)
     return point;
 }
 
+Json
+InlineTopologyFile(const Scenario& scenario)
+{
+    Json document = scenario.document;
+    for (const auto& axis : scenario.axes)
+    {
+        if (axis.path == "topology" || axis.path == "topology.file")
+        {
+            return document;
+        }
+    }
+    InlineTopology(document, scenario.file);
+    return document;
+}
+
 ResolvedRun
 ResolveRun(const Scenario& scenario, uint32_t index)
 {

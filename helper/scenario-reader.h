@@ -41,6 +41,10 @@ Scenario ParseScenario(std::string_view text,
  */
 ScenarioPoint MakePoint(const Scenario& scenario, uint32_t index);
 
+/// The scenario's document with the content of its topology file in it, unless the sweep chooses
+/// the file.
+Json InlineTopologyFile(const Scenario& scenario);
+
 /// Reads a run completely. \throws ScenarioError
 ResolvedRun ResolveRun(const Scenario& scenario, uint32_t index);
 

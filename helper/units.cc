@@ -186,6 +186,21 @@ ParseBytes(std::string_view text)
 }
 
 std::string
+FormatTime(Time time)
+{
+    const auto picoseconds = static_cast<uint64_t>(time.GetPicoSeconds());
+    const Unit* best = TIME_UNITS.data();
+    for (const auto& unit : TIME_UNITS)
+    {
+        if (picoseconds != 0 && picoseconds % unit.factor == 0)
+        {
+            best = &unit;
+        }
+    }
+    return fmt::format("{}{}", picoseconds / best->factor, best->name);
+}
+
+std::string
 FormatPicoseconds(int64_t picoseconds)
 {
     const bool negative = picoseconds < 0;

@@ -30,6 +30,9 @@ Time ParseTime(std::string_view text);
 /// 1024).
 uint64_t ParseBytes(std::string_view text);
 
+/// A time as ParseTime reads it, in the largest unit that needs no fraction.
+std::string FormatTime(Time time);
+
 /// Decimal seconds with 12 digits after the point, exactly: the time's picoseconds.
 std::string FormatSeconds(Time time);
 

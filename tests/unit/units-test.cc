@@ -94,6 +94,14 @@ TEST(Units, PartsOfTheSmallestUnitAreRefusedWithTheNearestValue)
     EXPECT_THAT(ErrorOf(ParseTime, "0.5ps"), testing::HasSubstr("the nearest is 1ps"));
 }
 
+TEST(Units, TimesAreWrittenInTheLargestWholeUnit)
+{
+    UsePicoseconds();
+    EXPECT_EQ(FormatTime(NanoSeconds(67'108'864)), "67108864ns");
+    EXPECT_EQ(FormatTime(Seconds(120)), "2min");
+    EXPECT_EQ(FormatTime(Time(0)), "0ps");
+}
+
 TEST(Units, SecondsArePrintedExactly)
 {
     EXPECT_EQ(FormatPicoseconds(0), "0.000000000000");

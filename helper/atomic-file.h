@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ATOMIC_FILE_H
+#define GRADSYNC_ATOMIC_FILE_H
+
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+namespace ns3::gradsync
+{
+
+/// Writes a file under a temporary name in the same folder; Commit puts it in place, all at once.
+class AtomicFile
+{
+  public:
+    /// \throws std::runtime_error when the file cannot be made
+    explicit AtomicFile(std::filesystem::path path);
+
+    /// Without Commit nothing is left behind.
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    std::ostream& GetStream()
+    {
+        return m_stream;
+    }
+
+    /// \throws std::runtime_error when something could not be written
+    void Commit();
+
+  private:
+    std::filesystem::path m_path;
+    std::filesystem::path m_temporary;
+    std::ofstream m_stream;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ATOMIC_FILE_H

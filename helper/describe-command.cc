@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/bandwidth-bound.h"
+#include "ns3/job-planner.h"
+#include "ns3/plan-statistics.h"
+#include "ns3/program-commands.h"
+#include "ns3/scenario-reader.h"
+#include "ns3/scenario-runner.h"
+#include "ns3/time-resolution.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <ostream>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Above this many transfers the fluid ICT takes longer than anyone wants to wait for a
+/// description.
+constexpr uint64_t MAX_FLUID_TRANSFERS = 20'000;
+
+void
+DescribeTopology(const Topology& topology, std::ostream& out)
+{
+    std::map<std::string, uint32_t> nodes;
+    for (const auto& node : topology.GetNodes())
+    {
+        ++nodes[std::string(ToString(node.kind))];
+    }
+    std::map<std::string, uint32_t> links;
+    for (const auto& link : topology.GetLinks())
+    {
+        ++links[fmt::format("{} {:g} Gb/s",
+                            ToString(link.kind),
+                            static_cast<double>(link.rate.GetBitRate()) / 1e9)];
+    }
+    std::string text =
+        fmt::format("  topology: {} endpoints; nodes", topology.GetEndpoints().size());
+    for (const auto& [kind, count] : nodes)
+    {
+        text += fmt::format(" {} {},", count, kind);
+    }
+    text.back() = ';';
+    text += " links";
+    for (const auto& [kind, count] : links)
+    {
+        text += fmt::format(" {} {},", count, kind);
+    }
+    text.pop_back();
+    out << text << '\n';
+}
+
+void
+DescribeJob(const JobSpec& job,
+            const PlannedJob& planned,
+            const BandwidthBound& bound,
+            std::ostream& out)
+{
+    const auto statistics = ComputePlanStatistics(*planned.plan, planned.rankGroups);
+    out << fmt::format(
+        "  {}: {}, {} workers, {} dedicated servers, gradient {} bytes, {} iterations\n",
+        job.name,
+        job.scheme.scheme->name,
+        job.workers,
+        job.endpointOf.size() - job.workers,
+        job.gradientBytes,
+        job.iterations);
+    for (const auto& level : planned.workerGroups.levels)
+    {
+        out << fmt::format("    level {}: {} groups, oversubscription {:g}\n",
+                           level.name,
+                           level.groupCount,
+                           level.oversubscription);
+    }
+    out << fmt::format(
+        "    plan: {} transfers, {} bytes; one rank sends at most {}, receives at most {}; "
+        "longest chain {} transfers\n",
+        statistics.transferCount,
+        statistics.totalBytes,
+        statistics.GetPeakSentBytes(),
+        statistics.GetPeakReceivedBytes(),
+        statistics.GetLongestChain());
+    for (const auto& crossing : statistics.crossings)
+    {
+        out << fmt::format("    across {}s: {} bytes in {} transfers\n",
+                           crossing.level,
+                           crossing.bytes,
+                           crossing.transfers);
+    }
+    out << fmt::format("    bandwidth bound: {:.6f} ms, by the link {} -> {}\n",
+                       bound.seconds * 1e3,
+                       bound.from,
+                       bound.to);
+}
+
+void
+DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
+{
+    if (transfers > MAX_FLUID_TRANSFERS)
+    {
+        out << fmt::format(
+            "  fluid ICT: not computed for {} transfers; run it with --set transport=fluid\n",
+            transfers);
+        return;
+    }
+    static const Json fluid = Json{{"kind", "fluid"}};
+    run.transport = ReadTransport(JsonValue(fluid, "", ""));
+    run.recordMessages = false;
+    for (auto& job : run.jobs)
+    {
+        job.iterations = 1;
+    }
+    const auto result = RunScenario(run);
+    for (const auto& record : result.iterations)
+    {
+        out << fmt::format("  fluid ICT of {}: {:.6f} ms\n",
+                           run.jobs[record.job].name,
+                           static_cast<double>((record.end - record.start).GetPicoSeconds()) / 1e9);
+    }
+}
+
+} // namespace
+
+int
+DescribeCommand(const std::filesystem::path& file,
+                const std::vector<ScenarioOverride>& overrides,
+                std::ostream& out)
+{
+    UsePicoseconds();
+    const auto scenario = ReadScenario(file, overrides);
+    out << fmt::format("{}\n{} run{}\n",
+                       scenario.title,
+                       scenario.runCount,
+                       scenario.runCount == 1 ? "" : "s");
+    for (uint32_t index = 0; index < scenario.runCount; ++index)
+    {
+        const auto run = ResolveRun(scenario, index);
+        const auto point = DescribePoint(scenario, run.point);
+        out << fmt::format("\nrun {}{}\n", index, point.empty() ? "" : ": " + point);
+        DescribeTopology(*run.topology, out);
+        out << fmt::format("  transport: {}\n", run.transport.kind);
+        const RoutingTables routes(*run.topology);
+        uint64_t transfers = 0;
+        for (const auto& job : run.jobs)
+        {
+            const auto planned = PlanJob(job, *run.topology);
+            transfers += planned.plan->GetOperations().size();
+            DescribeJob(job,
+                        planned,
+                        ComputeBandwidthBound(*planned.plan, job.endpointOf, *run.topology, routes),
+                        out);
+        }
+        DescribeFluid(run, transfers, out);
+    }
+    return exit_code::OK;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/program-commands.h"
+#include "ns3/scenario-reader.h"
+#include "ns3/scenario-runner.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-reader.h"
+
+#include <fmt/format.h>
+#include <ostream>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+void
+ListAttributesOf(TypeId type, std::ostream& out)
+{
+    for (const auto& entry : ListAttributes(type))
+    {
+        out << fmt::format("      {} = {}  {}\n",
+                           entry.key,
+                           ShowDefault(entry),
+                           entry.information.help);
+    }
+}
+
+} // namespace
+
+int
+ValidateCommand(const std::filesystem::path& file,
+                const std::vector<ScenarioOverride>& overrides,
+                std::ostream& out)
+{
+    UsePicoseconds();
+    const auto scenario = ReadScenario(file, overrides);
+    for (uint32_t run = 0; run < scenario.runCount; ++run)
+    {
+        CheckRun(ResolveRun(scenario, run), true);
+    }
+    out << fmt::format("{}: valid, {} run{}; every plan is an all-reduce\n",
+                       file.string(),
+                       scenario.runCount,
+                       scenario.runCount == 1 ? "" : "s");
+    return exit_code::OK;
+}
+
+int
+ResolveCommand(const std::filesystem::path& file,
+               const std::vector<ScenarioOverride>& overrides,
+               std::ostream& out)
+{
+    UsePicoseconds();
+    const auto scenario = ReadScenario(file, overrides);
+    Json runs = Json::array();
+    for (uint32_t run = 0; run < scenario.runCount; ++run)
+    {
+        const auto resolved = ResolveRun(scenario, run);
+        Json entry;
+        entry["run"] = run;
+        entry["values"] = Json::object();
+        for (size_t i = 0; i < scenario.axes.size(); ++i)
+        {
+            entry["values"][scenario.axes[i].path] = resolved.point.values[i];
+        }
+        entry["scenario"] = resolved.point.document;
+        runs.push_back(std::move(entry));
+    }
+    out << runs.dump(2) << '\n';
+    return exit_code::OK;
+}
+
+int
+ListCommand(std::ostream& out)
+{
+    UsePicoseconds();
+    out << "Schemes (scheme.kind)\n";
+    for (const auto& scheme : GetSchemes())
+    {
+        out << fmt::format("  {:<14}{} [{}]\n", scheme.name, scheme.summary, scheme.source);
+        for (const auto& parameter : scheme.parameters)
+        {
+            out << fmt::format("      {} = {}  {}\n",
+                               parameter.name,
+                               ShowParameter(parameter.defaultValue),
+                               parameter.help);
+        }
+    }
+    out << "\nTopologies (topology.kind)\n";
+    for (const auto& kind : GetTopologyKinds())
+    {
+        out << fmt::format("  {:<14}{}\n", kind, GetTopologySummary(kind));
+    }
+    out << "\nTransports (transport.kind)\n";
+    for (const auto& entry : GetTransports())
+    {
+        out << fmt::format("  {:<14}{}\n", entry.kind, entry.summary);
+        ListAttributesOf(entry.getTypeId(), out);
+    }
+    out << "\nPacket-level network (fabric)\n";
+    ListAttributesOf(GetFabricTypeId(), out);
+    return exit_code::OK;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PROGRAM_COMMANDS_H
+#define GRADSYNC_PROGRAM_COMMANDS_H
+
+#include "ns3/progress-meter.h"
+#include "ns3/scenario.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Exit codes of the program.
+namespace exit_code
+{
+inline constexpr int OK = 0;
+inline constexpr int INTERNAL_ERROR = 1;
+inline constexpr int BAD_INPUT = 2;
+inline constexpr int UNFINISHED = 3; //!< an exchange stalled or its transport gave up
+inline constexpr int INTERRUPTED = 130;
+} // namespace exit_code
+
+/// What `--scenario` is run with.
+struct RunOptions
+{
+    std::filesystem::path file;
+    std::filesystem::path folder; //!< for the results
+    std::vector<ScenarioOverride> overrides;
+    uint32_t parallel{1}; //!< processes at a time
+    ProgressStyle progress{ProgressStyle::None};
+    bool resume{true};
+};
+
+/*
+ * The commands of the program. Each returns an exit code; bad input is a ScenarioError, thrown
+ * before anything is written.
+ */
+
+/// Runs all points of a scenario that the folder does not hold yet, and writes the results.
+int RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err);
+
+/// Checks every run, proves every plan to be an all-reduce.
+int ValidateCommand(const std::filesystem::path& file,
+                    const std::vector<ScenarioOverride>& overrides,
+                    std::ostream& out);
+
+/// Tells of every run what can be known before a packet is simulated.
+int DescribeCommand(const std::filesystem::path& file,
+                    const std::vector<ScenarioOverride>& overrides,
+                    std::ostream& out);
+
+/// Prints the runs with all values in place, as JSON.
+int ResolveCommand(const std::filesystem::path& file,
+                   const std::vector<ScenarioOverride>& overrides,
+                   std::ostream& out);
+
+/// Lists schemes with parameters, topologies, transports with Attributes.
+int ListCommand(std::ostream& out);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PROGRAM_COMMANDS_H

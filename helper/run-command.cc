@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/manifest.h"
+#include "ns3/process-pool.h"
+#include "ns3/program-commands.h"
+#include "ns3/program-version.h"
+#include "ns3/result-files.h"
+#include "ns3/result-table.h"
+#include "ns3/run-store.h"
+#include "ns3/scenario-reader.h"
+#include "ns3/scenario-runner.h"
+#include "ns3/scenario-sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// All runs of a scenario, checked.
+struct CheckedRuns
+{
+    std::vector<uint64_t> bytes;  //!< [run] message bytes to simulate
+    std::vector<uint64_t> hashes; //!< [run]
+};
+
+CheckedRuns
+CheckAll(const Scenario& scenario)
+{
+    CheckedRuns checked;
+    const uint64_t fingerprint = GetProgramFingerprint();
+    for (uint32_t run = 0; run < scenario.runCount; ++run)
+    {
+        const auto resolved = ResolveRun(scenario, run);
+        checked.bytes.push_back(CheckRun(resolved, false));
+        checked.hashes.push_back(GetRunHash(resolved.point, fingerprint));
+    }
+    return checked;
+}
+
+/// One sweep being run: the state that the callbacks of the pool share.
+class SweepExecution
+{
+  public:
+    SweepExecution(const Scenario& scenario,
+                   const RunStore& store,
+                   const RunOptions& options,
+                   std::vector<uint64_t> bytes,
+                   std::ostream& err)
+        : m_scenario(scenario),
+          m_store(store),
+          m_problems(scenario.runCount)
+    {
+        for (uint32_t run = 0; run < scenario.runCount; ++run)
+        {
+            if (store.Has(run))
+            {
+                bytes[run] = 0;
+            }
+            else
+            {
+                m_pending.push_back(run);
+                bytes[run] = std::max<uint64_t>(bytes[run], 1);
+            }
+        }
+        const auto done = scenario.runCount - m_pending.size();
+        if (done > 0 && options.progress != ProgressStyle::None)
+        {
+            err << fmt::format("{} of {} runs are done already\n", done, scenario.runCount);
+        }
+        m_meter = std::make_unique<ProgressMeter>(options.progress, err, std::move(bytes));
+    }
+
+    /// False when interrupted.
+    bool Run(uint32_t parallel)
+    {
+        ProcessPool pool(parallel);
+        const auto task = [this](uint32_t run, const ProcessPool::Report& report) {
+            m_store.Write(run, RunScenario(ResolveRun(m_scenario, run), report));
+        };
+        const bool complete =
+            pool.Run(m_pending,
+                     task,
+                     {[this](uint32_t run, uint64_t bytes) { m_meter->Update(run, bytes); },
+                      [this](uint32_t run, const TaskOutcome& outcome) { End(run, outcome); },
+                      [this] { m_meter->Draw(); }});
+        m_meter->Clear();
+        return complete;
+    }
+
+    const std::vector<std::string>& GetProblems() const
+    {
+        return m_problems;
+    }
+
+  private:
+    void End(uint32_t run, const TaskOutcome& outcome)
+    {
+        std::string text = outcome.problem;
+        m_problems[run] = outcome.problem;
+        if (outcome.ok)
+        {
+            const auto summary = m_store.ReadSummary(run);
+            text = summary.finished ? fmt::format("ICT {:.3f} ms, {:.1f} s",
+                                                  static_cast<double>(summary.meanIctPs) / 1e9,
+                                                  summary.wallSeconds)
+                                    : "unfinished: " + summary.failure;
+        }
+        m_meter->Finish(run, fmt::format("{}: {}", NameRun(run), text));
+    }
+
+    std::string NameRun(uint32_t run) const
+    {
+        const auto point = DescribePoint(m_scenario, ApplySweep(m_scenario, run));
+        return fmt::format("run {}{}", run, point.empty() ? "" : " (" + point + ")");
+    }
+
+    const Scenario& m_scenario;
+    const RunStore& m_store;
+    std::vector<uint32_t> m_pending;
+    std::vector<std::string> m_problems; //!< [run] why it gave no result; empty: it did
+    std::unique_ptr<ProgressMeter> m_meter;
+};
+
+/// Names every run that did not end well, and picks the exit code.
+int
+ReportFailures(const Scenario& scenario,
+               const RunSummaries& summaries,
+               const std::vector<std::string>& problems,
+               std::ostream& err)
+{
+    int code = exit_code::OK;
+    for (uint32_t run = 0; run < summaries.size(); ++run)
+    {
+        const auto& summary = summaries[run];
+        if (summary && summary->finished)
+        {
+            continue;
+        }
+        const auto point = DescribePoint(scenario, ApplySweep(scenario, run));
+        err << fmt::format("gradsync: error: run {}{} {}\n",
+                           run,
+                           point.empty() ? "" : " (" + point + ")",
+                           summary ? "unfinished: " + summary->failure : problems[run]);
+        // A crash is worse than an exchange that does not end.
+        code = !summary || code == exit_code::INTERNAL_ERROR ? exit_code::INTERNAL_ERROR
+                                                             : exit_code::UNFINISHED;
+    }
+    return code;
+}
+
+} // namespace
+
+int
+RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
+{
+    const auto started = std::chrono::system_clock::now();
+    const auto scenario = ReadScenario(options.file, options.overrides);
+    const auto checked = CheckAll(scenario);
+    const RunStore store(options.folder, checked.hashes);
+    if (!options.resume)
+    {
+        store.Clear();
+    }
+    SweepExecution sweep(scenario, store, options, checked.bytes, err);
+    if (!sweep.Run(options.parallel))
+    {
+        err << "gradsync: interrupted; runs that are done are kept, start again to go on\n";
+        return exit_code::INTERRUPTED;
+    }
+    const auto summaries = ReadSummaries(store, scenario.runCount);
+    WriteResultFiles(options.folder, scenario, store, summaries);
+    WriteManifest(
+        options.folder,
+        {scenario, options.overrides, checked.hashes, summaries, sweep.GetProblems(), started});
+    store.Prune();
+    out << scenario.title << "\n\n";
+    PrintResultTable(scenario, summaries, out);
+    out << "\nResults are in " << options.folder.string() << '\n' << std::flush;
+    return ReportFailures(scenario, summaries, sweep.GetProblems(), err);
+}
+
+} // namespace ns3::gradsync

@@ -259,4 +259,5 @@ list(APPEND gradsync_unit_tests
 set(gradsync_benchmarks
   tests/bench/event-core-bench.cc
   tests/bench/exchange-bench.cc
+  tests/bench/plan-bench.cc
 )

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <unordered_set>
 
 namespace ns3::gradsync
@@ -53,7 +54,7 @@ PlanGraph::ReverseEdges(const Plan& plan)
     std::inclusive_scan(waits.begin(), waits.end(), m_predecessorOffsets.begin());
     m_predecessorOffsets[count] = count == 0 ? 0 : m_predecessorOffsets[count - 1];
     m_predecessors.resize(m_predecessorOffsets[count]);
-    // Each offset starts at the end of its row and is moved to the start while the row is filled.
+    // As in PlanBuilder: each offset starts at the end of its row and moves to the start.
     for (OperationId id = 0; id < count; ++id)
     {
         for (const auto successor : plan.GetSuccessors(id))
@@ -79,12 +80,13 @@ PlanGraph::IndexTransfers(const Plan& plan)
                         m_transferOffsets.end(),
                         m_transferOffsets.begin());
     m_transfers.resize(m_transferOffsets.back());
-    for (auto id = m_order.rbegin(); id != m_order.rend(); ++id)
+    // From the back, because each offset starts at the end of its row and moves to the start.
+    for (const auto id : std::views::reverse(m_order))
     {
-        const auto& operation = operations[*id];
+        const auto& operation = operations[id];
         for (uint32_t i = 0; i < operation.chunkCount; ++i)
         {
-            m_transfers[--m_transferOffsets[operation.firstChunk + i]] = *id;
+            m_transfers[--m_transferOffsets[operation.firstChunk + i]] = id;
         }
     }
 }

@@ -139,6 +139,7 @@ class HierarchicalPlan
             cutInto(CountChunks(static_cast<uint32_t>(group.size()), m_subChunks));
         }
         std::vector<ChunkLayout> all;
+        all.reserve(layouts.size());
         for (const auto& [pieces, layout] : layouts)
         {
             all.push_back(layout);

@@ -255,9 +255,20 @@ list(APPEND gradsync_unit_tests
   tests/unit/max-min-allocator-test.cc
 )
 
+# The comparison with stock ns-3, stand-alone only: linked into the benchmarks and into unit tests named stock-*.
+set(gradsync_stock_sources
+  tests/bench/stock-network.cc
+  tests/bench/stock-ns3.cc
+  tests/bench/stock-ring-peer.cc
+)
+list(APPEND gradsync_unit_tests
+  tests/unit/stock-ns3-test.cc
+)
+
 # Benchmarks, stand-alone only. One executable per file.
 set(gradsync_benchmarks
   tests/bench/event-core-bench.cc
   tests/bench/exchange-bench.cc
   tests/bench/plan-bench.cc
+  tests/bench/stock-ns3-ring.cc
 )

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Ring all-reduce on stock ns-3 over a spine-leaf network; prints one line of JSON.
+#include "bench/stock-ns3.h"
+
+#include "ns3/spine-leaf-topology.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <sys/resource.h>
+
+namespace
+{
+
+rusage
+GetUsage()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage;
+}
+
+/// Time in user mode so far: steadier than the wall clock on a machine that does other things too.
+double
+GetUserSeconds()
+{
+    const auto time = GetUsage().ru_utime;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    using namespace ns3::gradsync;
+    SpineLeafOptions network{.spines = 2,
+                             .leaves = 4,
+                             .hostsPerLeaf = 4,
+                             .hostsOfLeaf = {},
+                             .hostLink = {ns3::DataRate("40Gbps"), ns3::MicroSeconds(1)},
+                             .fabricLink = {ns3::DataRate("40Gbps"), ns3::MicroSeconds(1)},
+                             .oversubscription = 0,
+                             .server = {}};
+    uint64_t gradientBytes = 8'000'000;
+    StockTcpOptions tcp;
+    CLI::App app{"Ring all-reduce on stock ns-3 (point-to-point devices, IPv4, TCP), 40 Gbit/s, 1 "
+                 "us a link"};
+    app.add_option("--spines", network.spines, "spine switches")->capture_default_str();
+    app.add_option("--leaves", network.leaves, "leaf switches")->capture_default_str();
+    app.add_option("--hosts-per-leaf", network.hostsPerLeaf, "hosts")->capture_default_str();
+    app.add_option("--gradient", gradientBytes, "gradient, bytes")->capture_default_str();
+    app.add_option("--mtu", tcp.mtuBytes, "largest IP packet, bytes")->capture_default_str();
+    app.add_option("--buffer", tcp.bufferBytes, "socket buffers, bytes")->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    try
+    {
+        const auto topology = MakeSpineLeafTopology(network);
+        const auto result = RunStockRing(topology, gradientBytes, tcp);
+        const nlohmann::ordered_json line{
+            {"benchmark", "stock-ns3-ring"},
+            {"hosts", topology.GetEndpoints().size()},
+            {"mtu", tcp.mtuBytes},
+            {"gradient_bytes", gradientBytes},
+            {"ict_s", result.ict.GetSeconds()},
+            {"data_packet_hops", result.dataPacketHops},
+            {"control_packet_hops", result.controlPacketHops},
+            {"dropped_packets", result.droppedPackets},
+            {"wall_s", result.wallSeconds},
+            {"user_s", GetUserSeconds()},
+            {"hops_per_s", static_cast<double>(result.dataPacketHops) / result.wallSeconds},
+            {"events", result.events},
+            // Linux counts in KiB.
+            {"peak_rss_bytes", static_cast<uint64_t>(GetUsage().ru_maxrss) * 1024}};
+        std::puts(line.dump().c_str());
+    }
+    catch (const std::exception& error)
+    {
+        std::fprintf(stderr, "stock-ns3-ring: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

@@ -36,33 +36,35 @@ int
 main(int argc, char** argv)
 {
     using namespace ns3::gradsync;
-    SpineLeafOptions network{.spines = 2,
-                             .leaves = 4,
-                             .hostsPerLeaf = 4,
-                             .hostsOfLeaf = {},
-                             .hostLink = {ns3::DataRate("40Gbps"), ns3::MicroSeconds(1)},
-                             .fabricLink = {ns3::DataRate("40Gbps"), ns3::MicroSeconds(1)},
-                             .oversubscription = 0,
-                             .server = {}};
+    SpineLeafOptions network;
+    network.spines = 4;
+    network.leaves = 4;
+    network.hostsPerLeaf = 4;
     uint64_t gradientBytes = 8'000'000;
+    std::string rate = "100Gbps";
     StockTcpOptions tcp;
-    CLI::App app{"Ring all-reduce on stock ns-3 (point-to-point devices, IPv4, TCP), 40 Gbit/s, 1 "
-                 "us a link"};
-    app.add_option("--spines", network.spines, "spine switches")->capture_default_str();
-    app.add_option("--leaves", network.leaves, "leaf switches")->capture_default_str();
-    app.add_option("--hosts-per-leaf", network.hostsPerLeaf, "hosts")->capture_default_str();
-    app.add_option("--gradient", gradientBytes, "gradient, bytes")->capture_default_str();
-    app.add_option("--mtu", tcp.mtuBytes, "largest IP packet, bytes")->capture_default_str();
-    app.add_option("--buffer", tcp.bufferBytes, "socket buffers, bytes")->capture_default_str();
+    CLI::App app{
+        "A ring all-reduce on stock ns-3 (point-to-point devices, IPv4, TCP), 1 us a link. "
+        "The options are those of exchange-bench."};
+    app.add_option("--spines", network.spines)->capture_default_str();
+    app.add_option("--leaves", network.leaves)->capture_default_str();
+    app.add_option("--hosts-per-leaf", network.hostsPerLeaf)->capture_default_str();
+    app.add_option("--gradient", gradientBytes, "bytes")->capture_default_str();
+    app.add_option("--mtu", tcp.segmentBytes, "payload bytes of a packet")->capture_default_str();
+    app.add_option("--rate", rate, "of every link")->capture_default_str();
+    app.add_option("--buffer", tcp.bufferBytes, "of a socket, bytes")->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try
     {
+        network.hostLink = {ns3::DataRate(rate), ns3::MicroSeconds(1)};
+        network.fabricLink = network.hostLink;
         const auto topology = MakeSpineLeafTopology(network);
         const auto result = RunStockRing(topology, gradientBytes, tcp);
+        const auto hops = static_cast<double>(result.dataPacketHops);
         const nlohmann::ordered_json line{
             {"benchmark", "stock-ns3-ring"},
             {"hosts", topology.GetEndpoints().size()},
-            {"mtu", tcp.mtuBytes},
+            {"mtu_bytes", tcp.segmentBytes},
             {"gradient_bytes", gradientBytes},
             {"ict_s", result.ict.GetSeconds()},
             {"data_packet_hops", result.dataPacketHops},
@@ -70,8 +72,9 @@ main(int argc, char** argv)
             {"dropped_packets", result.droppedPackets},
             {"wall_s", result.wallSeconds},
             {"user_s", GetUserSeconds()},
-            {"hops_per_s", static_cast<double>(result.dataPacketHops) / result.wallSeconds},
+            {"hops_per_s", hops / result.wallSeconds},
             {"events", result.events},
+            {"events_per_hop", static_cast<double>(result.events) / hops},
             // Linux counts in KiB.
             {"peak_rss_bytes", static_cast<uint64_t>(GetUsage().ru_maxrss) * 1024}};
         std::puts(line.dump().c_str());

@@ -39,16 +39,19 @@ void
 CheckArguments(const Topology& topology, uint64_t gradientBytes, const StockTcpOptions& options)
 {
     const auto workers = topology.GetEndpoints().size();
-    constexpr uint16_t SmallestMtu = 576; // RFC 791
-    if (workers < 2 || gradientBytes < 4 * workers || options.mtuBytes < SmallestMtu)
+    constexpr uint16_t SmallestSegment = 536; // RFC 9293, section 3.7.1
+    constexpr uint16_t LargestSegment = 65'535 - StockTcpOptions::HeaderBytes; // IPv4 length field
+    if (workers < 2 || gradientBytes < 4 * workers || options.segmentBytes < SmallestSegment ||
+        options.segmentBytes > LargestSegment)
     {
         throw std::invalid_argument(
-            fmt::format("a stock ring needs 2 workers, 4 bytes for each and an MTU of {} bytes; "
-                        "given are {} workers, {} bytes and an MTU of {} bytes",
-                        SmallestMtu,
+            fmt::format("a stock ring needs 2 workers, 4 bytes for each and segments of {} to {} "
+                        "bytes; given are {} workers, {} bytes and segments of {} bytes",
+                        SmallestSegment,
+                        LargestSegment,
                         workers,
                         gradientBytes,
-                        options.mtuBytes));
+                        options.segmentBytes));
     }
 }
 
@@ -57,7 +60,7 @@ class StockRing
 {
   public:
     StockRing(const Topology& topology, uint64_t gradientBytes, const StockTcpOptions& options)
-        : m_network(topology, options.mtuBytes),
+        : m_network(topology, options.segmentBytes + StockTcpOptions::HeaderBytes),
           m_workers(static_cast<uint32_t>(topology.GetEndpoints().size()))
     {
         const auto layout = ChunkLayout::Even(gradientBytes, m_workers);

@@ -20,13 +20,6 @@ namespace
 
 constexpr uint16_t Port = 5000;
 
-/// 20 bytes of IPv4 and 32 of TCP with time stamps leave this of a packet.
-uint32_t
-GetSegmentBytes(const StockTcpOptions& options)
-{
-    return options.mtuBytes - 52U;
-}
-
 /**
  * A TCP socket with ns-3's defaults (NewReno as in Linux, window scaling, SACK, time stamps, no
  * Nagle) but for these:
@@ -41,7 +34,7 @@ Ptr<Socket>
 MakeSocket(const Ptr<Node>& node, const StockTcpOptions& options)
 {
     auto socket = Socket::CreateSocket(node, TcpSocketFactory::GetTypeId());
-    socket->SetAttribute("SegmentSize", UintegerValue(GetSegmentBytes(options)));
+    socket->SetAttribute("SegmentSize", UintegerValue(options.segmentBytes));
     socket->SetAttribute("SndBufSize", UintegerValue(options.bufferBytes));
     socket->SetAttribute("RcvBufSize", UintegerValue(options.bufferBytes));
     socket->SetAttribute("InitialCwnd", UintegerValue(10));
@@ -76,7 +69,7 @@ StockRingPeer::Listen(const Ptr<Node>& node, const StockTcpOptions& options)
 void
 StockRingPeer::Connect(const Ptr<Node>& node, Ipv4Address neighbour, const StockTcpOptions& options)
 {
-    m_segmentBytes = GetSegmentBytes(options);
+    m_segmentBytes = options.segmentBytes;
     m_sender = MakeSocket(node, options);
     m_sender->Bind();
     m_sender->SetConnectCallback(MakeCallback(&StockRingPeer::OnConnect, this),

@@ -18,7 +18,10 @@ namespace ns3::gradsync
 /// touched.
 struct StockTcpOptions
 {
-    uint16_t mtuBytes{1500};
+    /// Payload of a full packet. The default fills an Ethernet MTU of 1500 bytes.
+    uint16_t segmentBytes{1448};
+    /// 20 bytes of IPv4 and 32 of TCP with time stamps.
+    static constexpr uint16_t HeaderBytes = 52;
     /// Send and receive buffer, and with them the largest window.
     uint32_t bufferBytes{262'144};
 };

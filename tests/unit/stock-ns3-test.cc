@@ -71,7 +71,8 @@ TEST(StockNs3, RejectsWhatIsNoRing)
 {
     EXPECT_THROW(RunStockRing(MakeNetwork(1, 1), 1000), std::invalid_argument);
     EXPECT_THROW(RunStockRing(MakeNetwork(1, 4), 15), std::invalid_argument);
-    EXPECT_THROW(RunStockRing(MakeNetwork(1, 4), 1000, {.mtuBytes = 100}), std::invalid_argument);
+    EXPECT_THROW(RunStockRing(MakeNetwork(1, 4), 1000, {.segmentBytes = 100}),
+                 std::invalid_argument);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "bench/stock-ns3.h"
 
 #include "ns3/spine-leaf-topology.h"
+#include "ns3/units.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -56,7 +57,7 @@ main(int argc, char** argv)
     CLI11_PARSE(app, argc, argv);
     try
     {
-        network.hostLink = {ns3::DataRate(rate), ns3::MicroSeconds(1)};
+        network.hostLink = {ParseRate(rate), ns3::MicroSeconds(1)};
         network.fabricLink = network.hostLink;
         const auto topology = MakeSpineLeafTopology(network);
         const auto result = RunStockRing(topology, gradientBytes, tcp);

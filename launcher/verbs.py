@@ -3,13 +3,13 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import Sequence
 
 from launcher import install, python_environment
+from launcher.bench import run_benchmarks
 from launcher.build import build
-from launcher.errors import BAD_INPUT, BUILD_FAILED, FAILURE, OK, LauncherError
+from launcher.errors import BAD_INPUT, OK, LauncherError
 from launcher.packages import BUILD, PLOT, TEST
-from launcher.process import run, say
+from launcher.process import run
 from launcher.tests import run_tests
 from launcher.tree import RELEASE, RESULTS, SANITIZE
 
@@ -90,21 +90,9 @@ def build_all(arguments: Namespace) -> int:
     return OK
 
 
-def _benchmarks() -> Sequence[str]:
-    # Written by cmake/stand-alone.cmake.
-    listing = RELEASE.directory / "gradsync-benchmarks.txt"
-    return listing.read_text().split() if listing.exists() else []
-
-
 def bench(arguments: Namespace) -> int:
-    """./ns3 bench: every benchmark in turn; the first failing one's exit code."""
-    install.ensure([BUILD], not arguments.no_install)
+    """./ns3 bench: the fabric, stock ns-3 and the bare event core in one run."""
+    install.ensure([BUILD, TEST], not arguments.no_install)
     build(RELEASE, [])
-    names = _benchmarks()
-    if not names:
-        raise LauncherError("this tree has no benchmarks", BUILD_FAILED)
-    code = OK
-    for name in names:
-        say(f"benchmark {name}")
-        code = code or min(run([str(RELEASE.directory / name)]), FAILURE)
-    return code
+    run_benchmarks()
+    return OK

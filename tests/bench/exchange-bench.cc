@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // One exchange on the packet-level fabric, measured: prints one line of JSON. ./ns3 bench runs the
 // grid.
+#include "bench/process-usage.h"
+
 #include "ns3/exchange-engine.h"
 #include "ns3/group-finder.h"
 #include "ns3/object-factory.h"
@@ -18,7 +20,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sys/resource.h>
 
 using namespace ns3;
 using namespace ns3::gradsync;
@@ -59,14 +60,6 @@ MakeJob(const Options& options, const Topology& topology)
     return job;
 }
 
-uint64_t
-GetPeakRssBytes()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 nlohmann::ordered_json
 Run(const Options& options)
 {
@@ -90,9 +83,11 @@ Run(const Options& options)
     engine->AddJob(MakeJob(options, *topology));
     Recorder recorder(engine, Recorder::Detail::Iterations);
 
+    const auto userBefore = bench::GetUserSeconds();
     const auto start = std::chrono::steady_clock::now();
     Simulator::Run();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    const auto user = bench::GetUserSeconds() - userBefore;
     if (const auto failure = engine->GetFailure())
     {
         throw std::runtime_error(failure->reason);
@@ -113,9 +108,9 @@ Run(const Options& options)
             {"events", events},
             {"events_per_hop", static_cast<double>(events) / hops},
             {"wall_s", wall.count()},
+            {"user_s", user},
             {"hops_per_s", hops / wall.count()},
-            {"events_per_s", static_cast<double>(events) / wall.count()},
-            {"peak_rss_bytes", GetPeakRssBytes()}};
+            {"peak_rss_bytes", bench::GetPeakRssBytes()}};
 }
 
 } // namespace

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""./ns3 bench: the packet-level fabric, stock ns-3 and the bare event core, measured in one run.
+
+Every figure is one process of a benchmark in tests/bench, so that its peak memory is its own. Rates of
+different programs are compared as ratios only: a machine's speed drifts, a ratio taken within minutes
+does not. Times are user CPU seconds, which other work on the machine disturbs least.
+"""
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+from launcher.errors import FAILURE, LauncherError
+from launcher.process import say
+from launcher.tree import RELEASE, RESULTS
+
+
+@dataclass(frozen=True)
+class Size:
+    """A spine-leaf network that is not oversubscribed, and gradients for some seconds of work."""
+
+    hosts: int
+    leaves: int
+    spines: int
+    gradient: int  # bytes on the fabric
+    stock_gradient: int  # bytes on stock ns-3, which is slower
+
+    def network(self) -> list[str]:
+        """Options of the benchmark programs."""
+        per_leaf = self.hosts // self.leaves
+        return [f"--leaves={self.leaves}", f"--spines={self.spines}", f"--hosts-per-leaf={per_leaf}"]
+
+
+SIZES = (
+    Size(hosts=16, leaves=4, spines=4, gradient=400_000_000, stock_gradient=16_000_000),
+    Size(hosts=64, leaves=8, spines=8, gradient=80_000_000, stock_gradient=4_000_000),
+    Size(hosts=256, leaves=16, spines=16, gradient=20_000_000, stock_gradient=1_000_000),
+)
+# 1500 bytes from the IP header on: 44 of RoCE headers and ICRC, 52 of TCP.
+_SMALL = {"fabric": 1456, "stock": 1500}
+_REPEATS = 3
+
+
+def _measure(program: str, *options: str) -> dict:
+    """The median of some runs of a benchmark, by user time."""
+    runs = []
+    for _ in range(_REPEATS):
+        command = [str(RELEASE.directory / program), *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise LauncherError(f"{' '.join(command)}: {done.stderr.strip()}", FAILURE)
+        runs.append(json.loads(done.stdout))
+    return sorted(runs, key=lambda run: run["user_s"])[_REPEATS // 2]
+
+
+def _core(scheduler: str, events: int, hosts: int) -> float:
+    """Events per user second of the bare core, with as many pending as a network of that size has."""
+    # A busy link has one pending event; a ring keeps both directions of two to four links a host busy.
+    core = _measure(
+        "event-core-bench", f"--scheduler={scheduler}", f"--events={events}", f"--pending={3 * hosts}"
+    )
+    return core["events"] / core["user_s"]
+
+
+def _row(scheme: str, size: Size, mtu: int, stock_rate: float) -> dict:
+    fabric = _measure(
+        "exchange-bench",
+        *size.network(),
+        f"--scheme={scheme}",
+        f"--gradient={size.gradient}",
+        f"--mtu={mtu}",
+    )
+    rate = fabric["data_packet_hops"] / fabric["user_s"]
+    event_rate = fabric["events"] / fabric["user_s"]
+    stock_core = _core("ns3::MapScheduler", fabric["events"], size.hosts)
+    own_core = _core("ns3::gradsync::RadixScheduler", fabric["events"], size.hosts)
+    return {
+        **fabric,
+        "hops_per_user_s": rate,
+        "times_stock_ns3": rate / stock_rate,
+        "share_of_map_core": event_rate / stock_core,
+        "share_of_radix_core": event_rate / own_core,
+    }
+
+
+def _print(row: dict) -> None:
+    say(
+        f"{row['scheme']:<5} {row['hosts']:>5} {row['mtu_bytes']:>6} {row['data_packet_hops'] / 1e6:>7.2f}"
+        f" {row['events_per_hop']:>7.3f} {row['user_s']:>7.2f} {row['hops_per_user_s'] / 1e6:>8.2f}"
+        f" {row['peak_rss_bytes'] / 1e6:>8.1f} {row['times_stock_ns3']:>8.1f}"
+        f" {row['share_of_map_core']:>8.2f} {row['share_of_radix_core']:>8.2f}"
+    )
+
+
+def run_benchmarks() -> None:
+    """Measure the grid, print a table and write results/bench.json."""
+    rows = []
+    stock_rows = []
+    say("data packet-hops a second; RoCE with PFC and acknowledgements, 100 Gb/s, 1 us a link")
+    say("scheme hosts    MTU  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core")
+    for size in SIZES:
+        stock = _measure(
+            "stock-ns3-ring",
+            *size.network(),
+            f"--gradient={size.stock_gradient}",
+            f"--mtu={_SMALL['stock']}",
+        )
+        stock_rate = stock["data_packet_hops"] / stock["user_s"]
+        stock_rows.append(stock)
+        for scheme, mtu in (("ring", _SMALL["fabric"]), ("ring", 4096), ("ps", 4096)):
+            rows.append(_row(scheme, size, mtu, stock_rate))
+            _print(rows[-1])
+        say(
+            f"stock {size.hosts:>5} {_SMALL['stock']:>6} {stock['data_packet_hops'] / 1e6:>7.2f}"
+            f" {stock['events'] / stock['data_packet_hops']:>7.3f} {stock['user_s']:>7.2f}"
+            f" {stock_rate / 1e6:>8.3f} {stock['peak_rss_bytes'] / 1e6:>8.1f}"
+        )
+    RESULTS.mkdir(exist_ok=True)
+    out = RESULTS / "bench.json"
+    out.write_text(json.dumps({"fabric": rows, "stock_ns3": stock_rows}, indent=1) + "\n")
+    say(f"x core: share of the events a second of ns-3's bare event core. Figures in {out}")

@@ -3,6 +3,8 @@
 //
 // Usage: plan-bench [SCHEME [WORKERS [PARAMETER=INTEGER]...]]; default: ps 1024. Workers sit in
 // racks of 32 that are oversubscribed 4:1.
+#include "bench/process-usage.h"
+
 #include "ns3/plan-statistics.h"
 #include "ns3/plan-verifier.h"
 #include "ns3/scheme.h"
@@ -10,7 +12,6 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <string>
-#include <sys/resource.h>
 
 namespace ns3::gradsync
 {
@@ -20,14 +21,6 @@ namespace
 
 constexpr uint32_t RACK = 32;
 constexpr uint64_t GRADIENT_BYTES = 97'000'000;
-
-double
-GetPeakMegabytes()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
-}
 
 /// Runs a step and prints how long it took, and the peak memory of the process so far.
 template <typename Step>
@@ -40,7 +33,7 @@ Measure(const char* name, Step step)
     fmt::print("{:10} {:8.3f} s   peak RSS {:7.1f} MB\n",
                name,
                elapsed.count(),
-               GetPeakMegabytes());
+               static_cast<double>(bench::GetPeakRssBytes()) / 1e6);
     return result;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Ring all-reduce on stock ns-3 over a spine-leaf network; prints one line of JSON.
+#include "bench/process-usage.h"
 #include "bench/stock-ns3.h"
 
 #include "ns3/spine-leaf-topology.h"
@@ -10,28 +11,6 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <sys/resource.h>
-
-namespace
-{
-
-rusage
-GetUsage()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage;
-}
-
-/// Time in user mode so far: steadier than the wall clock on a machine that does other things too.
-double
-GetUserSeconds()
-{
-    const auto time = GetUsage().ru_utime;
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-} // namespace
 
 int
 main(int argc, char** argv)
@@ -72,12 +51,11 @@ main(int argc, char** argv)
             {"control_packet_hops", result.controlPacketHops},
             {"dropped_packets", result.droppedPackets},
             {"wall_s", result.wallSeconds},
-            {"user_s", GetUserSeconds()},
+            {"user_s", bench::GetUserSeconds()},
             {"hops_per_s", hops / result.wallSeconds},
             {"events", result.events},
             {"events_per_hop", static_cast<double>(result.events) / hops},
-            // Linux counts in KiB.
-            {"peak_rss_bytes", static_cast<uint64_t>(GetUsage().ru_maxrss) * 1024}};
+            {"peak_rss_bytes", bench::GetPeakRssBytes()}};
         std::puts(line.dump().c_str());
     }
     catch (const std::exception& error)

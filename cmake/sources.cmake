@@ -234,7 +234,12 @@ list(APPEND gradsync_unit_tests
 # helper
 list(APPEND gradsync_unit_tests
   tests/unit/json-document-test.cc
+  tests/unit/process-pool-test.cc
+  tests/unit/program-test.cc
+  tests/unit/scenario-files-test.cc
+  tests/unit/scenario-fuzz-test.cc
   tests/unit/scenario-reader-test.cc
+  tests/unit/scenario-runner-test.cc
   tests/unit/scenario-sweep-test.cc
   tests/unit/units-test.cc
 )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atomic-file.h"
 
+#include <fmt/format.h>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -10,7 +11,7 @@ namespace ns3::gradsync
 
 AtomicFile::AtomicFile(std::filesystem::path path)
     : m_path(std::move(path)),
-      m_temporary(m_path.parent_path() / ("." + m_path.filename().string() + ".tmp")),
+      m_temporary(m_path.parent_path() / fmt::format(".{}.tmp", m_path.filename().string())),
       m_stream(m_temporary, std::ios::binary | std::ios::trunc)
 {
     if (!m_stream)

@@ -6,6 +6,7 @@
 #include "ns3/topology-reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ostream>
 #include <string>
 
@@ -82,10 +83,13 @@ ListCommand(std::ostream& out)
         out << fmt::format("  {:<14}{} [{}]\n", scheme.name, scheme.summary, scheme.source);
         for (const auto& parameter : scheme.parameters)
         {
-            out << fmt::format("      {} = {}  {}\n",
+            out << fmt::format("      {} = {}  {}{}\n",
                                parameter.name,
                                ShowParameter(parameter.defaultValue),
-                               parameter.help);
+                               parameter.help,
+                               parameter.allowed.empty()
+                                   ? ""
+                                   : fmt::format(" ({})", fmt::join(parameter.allowed, ", ")));
         }
     }
     out << "\nTopologies (topology.kind)\n";

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "unit/scenario-test-support.h"
+
+#include "ns3/result-rows.h"
+#include "ns3/scenario-reader.h"
+#include "ns3/scenario-runner.h"
+#include "ns3/time-resolution.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Four hosts on one switch, 1 Gb/s, no delay: 1 MB take tau = 8 ms.
+constexpr const char* STAR = R"({
+  "topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "1Gbps", "delay": "0s"}},
+  "transport": "fluid", "job": {"gradient": "1MB"}, "scheme": "ring"})";
+
+RunResult
+Simulate(const std::vector<ScenarioOverride>& overrides, const std::string& text = STAR)
+{
+    UsePicoseconds();
+    return RunScenario(ResolveRun(ParseScenario(text, "x.json", overrides), 0));
+}
+
+TEST(ScenarioRunner, GivesTheTimeOfTheRing)
+{
+    const auto result = Simulate({{"job.iterations", "3"}});
+    EXPECT_TRUE(result.summary.finished);
+    EXPECT_EQ(result.summary.iterations, 3U);
+    // 2 (w-1)/w tau = 1.5 * 8 ms; a fluid completion may round up by a few ps per step.
+    EXPECT_NEAR(static_cast<double>(result.summary.meanIctPs), 12e9, 20.0);
+    // Each of 4 hosts sends 1.5 MB in each of 3 iterations.
+    EXPECT_EQ(result.summary.goodputBytes, 18'000'000U);
+    EXPECT_EQ(result.summary.crossRackBytes, 0U);
+    EXPECT_EQ(result.transfers.size(), 3U * 4 * 6);
+    EXPECT_EQ(result.links.size(), 8U);
+}
+
+TEST(ScenarioRunner, CountsBytesBetweenRacks)
+{
+    const auto result =
+        Simulate({{"topology",
+                   R"({"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
+                                  "hostLink": {"rate": "1Gbps"}, "fabricLink": {"rate": "1Gbps"}})"}});
+    // Ring, 2 racks: 2 r (1 - 1/w) K = 3 MB; the rack's two hosts share one uplink of their rate.
+    EXPECT_EQ(result.summary.crossRackBytes, 3'000'000U);
+    EXPECT_DOUBLE_EQ(result.summary.oversubscription, 2.0);
+}
+
+TEST(ScenarioRunner, AddsComputeAndStartTimes)
+{
+    const auto result = Simulate({{"job.compute", "2ms"}, {"job.start", "1ms"}});
+    ASSERT_EQ(result.iterations.size(), 1U);
+    EXPECT_EQ(result.iterations[0].start, MilliSeconds(1));
+    EXPECT_EQ(result.iterations[0].exchangeStart, MilliSeconds(3));
+    // 2 ms to compute, 12 ms to exchange
+    EXPECT_NEAR(static_cast<double>(result.summary.meanIctPs), 14e9, 20.0);
+    std::ostringstream rows;
+    WriteIterations(result, rows);
+    EXPECT_THAT(rows.str(), testing::HasSubstr("job0,0,0.001000000000,0.014"));
+    EXPECT_THAT(rows.str(), testing::HasSubstr(",0.002000000000,"));
+}
+
+TEST(ScenarioRunner, ReceiversTakeTimeToAdd)
+{
+    // Each of the 3 reduce steps adds 250 kB at 1 Gb/s: 2 ms more each.
+    const auto result = Simulate({{"job.reduceRate", "1Gbps"}});
+    EXPECT_NEAR(static_cast<double>(result.summary.meanIctPs), 18e9, 20.0);
+}
+
+TEST(ScenarioRunner, LeavesRowsOutOnRequest)
+{
+    const auto result = Simulate({{"results", R"({"messages": false, "links": false})"}});
+    EXPECT_TRUE(result.transfers.empty());
+    EXPECT_TRUE(result.links.empty());
+    EXPECT_TRUE(result.summary.finished);
+}
+
+TEST(ScenarioRunner, RunsPacketByPacketTheSameEveryTime)
+{
+    const std::vector<ScenarioOverride> lossy{{"transport", "roce"},
+                                              {"job.gradient", "100kB"},
+                                              {"fabric.lossRate", "0.01"},
+                                              {"transport.timeout", "100us"}};
+    const auto rows = [](const RunResult& result) {
+        std::ostringstream text;
+        WriteMessages(result, text);
+        WriteLinks(result, text);
+        return text.str();
+    };
+    const auto first = Simulate(lossy);
+    const auto second = Simulate(lossy);
+    EXPECT_GT(first.summary.packetHops, 0U);
+    EXPECT_GT(first.summary.droppedPackets, 0U);
+    EXPECT_EQ(rows(first), rows(second));
+    auto other = lossy;
+    other.push_back({"seed", "2"});
+    EXPECT_NE(rows(first), rows(Simulate(other)));
+}
+
+TEST(ScenarioRunner, ReportsAnExchangeThatCannotFinish)
+{
+    const auto result =
+        Simulate({{"transport", "roce"}, {"job.gradient", "100kB"}, {"fabric.lossRate", "1"}});
+    EXPECT_FALSE(result.summary.finished);
+    EXPECT_THAT(result.summary.failure, testing::HasSubstr("job0"));
+    EXPECT_EQ(result.summary.iterations, 0U);
+    EXPECT_THAT(FormatSummary(result.summary, false), testing::EndsWith("unfinished"));
+}
+
+TEST(ScenarioRunner, RefusesWhatTheTransportCannotBuild)
+{
+    UsePicoseconds();
+    const auto run = ResolveRun(
+        ParseScenario(STAR, "x.json", {{"transport", "roce"}, {"fabric.bufferBytes", "1kB"}}),
+        0);
+    EXPECT_THAT(ErrorOf([&run] { CheckRun(run, false); }), testing::HasSubstr("transport roce"));
+}
+
+TEST(ResultRows, QuoteFieldsAsCsvWantsIt)
+{
+    EXPECT_EQ(QuoteCsv("plain"), "plain");
+    EXPECT_EQ(QuoteCsv("a,b"), "\"a,b\"");
+    EXPECT_EQ(QuoteCsv(R"({"kind":"ps"})"), R"("{""kind"":""ps""}")");
+}
+
+TEST(ResultRows, SummariesSurviveTheirJson)
+{
+    const auto summary = Simulate({}).summary;
+    EXPECT_EQ(FormatSummary(ToSummary(ToJson(summary)), false), FormatSummary(summary, false));
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

@@ -52,6 +52,11 @@ def _draw_lines(panel: Panel, lines: list[Line], divisor: float, size: float = 1
             panel.fill_between(line.x, low, high, color=look.colour, alpha=0.18, linewidth=0)
 
 
+def _leave_room(panel: Panel) -> None:
+    # From 0, so that lengths can be compared, and with room above the topmost marker.
+    panel.set_ylim(0, 1.04 * panel.get_ylim()[1])
+
+
 def _dress_x(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
     values = sorted({x for line in lines for x in line.x})
     if results.hints.get("logX"):
@@ -74,7 +79,7 @@ def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
         panel.set_yscale("log")
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     else:
-        panel.set_ylim(bottom=0)
+        _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
     label = columns.label(axes.y, unit, results.hints.get("labels", {}))
     # Above the panel, where it is read without turning the head.
@@ -110,7 +115,11 @@ def _ratios(lines: list[Line]) -> list[Line]:
 
 
 def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
-    """Those ratios that are too close to 1 to be told apart, in the corner that ps leaves free."""
+    """Those ratios that are too close to 1 to be told apart, where the upper left is free for it."""
+    top = panel.get_ylim()[1]
+    middle = sum(panel.get_xlim()) / 2
+    if any(y > 0.5 * top for line in lines for x, y in zip(line.x, line.y) if x < middle):
+        return
     close = [
         line
         for line in lines
@@ -149,7 +158,7 @@ def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
             label=f"{style.series_label(line.name)}, ideal network (closed form)",
             zorder=4,
         )
-    panel.set_ylim(bottom=0)
+    _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
     panel.set_title(f"Ratio to {style.series_label(_BASELINE).lower()}")
     _dress_x(panel, results, axes, lines)

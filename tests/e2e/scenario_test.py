@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The simulator as a user meets it: scenario in, results out."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import jsonschema
+import pytest
+from conftest import ROOT
+
+from gradsync.compare import compare_results
+
+SCENARIOS = ROOT / "scenarios"
+SMOKE = SCENARIOS / "smoke.json"
+ALL_SCENARIOS = sorted(p for p in SCENARIOS.rglob("*.json") if p.name != "scenario.schema.json")
+
+# Design §8; `status` tells a run that did not finish.
+RUN_COLUMNS = {
+    "run",
+    "seed",
+    "workers",
+    "oversubscription",
+    "ict_mean_s",
+    "ict_min_s",
+    "ict_max_s",
+    "cross_rack_bytes",
+    "goodput_bytes",
+    "wire_bytes",
+    "dropped_packets",
+    "ecn_marked_packets",
+    "pfc_pause_s",
+    "retransmitted_packets",
+    "packet_hops",
+    "events",
+    "wall_s",
+    "peak_rss_bytes",
+    "status",
+}
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def smoke(program, tmp_path):
+    """Results of the smoke scenario."""
+    result = program(f"--scenario={SMOKE}", "--out=smoke")
+    assert result.returncode == 0, result.stderr
+    return tmp_path / "smoke"
+
+
+def test_run_writes_every_file_and_column(smoke):
+    written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
+    assert written == {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "manifest.json"}
+    runs = rows_of(smoke / "runs.csv")
+    swept = json.loads(SMOKE.read_text())["sweep"]
+    assert set(runs[0]) == RUN_COLUMNS | set(swept)
+    # 2 sizes of rack times 3 schemes.
+    assert len(runs) == 6
+    assert {run["status"] for run in runs} == {"ok"}
+
+
+def test_smoke_times_are_those_of_the_closed_form(smoke):
+    # 8 workers in 2 racks, uplinks 2 x 10 Gb/s for 4 hosts: o = 2; K / B = 1 MB / 10 Gb/s = 0.8 ms.
+    # PS: 2 max(7/8, 2 (1 - 1/2)) 0.8 ms = 1.6 ms, and 2 steps of at most 4 links of 1 us each.
+    runs = {(r["oversubscription"], r["scheme.kind"]): r for r in rows_of(smoke / "runs.csv")}
+    assert float(runs["2", "ps"]["ict_mean_s"]) == pytest.approx(1.6e-3 + 2 * 4e-6, rel=1e-9)
+    # 2 (w - w_r) K = 2 * 4 * 1 MB across racks per iteration, and there are 2.
+    assert int(runs["2", "ps"]["cross_rack_bytes"]) == 2 * 8_000_000
+
+
+def test_iterations_and_runs_agree(smoke):
+    iterations = rows_of(smoke / "iterations.csv")
+    for run in rows_of(smoke / "runs.csv"):
+        times = [float(i["ict_s"]) for i in iterations if i["run"] == run["run"]]
+        assert len(times) == 2
+        assert float(run["ict_mean_s"]) == pytest.approx(sum(times) / 2, rel=1e-12)
+
+
+def test_manifest_says_what_ran_without_saying_where(smoke):
+    manifest = json.loads((smoke / "manifest.json").read_text())
+    assert manifest["program"]["name"] == "gradsync"
+    assert manifest["program"]["ns3"].startswith("3.")
+    assert manifest["scenario"]["sweep"] == json.loads(SMOKE.read_text())["sweep"]
+    assert len(manifest["runs"]) == 6
+
+
+def test_same_scenario_twice_gives_the_same_results(program, smoke, tmp_path):
+    assert program(f"--scenario={SMOKE}", "--out=again", "--jobs=1").returncode == 0
+    assert compare_results(smoke, tmp_path / "again") == []
+
+
+def test_second_start_repeats_nothing_and_a_change_repeats_what_it_changed(program, smoke):
+    before = {r["run"]: r["wall_s"] for r in rows_of(smoke / "runs.csv")}
+    marks = {p: p.stat().st_mtime_ns for p in (smoke / ".runs").rglob("*") if p.is_file()}
+    assert marks, "finished runs are kept in .runs"
+    assert program(f"--scenario={SMOKE}", "--out=smoke").returncode == 0
+    assert {p: p.stat().st_mtime_ns for p in marks} == marks
+    assert {r["run"]: r["wall_s"] for r in rows_of(smoke / "runs.csv")} == before
+    assert program(f"--scenario={SMOKE}", "--out=smoke", "--set=job.gradient=2MB").returncode == 0
+    runs = {(r["oversubscription"], r["scheme.kind"]): r for r in rows_of(smoke / "runs.csv")}
+    assert float(runs["2", "ps"]["ict_mean_s"]) == pytest.approx(3.2e-3 + 2 * 4e-6, rel=1e-9)
+
+
+def test_killed_program_leaves_whole_runs_and_goes_on(program, tmp_path):
+    scenario = json.loads(SMOKE.read_text())
+    # Enough packets that the kill comes in the middle of the sweep.
+    scenario["transport"] = {"kind": "roce"}
+    scenario["job"]["gradient"] = "40MB"
+    (tmp_path / "long.json").write_text(json.dumps(scenario))
+    killed = subprocess.Popen(
+        [program.path, "--scenario=long.json", "--out=r", "--jobs=1"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    done = tmp_path / "r" / ".runs"
+    while killed.poll() is None and not (done.exists() and _whole_runs(done)):
+        time.sleep(0.005)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "r" / "runs.csv").exists(), "the program was too fast to be killed"
+    kept = {run: run.stat().st_mtime_ns for run in _whole_runs(done)}
+    assert 1 <= len(kept) < 6
+    assert program("--scenario=long.json", "--out=r").returncode == 0
+    assert {run: run.stat().st_mtime_ns for run in kept} == kept
+    assert program("--scenario=long.json", "--out=fresh").returncode == 0
+    assert compare_results(tmp_path / "r", tmp_path / "fresh") == []
+
+
+def _whole_runs(folder):
+    # Unfinished ones have a temporary name.
+    return [run for run in folder.iterdir() if run.is_dir() and run.name[0].isdigit()]
+
+
+@pytest.mark.parametrize("path", ALL_SCENARIOS, ids=lambda p: str(p.relative_to(SCENARIOS)))
+def test_shipped_scenario_fits_the_schema_and_validates(program, path):
+    schema = json.loads((SCENARIOS / "scenario.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text()))
+    result = program(f"--validate={path}")
+    assert result.returncode == 0, result.stderr
+
+
+def test_describe_tells_oversubscription_before_anything_runs(program, tmp_path):
+    result = program(f"--describe={SMOKE}")
+    assert result.returncode == 0
+    assert "oversubscription" in result.stdout.lower()
+    for scheme in ("ps", "ring", "rat"):
+        assert scheme in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_list_has_a_line_for_everything_a_scenario_can_name(program):
+    result = program("--list")
+    assert result.returncode == 0
+    for name in ("ps", "ring", "rat", "hierarchical", "star", "spine-leaf", "fat-tree", "roce", "fluid"):
+        assert any(line.split()[:1] == [name] for line in result.stdout.splitlines()), name
+
+
+@pytest.mark.parametrize(
+    "override, expected",
+    [
+        ("topology.hostsPerLeef=4", ["topology.hostsPerLeef", "hostsPerLeaf"]),
+        ("scheme.kind=rign", ["scheme.kind", "rign", "ring"]),
+        ("topology.hostLink.rate=40", ["topology.hostLink.rate"]),
+        ("job.gradient=-1MB", ["job.gradient"]),
+        ("topology.leaves=0", ["leaves"]),
+    ],
+)
+def test_bad_input_is_one_clear_message_and_nothing_is_written(
+    program, tmp_path, override, expected
+):
+    result = program(f"--scenario={SMOKE}", "--out=r", f"--set={override}")
+    assert result.returncode == 2
+    for part in expected:
+        assert part in result.stderr
+    assert len(result.stderr.strip().splitlines()) <= 3
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1, "a": 2}', b'{"title": "\xff"}'])
+def test_broken_file_is_refused(program, tmp_path, content):
+    (tmp_path / "s.json").write_bytes(content)
+    result = program("--scenario=s.json", "--out=r")
+    assert result.returncode == 2
+    assert "s.json" in result.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_unknown_option_of_the_program_names_the_nearest(program):
+    result = program("--scenari=x.json")
+    assert result.returncode == 2
+    assert "--scenario" in result.stderr
+
+
+def test_run_by_the_launcher_ends_with_a_plot(ns3, tmp_path):
+    shutil.copy(SMOKE, tmp_path / "my.json")
+    result = ns3("run", "my.json", "--set", "job.gradient=3MB", "--no-install")
+    assert result.returncode == 0, result.stderr
+    folder = tmp_path / "results" / "my"
+    assert (folder / "plot.svg").read_text().startswith("<?xml")
+    assert (folder / "plot.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    # The table goes to standard output, the rest to standard error.
+    assert "ring" in result.stdout
+
+
+def test_launcher_passes_the_exit_code_of_bad_input_on(ns3):
+    result = ns3("validate", "nowhere.json", "--no-install")
+    assert result.returncode == 2
+    assert "nowhere.json" in result.stderr

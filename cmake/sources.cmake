@@ -100,13 +100,16 @@ list(APPEND gradsync_sources
   model/transport/fluid-service.cc
   model/transport/fluid-transport.cc
   model/transport/max-min-allocator.cc
+  model/transport/roce-connection-table.cc
   model/transport/roce-nic.cc
+  model/transport/roce-queue-pair.cc
   model/transport/roce-transport.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
   model/transport/fluid-transport.h
   model/transport/max-min-allocator.h
+  model/transport/roce-connection-table.h
   model/transport/roce-nic.h
   model/transport/roce-queue-pair.h
   model/transport/roce-transport.h

@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_QUEUE_PAIR_H
 
 #include "ns3/fabric-packet.h"
+#include "ns3/object-pool.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
@@ -78,6 +79,22 @@ struct RoceQueuePair
     {
         return nextPsn - ackedPsn;
     }
+
+    /// True when every message is acknowledged: the connection may close.
+    bool IsDone() const
+    {
+        return oldest == nullptr;
+    }
+
+    /// Appends a message; its firstPsn is set here. \throws std::length_error beyond 2^32 packets
+    void Post(RoceMessage* message);
+
+    /// The sender learns that all packets before `psn` have arrived; messages that end before go to
+    /// the pool.
+    void Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool);
+
+    /// The next packet to send is the oldest one not acknowledged.
+    void GoBack();
 };
 
 } // namespace ns3::gradsync

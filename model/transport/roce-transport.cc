@@ -2,7 +2,6 @@
 #include "ns3/roce-transport.h"
 
 #include "ns3/enum.h"
-#include "ns3/hash.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -91,12 +90,6 @@ RoceTransport::GetFabric() const
     return m_fabric;
 }
 
-size_t
-RoceTransport::ConnectionHash::operator()(const Connection& connection) const
-{
-    return Hash64(reinterpret_cast<const char*>(&connection), sizeof(connection));
-}
-
 void
 RoceTransport::Install(std::shared_ptr<const Topology> topology,
                        std::shared_ptr<const RoutingTables> routes)
@@ -135,58 +128,24 @@ RoceTransport::GetNic(const RoceQueuePair& queuePair)
 }
 
 RoceQueuePair&
-RoceTransport::Open(const Connection& connection)
+RoceTransport::Open(const RoceConnection& connection)
 {
-    auto*& slot = m_open[connection];
-    if (slot)
+    const auto [queuePair, isNew] = m_connections.Open(connection);
+    if (isNew)
     {
-        return *slot;
+        const auto hash = queuePair.flowHash;
+        queuePair.sourcePort = m_fabric->ChooseEndpointPort(connection.src, hash, connection.dst);
+        queuePair.acknowledgePort =
+            m_fabric->ChooseEndpointPort(connection.dst, ~hash, connection.src);
     }
-    slot = m_free;
-    if (slot)
-    {
-        m_free = slot->next;
-    }
-    else
-    {
-        slot = m_queuePairs.Take();
-        *slot = RoceQueuePair{};
-        slot->index = static_cast<uint32_t>(m_table.size());
-        m_table.push_back(slot);
-    }
-    const auto index = slot->index;
-    const auto generation = slot->generation + 1;
-    *slot = RoceQueuePair{};
-    slot->index = index;
-    slot->generation = generation;
-    slot->src = connection.src;
-    slot->dst = connection.dst;
-    slot->stream = connection.stream;
-    slot->flowHash = static_cast<uint32_t>(ConnectionHash{}(connection));
-    slot->sourcePort = m_fabric->ChooseEndpointPort(connection.src, slot->flowHash, connection.dst);
-    slot->acknowledgePort =
-        m_fabric->ChooseEndpointPort(connection.dst, ~slot->flowHash, connection.src);
-    return *slot;
+    return queuePair;
 }
 
 void
 RoceTransport::Close(RoceQueuePair& queuePair)
 {
     GetNic(queuePair).Forget(queuePair);
-    m_open.erase({queuePair.src, queuePair.dst, queuePair.stream});
-    ++queuePair.generation;
-    queuePair.isClosed = true;
-    if (!queuePair.isReady)
-    {
-        Recycle(queuePair);
-    }
-}
-
-void
-RoceTransport::Recycle(RoceQueuePair& queuePair)
-{
-    queuePair.next = m_free;
-    m_free = &queuePair;
+    m_connections.Close(queuePair);
 }
 
 void
@@ -194,26 +153,17 @@ RoceTransport::Send(const Message& message)
 {
     const auto now = Simulator::Now().GetTimeStep();
     auto& queuePair = Open({message.src, message.dst, message.stream});
-    const auto packetCount = std::max<uint64_t>((message.bytes + m_mtuBytes - 1) / m_mtuBytes, 1);
-    if (packetCount > UINT32_MAX - queuePair.endPsn)
-    {
-        throw std::length_error("more than 2^32 packets on one busy connection");
-    }
     auto* entry = m_messages.Take();
-    *entry = {.next = nullptr,
-              .bytes = message.bytes,
-              .tag = message.tag,
-              .handler = message.handler,
-              .firstPsn = queuePair.endPsn,
-              .packetCount = static_cast<uint32_t>(packetCount)};
+    entry->bytes = message.bytes;
+    entry->tag = message.tag;
+    entry->handler = message.handler;
+    // An empty message still costs one packet.
+    const auto packetCount = std::max<uint64_t>((message.bytes + m_mtuBytes - 1) / m_mtuBytes, 1);
+    entry->packetCount = static_cast<uint32_t>(std::min<uint64_t>(packetCount, UINT32_MAX));
 
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
-    (queuePair.newest ? queuePair.newest->next : queuePair.oldest) = entry;
-    queuePair.newest = entry;
-    queuePair.sending = queuePair.sending ? queuePair.sending : entry;
-    queuePair.receiving = queuePair.receiving ? queuePair.receiving : entry;
-    queuePair.endPsn += entry->packetCount;
+    queuePair.Post(entry);
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
 }
@@ -254,17 +204,14 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair)
 void
 RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
 {
-    auto& queuePair = *m_table[packet->connection];
-    if (queuePair.generation == packet->generation)
+    auto* queuePair = m_connections.Find(packet->connection, packet->generation);
+    if (queuePair && packet->kind == PacketKind::Data)
     {
-        if (packet->kind == PacketKind::Data)
-        {
-            OnData(queuePair, *packet, now);
-        }
-        else
-        {
-            OnAcknowledgement(queuePair, *packet, now);
-        }
+        OnData(*queuePair, *packet, now);
+    }
+    else if (queuePair)
+    {
+        OnAcknowledgement(*queuePair, *packet, now);
     }
     m_fabric->GetPool().Give(packet);
 }
@@ -341,7 +288,7 @@ RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
     if (packet.psn > queuePair.ackedPsn)
     {
         Advance(queuePair, packet.psn, now);
-        if (!queuePair.oldest)
+        if (queuePair.IsDone())
         {
             return; // closed
         }
@@ -361,25 +308,8 @@ RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
 void
 RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
 {
-    queuePair.ackedPsn = ackedPsn;
-    queuePair.retries = 0;
-    if (queuePair.nextPsn < ackedPsn) // acknowledged while going back: no need to send these again
-    {
-        queuePair.nextPsn = ackedPsn;
-        while (queuePair.sending &&
-               queuePair.sending->firstPsn + queuePair.sending->packetCount <= ackedPsn)
-        {
-            queuePair.sending = queuePair.sending->next;
-        }
-    }
-    while (queuePair.oldest &&
-           queuePair.oldest->firstPsn + queuePair.oldest->packetCount <= ackedPsn)
-    {
-        auto* message = queuePair.oldest;
-        queuePair.oldest = message->next;
-        m_messages.Give(message);
-    }
-    if (!queuePair.oldest)
+    queuePair.Acknowledge(ackedPsn, m_messages);
+    if (queuePair.IsDone())
     {
         Close(queuePair);
     }
@@ -397,8 +327,7 @@ void
 RoceTransport::GoBack(RoceQueuePair& queuePair, bool isTimeout)
 {
     m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
-    queuePair.nextPsn = queuePair.ackedPsn;
-    queuePair.sending = queuePair.oldest; // holds ackedPsn, since all before it are acknowledged
+    queuePair.GoBack();
 }
 
 void

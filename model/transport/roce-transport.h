@@ -4,6 +4,7 @@
 
 #include "ns3/fabric-network.h"
 #include "ns3/object-pool.h"
+#include "ns3/roce-connection-table.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
 #include "ns3/traced-callback.h"
@@ -11,7 +12,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 namespace ns3::gradsync
@@ -65,7 +65,10 @@ class RoceTransport : public Transport, private PacketSink
     void OnTimeout(RoceQueuePair& queuePair, TimeStepCount now);
 
     /// A closed queue pair has left the ring of its NIC: it may serve another connection.
-    void Recycle(RoceQueuePair& queuePair);
+    void Recycle(RoceQueuePair& queuePair)
+    {
+        m_connections.Recycle(queuePair);
+    }
 
     TimeStepCount GetTimeoutSteps() const
     {
@@ -76,19 +79,6 @@ class RoceTransport : public Transport, private PacketSink
     void DoDispose() override;
 
   private:
-    struct Connection
-    {
-        uint32_t src;
-        uint32_t dst;
-        uint32_t stream;
-        bool operator==(const Connection&) const = default;
-    };
-
-    struct ConnectionHash
-    {
-        size_t operator()(const Connection& connection) const;
-    };
-
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
@@ -97,7 +87,7 @@ class RoceTransport : public Transport, private PacketSink
     void GoBack(RoceQueuePair& queuePair, bool isTimeout);
     void Fail(RoceQueuePair& queuePair);
 
-    RoceQueuePair& Open(const Connection& connection);
+    RoceQueuePair& Open(const RoceConnection& connection);
     void Close(RoceQueuePair& queuePair);
     RoceNic& GetNic(const RoceQueuePair& queuePair);
 
@@ -112,11 +102,8 @@ class RoceTransport : public Transport, private PacketSink
     Ptr<FabricNetwork> m_fabric;
     std::shared_ptr<const Topology> m_topology;
     std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]
-    std::vector<RoceQueuePair*> m_table;            //!< queue pairs by index, open or not
-    ObjectPool<RoceQueuePair> m_queuePairs;
-    RoceQueuePair* m_free{nullptr};
+    RoceConnectionTable m_connections;
     ObjectPool<RoceMessage> m_messages;
-    std::unordered_map<Connection, RoceQueuePair*, ConnectionHash> m_open; //!< never iterated
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
     TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace; //!< trace source "Recovery"

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_CONNECTION_TABLE_H
+#define GRADSYNC_ROCE_CONNECTION_TABLE_H
+
+#include "ns3/object-pool.h"
+#include "ns3/roce-queue-pair.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What names a connection: see Message.
+struct RoceConnection
+{
+    uint32_t src;
+    uint32_t dst;
+    uint32_t stream;
+    bool operator==(const RoceConnection&) const = default;
+
+    /// Same for the same connection in every run; ECMP uses its low half.
+    uint64_t GetHash() const;
+};
+
+/// The queue pairs of open connections, by connection and by index. Closed ones serve again.
+class RoceConnectionTable
+{
+  public:
+    /// The queue pair of a connection. \returns it and whether it was opened just now, ports still
+    /// unset
+    std::pair<RoceQueuePair&, bool> Open(const RoceConnection& connection);
+
+    /**
+     * Ends a connection: packets of it that are still under way find another generation. While the
+     * queue pair stands in its NIC's ring (isReady) it is not used again; the NIC then calls
+     * Recycle.
+     */
+    void Close(RoceQueuePair& queuePair);
+
+    /// A closed queue pair may serve another connection.
+    void Recycle(RoceQueuePair& queuePair);
+
+    /// The queue pair that a packet belongs to, or nullptr when that connection is closed.
+    RoceQueuePair* Find(uint32_t index, uint32_t generation) const
+    {
+        auto* queuePair = m_byIndex[index];
+        return queuePair->generation == generation ? queuePair : nullptr;
+    }
+
+  private:
+    struct Hash
+    {
+        size_t operator()(const RoceConnection& connection) const
+        {
+            return connection.GetHash();
+        }
+    };
+
+    RoceQueuePair& TakeUnused();
+
+    std::unordered_map<RoceConnection, RoceQueuePair*, Hash> m_open; //!< never iterated
+    std::vector<RoceQueuePair*> m_byIndex;
+    ObjectPool<RoceQueuePair> m_pool;
+    RoceQueuePair* m_unused{nullptr};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_CONNECTION_TABLE_H

@@ -120,12 +120,14 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/failure-text.cc
   model/engine/job-execution.cc
   model/engine/recorder.cc
 )
 list(APPEND gradsync_headers
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
+  model/engine/failure-text.h
   model/engine/job-execution.h
   model/engine/recorder.h
 )

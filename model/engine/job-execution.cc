@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-execution.h"
 
+#include "ns3/failure-text.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -16,8 +17,6 @@ namespace
 {
 constexpr uint32_t DONE = UINT32_MAX;
 constexpr uint32_t STARTED = UINT32_MAX - 1;
-/// Operations that a failure names.
-constexpr size_t NAMED_OPERATIONS = 4;
 } // namespace
 
 JobExecution::JobExecution(ExchangeEngine& engine,
@@ -239,63 +238,52 @@ JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
 {
     if (!m_failure)
     {
-        m_failure = fmt::format("{}: {}", DescribeOperation(id), reason);
+        m_failure = fmt::format("{}: {}", DescribeOperation(*m_job.plan, id), reason);
         NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
     }
-}
-
-std::string
-JobExecution::DescribeOperation(OperationId id) const
-{
-    const auto& operation = m_job.plan->GetOperations()[id];
-    if (!operation.IsTransfer())
-    {
-        return fmt::format("#{} join at rank {}", id, operation.src);
-    }
-    return fmt::format("#{} {} {} -> {}",
-                       id,
-                       IsReduce(id) ? "reduce" : "copy",
-                       operation.src,
-                       operation.dst);
 }
 
 ExchangeFailure
 JobExecution::DescribeFailure() const
 {
     ExchangeFailure failure{"", m_index, m_iteration, {}};
-    const auto total = m_job.plan->GetOperations().size();
-    const bool begun = m_running && m_waiting.size() == total;
-    std::string named;
-    for (OperationId id = 0; id < total; ++id)
+    std::vector<OperationId> inNetwork;
+    for (OperationId id = 0; id < m_job.plan->GetOperations().size(); ++id)
     {
-        if (begun && m_waiting[id] == DONE)
+        // Nothing is known of an iteration that did not begin: all of it is missing.
+        if (!m_running || m_waiting[id] != DONE)
         {
-            continue;
+            failure.unfinished.push_back(id);
         }
-        failure.unfinished.push_back(id);
-        if (failure.unfinished.size() <= NAMED_OPERATIONS)
+        if (m_running && m_waiting[id] == STARTED)
         {
-            const bool onNetwork = begun && m_waiting[id] == STARTED;
-            named += fmt::format("{}{}{}",
-                                 named.empty() ? "" : ", ",
-                                 DescribeOperation(id),
-                                 onNetwork ? " (in the network)" : "");
+            inNetwork.push_back(id);
         }
     }
     failure.reason =
-        fmt::format("job \"{}\", iteration {}: {}; {} of {} operations are not done{}{}",
-                    m_job.name,
-                    m_iteration,
-                    m_failure ? *m_failure : "stalled, nothing is left to happen",
-                    failure.unfinished.size(),
-                    total,
-                    named.empty() ? "" : ": ",
-                    named);
-    if (failure.unfinished.size() > NAMED_OPERATIONS)
-    {
-        failure.reason += ", ...";
-    }
+        FormatFailure(*m_job.plan,
+                      {m_job.name, m_iteration, GetFailureCause(), failure.unfinished, inNetwork});
     return failure;
+}
+
+std::string
+JobExecution::GetFailureCause() const
+{
+    if (m_failure)
+    {
+        return *m_failure;
+    }
+    std::vector<uint32_t> stopped;
+    for (const auto& application : m_applications)
+    {
+        if (application->IsStopped())
+        {
+            stopped.push_back(application->GetRank());
+        }
+    }
+    return stopped.empty()
+               ? "stalled, the simulation ended before it was done"
+               : fmt::format("stalled, rank {} was stopped before it was done", stopped.front());
 }
 
 } // namespace ns3::gradsync

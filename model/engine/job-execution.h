@@ -55,7 +55,7 @@ class JobExecution
     void FinishIterationIfDone();
     void MakeReady(OperationId id);
     void MarkDone(OperationId id);
-    std::string DescribeOperation(OperationId id) const;
+    std::string GetFailureCause() const;
 
     ExchangeEngine& m_engine;
     uint32_t m_index;

@@ -263,6 +263,7 @@ TEST_F(ExchangeEngineTest, NamesOnlyTheFirstOfManyUnfinishedOperations)
     const auto failure = engine->GetFailure();
     ASSERT_TRUE(failure.has_value());
     EXPECT_EQ(failure->unfinished.size(), 1000U);
+    EXPECT_THAT(failure->reason, HasSubstr("stalled, the simulation ended before it was done"));
     EXPECT_THAT(failure->reason, HasSubstr("1000 of 1000 operations"));
     EXPECT_THAT(failure->reason, HasSubstr("#3 reduce 1 -> 0 (in the network), ..."));
     EXPECT_THAT(failure->reason, testing::Not(HasSubstr("#4")));

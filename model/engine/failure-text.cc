@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/failure-text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+constexpr size_t NAMED_OPERATIONS = 4;
+} // namespace
+
+std::string
+DescribeOperation(const Plan& plan, OperationId id)
+{
+    const auto& operation = plan.GetOperations()[id];
+    if (!operation.IsTransfer())
+    {
+        return fmt::format("#{} join at rank {}", id, operation.src);
+    }
+    return fmt::format("#{} {} {} -> {}",
+                       id,
+                       operation.kind == OperationKind::TransferReduce ? "reduce" : "copy",
+                       operation.src,
+                       operation.dst);
+}
+
+std::string
+FormatFailure(const Plan& plan, const FailureFacts& facts)
+{
+    auto text = fmt::format("job \"{}\", iteration {}: {}; {} of {} operations are not done",
+                            facts.job,
+                            facts.iteration,
+                            facts.cause,
+                            facts.unfinished.size(),
+                            plan.GetOperations().size());
+    const auto named = std::min(facts.unfinished.size(), NAMED_OPERATIONS);
+    for (size_t i = 0; i < named; ++i)
+    {
+        const auto id = facts.unfinished[i];
+        const bool inNetwork =
+            std::binary_search(facts.inNetwork.begin(), facts.inNetwork.end(), id);
+        text += fmt::format("{}{}{}",
+                            i == 0 ? ": " : ", ",
+                            DescribeOperation(plan, id),
+                            inNetwork ? " (in the network)" : "");
+    }
+    return facts.unfinished.size() > named ? text + ", ..." : text;
+}
+
+} // namespace ns3::gradsync

@@ -68,7 +68,7 @@ void
 ExchangeApplication::Attach(JobExecution* job,
                             uint32_t rank,
                             uint32_t endpoint,
-                            Ptr<Transport> transport)
+                            const Ptr<Transport>& transport)
 {
     m_job = job;
     m_rank = rank;

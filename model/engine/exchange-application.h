@@ -34,7 +34,10 @@ class ExchangeApplication : public Application, public MessageHandler
     ~ExchangeApplication() override;
 
     /// Makes this application rank `rank` of a job, at the given endpoint of the transport.
-    void Attach(JobExecution* job, uint32_t rank, uint32_t endpoint, Ptr<Transport> transport);
+    void Attach(JobExecution* job,
+                uint32_t rank,
+                uint32_t endpoint,
+                const Ptr<Transport>& transport);
 
     /// Forgets the job: whatever arrives from now on is ignored.
     void Detach();

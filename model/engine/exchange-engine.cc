@@ -85,7 +85,7 @@ ExchangeEngine::DoDispose()
 }
 
 void
-ExchangeEngine::SetTransport(Ptr<Transport> transport)
+ExchangeEngine::SetTransport(const Ptr<Transport>& transport)
 {
     m_transport = transport;
 }

@@ -86,7 +86,7 @@ class ExchangeEngine : public Object
     ~ExchangeEngine() override;
 
     /// Must be called before AddJob. The transport must be installed.
-    void SetTransport(Ptr<Transport> transport);
+    void SetTransport(const Ptr<Transport>& transport);
 
     /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the
     /// plan

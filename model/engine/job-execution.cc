@@ -146,15 +146,17 @@ JobExecution::MakeReady(OperationId id)
 void
 JobExecution::MarkDone(OperationId id)
 {
-    // A list, not recursion: a plan may chain any number of joins.
-    m_doneJoins.push_back(id);
-    if (m_doneJoins.size() > 1)
+    // A list, not recursion: a plan may chain any number of joins. The first call works it off.
+    m_done.push_back(id);
+    if (m_markingDone)
     {
         return;
     }
-    for (size_t i = 0; i < m_doneJoins.size(); ++i)
+    m_markingDone = true;
+    while (!m_done.empty())
     {
-        const auto done = m_doneJoins[i];
+        const auto done = m_done.back();
+        m_done.pop_back();
         m_waiting[done] = DONE;
         ++m_doneCount;
         for (const auto successor : m_job.plan->GetSuccessors(done))
@@ -165,7 +167,7 @@ JobExecution::MarkDone(OperationId id)
             }
         }
     }
-    m_doneJoins.clear();
+    m_markingDone = false;
 }
 
 void

@@ -66,13 +66,14 @@ class JobExecution
     std::vector<Time> m_sentAt; //!< [operation]; empty when nobody traces transfers
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_starting; //!< m_ready of the instant in hand; kept for its memory
-    std::vector<OperationId> m_doneJoins;
+    std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet
     EventId m_startEvent;
     IterationRecord m_record;
     uint32_t m_iteration{0};
     uint32_t m_doneCount{0};
     uint32_t m_workersExchanging{0};
-    bool m_running{false}; //!< an iteration has begun and is not done
+    bool m_markingDone{false}; //!< MarkDone is at work further up the stack
+    bool m_running{false};     //!< an iteration has begun and is not done
     bool m_finished{false};
     std::optional<std::string> m_failure;
 };

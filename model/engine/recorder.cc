@@ -6,7 +6,7 @@
 namespace ns3::gradsync
 {
 
-Recorder::Recorder(Ptr<ExchangeEngine> engine, Detail detail)
+Recorder::Recorder(const Ptr<ExchangeEngine>& engine, Detail detail)
     : m_engine(engine),
       m_detail(detail)
 {

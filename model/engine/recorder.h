@@ -25,7 +25,7 @@ class Recorder
     };
 
     /// Listens from now until it is destroyed; construct it before the simulation runs.
-    Recorder(Ptr<ExchangeEngine> engine, Detail detail);
+    Recorder(const Ptr<ExchangeEngine>& engine, Detail detail);
     ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;

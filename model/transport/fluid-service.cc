@@ -190,7 +190,7 @@ FluidTransport::FinishHead(uint32_t index)
 }
 
 void
-FluidTransport::AddDelivery(Time delay, const QueuedMessage& message)
+FluidTransport::AddDelivery(const Time& delay, const QueuedMessage& message)
 {
     const auto time = Simulator::Now() + delay;
     const auto [batch, isNew] = m_deliveries.try_emplace(time);
@@ -202,7 +202,7 @@ FluidTransport::AddDelivery(Time delay, const QueuedMessage& message)
 }
 
 void
-FluidTransport::Deliver(Time time)
+FluidTransport::Deliver(const Time& time)
 {
     auto batch = m_deliveries.extract(time);
     if (batch.empty())

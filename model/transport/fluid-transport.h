@@ -134,8 +134,8 @@ class FluidTransport : public Transport
     void Serve();
     bool IsHeadServed(uint32_t pair) const;
     void FinishHead(uint32_t pair);
-    void AddDelivery(Time delay, const QueuedMessage& message);
-    void Deliver(Time time);
+    void AddDelivery(const Time& delay, const QueuedMessage& message);
+    void Deliver(const Time& time);
 
     double m_efficiency; //!< attribute Efficiency
     std::shared_ptr<const Topology> m_topology;

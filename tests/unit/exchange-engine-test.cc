@@ -230,10 +230,9 @@ TEST_F(ExchangeEngineTest, AStoppedRankStallsTheJobWhichIsReported)
     EXPECT_EQ(failure->job, 0U);
     EXPECT_EQ(failure->iteration, 1U);
     EXPECT_THAT(failure->unfinished, ElementsAre(0, 1));
-    EXPECT_EQ(
-        failure->reason,
-        "job \"resnet\", iteration 1: stalled, nothing is left to happen; 2 of 2 operations are "
-        "not done: #0 reduce 1 -> 0 (in the network), #1 copy 0 -> 1");
+    EXPECT_EQ(failure->reason,
+              "job \"resnet\", iteration 1: stalled, rank 0 was stopped before it was done; "
+              "2 of 2 operations are not done: #0 reduce 1 -> 0 (in the network), #1 copy 0 -> 1");
 }
 
 TEST_F(ExchangeEngineTest, ATransferThatFailsIsReportedWithItsCause)

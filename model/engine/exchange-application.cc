@@ -151,9 +151,7 @@ ExchangeApplication::BeginCompute()
     m_iterationPending = false;
     m_phase = Phase::Computing;
     // An event even when the time is 0: all ranks then begin before the first operation starts.
-    m_exchangeEvent = Simulator::Schedule(m_computeTime,
-                                          &ExchangeApplication::BeginExchange,
-                                          Ptr<ExchangeApplication>(this));
+    m_exchangeEvent = Simulator::Schedule(m_computeTime, &ExchangeApplication::BeginExchange, this);
 }
 
 void

@@ -134,12 +134,13 @@ JobExecution::MakeReady(OperationId id)
         return;
     }
     m_ready.push_back(id);
-    if (!m_startEvent.IsRunning())
+    if (!m_startScheduled)
     {
+        m_startScheduled = true;
         // After all deliveries of this instant, so that ascending ids hold among all of them.
-        m_startEvent = Simulator::ScheduleNow(&ExchangeEngine::StartReady,
-                                              Ptr<ExchangeEngine>(&m_engine),
-                                              m_index);
+        Simulator::ScheduleNow(&ExchangeEngine::StartReady,
+                               Ptr<ExchangeEngine>(&m_engine),
+                               m_index);
     }
 }
 
@@ -173,6 +174,7 @@ JobExecution::MarkDone(OperationId id)
 void
 JobExecution::StartReady()
 {
+    m_startScheduled = false;
     m_starting.swap(m_ready);
     std::sort(m_starting.begin(), m_starting.end());
     for (const auto id : m_starting)

@@ -2,7 +2,6 @@
 #ifndef GRADSYNC_JOB_EXECUTION_H
 #define GRADSYNC_JOB_EXECUTION_H
 
-#include "ns3/event-id.h"
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-engine.h"
 
@@ -67,13 +66,13 @@ class JobExecution
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_starting; //!< m_ready of the instant in hand; kept for its memory
     std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet
-    EventId m_startEvent;
     IterationRecord m_record;
     uint32_t m_iteration{0};
     uint32_t m_doneCount{0};
     uint32_t m_workersExchanging{0};
-    bool m_markingDone{false}; //!< MarkDone is at work further up the stack
-    bool m_running{false};     //!< an iteration has begun and is not done
+    bool m_startScheduled{false}; //!< StartReady is called before this instant is over
+    bool m_markingDone{false};    //!< MarkDone is at work further up the stack
+    bool m_running{false};        //!< an iteration has begun and is not done
     bool m_finished{false};
     std::optional<std::string> m_failure;
 };

@@ -74,10 +74,10 @@ void
 FluidTransport::RequestAllocation()
 {
     // One allocation for all that happens at this instant: it runs after the events already queued.
-    if (!m_allocateEvent.IsRunning())
+    if (!m_allocationRequested)
     {
-        m_allocateEvent =
-            Simulator::ScheduleNow(&FluidTransport::Allocate, Ptr<FluidTransport>(this));
+        m_allocationRequested = true;
+        Simulator::ScheduleNow(&FluidTransport::Allocate, Ptr<FluidTransport>(this));
     }
 }
 
@@ -104,6 +104,7 @@ FluidTransport::ApplyTouched()
 void
 FluidTransport::Allocate()
 {
+    m_allocationRequested = false;
     // Chunks that follow each other on one connection leave the rates as they are.
     if (ApplyTouched())
     {
@@ -117,7 +118,7 @@ FluidTransport::Allocate()
 void
 FluidTransport::ScheduleServe()
 {
-    m_serveEvent.Cancel();
+    CancelServe();
     if (m_active.empty())
     {
         return;
@@ -130,7 +131,19 @@ FluidTransport::ScheduleServe()
     }
     m_serveEvent = Simulator::Schedule(TimeStep(std::llround(std::max(ticks, 0.0))),
                                        &FluidTransport::Serve,
-                                       Ptr<FluidTransport>(this));
+                                       this);
+}
+
+void
+FluidTransport::CancelServe()
+{
+    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already. The
+    // event does not hold a reference to this object: with the EventId kept here that would be a
+    // circle.
+    if (auto* event = m_serveEvent.PeekEventImpl())
+    {
+        event->Cancel();
+    }
 }
 
 bool

@@ -36,12 +36,17 @@ FluidTransport::GetTypeId()
 }
 
 FluidTransport::FluidTransport() = default;
-FluidTransport::~FluidTransport() = default;
+
+FluidTransport::~FluidTransport()
+{
+    CancelServe();
+}
 
 void
 FluidTransport::DoDispose()
 {
-    // Pending events hold a reference to this object and find nothing to do.
+    // Other pending events hold a reference to this object and find nothing to do.
+    CancelServe();
     m_active.clear();
     m_touched.clear();
     m_deliveries.clear();

@@ -131,6 +131,7 @@ class FluidTransport : public Transport
     void Allocate();
     bool ApplyTouched();
     void ScheduleServe();
+    void CancelServe();
     void Serve();
     bool IsHeadServed(uint32_t pair) const;
     void FinishHead(uint32_t pair);
@@ -154,7 +155,7 @@ class FluidTransport : public Transport
     std::map<Time, std::vector<Delivery>> m_deliveries;
     Time m_advancedTo; //!< time up to which Pair::served counts
     EventId m_serveEvent;
-    EventId m_allocateEvent;
+    bool m_allocationRequested{false};
     uint64_t m_goodputBytes{0};
     uint64_t m_allocationCount{0};
 };

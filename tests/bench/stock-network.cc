@@ -119,6 +119,8 @@ StockNetwork::GetDroppedPackets() const
     return m_droppedPackets;
 }
 
+// ns-3's trace sources fix the types of these parameters.
+// NOLINTBEGIN(performance-unnecessary-value-param)
 void
 StockNetwork::OnTransmit(Ptr<const Packet> packet)
 {
@@ -130,5 +132,7 @@ StockNetwork::OnDrop(Ptr<const Packet> /* packet */)
 {
     ++m_droppedPackets;
 }
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 } // namespace ns3::gradsync

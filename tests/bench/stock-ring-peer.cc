@@ -85,6 +85,8 @@ StockRingPeer::Start()
     SendWhatIsAllowed();
 }
 
+// ns-3's callbacks fix the types of these parameters.
+// NOLINTBEGIN(performance-unnecessary-value-param)
 void
 StockRingPeer::OnAccept(Ptr<Socket> socket, const Address& /* from */)
 {
@@ -125,6 +127,8 @@ StockRingPeer::OnSpace(Ptr<Socket> /* socket */, uint32_t /* bytes */)
 {
     SendWhatIsAllowed();
 }
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 void
 StockRingPeer::SendWhatIsAllowed()

@@ -26,7 +26,7 @@ MakeNetwork(uint32_t leaves, uint32_t hostsPerLeaf)
 
 TEST(StockNs3, SendsEveryPacketOfARingOnce)
 {
-    const auto result = RunStockRing(MakeNetwork(2, 2), 4 * 2 * 1448);
+    const auto result = RunStockRing(MakeNetwork(2, 2), 4ULL * 2 * 1448);
     // 6 steps of 4 messages of 2 full segments. 0-1 and 2-3 share a leaf (2 links), 1-2 and 3-0 do
     // not (4 links): 6 * 2 * (2 + 4 + 2 + 4) = 144.
     EXPECT_EQ(result.dataPacketHops, 144U);
@@ -39,7 +39,7 @@ TEST(StockNs3, CountsAShortLastSegmentAsData)
 {
     // Chunks of 1452 bytes: a full segment and one of 4 bytes, 58 bytes on the link, which an
     // acknowledgement with options could have too. As above, 2 packets a message.
-    const auto result = RunStockRing(MakeNetwork(2, 2), 4 * 1452);
+    const auto result = RunStockRing(MakeNetwork(2, 2), 4ULL * 1452);
     EXPECT_EQ(result.dataPacketHops, 144U);
 }
 
@@ -51,7 +51,7 @@ TEST(StockNs3, TakesTheTimeOfTheWireWithoutWaitingForATimer)
     // for 300.4: 463.8 us. Slow start and acknowledgements that wait behind the neighbour's data
     // add to it; a delayed acknowledgement (1 ms) or a timeout (10 ms) that the exchange had to
     // wait for would show as a millisecond and more.
-    const auto result = RunStockRing(MakeNetwork(1, 4), 4 * 250 * 1448);
+    const auto result = RunStockRing(MakeNetwork(1, 4), 4ULL * 250 * 1448);
     EXPECT_EQ(result.dataPacketHops, 6U * 4U * 250U * 2U);
     EXPECT_GE(result.ict.GetMicroSeconds(), 463);
     EXPECT_LT(result.ict.GetMicroSeconds(), 1000);

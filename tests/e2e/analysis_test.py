@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gradsync.closed_form import ideal_time
+from gradsync.closed_form import holds, ideal_time
 from gradsync.columns import scale
 from gradsync.compare import compare_results
 from gradsync.errors import ResultsError
@@ -62,6 +62,21 @@ def test_closed_form_of_ps_over_ring_under_oversubscription(o, ratio):
     assert ideal_time("ps", workers, 4, o) / ideal_time("ring", workers, 4, o) == pytest.approx(
         ratio, abs=0.005
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"topology": {"kind": "star"}},
+        {"topology": {"kind": "spine-leaf", "leaves": 4, "server": {"accelerators": 4}}},
+        {"job": {"gradient": "1MB", "compute": "1ms"}},
+        {"scheme": {"kind": "ps", "servers": 2}},
+        {"sweep": {"topology.fabricLink.rate": ["1Gbps"]}},
+    ],
+)
+def test_closed_form_is_not_drawn_where_it_does_not_hold(change):
+    assert holds(SCENARIO)
+    assert not holds({**SCENARIO, **change})
 
 
 def test_closed_form_without_oversubscription_is_the_own_share():
@@ -121,6 +136,18 @@ def test_single_run_is_one_bar(tmp_path):
     (bar,) = figure.axes[0].patches
     assert bar.get_width() == pytest.approx(2)
     assert "(ms)" in figure.axes[0].get_title(loc="left")
+
+
+def test_words_as_x_are_bars(tmp_path):
+    scenario = {
+        "scheme": {"kind": "ps"},
+        "sweep": {"scheme.kind": ["ps", "ring"]},
+        "plot": {"x": "scheme.kind"},
+    }
+    rows = [a_run(4, "ps", 0.004), a_run(4, "ring", 0.002)]
+    panel = draw(load(write_results(tmp_path / "r", scenario, rows))).axes[0]
+    assert [bar.get_width() for bar in panel.patches] == pytest.approx([4, 2])
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["Parameter server", "Ring"]
 
 
 def test_a_scheme_keeps_its_colour_whatever_else_is_plotted():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Names and units of the columns of runs.csv, as axis labels and scales."""
 
+import re
 from typing import Iterable, Mapping
 
 # Column: (text, unit). A unit of seconds or bytes is scaled to the values at hand.
@@ -42,6 +43,7 @@ def scale(column: str, values: Iterable[float]) -> tuple[float, str]:
 
 def label(column: str, unit: str, hints: Mapping[str, str]) -> str:
     """The axis label of a column: the scenario's own text if it has one, with the unit."""
-    words = column.rsplit(".", 1)[-1]
+    # hostsPerLeaf: Hosts per leaf.
+    words = re.sub("([A-Z])", r" \1", column.rsplit(".", 1)[-1]).lower().capitalize()
     text = hints.get(column) or _COLUMNS.get(column, (words, ""))[0]
     return f"{text} ({unit})" if unit and "(" not in text else text

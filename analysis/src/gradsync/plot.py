@@ -4,7 +4,7 @@
 import math
 import os
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import matplotlib
 
@@ -15,8 +15,7 @@ from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
 
-from gradsync import columns, style  # noqa: E402
-from gradsync.closed_form import ideal_time  # noqa: E402
+from gradsync import closed_form, columns, style  # noqa: E402
 from gradsync.results import Results, load  # noqa: E402
 from gradsync.series import Axes, Line, choose_axes, group  # noqa: E402
 
@@ -87,23 +86,6 @@ def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
     _dress_x(panel, results, axes, lines)
 
 
-def _racks(results: Results, run: dict[str, str]) -> Optional[int]:
-    topology: dict[str, Any] = results.scenario.get("topology", {})
-    leaves = run.get("topology.leaves") or topology.get("leaves")
-    kind = run.get("topology.kind") or topology.get("kind")
-    return int(leaves) if kind == "spine-leaf" and leaves else None
-
-
-def _ideal_ratio(results: Results, run: dict[str, str], scheme: str) -> float:
-    racks = _racks(results, run)
-    if racks is None:
-        return math.nan
-    workers, level = int(run["workers"]), float(run["oversubscription"])
-    time = ideal_time(scheme, workers, racks, level)
-    base = ideal_time(_BASELINE, workers, racks, level)
-    return time / base if time and base else math.nan
-
-
 def _ratios(lines: list[Line]) -> list[Line]:
     baseline = next(line for line in lines if line.name == _BASELINE)
     by_x = dict(zip(baseline.x, baseline.y))
@@ -139,14 +121,11 @@ def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
 def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
     ratios = _ratios(lines)
     _draw_lines(panel, ratios, 1.0)
-    # Only co-located ps differs from the baseline by bandwidth alone in a known way.
-    only_kind = set(results.scenario.get("scheme", {})) <= {"kind"}
+    # The other schemes' ideal ratios are 1, or depend on parameters.
     for line in lines:
-        if line.name != "ps" or not only_kind:
+        if line.name != "ps" or not closed_form.holds(results.scenario):
             continue
-        ideal = [_ideal_ratio(results, run, line.name) for run in line.runs]
-        if all(math.isnan(value) for value in ideal):
-            continue
+        ideal = [closed_form.ideal_ratio(results.scenario, run, "ps", _BASELINE) for run in line.runs]
         panel.plot(
             line.x,
             ideal,

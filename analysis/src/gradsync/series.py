@@ -30,7 +30,10 @@ class Line:
 
 
 def choose_axes(results: Results) -> Axes:
-    """The scenario's hints, or else the first swept path that is numeric as x, the rest as series."""
+    """The scenario's hints, or else the first swept path that is numeric as x, the rest as series.
+
+    Raises ResultsError for a hint that names no column.
+    """
     hints = results.hints
     swept = results.swept
     numeric = [p for p in swept if not any(math.isnan(v) for v in results.numbers(p))]
@@ -41,6 +44,11 @@ def choose_axes(results: Results) -> Axes:
         # A column computed from a swept path, such as oversubscription, stands for it as x.
         replaced = numeric[0] if x not in swept and numeric else x
         series = tuple(path for path in swept if path not in (x, replaced))
+    if x:
+        results.require(x)
+        if all(math.isnan(value) for value in results.numbers(x)):
+            # Words have no place on an axis: a bar for each.
+            x, series = None, tuple(dict.fromkeys((x, *series)))
     axes = Axes(x, hints.get("y", "ict_mean_s"), series)
     for column in (axes.y, *axes.series, *([axes.x] if axes.x else [])):
         results.require(column)

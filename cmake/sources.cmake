@@ -155,6 +155,7 @@ list(APPEND gradsync_sources
   helper/result-table.cc
   helper/run-command.cc
   helper/run-store.cc
+  helper/scenario-checker.cc
   helper/scenario-reader.cc
   helper/scenario-runner.cc
   helper/scenario-sweep.cc
@@ -186,6 +187,7 @@ list(APPEND gradsync_headers
   helper/result-table.h
   helper/run-result.h
   helper/run-store.h
+  helper/scenario-checker.h
   helper/scenario-error.h
   helper/scenario-reader.h
   helper/scenario-runner.h

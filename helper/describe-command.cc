@@ -3,9 +3,9 @@
 #include "ns3/job-planner.h"
 #include "ns3/plan-statistics.h"
 #include "ns3/program-commands.h"
+#include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
-#include "ns3/time-resolution.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -129,8 +129,9 @@ DescribeCommand(const std::filesystem::path& file,
                 const std::vector<ScenarioOverride>& overrides,
                 std::ostream& out)
 {
-    UsePicoseconds();
     const auto scenario = ReadScenario(file, overrides);
+    // All runs are checked before the first is described: bad input prints nothing but its error.
+    CheckScenario(scenario, false, [](const ResolvedRun&, uint64_t) {});
     out << fmt::format("{}\n{} run{}\n",
                        scenario.title,
                        scenario.runCount,

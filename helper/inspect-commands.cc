@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/program-commands.h"
+#include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
-#include "ns3/scenario-runner.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-reader.h"
 
@@ -35,12 +35,8 @@ ValidateCommand(const std::filesystem::path& file,
                 const std::vector<ScenarioOverride>& overrides,
                 std::ostream& out)
 {
-    UsePicoseconds();
     const auto scenario = ReadScenario(file, overrides);
-    for (uint32_t run = 0; run < scenario.runCount; ++run)
-    {
-        CheckRun(ResolveRun(scenario, run), true);
-    }
+    CheckScenario(scenario, true, [](const ResolvedRun&, uint64_t) {});
     out << fmt::format("{}: valid, {} run{}; every plan is an all-reduce\n",
                        file.string(),
                        scenario.runCount,
@@ -53,7 +49,6 @@ ResolveCommand(const std::filesystem::path& file,
                const std::vector<ScenarioOverride>& overrides,
                std::ostream& out)
 {
-    UsePicoseconds();
     const auto scenario = ReadScenario(file, overrides);
     Json runs = Json::array();
     for (uint32_t run = 0; run < scenario.runCount; ++run)

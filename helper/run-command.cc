@@ -6,6 +6,7 @@
 #include "ns3/result-files.h"
 #include "ns3/result-table.h"
 #include "ns3/run-store.h"
+#include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
 #include "ns3/scenario-sweep.h"
@@ -34,12 +35,10 @@ CheckAll(const Scenario& scenario)
 {
     CheckedRuns checked;
     const uint64_t fingerprint = GetProgramFingerprint();
-    for (uint32_t run = 0; run < scenario.runCount; ++run)
-    {
-        const auto resolved = ResolveRun(scenario, run);
-        checked.bytes.push_back(CheckRun(resolved, false));
-        checked.hashes.push_back(GetRunHash(resolved.point, fingerprint));
-    }
+    CheckScenario(scenario, false, [&](const ResolvedRun& run, uint64_t bytes) {
+        checked.bytes.push_back(bytes);
+        checked.hashes.push_back(GetRunHash(run.point, fingerprint));
+    });
     return checked;
 }
 

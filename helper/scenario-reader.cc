@@ -7,6 +7,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/scenario-vocabulary.h"
+#include "ns3/time-resolution.h"
 #include "ns3/topology-reader.h"
 
 #include <fmt/format.h>
@@ -116,6 +117,8 @@ InlineTopology(Json& document, const std::string& scenarioFile)
 ResolvedRun
 Resolve(const Scenario& scenario, ScenarioPoint point)
 {
+    // Times are read below.
+    UsePicoseconds();
     ResolvedRun run;
     run.point = std::move(point);
     const JsonValue root(run.point.document, scenario.file, "");

@@ -336,7 +336,7 @@ ListBadInputs()
         {"scheme that cannot run",
          R"({"scheme": {"kind": "rat", "weights": [1, 2, 3, 4, 5]},
              "topology": {"kind": "star", "hosts": 3, "hostLink": {"rate": "1Gbps"}}})",
-         "scheme rat"}};
+         "bad.json: job0: scheme rat: "}};
 }
 
 TEST_F(ProgramTest, RefusesBadInputWithOneMessageAndWritesNothing)

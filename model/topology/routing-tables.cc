@@ -39,6 +39,20 @@ MergeByNode(std::vector<NodeShare>& shares)
     shares.resize(std::min(shares.size(), last + 1));
 }
 
+/// Leaves only the next hops over NVLink, if there are any.
+void
+PreferNvlink(const Topology& topology, NodeId node, std::vector<uint16_t>& hops)
+{
+    const auto ports = topology.GetPorts(node);
+    const auto isNvlink = [&](uint16_t port) {
+        return topology.GetLinks()[ports[port].link].kind == LinkKind::Nvlink;
+    };
+    if (std::ranges::any_of(hops, isNvlink))
+    {
+        std::erase_if(hops, [&](uint16_t port) { return !isNvlink(port); });
+    }
+}
+
 } // namespace
 
 RoutingTables::RoutingTables(const Topology& topology)
@@ -80,6 +94,7 @@ RoutingTables::AddRoutesTo(uint32_t endpoint, std::map<std::vector<uint16_t>, ui
                 hops.push_back(static_cast<uint16_t>(port));
             }
         }
+        PreferNvlink(*m_topology, node, hops);
         const auto index = static_cast<size_t>(node) * m_endpointCount + endpoint;
         // Neighbouring endpoints mostly share their next hops: looking there first saves the map.
         if (endpoint > 0 && std::ranges::equal(hops, GetNextHops(node, endpoint - 1)))

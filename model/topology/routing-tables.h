@@ -13,7 +13,9 @@ namespace ns3::gradsync
 {
 
 /**
- * Equal-cost shortest paths (fewest links) between endpoints. Endpoints never forward.
+ * Equal-cost shortest paths (fewest links) between endpoints. Endpoints never forward. Where paths
+ * of equal length leave a node over NVLink and over PCIe, only NVLink counts, as peer-to-peer
+ * libraries choose.
  *
  * Next hops are port numbers of the node (indices into Topology::GetPorts), ascending. Identical
  * sets are stored once, so the tables of 1,024 hosts take a few megabytes.

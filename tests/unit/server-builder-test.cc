@@ -94,6 +94,13 @@ TEST(ServerBuilder, PrefersNvlinkInsideAServerAndNeverLeavesThroughIt)
     const auto topology = MakeServers(2, server);
     const RoutingTables routes(topology);
     EXPECT_EQ(routes.GetDistance(0, 2), 2U);
+    // 0 and 1 share a PCIe switch: two links either way.
+    EXPECT_EQ(routes.GetDistance(0, 1), 2U);
+    for (const auto& share : routes.GetEvenSplit(0, 1))
+    {
+        EXPECT_EQ(topology.GetLinks()[share.link].kind, LinkKind::Nvlink);
+        EXPECT_EQ(share.share, 1.0);
+    }
     for (const auto& share : routes.GetEvenSplit(2, 4))
     {
         EXPECT_NE(topology.GetLinks()[share.link].kind, LinkKind::Nvlink);

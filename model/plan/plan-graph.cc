@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <unordered_set>
 
 namespace ns3::gradsync
@@ -81,8 +80,9 @@ PlanGraph::IndexTransfers(const Plan& plan)
                         m_transferOffsets.begin());
     m_transfers.resize(m_transferOffsets.back());
     // From the back, because each offset starts at the end of its row and moves to the start.
-    for (const auto id : std::views::reverse(m_order))
+    for (size_t next = m_order.size(); next-- > 0;)
     {
+        const auto id = m_order[next];
         const auto& operation = operations[id];
         for (uint32_t i = 0; i < operation.chunkCount; ++i)
         {

@@ -20,7 +20,7 @@ struct AggregationTree
 };
 
 /**
- * The aggregation trees of RAT (Wan et al. 2020, section 3; doc/schemes.rst): one rooted at each
+ * The aggregation trees of RAT (Wan et al. 2020; doc/schemes.rst): one rooted at each
  * rank, each with one aggregator per region at every level.
  *
  * The aggregators are balanced over the roots. The root is the aggregator of every region that

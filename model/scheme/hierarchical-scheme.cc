@@ -303,7 +303,7 @@ MakeHierarchicalScheme()
         "hierarchical",
         "ring all-reduce in each group, ring among the roots of the groups, broadcast in each "
         "group",
-        "Jia et al. 2018 (Tencent), section 4",
+        "Jia et al. 2018 (Tencent)",
         {
             {"groupLevel",
              std::string(),

@@ -131,7 +131,7 @@ MakePsScheme()
     return {
         "ps",
         "parameter servers: push to the servers of the shards, pull the sums",
-        "Li et al. 2014; Wan et al. 2020 (RAT), section 2",
+        "Li et al. 2014; co-located as in Wan et al. 2020 (RAT)",
         {
             {"servers",
              int64_t{0},

@@ -245,7 +245,7 @@ MakeRatScheme()
     return {
         "rat",
         "resilient all-reduce trees: one per worker, aggregating in the oversubscribed regions",
-        "Wan et al. 2020 (RAT), section 3",
+        "Wan et al. 2020 (RAT)",
         {
             MakePipelineChunksSpec(8, "chunks per tree; a chunk is forwarded when it is reduced"),
             {"barrier", false, "no level starts before all trees are done with the one before", {}},

@@ -66,7 +66,7 @@ MakeRingScheme()
     return {
         "ring",
         "ring all-reduce: reduce-scatter, then all-gather, in rank order",
-        "Patarasuk and Yuan 2009; Wan et al. 2020 (RAT), section 2",
+        "Patarasuk and Yuan 2009",
         {MakePipelineChunksSpec(1,
                                 "pieces in which each of the w parts travels; a piece is forwarded "
                                 "as soon as it is reduced")},

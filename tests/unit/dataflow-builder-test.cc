@@ -19,7 +19,7 @@ using testing::IsEmpty;
 DataflowBuilder
 MakeBuilder(uint32_t ranks, uint32_t chunks = 1)
 {
-    return {ranks, ranks, ChunkLayout::Even(64 * chunks, chunks)};
+    return {ranks, ranks, ChunkLayout::Even(uint64_t{64} * chunks, chunks)};
 }
 
 TEST(DataflowBuilder, LetsReducesIntoOnePlaceRunTogetherAndReadsWaitForAll)

@@ -20,7 +20,7 @@ using testing::SizeIs;
 PlanBuilder
 MakeBuilder(uint32_t workers, uint32_t servers = 0, uint32_t chunks = 1)
 {
-    return {workers + servers, workers, ChunkLayout::Even(64 * chunks, chunks)};
+    return {workers + servers, workers, ChunkLayout::Even(uint64_t{64} * chunks, chunks)};
 }
 
 std::vector<std::string>

@@ -77,7 +77,8 @@ TEST(HierarchicalScheme, MovesAsTheClosedFormOnEqualGroups)
         {
             for (const auto& broadcast : BROADCASTS)
             {
-                const uint64_t gradient = 4 * 3 * 4 * 60; // divisible by the group counts and sizes
+                const uint64_t gradient =
+                    2880; // 4 * 3 * 4 * 60: divisible by the group counts and sizes
                 const auto statistics = ComputeStatistics(
                     "hierarchical",
                     MakeHierarchicalRequest(groups * size,
@@ -88,12 +89,12 @@ TEST(HierarchicalScheme, MovesAsTheClosedFormOnEqualGroups)
                 // Rings move 2(n-1)K over n members, a broadcast (g-1)K: D[3(g-1)]K + 2(D-1)K. Only
                 // the ring of the roots crosses racks.
                 EXPECT_EQ(statistics.totalBytes,
-                          (3 * groups * (size - 1) + 2 * (groups - 1)) * gradient);
-                EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * (groups - 1) * gradient);
+                          gradient * (3 * groups * (size - 1) + 2 * (groups - 1)));
+                EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * gradient * (groups - 1));
                 // A rank that is no root sends 2(g-1)/g K in its ring, and in the broadcast no more
                 // than K; the last of a chain, or of a star, sends nothing.
-                EXPECT_GE(statistics.sentBytes.back(), 2 * (size - 1) * gradient / size);
-                EXPECT_LE(statistics.sentBytes.back(), 2 * (size - 1) * gradient / size + gradient);
+                EXPECT_GE(statistics.sentBytes.back(), 2 * gradient * (size - 1) / size);
+                EXPECT_LE(statistics.sentBytes.back(), 2 * gradient * (size - 1) / size + gradient);
             }
         }
     }

@@ -57,11 +57,11 @@ TEST(PsScheme, MovesAndChainsAsTheClosedFormsWhenCoLocated)
         for (const bool barrier : {false, true})
         {
             SCOPED_TRACE(fmt::format("w {} barrier {}", w, barrier));
-            const auto request = MakePsRequest(w, 60 * w, 0, 3, barrier);
+            const auto request = MakePsRequest(w, SHARD_BYTES * w, 0, 3, barrier);
             const auto statistics = ComputeStatistics("ps", request);
             // The own shard never touches the network: (w-1)K/w per phase, in a chain of 2.
-            EXPECT_THAT(statistics.sentBytes, Each(2 * (w - 1) * 60));
-            EXPECT_THAT(statistics.receivedBytes, Each(2 * (w - 1) * 60));
+            EXPECT_THAT(statistics.sentBytes, Each(2 * SHARD_BYTES * (w - 1)));
+            EXPECT_THAT(statistics.receivedBytes, Each(2 * SHARD_BYTES * (w - 1)));
             EXPECT_EQ(statistics.GetLongestChain(), 2u);
             EXPECT_EQ(statistics.transferCount, 2u * w * (w - 1) * 3);
             EXPECT_EQ(statistics.joinCount, barrier ? 1u : 3u * w);
@@ -79,7 +79,7 @@ TEST(PsScheme, MovesAsTheClosedFormsWithDedicatedServers)
         for (uint32_t rank = 0; rank < 6 + servers; ++rank)
         {
             // Per phase a worker moves K, a server w shards of K/p.
-            const auto bytes = rank < 6 ? 2 * gradient : 2 * 6 * gradient / servers;
+            const auto bytes = rank < 6 ? 2 * gradient : 2 * gradient * 6 / servers;
             EXPECT_EQ(statistics.sentBytes[rank] + statistics.receivedBytes[rank], bytes);
         }
         EXPECT_EQ(statistics.GetLongestChain(), 2u);
@@ -91,10 +91,11 @@ TEST(PsScheme, CrossesRacksAsTheClosedForm)
     for (const uint32_t racks : {2u, 3u, 4u})
     {
         const uint32_t w = racks * 8;
-        auto request = MakePsRequest(w, w * 60, 0, 1, false);
+        auto request = MakePsRequest(w, w * SHARD_BYTES, 0, 1, false);
         request.groups.levels = {MakeLevel("rack", Repeat(racks, 8), 2.0)};
         // 2(w - w_r)K.
-        EXPECT_EQ(ComputeStatistics("ps", request).crossings.at(0).bytes, 2 * (w - 8) * w * 60);
+        EXPECT_EQ(ComputeStatistics("ps", request).crossings.at(0).bytes,
+                  2 * SHARD_BYTES * w * (w - 8));
     }
 }
 

@@ -61,13 +61,13 @@ TEST(RatScheme, IsAnAllReduceOnServersRacksAndPods)
     {
         for (const bool barrier : {false, true})
         {
-            const auto request = MakeRatRequest(17, 17 * 160, levels, m, barrier);
+            const auto request = MakeRatRequest(17, 17 * uint64_t{160}, levels, m, barrier);
             EXPECT_THAT(BuildPlan("rat", request), IsAllReduce());
             const auto statistics = ComputeStatistics("rat", request);
             // 2(R_j - 1)K at every level j, however uneven; chain 2(3 + 1).
-            EXPECT_EQ(statistics.crossings.at(0).bytes, 2u * 7 * 17 * 160);
-            EXPECT_EQ(statistics.crossings.at(1).bytes, 2u * 4 * 17 * 160);
-            EXPECT_EQ(statistics.crossings.at(2).bytes, 2u * 2 * 17 * 160);
+            EXPECT_EQ(statistics.crossings.at(0).bytes, uint64_t{160} * 17 * 2 * 7);
+            EXPECT_EQ(statistics.crossings.at(1).bytes, uint64_t{160} * 17 * 2 * 4);
+            EXPECT_EQ(statistics.crossings.at(2).bytes, uint64_t{160} * 17 * 2 * 2);
             EXPECT_EQ(statistics.GetLongestChain(), 8u);
         }
     }
@@ -86,10 +86,12 @@ TEST(RatScheme, CrossesRacksAsTheClosedFormOnUnevenRacks)
     {
         for (const auto& level : MakeRackShapes(w, 2.0))
         {
-            const auto statistics = ComputeStatistics("rat", MakeRatRequest(w, w * 60, {level}));
-            EXPECT_EQ(statistics.crossings.at(0).bytes, 2u * (level.groupCount - 1) * w * 60);
+            const auto statistics =
+                ComputeStatistics("rat", MakeRatRequest(w, w * SHARD_BYTES, {level}));
+            EXPECT_EQ(statistics.crossings.at(0).bytes,
+                      2 * SHARD_BYTES * w * (level.groupCount - 1));
             // In each phase each rank but the root sends (receives) one shard per tree.
-            EXPECT_EQ(statistics.totalBytes, 2u * w * (w - 1) * 60);
+            EXPECT_EQ(statistics.totalBytes, 2 * SHARD_BYTES * w * (w - 1));
         }
     }
 }
@@ -117,9 +119,9 @@ TEST(RatScheme, BalancesEveryHostInEqualRacks)
             const uint32_t w = racks * size;
             SCOPED_TRACE(fmt::format("{} racks of {}", racks, size));
             const auto contiguous = MakeLevel("rack", Repeat(racks, size), 2.0);
-            ExpectBalanced(BuildPlan("rat", MakeRatRequest(w, w * 60, {contiguous}, 3)));
+            ExpectBalanced(BuildPlan("rat", MakeRatRequest(w, w * SHARD_BYTES, {contiguous}, 3)));
             const auto interleaved = MakeInterleavedLevel(w, racks, 2.0);
-            ExpectBalanced(BuildPlan("rat", MakeRatRequest(w, w * 60, {interleaved}, 3)));
+            ExpectBalanced(BuildPlan("rat", MakeRatRequest(w, w * SHARD_BYTES, {interleaved}, 3)));
         }
     }
 }
@@ -135,13 +137,13 @@ TEST(RatScheme, BalancesEveryHostInEqualPodsOfEqualRacks)
         const uint32_t w = pods * racks * size;
         SCOPED_TRACE(fmt::format("{} pods of {} racks of {}", pods, racks, size));
         const auto request = MakeRatRequest(w,
-                                            w * 60,
+                                            w * SHARD_BYTES,
                                             {MakeLevel("rack", Repeat(pods * racks, size), 2.0),
                                              MakeLevel("pod", Repeat(pods, racks * size), 2.0)});
         ExpectBalanced(BuildPlan("rat", request));
         const auto statistics = ComputeStatistics("rat", request);
-        EXPECT_EQ(statistics.crossings.at(0).bytes, 2u * (pods * racks - 1) * w * 60);
-        EXPECT_EQ(statistics.crossings.at(1).bytes, 2u * (pods - 1) * w * 60);
+        EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * SHARD_BYTES * w * (pods * racks - 1));
+        EXPECT_EQ(statistics.crossings.at(1).bytes, 2 * SHARD_BYTES * w * (pods - 1));
         EXPECT_EQ(statistics.GetLongestChain(), size > 1 ? 6u : 4u);
     }
 }
@@ -190,7 +192,7 @@ Plan
 BuildFixedAggregators(uint32_t racks, uint32_t size)
 {
     const uint32_t w = racks * size;
-    PlanBuilder builder(w, w, ChunkLayout::Even(w * 60, w));
+    PlanBuilder builder(w, w, ChunkLayout::Even(w * SHARD_BYTES, w));
     for (uint32_t root = 0; root < w; ++root)
     {
         const auto total = builder.AddJoin(root);
@@ -225,14 +227,14 @@ TEST(RatScheme, WouldBeCaughtWithFixedAggregators)
     EXPECT_THAT(plan, IsAllReduce());
     const WorkerGroups groups{{MakeLevel("rack", {4, 4}, 2.0)}};
     const auto statistics = ComputePlanStatistics(plan, groups);
-    EXPECT_EQ(statistics.crossings.at(0).bytes, 2u * 8 * 60);
+    EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * SHARD_BYTES * 8);
     EXPECT_EQ(statistics.GetLongestChain(), 4u);
     const auto received = CountPhase(plan, OperationKind::TransferReduce).received;
-    EXPECT_THAT(received, Not(Each(7 * 60)));
+    EXPECT_THAT(received, Not(Each(7 * SHARD_BYTES)));
     // Rank 0 gets 3 shards for each of the 4 trees of the other rack, and 3 + 1 for its own; rank 1
     // only the 3 + 1.
-    EXPECT_EQ(received[0], (3u * 4 + 4) * 60);
-    EXPECT_EQ(received[1], 4u * 60);
+    EXPECT_EQ(received[0], SHARD_BYTES * (3 * 4 + 4));
+    EXPECT_EQ(received[1], 4u * SHARD_BYTES);
 }
 
 TEST(RatScheme, IsThePsChainWhenNothingIsOversubscribed)
@@ -240,10 +242,11 @@ TEST(RatScheme, IsThePsChainWhenNothingIsOversubscribed)
     for (const double oversubscription : {0.5, 1.0, 1.0 + 1e-12})
     {
         const auto level = MakeLevel("rack", Repeat(3, 4), oversubscription);
-        const auto statistics = ComputeStatistics("rat", MakeRatRequest(12, 12 * 60, {level}, 2));
+        const auto statistics =
+            ComputeStatistics("rat", MakeRatRequest(12, 12 * SHARD_BYTES, {level}, 2));
         const auto ps = ComputeStatistics(
             "ps",
-            MakeRequest("ps", 12, 12 * 60, {{"pipelineChunks", int64_t{2}}}, {level}));
+            MakeRequest("ps", 12, 12 * SHARD_BYTES, {{"pipelineChunks", int64_t{2}}}, {level}));
         EXPECT_EQ(statistics.GetLongestChain(), 2u);
         EXPECT_EQ(statistics.sentBytes, ps.sentBytes);
         EXPECT_EQ(statistics.receivedBytes, ps.receivedBytes);
@@ -256,15 +259,15 @@ TEST(RatScheme, TakesOnlyTheOversubscribedLevelsUnlessToldOtherwise)
 {
     const std::vector<GroupLevel> levels = {MakeLevel("rack", Repeat(6, 2), 1.0),
                                             MakeLevel("pod", Repeat(2, 6), 3.0)};
-    auto request = MakeRatRequest(12, 12 * 60, levels);
+    auto request = MakeRatRequest(12, 12 * SHARD_BYTES, levels);
     // Pods only: chain 2(1 + 1), 2(2 - 1)K across pods.
     auto statistics = ComputeStatistics("rat", request);
     EXPECT_EQ(statistics.GetLongestChain(), 4u);
-    EXPECT_EQ(statistics.crossings.at(1).bytes, 2u * 12 * 60);
+    EXPECT_EQ(statistics.crossings.at(1).bytes, 2 * SHARD_BYTES * 12);
     request.parameters.Set("levels", std::string("all"));
     statistics = ComputeStatistics("rat", request);
     EXPECT_EQ(statistics.GetLongestChain(), 6u);
-    EXPECT_EQ(statistics.crossings.at(0).bytes, 2u * 5 * 12 * 60);
+    EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * SHARD_BYTES * 12 * 5);
 }
 
 TEST(RatScheme, GivesEachTreeTheShareOfItsWeight)
@@ -284,8 +287,7 @@ TEST(RatScheme, GivesEachTreeTheShareOfItsWeight)
 
 TEST(RatScheme, KeepsEachTreeOnConnectionsOfItsOwn)
 {
-    const auto plan =
-        BuildPlan("rat", MakeRatRequest(8, 8 * 80, {MakeLevel("rack", {4, 4}, 4.0)}, 2));
+    const auto plan = BuildPlan("rat", MakeRatRequest(8, 640, {MakeLevel("rack", {4, 4}, 4.0)}, 2));
     for (const auto& operation : plan.GetOperations())
     {
         if (operation.IsTransfer())

@@ -42,11 +42,11 @@ TEST(RingScheme, MovesAndChainsAsTheClosedForms)
         for (const int64_t m : {1, 3})
         {
             SCOPED_TRACE(fmt::format("w {} m {}", w, m));
-            const uint64_t part = 60; // K / w, divisible by m floats
-            const auto statistics = ComputeStatistics("ring", MakeRingRequest(w, part * w, m));
+            const auto statistics =
+                ComputeStatistics("ring", MakeRingRequest(w, SHARD_BYTES * w, m));
             // Reference section 1: every rank sends and receives 2(w-1)K/w, in a chain of 2(w-1).
-            EXPECT_THAT(statistics.sentBytes, Each(2 * (w - 1) * part));
-            EXPECT_THAT(statistics.receivedBytes, Each(2 * (w - 1) * part));
+            EXPECT_THAT(statistics.sentBytes, Each(2 * SHARD_BYTES * (w - 1)));
+            EXPECT_THAT(statistics.receivedBytes, Each(2 * SHARD_BYTES * (w - 1)));
             EXPECT_EQ(statistics.GetLongestChain(), 2 * (w - 1));
             EXPECT_EQ(statistics.joinCount, 0u);
             // Nothing but the data dependencies: in each round every rank sends one part.
@@ -57,13 +57,13 @@ TEST(RingScheme, MovesAndChainsAsTheClosedForms)
 
 TEST(RingScheme, CrossesRacksAsTheClosedForm)
 {
-    for (const uint32_t racks : {2, 3, 4})
+    for (const uint32_t racks : {2u, 3u, 4u})
     {
-        auto request = MakeRingRequest(racks * 8, racks * 8 * 60, 1);
+        auto request = MakeRingRequest(racks * 8, racks * SHARD_BYTES * 8, 1);
         request.groups.levels = {MakeLevel("rack", Repeat(racks, 8), 2.0)};
         // 2r(1 - 1/w)K = 2r(w-1)K/w.
         EXPECT_EQ(ComputeStatistics("ring", request).crossings.at(0).bytes,
-                  2 * racks * (racks * 8 - 1) * 60);
+                  2 * SHARD_BYTES * racks * (racks * 8 - 1));
     }
 }
 

@@ -17,6 +17,9 @@
 namespace ns3::gradsync
 {
 
+/// A gradient of w shards has whole elements in any 1, 2, 3 or 5 chunks of a shard.
+inline constexpr uint64_t SHARD_BYTES = 60;
+
 /// A level whose groups hold the given numbers of contiguous ranks.
 inline GroupLevel
 MakeLevel(const std::string& name, const std::vector<uint32_t>& sizes, double oversubscription)

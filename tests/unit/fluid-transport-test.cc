@@ -132,6 +132,19 @@ TEST_F(FluidTransportTest, RecomputesOncePerInstant)
     EXPECT_EQ(transport->GetAllocationCount(), 2U);
 }
 
+TEST_F(FluidTransportTest, KeepsTheRatesWhenOneConnectionOfAPairTakesOverFromAnother)
+{
+    Install(Time(0));
+    Send(0, 1, 0, 100, 1);
+    // Queued behind the delivery at 100 us, at the same instant.
+    Simulator::Schedule(MicroSeconds(100), [this] { Send(0, 1, 5, 100, 2); });
+    Simulator::Run();
+    EXPECT_THAT(collector.delivered,
+                ElementsAre(Pair(1, MicroSeconds(100)), Pair(2, MicroSeconds(200))));
+    // One flow of the pair all the time: computed at 0 and when the last one ended.
+    EXPECT_EQ(transport->GetAllocationCount(), 2U);
+}
+
 TEST_F(FluidTransportTest, DeliversEmptyMessagesInTheirTurn)
 {
     Install(MicroSeconds(1));

@@ -28,7 +28,11 @@ class Size:
     def network(self) -> list[str]:
         """Options of the benchmark programs."""
         per_leaf = self.hosts // self.leaves
-        return [f"--leaves={self.leaves}", f"--spines={self.spines}", f"--hosts-per-leaf={per_leaf}"]
+        return [
+            f"--leaves={self.leaves}",
+            f"--spines={self.spines}",
+            f"--hosts-per-leaf={per_leaf}",
+        ]
 
 
 SIZES = (
@@ -57,7 +61,10 @@ def _core(scheduler: str, events: int, hosts: int) -> float:
     """Events per user second of the bare core, with as many pending as a network of that size has."""
     # A busy link has one pending event; a ring keeps both directions of two to four links a host busy.
     core = _measure(
-        "event-core-bench", f"--scheduler={scheduler}", f"--events={events}", f"--pending={3 * hosts}"
+        "event-core-bench",
+        f"--scheduler={scheduler}",
+        f"--events={events}",
+        f"--pending={3 * hosts}",
     )
     return core["events"] / core["user_s"]
 
@@ -97,7 +104,9 @@ def run_benchmarks() -> None:
     rows = []
     stock_rows = []
     say("data packet-hops a second; RoCE with PFC and acknowledgements, 100 Gb/s, 1 us a link")
-    say("scheme hosts    MTU  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core")
+    say(
+        "scheme hosts    MTU  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core"
+    )
     for size in SIZES:
         stock = _measure(
             "stock-ns3-ring",

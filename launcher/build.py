@@ -93,11 +93,7 @@ def _configure(profile: Profile, log: TextIO, log_path: Path) -> None:
     stamp = directory / "gradsync-settings.txt"
     wanted = "\n".join(settings)
     # CMake itself notices changed CMake files when Ninja runs; a failed first run left no build.ninja.
-    if (
-        (directory / "build.ninja").exists()
-        and stamp.exists()
-        and stamp.read_text() == wanted
-    ):
+    if (directory / "build.ninja").exists() and stamp.exists() and stamp.read_text() == wanted:
         return
     say(f"configuring build/{profile.name}")
     code = _stream(["cmake", "-S", str(ROOT), "-B", str(directory), "-G", "Ninja", *settings], log)

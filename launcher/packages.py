@@ -165,16 +165,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
         "GoogleMock", TEST, "matchers of the unit tests", "libgmock-dev", header("gmock/gmock.h")
     ),
-    Requirement(
-        "Python venv", PLOT, "holds the packages that plot", "python3-venv", _venv_module
-    ),
+    Requirement("Python venv", PLOT, "holds the packages that plot", "python3-venv", _venv_module),
 )
 
 # Used when present: never installed by the launcher.
 OPTIONAL: tuple[Requirement, ...] = (
     Requirement("ccache", DEVELOP, "makes rebuilds faster", "ccache", command("ccache")),
     Requirement(
-        "clang-format 14", DEVELOP, "checks the style", "clang-format-14", command("clang-format-14")
+        "clang-format 14",
+        DEVELOP,
+        "checks the style",
+        "clang-format-14",
+        command("clang-format-14"),
     ),
     Requirement(
         "clang-tidy 14", DEVELOP, "checks the code", "clang-tidy-14", command("clang-tidy-14")

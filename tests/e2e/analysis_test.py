@@ -114,7 +114,12 @@ def test_same_results_give_the_same_picture_byte_for_byte(study):
 
 
 def test_failed_run_is_a_gap_and_is_said(tmp_path):
-    rows = [a_run(4, "ps", 0.06), a_run(8, "ps", ""), a_run(4, "ring", 0.04), a_run(8, "ring", 0.04)]
+    rows = [
+        a_run(4, "ps", 0.06),
+        a_run(8, "ps", ""),
+        a_run(4, "ring", 0.04),
+        a_run(8, "ring", 0.04),
+    ]
     figure = draw(load(write_results(tmp_path / "r", SCENARIO, rows)))
     ps = figure.axes[0].get_lines()[0]
     assert ps.get_ydata()[0] == pytest.approx(60)

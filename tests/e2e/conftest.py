@@ -16,7 +16,9 @@ sys.path.insert(0, str(ROOT / "analysis" / "src"))
 
 
 def pytest_addoption(parser):
-    parser.addoption("--match", help="run only the tests whose name matches this regular expression")
+    parser.addoption(
+        "--match", help="run only the tests whose name matches this regular expression"
+    )
 
 
 def pytest_collection_modifyitems(config, items):

@@ -24,7 +24,8 @@ BUILD_PACKAGES = {
 
 
 @pytest.mark.parametrize(
-    "typed, meant", [("rnu", "run"), ("dcotor", "doctor"), ("tests", "test"), ("descibe", "describe")]
+    "typed, meant",
+    [("rnu", "run"), ("dcotor", "doctor"), ("tests", "test"), ("descibe", "describe")],
 )
 def test_unknown_verb_names_the_nearest(ns3, typed, meant):
     result = ns3(typed)
@@ -45,7 +46,9 @@ def test_unknown_verb_names_the_nearest(ns3, typed, meant):
 def test_unknown_option_names_the_nearest(ns3, arguments, typed, meant):
     result = ns3(*arguments)
     assert result.returncode == 2
-    assert f"unknown option {typed} of ./ns3 {arguments[0]}; the nearest is {meant}" in result.stderr
+    assert (
+        f"unknown option {typed} of ./ns3 {arguments[0]}; the nearest is {meant}" in result.stderr
+    )
 
 
 def test_run_without_a_scenario_says_so(ns3):

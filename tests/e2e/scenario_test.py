@@ -162,7 +162,17 @@ def test_describe_tells_oversubscription_before_anything_runs(program, tmp_path)
 def test_list_has_a_line_for_everything_a_scenario_can_name(program):
     result = program("--list")
     assert result.returncode == 0
-    for name in ("ps", "ring", "rat", "hierarchical", "star", "spine-leaf", "fat-tree", "roce", "fluid"):
+    for name in (
+        "ps",
+        "ring",
+        "rat",
+        "hierarchical",
+        "star",
+        "spine-leaf",
+        "fat-tree",
+        "roce",
+        "fluid",
+    ):
         assert any(line.split()[:1] == [name] for line in result.stdout.splitlines()), name
 
 

@@ -38,7 +38,9 @@ def holds(scenario: Mapping[str, Any]) -> bool:
         and "jobs" not in scenario
         and set(scenario.get("scheme", {})) <= {"kind"}
         and set(job) <= {"name", "gradient", "iterations"}
-        and all(path in known or path.startswith("job.gradient") for path in scenario.get("sweep", {}))
+        and all(
+            path in known or path.startswith("job.gradient") for path in scenario.get("sweep", {})
+        )
     )
 
 

@@ -53,7 +53,5 @@ def compare_results(first: Path, second: Path) -> list[str]:
         if not (folder / "runs.csv").exists():
             raise ResultsError(f"{folder}: runs.csv is missing")
     return [
-        difference
-        for name in TABLES
-        for difference in _compare_table(first / name, second / name)
+        difference for name in TABLES for difference in _compare_table(first / name, second / name)
     ]

@@ -102,11 +102,7 @@ def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
     middle = sum(panel.get_xlim()) / 2
     if any(y > 0.5 * top for line in lines for x, y in zip(line.x, line.y) if x < middle):
         return
-    close = [
-        line
-        for line in lines
-        if all(math.isnan(y) or abs(y - 1) < _CLOSE for y in line.y)
-    ]
+    close = [line for line in lines if all(math.isnan(y) or abs(y - 1) < _CLOSE for y in line.y)]
     if len(close) < 2:
         return
     inset = panel.inset_axes((0.15, 0.63, 0.34, 0.28))
@@ -125,7 +121,9 @@ def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
     for line in lines:
         if line.name != "ps" or not closed_form.holds(results.scenario):
             continue
-        ideal = [closed_form.ideal_ratio(results.scenario, run, "ps", _BASELINE) for run in line.runs]
+        ideal = [
+            closed_form.ideal_ratio(results.scenario, run, "ps", _BASELINE) for run in line.runs
+        ]
         panel.plot(
             line.x,
             ideal,
@@ -175,9 +173,7 @@ def draw(results: Results) -> Figure:
     axes = choose_axes(results)
     lines = group(results, axes)
     if axes.x is None:
-        figure, panel = plt.subplots(
-            figsize=(6.4, 1.3 + 0.38 * len(lines)), layout="constrained"
-        )
+        figure, panel = plt.subplots(figsize=(6.4, 1.3 + 0.38 * len(lines)), layout="constrained")
         _draw_bars(panel, results, axes, lines)
         _caption(figure, results)
         return figure

@@ -17,7 +17,7 @@ namespace
 {
 
 void
-ListAttributesOf(TypeId type, std::ostream& out)
+ListAttributesOf(const TypeId& type, std::ostream& out)
 {
     for (const auto& entry : ListAttributes(type))
     {

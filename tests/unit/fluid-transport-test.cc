@@ -46,7 +46,7 @@ class FluidTransportTest : public testing::Test
         tests::UsePicoseconds();
     }
 
-    void Install(Time delay)
+    void Install(const Time& delay)
     {
         network = oracles::MakeRackNetwork(2, 2, {DataRate("8Mbps"), DataRate("8Mbps"), delay});
         transport->Install(network.topology, network.routes);
@@ -229,7 +229,7 @@ TEST_F(FluidTransportTest, SplitsOverEqualCostPathsAndWaitsForTheLongest)
     Simulator::Run();
     // Half on each path fills both: 1000 us, and 2 x 20 us on the far one.
     EXPECT_THAT(collector.delivered, ElementsAre(Pair(1, MicroSeconds(1040))));
-    EXPECT_EQ(transport->GetLinkStatistics()[2 * 2].payloadBytes, 500U);
+    EXPECT_EQ(transport->GetLinkStatistics()[size_t{2} * 2].payloadBytes, 500U);
 }
 
 TEST_F(FluidTransportTest, SurvivesDisposalWithMessagesUnderWay)

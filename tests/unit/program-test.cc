@@ -5,12 +5,12 @@
 #include "ns3/json-document.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>

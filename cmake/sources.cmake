@@ -76,6 +76,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
+  model/fabric/load-balancing.cc
   model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
 )

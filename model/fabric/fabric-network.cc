@@ -4,7 +4,6 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
-#include "ns3/hash.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -110,37 +109,9 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     {
         m_loss = std::make_unique<PacketLoss>(m_lossRate, LOSS_STREAM, m_pool);
     }
-    ComputeTierDivisors();
+    m_choosers = MakeNextHopChoosers(*m_topology, *m_routes, m_loadBalancing, m_hashSeed);
     AddNodes(maxFrameBytes);
     ConnectPorts();
-}
-
-void
-FabricNetwork::ComputeTierDivisors()
-{
-    // D-mod-k: the largest number of next hops that a node of each tier ever has is its upward
-    // fan-out.
-    uint32_t topTier = 0;
-    for (const auto& node : m_topology->GetNodes())
-    {
-        topTier = std::max(topTier, node.tier);
-    }
-    std::vector<uint32_t> fanOut(topTier + 1, 1);
-    const auto endpointCount = static_cast<uint32_t>(m_topology->GetEndpoints().size());
-    for (NodeId node = 0; node < m_topology->GetNodes().size(); ++node)
-    {
-        auto& widest = fanOut[m_topology->GetNodes()[node].tier];
-        for (uint32_t endpoint = 0; endpoint < endpointCount; ++endpoint)
-        {
-            const auto hops = m_routes->GetNextHops(node, endpoint).size();
-            widest = std::max(widest, static_cast<uint32_t>(hops));
-        }
-    }
-    m_tierDivisors.assign(topTier + 1, 1);
-    for (uint32_t tier = 1; tier <= topTier; ++tier)
-    {
-        m_tierDivisors[tier] = m_tierDivisors[tier - 1] * (tier > 1 ? fanOut[tier - 1] : 1);
-    }
 }
 
 std::vector<FabricPort*>
@@ -179,7 +150,7 @@ FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
     auto forwarder = std::make_unique<FabricSwitch>(node,
                                                     GetEgressPorts(node),
                                                     *m_routes,
-                                                    MakeChooser(node),
+                                                    m_choosers[node],
                                                     m_pool);
     std::vector<IngressConfig> ingress;
     for (const auto& adjacency : m_topology->GetPorts(node))
@@ -205,18 +176,6 @@ FabricNetwork::GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes
     const auto inFlight = link.rate.GetBitRate() / 8.0 * 2.0 * link.delay.GetSeconds();
     return static_cast<uint64_t>(std::ceil(inFlight)) + 3 * uint64_t{maxFrameBytes} +
            wire::PFC_BYTES;
-}
-
-NextHopChooser
-FabricNetwork::MakeChooser(NodeId node) const
-{
-    const auto tier = m_topology->GetNodes()[node].tier;
-    if (m_loadBalancing == LB_DESTINATION)
-    {
-        return NextHopChooser::MakeDestination(m_tierDivisors[tier]);
-    }
-    const uint64_t key[] = {m_hashSeed, node};
-    return NextHopChooser::MakeHash(Hash64(reinterpret_cast<const char*>(key), sizeof(key)));
 }
 
 void
@@ -272,7 +231,7 @@ FabricNetwork::ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t
     const auto node = m_topology->GetEndpoints()[endpoint];
     const auto nextHops = m_routes->GetNextHops(node, destination);
     const auto count = static_cast<uint32_t>(nextHops.size());
-    return nextHops[count == 1 ? 0 : MakeChooser(node).Choose(flowHash, destination, count)];
+    return nextHops[count == 1 ? 0 : m_choosers[node].Choose(flowHash, destination, count)];
 }
 
 PortCounters

@@ -62,13 +62,11 @@ class FabricNetwork : public Object, private PortObserver
   private:
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
     void OnPause(uint32_t portIndex, bool paused) override;
-    void ComputeTierDivisors();
     void ConnectPorts();
     void AddNodes(uint32_t maxFrameBytes);
     void AddSwitch(NodeId node, uint32_t maxFrameBytes);
     std::vector<FabricPort*> GetEgressPorts(NodeId node);
     uint64_t GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes) const;
-    NextHopChooser MakeChooser(NodeId node) const;
 
     bool m_pfc;
     uint64_t m_bufferBytes;
@@ -85,9 +83,8 @@ class FabricNetwork : public Object, private PortObserver
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;
-    std::unique_ptr<PacketLoss> m_loss; //!< null without loss
-    std::vector<uint32_t>
-        m_tierDivisors; //!< D-mod-k: product of the upward fan-outs below each tier
+    std::unique_ptr<PacketLoss> m_loss;             //!< null without loss
+    std::vector<NextHopChooser> m_choosers;         //!< [node]
     TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
     TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"
 };

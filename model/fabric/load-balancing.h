@@ -2,7 +2,11 @@
 #ifndef GRADSYNC_LOAD_BALANCING_H
 #define GRADSYNC_LOAD_BALANCING_H
 
+#include "ns3/routing-tables.h"
+#include "ns3/topology.h"
+
 #include <cstdint>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -59,6 +63,12 @@ class NextHopChooser
     uint64_t m_salt{1};
     uint32_t m_divisor{0}; //!< 0: by hash
 };
+
+/// The chooser of every node. \param hashSeed other seeds give other collisions of the hash
+std::vector<NextHopChooser> MakeNextHopChoosers(const Topology& topology,
+                                                const RoutingTables& routes,
+                                                LoadBalancing loadBalancing,
+                                                uint64_t hashSeed);
 
 } // namespace ns3::gradsync
 

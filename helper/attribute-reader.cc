@@ -138,7 +138,7 @@ ReadAttribute(const JsonValue& value, const AttributeEntry& entry)
 } // namespace
 
 std::vector<AttributeEntry>
-ListAttributes(TypeId type)
+ListAttributes(const TypeId& type)
 {
     std::vector<AttributeEntry> entries;
     for (TypeId current = type;; current = current.GetParent())
@@ -180,7 +180,7 @@ ShowDefault(const AttributeEntry& entry)
 }
 
 std::vector<std::string>
-GetAttributeKeys(TypeId type)
+GetAttributeKeys(const TypeId& type)
 {
     std::vector<std::string> keys;
     for (const auto& entry : ListAttributes(type))
@@ -191,7 +191,7 @@ GetAttributeKeys(TypeId type)
 }
 
 AttributeSettings
-ReadAttributes(const JsonValue& object, TypeId type, const std::vector<std::string>& ignored)
+ReadAttributes(const JsonValue& object, const TypeId& type, const std::vector<std::string>& ignored)
 {
     const auto entries = ListAttributes(type);
     std::vector<std::string> allowed = ignored;

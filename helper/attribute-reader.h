@@ -25,13 +25,13 @@ struct AttributeEntry
 
 /// All settable Attributes of a type and its parents whose kind a scenario can write, sorted by
 /// key.
-std::vector<AttributeEntry> ListAttributes(TypeId type);
+std::vector<AttributeEntry> ListAttributes(const TypeId& type);
 
 /// The default of an Attribute as a scenario would write it.
 std::string ShowDefault(const AttributeEntry& entry);
 
 /// Their keys.
-std::vector<std::string> GetAttributeKeys(TypeId type);
+std::vector<std::string> GetAttributeKeys(const TypeId& type);
 
 /**
  * Reads the Attributes of a type from an object and checks every value with the Attribute's own
@@ -43,7 +43,7 @@ std::vector<std::string> GetAttributeKeys(TypeId type);
  * nearest) and for values that the checker refuses
  */
 AttributeSettings ReadAttributes(const JsonValue& object,
-                                 TypeId type,
+                                 const TypeId& type,
                                  const std::vector<std::string>& ignored);
 
 } // namespace ns3::gradsync

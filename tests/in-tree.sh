@@ -42,7 +42,6 @@ fetch_ns3() {
     apt-get "${options[@]}" update
     (cd "$work" && apt-get "${options[@]}" source --download-only ns3)
     command -v bzip2 >/dev/null || fail "bzip2 is missing; remedy: apt-get install bzip2"
-    mkdir -p "$work/unpacked"
     tar -xf "$work"/ns3_*.orig.tar.* -C "$work/unpacked"
 }
 
@@ -107,7 +106,7 @@ compare() {
 }
 
 [[ -x $stand_alone ]] || fail "$stand_alone does not exist; remedy: ./ns3 build"
-mkdir -p "$work"
+mkdir -p "$work/unpacked"
 tree=${1:-$(find_ns3)}
 if [[ -z $tree ]]; then
     fetch_ns3

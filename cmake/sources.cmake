@@ -58,6 +58,7 @@ list(APPEND gradsync_sources
   model/scheme/ps-scheme.cc
   model/scheme/rat-scheme.cc
   model/scheme/ring-scheme.cc
+  model/scheme/scheme-groups.cc
   model/scheme/scheme-registry.cc
   model/scheme/scheme-support.cc
 )
@@ -67,6 +68,7 @@ list(APPEND gradsync_headers
   model/scheme/ps-scheme.h
   model/scheme/rat-scheme.h
   model/scheme/ring-scheme.h
+  model/scheme/scheme-groups.h
   model/scheme/scheme-support.h
   model/scheme/scheme.h
 )

@@ -2,11 +2,10 @@
 #include "ns3/hierarchical-scheme.h"
 
 #include "ns3/dataflow-builder.h"
+#include "ns3/scheme-groups.h"
 #include "ns3/scheme-support.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,78 +16,13 @@ namespace ns3::gradsync
 namespace
 {
 
-using Ranks = std::vector<uint32_t>;
-
-/// The groups of one level, each with its ranks in ascending order.
-std::vector<Ranks>
-CollectGroups(const GroupLevel& level)
-{
-    std::vector<Ranks> groups(level.groupCount);
-    for (uint32_t rank = 0; rank < level.groupOf.size(); ++rank)
-    {
-        groups[level.groupOf[rank]].push_back(rank);
-    }
-    std::erase_if(groups, [](const Ranks& group) { return group.empty(); });
-    return groups;
-}
-
-/// Contiguous groups of a given size; the last one may be smaller.
-std::vector<Ranks>
-CutGroups(uint32_t workers, uint32_t groupSize)
-{
-    std::vector<Ranks> groups;
-    for (uint32_t rank = 0; rank < workers; ++rank)
-    {
-        if (rank % groupSize == 0)
-        {
-            groups.emplace_back();
-        }
-        groups.back().push_back(rank);
-    }
-    return groups;
-}
-
-std::vector<Ranks>
-FindGroups(const SchemeRequest& request)
-{
-    const auto& name = request.parameters.Get<std::string>("groupLevel");
-    const auto groupSize = GetCount(request.parameters, "groupSize", 0);
-    if (groupSize > 0 && !name.empty())
-    {
-        throw SchemeError("groupSize and groupLevel exclude each other");
-    }
-    if (groupSize > 0)
-    {
-        return CutGroups(request.workers, groupSize);
-    }
-    std::vector<std::string> names;
-    for (const auto& level : request.groups.levels)
-    {
-        // Innermost level first.
-        auto groups = CollectGroups(level);
-        if (name.empty() ? groups.size() < request.workers : level.name == name)
-        {
-            return groups;
-        }
-        names.push_back(level.name);
-    }
-    if (!name.empty())
-    {
-        throw SchemeError(
-            fmt::format("groupLevel \"{}\" does not exist; the levels are: {}",
-                        name,
-                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-    }
-    return CutGroups(request.workers, request.workers);
-}
-
 /// Collects the transfers of one exchange.
 class HierarchicalPlan
 {
   public:
     explicit HierarchicalPlan(const SchemeRequest& request)
         : m_request(request),
-          m_groups(FindGroups(request)),
+          m_groups(FindGroups(request, DefaultGroups::InnermostLevel)),
           m_subChunks(GetCount(request.parameters, "pipelineChunks", 1)),
           m_broadcastChunks(GetCount(request.parameters, "broadcastChunks", 1)),
           m_barrier(request.parameters.Get<bool>("barrier"))
@@ -304,32 +238,24 @@ MakeHierarchicalScheme()
         "ring all-reduce in each group, ring among the roots of the groups, broadcast in each "
         "group",
         "Jia et al. 2018 (Tencent)",
-        {
-            {"groupLevel",
-             std::string(),
-             "level of the topology that forms the groups; empty: the innermost one with a group "
-             "of "
-             "more than one rank",
-             {}},
-            {"groupSize",
-             int64_t{0},
-             "ranks per group, cut in rank order; 0: groups of the topology",
-             {},
-             0,
-             1 << 20},
-            MakePipelineChunksSpec(1, "pieces in which each part of a ring travels"),
-            {"broadcast",
-             std::string("chain"),
-             "how a root gives the result to its group",
-             {"star", "scatter-allgather", "chain"}},
-            {"broadcastChunks",
-             int64_t{16},
-             "pieces of the gradient in a star or chain broadcast",
-             {},
-             1,
-             1 << 20},
-            {"barrier", true, "no stage starts before all groups are done with the one before", {}},
-        },
+        MergeSpecs(MakeGroupSpecs(DefaultGroups::InnermostLevel),
+                   {
+                       MakePipelineChunksSpec(1, "pieces in which each part of a ring travels"),
+                       {"broadcast",
+                        std::string("chain"),
+                        "how a root gives the result to its group",
+                        {"star", "scatter-allgather", "chain"}},
+                       {"broadcastChunks",
+                        int64_t{16},
+                        "pieces of the gradient in a star or chain broadcast",
+                        {},
+                        1,
+                        1 << 20},
+                       {"barrier",
+                        true,
+                        "no stage starts before all groups are done with the one before",
+                        {}},
+                   }),
         [](const ParameterSet&) { return 0u; },
         BuildHierarchical,
     };

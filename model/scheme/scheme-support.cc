@@ -13,6 +13,7 @@ namespace
 
 constexpr uint32_t MAX_COUNT = 1u << 20;
 constexpr uint64_t MAX_CHUNKS = 1u << 24;
+constexpr uint64_t MAX_PLACES = 1u << 28;
 
 } // namespace
 
@@ -70,6 +71,36 @@ CountChunks(uint32_t parts, uint32_t pipelineChunks)
                         MAX_CHUNKS));
     }
     return static_cast<uint32_t>(chunks);
+}
+
+uint32_t
+CountTrackedChunks(uint32_t ranks, uint32_t parts, uint32_t pipelineChunks)
+{
+    const auto chunks = CountChunks(parts, pipelineChunks);
+    if (uint64_t{ranks} * chunks > MAX_PLACES)
+    {
+        throw SchemeError(
+            fmt::format("{} chunks at each of {} ranks are {} to keep track of, but at most {} are "
+                        "allowed; a smaller pipelineChunks helps",
+                        chunks,
+                        ranks,
+                        uint64_t{ranks} * chunks,
+                        MAX_PLACES));
+    }
+    return chunks;
+}
+
+std::vector<ParameterSpec>
+MergeSpecs(std::vector<ParameterSpec> first, const std::vector<ParameterSpec>& second)
+{
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+uint32_t
+CountNoServers(const ParameterSet& /* parameters */)
+{
+    return 0;
 }
 
 ParameterSpec

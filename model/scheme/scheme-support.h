@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -28,6 +29,19 @@ uint32_t GetCount(const ParameterSet& parameters, const std::string& name, uint3
  * \throws SchemeError when the product exceeds 2^24, where chunks would be smaller than packets
  */
 uint32_t CountChunks(uint32_t parts, uint32_t pipelineChunks);
+
+/**
+ * As CountChunks, for schemes that keep track of every chunk at every rank (DataflowBuilder).
+ * \throws SchemeError also when ranks * chunks exceed 2^28: three gigabytes of bookkeeping
+ */
+uint32_t CountTrackedChunks(uint32_t ranks, uint32_t parts, uint32_t pipelineChunks);
+
+/// The specs of `first`, then those of `second`.
+std::vector<ParameterSpec> MergeSpecs(std::vector<ParameterSpec> first,
+                                      const std::vector<ParameterSpec>& second);
+
+/// Scheme::countServers of schemes without dedicated servers.
+uint32_t CountNoServers(const ParameterSet& parameters);
 
 /// The parameter `pipelineChunks`, which most schemes have.
 ParameterSpec MakePipelineChunksSpec(int64_t defaultValue, std::string help);

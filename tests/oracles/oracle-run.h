@@ -12,6 +12,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace ns3::gradsync::oracles
 {
@@ -66,6 +67,40 @@ BuildOraclePlan(const Oracle& oracle, uint64_t gradientBytes)
     return std::make_shared<Plan>(scheme->build(request));
 }
 
+/// Rank i at endpoint i.
+inline Job
+MakeOracleJob(std::string name, std::shared_ptr<const Plan> plan)
+{
+    Job job;
+    job.name = std::move(name);
+    job.endpointOf.resize(plan->GetRankCount());
+    std::iota(job.endpointOf.begin(), job.endpointOf.end(), 0U);
+    job.plan = std::move(plan);
+    return job;
+}
+
+/// Runs one iteration of a job on an installed transport; the simulation has ended then.
+inline OracleResult
+RunJob(Job job, Ptr<Transport> transport)
+{
+    auto engine = CreateObject<ExchangeEngine>();
+    engine->SetTransport(transport);
+    engine->AddJob(std::move(job));
+    OracleResult result;
+    Recorder recorder(engine, Recorder::Detail::Iterations);
+    Simulator::Run();
+    if (const auto failure = engine->GetFailure())
+    {
+        result.failure = failure->reason;
+    }
+    else
+    {
+        result.time = recorder.GetIterations()[0].end;
+    }
+    engine->Dispose();
+    return result;
+}
+
 /// Runs one iteration on a transport that is not installed yet, and ends the simulation.
 inline OracleResult
 RunOracle(const Oracle& oracle, Ptr<Transport> transport, const OracleScale& scale)
@@ -80,31 +115,11 @@ RunOracle(const Oracle& oracle, Ptr<Transport> transport, const OracleScale& sca
                          DataRate(scale.hostBitsPerSecond * hosts / oracle.oversubscription),
                          scale.delay});
     transport->Install(network.topology, network.routes);
-    auto engine = CreateObject<ExchangeEngine>();
-    engine->SetTransport(transport);
-    Job job;
-    job.name = oracle.name;
-    job.plan = plan;
-    job.endpointOf.resize(plan->GetRankCount());
-    std::iota(job.endpointOf.begin(), job.endpointOf.end(), 0U);
-    engine->AddJob(std::move(job));
-
-    OracleResult result;
-    Recorder recorder(engine, Recorder::Detail::Iterations);
-    Simulator::Run();
-    if (const auto failure = engine->GetFailure())
-    {
-        result.failure = failure->reason;
-    }
-    else
-    {
-        result.time = recorder.GetIterations()[0].end;
-        const auto tau = 8.0 * static_cast<double>(scale.gradientBytes) /
-                         static_cast<double>(scale.hostBitsPerSecond);
-        result.timeInTau = result.time.GetSeconds() / tau;
-    }
+    auto result = RunJob(MakeOracleJob(oracle.name, plan), transport);
+    const auto tau = 8.0 * static_cast<double>(scale.gradientBytes) /
+                     static_cast<double>(scale.hostBitsPerSecond);
+    result.timeInTau = result.time.GetSeconds() / tau;
     result.crossRackBytes = CountCrossRackBytes(network, *transport);
-    engine->Dispose();
     transport->Dispose();
     Simulator::Destroy();
     return result;

@@ -54,7 +54,9 @@ list(APPEND gradsync_headers
 # model/scheme
 list(APPEND gradsync_sources
   model/scheme/aggregation-trees.cc
+  model/scheme/double-binary-tree-scheme.cc
   model/scheme/hierarchical-scheme.cc
+  model/scheme/k-nomial-scheme.cc
   model/scheme/ps-scheme.cc
   model/scheme/rat-scheme.cc
   model/scheme/ring-scheme.cc
@@ -64,7 +66,9 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/scheme/aggregation-trees.h
+  model/scheme/double-binary-tree-scheme.h
   model/scheme/hierarchical-scheme.h
+  model/scheme/k-nomial-scheme.h
   model/scheme/ps-scheme.h
   model/scheme/rat-scheme.h
   model/scheme/ring-scheme.h
@@ -239,6 +243,7 @@ list(APPEND gradsync_unit_tests
   tests/unit/scheme-rat-test.cc
   tests/unit/scheme-registry-test.cc
   tests/unit/scheme-ring-test.cc
+  tests/unit/scheme-tree-test.cc
 )
 
 # helper

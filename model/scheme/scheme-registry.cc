@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/double-binary-tree-scheme.h"
 #include "ns3/hierarchical-scheme.h"
+#include "ns3/k-nomial-scheme.h"
 #include "ns3/ps-scheme.h"
 #include "ns3/rat-scheme.h"
 #include "ns3/ring-scheme.h"
@@ -21,7 +23,9 @@ const std::vector<Scheme>&
 GetSchemes()
 {
     static const std::vector<Scheme> schemes = {
+        MakeDoubleBinaryTreeScheme(),
         MakeHierarchicalScheme(),
+        MakeKNomialScheme(),
         MakePsScheme(),
         MakeRatScheme(),
         MakeRingScheme(),

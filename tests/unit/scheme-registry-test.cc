@@ -22,7 +22,8 @@ TEST(SchemeRegistry, ListsTheSchemesByName)
         EXPECT_FALSE(scheme.summary.empty());
         EXPECT_FALSE(scheme.source.empty());
     }
-    EXPECT_THAT(names, testing::ElementsAre("hierarchical", "ps", "rat", "ring"));
+    EXPECT_TRUE(std::ranges::is_sorted(names));
+    EXPECT_THAT(names, testing::IsSupersetOf({"hierarchical", "ps", "rat", "ring"}));
 }
 
 TEST(SchemeRegistry, FindsSchemesByTheirExactName)
@@ -82,6 +83,10 @@ TEST(SchemeRegistry, RejectsRequestsThatNoSchemeCanMeet)
         const auto misfit = MakeRequest(scheme.name, 4, 100, {}, {MakeLevel("rack", {2, 1}, 2.0)});
         EXPECT_THAT([&] { scheme.build(misfit); },
                     ThrowsMessage<SchemeError>(HasSubstr("do not fit 4 workers")));
+        if (!MakeDefaultParameters(scheme).GetAll().contains("pipelineChunks"))
+        {
+            continue;
+        }
         for (const auto chunks : {int64_t{0}, int64_t{-3}, int64_t{1} << 40})
         {
             EXPECT_THAT(
@@ -101,7 +106,7 @@ TEST(SchemeRegistry, BuildsTheSamePlanEveryTime)
     for (const auto& scheme : GetSchemes())
     {
         const auto request =
-            MakeRequest(scheme.name, 10, 12345, {}, {MakeLevel("rack", {4, 3, 3}, 2.0)});
+            MakeRequest(scheme.name, 16, 12345, {}, {MakeInterleavedLevel(16, 4, 2.0)});
         const auto a = scheme.build(request);
         const auto b = scheme.build(request);
         ASSERT_EQ(a.GetOperations().size(), b.GetOperations().size());

@@ -111,6 +111,34 @@ MATCHER(IsAllReduce, "is an all-reduce without races")
     return result.ok;
 }
 
+/// Parameters by name, in place of the defaults.
+using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
+
+/// Verifies a scheme with w = 1 to 33 on every rack shape, with as many bytes as chunks rarely
+/// divide and with fewer elements than chunks.
+inline void
+ExpectAllReduceOnAnyRacks(const std::string& scheme, const Parameters& parameters)
+{
+    for (uint32_t w = 1; w <= 33; ++w)
+    {
+        const auto shapes =
+            w > 1 ? MakeRackShapes(w, 2.0) : std::vector<GroupLevel>{MakeLevel("rack", {1}, 1.0)};
+        for (const auto& level : shapes)
+        {
+            for (const uint64_t bytes : {uint64_t{10007}, uint64_t{22}})
+            {
+                SCOPED_TRACE(fmt::format("{} w {} groups {} bytes {}",
+                                         scheme,
+                                         w,
+                                         fmt::join(level.groupOf, ","),
+                                         bytes));
+                EXPECT_THAT(BuildPlan(scheme, MakeRequest(scheme, w, bytes, parameters, {level})),
+                            IsAllReduce());
+            }
+        }
+    }
+}
+
 /// Bytes that each rank sends and receives in transfers of one kind.
 struct PhaseBytes
 {

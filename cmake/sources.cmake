@@ -54,27 +54,45 @@ list(APPEND gradsync_headers
 # model/scheme
 list(APPEND gradsync_sources
   model/scheme/aggregation-trees.cc
+  model/scheme/bcube-hips-scheme.cc
+  model/scheme/blueconnect-scheme.cc
   model/scheme/double-binary-tree-scheme.cc
+  model/scheme/grid-exchange.cc
+  model/scheme/grid-support.cc
+  model/scheme/group-exchange.cc
+  model/scheme/halving-doubling-scheme.cc
   model/scheme/hierarchical-scheme.cc
   model/scheme/k-nomial-scheme.cc
+  model/scheme/mesh-2d-scheme.cc
+  model/scheme/multi-ring-scheme.cc
   model/scheme/ps-scheme.cc
   model/scheme/rat-scheme.cc
   model/scheme/ring-scheme.cc
   model/scheme/scheme-groups.cc
   model/scheme/scheme-registry.cc
   model/scheme/scheme-support.cc
+  model/scheme/torus-2d-scheme.cc
 )
 list(APPEND gradsync_headers
   model/scheme/aggregation-trees.h
+  model/scheme/bcube-hips-scheme.h
+  model/scheme/blueconnect-scheme.h
   model/scheme/double-binary-tree-scheme.h
+  model/scheme/grid-exchange.h
+  model/scheme/grid-support.h
+  model/scheme/group-exchange.h
+  model/scheme/halving-doubling-scheme.h
   model/scheme/hierarchical-scheme.h
   model/scheme/k-nomial-scheme.h
+  model/scheme/mesh-2d-scheme.h
+  model/scheme/multi-ring-scheme.h
   model/scheme/ps-scheme.h
   model/scheme/rat-scheme.h
   model/scheme/ring-scheme.h
   model/scheme/scheme-groups.h
   model/scheme/scheme-support.h
   model/scheme/scheme.h
+  model/scheme/torus-2d-scheme.h
 )
 
 # model/fabric
@@ -238,6 +256,7 @@ list(APPEND gradsync_unit_tests
   tests/unit/plan-builder-test.cc
   tests/unit/plan-statistics-test.cc
   tests/unit/plan-verifier-test.cc
+  tests/unit/scheme-grid-test.cc
   tests/unit/scheme-hierarchical-test.cc
   tests/unit/scheme-ps-test.cc
   tests/unit/scheme-rat-test.cc

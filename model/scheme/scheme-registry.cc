@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/bcube-hips-scheme.h"
+#include "ns3/blueconnect-scheme.h"
 #include "ns3/double-binary-tree-scheme.h"
+#include "ns3/halving-doubling-scheme.h"
 #include "ns3/hierarchical-scheme.h"
 #include "ns3/k-nomial-scheme.h"
+#include "ns3/mesh-2d-scheme.h"
+#include "ns3/multi-ring-scheme.h"
 #include "ns3/ps-scheme.h"
 #include "ns3/rat-scheme.h"
 #include "ns3/ring-scheme.h"
 #include "ns3/scheme.h"
+#include "ns3/torus-2d-scheme.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,12 +29,18 @@ const std::vector<Scheme>&
 GetSchemes()
 {
     static const std::vector<Scheme> schemes = {
+        MakeBcubeHipsScheme(),
+        MakeBlueConnectScheme(),
         MakeDoubleBinaryTreeScheme(),
+        MakeHalvingDoublingScheme(),
         MakeHierarchicalScheme(),
         MakeKNomialScheme(),
+        MakeMesh2dScheme(),
+        MakeMultiRingScheme(),
         MakePsScheme(),
         MakeRatScheme(),
         MakeRingScheme(),
+        MakeTorus2dScheme(),
     };
     return schemes;
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/group-exchange.h"
+
+namespace ns3::gradsync
+{
+
+GroupExchange::GroupExchange(DataflowBuilder& builder,
+                             const ChunkLayout& layout,
+                             ExchangeStyle style,
+                             uint32_t stream)
+    : m_builder(builder),
+      m_layout(layout),
+      m_style(style),
+      m_stream(stream)
+{
+}
+
+bool
+GroupExchange::HasBytes(const Slice& slice) const
+{
+    return m_layout.GetBytes(slice.firstChunk, slice.chunkCount) > 0;
+}
+
+void
+GroupExchange::AddReduceScatter(const Ranks& members, const std::vector<Slice>& slices)
+{
+    const auto size = static_cast<uint32_t>(members.size());
+    // Turn by turn and slice by slice, so that the members do not all send to the same one first.
+    for (uint32_t turn = 1; turn < size; ++turn)
+    {
+        for (const auto& slice : slices)
+        {
+            if (HasBytes(slice))
+            {
+                const uint32_t src = (slice.owner + turn) % size;
+                const uint32_t dst =
+                    m_style == ExchangeStyle::Ring ? (src + 1) % size : slice.owner;
+                m_builder.AddReduce(members[src],
+                                    members[dst],
+                                    slice.firstChunk,
+                                    slice.chunkCount,
+                                    m_stream);
+            }
+        }
+    }
+}
+
+void
+GroupExchange::AddAllGather(const Ranks& members, const std::vector<Slice>& slices)
+{
+    const auto size = static_cast<uint32_t>(members.size());
+    for (uint32_t turn = 1; turn < size; ++turn)
+    {
+        for (const auto& slice : slices)
+        {
+            if (HasBytes(slice))
+            {
+                const uint32_t dst = (slice.owner + turn) % size;
+                const uint32_t src =
+                    m_style == ExchangeStyle::Ring ? (dst + size - 1) % size : slice.owner;
+                m_builder.AddCopy(members[src],
+                                  members[dst],
+                                  slice.firstChunk,
+                                  slice.chunkCount,
+                                  m_stream);
+            }
+        }
+    }
+}
+
+} // namespace ns3::gradsync

@@ -56,7 +56,9 @@ list(APPEND gradsync_sources
   model/scheme/aggregation-trees.cc
   model/scheme/bcube-hips-scheme.cc
   model/scheme/blueconnect-scheme.cc
+  model/scheme/byteps-scheme.cc
   model/scheme/double-binary-tree-scheme.cc
+  model/scheme/geo-hips-scheme.cc
   model/scheme/grid-exchange.cc
   model/scheme/grid-support.cc
   model/scheme/group-exchange.cc
@@ -65,6 +67,9 @@ list(APPEND gradsync_sources
   model/scheme/k-nomial-scheme.cc
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
+  model/scheme/parameter-hub-scheme.cc
+  model/scheme/plink-scheme.cc
+  model/scheme/ps-ring-scheme.cc
   model/scheme/ps-scheme.cc
   model/scheme/rat-scheme.cc
   model/scheme/ring-scheme.cc
@@ -72,12 +77,15 @@ list(APPEND gradsync_sources
   model/scheme/scheme-registry.cc
   model/scheme/scheme-support.cc
   model/scheme/torus-2d-scheme.cc
+  model/scheme/two-level-exchange.cc
 )
 list(APPEND gradsync_headers
   model/scheme/aggregation-trees.h
   model/scheme/bcube-hips-scheme.h
   model/scheme/blueconnect-scheme.h
+  model/scheme/byteps-scheme.h
   model/scheme/double-binary-tree-scheme.h
+  model/scheme/geo-hips-scheme.h
   model/scheme/grid-exchange.h
   model/scheme/grid-support.h
   model/scheme/group-exchange.h
@@ -86,6 +94,9 @@ list(APPEND gradsync_headers
   model/scheme/k-nomial-scheme.h
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h
+  model/scheme/parameter-hub-scheme.h
+  model/scheme/plink-scheme.h
+  model/scheme/ps-ring-scheme.h
   model/scheme/ps-scheme.h
   model/scheme/rat-scheme.h
   model/scheme/ring-scheme.h
@@ -93,6 +104,7 @@ list(APPEND gradsync_headers
   model/scheme/scheme-support.h
   model/scheme/scheme.h
   model/scheme/torus-2d-scheme.h
+  model/scheme/two-level-exchange.h
 )
 
 # model/fabric
@@ -262,6 +274,7 @@ list(APPEND gradsync_unit_tests
   tests/unit/scheme-rat-test.cc
   tests/unit/scheme-registry-test.cc
   tests/unit/scheme-ring-test.cc
+  tests/unit/scheme-server-test.cc
   tests/unit/scheme-tree-test.cc
 )
 
@@ -290,6 +303,7 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/exchange-engine-test.cc
   tests/unit/fluid-oracle-test.cc
+  tests/unit/fluid-scheme-test.cc
   tests/unit/fluid-transport-test.cc
   tests/unit/max-min-allocator-test.cc
 )

@@ -75,7 +75,7 @@ ListCommand(std::ostream& out)
     out << "Schemes (scheme.kind)\n";
     for (const auto& scheme : GetSchemes())
     {
-        out << fmt::format("  {:<14}{} [{}]\n", scheme.name, scheme.summary, scheme.source);
+        out << fmt::format("  {:<20}{} [{}]\n", scheme.name, scheme.summary, scheme.source);
         for (const auto& parameter : scheme.parameters)
         {
             out << fmt::format("      {} = {}  {}{}\n",
@@ -90,12 +90,12 @@ ListCommand(std::ostream& out)
     out << "\nTopologies (topology.kind)\n";
     for (const auto& kind : GetTopologyKinds())
     {
-        out << fmt::format("  {:<14}{}\n", kind, GetTopologySummary(kind));
+        out << fmt::format("  {:<20}{}\n", kind, GetTopologySummary(kind));
     }
     out << "\nTransports (transport.kind)\n";
     for (const auto& entry : GetTransports())
     {
-        out << fmt::format("  {:<14}{}\n", entry.kind, entry.summary);
+        out << fmt::format("  {:<20}{}\n", entry.kind, entry.summary);
         ListAttributesOf(entry.getTypeId(), out);
     }
     out << "\nPacket-level network (fabric)\n";

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/bcube-hips-scheme.h"
 #include "ns3/blueconnect-scheme.h"
+#include "ns3/byteps-scheme.h"
 #include "ns3/double-binary-tree-scheme.h"
+#include "ns3/geo-hips-scheme.h"
 #include "ns3/halving-doubling-scheme.h"
 #include "ns3/hierarchical-scheme.h"
 #include "ns3/k-nomial-scheme.h"
 #include "ns3/mesh-2d-scheme.h"
 #include "ns3/multi-ring-scheme.h"
+#include "ns3/parameter-hub-scheme.h"
+#include "ns3/plink-scheme.h"
+#include "ns3/ps-ring-scheme.h"
 #include "ns3/ps-scheme.h"
 #include "ns3/rat-scheme.h"
 #include "ns3/ring-scheme.h"
@@ -31,13 +36,18 @@ GetSchemes()
     static const std::vector<Scheme> schemes = {
         MakeBcubeHipsScheme(),
         MakeBlueConnectScheme(),
+        MakeBytePsScheme(),
         MakeDoubleBinaryTreeScheme(),
+        MakeGeoHipsScheme(),
         MakeHalvingDoublingScheme(),
         MakeHierarchicalScheme(),
         MakeKNomialScheme(),
         MakeMesh2dScheme(),
         MakeMultiRingScheme(),
+        MakeParameterHubScheme(),
+        MakePlinkScheme(),
         MakePsScheme(),
+        MakePsRingScheme(),
         MakeRatScheme(),
         MakeRingScheme(),
         MakeTorus2dScheme(),

@@ -176,6 +176,19 @@ def test_list_has_a_line_for_everything_a_scenario_can_name(program):
         assert any(line.split()[:1] == [name] for line in result.stdout.splitlines()), name
 
 
+def test_schema_knows_every_scheme_and_its_parameters(program):
+    schemes, parameters = set(), set()
+    for line in program("--list").stdout.split("Schemes", 1)[1].split("Topologies", 1)[0].splitlines():
+        if line.startswith("      "):
+            parameters.add(line.split()[0])
+        elif line.startswith("  "):
+            schemes.add(line.split()[0])
+    schema = json.loads((SCENARIOS / "scenario.schema.json").read_text())
+    name, settings = schema["$defs"]["scheme"]["anyOf"]
+    assert set(name["enum"]) == set(settings["properties"]["kind"]["enum"]) == schemes
+    assert set(settings["properties"]) - {"kind"} == parameters
+
+
 @pytest.mark.parametrize(
     "override, expected",
     [

@@ -113,6 +113,29 @@ GetRackOracles()
         {"ratLevelW8R2O1", "rat", 8, 2, 1, levels(), {7, 4}, Fraction{2}},
         {"ratLevelW8R2O4", "rat", 8, 2, 4, levels(), {5, 2}, Fraction{2}},
         {"ratLevelW16R4O2", "rat", 16, 4, 2, levels(), {9, 4}, Fraction{6}},
+        {"plinkW4R2O1", "plink", 4, 2, 1, {}, {3, 2}, Fraction{2}},
+    };
+}
+
+/// Recursive halving-doubling and trees over w, r, o.
+inline std::vector<Oracle>
+GetHypercubeOracles()
+{
+    const std::vector<std::pair<std::string, ParameterValue>> far = {
+        {"order", std::string("far-first")}};
+    return {
+        {"rhdNearW4R2O1", "halving-doubling", 4, 2, 1, {}, {3, 2}, Fraction{2}},
+        {"rhdNearW4R2O2", "halving-doubling", 4, 2, 2, {}, {2}, Fraction{2}},
+        {"rhdNearW8R2O1", "halving-doubling", 8, 2, 1, {}, {7, 4}, Fraction{2}},
+        {"rhdNearW8R2O4", "halving-doubling", 8, 2, 4, {}, {5, 2}, Fraction{2}},
+        {"rhdFarW4R2O1", "halving-doubling", 4, 2, 1, far, {3, 2}, Fraction{4}},
+        {"rhdFarW4R2O2", "halving-doubling", 4, 2, 2, far, {5, 2}, Fraction{4}},
+        {"rhdFarW8R2O1", "halving-doubling", 8, 2, 1, far, {7, 4}, Fraction{8}},
+        {"rhdFarW8R2O4", "halving-doubling", 8, 2, 4, far, {19, 4}, Fraction{8}},
+        {"binomialW4R2O1", "k-nomial", 4, 2, 1, {}, {4}, Fraction{2}},
+        {"binomialW4R2O2", "k-nomial", 4, 2, 2, {}, {4}, Fraction{2}},
+        {"binomialW8R2O1", "k-nomial", 8, 2, 1, {}, {6}, Fraction{2}},
+        {"binomialW8R2O4", "k-nomial", 8, 2, 4, {}, {6}, Fraction{2}},
     };
 }
 
@@ -237,6 +260,7 @@ GetAllOracles()
     std::vector<Oracle> all;
     for (const auto& group : {GetDedicatedPsOracles(),
                               GetRackOracles(),
+                              GetHypercubeOracles(),
                               GetSubChunkOracles(),
                               GetHierarchicalOracles(),
                               GetStudyOracles()})

@@ -60,6 +60,10 @@ INSTANTIATE_TEST_SUITE_P(DedicatedPs,
                          testing::ValuesIn(oracles::GetDedicatedPsOracles()),
                          GetName);
 INSTANTIATE_TEST_SUITE_P(Racks, FluidOracle, testing::ValuesIn(oracles::GetRackOracles()), GetName);
+INSTANTIATE_TEST_SUITE_P(Hypercube,
+                         FluidOracle,
+                         testing::ValuesIn(oracles::GetHypercubeOracles()),
+                         GetName);
 INSTANTIATE_TEST_SUITE_P(SubChunks,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetSubChunkOracles()),

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/geo-hips-scheme.h"
+
+#include "ns3/dataflow-builder.h"
+#include "ns3/scheme-groups.h"
+#include "ns3/scheme-support.h"
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+uint32_t
+CountServers(const ParameterSet& parameters)
+{
+    return GetCount(parameters, "parties", 1) + 1;
+}
+
+/// Ranks: the workers, then a server per party, then the global server.
+Plan
+BuildGeoHips(const SchemeRequest& request)
+{
+    CheckRequest(request);
+    const auto workers = request.workers;
+    const auto parties = SplitWorkers(request, "parties");
+    const auto partyCount = static_cast<uint32_t>(parties.size());
+    const uint32_t global = workers + partyCount;
+    const auto pieces = GetCount(request.parameters, "pipelineChunks", 1);
+    CountChunks(workers, pieces); // the pushes
+    const auto layout = ChunkLayout::Even(request.gradientBytes,
+                                          CountTrackedChunks(global + 1, 1, pieces),
+                                          request.elementBytes);
+    DataflowBuilder builder(global + 1, workers, layout);
+    for (uint32_t chunk = 0; chunk < pieces; ++chunk)
+    {
+        if (layout.GetBytes(chunk, 1) == 0)
+        {
+            continue;
+        }
+        for (uint32_t party = 0; party < partyCount; ++party)
+        {
+            for (const auto worker : parties[party])
+            {
+                builder.AddReduce(worker, workers + party, chunk, 1);
+            }
+            builder.AddReduce(workers + party, global, chunk, 1);
+        }
+        for (uint32_t party = 0; party < partyCount; ++party)
+        {
+            builder.AddCopy(global, workers + party, chunk, 1);
+            for (const auto worker : parties[party])
+            {
+                builder.AddCopy(workers + party, worker, chunk, 1);
+            }
+        }
+    }
+    return builder.Build();
+}
+
+} // namespace
+
+Scheme
+MakeGeoHipsScheme()
+{
+    return {
+        "geo-hips",
+        "HiPS of GeoMX, full-sync: workers to the server of their party, parties to a global one, "
+        "and back",
+        "Li et al. 2020 (GeoMX)",
+        {
+            {"parties",
+             int64_t{2},
+             "parties, each with a dedicated server beside the global one: the innermost level of "
+             "the topology with so many groups, else equal blocks of ranks",
+             {},
+             1,
+             65536},
+            MakePipelineChunksSpec(1, "pieces of the gradient that travel one by one"),
+        },
+        CountServers,
+        BuildGeoHips,
+    };
+}
+
+} // namespace ns3::gradsync

@@ -109,6 +109,7 @@ list(APPEND gradsync_headers
 
 # model/fabric
 list(APPEND gradsync_sources
+  model/fabric/ecn-marker.cc
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
@@ -117,6 +118,7 @@ list(APPEND gradsync_sources
   model/fabric/switch-buffer.cc
 )
 list(APPEND gradsync_headers
+  model/fabric/ecn-marker.h
   model/fabric/fabric-endpoint.h
   model/fabric/fabric-network.h
   model/fabric/fabric-node.h
@@ -134,6 +136,9 @@ list(APPEND gradsync_headers
 
 # model/transport
 list(APPEND gradsync_sources
+  model/transport/congestion-control.cc
+  model/transport/congestion-controls.cc
+  model/transport/dcqcn-control.cc
   model/transport/fluid-service.cc
   model/transport/fluid-transport.cc
   model/transport/max-min-allocator.cc
@@ -144,6 +149,9 @@ list(APPEND gradsync_sources
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
+  model/transport/congestion-control.h
+  model/transport/congestion-controls.h
+  model/transport/dcqcn-control.h
   model/transport/fluid-transport.h
   model/transport/max-min-allocator.h
   model/transport/roce-connection-table.h
@@ -293,6 +301,7 @@ list(APPEND gradsync_unit_tests
 
 # model/fabric and model/transport
 list(APPEND gradsync_unit_tests
+  tests/unit/congestion-control-test.cc
   tests/unit/fabric-port-test.cc
   tests/unit/packet-oracle-test.cc
   tests/unit/radix-scheduler-test.cc

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/congestion-controls.h"
 #include "ns3/program-commands.h"
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
@@ -96,6 +97,13 @@ ListCommand(std::ostream& out)
     for (const auto& entry : GetTransports())
     {
         out << fmt::format("  {:<20}{}\n", entry.kind, entry.summary);
+        ListAttributesOf(entry.getTypeId(), out);
+    }
+    out << "\nCongestion control of roce (transport.congestionControl; Attributes under "
+           "transport.NAME)\n";
+    for (const auto& entry : GetCongestionControls())
+    {
+        out << fmt::format("  {:<14}{}\n", entry.name, entry.summary);
         ListAttributesOf(entry.getTypeId(), out);
     }
     out << "\nPacket-level network (fabric)\n";

@@ -106,6 +106,13 @@ InstallTransport(const ResolvedRun& run)
         factory.Set(name, StringValue(value));
     }
     auto transport = factory.Create<Transport>();
+    for (const auto& [part, attributes] : run.transport.parts)
+    {
+        for (const auto& [name, value] : attributes)
+        {
+            GetTransportPart(transport, part)->SetAttribute(name, StringValue(value));
+        }
+    }
     if (const auto fabric = GetFabric(transport))
     {
         for (const auto& [name, value] : run.fabric)

@@ -177,6 +177,10 @@ ScenarioVocabulary::GetKeys(const std::vector<std::string>& segments) const
                : segments[0] == "results" ? scenario_keys::RESULTS
                                           : std::vector<std::string>{};
     }
+    if (segments[0] == "transport" && segments.size() == 2)
+    {
+        return GetTransportPartKeys(segments[1]);
+    }
     return segments[0] == "jobs" && segments.size() == 2 ? scenario_keys::JOB
                                                          : std::vector<std::string>{};
 }

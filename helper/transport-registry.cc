@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/transport-registry.h"
 
+#include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
 #include "ns3/roce-transport.h"
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+/// Names of the parts that a transport has.
+std::vector<std::string>
+GetParts(std::string_view kind)
+{
+    std::vector<std::string> parts;
+    if (kind == "roce")
+    {
+        for (const auto& entry : GetCongestionControls())
+        {
+            parts.push_back(entry.name);
+        }
+    }
+    return parts;
+}
+
+} // namespace
 
 const std::vector<TransportEntry>&
 GetTransports()
@@ -43,10 +64,32 @@ GetTransportKeys(std::string_view kind)
         {
             auto keys = GetAttributeKeys(entry.getTypeId());
             keys.insert(keys.begin(), "kind");
+            const auto parts = GetParts(kind);
+            keys.insert(keys.end(), parts.begin(), parts.end());
             return keys;
         }
     }
     return {};
+}
+
+std::vector<std::string>
+GetTransportPartKeys(std::string_view part)
+{
+    for (const auto& entry : GetCongestionControls())
+    {
+        if (entry.name == part)
+        {
+            return GetAttributeKeys(entry.getTypeId());
+        }
+    }
+    return {};
+}
+
+Ptr<Object>
+GetTransportPart(const Ptr<Transport>& transport, const std::string& part)
+{
+    const auto roce = DynamicCast<RoceTransport>(transport);
+    return roce ? roce->GetCongestionControl(part) : nullptr;
 }
 
 TypeId
@@ -84,7 +127,17 @@ ReadTransport(const JsonValue& value)
             choice.type = entry.getTypeId();
         }
     }
-    choice.attributes = ReadAttributes(value, choice.type, {"kind"});
+    auto others = GetParts(choice.kind);
+    others.emplace_back("kind");
+    choice.attributes = ReadAttributes(value, choice.type, others);
+    for (const auto& entry : GetCongestionControls())
+    {
+        const auto part = choice.kind == "roce" ? value.Find(entry.name) : std::nullopt;
+        if (part)
+        {
+            choice.parts.emplace_back(entry.name, ReadAttributes(*part, entry.getTypeId(), {}));
+        }
+    }
     return choice;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -27,6 +28,7 @@ struct TransportChoice
     std::string kind;
     TypeId type;
     AttributeSettings attributes;
+    std::vector<std::pair<std::string, AttributeSettings>> parts; //!< by name of the part
 };
 
 /// The transport of a scenario that names none.
@@ -37,8 +39,17 @@ const std::vector<TransportEntry>& GetTransports();
 
 std::vector<std::string> GetTransportKinds();
 
-/// `kind` and the Attributes; empty when there is no such kind.
+/// `kind`, the Attributes and the parts; empty when there is no such kind.
 std::vector<std::string> GetTransportKeys(std::string_view kind);
+
+/**
+ * Keys of a part of a transport, as `dcqcn` of roce: the Attributes of one of its congestion
+ * control algorithms. Empty when there is no such part.
+ */
+std::vector<std::string> GetTransportPartKeys(std::string_view part);
+
+/// The part of a transport, for its Attributes; nullptr when it has no such part.
+Ptr<Object> GetTransportPart(const Ptr<Transport>& transport, const std::string& part);
 
 /// Attributes of the packet-level network, which `fabric` sets.
 std::vector<std::string> GetFabricKeys();

@@ -2,6 +2,7 @@
 #include "ns3/fabric-network.h"
 
 #include "ns3/boolean.h"
+#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/simulator.h"
@@ -21,6 +22,8 @@ namespace
 {
 
 constexpr int64_t LOSS_STREAM = 1; //!< random number stream of the link losses
+constexpr int64_t ECN_STREAM =
+    2; //!< first random number stream of the ECN markers, one a link rate
 
 bool
 IsEthernet(const TopologyLink& link)
@@ -81,6 +84,33 @@ FabricNetwork::GetTypeId()
                 DoubleValue(0.0),
                 MakeDoubleAccessor(&FabricNetwork::m_lossRate),
                 MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("EcnMinBytes",
+                          "Kmin: an ECN-capable packet is never marked while the queue, itself "
+                          "included, has no more bytes, at EcnReferenceRate. Default: DCQCN, "
+                          "SIGCOMM'15, section 6.2.",
+                          UintegerValue(5000),
+                          MakeUintegerAccessor(&FabricNetwork::m_ecnMinBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("EcnMaxBytes",
+                          "Kmax: it is always marked when the queue has more bytes, at "
+                          "EcnReferenceRate; EcnMinBytes or less: marking is a step at "
+                          "EcnMinBytes, as DCTCP wants.",
+                          UintegerValue(200000),
+                          MakeUintegerAccessor(&FabricNetwork::m_ecnMaxBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("EcnMaxProbability",
+                          "Pmax: probability of a mark at Kmax; in between it grows linearly from "
+                          "0 at Kmin.",
+                          DoubleValue(0.01),
+                          MakeDoubleAccessor(&FabricNetwork::m_ecnMaxProbability),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "EcnReferenceRate",
+                "Link rate for which EcnMinBytes and EcnMaxBytes hold; links of other "
+                "rates scale them, so that the queueing delay is the same. 0: no scaling.",
+                DataRateValue(DataRate("40Gbps")),
+                MakeDataRateAccessor(&FabricNetwork::m_ecnReferenceRate),
+                MakeDataRateChecker())
             .AddTraceSource("Drop",
                             "A packet was dropped for want of buffer or lost on the wire: port "
                             "(2 * link + direction) and bytes on the wire.",
@@ -201,10 +231,31 @@ FabricNetwork::ConnectPorts()
         m_ports[2 * id + 1].SetObserver(this, 2 * id + 1);
         if (IsEthernet(link))
         {
+            m_ports[2 * id].SetEcnMarker(GetEcnMarker(link.rate));
+            m_ports[2 * id + 1].SetEcnMarker(GetEcnMarker(link.rate));
             m_ports[2 * id].SetLoss(m_loss.get());
             m_ports[2 * id + 1].SetLoss(m_loss.get());
         }
     }
+}
+
+EcnMarker*
+FabricNetwork::GetEcnMarker(const DataRate& rate)
+{
+    auto& marker = m_markers[rate.GetBitRate()];
+    if (!marker)
+    {
+        const auto reference = static_cast<double>(m_ecnReferenceRate.GetBitRate());
+        const auto scale =
+            reference > 0.0 ? static_cast<double>(rate.GetBitRate()) / reference : 1.0;
+        const auto stream = ECN_STREAM + static_cast<int64_t>(m_markers.size()) - 1;
+        marker = std::make_unique<EcnMarker>(
+            EcnMarker::Config{.minBytes = scale * static_cast<double>(m_ecnMinBytes),
+                              .maxBytes = scale * static_cast<double>(m_ecnMaxBytes),
+                              .maxProbability = m_ecnMaxProbability},
+            stream);
+    }
+    return marker.get();
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_FABRIC_NETWORK_H
 #define GRADSYNC_FABRIC_NETWORK_H
 
+#include "ns3/ecn-marker.h"
 #include "ns3/fabric-endpoint.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
@@ -14,6 +15,7 @@
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -67,6 +69,7 @@ class FabricNetwork : public Object, private PortObserver
     void AddSwitch(NodeId node, uint32_t maxFrameBytes);
     std::vector<FabricPort*> GetEgressPorts(NodeId node);
     uint64_t GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes) const;
+    EcnMarker* GetEcnMarker(const DataRate& rate);
 
     bool m_pfc;
     uint64_t m_bufferBytes;
@@ -74,6 +77,10 @@ class FabricNetwork : public Object, private PortObserver
     double m_dropAlpha;
     LoadBalancing m_loadBalancing;
     uint64_t m_hashSeed;
+    uint64_t m_ecnMinBytes;
+    uint64_t m_ecnMaxBytes;
+    double m_ecnMaxProbability;
+    DataRate m_ecnReferenceRate;
     double m_lossRate;
 
     std::shared_ptr<const Topology> m_topology;
@@ -83,10 +90,11 @@ class FabricNetwork : public Object, private PortObserver
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;
-    std::unique_ptr<PacketLoss> m_loss;             //!< null without loss
-    std::vector<NextHopChooser> m_choosers;         //!< [node]
-    TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
-    TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"
+    std::unique_ptr<PacketLoss> m_loss;                       //!< null without loss
+    std::vector<NextHopChooser> m_choosers;                   //!< [node]
+    std::map<uint64_t, std::unique_ptr<EcnMarker>> m_markers; //!< by bit rate of the link
+    TracedCallback<uint32_t, uint32_t> m_dropTrace;           //!< trace source "Drop"
+    TracedCallback<uint32_t, bool> m_pauseTrace;              //!< trace source "Pause"
 };
 
 } // namespace ns3::gradsync

@@ -16,9 +16,18 @@ enum class PacketKind : uint8_t
     Data,
     Ack,
     Nak,
+    Cnp,   //!< congestion notification (RoCEv2, IBA annex A17.9.3)
     Pause, //!< PFC XOFF (IEEE 802.1Qbb), consumed by the next node
     Resume //!< PFC XON
 };
+
+/// Bits of FabricPacket::flags.
+namespace PacketFlag
+{
+inline constexpr uint8_t END_OF_MESSAGE = 1;
+inline constexpr uint8_t ECN_CAPABLE = 2;            //!< ECT (RFC 3168): switches may mark it
+inline constexpr uint8_t CONGESTION_EXPERIENCED = 4; //!< CE
+} // namespace PacketFlag
 
 /**
  * A packet inside the fabric: metadata only, no payload, linked by an intrusive pointer. Its true
@@ -33,12 +42,15 @@ struct FabricPacket
     uint32_t psn;        //!< packet sequence number; for Ack and Nak the next one expected
     uint32_t destination; //!< endpoint index
     uint32_t flowHash;    //!< same for all packets of a connection and direction
+    uint32_t feedback;    //!< what congestion control measures; see CongestionSignals
     uint16_t payloadBytes;
     uint16_t wireBytes;   //!< with all headers, preamble and inter-frame gap
     uint16_t ingressPort; //!< port by which it entered the node where it waits
     PacketKind kind;
-    bool endOfMessage;
+    uint8_t flags; //!< see PacketFlag
 };
+
+static_assert(sizeof(FabricPacket) == 48, "the fabric's speed is its packets' size");
 
 /// First-in first-out list of packets through their intrusive pointers.
 class PacketFifo

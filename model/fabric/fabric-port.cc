@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fabric-port.h"
 
+#include "ns3/ecn-marker.h"
 #include "ns3/fabric-node.h"
 #include "ns3/packet-loss.h"
 #include "ns3/switch-buffer.h"
@@ -110,7 +111,7 @@ FabricPort::StartNext(TimeStepCount start, TimeStepCount now)
     {
         return false;
     }
-    auto* packet = m_source->Pull(start);
+    auto* packet = m_source->Pull(start, now);
     if (!packet)
     {
         m_sourceEmpty = true;
@@ -136,7 +137,28 @@ FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
     m_data.Push(packet);
     m_queueBytes += packet->wireBytes;
     m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queueBytes);
+    if (m_queueBytes > m_markAboveBytes && (packet->flags & PacketFlag::ECN_CAPABLE) != 0)
+    {
+        Mark(packet);
+    }
     ScheduleDeparture(now);
+}
+
+void
+FabricPort::SetEcnMarker(EcnMarker* marker)
+{
+    m_marker = marker;
+    m_markAboveBytes = marker ? marker->GetMinBytes() : UINT64_MAX;
+}
+
+void
+FabricPort::Mark(FabricPacket* packet)
+{
+    if (m_marker->IsMarked(m_queueBytes))
+    {
+        packet->flags |= PacketFlag::CONGESTION_EXPERIENCED;
+        ++m_counters.ecnMarkedPackets;
+    }
 }
 
 void

@@ -13,6 +13,7 @@
 namespace ns3::gradsync
 {
 
+class EcnMarker;
 class FabricNode;
 class PacketLoss;
 class SwitchBuffer;
@@ -22,11 +23,12 @@ class PacketSource
 {
   public:
     /**
-     * The next data packet, or nullptr when there is none.
-     * \param start when its first bit leaves; may lie in the past (see FabricPort), never in the
-     * future
+     * The next data packet, or nullptr when none may start up to `now`; the source then calls
+     * FabricPort::SourceReady when one may.
+     * \param[in,out] start when its first bit may leave; may lie in the past (see FabricPort). A
+     * source that paces raises it to when it does leave, never beyond `now`.
      */
-    virtual FabricPacket* Pull(TimeStepCount start) = 0;
+    virtual FabricPacket* Pull(TimeStepCount& start, TimeStepCount now) = 0;
 
   protected:
     ~PacketSource() = default;
@@ -51,6 +53,7 @@ struct PortCounters
     uint64_t payloadBytes{0};
     uint64_t wireBytes{0};
     uint64_t droppedPackets{0};
+    uint64_t ecnMarkedPackets{0};
     uint64_t maxQueueBytes{0};
     TimeStepCount pausedFor{0};
 };
@@ -93,6 +96,9 @@ class FabricPort
     {
         m_source = source;
     }
+
+    /// ECN marking of the packets that wait here; nullptr: none.
+    void SetEcnMarker(EcnMarker* marker);
 
     /// Random loss on this direction of the link; nullptr: none.
     void SetLoss(PacketLoss* loss)
@@ -177,6 +183,7 @@ class FabricPort
 
     void Arrive();
     void Depart();
+    void Mark(FabricPacket* packet);
     bool StartNext(TimeStepCount start, TimeStepCount now);
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void Restart(TimeStepCount now);
@@ -199,8 +206,10 @@ class FabricPort
     SerialisationTime m_serialisation;
     TimeStepCount m_delay{0};
     uint64_t m_queueBytes{0};
+    uint64_t m_markAboveBytes{UINT64_MAX}; //!< the marker is asked from here on
     FabricNode* m_peer{nullptr};
     PacketLoss* m_loss{nullptr};
+    EcnMarker* m_marker{nullptr};
     SimulatorImpl* m_simulator{nullptr};
     Ptr<EventImpl> m_arrival;
     Ptr<EventImpl> m_departure;

@@ -46,11 +46,15 @@ RoceDataBytes(uint32_t payloadBytes)
 /// A RoCEv2 acknowledge packet, positive or negative: BTH and AETH.
 inline constexpr uint32_t ROCE_ACK_BYTES = OnWire(ROCE_HEADER_BYTES + AETH_BYTES);
 
+/// A RoCEv2 congestion notification packet: BTH and 16 reserved bytes (annex A17.9.3).
+inline constexpr uint32_t ROCE_CNP_BYTES = OnWire(ROCE_HEADER_BYTES + 16);
+
 /// A priority-based flow control frame (IEEE 802.1Qbb): a MAC control frame of minimum size.
 inline constexpr uint32_t PFC_BYTES = OnWire(MIN_FRAME_BYTES);
 
 static_assert(RoceDataBytes(1418) == 1500);
 static_assert(ROCE_ACK_BYTES == 86);
+static_assert(ROCE_CNP_BYTES == 98);
 static_assert(PFC_BYTES == 84);
 
 } // namespace ns3::gradsync::wire

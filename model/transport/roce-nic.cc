@@ -5,22 +5,28 @@
 #include "ns3/roce-transport.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace ns3::gradsync
 {
 
 void
-RoceNic::Install(RoceTransport* transport, FabricPort* port, SimulatorImpl* simulator)
+RoceNic::Install(RoceTransport* transport,
+                 FabricPort* port,
+                 SimulatorImpl* simulator,
+                 double bitRate)
 {
     m_transport = transport;
     m_port = port;
     m_simulator = simulator;
-    m_timer = Ptr<EventImpl>(new Timer(this), false);
+    m_bitRate = bitRate;
+    m_timer = Ptr<EventImpl>(new Timer<&RoceNic::OnTimer>(this), false);
+    m_wake = Ptr<EventImpl>(new Timer<&RoceNic::OnWake>(this), false);
     port->SetSource(this);
 }
 
-FabricPacket*
-RoceNic::Pull(TimeStepCount start)
+inline FabricPacket*
+RoceNic::PullReady(TimeStepCount start)
 {
     while (m_firstReady)
     {
@@ -32,12 +38,17 @@ RoceNic::Pull(TimeStepCount start)
             m_transport->Recycle(queuePair);
             continue;
         }
-        if (!m_transport->MaySend(queuePair))
+        if (!queuePair.MaySend())
         {
             continue; // comes back when an acknowledgement or a message arrives
         }
-        auto* packet = m_transport->MakeDataPacket(queuePair);
-        if (m_transport->MaySend(queuePair))
+        if (queuePair.flow.due > start)
+        {
+            Park(queuePair);
+            continue;
+        }
+        auto* packet = m_transport->MakeDataPacket(queuePair, start);
+        if (queuePair.MaySend())
         {
             Add(queuePair);
         }
@@ -47,14 +58,79 @@ RoceNic::Pull(TimeStepCount start)
     return nullptr;
 }
 
+inline void
+RoceNic::ReleaseDue(TimeStepCount start)
+{
+    while (!m_paced.empty() && m_paced.front().due <= start)
+    {
+        std::pop_heap(m_paced.begin(), m_paced.end(), std::greater<>());
+        Push(*m_paced.back().queuePair);
+        m_paced.pop_back();
+    }
+}
+
+FabricPacket*
+RoceNic::Pull(TimeStepCount& start, TimeStepCount now)
+{
+    for (;;)
+    {
+        ReleaseDue(start);
+        if (auto* packet = PullReady(start); packet || m_paced.empty())
+        {
+            return packet;
+        }
+        const auto due = m_paced.front().due;
+        if (due > now)
+        {
+            WakeAt(due, now);
+            return nullptr;
+        }
+        start = due;
+    }
+}
+
+void
+RoceNic::Park(RoceQueuePair& queuePair)
+{
+    queuePair.isReady = true;
+    m_paced.push_back({queuePair.flow.due, m_pacedCount++, &queuePair});
+    std::push_heap(m_paced.begin(), m_paced.end(), std::greater<>());
+}
+
+void
+RoceNic::WakeAt(TimeStepCount due, TimeStepCount now)
+{
+    // A later wake-up that is under way already cannot be taken back; it will find nothing to do.
+    if (due < m_wakeAt)
+    {
+        m_wakeAt = due;
+        m_wake->Ref(); // the simulator drops one reference after the event
+        m_simulator->Schedule(TimeStep(due - now), PeekPointer(m_wake));
+    }
+}
+
+void
+RoceNic::OnWake()
+{
+    m_wakeAt = INT64_MAX;
+    const auto now = m_simulator->Now().GetTimeStep();
+    m_port->Sync(now);
+    m_port->SourceReady(now);
+}
+
 void
 RoceNic::Add(RoceQueuePair& queuePair)
 {
-    if (queuePair.isReady)
+    if (!queuePair.isReady)
     {
-        return;
+        queuePair.isReady = true;
+        Push(queuePair);
     }
-    queuePair.isReady = true;
+}
+
+void
+RoceNic::Push(RoceQueuePair& queuePair)
+{
     queuePair.nextReady = nullptr;
     if (m_firstReady)
     {

@@ -8,6 +8,7 @@
 #include "ns3/roce-queue-pair.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -20,19 +21,30 @@ class RoceTransport;
  *
  * Both cost O(1) in the number of queue pairs: those with something to send form a ring, those with
  * unacknowledged packets a list in the order of their last activity, of which only the first needs
- * a timer because the timeout is the same for all.
+ * a timer because the timeout is the same for all. Queue pairs that congestion control paces wait
+ * for their time in a heap; the NIC is woken for the first of them only when the port has nothing
+ * else to send.
  */
 class RoceNic final : public PacketSource
 {
   public:
-    void Install(RoceTransport* transport, FabricPort* port, SimulatorImpl* simulator);
+    void Install(RoceTransport* transport,
+                 FabricPort* port,
+                 SimulatorImpl* simulator,
+                 double bitRate);
+
+    /// Of the port, bits per second.
+    double GetBitRate() const
+    {
+        return m_bitRate;
+    }
 
     FabricPort& GetPort()
     {
         return *m_port;
     }
 
-    FabricPacket* Pull(TimeStepCount start) override;
+    FabricPacket* Pull(TimeStepCount& start, TimeStepCount now) override;
 
     /// The queue pair may send: puts it at the end of the ring unless it is in it. The port must be
     /// synced.
@@ -45,6 +57,7 @@ class RoceNic final : public PacketSource
     void Forget(RoceQueuePair& queuePair);
 
   private:
+    template <void (RoceNic::*METHOD)()>
     class Timer : public EventImpl
     {
       public:
@@ -56,12 +69,31 @@ class RoceNic final : public PacketSource
       private:
         void Notify() override
         {
-            m_nic->OnTimer();
+            (m_nic->*METHOD)();
         }
 
         RoceNic* m_nic;
     };
 
+    /// A queue pair that waits for its pace; equal times in the order in which they came.
+    struct Paced
+    {
+        TimeStepCount due;
+        uint64_t order;
+        RoceQueuePair* queuePair;
+
+        bool operator>(const Paced& other) const
+        {
+            return due != other.due ? due > other.due : order > other.order;
+        }
+    };
+
+    FabricPacket* PullReady(TimeStepCount start);
+    void Park(RoceQueuePair& queuePair);
+    void ReleaseDue(TimeStepCount start);
+    void WakeAt(TimeStepCount due, TimeStepCount now);
+    void OnWake();
+    void Push(RoceQueuePair& queuePair);
     void Unlink(RoceQueuePair& queuePair);
     void OnTimer();
     void ScheduleTimer(TimeStepCount delay);
@@ -73,8 +105,13 @@ class RoceNic final : public PacketSource
     RoceQueuePair* m_lastReady{nullptr}; //!< valid only while m_firstReady is set
     RoceQueuePair* m_oldest{nullptr};    //!< by last activity
     RoceQueuePair* m_newest{nullptr};
+    std::vector<Paced> m_paced;        //!< heap, the first to come on top
+    uint64_t m_pacedCount{0};          //!< ever
+    TimeStepCount m_wakeAt{INT64_MAX}; //!< the earliest wake-up under way
+    double m_bitRate{0.0};
     bool m_timerPending{false};
     Ptr<EventImpl> m_timer;
+    Ptr<EventImpl> m_wake;
 };
 
 } // namespace ns3::gradsync

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_ROCE_QUEUE_PAIR_H
 #define GRADSYNC_ROCE_QUEUE_PAIR_H
 
+#include "ns3/congestion-control.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/object-pool.h"
 #include "ns3/transport.h"
@@ -56,6 +57,8 @@ struct RoceQueuePair
     RoceMessage* newest;
     RoceMessage* sending;   //!< message that holds nextPsn
     RoceMessage* receiving; //!< message that holds expectedPsn
+    CongestionFlow flow;
+    uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
 
     // Membership in the lists of the NIC.
     RoceQueuePair* nextReady;
@@ -67,12 +70,20 @@ struct RoceQueuePair
 
     // Receiver.
     uint32_t expectedPsn;
-    uint32_t lastAckedPsn; //!< expectedPsn of the last acknowledgement sent
-    bool nakSent;          //!< for the present gap
+    uint32_t lastAckedPsn;          //!< expectedPsn of the last acknowledgement sent
+    bool nakSent;                   //!< for the present gap
+    uint32_t markedPackets;         //!< data packets that arrived with CE
+    TimeStepCount nextNotification; //!< no CNP before
 
     bool HasUnsent() const
     {
         return nextPsn != endPsn;
+    }
+
+    /// True when it has a packet to send and its window lets it.
+    bool MaySend() const
+    {
+        return HasUnsent() && GetInFlight() < flow.windowPackets;
     }
 
     uint32_t GetInFlight() const

@@ -2,12 +2,14 @@
 #include "ns3/roce-transport.h"
 
 #include "ns3/enum.h"
+#include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -57,10 +59,11 @@ RoceTransport::GetTypeId()
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "CongestionControl",
-                "Rate control of the queue pairs: none (line rate, held back by PFC only).",
+                "How queue pairs set their pace and window: none (line rate, held back by PFC "
+                "only) or dcqcn.",
                 EnumValue(CC_NONE),
                 MakeEnumAccessor(&RoceTransport::m_congestionControl),
-                MakeEnumChecker(CC_NONE, "none"))
+                MakeEnumChecker(CC_NONE, "none", CC_DCQCN, "dcqcn"))
             .AddTraceSource("Recovery",
                             "A queue pair goes back to its last acknowledged packet: source and "
                             "destination endpoint, and whether a timeout (true) or a negative "
@@ -80,6 +83,8 @@ RoceTransport::~RoceTransport() = default;
 void
 RoceTransport::DoDispose()
 {
+    m_control = nullptr;
+    m_controls.clear();
     m_fabric = nullptr;
     Transport::DoDispose();
 }
@@ -101,22 +106,67 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
         throw std::invalid_argument(
             "attribute WindowPackets needs acknowledgements: AckEvery must not be 0");
     }
+    InstallCongestionControl();
     if (m_windowPackets != 0)
     {
         m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
     }
     m_fabric->Install(m_topology, std::move(routes), wire::RoceDataBytes(m_mtuBytes));
+    InstallNics();
+}
+
+Ptr<CongestionControl>
+RoceTransport::GetCongestionControl(const std::string& name)
+{
+    for (const auto& entry : GetCongestionControls())
+    {
+        if (entry.name == name)
+        {
+            auto& control = m_controls[name];
+            if (!control)
+            {
+                control = ObjectFactory(entry.getTypeId().GetName()).Create<CongestionControl>();
+            }
+            return control;
+        }
+    }
+    return nullptr;
+}
+
+void
+RoceTransport::InstallCongestionControl()
+{
+    for (const auto& entry : GetCongestionControls())
+    {
+        if (entry.kind == m_congestionControl)
+        {
+            m_control = GetCongestionControl(entry.name);
+            m_control->Install();
+            m_signals = m_control->GetSignals();
+            m_dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
+        }
+    }
+    if (m_signals.ackEvery != UINT32_MAX)
+    {
+        m_ackEvery = std::min(m_ackEvery == 0 ? UINT32_MAX : m_ackEvery, m_signals.ackEvery);
+    }
+}
+
+void
+RoceTransport::InstallNics()
+{
     auto* simulator = PeekPointer(Simulator::GetImplementation());
     const auto endpoints = m_topology->GetEndpoints();
     for (uint32_t endpoint = 0; endpoint < endpoints.size(); ++endpoint)
     {
         auto& node = m_fabric->GetEndpoint(endpoint);
         node.SetSink(this);
-        const auto portCount = m_topology->GetPorts(endpoints[endpoint]).size();
-        auto& nics = m_nics.emplace_back(std::make_unique<RoceNic[]>(portCount));
-        for (uint16_t port = 0; port < portCount; ++port)
+        const auto ports = m_topology->GetPorts(endpoints[endpoint]);
+        auto& nics = m_nics.emplace_back(std::make_unique<RoceNic[]>(ports.size()));
+        for (uint16_t port = 0; port < ports.size(); ++port)
         {
-            nics[port].Install(this, &node.GetPort(port), simulator);
+            const auto rate = m_topology->GetLinks()[ports[port].link].rate.GetBitRate();
+            nics[port].Install(this, &node.GetPort(port), simulator, static_cast<double>(rate));
         }
     }
 }
@@ -137,13 +187,32 @@ RoceTransport::Open(const RoceConnection& connection)
         queuePair.sourcePort = m_fabric->ChooseEndpointPort(connection.src, hash, connection.dst);
         queuePair.acknowledgePort =
             m_fabric->ChooseEndpointPort(connection.dst, ~hash, connection.src);
+        OpenFlow(queuePair);
     }
     return queuePair;
 }
 
 void
+RoceTransport::OpenFlow(RoceQueuePair& queuePair)
+{
+    auto& flow = queuePair.flow;
+    flow.windowLimit = m_windowPackets == 0 ? UINT32_MAX : m_windowPackets;
+    flow.windowPackets = flow.windowLimit;
+    if (m_control)
+    {
+        flow.lineRate = GetNic(queuePair).GetBitRate();
+        flow.packetWireBytes = wire::RoceDataBytes(m_mtuBytes);
+        m_control->Open(flow);
+    }
+}
+
+void
 RoceTransport::Close(RoceQueuePair& queuePair)
 {
+    if (m_control)
+    {
+        m_control->Close(queuePair.flow);
+    }
     GetNic(queuePair).Forget(queuePair);
     m_connections.Close(queuePair);
 }
@@ -168,8 +237,15 @@ RoceTransport::Send(const Message& message)
     nic.GetPort().SourceReady(now);
 }
 
+void
+RoceTransport::Pace(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start)
+{
+    m_control->OnSent(flow, wireBytes, start); // may change the pace
+    flow.due = start + static_cast<TimeStepCount>(std::llround(wireBytes * flow.stepsPerByte));
+}
+
 FabricPacket*
-RoceTransport::MakeDataPacket(RoceQueuePair& queuePair)
+RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
 {
     auto* message = queuePair.sending;
     const auto psn = queuePair.nextPsn++;
@@ -197,7 +273,11 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair)
     packet->payloadBytes = static_cast<uint16_t>(payload);
     packet->wireBytes = static_cast<uint16_t>(wire::RoceDataBytes(static_cast<uint32_t>(payload)));
     packet->kind = PacketKind::Data;
-    packet->endOfMessage = isLast;
+    packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
+    if (queuePair.flow.stepsPerByte > 0.0)
+    {
+        Pace(queuePair.flow, packet->wireBytes, start);
+    }
     return packet;
 }
 
@@ -207,7 +287,15 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
     auto* queuePair = m_connections.Find(packet->connection, packet->generation);
     if (queuePair && packet->kind == PacketKind::Data)
     {
+        if ((packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0)
+        {
+            OnMarked(*queuePair, now);
+        }
         OnData(*queuePair, *packet, now);
+    }
+    else if (queuePair && packet->kind == PacketKind::Cnp)
+    {
+        OnNotification(*queuePair, now);
     }
     else if (queuePair)
     {
@@ -219,6 +307,7 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
 void
 RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
 {
+    const bool endOfMessage = (packet.flags & PacketFlag::END_OF_MESSAGE) != 0;
     if (packet.psn > queuePair.expectedPsn)
     {
         if (!queuePair.nakSent)
@@ -232,7 +321,7 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
     {
         // The sender went back because acknowledgements were lost: repeat them, as often as the
         // first time.
-        if (m_ackEvery != 0 && (packet.endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
+        if (m_ackEvery != 0 && (endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
         {
             Acknowledge(queuePair, PacketKind::Ack, now);
         }
@@ -242,11 +331,11 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
     queuePair.nakSent = false;
     m_goodputBytes += packet.payloadBytes;
     const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
-    if (m_ackEvery != 0 && (packet.endOfMessage || isDue))
+    if (m_ackEvery != 0 && (endOfMessage || isDue))
     {
         Acknowledge(queuePair, PacketKind::Ack, now);
     }
-    if (packet.endOfMessage)
+    if (endOfMessage)
     {
         const auto* message = queuePair.receiving;
         queuePair.receiving = message->next;
@@ -265,17 +354,52 @@ void
 RoceTransport::Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now)
 {
     queuePair.lastAckedPsn = queuePair.expectedPsn;
+    auto* packet = MakeControlPacket(queuePair, kind, wire::ROCE_ACK_BYTES);
+    packet->psn = queuePair.expectedPsn;
+    packet->feedback = queuePair.markedPackets;
+    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+}
+
+void
+RoceTransport::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    ++queuePair.markedPackets;
+    // DCQCN's notification point (SIGCOMM'15, section 3.1): one notification an interval.
+    if (m_signals.cnpInterval == 0 || now < queuePair.nextNotification)
+    {
+        return;
+    }
+    queuePair.nextNotification = now + m_signals.cnpInterval;
+    auto* packet = MakeControlPacket(queuePair, PacketKind::Cnp, wire::ROCE_CNP_BYTES);
+    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+}
+
+void
+RoceTransport::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    if (m_control)
+    {
+        GetNic(queuePair).GetPort().Sync(now);
+        m_control->OnNotification(queuePair.flow, now);
+    }
+}
+
+FabricPacket*
+RoceTransport::MakeControlPacket(const RoceQueuePair& queuePair,
+                                 PacketKind kind,
+                                 uint32_t wireBytes)
+{
+    // To the sender of the data.
     auto* packet = m_fabric->GetPool().Take();
     packet->connection = queuePair.index;
     packet->generation = queuePair.generation;
-    packet->psn = queuePair.expectedPsn;
     packet->destination = queuePair.src;
     packet->flowHash = ~queuePair.flowHash;
     packet->payloadBytes = 0;
-    packet->wireBytes = wire::ROCE_ACK_BYTES;
+    packet->wireBytes = static_cast<uint16_t>(wireBytes);
     packet->kind = kind;
-    packet->endOfMessage = false;
-    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+    packet->flags = 0;
+    return packet;
 }
 
 void
@@ -296,9 +420,9 @@ RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
     if (packet.kind == PacketKind::Nak && packet.psn == queuePair.ackedPsn &&
         queuePair.nextPsn > packet.psn)
     {
-        GoBack(queuePair, false);
+        GoBack(queuePair, false, now);
     }
-    if (MaySend(queuePair) && !queuePair.isReady)
+    if (queuePair.MaySend() && !queuePair.isReady)
     {
         nic.Add(queuePair);
         nic.GetPort().SourceReady(now);
@@ -324,9 +448,13 @@ RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCoun
 }
 
 void
-RoceTransport::GoBack(RoceQueuePair& queuePair, bool isTimeout)
+RoceTransport::GoBack(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now)
 {
     m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
+    if (m_control)
+    {
+        m_control->OnLoss(queuePair.flow, isTimeout, now);
+    }
     queuePair.GoBack();
 }
 
@@ -340,7 +468,7 @@ RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
     }
     auto& nic = GetNic(queuePair);
     nic.Touch(queuePair, now);
-    GoBack(queuePair, true);
+    GoBack(queuePair, true, now);
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
 }
@@ -386,6 +514,7 @@ RoceTransport::GetLinkStatistics() const
         result[i].payloadBytes = counters.payloadBytes;
         result[i].wireBytes = counters.wireBytes;
         result[i].droppedPackets = counters.droppedPackets;
+        result[i].ecnMarkedPackets = counters.ecnMarkedPackets;
         result[i].maxQueueBytes = counters.maxQueueBytes;
         result[i].pfcPause = TimeStep(counters.pausedFor);
     }
@@ -403,6 +532,7 @@ RoceTransport::GetStatistics() const
         total.dataPacketHops += counters.dataPackets;
         total.controlPacketHops += counters.packets - counters.dataPackets;
         total.droppedPackets += counters.droppedPackets;
+        total.ecnMarkedPackets += counters.ecnMarkedPackets;
         total.pfcPause += TimeStep(counters.pausedFor);
     }
     total.goodputBytes = m_goodputBytes;

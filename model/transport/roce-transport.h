@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_ROCE_TRANSPORT_H
 #define GRADSYNC_ROCE_TRANSPORT_H
 
+#include "ns3/congestion-control.h"
+#include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/object-pool.h"
 #include "ns3/roce-connection-table.h"
@@ -11,7 +13,9 @@
 #include "ns3/transport.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -20,18 +24,12 @@ namespace ns3::gradsync
 /**
  * RoCEv2 reliable connections over the fabric (InfiniBand Architecture Specification vol. 1, 9.7,
  * annex A17): segmentation into packets of one MTU, coalesced acknowledgements, go-back-N recovery
- * by negative acknowledgements and a timeout, no congestion control: queue pairs send at line rate,
- * PFC holds them back.
+ * by negative acknowledgements and a timeout. Queue pairs send at line rate, held back by PFC, or
+ * as a CongestionControl tells them.
  */
 class RoceTransport : public Transport, private PacketSink
 {
   public:
-    /// How queue pairs set their rate.
-    enum CongestionControl
-    {
-        CC_NONE //!< line rate
-    };
-
     static TypeId GetTypeId();
     RoceTransport();
     ~RoceTransport() override;
@@ -49,17 +47,16 @@ class RoceTransport : public Transport, private PacketSink
     /// The fabric, whose Attributes may be set until Install.
     Ptr<FabricNetwork> GetFabric() const;
 
+    /**
+     * The congestion control algorithm of that name, whose Attributes may be set until Install;
+     * nullptr when there is none. Only the one that the Attribute CongestionControl names is used.
+     */
+    Ptr<CongestionControl> GetCongestionControl(const std::string& name);
+
     // Called by RoceNic.
 
-    /// True when the queue pair has a packet to send and its window lets it.
-    bool MaySend(const RoceQueuePair& queuePair) const
-    {
-        return queuePair.HasUnsent() &&
-               (m_windowPackets == 0 || queuePair.GetInFlight() < m_windowPackets);
-    }
-
-    /// The next data packet of a queue pair that MaySend.
-    FabricPacket* MakeDataPacket(RoceQueuePair& queuePair);
+    /// The next data packet of a queue pair that MaySend. \param start when its first bit leaves
+    FabricPacket* MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start);
 
     /// No acknowledgement came in time.
     void OnTimeout(RoceQueuePair& queuePair, TimeStepCount now);
@@ -83,10 +80,19 @@ class RoceTransport : public Transport, private PacketSink
     void OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now);
+    void OnMarked(RoceQueuePair& queuePair, TimeStepCount now);
+    void OnNotification(RoceQueuePair& queuePair, TimeStepCount now);
+    FabricPacket* MakeControlPacket(const RoceQueuePair& queuePair,
+                                    PacketKind kind,
+                                    uint32_t wireBytes);
     void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
-    void GoBack(RoceQueuePair& queuePair, bool isTimeout);
+    void GoBack(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
     void Fail(RoceQueuePair& queuePair);
 
+    void InstallCongestionControl();
+    void InstallNics();
+    void OpenFlow(RoceQueuePair& queuePair);
+    void Pace(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start);
     RoceQueuePair& Open(const RoceConnection& connection);
     void Close(RoceQueuePair& queuePair);
     RoceNic& GetNic(const RoceQueuePair& queuePair);
@@ -96,9 +102,13 @@ class RoceTransport : public Transport, private PacketSink
     uint32_t m_windowPackets;
     Time m_timeout;
     uint32_t m_retryLimit;
-    CongestionControl m_congestionControl;
+    CongestionControlKind m_congestionControl;
 
     TimeStepCount m_timeoutSteps{0};
+    std::map<std::string, Ptr<CongestionControl>> m_controls; //!< asked for, by name
+    Ptr<CongestionControl> m_control;                         //!< in use; null without
+    CongestionSignals m_signals;
+    uint8_t m_dataFlags{0}; //!< of every data packet
     Ptr<FabricNetwork> m_fabric;
     std::shared_ptr<const Topology> m_topology;
     std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]

@@ -36,6 +36,8 @@ struct Options
     uint64_t gradientBytes{100'000'000};
     uint32_t mtuBytes{4096};
     std::string rate{"100Gbps"};
+    std::string congestionControl{"none"};
+    std::string loadBalancing{"destination"};
     std::string scheduler{"ns3::gradsync::RadixScheduler"};
 };
 
@@ -76,7 +78,8 @@ Run(const Options& options)
 
     auto roce = CreateObject<RoceTransport>();
     roce->SetAttribute("Mtu", UintegerValue(options.mtuBytes));
-    roce->GetFabric()->SetAttribute("LoadBalancing", StringValue("destination"));
+    roce->SetAttribute("CongestionControl", StringValue(options.congestionControl));
+    roce->GetFabric()->SetAttribute("LoadBalancing", StringValue(options.loadBalancing));
     roce->Install(topology, std::make_shared<RoutingTables>(*topology));
     auto engine = CreateObject<ExchangeEngine>();
     engine->SetTransport(roce);
@@ -100,11 +103,15 @@ Run(const Options& options)
     return {{"scheme", options.scheme},
             {"hosts", topology->GetEndpoints().size()},
             {"mtu_bytes", options.mtuBytes},
+            {"congestion_control", options.congestionControl},
+            {"load_balancing", options.loadBalancing},
             {"gradient_bytes", options.gradientBytes},
             {"ict_s", (iteration.end - iteration.start).GetSeconds()},
             {"data_packet_hops", statistics.dataPacketHops},
             {"control_packet_hops", statistics.controlPacketHops},
             {"dropped_packets", statistics.droppedPackets},
+            {"ecn_marked_packets", statistics.ecnMarkedPackets},
+            {"pfc_pause_s", statistics.pfcPause.GetSeconds()},
             {"events", events},
             {"events_per_hop", static_cast<double>(events) / hops},
             {"wall_s", wall.count()},
@@ -127,6 +134,10 @@ main(int argc, char** argv)
     app.add_option("--gradient", options.gradientBytes, "bytes")->capture_default_str();
     app.add_option("--mtu", options.mtuBytes, "payload bytes of a packet")->capture_default_str();
     app.add_option("--rate", options.rate, "of every link")->capture_default_str();
+    app.add_option("--congestion-control", options.congestionControl, "none, dcqcn, ...")
+        ->capture_default_str();
+    app.add_option("--load-balancing", options.loadBalancing, "hash, destination, ...")
+        ->capture_default_str();
     app.add_option("--scheduler", options.scheduler, "TypeId of the event scheduler")
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);

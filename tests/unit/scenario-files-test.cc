@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/congestion-controls.h"
 #include "ns3/document-path.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
@@ -142,6 +143,14 @@ TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
     EXPECT_EQ(
         GetSchemaKeys(schema, {"$defs", "transport", "anyOf", "1", "properties"}),
         UniteKeys(GetTransportKinds(), [](const auto& kind) { return GetTransportKeys(kind); }));
+    for (const auto& control : GetCongestionControls())
+    {
+        EXPECT_EQ(
+            GetSchemaKeys(
+                schema,
+                {"$defs", "transport", "anyOf", "1", "properties", control.name, "properties"}),
+            ToSet(GetTransportPartKeys(control.name)));
+    }
     EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "scheme", "anyOf", "1", "properties"}),
               UniteKeys(GetSchemeNames(), [](const auto& name) { return GetSchemeKeys(name); }));
 }

@@ -173,6 +173,16 @@ TEST(ScenarioReader, ChecksAttributesWithTheirOwnCheckers)
                 HasSubstr("transport.ackEvery: found -1"));
     EXPECT_THAT(ErrorWith({{"transport.congestionControl", "dcqnc"}}),
                 HasSubstr("transport.congestionControl: found \"dcqnc\""));
+    EXPECT_THAT(ErrorWith({{"transport.dcqcn.alphaGian", "0.1"}}),
+                HasSubstr("did you mean \"transport.dcqcn.alphaGain\"?"));
+    EXPECT_THAT(ErrorWith({{"transport.dcqcn.cnpInterval", "fast"}}),
+                HasSubstr("transport.dcqcn.cnpInterval: found \"fast\""));
+    const auto parts =
+        Resolve({{"transport.congestionControl", "dcqcn"}, {"transport.dcqcn.cnpInterval", "4us"}})
+            .transport.parts;
+    ASSERT_EQ(parts.size(), 1U);
+    EXPECT_EQ(parts[0].first, "dcqcn");
+    EXPECT_EQ(parts[0].second, (AttributeSettings{{"CnpInterval", "4000000ps"}}));
     EXPECT_THAT(ErrorWith({{"transport.timeout", "5"}}), HasSubstr("expected a time"));
     EXPECT_THAT(
         ErrorWith({{"fabric.loadBalancing", "destinatoin"}}),

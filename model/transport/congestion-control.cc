@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/congestion-control.h"
+
+#include "ns3/nstime.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(CongestionControl);
+
+TypeId
+CongestionControl::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::CongestionControl").SetParent<Object>().SetGroupName("gradsync");
+    return tid;
+}
+
+void
+CongestionControl::Install()
+{
+    m_stepsPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
+    DoInstall();
+}
+
+void
+CongestionControl::DoInstall()
+{
+}
+
+void
+CongestionControl::OnSent(CongestionFlow& /* flow */,
+                          uint32_t /* wireBytes */,
+                          TimeStepCount /* start */)
+{
+}
+
+void
+CongestionControl::OnNotification(CongestionFlow& /* flow */, TimeStepCount /* now */)
+{
+}
+
+void
+CongestionControl::OnAcknowledgement(CongestionFlow& /* flow */,
+                                     const CongestionFeedback& /* feedback */,
+                                     TimeStepCount /* now */)
+{
+}
+
+void
+CongestionControl::OnLoss(CongestionFlow& /* flow */, bool /* isTimeout */, TimeStepCount /* now */)
+{
+}
+
+void
+CongestionControl::SetRate(CongestionFlow& flow, double rate) const
+{
+    flow.stepsPerByte = rate < flow.lineRate ? 8.0 * m_stepsPerSecond / rate : 0.0;
+}
+
+void
+CongestionControl::SetWindow(CongestionFlow& flow, double packets)
+{
+    const auto limit = static_cast<double>(flow.windowLimit);
+    flow.windowPackets = static_cast<uint32_t>(std::clamp(packets, 1.0, limit));
+}
+
+} // namespace ns3::gradsync

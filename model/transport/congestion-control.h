@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_CONGESTION_CONTROL_H
+#define GRADSYNC_CONGESTION_CONTROL_H
+
+#include "ns3/fabric-packet.h"
+#include "ns3/object-pool.h"
+#include "ns3/object.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// What an algorithm remembers of a flow; each algorithm derives its own.
+struct CongestionState
+{
+};
+
+/**
+ * The sending half of a connection as congestion control sees it: what the algorithm is told at the
+ * start, what it decides, and what it remembers. The NIC reads the decisions for every packet, so
+ * they are plain numbers.
+ */
+struct CongestionFlow
+{
+    // Told.
+    double lineRate;          //!< of the NIC's port, bits per second on the wire
+    TimeStepCount baseRtt;    //!< full packet there, acknowledgement back, empty network
+    uint32_t hops;            //!< links on the way there
+    uint32_t packetWireBytes; //!< a full packet
+    uint32_t windowLimit;     //!< packets, whatever the algorithm decides
+
+    // Decided.
+    uint32_t windowPackets{UINT32_MAX}; //!< most packets in flight
+    double stepsPerByte{0.0};           //!< pace, time steps a wire byte; 0: line rate
+    TimeStepCount due{0};               //!< no packet may start before
+
+    CongestionState* state{nullptr};
+};
+
+/// What the transport must measure and carry for an algorithm.
+struct CongestionSignals
+{
+    bool ecn{false}; //!< data packets are ECN-capable; acknowledgements count the marks
+    TimeStepCount cnpInterval{0};  //!< receivers notify of marks this often at most; 0: never
+    bool delay{false};             //!< acknowledgements carry the round-trip time
+    bool telemetry{false};         //!< data packets collect INT, acknowledgements return it
+    uint32_t ackEvery{UINT32_MAX}; //!< receivers acknowledge at least every so many packets
+};
+
+/// What an acknowledgement tells.
+struct CongestionFeedback
+{
+    uint32_t ackedPsn;       //!< all before it have arrived
+    uint32_t nextPsn;        //!< next to be sent
+    uint32_t newPackets;     //!< acknowledged by this one
+    uint32_t markedPackets;  //!< of those that arrived since the last acknowledgement, with CE
+    TimeStepCount roundTrip; //!< of the packet that is acknowledged; 0 unless asked for
+};
+
+/**
+ * An algorithm that sets the pace and window of RoCE queue pairs. One object serves all flows of a
+ * transport; its Attributes are the algorithm's parameters.
+ *
+ * Times are in simulator time steps. Every call comes with the NIC's port synced to that time, so
+ * that an algorithm sees its flow as it stands then.
+ */
+class CongestionControl : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// Called once, before the first flow.
+    void Install();
+
+    virtual CongestionSignals GetSignals() const = 0;
+
+    /// A connection opens: sets its first pace and window.
+    virtual void Open(CongestionFlow& flow) = 0;
+    virtual void Close(CongestionFlow& flow) = 0;
+
+    /// A packet of a paced flow leaves at `start`.
+    virtual void OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start);
+
+    /// A congestion notification packet has arrived.
+    virtual void OnNotification(CongestionFlow& flow, TimeStepCount now);
+
+    /// An acknowledgement has arrived.
+    virtual void OnAcknowledgement(CongestionFlow& flow,
+                                   const CongestionFeedback& feedback,
+                                   TimeStepCount now);
+
+    /// Packets were lost: a negative acknowledgement or a timeout.
+    virtual void OnLoss(CongestionFlow& flow, bool isTimeout, TimeStepCount now);
+
+  protected:
+    /// Sets the pace to a rate in bits per second on the wire; the line rate or more: no pace.
+    void SetRate(CongestionFlow& flow, double rate) const;
+
+    /// Sets the window, at least one packet and at most the flow's limit.
+    static void SetWindow(CongestionFlow& flow, double packets);
+
+    double GetStepsPerSecond() const
+    {
+        return m_stepsPerSecond;
+    }
+
+  private:
+    virtual void DoInstall();
+
+    double m_stepsPerSecond{0.0};
+};
+
+/// A base for algorithms whose flows have a STATE, which derives from CongestionState and has a
+/// pointer `next`.
+template <typename STATE>
+class StatefulCongestionControl : public CongestionControl
+{
+  public:
+    void Close(CongestionFlow& flow) final
+    {
+        if (flow.state)
+        {
+            m_states.Give(static_cast<STATE*>(flow.state));
+            flow.state = nullptr;
+        }
+    }
+
+  protected:
+    /// Gives the flow a fresh state.
+    STATE& MakeState(CongestionFlow& flow)
+    {
+        auto* state = m_states.Take();
+        *state = STATE{};
+        flow.state = state;
+        return *state;
+    }
+
+    static STATE& GetState(CongestionFlow& flow)
+    {
+        return *static_cast<STATE*>(flow.state);
+    }
+
+  private:
+    ObjectPool<STATE> m_states;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_CONGESTION_CONTROL_H

@@ -28,6 +28,7 @@ list(APPEND gradsync_headers
 
 # model/topology
 list(APPEND gradsync_sources
+  model/topology/all-reduce-bound.cc
   model/topology/fat-tree-topology.cc
   model/topology/group-finder.cc
   model/topology/node-components.cc
@@ -39,6 +40,7 @@ list(APPEND gradsync_sources
   model/topology/topology.cc
 )
 list(APPEND gradsync_headers
+  model/topology/all-reduce-bound.h
   model/topology/fat-tree-topology.h
   model/topology/group-finder.h
   model/topology/node-components.h
@@ -260,6 +262,7 @@ set(gradsync_unit_tests)
 
 # model/topology
 list(APPEND gradsync_unit_tests
+  tests/unit/all-reduce-bound-test.cc
   tests/unit/fat-tree-topology-test.cc
   tests/unit/group-finder-test.cc
   tests/unit/routing-tables-test.cc

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/all-reduce-bound.h"
 #include "ns3/bandwidth-bound.h"
 #include "ns3/job-planner.h"
 #include "ns3/plan-statistics.h"
@@ -57,6 +58,7 @@ void
 DescribeJob(const JobSpec& job,
             const PlannedJob& planned,
             const BandwidthBound& bound,
+            double leastSeconds,
             std::ostream& out)
 {
     const auto statistics = ComputePlanStatistics(*planned.plan, planned.rankGroups);
@@ -94,6 +96,7 @@ DescribeJob(const JobSpec& job,
                        bound.seconds * 1e3,
                        bound.from,
                        bound.to);
+    out << fmt::format("    bound of any all-reduce: {:.6f} ms\n", leastSeconds * 1e3);
 }
 
 void
@@ -152,6 +155,10 @@ DescribeCommand(const std::filesystem::path& file,
             DescribeJob(job,
                         planned,
                         ComputeBandwidthBound(*planned.plan, job.endpointOf, *run.topology, routes),
+                        ComputeAllReduceBound(*run.topology,
+                                              job.endpointOf,
+                                              job.workers,
+                                              job.gradientBytes),
                         out);
         }
         DescribeFluid(run, transfers, out);

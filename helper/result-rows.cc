@@ -14,11 +14,12 @@ namespace
 {
 
 constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
+                                        "bound_s,times_bound,"
                                         "cross_rack_bytes,goodput_bytes,wire_bytes,"
                                         "dropped_packets,ecn_marked_packets,pfc_pause_s,"
                                         "retransmitted_packets,packet_hops,events,wall_s,"
                                         "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 17;
+constexpr size_t SUMMARY_COLUMN_COUNT = 19;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -107,13 +108,16 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     const auto time = [&summary](int64_t picoseconds) {
         return summary.iterations > 0 ? FormatPicoseconds(picoseconds) : std::string();
     };
-    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+    const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
+    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
                        hasSeed ? "" : fmt::format("{},", summary.seed),
                        summary.workers,
                        summary.oversubscription,
                        time(summary.meanIctPs),
                        time(summary.minIctPs),
                        time(summary.maxIctPs),
+                       isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
+                       isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
                        summary.crossRackBytes,
                        summary.goodputBytes,
                        summary.wireBytes,
@@ -215,6 +219,8 @@ ToJson(const RunSummary& summary)
     json["meanIctPs"] = summary.meanIctPs;
     json["minIctPs"] = summary.minIctPs;
     json["maxIctPs"] = summary.maxIctPs;
+    json["meanBoundSeconds"] = summary.meanBoundSeconds;
+    json["timesBound"] = summary.timesBound;
     json["crossRackBytes"] = summary.crossRackBytes;
     json["goodputBytes"] = summary.goodputBytes;
     json["wireBytes"] = summary.wireBytes;
@@ -242,6 +248,8 @@ ToSummary(const Json& json)
     json.at("meanIctPs").get_to(summary.meanIctPs);
     json.at("minIctPs").get_to(summary.minIctPs);
     json.at("maxIctPs").get_to(summary.maxIctPs);
+    json.at("meanBoundSeconds").get_to(summary.meanBoundSeconds);
+    json.at("timesBound").get_to(summary.timesBound);
     json.at("crossRackBytes").get_to(summary.crossRackBytes);
     json.at("goodputBytes").get_to(summary.goodputBytes);
     json.at("wireBytes").get_to(summary.wireBytes);

@@ -114,7 +114,7 @@ PrintResultTable(const Scenario& scenario, const RunSummaries& summaries, std::o
     {
         header.push_back(axis.path);
     }
-    header.insert(header.end(), {"ICT ms", "x best", "cross-rack bytes", "status"});
+    header.insert(header.end(), {"ICT ms", "x best", "x bound", "cross-rack bytes", "status"});
     TextTable table(std::move(header));
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
@@ -129,6 +129,8 @@ PrintResultTable(const Scenario& scenario, const RunSummaries& summaries, std::o
         const auto least = ok ? static_cast<double>(best[GetGroup(points[run], series)]) : 0.0;
         row.push_back(ok ? fmt::format("{:.3f}", ict / PS_PER_MS) : "-");
         row.push_back(ok && least > 0.0 ? fmt::format("{:.3f}", ict / least) : "-");
+        row.push_back(ok && summary->timesBound > 0.0 ? fmt::format("{:.3f}", summary->timesBound)
+                                                      : "-");
         row.push_back(ok ? std::to_string(summary->crossRackBytes) : "-");
         row.emplace_back(ok ? "ok" : summary ? "unfinished" : "crashed");
         table.AddRow(std::move(row));

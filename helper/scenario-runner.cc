@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-runner.h"
 
+#include "ns3/all-reduce-bound.h"
 #include "ns3/job-planner.h"
 #include "ns3/object-factory.h"
 #include "ns3/plan-statistics.h"
@@ -166,6 +167,30 @@ SummariseTimes(const RunResult& result, RunSummary& summary)
     }
 }
 
+/// Compute times are no part of an exchange, so the bound is compared with what follows them.
+void
+SummariseBounds(const ResolvedRun& run, RunResult& result)
+{
+    std::vector<double> bounds;
+    for (const auto& job : run.jobs)
+    {
+        bounds.push_back(
+            ComputeAllReduceBound(*run.topology, job.endpointOf, job.workers, job.gradientBytes));
+    }
+    double bound = 0.0;
+    double exchange = 0.0;
+    for (const auto& record : result.iterations)
+    {
+        bound += bounds[record.job];
+        exchange += (record.end - record.exchangeStart).GetSeconds();
+    }
+    if (bound > 0.0)
+    {
+        result.summary.meanBoundSeconds = bound / static_cast<double>(result.iterations.size());
+        result.summary.timesBound = exchange / bound;
+    }
+}
+
 void
 SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
 {
@@ -304,6 +329,7 @@ RunScenario(const ResolvedRun& run, const ProgressCallback& progress)
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, result);
     SummariseTimes(result, result.summary);
+    SummariseBounds(run, result);
     result.summary.crossRackBytes = CountCrossRackBytes(planned, result.iterations);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();

@@ -28,6 +28,8 @@ RUN_COLUMNS = {
     "ict_mean_s",
     "ict_min_s",
     "ict_max_s",
+    "bound_s",
+    "times_bound",
     "cross_rack_bytes",
     "goodput_bytes",
     "wire_bytes",
@@ -72,6 +74,9 @@ def test_smoke_times_are_those_of_the_closed_form(smoke):
     # PS: 2 max(7/8, 2 (1 - 1/2)) 0.8 ms = 1.6 ms, and 2 steps of at most 4 links of 1 us each.
     runs = {(r["oversubscription"], r["scheme.kind"]): r for r in rows_of(smoke / "runs.csv")}
     assert float(runs["2", "ps"]["ict_mean_s"]) == pytest.approx(1.6e-3 + 2 * 4e-6, rel=1e-9)
+    # Bound: 2 (w - 1) K / (w B) = 1.4 ms at the hosts, 2 K / (2 * 20 Gb/s) = 0.4 ms at the uplinks.
+    assert float(runs["2", "ps"]["bound_s"]) == pytest.approx(1.4e-3, rel=1e-9)
+    assert float(runs["2", "ps"]["times_bound"]) == pytest.approx(1.608 / 1.4, abs=1e-6)
     # 2 (w - w_r) K = 2 * 4 * 1 MB across racks per iteration, and there are 2.
     assert int(runs["2", "ps"]["cross_rack_bytes"]) == 2 * 8_000_000
 

@@ -5,6 +5,7 @@
 #include "oracle-network.h"
 #include "oracle-table.h"
 
+#include "ns3/all-reduce-bound.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/recorder.h"
 #include "ns3/simulator.h"
@@ -23,6 +24,7 @@ struct OracleResult
     std::string failure; //!< empty: it finished
     Time time;
     double timeInTau{0};
+    double boundInTau{0}; //!< of any all-reduce there
     uint64_t crossRackBytes{0};
 };
 
@@ -119,6 +121,11 @@ RunOracle(const Oracle& oracle, Ptr<Transport> transport, const OracleScale& sca
     const auto tau = 8.0 * static_cast<double>(scale.gradientBytes) /
                      static_cast<double>(scale.hostBitsPerSecond);
     result.timeInTau = result.time.GetSeconds() / tau;
+    result.boundInTau = ComputeAllReduceBound(*network.topology,
+                                              MakeOracleJob("", plan).endpointOf,
+                                              oracle.workers,
+                                              scale.gradientBytes) /
+                        tau;
     result.crossRackBytes = CountCrossRackBytes(network, *transport);
     transport->Dispose();
     Simulator::Destroy();

@@ -43,10 +43,23 @@ TEST_P(FluidOracle, TakesTheTimeAndCrossesRacksWithTheBytesOfTheTable)
     ASSERT_EQ(result.failure, "");
     const auto expected = oracle.time.GetValue();
     EXPECT_NEAR(result.timeInTau, expected, 1e-9 * expected);
+    EXPECT_GE(result.timeInTau, result.boundInTau * (1 - 1e-9));
     if (oracle.crossRack)
     {
         EXPECT_EQ(result.crossRackBytes, oracle.crossRack->Of(scale.gradientBytes));
     }
+}
+
+/// Schemes that the reference calls optimal here.
+using OptimalOracle = FluidOracle;
+
+TEST_P(OptimalOracle, MeetsTheBoundOfAnyAllReduce)
+{
+    const auto& oracle = GetParam();
+    const auto result = oracles::RunOracle(oracle,
+                                           CreateObject<FluidTransport>(),
+                                           oracles::MakeExactScale(oracle.workers));
+    EXPECT_NEAR(result.timeInTau, result.boundInTau, 1e-9 * result.boundInTau);
 }
 
 std::string
@@ -59,6 +72,16 @@ INSTANTIATE_TEST_SUITE_P(DedicatedPs,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetDedicatedPsOracles()),
                          GetName);
+// 2(w-1)/w where the hosts decide, at 1:1 or in RAT's case below 4:1; 2 where two racks do, at 2:1.
+INSTANTIATE_TEST_SUITE_P(
+    Reference,
+    OptimalOracle,
+    testing::Values(
+        oracles::Oracle{"ring", "ring", 4, 2, 1, {}, {3, 2}, {}},
+        oracles::Oracle{"rhd", "halving-doubling", 8, 2, 1, {}, {7, 4}, {}},
+        oracles::Oracle{"rat", "rat", 8, 2, 4, oracles::RatParameters(4, false), {7, 4}, {}},
+        oracles::Oracle{"racks", "ring", 2, 2, 2, {}, {2}, {}}),
+    GetName);
 INSTANTIATE_TEST_SUITE_P(Racks, FluidOracle, testing::ValuesIn(oracles::GetRackOracles()), GetName);
 INSTANTIATE_TEST_SUITE_P(Hypercube,
                          FluidOracle,

@@ -9,6 +9,8 @@ _COLUMNS = {
     "ict_mean_s": ("Iteration completion time", "s"),
     "ict_min_s": ("Shortest iteration completion time", "s"),
     "ict_max_s": ("Longest iteration completion time", "s"),
+    "bound_s": ("Least time of an all-reduce", "s"),
+    "times_bound": ("Exchange time over the bound", ""),
     "cross_rack_bytes": ("Bytes across racks", "B"),
     "goodput_bytes": ("Payload delivered", "B"),
     "wire_bytes": ("Bytes on links", "B"),

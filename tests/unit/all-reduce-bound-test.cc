@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/all-reduce-bound.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+constexpr uint64_t GRADIENT = 1'000'000; //!< 8 Mb: 8 ms at 1 Gb/s
+
+/// Racks of hosts below one core; rates in Gb/s.
+struct Rack
+{
+    uint32_t hosts;
+    uint64_t hostGbps;
+    uint64_t uplinkGbps;
+};
+
+Topology
+MakeRacks(const std::vector<Rack>& racks)
+{
+    Topology topology;
+    const auto core = topology.AddNode("core", NodeKind::Switch, 2);
+    const auto link = [&topology](NodeId a, NodeId b, uint64_t gbps) {
+        topology.AddLink(a, b, DataRate(gbps * 1'000'000'000), Time(0), LinkKind::Fabric);
+    };
+    for (const auto& rack : racks)
+    {
+        const auto number = topology.GetNodes().size();
+        const auto leaf = topology.AddNode(fmt::format("leaf{}", number), NodeKind::Switch, 1);
+        link(leaf, core, rack.uplinkGbps);
+        for (uint32_t host = 0; host < rack.hosts; ++host)
+        {
+            link(topology.AddNode(fmt::format("host{}-{}", number, host), NodeKind::Host, 0),
+                 leaf,
+                 rack.hostGbps);
+        }
+    }
+    return topology;
+}
+
+/// In ms; the first `workers` endpoints contribute, the others serve.
+double
+GetBoundMs(const std::vector<Rack>& racks, uint32_t workers)
+{
+    const auto topology = MakeRacks(racks);
+    std::vector<uint32_t> ranks(topology.GetEndpoints().size());
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    return 1e3 * ComputeAllReduceBound(topology, ranks, workers, GRADIENT);
+}
+
+TEST(AllReduceBound, IsTwiceTheShareOfTheOthersOnEqualHosts)
+{
+    // 2(w-1)/w K/B.
+    for (uint32_t w = 2; w <= 9; ++w)
+    {
+        EXPECT_DOUBLE_EQ(GetBoundMs({{w, 1, 100}}, w), 2.0 * (w - 1) / w * 8);
+    }
+}
+
+TEST(AllReduceBound, IsNothingForOneWorker)
+{
+    EXPECT_EQ(GetBoundMs({{1, 1, 100}}, 1), 0.0);
+    EXPECT_EQ(GetBoundMs({{3, 1, 100}}, 1), 0.0); // with two servers
+}
+
+TEST(AllReduceBound, IsThatOfTheRacksWhereTheyAreOversubscribed)
+{
+    // r = 4 racks of 2 at 4:1, uplinks of 0.5 B: 2(r-1)K / (r C) = 3 tau, above 2 * 7/8 tau.
+    EXPECT_DOUBLE_EQ(GetBoundMs({{2, 2, 1}, {2, 2, 1}, {2, 2, 1}, {2, 2, 1}}, 8), 3.0 * 4);
+}
+
+TEST(AllReduceBound, IsThatOfTheSlowestGroup)
+{
+    // The second rack is behind 1 Gb/s: K/C = 8 ms, above 2K / 101 Gb/s and 2 * 3/4 * 0.8 ms.
+    EXPECT_DOUBLE_EQ(GetBoundMs({{2, 10, 100}, {2, 10, 1}}, 4), 8.0);
+}
+
+TEST(AllReduceBound, CountsTheLinksOfDedicatedServers)
+{
+    // 4 workers and 4 servers: 2 * 3 K / 8 B = 0.75 tau, so that K/B at each worker decides.
+    EXPECT_DOUBLE_EQ(GetBoundMs({{8, 1, 100}}, 4), 8.0);
+    // With one server 2 * 3 K / 5 B = 1.2 tau.
+    EXPECT_DOUBLE_EQ(GetBoundMs({{5, 1, 100}}, 4), 1.2 * 8);
+}
+
+TEST(AllReduceBound, LeavesOutHostsWithoutARank)
+{
+    const auto topology = MakeRacks({{4, 1, 100}});
+    const std::vector<uint32_t> ranks = {1, 3};
+    EXPECT_DOUBLE_EQ(1e3 * ComputeAllReduceBound(topology, ranks, 2, GRADIENT), 8.0);
+}
+
+} // namespace
+} // namespace ns3::gradsync

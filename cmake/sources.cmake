@@ -9,6 +9,7 @@ list(APPEND gradsync_sources
   model/plan/chunk-layout.cc
   model/plan/chunk-race-finder.cc
   model/plan/dataflow-builder.cc
+  model/plan/goal-writer.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
   model/plan/plan-statistics.cc
@@ -19,6 +20,7 @@ list(APPEND gradsync_headers
   model/plan/chunk-layout.h
   model/plan/chunk-race-finder.h
   model/plan/dataflow-builder.h
+  model/plan/goal-writer.h
   model/plan/plan-builder.h
   model/plan/plan-graph.h
   model/plan/plan-statistics.h
@@ -194,6 +196,8 @@ list(APPEND gradsync_sources
   helper/json-value.cc
   helper/manifest.cc
   helper/nearest-name.cc
+  helper/plan-command.cc
+  helper/plan-printer.cc
   helper/process-pool.cc
   helper/program-version.cc
   helper/progress-meter.cc
@@ -208,6 +212,7 @@ list(APPEND gradsync_sources
   helper/scenario-sweep.cc
   helper/scenario-vocabulary.cc
   helper/scheme-reader.cc
+  helper/space-time-diagram.cc
   helper/time-resolution.cc
   helper/topology-reader.cc
   helper/transport-registry.cc
@@ -225,6 +230,7 @@ list(APPEND gradsync_headers
   helper/json-value.h
   helper/manifest.h
   helper/nearest-name.h
+  helper/plan-printer.h
   helper/process-pool.h
   helper/program-commands.h
   helper/program-version.h
@@ -242,6 +248,7 @@ list(APPEND gradsync_headers
   helper/scenario-vocabulary.h
   helper/scenario.h
   helper/scheme-reader.h
+  helper/space-time-diagram.h
   helper/time-resolution.h
   helper/topology-reader.h
   helper/transport-registry.h
@@ -276,6 +283,7 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/chunk-layout-test.cc
   tests/unit/dataflow-builder-test.cc
+  tests/unit/goal-writer-test.cc
   tests/unit/plan-builder-test.cc
   tests/unit/plan-statistics-test.cc
   tests/unit/plan-verifier-test.cc

@@ -29,6 +29,7 @@ struct Arguments
     std::string validate;
     std::string describe;
     std::string resolve;
+    PlanOptions plan;
     std::string out;
     std::vector<std::string> sets;
     uint32_t jobs{std::max(1U, std::thread::hardware_concurrency())};
@@ -48,6 +49,18 @@ AddOptions(CLI::App& app, Arguments& arguments)
         ->type_name("FILE");
     app.add_option("--resolve", arguments.resolve, "Print the expanded runs as JSON")
         ->type_name("FILE");
+    app.add_option("--plan", arguments.plan.file, "Print the plan of one job of a scenario")
+        ->type_name("FILE");
+    app.add_option("--run", arguments.plan.run, "Of --plan: which run of the sweep (default: 0)")
+        ->type_name("N");
+    app.add_option("--job", arguments.plan.job, "Of --plan: which job (default: the first)")
+        ->type_name("NAME");
+    app.add_flag("--json", arguments.plan.json, "Of --plan: print JSON, all operations");
+    app.add_flag("--verify", arguments.plan.verify, "Of --plan: prove that it is an all-reduce");
+    app.add_option("--draw", arguments.plan.drawing, "Of --plan: draw a space-time diagram")
+        ->type_name("SVG");
+    app.add_option("--export", arguments.plan.goal, "Of --plan: write a GOAL schedule")
+        ->type_name("GOAL");
     app.add_flag("--list", arguments.list, "List schemes, topologies and transports");
     app.add_option("--out", arguments.out, "Results folder (default: results/NAME of the scenario)")
         ->type_name("DIR");
@@ -115,15 +128,15 @@ ParseProgress(const std::string& text)
 int
 Dispatch(const Arguments& arguments)
 {
-    const int commands = (arguments.scenario.empty() ? 0 : 1) +
-                         (arguments.validate.empty() ? 0 : 1) +
-                         (arguments.describe.empty() ? 0 : 1) +
-                         (arguments.resolve.empty() ? 0 : 1) + (arguments.list ? 1 : 0);
+    const int commands =
+        (arguments.scenario.empty() ? 0 : 1) + (arguments.validate.empty() ? 0 : 1) +
+        (arguments.describe.empty() ? 0 : 1) + (arguments.resolve.empty() ? 0 : 1) +
+        (arguments.plan.file.empty() ? 0 : 1) + (arguments.list ? 1 : 0);
     if (commands != 1)
     {
         throw ScenarioError("command line",
                             "expected one of --scenario=FILE, --validate=FILE, --describe=FILE, "
-                            "--resolve=FILE, --list, --version, --help");
+                            "--resolve=FILE, --plan=FILE, --list, --version, --help");
     }
     std::vector<ScenarioOverride> overrides;
     for (const auto& text : arguments.sets)
@@ -145,6 +158,12 @@ Dispatch(const Arguments& arguments)
     if (!arguments.resolve.empty())
     {
         return ResolveCommand(arguments.resolve, overrides, std::cout);
+    }
+    if (!arguments.plan.file.empty())
+    {
+        auto options = arguments.plan;
+        options.overrides = overrides;
+        return PlanCommand(options, std::cout);
     }
     RunOptions options;
     options.file = arguments.scenario;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -34,6 +35,19 @@ struct RunOptions
     bool resume{true};
 };
 
+/// What `--plan` prints and writes.
+struct PlanOptions
+{
+    std::filesystem::path file;
+    std::vector<ScenarioOverride> overrides;
+    uint32_t run{0};  //!< of the sweep
+    std::string job;  //!< empty: the first
+    bool json{false}; //!< in place of the table
+    bool verify{false};
+    std::filesystem::path drawing; //!< SVG; empty: none
+    std::filesystem::path goal;    //!< GOAL schedule; empty: none
+};
+
 /*
  * The commands of the program. Each returns an exit code; bad input is a ScenarioError, thrown
  * before anything is written.
@@ -51,6 +65,9 @@ int ValidateCommand(const std::filesystem::path& file,
 int DescribeCommand(const std::filesystem::path& file,
                     const std::vector<ScenarioOverride>& overrides,
                     std::ostream& out);
+
+/// Prints the plan of one job, and draws and exports it. INTERNAL_ERROR when it is no all-reduce.
+int PlanCommand(const PlanOptions& options, std::ostream& out);
 
 /// Prints the runs with all values in place, as JSON.
 int ResolveCommand(const std::filesystem::path& file,

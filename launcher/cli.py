@@ -81,6 +81,17 @@ def _file_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _plan_parser(parser: _Parser) -> None:
+    _add_scenario(parser, "scenario file (JSON)")
+    parser.add_argument("--run", metavar="N", default="0", help="which run of the sweep (0)")
+    parser.add_argument("--job", metavar="NAME", help="which job (the first)")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    parser.add_argument("--verify", action="store_true", help="prove that it is an all-reduce")
+    parser.add_argument("--draw", metavar="SVG", help="draw a space-time diagram")
+    parser.add_argument("--export", metavar="GOAL", help="write a GOAL schedule")
+    _add_no_install(parser)
+
+
 def _plot_parser(parser: _Parser) -> None:
     parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
     _add_no_install(parser)
@@ -96,6 +107,7 @@ _VERBS = {
     "run": ("simulate a scenario and plot its results", _run_parser, verbs.run_scenario),
     "describe": ("tell what a scenario would simulate", _file_parser, verbs.describe),
     "validate": ("check a scenario and its plans", _file_parser, verbs.validate),
+    "plan": ("print, verify, draw or export a plan", _plan_parser, verbs.plan),
     "list": ("schemes, topologies and transports", _add_no_install, verbs.list_kinds),
     "plot": ("plot the results of a run again", _plot_parser, verbs.plot),
     "test": ("build and run the tests", _test_parser, verbs.test),

@@ -59,6 +59,17 @@ def validate(arguments: Namespace) -> int:
     return _program(arguments, f"--validate={arguments.scenario}", *_overrides(arguments))
 
 
+def plan(arguments: Namespace) -> int:
+    """./ns3 plan: print the plan of a job, verify, draw and export it."""
+    options = [f"--plan={arguments.scenario}", *_overrides(arguments), f"--run={arguments.run}"]
+    for name in ("job", "draw", "export"):
+        value = getattr(arguments, name)
+        if value is not None:
+            options.append(f"--{name}={value}")
+    options += [f"--{name}" for name in ("json", "verify") if getattr(arguments, name)]
+    return _program(arguments, *options)
+
+
 def list_kinds(arguments: Namespace) -> int:
     """./ns3 list: what a scenario can name."""
     return _program(arguments, "--list")

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -239,6 +240,18 @@ def test_run_by_the_launcher_ends_with_a_plot(ns3, tmp_path):
     assert (folder / "plot.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     # The table goes to standard output, the rest to standard error.
     assert "ring" in result.stdout
+
+
+def test_launcher_prints_draws_and_exports_a_plan(ns3, tmp_path):
+    result = ns3(
+        *("plan", str(SMOKE), "--run", "1", "--verify", "--no-install"),
+        *("--draw", "plan.svg", "--export", "plan.goal"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "verified: an all-reduce" in result.stdout
+    drawing = ElementTree.parse(tmp_path / "plan.svg").getroot()
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    assert (tmp_path / "plan.goal").read_text().startswith("num_ranks ")
 
 
 def test_launcher_passes_the_exit_code_of_bad_input_on(ns3):

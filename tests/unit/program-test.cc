@@ -413,6 +413,59 @@ TEST_F(ProgramTest, ListsAndDescribes)
     EXPECT_EQ(Call({"--help"}).code, 0);
 }
 
+TEST_F(ProgramTest, PrintsAPlan)
+{
+    const auto file = Write("sweep.json", SWEEP);
+    // Run 3 is RAT over 6 hosts.
+    const auto table = Call({"--plan=" + file, "--run=3", "--verify"});
+    EXPECT_EQ(table.code, 0) << table.err;
+    EXPECT_THAT(table.out,
+                AllOf(HasSubstr("job0: rat, 6 workers"),
+                      HasSubstr("longest chain 4"),
+                      HasSubstr("verified: an all-reduce without races")));
+    // Run 0 is co-located PS over 4 hosts: a join for each of 4 shards, 12 pushes, then 12 pulls.
+    const auto printed = Call({"--plan=" + file, "--json", "--verify"});
+    const Json plan = ParseJson(printed.out, "plan");
+    EXPECT_EQ(plan["violations"].size(), 0U);
+    ASSERT_EQ(plan["operations"].size(), 28U);
+    EXPECT_EQ(plan["operations"][16]["after"], Json::array({0}));
+    EXPECT_EQ(plan["operations"][16]["round"], 1);
+}
+
+TEST_F(ProgramTest, DrawsAndExportsAPlan)
+{
+    const auto file = Write("sweep.json", SWEEP);
+    const auto svg = (m_folder.Get() / "plan.svg").string();
+    const auto goal = (m_folder.Get() / "plan.goal").string();
+    const auto outcome = Call({"--plan=" + file, "--draw=" + svg, "--export=" + goal});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto drawing = ReadFile(svg);
+    EXPECT_THAT(drawing, AllOf(testing::StartsWith("<svg "), testing::EndsWith("</svg>\n")));
+    size_t arrows = 0;
+    for (size_t at = drawing.find(" -> "); at != std::string::npos;
+         at = drawing.find(" -> ", at + 1))
+    {
+        ++arrows;
+    }
+    EXPECT_EQ(arrows, 24U);
+    EXPECT_THAT(
+        ReadFile(goal),
+        testing::StartsWith("num_ranks 4\n\nrank 0 {\nj0: calc 0\ns4: send 50000b to 1 tag 4\n"));
+}
+
+TEST_F(ProgramTest, RefusesPlansThatAreNotThere)
+{
+    const auto file = Write("sweep.json", SWEEP);
+    EXPECT_THAT(Call({"--plan=" + file, "--run=4"}).err,
+                HasSubstr("found 4, but the scenario has 4"));
+    EXPECT_THAT(Call({"--plan=" + file, "--job=jop0"}).err, HasSubstr("did you mean \"job0\"?"));
+    const auto large = Call({"--plan=" + file,
+                             "--set=scheme={\"kind\":\"ps\",\"pipelineChunks\":1000}",
+                             "--draw=" + Out().string()});
+    EXPECT_EQ(large.code, 2);
+    EXPECT_THAT(large.err, HasSubstr("a drawing holds at most 20000"));
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

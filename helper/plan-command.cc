@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/atomic-file.h"
+#include "ns3/goal-writer.h"
+#include "ns3/job-planner.h"
+#include "ns3/nearest-name.h"
+#include "ns3/plan-printer.h"
+#include "ns3/plan-statistics.h"
+#include "ns3/plan-verifier.h"
+#include "ns3/program-commands.h"
+#include "ns3/scenario-error.h"
+#include "ns3/scenario-reader.h"
+#include "ns3/scenario-runner.h"
+#include "ns3/space-time-diagram.h"
+
+#include <fmt/format.h>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// A diagram of more transfers is a black surface, and takes a browser minutes.
+constexpr size_t MAX_DRAWN_TRANSFERS = 20'000;
+constexpr size_t MAX_TABLE_ROWS = 1'000;
+
+const JobSpec&
+FindJob(const ResolvedRun& run, const std::string& name)
+{
+    std::vector<std::string> names;
+    for (const auto& job : run.jobs)
+    {
+        if (name.empty() || job.name == name)
+        {
+            return job;
+        }
+        names.push_back(job.name);
+    }
+    throw ScenarioError(
+        "--job",
+        fmt::format("found \"{}\"{} (jobs: {})", name, SuggestName(name, names), JoinNames(names)));
+}
+
+void
+PrintSummary(const JobSpec& job, const PlannedJob& planned, std::ostream& out)
+{
+    const auto statistics = ComputePlanStatistics(*planned.plan, planned.rankGroups);
+    out << fmt::format("{}: {}, {} workers, {} dedicated servers, {} chunks of {} bytes in all\n",
+                       job.name,
+                       job.scheme.scheme->name,
+                       planned.plan->GetWorkerCount(),
+                       planned.plan->GetRankCount() - planned.plan->GetWorkerCount(),
+                       planned.plan->GetLayout().GetChunkCount(),
+                       planned.plan->GetLayout().GetTotalBytes());
+    out << fmt::format("{} transfers of {} bytes, {} joins; longest chain {}\n",
+                       statistics.transferCount,
+                       statistics.totalBytes,
+                       statistics.joinCount,
+                       statistics.GetLongestChain());
+    for (const auto& crossing : statistics.crossings)
+    {
+        out << fmt::format("across {}s: {} bytes in {} transfers\n",
+                           crossing.level,
+                           crossing.bytes,
+                           crossing.transfers);
+    }
+}
+
+/// One iteration of one job on the fluid transport, alone on the network.
+void
+Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
+{
+    static const Json fluid = Json{{"kind", "fluid"}};
+    run.transport = ReadTransport(JsonValue(fluid, "", ""));
+    run.recordMessages = true;
+    run.recordLinks = false;
+    run.jobs = {job};
+    run.jobs[0].iterations = 1;
+    run.jobs[0].start = Time(0);
+    run.jobs[0].compute = Time(0);
+    const auto result = RunScenario(run);
+    if (!result.summary.finished)
+    {
+        throw ScenarioError("--draw", result.summary.failure);
+    }
+    AtomicFile drawing(file);
+    DrawSpaceTime(
+        fmt::format("{}, {} workers, fluid transport", job.scheme.scheme->name, job.workers),
+        *result.jobs[0].plan,
+        result.transfers,
+        drawing.GetStream());
+    drawing.Commit();
+}
+
+void
+CheckDrawing(const PlanOptions& options, const Plan& plan)
+{
+    if (!options.drawing.empty() && plan.GetOperations().size() > MAX_DRAWN_TRANSFERS)
+    {
+        throw ScenarioError("--draw",
+                            fmt::format("the plan has {} operations, but a drawing holds at most "
+                                        "{}; fewer workers or chunks help",
+                                        plan.GetOperations().size(),
+                                        MAX_DRAWN_TRANSFERS));
+    }
+}
+
+void
+PrintVerification(const PlanVerification& verification, std::ostream& out)
+{
+    out << (verification.ok ? "verified: an all-reduce without races\n" : "no all-reduce:\n");
+    for (const auto& violation : verification.violations)
+    {
+        out << "  " << violation << '\n';
+    }
+}
+
+void
+Print(const PlanOptions& options,
+      const JobSpec& job,
+      const PlannedJob& planned,
+      const std::optional<PlanVerification>& verification,
+      std::ostream& out)
+{
+    const PlanPrinter printer(*planned.plan);
+    if (options.json)
+    {
+        auto json = printer.ToJson();
+        if (verification)
+        {
+            json["violations"] = verification->violations;
+        }
+        out << json.dump(1) << '\n';
+        return;
+    }
+    PrintSummary(job, planned, out);
+    printer.PrintTable(MAX_TABLE_ROWS, out);
+    if (verification)
+    {
+        PrintVerification(*verification, out);
+    }
+}
+
+} // namespace
+
+int
+PlanCommand(const PlanOptions& options, std::ostream& out)
+{
+    const auto scenario = ReadScenario(options.file, options.overrides);
+    if (options.run >= scenario.runCount)
+    {
+        throw ScenarioError("--run",
+                            fmt::format("found {}, but the scenario has {} run{}, counted from 0",
+                                        options.run,
+                                        scenario.runCount,
+                                        scenario.runCount == 1 ? "" : "s"));
+    }
+    const auto run = ResolveRun(scenario, options.run);
+    const auto& job = FindJob(run, options.job);
+    const auto planned = PlanJob(job, *run.topology);
+    const auto& plan = *planned.plan;
+    CheckDrawing(options, plan);
+    std::optional<PlanVerification> verification;
+    if (options.verify)
+    {
+        verification = PlanVerifier().Verify(plan);
+    }
+    Print(options, job, planned, verification, out);
+    if (!options.drawing.empty())
+    {
+        Draw(run, job, options.drawing);
+    }
+    if (!options.goal.empty())
+    {
+        AtomicFile goal(options.goal);
+        GoalWriter(plan).Write(goal.GetStream());
+        goal.Commit();
+    }
+    return !verification || verification->ok ? exit_code::OK : exit_code::INTERNAL_ERROR;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-printer.h"
+
+#include "ns3/result-table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+const char*
+GetName(OperationKind kind)
+{
+    switch (kind)
+    {
+    case OperationKind::TransferReduce:
+        return "reduce";
+    case OperationKind::TransferCopy:
+        return "copy";
+    case OperationKind::Join:
+        break;
+    }
+    return "join";
+}
+
+} // namespace
+
+PlanPrinter::PlanPrinter(const Plan& plan)
+    : m_plan(plan),
+      m_graph(plan),
+      m_rounds(plan.GetOperations().size(), 0)
+{
+    for (const auto id : m_graph.GetOrder())
+    {
+        const uint32_t end = m_rounds[id] + (plan.GetOperations()[id].IsTransfer() ? 1 : 0);
+        for (const auto later : plan.GetSuccessors(id))
+        {
+            m_rounds[later] = std::max(m_rounds[later], end);
+        }
+    }
+}
+
+void
+PlanPrinter::PrintTable(size_t maxRows, std::ostream& stream) const
+{
+    TextTable table({"id", "round", "what", "from", "to", "chunks", "bytes", "stream", "after"});
+    const auto operations = m_plan.GetOperations();
+    const auto rows = std::min(maxRows, operations.size());
+    for (OperationId id = 0; id < rows; ++id)
+    {
+        const auto& operation = operations[id];
+        const auto last = operation.firstChunk + operation.chunkCount;
+        table.AddRow(
+            {std::to_string(id),
+             std::to_string(m_rounds[id]),
+             GetName(operation.kind),
+             std::to_string(operation.src),
+             operation.IsTransfer() ? std::to_string(operation.dst) : "-",
+             operation.IsTransfer() ? fmt::format("[{}, {})", operation.firstChunk, last) : "-",
+             std::to_string(m_plan.GetBytes(id)),
+             std::to_string(operation.stream),
+             fmt::format("{}", fmt::join(m_graph.GetPredecessors(id), " "))});
+    }
+    table.Print(stream);
+    if (rows < operations.size())
+    {
+        stream << fmt::format("... and {} more operations; --json prints them all\n",
+                              operations.size() - rows);
+    }
+}
+
+Json
+PlanPrinter::ToJson() const
+{
+    Json json;
+    json["ranks"] = m_plan.GetRankCount();
+    json["workers"] = m_plan.GetWorkerCount();
+    const auto& layout = m_plan.GetLayout();
+    json["bytes"] = layout.GetTotalBytes();
+    json["chunkBytes"] = Json::array();
+    for (uint32_t chunk = 0; chunk < layout.GetChunkCount(); ++chunk)
+    {
+        json["chunkBytes"].push_back(layout.GetBytes(chunk, 1));
+    }
+    json["operations"] = Json::array();
+    for (OperationId id = 0; id < m_plan.GetOperations().size(); ++id)
+    {
+        const auto& operation = m_plan.GetOperations()[id];
+        Json entry;
+        entry["id"] = id;
+        entry["round"] = m_rounds[id];
+        entry["kind"] = GetName(operation.kind);
+        entry["from"] = operation.src;
+        if (operation.IsTransfer())
+        {
+            entry["to"] = operation.dst;
+            entry["firstChunk"] = operation.firstChunk;
+            entry["chunkCount"] = operation.chunkCount;
+            entry["bytes"] = m_plan.GetBytes(id);
+            entry["stream"] = operation.stream;
+        }
+        const auto before = m_graph.GetPredecessors(id);
+        entry["after"] = std::vector<OperationId>(before.begin(), before.end());
+        json["operations"].push_back(std::move(entry));
+    }
+    return json;
+}
+
+} // namespace ns3::gradsync

@@ -6,6 +6,8 @@
 #include "ns3/scenario-runner.h"
 
 #include <fmt/format.h>
+#include <map>
+#include <string>
 
 namespace ns3::gradsync
 {
@@ -31,6 +33,18 @@ CheckOne(const Scenario& scenario, const ResolvedRun& run, bool verifyAll)
     }
 }
 
+/// What plans and network of a run are made of: runs that differ only in the rest check alike.
+std::string
+DescribePlans(const ScenarioPoint& point)
+{
+    Json document = point.document;
+    for (const auto* key : {"seed", "faults", "plot", "results", "title"})
+    {
+        document.erase(key);
+    }
+    return document.dump();
+}
+
 } // namespace
 
 void
@@ -38,10 +52,16 @@ CheckScenario(const Scenario& scenario,
               bool verifyAll,
               const std::function<void(const ResolvedRun& run, uint64_t bytes)>& onRun)
 {
+    std::map<std::string, uint64_t> bytesOf; //!< of plans and networks that were found good
     for (uint32_t index = 0; index < scenario.runCount; ++index)
     {
         const auto run = ResolveRun(scenario, index);
-        onRun(run, CheckOne(scenario, run, verifyAll));
+        const auto [known, isNew] = bytesOf.try_emplace(DescribePlans(run.point), 0);
+        if (isNew)
+        {
+            known->second = CheckOne(scenario, run, verifyAll);
+        }
+        onRun(run, known->second);
     }
 }
 

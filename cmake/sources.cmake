@@ -114,10 +114,12 @@ list(APPEND gradsync_headers
 # model/fabric
 list(APPEND gradsync_sources
   model/fabric/ecn-marker.cc
+  model/fabric/fabric-faults.cc
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
   model/fabric/load-balancing.cc
+  model/fabric/link-fault.cc
   model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
 )
@@ -129,6 +131,8 @@ list(APPEND gradsync_headers
   model/fabric/fabric-packet.h
   model/fabric/fabric-port.h
   model/fabric/fabric-switch.h
+  model/fabric/link-fault.h
+  model/fabric/link-state.h
   model/fabric/load-balancing.h
   model/fabric/object-pool.h
   model/fabric/packet-loss.h
@@ -143,6 +147,7 @@ list(APPEND gradsync_sources
   model/transport/congestion-control.cc
   model/transport/congestion-controls.cc
   model/transport/dcqcn-control.cc
+  model/transport/fluid-faults.cc
   model/transport/fluid-service.cc
   model/transport/fluid-transport.cc
   model/transport/max-min-allocator.cc
@@ -181,6 +186,18 @@ list(APPEND gradsync_headers
   model/engine/recorder.h
 )
 
+# model/fault
+list(APPEND gradsync_sources
+  model/fault/fault-injector.cc
+  model/fault/fault-spec.cc
+  model/fault/network-condition.cc
+)
+list(APPEND gradsync_headers
+  model/fault/fault-injector.h
+  model/fault/fault-spec.h
+  model/fault/network-condition.h
+)
+
 # helper
 list(APPEND gradsync_sources
   helper/atomic-file.cc
@@ -188,6 +205,7 @@ list(APPEND gradsync_sources
   helper/bandwidth-bound.cc
   helper/describe-command.cc
   helper/document-path.cc
+  helper/fault-reader.cc
   helper/graph-topology-reader.cc
   helper/inspect-commands.cc
   helper/job-planner.cc
@@ -198,6 +216,7 @@ list(APPEND gradsync_sources
   helper/nearest-name.cc
   helper/plan-command.cc
   helper/plan-printer.cc
+  helper/node-names.cc
   helper/process-pool.cc
   helper/program-version.cc
   helper/progress-meter.cc
@@ -223,6 +242,7 @@ list(APPEND gradsync_headers
   helper/attribute-reader.h
   helper/bandwidth-bound.h
   helper/document-path.h
+  helper/fault-reader.h
   helper/graph-topology-reader.h
   helper/job-planner.h
   helper/job-reader.h
@@ -231,6 +251,7 @@ list(APPEND gradsync_headers
   helper/manifest.h
   helper/nearest-name.h
   helper/plan-printer.h
+  helper/node-names.h
   helper/process-pool.h
   helper/program-commands.h
   helper/program-version.h
@@ -344,4 +365,9 @@ set(gradsync_benchmarks
   tests/bench/exchange-bench.cc
   tests/bench/plan-bench.cc
   tests/bench/stock-ns3-ring.cc
+)
+
+# model/fault
+list(APPEND gradsync_unit_tests
+  tests/unit/fault-injector-test.cc
 )

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-reader.h"
 
-#include "ns3/nearest-name.h"
+#include "ns3/node-names.h"
 #include "ns3/scenario-vocabulary.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <map>
 #include <set>
 
 namespace ns3::gradsync
@@ -21,49 +20,11 @@ constexpr size_t MAX_JOBS = 1000;
 /// 16 TiB: the picoseconds of a whole exchange must fit in 63 bits.
 constexpr uint64_t MAX_GRADIENT_BYTES = 1ULL << 44;
 
-/// Endpoint names of a topology to look up.
-class EndpointNames
-{
-  public:
-    explicit EndpointNames(const Topology& topology)
-    {
-        for (uint32_t i = 0; i < topology.GetEndpoints().size(); ++i)
-        {
-            m_index[topology.GetNodes()[topology.GetEndpoints()[i]].name] = i;
-        }
-    }
-
-    uint32_t Read(const JsonValue& value) const
-    {
-        if (!value.IsString())
-        {
-            return static_cast<uint32_t>(value.AsUnsigned(0, m_index.size() - 1));
-        }
-        const auto name = value.AsName();
-        const auto found = m_index.find(name);
-        if (found != m_index.end())
-        {
-            return found->second;
-        }
-        std::vector<std::string> names;
-        for (const auto& [known, index] : m_index)
-        {
-            names.push_back(known);
-        }
-        value.FailWith(fmt::format("no endpoint has the name {}{}",
-                                   ShowJson(value.Get()),
-                                   SuggestName(name, names)));
-    }
-
-  private:
-    std::map<std::string, uint32_t> m_index;
-};
-
 /// Ranks that are listed: the first ones work, as many as the scheme wants at the end serve.
 void
 ReadEndpoints(const JsonValue& list, const Topology& topology, JobSpec& job)
 {
-    const EndpointNames names(topology);
+    const NodeNames names = NodeNames::OfEndpoints(topology);
     std::set<uint32_t> seen;
     for (const auto& item : list.GetItems())
     {
@@ -161,6 +122,10 @@ ReadJob(const JsonValue& value,
     if (const auto compute = value.Find("compute"))
     {
         job.compute = compute->AsTime();
+    }
+    if (const auto timeout = value.Find("timeout"))
+    {
+        job.timeout = timeout->AsTime();
     }
     const auto rate = value.Find("reduceRate");
     if (rate && rate->Get() != Json("unlimited"))

@@ -2,6 +2,7 @@
 #include "ns3/scenario-reader.h"
 
 #include "ns3/document-path.h"
+#include "ns3/fault-reader.h"
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/scenario-error.h"
@@ -64,11 +65,6 @@ CheckCommon(const JsonValue& root)
         {
             text->AsString("a text");
         }
-    }
-    const auto faults = root.Find("faults");
-    if (faults && (!faults->IsArray() || !faults->Get().empty()))
-    {
-        faults->Fail("[]: faults are not simulated in this version");
     }
     if (const auto results = root.Find("results"))
     {
@@ -134,6 +130,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
     }
     run.jobs = ReadJobs(root, *run.topology);
+    if (const auto faults = root.Find("faults"))
+    {
+        run.faults = ReadFaults(*faults, *run.topology, GetTransport(run.transport.kind));
+    }
     if (const auto seed = root.Find("seed"))
     {
         run.seed = static_cast<uint32_t>(seed->AsUnsigned(1, std::numeric_limits<uint32_t>::max()));

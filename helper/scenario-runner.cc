@@ -2,6 +2,7 @@
 #include "ns3/scenario-runner.h"
 
 #include "ns3/all-reduce-bound.h"
+#include "ns3/fault-injector.h"
 #include "ns3/job-planner.h"
 #include "ns3/object-factory.h"
 #include "ns3/plan-statistics.h"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdexcept>
 #include <sys/resource.h>
 #include <utility>
@@ -28,6 +30,9 @@ namespace
 
 /// Plans with more operations are verified on request only: it would take longer than a small run.
 constexpr size_t SMALL_PLAN = 20'000;
+
+/// Faults may leave an exchange waiting for ever while others of them come and go.
+const Time DEFAULT_FAULT_TIMEOUT = Seconds(60);
 
 /// Leaves ns-3's simulator clean however a simulation ends.
 class SimulatorGuard
@@ -132,8 +137,36 @@ InstallTransport(const ResolvedRun& run)
     return transport;
 }
 
+Ptr<FaultInjector>
+InstallFaults(const ResolvedRun& run,
+              const Ptr<Transport>& transport,
+              const Ptr<ExchangeEngine>& engine)
+{
+    auto injector = CreateObject<FaultInjector>();
+    injector->Install(run.faults, run.topology, transport, [engine = PeekPointer(engine)] {
+        return engine->IsSettled();
+    });
+    return injector;
+}
+
+/// The faults that hold at the end of a run, for the text of its failure.
+std::string
+DescribeFaults(const FaultInjector& injector)
+{
+    constexpr size_t NAMED_FAULTS = 4;
+    const auto active = injector.DescribeActive();
+    if (active.empty())
+    {
+        return {};
+    }
+    const auto named = std::min(active.size(), NAMED_FAULTS);
+    return fmt::format("; faults at that time: {}{}",
+                       fmt::join(active.begin(), active.begin() + named, ", "),
+                       active.size() > named ? ", ..." : "");
+}
+
 Job
-MakeJob(const JobSpec& spec, const PlannedJob& planned)
+MakeJob(const JobSpec& spec, const PlannedJob& planned, bool hasFaults)
 {
     Job job;
     job.name = spec.name;
@@ -142,6 +175,7 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned)
     job.iterations = spec.iterations;
     job.start = spec.start;
     job.compute = spec.compute;
+    job.timeout = spec.timeout.value_or(hasFaults ? DEFAULT_FAULT_TIMEOUT : Time());
     job.reduceSecondsPerByte =
         spec.reduceRate ? 8.0 / static_cast<double>(spec.reduceRate->GetBitRate()) : 0.0;
     return job;
@@ -261,12 +295,13 @@ Simulate(const ResolvedRun& run,
     engine->SetTransport(transport);
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        engine->AddJob(MakeJob(run.jobs[i], planned[i]));
+        engine->AddJob(MakeJob(run.jobs[i], planned[i], !run.faults.empty()));
     }
     const Recorder recorder(engine,
                             run.recordMessages ? Recorder::Detail::Transfers
                                                : Recorder::Detail::Iterations);
     const ProgressProbe probe(engine, progress);
+    const auto injector = InstallFaults(run, transport, engine);
     Simulator::Run();
 
     result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
@@ -277,7 +312,7 @@ Simulate(const ResolvedRun& run,
     }
     const auto failure = engine->GetFailure();
     result.summary.finished = !failure;
-    result.summary.failure = failure ? failure->reason : "";
+    result.summary.failure = failure ? failure->reason + DescribeFaults(*injector) : "";
     result.duration = failure ? Simulator::Now() : Time(0);
     for (const auto& record : result.iterations)
     {
@@ -285,6 +320,7 @@ Simulate(const ResolvedRun& run,
     }
     result.summary.events = Simulator::GetEventCount();
     SummariseTransport(transport->GetStatistics(), result.summary);
+    injector->Dispose();
     engine->Dispose();
     transport->Dispose();
 }

@@ -174,7 +174,7 @@ ReadSweep(const JsonValue& root)
         {
             list.Fail("a list with at least one value");
         }
-        for (const auto& key : {"sweep", "$schema", "title", "plot", "faults"})
+        for (const auto& key : {"sweep", "$schema", "title", "plot"})
         {
             if (IsInside(path, key))
             {

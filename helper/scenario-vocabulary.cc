@@ -2,6 +2,7 @@
 #include "ns3/scenario-vocabulary.h"
 
 #include "ns3/document-path.h"
+#include "ns3/fault-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/nearest-name.h"
 #include "ns3/scenario-error.h"
@@ -38,6 +39,7 @@ const std::vector<std::string> JOB{"name",
                                    "workers",
                                    "endpoints",
                                    "reduceRate",
+                                   "timeout",
                                    "scheme"};
 const std::vector<std::string> PLOT{"x", "y", "series", "title", "labels", "logX", "logY"};
 const std::vector<std::string> RESULTS{"messages", "links"};
@@ -181,8 +183,10 @@ ScenarioVocabulary::GetKeys(const std::vector<std::string>& segments) const
     {
         return GetTransportPartKeys(segments[1]);
     }
-    return segments[0] == "jobs" && segments.size() == 2 ? scenario_keys::JOB
-                                                         : std::vector<std::string>{};
+    return segments.size() != 2      ? std::vector<std::string>{}
+           : segments[0] == "jobs"   ? scenario_keys::JOB
+           : segments[0] == "faults" ? GetAllFaultKeys()
+                                     : std::vector<std::string>{};
 }
 
 void

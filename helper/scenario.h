@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SCENARIO_H
 #define GRADSYNC_SCENARIO_H
 
+#include "ns3/fault-spec.h"
 #include "ns3/json-document.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/topology.h"
@@ -64,6 +65,7 @@ struct JobSpec
     Time start;
     Time compute;
     std::optional<DataRate> reduceRate; //!< none: adding costs no time
+    std::optional<Time> timeout;        //!< of an iteration; 0: no limit
 };
 
 /// A run, ready to be simulated.
@@ -74,6 +76,7 @@ struct ResolvedRun
     TransportChoice transport;
     AttributeSettings fabric;
     std::vector<JobSpec> jobs;
+    std::vector<FaultSpec> faults;
     uint32_t seed{1};
     bool recordMessages{true};
     bool recordLinks{true};

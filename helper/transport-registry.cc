@@ -6,6 +6,8 @@
 #include "ns3/fluid-transport.h"
 #include "ns3/roce-transport.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -36,12 +38,23 @@ GetTransports()
         {"fluid",
          "max-min fair rates, no packets: the oracle and a fast preview",
          &FluidTransport::GetTypeId,
-         false},
+         false,
+         true},
         {"roce",
          "RoCEv2 reliable connections, packet by packet over the fabric",
          &RoceTransport::GetTypeId,
+         true,
          true}};
     return transports;
+}
+
+const TransportEntry&
+GetTransport(std::string_view kind)
+{
+    const auto& entries = GetTransports();
+    return *std::find_if(entries.begin(), entries.end(), [kind](const auto& entry) {
+        return entry.kind == kind;
+    });
 }
 
 std::vector<std::string>
@@ -120,13 +133,7 @@ ReadTransport(const JsonValue& value)
     {
         choice.kind = kind->AsChoice(GetTransportKinds());
     }
-    for (const auto& entry : GetTransports())
-    {
-        if (entry.kind == choice.kind)
-        {
-            choice.type = entry.getTypeId();
-        }
-    }
+    choice.type = GetTransport(choice.kind).getTypeId();
     auto others = GetParts(choice.kind);
     others.emplace_back("kind");
     choice.attributes = ReadAttributes(value, choice.type, others);

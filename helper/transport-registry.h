@@ -19,7 +19,8 @@ struct TransportEntry
     std::string kind;
     std::string summary; //!< one line
     TypeId (*getTypeId)();
-    bool packets; //!< simulates packets: a run costs time in proportion to its bytes
+    bool packets;       //!< simulates packets: a run costs time in proportion to its bytes
+    bool faults{false}; //!< can simulate faults
 };
 
 /// A transport and its Attributes, as a scenario chose them.
@@ -36,6 +37,9 @@ inline constexpr const char* DEFAULT_TRANSPORT_KIND = "roce";
 
 /// All transports, sorted by kind.
 const std::vector<TransportEntry>& GetTransports();
+
+/// The transport of that kind, which must exist.
+const TransportEntry& GetTransport(std::string_view kind);
 
 std::vector<std::string> GetTransportKinds();
 

@@ -44,9 +44,9 @@ CheckJob(const Job& job)
         fail(fmt::format("endpoint {} is given to two ranks", *twice));
     }
     if (job.start.IsStrictlyNegative() || job.compute.IsStrictlyNegative() ||
-        !(job.reduceSecondsPerByte >= 0))
+        job.timeout.IsStrictlyNegative() || !(job.reduceSecondsPerByte >= 0))
     {
-        fail("start, compute and reduce times must not be negative");
+        fail("start, compute, reduce times and timeout must not be negative");
     }
 }
 } // namespace
@@ -190,6 +190,14 @@ ExchangeEngine::GetFailure() const
     return std::nullopt;
 }
 
+bool
+ExchangeEngine::IsSettled() const
+{
+    return std::all_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
+        return job->IsFinished() || job->HasFailed();
+    });
+}
+
 uint64_t
 ExchangeEngine::GetTotalBytes() const
 {
@@ -209,6 +217,19 @@ ExchangeEngine::StartReady(uint32_t job)
     if (job < m_jobs.size())
     {
         m_jobs[job]->StartReady();
+    }
+}
+
+void
+ExchangeEngine::OnTimeout(uint32_t job)
+{
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->OnTimeout();
+        if (IsSettled())
+        {
+            Simulator::Stop(); // whatever the network goes on with is nobody's any more
+        }
     }
 }
 

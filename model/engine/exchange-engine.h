@@ -38,6 +38,7 @@ struct Job
     /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in
     /// seconds; 0: free.
     double reduceSecondsPerByte{0.0};
+    Time timeout; //!< an iteration that takes longer has failed; 0: no limit
 };
 
 /// Why a run could not be finished.
@@ -105,6 +106,9 @@ class ExchangeEngine : public Object
     /// True when every iteration of every job is done.
     bool IsFinished() const;
 
+    /// True when every job is finished or has failed: nothing can disturb or help it any more.
+    bool IsSettled() const;
+
     /// After Simulator::Run: empty when finished, else what is missing ("stalled": nothing left to
     /// happen).
     std::optional<ExchangeFailure> GetFailure() const;
@@ -125,6 +129,7 @@ class ExchangeEngine : public Object
     Ptr<ExchangeApplication> MakeApplication(const Job& job, uint32_t rank);
     // Called by the executions of the jobs.
     void StartReady(uint32_t job);
+    void OnTimeout(uint32_t job);
     void AddDelivered(uint64_t bytes);
     bool IsTransferTraced() const;
     void TraceIteration(const IterationRecord& record);

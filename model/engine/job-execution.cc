@@ -38,6 +38,19 @@ JobExecution::~JobExecution()
     {
         application->Detach();
     }
+    CancelTimeout();
+}
+
+void
+JobExecution::CancelTimeout()
+{
+    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already. The
+    // event does not hold a reference to the engine: with the EventId kept here that would be a
+    // circle.
+    if (auto* event = m_timeoutEvent.PeekEventImpl())
+    {
+        event->Cancel();
+    }
 }
 
 const Job&
@@ -87,6 +100,11 @@ JobExecution::BeginIteration()
     m_doneCount = 0;
     m_workersExchanging = 0;
     m_record = {m_index, m_iteration, Simulator::Now(), Time(), Time()};
+    if (m_job.timeout.IsStrictlyPositive())
+    {
+        m_timeoutEvent =
+            Simulator::Schedule(m_job.timeout, &ExchangeEngine::OnTimeout, &m_engine, m_index);
+    }
     const auto counts = m_job.plan->GetPredecessorCounts();
     m_waiting.assign(counts.begin(), counts.end());
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
@@ -221,12 +239,13 @@ JobExecution::OnOperationDone(OperationId id)
 void
 JobExecution::FinishIterationIfDone()
 {
-    if (!m_running || m_doneCount < m_waiting.size() ||
+    if (!m_running || m_failure || m_doneCount < m_waiting.size() ||
         m_workersExchanging < m_job.plan->GetWorkerCount())
     {
         return;
     }
     m_running = false;
+    CancelTimeout();
     m_record.end = Simulator::Now();
     ++m_iteration;
     m_finished = m_iteration == m_job.iterations;
@@ -242,7 +261,19 @@ JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
 {
     if (!m_failure)
     {
+        CancelTimeout();
         m_failure = fmt::format("{}: {}", DescribeOperation(*m_job.plan, id), reason);
+        NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
+    }
+}
+
+void
+JobExecution::OnTimeout()
+{
+    if (!m_failure)
+    {
+        m_failure =
+            fmt::format("timed out, not done {} s after it began", m_job.timeout.ToDouble(Time::S));
         NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
     }
 }

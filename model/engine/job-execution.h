@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_EXECUTION_H
 #define GRADSYNC_JOB_EXECUTION_H
 
+#include "ns3/event-id.h"
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-engine.h"
 
@@ -49,12 +50,16 @@ class JobExecution
     /// Starts the operations that became ready at this instant. Called by the engine.
     void StartReady();
 
+    /// The iteration took too long. Called by the engine.
+    void OnTimeout();
+
   private:
     void BeginIteration();
     void FinishIterationIfDone();
     void MakeReady(OperationId id);
     void MarkDone(OperationId id);
     std::string GetFailureCause() const;
+    void CancelTimeout();
 
     ExchangeEngine& m_engine;
     uint32_t m_index;
@@ -75,6 +80,7 @@ class JobExecution
     bool m_running{false};        //!< an iteration has begun and is not done
     bool m_finished{false};
     std::optional<std::string> m_failure;
+    EventId m_timeoutEvent;
 };
 
 } // namespace ns3::gradsync

@@ -41,6 +41,16 @@ class FabricEndpoint final : public FabricNode
         m_sink = sink;
     }
 
+    PacketSink* GetSink() const
+    {
+        return m_sink;
+    }
+
+    size_t GetPortCount() const
+    {
+        return m_ports.size();
+    }
+
     FabricPort& GetPort(uint16_t port)
     {
         return *m_ports[port];

@@ -137,7 +137,7 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     m_ports = std::make_unique<FabricPort[]>(m_portCount);
     if (m_lossRate > 0.0)
     {
-        m_loss = std::make_unique<PacketLoss>(m_lossRate, LOSS_STREAM, m_pool);
+        m_loss = std::make_unique<RandomLoss>(m_lossRate, LOSS_STREAM, m_pool);
     }
     m_choosers = MakeNextHopChoosers(*m_topology, *m_routes, m_loadBalancing, m_hashSeed);
     AddNodes(maxFrameBytes);
@@ -171,6 +171,7 @@ FabricNetwork::AddNodes(uint32_t maxFrameBytes)
         auto endpoint = std::make_unique<FabricEndpoint>(index, GetEgressPorts(node), m_pool);
         m_endpoints.push_back(endpoint.get());
         m_nodes.push_back(std::move(endpoint));
+        m_switches.push_back(nullptr);
     }
 }
 
@@ -194,6 +195,7 @@ FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
                               .dropAlpha = m_dropAlpha,
                               .resumeOffsetBytes = uint64_t{2} * maxFrameBytes},
                              std::move(ingress));
+    m_switches.push_back(forwarder.get());
     m_nodes.push_back(std::move(forwarder));
 }
 
@@ -282,6 +284,10 @@ FabricNetwork::ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t
     const auto node = m_topology->GetEndpoints()[endpoint];
     const auto nextHops = m_routes->GetNextHops(node, destination);
     const auto count = static_cast<uint32_t>(nextHops.size());
+    if (count == 0)
+    {
+        return 0; // cut off: into the dead link, so that timeouts tell
+    }
     return nextHops[count == 1 ? 0 : m_choosers[node].Choose(flowHash, destination, count)];
 }
 

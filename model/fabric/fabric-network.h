@@ -6,6 +6,8 @@
 #include "ns3/fabric-endpoint.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/link-fault.h"
+#include "ns3/link-state.h"
 #include "ns3/load-balancing.h"
 #include "ns3/object-pool.h"
 #include "ns3/object.h"
@@ -26,7 +28,7 @@ namespace ns3::gradsync
  * The packet-level network: a port for each direction of each link of a Topology, a switch for each
  * node that forwards, an endpoint for each that does not.
  */
-class FabricNetwork : public Object, private PortObserver
+class FabricNetwork : public Object, private PortObserver, private PacketSink
 {
   public:
     static TypeId GetTypeId();
@@ -56,6 +58,20 @@ class FabricNetwork : public Object, private PortObserver
     PortCounters GetCounters(size_t index) const;
     size_t GetPortCount() const;
 
+    /// Packets that no port counts as dropped: they had no path, or reached a host that receives
+    /// nothing.
+    uint64_t GetLostPackets() const;
+
+    /// A fault changes a link. Waiting packets of a link that goes down are dropped, those on the
+    /// wire lost, and both ends forget PFC pauses.
+    void SetLinkState(LinkId link, const LinkState& state);
+
+    /// A fault changes an endpoint. One that does not send still acknowledges.
+    void SetEndpointState(uint32_t endpoint, const EndpointState& state);
+
+    /// Packets follow these routes from now on.
+    void SetRoutes(std::shared_ptr<const RoutingTables> routes);
+
     /// Signature of the trace source "Drop". \param port as the index of GetCounters
     using DropCallback = void (*)(uint32_t port, uint32_t wireBytes);
     /// Signature of the trace source "Pause". \param port the paused sender
@@ -64,6 +80,9 @@ class FabricNetwork : public Object, private PortObserver
   private:
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
     void OnPause(uint32_t portIndex, bool paused) override;
+    void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
+    LinkFault& GetFault(size_t port);
+    void TakeDown(LinkId link, TimeStepCount now);
     void ConnectPorts();
     void AddNodes(uint32_t maxFrameBytes);
     void AddSwitch(NodeId node, uint32_t maxFrameBytes);
@@ -90,11 +109,16 @@ class FabricNetwork : public Object, private PortObserver
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;
+    std::vector<FabricSwitch*> m_switches;                    //!< [node]; null for endpoints
     std::unique_ptr<PacketLoss> m_loss;                       //!< null without loss
     std::vector<NextHopChooser> m_choosers;                   //!< [node]
     std::map<uint64_t, std::unique_ptr<EcnMarker>> m_markers; //!< by bit rate of the link
-    TracedCallback<uint32_t, uint32_t> m_dropTrace;           //!< trace source "Drop"
-    TracedCallback<uint32_t, bool> m_pauseTrace;              //!< trace source "Pause"
+    std::map<size_t, std::unique_ptr<LinkFault>> m_faults;    //!< [port], once a fault was there
+    std::map<LinkId, LinkState> m_linkStates;                 //!< of the same links
+    std::map<uint32_t, PacketSink*> m_deafSinks; //!< [endpoint that receives nothing] -> its own
+    uint64_t m_unreceivedPackets{0};
+    TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
+    TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"
 };
 
 } // namespace ns3::gradsync

@@ -66,6 +66,12 @@ class PacketFifo
         return m_head;
     }
 
+    /// Must not be empty.
+    FabricPacket* Back() const
+    {
+        return m_tail;
+    }
+
     void Push(FabricPacket* packet)
     {
         packet->next = nullptr;

@@ -92,7 +92,7 @@ FabricPort::StartNext(TimeStepCount start, TimeStepCount now)
         Start(m_control.Pop(), start, now);
         return true;
     }
-    if (m_paused)
+    if (m_stops != 0)
     {
         return false;
     }
@@ -177,12 +177,11 @@ FabricPort::SendControl(FabricPacket* packet, TimeStepCount now)
 void
 FabricPort::SetPaused(bool paused, TimeStepCount now)
 {
-    if (paused == m_paused)
+    if (paused == ((m_stops & STOP_PFC) != 0))
     {
         return;
     }
     Sync(now);
-    m_paused = paused;
     if (m_observer)
     {
         m_observer->OnPause(m_index, paused);
@@ -190,10 +189,78 @@ FabricPort::SetPaused(bool paused, TimeStepCount now)
     if (paused)
     {
         m_pausedSince = now;
-        return;
     }
-    m_counters.pausedFor += now - m_pausedSince;
-    Restart(now);
+    else
+    {
+        m_counters.pausedFor += now - m_pausedSince;
+    }
+    SetStop(STOP_PFC, paused, now);
+}
+
+void
+FabricPort::SetStop(uint8_t reason, bool stopped, TimeStepCount now)
+{
+    m_stops = static_cast<uint8_t>(stopped ? m_stops | reason : m_stops & ~reason);
+    if (m_stops == 0)
+    {
+        Restart(now);
+    }
+}
+
+void
+FabricPort::SetHeld(bool held, TimeStepCount now)
+{
+    Sync(now);
+    SetStop(STOP_FAULT, held, now);
+}
+
+void
+FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
+{
+    Sync(now);
+    m_serialisation = SerialisationTime(rate);
+    m_delay = delay.GetTimeStep();
+    if (!m_flying.IsEmpty())
+    {
+        // A shorter delay must not let a packet overtake those that are on the wire.
+        m_busyUntil = std::max(m_busyUntil, m_flying.Back()->arrival - m_delay);
+    }
+}
+
+void
+FabricPort::Flush(ObjectPool<FabricPacket>& pool, TimeStepCount now)
+{
+    Sync(now);
+    Drop(m_pfc, pool, now);
+    Drop(m_control, pool, now);
+    Drop(m_data, pool, now);
+    SetPaused(false, now);
+}
+
+void
+FabricPort::Drop(PacketFifo& packets, ObjectPool<FabricPacket>& pool, TimeStepCount now)
+{
+    while (!packets.IsEmpty())
+    {
+        auto* packet = packets.Pop();
+        CountDrop(*packet);
+        if (packet->kind == PacketKind::Data)
+        {
+            m_queueBytes -= packet->wireBytes;
+            if (m_buffer)
+            {
+                m_buffer->Release(packet->ingressPort, packet->wireBytes, now);
+            }
+        }
+        pool.Give(packet);
+    }
+}
+
+TimeStepCount
+FabricPort::GetLastArrival(TimeStepCount now)
+{
+    Sync(now);
+    return m_flying.IsEmpty() ? -1 : m_flying.Back()->arrival;
 }
 
 void
@@ -210,7 +277,7 @@ PortCounters
 FabricPort::GetCounters(TimeStepCount now) const
 {
     auto counters = m_counters;
-    counters.pausedFor += m_paused ? now - m_pausedSince : 0;
+    counters.pausedFor += (m_stops & STOP_PFC) != 0 ? now - m_pausedSince : 0;
     return counters;
 }
 
@@ -224,7 +291,7 @@ FabricPort::SetEager(bool eager, TimeStepCount now)
 void
 FabricPort::ScheduleDeparture(TimeStepCount now)
 {
-    if (m_eager && !m_departurePending && !m_paused && !m_data.IsEmpty())
+    if (m_eager && !m_departurePending && m_stops == 0 && !m_data.IsEmpty())
     {
         m_departurePending = true;
         Schedule(m_busyUntil - now, PeekPointer(m_departure));

@@ -4,6 +4,7 @@
 
 #include "ns3/event-impl.h"
 #include "ns3/fabric-packet.h"
+#include "ns3/object-pool.h"
 #include "ns3/ptr.h"
 #include "ns3/serialisation-time.h"
 #include "ns3/simulator-impl.h"
@@ -124,7 +125,7 @@ class FabricPort
     /// True when a data packet would start at once. Only after Sync.
     bool IsFree(TimeStepCount now) const
     {
-        return m_busyUntil <= now && !m_paused && m_data.IsEmpty();
+        return m_busyUntil <= now && m_stops == 0 && m_data.IsEmpty();
     }
 
     /// Starts a data packet at once. Only when IsFree.
@@ -145,6 +146,19 @@ class FabricPort
 
     /// PFC: stops the data class or lets it go.
     void SetPaused(bool paused, TimeStepCount now);
+
+    /// A fault stops the data class of a host or lets it go; acknowledgements still leave.
+    void SetHeld(bool held, TimeStepCount now);
+
+    /// From now on packets take this long.
+    void SetWire(const DataRate& rate, const Time& delay, TimeStepCount now);
+
+    /// Gives all waiting packets to the pool and counts them as dropped; ends a pause by PFC. What
+    /// a source holds stays there.
+    void Flush(ObjectPool<FabricPacket>& pool, TimeStepCount now);
+
+    /// When the last packet on the wire is at the far end; -1: there is none.
+    TimeStepCount GetLastArrival(TimeStepCount now);
 
     /// Sees departures by events from now on (true) or lazily again (false).
     void SetEager(bool eager, TimeStepCount now);
@@ -185,10 +199,15 @@ class FabricPort
     void Depart();
     void Mark(FabricPacket* packet);
     bool StartNext(TimeStepCount start, TimeStepCount now);
+    void SetStop(uint8_t reason, bool stopped, TimeStepCount now);
+    void Drop(PacketFifo& packets, ObjectPool<FabricPacket>& pool, TimeStepCount now);
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void Restart(TimeStepCount now);
     void ScheduleDeparture(TimeStepCount now);
     void Schedule(TimeStepCount delay, EventImpl* event);
+
+    static constexpr uint8_t STOP_PFC = 1;
+    static constexpr uint8_t STOP_FAULT = 2;
 
     // Hot members first.
     TimeStepCount m_busyUntil{0};
@@ -196,7 +215,7 @@ class FabricPort
     PacketFifo m_control;
     PacketFifo m_data;
     PacketFifo m_flying; //!< on the wire; only its head is in the event queue
-    bool m_paused{false};
+    uint8_t m_stops{0};  //!< why the data class does not start: a set of the reasons below
     bool m_sourceEmpty{true};
     bool m_eager{false};
     bool m_departurePending{false};

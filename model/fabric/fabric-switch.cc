@@ -13,7 +13,7 @@ FabricSwitch::FabricSwitch(NodeId node,
                            ObjectPool<FabricPacket>& pool)
     : m_node(node),
       m_ports(std::move(ports)),
-      m_routes(routes),
+      m_routes(&routes),
       m_chooser(chooser),
       m_pool(pool)
 {
@@ -32,10 +32,14 @@ FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config, std::vector<Ingr
 FabricPort*
 FabricSwitch::ChooseEgress(const FabricPacket& packet) const
 {
-    const auto nextHops = m_routes.GetNextHops(m_node, packet.destination);
+    const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
     if (nextHops.size() == 1)
     {
         return m_ports[nextHops[0]];
+    }
+    if (nextHops.empty())
+    {
+        return nullptr;
     }
     const auto count = static_cast<uint32_t>(nextHops.size());
     return m_ports[nextHops[m_chooser.Choose(packet.flowHash, packet.destination, count)]];
@@ -47,6 +51,11 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
     if (packet->kind == PacketKind::Data)
     {
         auto* egress = ChooseEgress(*packet);
+        if (!egress)
+        {
+            DropUnroutable(packet);
+            return;
+        }
         egress->Sync(now);
         if (egress->IsFree(now))
         {
@@ -70,7 +79,19 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
         m_pool.Give(packet);
         return;
     }
-    ChooseEgress(*packet)->SendControl(packet, now);
+    if (auto* egress = ChooseEgress(*packet))
+    {
+        egress->SendControl(packet, now);
+        return;
+    }
+    DropUnroutable(packet);
+}
+
+void
+FabricSwitch::DropUnroutable(FabricPacket* packet)
+{
+    ++m_unroutablePackets;
+    m_pool.Give(packet);
 }
 
 } // namespace ns3::gradsync

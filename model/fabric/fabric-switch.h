@@ -29,15 +29,36 @@ class FabricSwitch final : public FabricNode
 
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
+    /// \param routes must outlive the switch or the next call
+    void SetRoutes(const RoutingTables& routes)
+    {
+        m_routes = &routes;
+    }
+
+    /// The link at a port died: it has no memory of a pause that it asked for.
+    void ResetIngress(uint16_t port, TimeStepCount now)
+    {
+        m_buffer->ResetIngress(port, now);
+    }
+
+    uint64_t GetUnroutablePackets() const
+    {
+        return m_unroutablePackets;
+    }
+
   private:
+    /// The port by which a packet leaves, or nullptr when there is no path any more.
     FabricPort* ChooseEgress(const FabricPacket& packet) const;
+
+    void DropUnroutable(FabricPacket* packet);
 
     NodeId m_node;
     std::vector<FabricPort*> m_ports;
-    const RoutingTables& m_routes;
+    const RoutingTables* m_routes;
     NextHopChooser m_chooser;
     ObjectPool<FabricPacket>& m_pool;
     std::unique_ptr<SwitchBuffer> m_buffer;
+    uint64_t m_unroutablePackets{0};
 };
 
 } // namespace ns3::gradsync

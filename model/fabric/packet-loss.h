@@ -9,30 +9,14 @@
 namespace ns3::gradsync
 {
 
-/**
- * Independent random loss of packets on Ethernet links (bit errors). Ports without loss have none
- * of these and draw no random number. PFC frames are spared: real ports repeat them, ours are sent
- * once.
- */
+/// Takes packets off the wire of one or more ports. Ports without loss have none of these.
 class PacketLoss
 {
   public:
-    /// \param rate probability in [0, 1]; \param stream random number stream, see
-    /// RandomVariableStream
-    PacketLoss(double rate, int64_t stream, ObjectPool<FabricPacket>& pool)
-        : m_rate(rate),
-          m_random(CreateObject<UniformRandomVariable>()),
-          m_pool(pool)
-    {
-        m_random->SetStream(stream);
-    }
+    virtual ~PacketLoss() = default;
 
-    /// Draws for one packet.
-    bool IsLost(const FabricPacket& packet)
-    {
-        const bool isPfc = packet.kind == PacketKind::Pause || packet.kind == PacketKind::Resume;
-        return !isPfc && m_random->GetValue() < m_rate;
-    }
+    /// Decides for one packet when its last bit would be at the far end, in the order of the wire.
+    virtual bool IsLost(const FabricPacket& packet) = 0;
 
     /// Takes a lost packet out of the world.
     void Discard(FabricPacket* packet)
@@ -40,10 +24,44 @@ class PacketLoss
         m_pool.Give(packet);
     }
 
+  protected:
+    explicit PacketLoss(ObjectPool<FabricPacket>& pool)
+        : m_pool(pool)
+    {
+    }
+
+    /// Random losses spare PFC frames: real ports repeat them, ours are sent once.
+    static bool IsPfc(const FabricPacket& packet)
+    {
+        return packet.kind == PacketKind::Pause || packet.kind == PacketKind::Resume;
+    }
+
+  private:
+    ObjectPool<FabricPacket>& m_pool;
+};
+
+/// Independent random loss of packets on Ethernet links (bit errors).
+class RandomLoss final : public PacketLoss
+{
+  public:
+    /// \param rate probability in [0, 1]; \param stream random number stream, see
+    /// RandomVariableStream
+    RandomLoss(double rate, int64_t stream, ObjectPool<FabricPacket>& pool)
+        : PacketLoss(pool),
+          m_rate(rate),
+          m_random(CreateObject<UniformRandomVariable>())
+    {
+        m_random->SetStream(stream);
+    }
+
+    bool IsLost(const FabricPacket& packet) override
+    {
+        return !IsPfc(packet) && m_random->GetValue() < m_rate;
+    }
+
   private:
     double m_rate;
     Ptr<UniformRandomVariable> m_random;
-    ObjectPool<FabricPacket>& m_pool;
 };
 
 } // namespace ns3::gradsync

@@ -110,7 +110,23 @@ SwitchBuffer::ResumeIfLow(uint16_t ingressPort, TimeStepCount now)
     {
         return;
     }
-    ingress.pausing = false;
+    EndPause(ingressPort, now);
+    SendPfc(ingressPort, PacketKind::Resume, now);
+}
+
+void
+SwitchBuffer::ResetIngress(uint16_t ingressPort, TimeStepCount now)
+{
+    if (m_ingress[ingressPort].pausing)
+    {
+        EndPause(ingressPort, now);
+    }
+}
+
+void
+SwitchBuffer::EndPause(uint16_t ingressPort, TimeStepCount now)
+{
+    m_ingress[ingressPort].pausing = false;
     if (--m_pausingCount == 0)
     {
         for (auto* port : m_ports)
@@ -118,7 +134,6 @@ SwitchBuffer::ResumeIfLow(uint16_t ingressPort, TimeStepCount now)
             port->SetEager(false, now);
         }
     }
-    SendPfc(ingressPort, PacketKind::Resume, now);
 }
 
 void

@@ -72,6 +72,9 @@ class SwitchBuffer
         }
     }
 
+    /// Forgets, without a word to the neighbour, that it is paused: the link to it is dead.
+    void ResetIngress(uint16_t ingressPort, TimeStepCount now);
+
     uint64_t GetUsedBytes() const
     {
         return m_usedBytes;
@@ -89,6 +92,7 @@ class SwitchBuffer
     void SyncAll(TimeStepCount now);
     void Pause(uint16_t ingressPort, TimeStepCount now);
     void ResumeIfLow(uint16_t ingressPort, TimeStepCount now);
+    void EndPause(uint16_t ingressPort, TimeStepCount now);
     void SendPfc(uint16_t ingressPort, PacketKind kind, TimeStepCount now);
 
     Config m_config;

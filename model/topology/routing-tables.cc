@@ -55,7 +55,7 @@ PreferNvlink(const Topology& topology, NodeId node, std::vector<uint16_t>& hops)
 
 } // namespace
 
-RoutingTables::RoutingTables(const Topology& topology)
+RoutingTables::RoutingTables(const Topology& topology, const std::vector<bool>& excludedLinks)
     : m_topology(&topology),
       m_endpointCount(topology.GetEndpoints().size()),
       m_setOf(topology.GetNodes().size() * m_endpointCount, EmptySet),
@@ -64,18 +64,20 @@ RoutingTables::RoutingTables(const Topology& topology)
     std::map<std::vector<uint16_t>, uint32_t> known{{{}, EmptySet}};
     for (uint32_t endpoint = 0; endpoint < m_endpointCount; ++endpoint)
     {
-        AddRoutesTo(endpoint, known);
+        AddRoutesTo(endpoint, excludedLinks, known);
     }
     m_ports.shrink_to_fit();
     m_setOffsets.shrink_to_fit();
 }
 
 void
-RoutingTables::AddRoutesTo(uint32_t endpoint, std::map<std::vector<uint16_t>, uint32_t>& known)
+RoutingTables::AddRoutesTo(uint32_t endpoint,
+                           const std::vector<bool>& excludedLinks,
+                           std::map<std::vector<uint16_t>, uint32_t>& known)
 {
     const auto nodes = m_topology->GetNodes();
     const auto target = m_topology->GetEndpoints()[endpoint];
-    const auto distances = m_topology->GetDistancesTo(target);
+    const auto distances = m_topology->GetDistancesTo(target, excludedLinks);
     std::vector<uint16_t> hops;
     for (NodeId node = 0; node < nodes.size(); ++node)
     {
@@ -87,7 +89,11 @@ RoutingTables::AddRoutesTo(uint32_t endpoint, std::map<std::vector<uint16_t>, ui
         const auto ports = m_topology->GetPorts(node);
         for (size_t port = 0; port < ports.size(); ++port)
         {
-            const auto peer = ports[port].peer;
+            const auto [link, peer] = ports[port];
+            if (!excludedLinks.empty() && excludedLinks[link])
+            {
+                continue;
+            }
             const auto forwards = peer == target || !IsEndpoint(nodes[peer].kind);
             if (forwards && distances[peer] == distances[node] - 1)
             {

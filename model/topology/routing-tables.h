@@ -24,7 +24,8 @@ class RoutingTables
 {
   public:
     /// \param topology must outlive the tables and not change
-    explicit RoutingTables(const Topology& topology);
+    /// \param excludedLinks [link] true: routes avoid it; empty: none is
+    explicit RoutingTables(const Topology& topology, const std::vector<bool>& excludedLinks = {});
 
     /// Ports of `node` on shortest paths to `endpoint` (an endpoint index); empty: at the endpoint
     /// itself or unreachable.
@@ -59,7 +60,9 @@ class RoutingTables
     uint64_t GetMemoryBytes() const;
 
   private:
-    void AddRoutesTo(uint32_t endpoint, std::map<std::vector<uint16_t>, uint32_t>& known);
+    void AddRoutesTo(uint32_t endpoint,
+                     const std::vector<bool>& excludedLinks,
+                     std::map<std::vector<uint16_t>, uint32_t>& known);
     [[noreturn]] void ThrowNoPath(uint32_t source, uint32_t destination) const;
 
     const Topology* m_topology;

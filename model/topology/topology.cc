@@ -149,7 +149,7 @@ Topology::FindNode(std::string_view name) const
 }
 
 std::vector<uint32_t>
-Topology::GetDistancesTo(NodeId target) const
+Topology::GetDistancesTo(NodeId target, const std::vector<bool>& excludedLinks) const
 {
     std::vector<uint32_t> distances(m_nodes.size(), Unreachable);
     std::vector<NodeId> queue;
@@ -165,7 +165,8 @@ Topology::GetDistancesTo(NodeId target) const
         }
         for (const auto& port : m_ports[node])
         {
-            if (distances[port.peer] == Unreachable)
+            const bool isExcluded = !excludedLinks.empty() && excludedLinks[port.link];
+            if (!isExcluded && distances[port.peer] == Unreachable)
             {
                 distances[port.peer] = distances[node] + 1;
                 queue.push_back(port.peer);

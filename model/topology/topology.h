@@ -114,9 +114,11 @@ class Topology
 
     /**
      * Breadth-first search over paths whose inner nodes are not endpoints.
+     * \param excludedLinks [link] true: not to be used; empty: all links are
      * \returns [node] the fewest links from there to the endpoint `target` (a node), or Unreachable
      */
-    std::vector<uint32_t> GetDistancesTo(NodeId target) const;
+    std::vector<uint32_t> GetDistancesTo(NodeId target,
+                                         const std::vector<bool>& excludedLinks = {}) const;
 
   private:
     std::vector<TopologyNode> m_nodes;

@@ -106,9 +106,16 @@ FluidTransport::Allocate()
 {
     m_allocationRequested = false;
     // Chunks that follow each other on one connection leave the rates as they are.
-    if (ApplyTouched())
+    if (m_ratesStale)
     {
-        m_allocator.Allocate(m_active, m_flowCounts, m_rates);
+        UpdateBlocked();
+    }
+    if (ApplyTouched() || m_ratesStale)
+    {
+        m_ratesStale = false;
+        m_allocator.Allocate(m_blockedCount > 0 ? SelectFlowing() : m_active,
+                             m_flowCounts,
+                             m_rates);
         ++m_allocationCount;
         NS_LOG_LOGIC("rates of " << m_active.size() << " pairs");
     }
@@ -127,7 +134,14 @@ FluidTransport::ScheduleServe()
     for (const auto index : m_active)
     {
         const auto& pair = m_pairs[index];
-        ticks = std::min(ticks, (pair.heap.front().target - pair.served) / m_rates[index]);
+        if (!pair.blocked)
+        {
+            ticks = std::min(ticks, (pair.heap.front().target - pair.served) / m_rates[index]);
+        }
+    }
+    if (ticks == std::numeric_limits<double>::infinity())
+    {
+        return; // all stand still until a fault ends
     }
     m_serveEvent = Simulator::Schedule(TimeStep(std::llround(std::max(ticks, 0.0))),
                                        &FluidTransport::Serve,
@@ -150,7 +164,7 @@ bool
 FluidTransport::IsHeadServed(uint32_t index) const
 {
     const auto& pair = m_pairs[index];
-    if (pair.heap.empty())
+    if (pair.heap.empty() || pair.blocked)
     {
         return false;
     }

@@ -73,6 +73,7 @@ FluidTransport::Install(std::shared_ptr<const Topology> topology,
                           m_efficiency * static_cast<double>(link.rate.GetBitRate()) / 8 /
                               ticksPerSecond);
     }
+    m_carriedBytes.assign(capacities.size(), 0.0);
     m_allocator = MaxMinAllocator(std::move(capacities));
 }
 
@@ -129,21 +130,35 @@ FluidTransport::FindPair(uint32_t src, uint32_t dst)
     }
     auto pair = NONE;
     const auto node = m_topology->GetEndpoints()[src];
-    if (!m_routes->GetNextHops(node, dst).empty())
+    const bool hasPath = !m_routes->GetNextHops(node, dst).empty();
+    // Cut off by a fault, which may end: the pair waits. Without any path ever it is no pair.
+    if (hasPath || !m_linkStates.empty())
     {
-        std::vector<MaxMinAllocator::Use> uses;
-        for (const auto& share : m_routes->GetEvenSplit(src, dst))
-        {
-            uses.push_back({2 * share.link + (share.forward ? 0U : 1U), share.share});
-        }
-        pair = m_allocator.AddClass(uses);
-        m_pairs.emplace_back();
-        m_pairs.back().delay = FindLongestDelay(node, dst);
+        pair =
+            m_allocator.AddClass(hasPath ? GetUses(src, dst) : std::vector<MaxMinAllocator::Use>{});
+        auto& added = m_pairs.emplace_back();
+        added.src = src;
+        added.dst = dst;
+        added.delay = FindLongestDelay(node, dst);
+        added.hasPath = hasPath;
+        added.blocked = IsBlocked(pair);
+        m_blockedCount += added.blocked ? 1 : 0;
         m_rates.push_back(0);
         m_flowCounts.push_back(0);
     }
     m_pairOf.emplace(key, pair);
     return pair;
+}
+
+std::vector<MaxMinAllocator::Use>
+FluidTransport::GetUses(uint32_t src, uint32_t dst) const
+{
+    std::vector<MaxMinAllocator::Use> uses;
+    for (const auto& share : m_routes->GetEvenSplit(src, dst))
+    {
+        uses.push_back({2 * share.link + (share.forward ? 0U : 1U), share.share});
+    }
+    return uses;
 }
 
 Time
@@ -153,9 +168,11 @@ FluidTransport::FindLongestDelay(NodeId node, uint32_t endpoint) const
     for (const auto port : m_routes->GetNextHops(node, endpoint))
     {
         const auto& hop = m_topology->GetPorts(node)[port];
-        longest =
-            std::max(longest,
-                     m_topology->GetLinks()[hop.link].delay + FindLongestDelay(hop.peer, endpoint));
+        const auto state = m_linkStates.find(hop.link);
+        const auto extra = state == m_linkStates.end() ? Time() : state->second.extraDelay;
+        longest = std::max(longest,
+                           m_topology->GetLinks()[hop.link].delay + extra +
+                               FindLongestDelay(hop.peer, endpoint));
     }
     return longest;
 }
@@ -194,7 +211,7 @@ FluidTransport::Enqueue(uint32_t connection, const Message& message)
 std::vector<LinkStatistics>
 FluidTransport::GetLinkStatistics() const
 {
-    std::vector<double> bytes(m_topology ? 2 * m_topology->GetLinks().size() : 0);
+    auto bytes = m_carriedBytes;
     for (uint32_t pair = 0; pair < m_pairs.size(); ++pair)
     {
         for (const auto& use : m_allocator.GetUses(pair))

@@ -7,6 +7,7 @@
 #include "ns3/transport.h"
 
 #include <map>
+#include <span>
 #include <unordered_map>
 
 namespace ns3::gradsync
@@ -39,6 +40,12 @@ class FluidTransport : public Transport
      * sender; an unreachable receiver is reported to the handler
      */
     void Send(const Message& message) override;
+
+    /// A connection with a dead link on one of its paths stands still until the link or the routes
+    /// change; nothing is lost. \throws std::invalid_argument for random loss: there are no packets
+    void SetLinkState(LinkId link, const LinkState& state) override;
+    void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
+    void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
 
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
@@ -86,12 +93,16 @@ class FluidTransport : public Transport
      */
     struct Pair
     {
+        uint32_t src{0};
+        uint32_t dst{0};
         Time delay;
         double served{0}; //!< bytes each connection was served since the pair became active
         std::vector<Service> heap;  //!< least target first
         uint32_t activeIndex{NONE}; //!< position in m_active
         uint64_t payloadBytes{0};   //!< of messages served
         bool touched{false};        //!< listed in m_touched
+        bool hasPath{true};
+        bool blocked{false}; //!< by a fault: its connections have rate 0
     };
 
     struct Delivery
@@ -121,6 +132,11 @@ class FluidTransport : public Transport
     uint32_t FindConnection(uint32_t pair, uint32_t stream);
     Time FindLongestDelay(NodeId node, uint32_t endpoint) const;
     void Fail(Message message);
+    std::vector<MaxMinAllocator::Use> GetUses(uint32_t src, uint32_t dst) const;
+    void RequestFaultUpdate();
+    void UpdateBlocked();
+    bool IsBlocked(uint32_t pair) const;
+    std::span<const uint32_t> SelectFlowing();
 
     void Enqueue(uint32_t connection, const Message& message);
     void StartService(uint32_t connection, double base);
@@ -151,11 +167,17 @@ class FluidTransport : public Transport
     std::unordered_map<uint64_t, uint32_t> m_pairOf;
     std::unordered_map<ConnectionKey, uint32_t, KeyHash> m_connectionOf;
     std::vector<uint32_t> m_active;  //!< pairs with a connection in service
+    std::vector<uint32_t> m_flowing; //!< of these, not blocked; used while m_blockedCount > 0
     std::vector<uint32_t> m_touched; //!< pairs whose connections changed since the last allocation
     std::map<Time, std::vector<Delivery>> m_deliveries;
     Time m_advancedTo; //!< time up to which Pair::served counts
     EventId m_serveEvent;
     bool m_allocationRequested{false};
+    bool m_ratesStale{false};                 //!< a fault began or ended since the last allocation
+    uint32_t m_blockedCount{0};               //!< pairs
+    std::map<LinkId, LinkState> m_linkStates; //!< links that a fault ever touched
+    std::map<uint32_t, EndpointState> m_endpointStates;
+    std::vector<double> m_carriedBytes; //!< [link direction] by pairs on their former paths
     uint64_t m_goodputBytes{0};
     uint64_t m_allocationCount{0};
 };

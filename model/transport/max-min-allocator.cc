@@ -26,10 +26,30 @@ MaxMinAllocator::MaxMinAllocator(std::vector<double> capacities)
 uint32_t
 MaxMinAllocator::AddClass(std::span<const Use> uses)
 {
+    m_places.push_back({m_uses.size(), uses.size(), uses.size()});
     m_uses.insert(m_uses.end(), uses.begin(), uses.end());
-    m_useOffsets.push_back(m_uses.size());
     m_open.push_back(0);
     return static_cast<uint32_t>(m_open.size() - 1);
+}
+
+void
+MaxMinAllocator::SetUses(uint32_t classIndex, std::span<const Use> uses)
+{
+    auto& place = m_places[classIndex];
+    if (uses.size() > place.room)
+    {
+        place.first = m_uses.size();
+        place.room = uses.size();
+        m_uses.resize(m_uses.size() + uses.size());
+    }
+    place.count = uses.size();
+    std::copy(uses.begin(), uses.end(), m_uses.begin() + static_cast<std::ptrdiff_t>(place.first));
+}
+
+void
+MaxMinAllocator::SetCapacity(uint32_t link, double capacity)
+{
+    m_links[link].capacity = capacity;
 }
 
 void

@@ -35,10 +35,16 @@ class MaxMinAllocator
     /// \returns the index of the new class; a class must use at least one link, each once
     uint32_t AddClass(std::span<const Use> uses);
 
+    /// The flows of a class take another path from now on.
+    void SetUses(uint32_t classIndex, std::span<const Use> uses);
+
+    /// \param capacity positive
+    void SetCapacity(uint32_t link, double capacity);
+
     std::span<const Use> GetUses(uint32_t classIndex) const
     {
-        return {m_uses.data() + m_useOffsets[classIndex],
-                m_useOffsets[classIndex + 1] - m_useOffsets[classIndex]};
+        const auto& place = m_places[classIndex];
+        return {m_uses.data() + place.first, place.count};
     }
 
     /**
@@ -67,13 +73,20 @@ class MaxMinAllocator
         }
     };
 
+    /// Where the uses of a class stand in m_uses.
+    struct Place
+    {
+        size_t first;
+        size_t count;
+        size_t room; //!< at least count
+    };
+
     void Index(std::span<const uint32_t> active, std::span<const uint32_t> flowCounts);
     double FindSaturated(double floor);
     void Freeze(uint32_t classIndex, uint32_t flows, double rate);
 
     std::vector<Link> m_links;
-    std::vector<size_t> m_useOffsets{
-        0}; //!< class c uses m_uses[m_useOffsets[c], m_useOffsets[c+1])
+    std::vector<Place> m_places; //!< [class]
     std::vector<Use> m_uses;
     std::vector<uint32_t> m_busyLinks;     //!< links with open classes
     std::vector<uint32_t> m_saturated;     //!< links of the current filling step

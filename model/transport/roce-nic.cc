@@ -177,6 +177,24 @@ RoceNic::Forget(RoceQueuePair& queuePair)
 }
 
 void
+RoceNic::SetSilent(bool silent, TimeStepCount now)
+{
+    m_silent = silent;
+    if (silent)
+    {
+        return;
+    }
+    for (auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
+    {
+        queuePair->lastActivity = now;
+    }
+    if (m_oldest && !m_timerPending)
+    {
+        ScheduleTimer(m_transport->GetTimeoutSteps());
+    }
+}
+
+void
 RoceNic::Unlink(RoceQueuePair& queuePair)
 {
     (queuePair.earlier ? queuePair.earlier->later : m_oldest) = queuePair.later;
@@ -195,6 +213,10 @@ void
 RoceNic::OnTimer()
 {
     m_timerPending = false;
+    if (m_silent)
+    {
+        return;
+    }
     const auto now = m_simulator->Now().GetTimeStep();
     m_port->Sync(now); // lazy departures may have touched queue pairs since
     while (m_oldest && m_oldest->lastActivity + m_transport->GetTimeoutSteps() <= now)

@@ -53,6 +53,10 @@ class RoceNic final : public PacketSource
     /// Restarts the timeout of a queue pair with unacknowledged packets.
     void Touch(RoceQueuePair& queuePair, TimeStepCount now);
 
+    /// A host that does not send does not time out either: the clocks of its queue pairs stand
+    /// still, and begin anew when it sends again.
+    void SetSilent(bool silent, TimeStepCount now);
+
     /// The queue pair has nothing unacknowledged any more.
     void Forget(RoceQueuePair& queuePair);
 
@@ -110,6 +114,7 @@ class RoceNic final : public PacketSource
     TimeStepCount m_wakeAt{INT64_MAX}; //!< the earliest wake-up under way
     double m_bitRate{0.0};
     bool m_timerPending{false};
+    bool m_silent{false};
     Ptr<EventImpl> m_timer;
     Ptr<EventImpl> m_wake;
 };

@@ -244,6 +244,30 @@ RoceTransport::Pace(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount star
     flow.due = start + static_cast<TimeStepCount>(std::llround(wireBytes * flow.stepsPerByte));
 }
 
+void
+RoceTransport::SetLinkState(LinkId link, const LinkState& state)
+{
+    m_fabric->SetLinkState(link, state);
+}
+
+void
+RoceTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
+{
+    m_fabric->SetEndpointState(endpoint, state);
+    const auto now = Simulator::Now().GetTimeStep();
+    const auto node = m_topology->GetEndpoints()[endpoint];
+    for (size_t port = 0; port < m_topology->GetPorts(node).size(); ++port)
+    {
+        m_nics[endpoint][port].SetSilent(!state.sends, now);
+    }
+}
+
+void
+RoceTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
+{
+    m_fabric->SetRoutes(std::move(routes));
+}
+
 FabricPacket*
 RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
 {
@@ -535,6 +559,7 @@ RoceTransport::GetStatistics() const
         total.ecnMarkedPackets += counters.ecnMarkedPackets;
         total.pfcPause += TimeStep(counters.pausedFor);
     }
+    total.droppedPackets += m_fabric->GetLostPackets();
     total.goodputBytes = m_goodputBytes;
     total.retransmittedPackets = m_retransmittedPackets;
     return total;

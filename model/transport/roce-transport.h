@@ -37,6 +37,9 @@ class RoceTransport : public Transport, private PacketSink
     void Install(std::shared_ptr<const Topology> topology,
                  std::shared_ptr<const RoutingTables> routes) override;
     void Send(const Message& message) override;
+    void SetLinkState(LinkId link, const LinkState& state) override;
+    void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
+    void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/transport.h"
 
+#include <stdexcept>
+
 namespace ns3::gradsync
 {
 
@@ -12,6 +14,30 @@ Transport::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::Transport").SetParent<Object>().SetGroupName("GradSync");
     return tid;
+}
+
+void
+Transport::SetLinkState(LinkId /* link */, const LinkState& /* state */)
+{
+    ThrowNoFaults();
+}
+
+void
+Transport::SetEndpointState(uint32_t /* endpoint */, const EndpointState& /* state */)
+{
+    ThrowNoFaults();
+}
+
+void
+Transport::SetRoutes(std::shared_ptr<const RoutingTables> /* routes */)
+{
+    ThrowNoFaults();
+}
+
+void
+Transport::ThrowNoFaults() const
+{
+    throw std::logic_error(GetInstanceTypeId().GetName() + " cannot simulate this fault");
 }
 
 } // namespace ns3::gradsync

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_TRANSPORT_H
 #define GRADSYNC_TRANSPORT_H
 
+#include "ns3/link-state.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/routing-tables.h"
@@ -81,9 +82,23 @@ class Transport : public Object
 
     virtual void Send(const Message& message) = 0;
 
+    /*
+     * What faults do to the network, from the instant of the call on. A transport that does not say
+     * otherwise throws std::logic_error.
+     */
+
+    /// Both directions of a link.
+    virtual void SetLinkState(LinkId link, const LinkState& state);
+    virtual void SetEndpointState(uint32_t endpoint, const EndpointState& state);
+    /// The network has found other routes.
+    virtual void SetRoutes(std::shared_ptr<const RoutingTables> routes);
+
     /// Index: 2 * link + (0: from end a to end b, 1: from b to a).
     virtual std::vector<LinkStatistics> GetLinkStatistics() const = 0;
     virtual TransportStatistics GetStatistics() const = 0;
+
+  private:
+    [[noreturn]] void ThrowNoFaults() const;
 };
 
 } // namespace ns3::gradsync

@@ -253,11 +253,66 @@ TEST(ScenarioReader, ReadsSeveralJobs)
                 HasSubstr("jobs: found [], expected a list of 1"));
 }
 
-TEST(ScenarioReader, AcceptsNoFaultsYet)
+/// Two leaves of two hosts below two spines.
+constexpr const char* FAULTY = R"({"scheme": "ring",
+  "topology": {"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 2,
+               "hostLink": {"rate": "1Gbps"}, "fabricLink": {"rate": "1Gbps"}},
+  "faults": [{"kind": "link-down", "links": [["leaf0", "spine1"]], "start": "1ms", "duration": "2ms",
+              "detectionDelay": "500us"}]})";
+
+TEST(ScenarioReader, ReadsFaults)
 {
-    EXPECT_EQ(ErrorWith({{"faults", "[]"}}), "no error");
-    EXPECT_THAT(ErrorWith({{"faults", "[{}]"}}),
-                HasSubstr("faults are not simulated in this version"));
+    const auto link = ResolveRun(Read({}, FAULTY), 0).faults.at(0);
+    EXPECT_EQ(link.kind, FaultKind::LinkDown);
+    EXPECT_EQ(link.pool.size(), 1U);
+    EXPECT_EQ(link.start, MilliSeconds(1));
+    EXPECT_EQ(link.duration, MilliSeconds(2));
+    EXPECT_EQ(link.detectionDelay, MicroSeconds(500));
+    const auto read = [](const std::string& fault) {
+        return ResolveRun(Read({{"faults.0", fault}}, FAULTY), 0).faults.at(0);
+    };
+    const auto pause = read(R"({"kind": "host-pause-send", "random": 3, "every": "5ms"})");
+    EXPECT_EQ(pause.pool.size(), 4U);
+    EXPECT_EQ(pause.random, 3U);
+    EXPECT_EQ(pause.duration, MilliSeconds(5)); // as long as `every`
+    // A leaf's two links to spines, not those to its hosts; the links between switches; of a host.
+    EXPECT_EQ(read(R"({"kind": "link-down", "at": "leaf1", "random": 1})").pool.size(), 2U);
+    EXPECT_EQ(read(R"({"kind": "link-down", "random": 1})").pool.size(), 4U);
+    EXPECT_EQ(read(R"({"kind": "link-down", "at": "host1"})").pool.size(), 1U);
+    EXPECT_EQ(read(R"({"kind": "switch-down", "random": 1})").pool.size(), 4U);
+    const auto loss = read(R"({"kind": "link-degraded", "at": "host0",
+                               "loss": {"goodToBad": 0.01, "badToGood": 0.5}})");
+    EXPECT_DOUBLE_EQ(loss.degraded.loss.lossBad, 1.0);
+    EXPECT_DOUBLE_EQ(loss.degraded.loss.badToGood, 0.5);
+}
+
+TEST(ScenarioReader, SaysWhatIsWrongWithAFault)
+{
+    const auto problem = [](const std::string& fault) {
+        return ErrorWith({{"faults.0", fault}}, FAULTY);
+    };
+    EXPECT_THAT(problem("{}"), HasSubstr("faults.0: \"kind\" is missing"));
+    EXPECT_THAT(problem(R"({"kind": "link-dwon"})"), HasSubstr("did you mean \"link-down\"?"));
+    EXPECT_THAT(problem(R"({"kind": "link-down", "hosts": [0]})"),
+                HasSubstr("faults.0: unknown key \"hosts\""));
+    EXPECT_THAT(problem(R"({"kind": "link-down"})"), HasSubstr("does not say where"));
+    EXPECT_THAT(problem(R"({"kind": "link-down", "links": [["leaf0", "leaf1"]]})"),
+                HasSubstr("faults.0.links.0: there is no link between them"));
+    EXPECT_THAT(problem(R"({"kind": "switch-down", "switches": ["spin1"]})"),
+                HasSubstr("did you mean \"spine1\"?"));
+    EXPECT_THAT(problem(R"({"kind": "host-pause", "random": 5})"), HasSubstr("faults.0.random"));
+    EXPECT_THAT(problem(R"({"kind": "host-pause", "random": 1, "count": 2})"),
+                HasSubstr("needs \"every\""));
+    EXPECT_THAT(
+        problem(R"({"kind": "host-pause", "random": 1, "every": "1ms", "duration": "2ms"})"),
+        HasSubstr("at most \"every\", 1ms"));
+    EXPECT_THAT(problem(R"({"kind": "link-degraded", "random": 1})"), HasSubstr("nothing is"));
+    EXPECT_THAT(ErrorWith({{"faults.0", R"({"kind": "link-degraded", "random": 1, "loss": 0.1})"},
+                           {"transport", "fluid"}},
+                          FAULTY),
+                HasSubstr("faults.0.loss: the transport fluid has no packets"));
+    EXPECT_EQ(ErrorWith({{"faults", "[]"}}, FAULTY), "no error");
+    EXPECT_EQ(ErrorWith({{"faults.0.random", "1"}}, FAULTY), "no error");
 }
 
 TEST(ScenarioReader, ReadsAGraph)

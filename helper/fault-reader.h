@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FAULT_READER_H
+#define GRADSYNC_FAULT_READER_H
+
+#include "ns3/fault-spec.h"
+#include "ns3/json-value.h"
+#include "ns3/topology.h"
+#include "ns3/transport-registry.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Keys that any kind of fault knows.
+std::vector<std::string> GetAllFaultKeys();
+
+/**
+ * Reads the list `faults`.
+ * \param transport refuses what it cannot simulate
+ * \throws ScenarioError
+ */
+std::vector<FaultSpec> ReadFaults(const JsonValue& list,
+                                  const Topology& topology,
+                                  const TransportEntry& transport);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FAULT_READER_H

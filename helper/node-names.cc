@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/node-names.h"
+
+#include "ns3/nearest-name.h"
+
+#include <fmt/format.h>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+NodeNames
+NodeNames::OfEndpoints(const Topology& topology)
+{
+    NodeNames names;
+    names.m_what = "endpoint";
+    names.m_numbered = true;
+    for (uint32_t i = 0; i < topology.GetEndpoints().size(); ++i)
+    {
+        names.m_index[topology.GetNodes()[topology.GetEndpoints()[i]].name] = i;
+    }
+    return names;
+}
+
+NodeNames
+NodeNames::OfForwarders(const Topology& topology)
+{
+    NodeNames names;
+    names.m_what = "switch";
+    for (NodeId node = 0; node < topology.GetNodes().size(); ++node)
+    {
+        if (!IsEndpoint(topology.GetNodes()[node].kind))
+        {
+            names.m_index[topology.GetNodes()[node].name] = node;
+        }
+    }
+    return names;
+}
+
+NodeNames
+NodeNames::OfAll(const Topology& topology)
+{
+    NodeNames names;
+    names.m_what = "node";
+    for (NodeId node = 0; node < topology.GetNodes().size(); ++node)
+    {
+        names.m_index[topology.GetNodes()[node].name] = node;
+    }
+    return names;
+}
+
+uint32_t
+NodeNames::Read(const JsonValue& value) const
+{
+    if (m_numbered && !value.IsString())
+    {
+        return static_cast<uint32_t>(value.AsUnsigned(0, m_index.size() - 1));
+    }
+    const auto name = value.AsName();
+    const auto found = m_index.find(name);
+    if (found != m_index.end())
+    {
+        return found->second;
+    }
+    std::vector<std::string> names;
+    for (const auto& [known, index] : m_index)
+    {
+        names.push_back(known);
+    }
+    value.FailWith(fmt::format("no {} has the name {}{}",
+                               m_what,
+                               ShowJson(value.Get()),
+                               SuggestName(name, names)));
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_LINK_STATE_H
+#define GRADSYNC_LINK_STATE_H
+
+#include "ns3/nstime.h"
+
+namespace ns3::gradsync
+{
+
+/**
+ * Packet loss in bursts: a two-state Markov chain that steps once a packet (Gilbert, "Capacity of a
+ * burst-noise channel", Bell Syst. Tech. J. 39, 1960; Elliott, ibid. 42, 1963). With goodToBad 0
+ * the losses are independent with probability lossGood.
+ */
+struct LossModel
+{
+    double lossGood{0.0};  //!< probability that a packet is lost in the good state
+    double lossBad{0.0};   //!< the same in the bad state
+    double goodToBad{0.0}; //!< probability of entering the bad state before a packet
+    double badToGood{1.0}; //!< probability of leaving it
+
+    bool operator==(const LossModel&) const = default;
+
+    bool IsLossy() const
+    {
+        return lossGood > 0.0 || (goodToBad > 0.0 && lossBad > 0.0);
+    }
+};
+
+/// What a fault makes of a link, in both directions alike.
+struct LinkState
+{
+    bool up{true};         //!< false: whatever is on the wire or sent into it is lost
+    double rateShare{1.0}; //!< (0, 1] of the link's own rate
+    Time extraDelay;       //!< on top of the link's own propagation delay
+    LossModel loss;        //!< besides the fabric's LossRate
+
+    bool operator==(const LinkState&) const = default;
+};
+
+/// What a fault makes of an endpoint.
+struct EndpointState
+{
+    bool sends{true};    //!< false: hands no message data to the network
+    bool receives{true}; //!< false: whatever arrives is lost
+
+    bool operator==(const EndpointState&) const = default;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_LINK_STATE_H

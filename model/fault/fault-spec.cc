@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fault-spec.h"
+
+namespace ns3::gradsync
+{
+
+std::string_view
+ToString(FaultKind kind)
+{
+    switch (kind)
+    {
+    case FaultKind::HostPauseSend:
+        return "host-pause-send";
+    case FaultKind::HostPause:
+        return "host-pause";
+    case FaultKind::LinkDown:
+        return "link-down";
+    case FaultKind::LinkDegraded:
+        return "link-degraded";
+    case FaultKind::SwitchDown:
+        return "switch-down";
+    }
+    return "unknown";
+}
+
+FaultTarget
+GetTarget(FaultKind kind)
+{
+    switch (kind)
+    {
+    case FaultKind::HostPauseSend:
+    case FaultKind::HostPause:
+        return FaultTarget::Endpoint;
+    case FaultKind::LinkDown:
+    case FaultKind::LinkDegraded:
+        return FaultTarget::Link;
+    case FaultKind::SwitchDown:
+        break;
+    }
+    return FaultTarget::Node;
+}
+
+} // namespace ns3::gradsync

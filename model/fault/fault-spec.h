@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FAULT_SPEC_H
+#define GRADSYNC_FAULT_SPEC_H
+
+#include "ns3/link-state.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+enum class FaultKind : uint8_t
+{
+    HostPauseSend, //!< a host sends no message data; it receives and acknowledges
+    HostPause,     //!< a host neither sends nor receives
+    LinkDown,
+    LinkDegraded, //!< in rate, delay or loss
+    SwitchDown    //!< all links of a switch are down
+};
+
+/// What the targets of a kind are numbers of.
+enum class FaultTarget : uint8_t
+{
+    Endpoint, //!< endpoint index
+    Link,
+    Node
+};
+
+std::string_view ToString(FaultKind kind);
+FaultTarget GetTarget(FaultKind kind);
+
+/**
+ * One entry of a fault list: something happens to some of a pool of targets, once or again and
+ * again. Occurrence i begins at start + i * every and lasts for `duration`.
+ */
+struct FaultSpec
+{
+    FaultKind kind;
+    std::vector<uint32_t> pool; //!< indices as GetTarget says; distinct
+    uint32_t random{0}; //!< so many of the pool are drawn anew for each occurrence; 0: all of it
+    Time start;
+    Time duration;       //!< 0: to the end of the run
+    Time every;          //!< 0: once
+    uint64_t count{0};   //!< occurrences; 0: no end, or one if `every` is 0
+    LinkState degraded;  //!< of LinkDegraded: rateShare, extraDelay and loss
+    Time detectionDelay; //!< from a link's end or return to the routes that respect it
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FAULT_SPEC_H

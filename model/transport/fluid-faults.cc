@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of FluidTransport that faults use.
+#include "ns3/fluid-transport.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+void
+FluidTransport::SetLinkState(LinkId link, const LinkState& state)
+{
+    if (state.loss.IsLossy())
+    {
+        throw std::invalid_argument("the fluid transport has no packets that could be lost");
+    }
+    Advance();
+    m_linkStates[link] = state;
+    const auto ticksPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
+    const auto bits = static_cast<double>(m_topology->GetLinks()[link].rate.GetBitRate());
+    const auto capacity = m_efficiency * state.rateShare * bits / 8 / ticksPerSecond;
+    m_allocator.SetCapacity(2 * link, capacity);
+    m_allocator.SetCapacity(2 * link + 1, capacity);
+    for (auto& pair : m_pairs)
+    {
+        pair.delay = FindLongestDelay(m_topology->GetEndpoints()[pair.src], pair.dst);
+    }
+    RequestFaultUpdate();
+}
+
+void
+FluidTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
+{
+    Advance();
+    m_endpointStates[endpoint] = state;
+    RequestFaultUpdate();
+}
+
+void
+FluidTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
+{
+    Advance();
+    m_routes = std::move(routes);
+    for (uint32_t index = 0; index < m_pairs.size(); ++index)
+    {
+        auto& pair = m_pairs[index];
+        for (const auto& use : m_allocator.GetUses(index))
+        {
+            m_carriedBytes[use.link] += static_cast<double>(pair.payloadBytes) * use.weight;
+        }
+        pair.payloadBytes = 0;
+        const auto node = m_topology->GetEndpoints()[pair.src];
+        pair.hasPath = !m_routes->GetNextHops(node, pair.dst).empty();
+        if (pair.hasPath)
+        {
+            m_allocator.SetUses(index, GetUses(pair.src, pair.dst));
+            pair.delay = FindLongestDelay(node, pair.dst);
+        }
+    }
+    RequestFaultUpdate();
+}
+
+void
+FluidTransport::RequestFaultUpdate()
+{
+    // Once for all that faults change at this instant.
+    m_ratesStale = true;
+    RequestAllocation();
+}
+
+void
+FluidTransport::UpdateBlocked()
+{
+    m_blockedCount = 0;
+    for (uint32_t index = 0; index < m_pairs.size(); ++index)
+    {
+        auto& pair = m_pairs[index];
+        pair.blocked = IsBlocked(index);
+        m_blockedCount += pair.blocked ? 1 : 0;
+        if (pair.blocked)
+        {
+            m_rates[index] = 0;
+        }
+    }
+}
+
+bool
+FluidTransport::IsBlocked(uint32_t index) const
+{
+    const auto& pair = m_pairs[index];
+    const auto src = m_endpointStates.find(pair.src);
+    const auto dst = m_endpointStates.find(pair.dst);
+    if (!pair.hasPath || (src != m_endpointStates.end() && !src->second.sends) ||
+        (dst != m_endpointStates.end() && !dst->second.receives))
+    {
+        return true;
+    }
+    if (m_linkStates.empty())
+    {
+        return false;
+    }
+    const auto uses = m_allocator.GetUses(index);
+    return std::any_of(uses.begin(), uses.end(), [this](const auto& use) {
+        const auto state = m_linkStates.find(use.link / 2);
+        return state != m_linkStates.end() && !state->second.up;
+    });
+}
+
+std::span<const uint32_t>
+FluidTransport::SelectFlowing()
+{
+    m_flowing.clear();
+    std::copy_if(m_active.begin(),
+                 m_active.end(),
+                 std::back_inserter(m_flowing),
+                 [this](uint32_t index) { return !m_pairs[index].blocked; });
+    return m_flowing;
+}
+
+} // namespace ns3::gradsync

@@ -369,5 +369,6 @@ set(gradsync_benchmarks
 
 # model/fault
 list(APPEND gradsync_unit_tests
+  tests/unit/chaos-test.cc
   tests/unit/fault-injector-test.cc
 )

@@ -136,9 +136,11 @@ list(APPEND gradsync_headers
   model/fabric/load-balancing.h
   model/fabric/object-pool.h
   model/fabric/packet-loss.h
+  model/fabric/packet-pool.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
+  model/fabric/telemetry-record.h
   model/fabric/wire-format.h
 )
 
@@ -147,26 +149,34 @@ list(APPEND gradsync_sources
   model/transport/congestion-control.cc
   model/transport/congestion-controls.cc
   model/transport/dcqcn-control.cc
+  model/transport/dctcp-control.cc
   model/transport/fluid-faults.cc
   model/transport/fluid-service.cc
   model/transport/fluid-transport.cc
+  model/transport/hpcc-control.cc
   model/transport/max-min-allocator.cc
   model/transport/roce-connection-table.cc
   model/transport/roce-nic.cc
   model/transport/roce-queue-pair.cc
   model/transport/roce-transport.cc
+  model/transport/swift-control.cc
+  model/transport/timely-control.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
   model/transport/congestion-control.h
   model/transport/congestion-controls.h
   model/transport/dcqcn-control.h
+  model/transport/dctcp-control.h
   model/transport/fluid-transport.h
+  model/transport/hpcc-control.h
   model/transport/max-min-allocator.h
   model/transport/roce-connection-table.h
   model/transport/roce-nic.h
   model/transport/roce-queue-pair.h
   model/transport/roce-transport.h
+  model/transport/swift-control.h
+  model/transport/timely-control.h
   model/transport/transport.h
 )
 

@@ -4,7 +4,7 @@
 
 #include "ns3/fabric-node.h"
 #include "ns3/fabric-port.h"
-#include "ns3/object-pool.h"
+#include "ns3/packet-pool.h"
 
 #include <utility>
 #include <vector>
@@ -27,9 +27,7 @@ class PacketSink
 class FabricEndpoint final : public FabricNode
 {
   public:
-    FabricEndpoint(uint32_t endpoint,
-                   std::vector<FabricPort*> ports,
-                   ObjectPool<FabricPacket>& pool)
+    FabricEndpoint(uint32_t endpoint, std::vector<FabricPort*> ports, PacketPool& pool)
         : m_endpoint(endpoint),
           m_ports(std::move(ports)),
           m_pool(pool)
@@ -71,7 +69,7 @@ class FabricEndpoint final : public FabricNode
     uint32_t m_endpoint;
     PacketSink* m_sink{nullptr};
     std::vector<FabricPort*> m_ports;
-    ObjectPool<FabricPacket>& m_pool;
+    PacketPool& m_pool;
 };
 
 } // namespace ns3::gradsync

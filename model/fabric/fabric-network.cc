@@ -233,10 +233,26 @@ FabricNetwork::ConnectPorts()
         m_ports[2 * id + 1].SetObserver(this, 2 * id + 1);
         if (IsEthernet(link))
         {
+            InstallTelemetry(id);
             m_ports[2 * id].SetEcnMarker(GetEcnMarker(link.rate));
             m_ports[2 * id + 1].SetEcnMarker(GetEcnMarker(link.rate));
             m_ports[2 * id].SetLoss(m_loss.get());
             m_ports[2 * id + 1].SetLoss(m_loss.get());
+        }
+    }
+}
+
+void
+FabricNetwork::InstallTelemetry(LinkId id)
+{
+    // Switches write, hosts do not (HPCC, figure 4).
+    const auto& link = m_topology->GetLinks()[id];
+    const auto nodes = m_topology->GetNodes();
+    for (const auto& [node, port] : {std::pair{link.a, 2 * id}, std::pair{link.b, 2 * id + 1}})
+    {
+        if (!IsEndpoint(nodes[node].kind))
+        {
+            m_ports[port].SetTelemetry(&m_pool, link.rate);
         }
     }
 }
@@ -295,6 +311,13 @@ PortCounters
 FabricNetwork::GetCounters(size_t index) const
 {
     return m_ports[index].GetCounters(Simulator::Now().GetTimeStep());
+}
+
+uint64_t
+FabricNetwork::GetQueueBytes(size_t index)
+{
+    m_ports[index].Sync(Simulator::Now().GetTimeStep());
+    return m_ports[index].GetQueueBytes();
 }
 
 size_t

@@ -9,9 +9,9 @@
 #include "ns3/link-fault.h"
 #include "ns3/link-state.h"
 #include "ns3/load-balancing.h"
-#include "ns3/object-pool.h"
 #include "ns3/object.h"
 #include "ns3/packet-loss.h"
+#include "ns3/packet-pool.h"
 #include "ns3/routing-tables.h"
 #include "ns3/topology.h"
 #include "ns3/traced-callback.h"
@@ -46,7 +46,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
 
     FabricEndpoint& GetEndpoint(uint32_t endpoint);
 
-    ObjectPool<FabricPacket>& GetPool()
+    PacketPool& GetPool()
     {
         return m_pool;
     }
@@ -57,6 +57,9 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     /// Counters of one direction of a link. \param index 2 * link + (0: a to b, 1: b to a)
     PortCounters GetCounters(size_t index) const;
     size_t GetPortCount() const;
+
+    /// Data bytes that wait at a sending port now. \param index as of GetCounters
+    uint64_t GetQueueBytes(size_t index);
 
     /// Packets that no port counts as dropped: they had no path, or reached a host that receives
     /// nothing.
@@ -88,6 +91,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     void AddSwitch(NodeId node, uint32_t maxFrameBytes);
     std::vector<FabricPort*> GetEgressPorts(NodeId node);
     uint64_t GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes) const;
+    void InstallTelemetry(LinkId id);
     EcnMarker* GetEcnMarker(const DataRate& rate);
 
     bool m_pfc;
@@ -104,7 +108,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
 
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
-    ObjectPool<FabricPacket> m_pool;
+    PacketPool m_pool;
     std::unique_ptr<FabricPort[]> m_ports; //!< 2 a link
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;

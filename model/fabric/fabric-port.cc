@@ -4,6 +4,7 @@
 #include "ns3/ecn-marker.h"
 #include "ns3/fabric-node.h"
 #include "ns3/packet-loss.h"
+#include "ns3/packet-pool.h"
 #include "ns3/switch-buffer.h"
 
 #include <algorithm>
@@ -47,6 +48,10 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     m_counters.dataPackets += packet->kind == PacketKind::Data;
     m_counters.payloadBytes += packet->payloadBytes;
     m_counters.wireBytes += packet->wireBytes;
+    if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
+    {
+        WriteTelemetry(*packet, start);
+    }
     if (m_flying.IsEmpty())
     {
         Schedule(packet->arrival - now, PeekPointer(m_arrival));
@@ -152,6 +157,30 @@ FabricPort::SetEcnMarker(EcnMarker* marker)
 }
 
 void
+FabricPort::SetTelemetry(PacketPool* pool, const DataRate& rate)
+{
+    m_telemetry = pool;
+    m_bitRate = static_cast<double>(rate.GetBitRate());
+}
+
+void
+FabricPort::WriteTelemetry(const FabricPacket& packet, TimeStepCount start)
+{
+    if (!m_telemetry || packet.kind != PacketKind::Data)
+    {
+        return; // a host's port, or an acknowledgement that takes the record home
+    }
+    auto& record = m_telemetry->GetTelemetry(packet);
+    if (record.hopCount < TelemetryRecord::MAX_HOPS)
+    {
+        record.hops[record.hopCount++] = {.bitRate = m_bitRate,
+                                          .sentWireBytes = m_counters.wireBytes,
+                                          .queueBytes = m_queueBytes,
+                                          .at = start};
+    }
+}
+
+void
 FabricPort::Mark(FabricPacket* packet)
 {
     if (m_marker->IsMarked(m_queueBytes))
@@ -219,6 +248,7 @@ FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
 {
     Sync(now);
     m_serialisation = SerialisationTime(rate);
+    m_bitRate = static_cast<double>(rate.GetBitRate());
     m_delay = delay.GetTimeStep();
     if (!m_flying.IsEmpty())
     {
@@ -228,7 +258,7 @@ FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
 }
 
 void
-FabricPort::Flush(ObjectPool<FabricPacket>& pool, TimeStepCount now)
+FabricPort::Flush(PacketPool& pool, TimeStepCount now)
 {
     Sync(now);
     Drop(m_pfc, pool, now);
@@ -238,7 +268,7 @@ FabricPort::Flush(ObjectPool<FabricPacket>& pool, TimeStepCount now)
 }
 
 void
-FabricPort::Drop(PacketFifo& packets, ObjectPool<FabricPacket>& pool, TimeStepCount now)
+FabricPort::Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now)
 {
     while (!packets.IsEmpty())
     {

@@ -4,7 +4,6 @@
 
 #include "ns3/event-impl.h"
 #include "ns3/fabric-packet.h"
-#include "ns3/object-pool.h"
 #include "ns3/ptr.h"
 #include "ns3/serialisation-time.h"
 #include "ns3/simulator-impl.h"
@@ -17,6 +16,7 @@ namespace ns3::gradsync
 class EcnMarker;
 class FabricNode;
 class PacketLoss;
+class PacketPool;
 class SwitchBuffer;
 
 /// Where a host's port takes its data packets from: the transport's scheduler.
@@ -54,9 +54,9 @@ struct PortCounters
     uint64_t payloadBytes{0};
     uint64_t wireBytes{0};
     uint64_t droppedPackets{0};
-    uint64_t ecnMarkedPackets{0};
     uint64_t maxQueueBytes{0};
     TimeStepCount pausedFor{0};
+    uint64_t ecnMarkedPackets{0};
 };
 
 /**
@@ -100,6 +100,9 @@ class FabricPort
 
     /// ECN marking of the packets that wait here; nullptr: none.
     void SetEcnMarker(EcnMarker* marker);
+
+    /// Writes telemetry into the packets that ask for it. \param pool where their records are
+    void SetTelemetry(PacketPool* pool, const DataRate& rate);
 
     /// Random loss on this direction of the link; nullptr: none.
     void SetLoss(PacketLoss* loss)
@@ -155,7 +158,7 @@ class FabricPort
 
     /// Gives all waiting packets to the pool and counts them as dropped; ends a pause by PFC. What
     /// a source holds stays there.
-    void Flush(ObjectPool<FabricPacket>& pool, TimeStepCount now);
+    void Flush(PacketPool& pool, TimeStepCount now);
 
     /// When the last packet on the wire is at the far end; -1: there is none.
     TimeStepCount GetLastArrival(TimeStepCount now);
@@ -198,9 +201,10 @@ class FabricPort
     void Arrive();
     void Depart();
     void Mark(FabricPacket* packet);
+    void WriteTelemetry(const FabricPacket& packet, TimeStepCount start);
     bool StartNext(TimeStepCount start, TimeStepCount now);
     void SetStop(uint8_t reason, bool stopped, TimeStepCount now);
-    void Drop(PacketFifo& packets, ObjectPool<FabricPacket>& pool, TimeStepCount now);
+    void Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now);
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void Restart(TimeStepCount now);
     void ScheduleDeparture(TimeStepCount now);
@@ -228,13 +232,15 @@ class FabricPort
     uint64_t m_markAboveBytes{UINT64_MAX}; //!< the marker is asked from here on
     FabricNode* m_peer{nullptr};
     PacketLoss* m_loss{nullptr};
-    EcnMarker* m_marker{nullptr};
     SimulatorImpl* m_simulator{nullptr};
     Ptr<EventImpl> m_arrival;
     Ptr<EventImpl> m_departure;
     PortCounters m_counters;
     TimeStepCount m_pausedSince{0};
     PortObserver* m_observer{nullptr};
+    EcnMarker* m_marker{nullptr};
+    PacketPool* m_telemetry{nullptr}; //!< null: the port writes none
+    double m_bitRate{0.0};            //!< for telemetry
     uint32_t m_index{0};
 };
 

@@ -10,7 +10,7 @@ FabricSwitch::FabricSwitch(NodeId node,
                            std::vector<FabricPort*> ports,
                            const RoutingTables& routes,
                            const NextHopChooser& chooser,
-                           ObjectPool<FabricPacket>& pool)
+                           PacketPool& pool)
     : m_node(node),
       m_ports(std::move(ports)),
       m_routes(&routes),

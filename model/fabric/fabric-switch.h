@@ -4,6 +4,7 @@
 
 #include "ns3/fabric-node.h"
 #include "ns3/load-balancing.h"
+#include "ns3/packet-pool.h"
 #include "ns3/routing-tables.h"
 #include "ns3/switch-buffer.h"
 
@@ -22,7 +23,7 @@ class FabricSwitch final : public FabricNode
                  std::vector<FabricPort*> ports,
                  const RoutingTables& routes,
                  const NextHopChooser& chooser,
-                 ObjectPool<FabricPacket>& pool);
+                 PacketPool& pool);
 
     /// \throws std::invalid_argument when the buffer cannot hold the headrooms
     void InstallBuffer(const SwitchBuffer::Config& config, std::vector<IngressConfig> ingress);
@@ -56,7 +57,7 @@ class FabricSwitch final : public FabricNode
     std::vector<FabricPort*> m_ports;
     const RoutingTables* m_routes;
     NextHopChooser m_chooser;
-    ObjectPool<FabricPacket>& m_pool;
+    PacketPool& m_pool;
     std::unique_ptr<SwitchBuffer> m_buffer;
     uint64_t m_unroutablePackets{0};
 };

@@ -4,7 +4,7 @@
 namespace ns3::gradsync
 {
 
-LinkFault::LinkFault(PacketLoss* base, int64_t stream, ObjectPool<FabricPacket>& pool)
+LinkFault::LinkFault(PacketLoss* base, int64_t stream, PacketPool& pool)
     : PacketLoss(pool),
       m_base(base),
       m_random(CreateObject<UniformRandomVariable>())

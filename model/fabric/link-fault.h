@@ -14,7 +14,7 @@ class LinkFault final : public PacketLoss
   public:
     /// \param base loss that the link has without any fault; may be nullptr. \param stream random
     /// number stream
-    LinkFault(PacketLoss* base, int64_t stream, ObjectPool<FabricPacket>& pool);
+    LinkFault(PacketLoss* base, int64_t stream, PacketPool& pool);
 
     void SetDown();
 

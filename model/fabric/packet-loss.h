@@ -3,7 +3,7 @@
 #define GRADSYNC_PACKET_LOSS_H
 
 #include "ns3/fabric-packet.h"
-#include "ns3/object-pool.h"
+#include "ns3/packet-pool.h"
 #include "ns3/random-variable-stream.h"
 
 namespace ns3::gradsync
@@ -25,7 +25,7 @@ class PacketLoss
     }
 
   protected:
-    explicit PacketLoss(ObjectPool<FabricPacket>& pool)
+    explicit PacketLoss(PacketPool& pool)
         : m_pool(pool)
     {
     }
@@ -37,7 +37,7 @@ class PacketLoss
     }
 
   private:
-    ObjectPool<FabricPacket>& m_pool;
+    PacketPool& m_pool;
 };
 
 /// Independent random loss of packets on Ethernet links (bit errors).
@@ -46,7 +46,7 @@ class RandomLoss final : public PacketLoss
   public:
     /// \param rate probability in [0, 1]; \param stream random number stream, see
     /// RandomVariableStream
-    RandomLoss(double rate, int64_t stream, ObjectPool<FabricPacket>& pool)
+    RandomLoss(double rate, int64_t stream, PacketPool& pool)
         : PacketLoss(pool),
           m_rate(rate),
           m_random(CreateObject<UniformRandomVariable>())

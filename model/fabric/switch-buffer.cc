@@ -12,7 +12,7 @@ namespace ns3::gradsync
 SwitchBuffer::SwitchBuffer(const Config& config,
                            std::span<FabricPort* const> ports,
                            std::vector<IngressConfig> ingress,
-                           ObjectPool<FabricPacket>& pool)
+                           PacketPool& pool)
     : m_config(config),
       m_ports(ports),
       m_pool(pool)

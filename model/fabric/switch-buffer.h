@@ -4,7 +4,7 @@
 
 #include "ns3/fabric-packet.h"
 #include "ns3/fabric-port.h"
-#include "ns3/object-pool.h"
+#include "ns3/packet-pool.h"
 
 #include <cstdint>
 #include <span>
@@ -52,7 +52,7 @@ class SwitchBuffer
     SwitchBuffer(const Config& config,
                  std::span<FabricPort* const> ports,
                  std::vector<IngressConfig> ingress,
-                 ObjectPool<FabricPacket>& pool);
+                 PacketPool& pool);
 
     /// Takes room for a packet that must wait at `egress`; false: no room, drop it.
     bool Admit(uint16_t ingressPort,
@@ -98,7 +98,7 @@ class SwitchBuffer
     Config m_config;
     std::span<FabricPort* const> m_ports;
     std::vector<Ingress> m_ingress;
-    ObjectPool<FabricPacket>& m_pool;
+    PacketPool& m_pool;
     uint64_t m_sharedBytes{0}; //!< total without the headrooms
     uint64_t m_usedBytes{0};
     uint32_t m_pausingCount{0};

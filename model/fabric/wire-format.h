@@ -46,6 +46,10 @@ RoceDataBytes(uint32_t payloadBytes)
 /// A RoCEv2 acknowledge packet, positive or negative: BTH and AETH.
 inline constexpr uint32_t ROCE_ACK_BYTES = OnWire(ROCE_HEADER_BYTES + AETH_BYTES);
 
+/// In-band telemetry on data packets and on the acknowledgements that return it: five hops of 8
+/// bytes and 2 bytes (HPCC, SIGCOMM 2019, section 4.1).
+inline constexpr uint32_t TELEMETRY_BYTES = 42;
+
 /// A RoCEv2 congestion notification packet: BTH and 16 reserved bytes (annex A17.9.3).
 inline constexpr uint32_t ROCE_CNP_BYTES = OnWire(ROCE_HEADER_BYTES + 16);
 

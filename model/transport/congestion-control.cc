@@ -60,6 +60,13 @@ CongestionControl::SetRate(CongestionFlow& flow, double rate) const
     flow.stepsPerByte = rate < flow.lineRate ? 8.0 * m_stepsPerSecond / rate : 0.0;
 }
 
+double
+CongestionControl::GetFullWindow(const CongestionFlow& flow) const
+{
+    const auto seconds = static_cast<double>(flow.baseRtt) / m_stepsPerSecond;
+    return std::max(flow.lineRate * seconds / (8.0 * flow.packetWireBytes), 1.0);
+}
+
 void
 CongestionControl::SetWindow(CongestionFlow& flow, double packets)
 {

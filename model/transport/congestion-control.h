@@ -5,6 +5,7 @@
 #include "ns3/fabric-packet.h"
 #include "ns3/object-pool.h"
 #include "ns3/object.h"
+#include "ns3/telemetry-record.h"
 
 #include <cstdint>
 
@@ -23,17 +24,17 @@ struct CongestionState
  */
 struct CongestionFlow
 {
+    // Decided.
+    uint32_t windowPackets{UINT32_MAX}; //!< most packets in flight
+    double stepsPerByte{0.0};           //!< pace, time steps a wire byte; 0: line rate
+    TimeStepCount due{0};               //!< no packet may start before
+
     // Told.
     double lineRate;          //!< of the NIC's port, bits per second on the wire
     TimeStepCount baseRtt;    //!< full packet there, acknowledgement back, empty network
     uint32_t hops;            //!< links on the way there
     uint32_t packetWireBytes; //!< a full packet
     uint32_t windowLimit;     //!< packets, whatever the algorithm decides
-
-    // Decided.
-    uint32_t windowPackets{UINT32_MAX}; //!< most packets in flight
-    double stepsPerByte{0.0};           //!< pace, time steps a wire byte; 0: line rate
-    TimeStepCount due{0};               //!< no packet may start before
 
     CongestionState* state{nullptr};
 };
@@ -45,17 +46,19 @@ struct CongestionSignals
     TimeStepCount cnpInterval{0};  //!< receivers notify of marks this often at most; 0: never
     bool delay{false};             //!< acknowledgements carry the round-trip time
     bool telemetry{false};         //!< data packets collect INT, acknowledgements return it
+    bool path{false};              //!< flows know the round-trip time and length of their path
     uint32_t ackEvery{UINT32_MAX}; //!< receivers acknowledge at least every so many packets
 };
 
 /// What an acknowledgement tells.
 struct CongestionFeedback
 {
-    uint32_t ackedPsn;       //!< all before it have arrived
-    uint32_t nextPsn;        //!< next to be sent
-    uint32_t newPackets;     //!< acknowledged by this one
-    uint32_t markedPackets;  //!< of those that arrived since the last acknowledgement, with CE
-    TimeStepCount roundTrip; //!< of the packet that is acknowledged; 0 unless asked for
+    uint32_t ackedPsn;      //!< all before it have arrived
+    uint32_t nextPsn;       //!< next to be sent
+    uint32_t newPackets;    //!< acknowledged by this one
+    uint32_t markedPackets; //!< of those that arrived since the last acknowledgement, with CE
+    const TelemetryRecord* telemetry; //!< null unless asked for
+    TimeStepCount roundTrip;          //!< of the packet that is acknowledged; 0 unless asked for
 };
 
 /**
@@ -96,6 +99,9 @@ class CongestionControl : public Object
   protected:
     /// Sets the pace to a rate in bits per second on the wire; the line rate or more: no pace.
     void SetRate(CongestionFlow& flow, double rate) const;
+
+    /// Packets that fill the line for a round trip through the empty network, at least 1.
+    double GetFullWindow(const CongestionFlow& flow) const;
 
     /// Sets the window, at least one packet and at most the flow's limit.
     static void SetWindow(CongestionFlow& flow, double packets);

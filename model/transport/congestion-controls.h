@@ -14,7 +14,11 @@ namespace ns3::gradsync
 enum CongestionControlKind
 {
     CC_NONE, //!< line rate, held back by PFC only
-    CC_DCQCN
+    CC_DCQCN,
+    CC_DCTCP,
+    CC_HPCC,
+    CC_SWIFT,
+    CC_TIMELY
 };
 
 /// An algorithm that scenarios can name.

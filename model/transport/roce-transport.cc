@@ -9,6 +9,7 @@
 #include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -60,10 +61,21 @@ RoceTransport::GetTypeId()
             .AddAttribute(
                 "CongestionControl",
                 "How queue pairs set their pace and window: none (line rate, held back by PFC "
-                "only) or dcqcn.",
+                "only), dcqcn, dctcp, hpcc, swift or timely.",
                 EnumValue(CC_NONE),
                 MakeEnumAccessor(&RoceTransport::m_congestionControl),
-                MakeEnumChecker(CC_NONE, "none", CC_DCQCN, "dcqcn"))
+                MakeEnumChecker(CC_NONE,
+                                "none",
+                                CC_DCQCN,
+                                "dcqcn",
+                                CC_DCTCP,
+                                "dctcp",
+                                CC_HPCC,
+                                "hpcc",
+                                CC_SWIFT,
+                                "swift",
+                                CC_TIMELY,
+                                "timely"))
             .AddTraceSource("Recovery",
                             "A queue pair goes back to its last acknowledged packet: source and "
                             "destination endpoint, and whether a timeout (true) or a negative "
@@ -101,6 +113,10 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
 {
     m_topology = std::move(topology);
     m_timeoutSteps = m_timeout.GetTimeStep();
+    // Time stamps count about nanoseconds.
+    m_stampShift =
+        static_cast<int>(std::bit_width(static_cast<uint64_t>(NanoSeconds(1).GetTimeStep()))) - 1;
+    m_stampShift = std::max(m_stampShift, 0);
     if (m_ackEvery == 0 && m_windowPackets != 0)
     {
         throw std::invalid_argument(
@@ -111,7 +127,8 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     {
         m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
     }
-    m_fabric->Install(m_topology, std::move(routes), wire::RoceDataBytes(m_mtuBytes));
+    m_routes = std::move(routes);
+    m_fabric->Install(m_topology, m_routes, GetDataBytes(m_mtuBytes));
     InstallNics();
 }
 
@@ -144,6 +161,7 @@ RoceTransport::InstallCongestionControl()
             m_control->Install();
             m_signals = m_control->GetSignals();
             m_dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
+            m_telemetryBytes = m_signals.telemetry ? wire::TELEMETRY_BYTES : 0;
         }
     }
     if (m_signals.ackEvery != UINT32_MAX)
@@ -201,9 +219,46 @@ RoceTransport::OpenFlow(RoceQueuePair& queuePair)
     if (m_control)
     {
         flow.lineRate = GetNic(queuePair).GetBitRate();
-        flow.packetWireBytes = wire::RoceDataBytes(m_mtuBytes);
+        flow.packetWireBytes = GetDataBytes(m_mtuBytes);
+        if (m_signals.path)
+        {
+            MeasurePath(queuePair);
+        }
         m_control->Open(flow);
     }
+}
+
+void
+RoceTransport::MeasurePath(RoceQueuePair& queuePair)
+{
+    // All equal-cost paths are taken to be as long as the first.
+    auto& flow = queuePair.flow;
+    const auto endpoints = m_topology->GetEndpoints();
+    auto node = endpoints[queuePair.src];
+    const auto target = endpoints[queuePair.dst];
+    auto port = queuePair.sourcePort;
+    const double bits = 8.0 * (flow.packetWireBytes + wire::ROCE_ACK_BYTES + m_telemetryBytes);
+    Time total;
+    for (;;)
+    {
+        const auto& link = m_topology->GetLinks()[m_topology->GetPorts(node)[port].link];
+        const auto rate = static_cast<double>(link.rate.GetBitRate());
+        total += 2 * link.delay + Seconds(bits / rate);
+        ++flow.hops;
+        node = link.a == node ? link.b : link.a;
+        if (node == target)
+        {
+            break;
+        }
+        port = m_routes->GetNextHops(node, queuePair.dst)[0];
+    }
+    flow.baseRtt = total.GetTimeStep();
+}
+
+uint32_t
+RoceTransport::GetDataBytes(uint32_t payloadBytes) const
+{
+    return wire::RoceDataBytes(payloadBytes + m_telemetryBytes);
 }
 
 void
@@ -238,10 +293,19 @@ RoceTransport::Send(const Message& message)
 }
 
 void
-RoceTransport::Pace(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start)
+RoceTransport::Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start)
 {
-    m_control->OnSent(flow, wireBytes, start); // may change the pace
-    flow.due = start + static_cast<TimeStepCount>(std::llround(wireBytes * flow.stepsPerByte));
+    packet.feedback = static_cast<uint32_t>(start >> m_stampShift);
+    if (m_signals.telemetry)
+    {
+        m_fabric->GetPool().AttachTelemetry(packet);
+    }
+    if (flow.stepsPerByte > 0.0)
+    {
+        m_control->OnSent(flow, packet.wireBytes, start); // may change the pace
+        const auto gap = std::llround(packet.wireBytes * flow.stepsPerByte);
+        flow.due = start + static_cast<TimeStepCount>(gap);
+    }
 }
 
 void
@@ -295,12 +359,12 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     packet->destination = queuePair.dst;
     packet->flowHash = queuePair.flowHash;
     packet->payloadBytes = static_cast<uint16_t>(payload);
-    packet->wireBytes = static_cast<uint16_t>(wire::RoceDataBytes(static_cast<uint32_t>(payload)));
+    packet->wireBytes = static_cast<uint16_t>(GetDataBytes(static_cast<uint32_t>(payload)));
     packet->kind = PacketKind::Data;
     packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
-    if (queuePair.flow.stepsPerByte > 0.0)
+    if (m_control)
     {
-        Pace(queuePair.flow, packet->wireBytes, start);
+        Equip(queuePair.flow, *packet, start);
     }
     return packet;
 }
@@ -329,7 +393,7 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
 }
 
 void
-RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
 {
     const bool endOfMessage = (packet.flags & PacketFlag::END_OF_MESSAGE) != 0;
     if (packet.psn > queuePair.expectedPsn)
@@ -337,7 +401,7 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
         if (!queuePair.nakSent)
         {
             queuePair.nakSent = true; // one a gap (IBA 9.7.5.2.8)
-            Acknowledge(queuePair, PacketKind::Nak, now);
+            Acknowledge(queuePair, packet, PacketKind::Nak, now);
         }
         return;
     }
@@ -347,7 +411,7 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
         // first time.
         if (m_ackEvery != 0 && (endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
         {
-            Acknowledge(queuePair, PacketKind::Ack, now);
+            Acknowledge(queuePair, packet, PacketKind::Ack, now);
         }
         return;
     }
@@ -357,7 +421,7 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
     const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
     if (m_ackEvery != 0 && (endOfMessage || isDue))
     {
-        Acknowledge(queuePair, PacketKind::Ack, now);
+        Acknowledge(queuePair, packet, PacketKind::Ack, now);
     }
     if (endOfMessage)
     {
@@ -375,12 +439,19 @@ RoceTransport::OnData(RoceQueuePair& queuePair, const FabricPacket& packet, Time
 }
 
 void
-RoceTransport::Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now)
+RoceTransport::Acknowledge(RoceQueuePair& queuePair,
+                           FabricPacket& data,
+                           PacketKind kind,
+                           TimeStepCount now)
 {
     queuePair.lastAckedPsn = queuePair.expectedPsn;
-    auto* packet = MakeControlPacket(queuePair, kind, wire::ROCE_ACK_BYTES);
+    auto* packet = MakeControlPacket(queuePair, kind, wire::ROCE_ACK_BYTES + m_telemetryBytes);
     packet->psn = queuePair.expectedPsn;
-    packet->feedback = queuePair.markedPackets;
+    packet->feedback = m_signals.ecn ? queuePair.markedPackets : data.feedback;
+    if (m_signals.telemetry)
+    {
+        PacketPool::MoveTelemetry(data, *packet);
+    }
     m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
 }
 
@@ -396,6 +467,31 @@ RoceTransport::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
     queuePair.nextNotification = now + m_signals.cnpInterval;
     auto* packet = MakeControlPacket(queuePair, PacketKind::Cnp, wire::ROCE_CNP_BYTES);
     m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+}
+
+void
+RoceTransport::OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+{
+    CongestionFeedback feedback{};
+    feedback.ackedPsn = std::max(packet.psn, queuePair.ackedPsn);
+    feedback.nextPsn = queuePair.nextPsn;
+    feedback.newPackets = feedback.ackedPsn - queuePair.ackedPsn;
+    if (m_signals.ecn)
+    {
+        feedback.markedPackets = packet.feedback - queuePair.marksSeen;
+        queuePair.marksSeen = packet.feedback;
+    }
+    if (m_signals.delay)
+    {
+        // Differences of 32-bit stamps are right up to 4 s.
+        const auto stamp = static_cast<uint32_t>(now >> m_stampShift);
+        feedback.roundTrip = static_cast<TimeStepCount>(stamp - packet.feedback) << m_stampShift;
+    }
+    if ((packet.flags & PacketFlag::TELEMETRY) != 0)
+    {
+        feedback.telemetry = &m_fabric->GetPool().GetTelemetry(packet);
+    }
+    m_control->OnAcknowledgement(queuePair.flow, feedback, now);
 }
 
 void
@@ -433,6 +529,10 @@ RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
 {
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
+    if (m_control)
+    {
+        OnFeedback(queuePair, packet, now);
+    }
     if (packet.psn > queuePair.ackedPsn)
     {
         Advance(queuePair, packet.psn, now);

@@ -80,9 +80,13 @@ class RoceTransport : public Transport, private PacketSink
 
   private:
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
-    void OnData(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
+    void OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
     void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
-    void Acknowledge(RoceQueuePair& queuePair, PacketKind kind, TimeStepCount now);
+    void Acknowledge(RoceQueuePair& queuePair,
+                     FabricPacket& packet,
+                     PacketKind kind,
+                     TimeStepCount now);
+    void OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void OnMarked(RoceQueuePair& queuePair, TimeStepCount now);
     void OnNotification(RoceQueuePair& queuePair, TimeStepCount now);
     FabricPacket* MakeControlPacket(const RoceQueuePair& queuePair,
@@ -95,7 +99,9 @@ class RoceTransport : public Transport, private PacketSink
     void InstallCongestionControl();
     void InstallNics();
     void OpenFlow(RoceQueuePair& queuePair);
-    void Pace(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start);
+    void MeasurePath(RoceQueuePair& queuePair);
+    uint32_t GetDataBytes(uint32_t payloadBytes) const;
+    void Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start);
     RoceQueuePair& Open(const RoceConnection& connection);
     void Close(RoceQueuePair& queuePair);
     RoceNic& GetNic(const RoceQueuePair& queuePair);
@@ -112,8 +118,11 @@ class RoceTransport : public Transport, private PacketSink
     Ptr<CongestionControl> m_control;                         //!< in use; null without
     CongestionSignals m_signals;
     uint8_t m_dataFlags{0}; //!< of every data packet
+    uint32_t m_telemetryBytes{0};
+    int m_stampShift{0}; //!< time steps of a time stamp's unit, as a power of two
     Ptr<FabricNetwork> m_fabric;
     std::shared_ptr<const Topology> m_topology;
+    std::shared_ptr<const RoutingTables> m_routes;
     std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]
     RoceConnectionTable m_connections;
     ObjectPool<RoceMessage> m_messages;

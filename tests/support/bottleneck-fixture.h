@@ -13,6 +13,7 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
@@ -79,7 +80,10 @@ class BottleneckFixture : public ::testing::Test, protected MessageHandler
     /// Runs to `until`. \returns payload bits a second that each source delivered from `from` on
     std::map<uint32_t, double> MeasureRates(Time from, Time until)
     {
-        Simulator::Schedule(from, [this] { m_delivered.clear(); });
+        Simulator::Schedule(from, [this] {
+            m_delivered.clear();
+            SampleQueue();
+        });
         Simulator::Stop(until);
         Simulator::Run();
         std::map<uint32_t, double> rates;
@@ -91,13 +95,29 @@ class BottleneckFixture : public ::testing::Test, protected MessageHandler
         return rates;
     }
 
+    /// Mean of the samples that MeasureRates took of the queue towards host 0.
+    double GetMeanQueueBytes() const
+    {
+        return static_cast<double>(m_queueSum) / static_cast<double>(m_queueSamples);
+    }
+
+    /// Longest of these samples.
+    uint64_t GetLongestQueueBytes() const
+    {
+        return m_longestSample;
+    }
+
+    /// The switch's port towards host 0: of link 0, the direction that carries more.
+    size_t GetBottleneck() const
+    {
+        const auto links = m_transport->GetLinkStatistics();
+        return links[0].payloadBytes > links[1].payloadBytes ? 0 : 1;
+    }
+
     /// Marked packets of all data packets that passed the first link towards host 0.
     double GetMarkShare() const
     {
-        // Link 0 joins host 0, its end a or b, to the switch: the direction that marks is the
-        // switch's.
-        const auto links = m_transport->GetLinkStatistics();
-        const auto& down = links[0].payloadBytes > links[1].payloadBytes ? links[0] : links[1];
+        const auto down = m_transport->GetLinkStatistics()[GetBottleneck()];
         return static_cast<double>(down.ecnMarkedPackets) / static_cast<double>(down.packets);
     }
 
@@ -116,8 +136,20 @@ class BottleneckFixture : public ::testing::Test, protected MessageHandler
     uint64_t m_messageBytes{100'000};
     std::map<uint32_t, uint64_t> m_delivered; //!< messages by source
     Ptr<RoceTransport> m_transport;
+    uint64_t m_queueSum{0};
+    uint64_t m_queueSamples{0};
+    uint64_t m_longestSample{0};
 
   private:
+    void SampleQueue()
+    {
+        const auto queue = m_transport->GetFabric()->GetQueueBytes(GetBottleneck());
+        m_queueSum += queue;
+        m_longestSample = std::max(m_longestSample, queue);
+        ++m_queueSamples;
+        Simulator::Schedule(MicroSeconds(7), [this] { SampleQueue(); });
+    }
+
     void Post(uint32_t src, uint32_t dst)
     {
         m_transport->Send({src, dst, 0, m_messageBytes, uint64_t{src} * 1000 + dst, this});

@@ -2,7 +2,11 @@
 #include "support/bottleneck-fixture.h"
 
 #include "ns3/dcqcn-control.h"
+#include "ns3/dctcp-control.h"
 #include "ns3/ecn-marker.h"
+#include "ns3/hpcc-control.h"
+#include "ns3/swift-control.h"
+#include "ns3/timely-control.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -147,6 +151,236 @@ TEST_F(DcqcnNetworkTest, FlowsConvergeToEqualSharesOfABusyLinkAndAShortQueue)
     const auto share = GetMarkShare();
     EXPECT_GT(share, 1.03e-3 / 2);
     EXPECT_LT(share, 1.03e-3 * 2);
+}
+
+/// A flow at 10 Gb/s with packets of 1500 B and a base round trip of 40 us, without a network.
+class SingleFlow
+{
+  public:
+    explicit SingleFlow(Ptr<CongestionControl> control)
+        : m_control(control)
+    {
+        m_flow.lineRate = 10e9;
+        m_flow.baseRtt = 40 * US;
+        m_flow.hops = 2;
+        m_flow.packetWireBytes = 1500;
+        m_flow.windowLimit = UINT32_MAX;
+        m_control->Install();
+        m_control->Open(m_flow);
+    }
+
+    void Acknowledge(CongestionFeedback feedback, TimeStepCount now = 0)
+    {
+        m_control->OnAcknowledgement(m_flow, feedback, now);
+    }
+
+    template <typename STATE>
+    const STATE& GetState() const
+    {
+        return *static_cast<const STATE*>(m_flow.state);
+    }
+
+    CongestionFlow m_flow{};
+    Ptr<CongestionControl> m_control;
+};
+
+TEST(DctcpControl, ShrinksOnceAWindowByTheMarkedShare)
+{
+    tests::UsePicoseconds();
+    SingleFlow flow(CreateObject<DctcpControl>());
+    // 10 Gb/s * 40 us / 8 / 1500 B = 33.3 packets.
+    EXPECT_EQ(flow.m_flow.windowPackets, 33U);
+    CongestionFeedback feedback{};
+    feedback.ackedPsn = 10;
+    feedback.newPackets = 10;
+    feedback.markedPackets = 5;
+    feedback.nextPsn = 43;
+    flow.Acknowledge(feedback);
+    // Equation 1 from alpha = 1: 15/16 + 1/16 * 5/10 = 31/32; equation 2: W (1 - alpha / 2).
+    const auto once = 100.0 / 3 * (1 - 31.0 / 64);
+    EXPECT_NEAR(flow.GetState<DctcpState>().window, once, 1e-9);
+    feedback.ackedPsn = 43; // the rest of the same window
+    flow.Acknowledge(feedback);
+    EXPECT_NEAR(flow.GetState<DctcpState>().window, once, 1e-9);
+}
+
+TEST(TimelyControl, FollowsAlgorithm1)
+{
+    tests::UsePicoseconds();
+    SingleFlow flow(CreateObject<TimelyControl>());
+    const auto acknowledge = [&flow](int64_t rttUs) {
+        CongestionFeedback feedback{};
+        feedback.roundTrip = rttUs * US;
+        flow.Acknowledge(feedback);
+        return flow.GetState<TimelyState>().rate / 1e9;
+    };
+    acknowledge(1000); // the first tells no difference
+    // Above T_high = 500 us: R (1 - 0.8 (1 - 500 / 1000)).
+    EXPECT_NEAR(acknowledge(1000), 6.0, 1e-9);
+    EXPECT_NEAR(acknowledge(40), 6.01, 1e-9); // below T_low: + 10 Mb/s
+    // The difference is averaged: -840 after 960 of fall (weight 7/8), then 7/8 * 60 - 1/8 * 840.
+    EXPECT_NEAR(acknowledge(100), 6.02, 1e-9); // gradient -52.5 / 20 us
+    // 7/8 * 80 - 1/8 * 52.5 = 63.4 us: a gradient above 1 counts as 1, R (1 - 0.8).
+    EXPECT_NEAR(acknowledge(180), 6.02 * 0.2, 1e-9);
+}
+
+TEST(SwiftControl, DecreasesByTheExcessOverTheTargetOnceARoundTrip)
+{
+    tests::UsePicoseconds();
+    auto control = CreateObject<SwiftControl>();
+    control->SetAttribute("FlowScalingRange", TimeValue(Time(0)));
+    SingleFlow flow(control);
+    CongestionFeedback feedback{};
+    feedback.newPackets = 1;
+    feedback.roundTrip = 36 * US; // target: 25 us + 2 hops of 1 us = 27 us
+    flow.Acknowledge(feedback, 100 * US);
+    // 1 - 0.8 (36 - 27) / 36 = 0.8
+    EXPECT_NEAR(flow.GetState<SwiftState>().window, 100.0 / 3 * 0.8, 1e-9);
+    flow.Acknowledge(feedback, 135 * US); // within the round trip: nothing
+    EXPECT_NEAR(flow.GetState<SwiftState>().window, 100.0 / 3 * 0.8, 1e-9);
+    feedback.roundTrip = 20 * US;
+    flow.Acknowledge(feedback, 137 * US);
+    EXPECT_NEAR(flow.GetState<SwiftState>().window, 80.0 / 3 + 3.0 / 80, 1e-9);
+}
+
+TEST(SwiftControl, TargetGrowsAsTheWindowShrinks)
+{
+    tests::UsePicoseconds();
+    auto control = CreateObject<SwiftControl>();
+    const SingleFlow flow(control);
+    // Section 3.5: nothing at fs_max_cwnd = 100, the whole range of 50 us at fs_min_cwnd = 0.1, and
+    // (1/sqrt(1) - 1/10) / (1/sqrt(0.1) - 1/10) of it at 1.
+    EXPECT_NEAR(control->GetTarget(flow.m_flow, 100.0) / US, 27.0, 1e-6);
+    EXPECT_NEAR(control->GetTarget(flow.m_flow, 0.01) / US, 77.0, 1e-6);
+    EXPECT_NEAR(control->GetTarget(flow.m_flow, 1.0) / US,
+                27.0 + 50.0 * 0.9 / (std::sqrt(10.0) - 0.1),
+                1e-6);
+}
+
+TEST(HpccControl, AimsAtTheTargetUtilisationOfTheBusiestLink)
+{
+    tests::UsePicoseconds();
+    SingleFlow flow(CreateObject<HpccControl>());
+    const auto& state = flow.GetState<HpccState>();
+    EXPECT_DOUBLE_EQ(state.window, 50000.0); // B T = 10 Gb/s * 40 us
+    TelemetryRecord record{};
+    record.hopCount = 1;
+    record.hops[0] = {.bitRate = 10e9, .sentWireBytes = 0, .queueBytes = 20000, .at = 1};
+    CongestionFeedback feedback{};
+    feedback.telemetry = &record;
+    feedback.ackedPsn = 1;
+    feedback.nextPsn = 30;
+    flow.Acknowledge(feedback); // the first only sets L
+    EXPECT_DOUBLE_EQ(state.window, 50000.0);
+    // A round trip later: the link was full, 50 kB in 40 us, and min(qlen) = 10 kB waited:
+    // U = 10 / 50 + 1 = 1.2, so W = 50000 / (1.2 / 0.95) + 50000 * 0.05 / 100.
+    record.hops[0] = {.bitRate = 10e9,
+                      .sentWireBytes = 50000,
+                      .queueBytes = 10000,
+                      .at = 40 * US + 1};
+    feedback.ackedPsn = 2;
+    flow.Acknowledge(feedback);
+    EXPECT_NEAR(state.window, 50000 * 0.95 / 1.2 + 25, 1e-6);
+    // R = W / T.
+    EXPECT_NEAR(8e12 / flow.m_flow.stepsPerByte, state.window * 8 / 40e-6, 1.0);
+}
+
+/// Two flows through one link of 10 Gb/s with 10 us a link; packets of 1500 B on the wire.
+/// Base round trip: 4 * 10 us + 2 * (1.2 us + 0.07 us) = 42.5 us, which is 35.4 packets.
+class TwoFlowTest : public tests::BottleneckFixture
+{
+  protected:
+    void InstallWith(const char* control, uint32_t payload = 1418, Time delay = MicroSeconds(10))
+    {
+        Set("CongestionControl", StringValue(control));
+        Set("Mtu", UintegerValue(payload));
+        InstallStar(3, "10Gbps", delay);
+    }
+
+    static constexpr double PAYLOAD_RATE = 10e9 * 1418 / 1500;
+    static constexpr double PACKET = 1500.0;
+};
+
+TEST_F(TwoFlowTest, DctcpHoldsTheQueueBelowKPlusN)
+{
+    SetControl("dctcp", "InitialWindowPackets", UintegerValue(1));
+    SetFabric("EcnReferenceRate", DataRateValue(DataRate(0)));
+    SetFabric("EcnMinBytes", UintegerValue(30000)); // K = 20 packets, above C RTT / 7 = 5
+    SetFabric("EcnMaxBytes", UintegerValue(30000));
+    InstallWith("dctcp");
+    Start(1, 0);
+    Simulator::Schedule(MilliSeconds(5), [this] { Start(2, 0); });
+    const auto rates = MeasureRates(MilliSeconds(20), MilliSeconds(120));
+    const auto total = rates.at(1) + rates.at(2);
+    EXPECT_GT(total, 0.98 * PAYLOAD_RATE); // equation 13: such a K loses no throughput
+    EXPECT_NEAR(rates.at(1) / total, 0.5, 0.02);
+    // Equation 10: Q_max = K + N = 22 packets in the steady state, give or take the packet on the
+    // wire and the window that is not a whole number.
+    const auto longest = GetLongestQueueBytes();
+    EXPECT_GE(static_cast<double>(longest), 20 * PACKET);
+    EXPECT_LE(static_cast<double>(longest), 24 * PACKET);
+    // Section 3.3: alpha = sqrt(2 / W*) with W* = (C RTT + K) / N = 27.7: 0.27 of the packets are
+    // marked.
+    EXPECT_NEAR(GetMarkShare(), 0.27, 0.08);
+}
+
+TEST_F(TwoFlowTest, SwiftHoldsTheDelayAtItsTarget)
+{
+    SetControl("swift", "BaseTarget", TimeValue(MicroSeconds(60)));
+    SetControl("swift", "HopTarget", TimeValue(Time(0)));
+    SetControl("swift", "FlowScalingRange", TimeValue(Time(0)));
+    InstallWith("swift");
+    Start(1, 0);
+    Simulator::Schedule(MilliSeconds(5), [this] { Start(2, 0); });
+    const auto rates = MeasureRates(MilliSeconds(50), MilliSeconds(250));
+    const auto total = rates.at(1) + rates.at(2);
+    EXPECT_GT(total, 0.98 * PAYLOAD_RATE);
+    EXPECT_NEAR(rates.at(1) / total, 0.5, 0.02);
+    // 60 - 42.5 us of queueing are 21.9 kB; the windows grow by a packet each per round trip and
+    // fall by 0.8 of a small excess: at most 2 packets from there.
+    EXPECT_NEAR(GetMeanQueueBytes(), 17.5e-6 * 10e9 / 8, 2 * PACKET);
+}
+
+TEST_F(TwoFlowTest, TimelyKeepsTheRoundTripBetweenItsThresholds)
+{
+    // The base round trip, 18.5 us, is well below T_low = 50 us, as in the paper.
+    InstallWith("timely", 1418, MicroSeconds(4));
+    Start(1, 0);
+    Start(2, 0);
+    const auto rates = MeasureRates(MilliSeconds(100), MilliSeconds(300));
+    // No equal shares are asked for: TIMELY has no unique fixed point (CoNEXT 2016, theorem 4).
+    EXPECT_GT(rates.at(1) + rates.at(2), 0.9 * PAYLOAD_RATE);
+    // Rates shrink only once the round trip passes T_low = 50 us, so the queue reaches that, less
+    // the base round trip: 39 kB; and they shrink at once, far from T_high = 500 us.
+    const auto longest = static_cast<double>(GetLongestQueueBytes());
+    EXPECT_GT(longest, (50 - 18.5) * 1e-6 * 10e9 / 8);
+    EXPECT_LT(longest, 2 * (50 - 18.5) * 1e-6 * 10e9 / 8);
+}
+
+TEST_F(TwoFlowTest, HpccLeavesFivePercentIdleAndNoQueue)
+{
+    SetControl("hpcc", "ExpectedFlows", UintegerValue(20));
+    InstallWith("hpcc", 1376); // 42 B of telemetry: still 1500 B on the wire
+    Start(1, 0);
+    Simulator::Schedule(MilliSeconds(5), [this] { Start(2, 0); });
+    const auto rates = MeasureRates(MilliSeconds(100), MilliSeconds(200));
+    const auto total = rates.at(1) + rates.at(2);
+    // Where W = W (eta / U) + W_AI: U = eta + N (1 - eta) / 20 = 0.955.
+    EXPECT_NEAR(total / (10e9 * 1376 / 1500), 0.955, 0.01);
+    EXPECT_NEAR(rates.at(1) / total, 0.5, 0.02);
+    EXPECT_LT(GetMeanQueueBytes(), PACKET);
+}
+
+TEST_F(TwoFlowTest, HpccDrainsTheQueueOfANewcomerInAFewRoundTrips)
+{
+    InstallWith("hpcc", 1376);
+    Start(1, 0);
+    Simulator::Schedule(MilliSeconds(2), [this] { Start(2, 0); });
+    MeasureRates(MilliSeconds(2) + MicroSeconds(5 * 43), MilliSeconds(3));
+    // The newcomer's first window is one bandwidth-delay product, 53 kB, on top of a busy link.
+    const auto longest = m_transport->GetLinkStatistics()[GetBottleneck()].maxQueueBytes;
+    EXPECT_GT(static_cast<double>(longest), 10 * PACKET);
+    EXPECT_LT(GetMeanQueueBytes(), 2 * PACKET);
 }
 
 } // namespace

@@ -393,7 +393,7 @@ TEST_F(FaultInjectorTest, NoPacketOvertakesAnotherWhenADelayShrinks)
 
 TEST_F(FaultInjectorTest, LossesComeInBurstsOfTheLengthOfTheModel)
 {
-    ObjectPool<FabricPacket> pool;
+    PacketPool pool;
     LinkFault fault(nullptr, 7, pool);
     fault.SetLoss({.lossGood = 0.0, .lossBad = 1.0, .goodToBad = 0.01, .badToGood = 0.2});
     FabricPacket packet{};
@@ -416,7 +416,7 @@ TEST_F(FaultInjectorTest, LossesComeInBurstsOfTheLengthOfTheModel)
 
 TEST_F(FaultInjectorTest, ALinkThatReturnsLosesWhatItHeldWhenItDied)
 {
-    ObjectPool<FabricPacket> pool;
+    PacketPool pool;
     LinkFault fault(nullptr, 7, pool);
     FabricPacket packet{};
     packet.kind = PacketKind::Pause; // random losses spare it, a dead link does not

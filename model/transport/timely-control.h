@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TIMELY_CONTROL_H
+#define GRADSYNC_TIMELY_CONTROL_H
+
+#include "ns3/congestion-control.h"
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// What TIMELY remembers of a flow.
+struct TimelyState : CongestionState
+{
+    TimelyState* next;
+    double rate;          //!< bits per second
+    double previousRtt;   //!< time steps; 0: none yet
+    double rttDifference; //!< time steps, averaged
+    uint32_t calmEvents;  //!< in a row with a gradient of 0 or less
+};
+
+/**
+ * TIMELY (Mittal et al., "TIMELY: RTT-based congestion control for the datacenter", SIGCOMM 2015,
+ * algorithm 1): a rate that follows the gradient of the round-trip time.
+ */
+class TimelyControl final : public StatefulCongestionControl<TimelyState>
+{
+  public:
+    static TypeId GetTypeId();
+
+    CongestionSignals GetSignals() const override;
+    void Open(CongestionFlow& flow) override;
+    void OnAcknowledgement(CongestionFlow& flow,
+                           const CongestionFeedback& feedback,
+                           TimeStepCount now) override;
+
+  private:
+    double ComputeRate(TimelyState& state, double rtt, double baseRtt) const;
+
+    double m_ewmaWeight;
+    double m_decrease;
+    DataRate m_additiveStep;
+    Time m_lowThreshold;
+    Time m_highThreshold;
+    Time m_minRtt;
+    uint32_t m_hyperEvents;
+    uint32_t m_segmentPackets;
+    DataRate m_minRate;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TIMELY_CONTROL_H

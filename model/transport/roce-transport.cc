@@ -81,7 +81,12 @@ RoceTransport::GetTypeId()
                             "destination endpoint, and whether a timeout (true) or a negative "
                             "acknowledgement (false) made it.",
                             MakeTraceSourceAccessor(&RoceTransport::m_recoveryTrace),
-                            "ns3::gradsync::RoceTransport::RecoveryCallback");
+                            "ns3::gradsync::RoceTransport::RecoveryCallback")
+            .AddTraceSource("Payload",
+                            "A receiver takes a data packet: tag of the message, offset in it and "
+                            "number of bytes.",
+                            MakeTraceSourceAccessor(&RoceTransport::m_payloadTrace),
+                            "ns3::gradsync::RoceTransport::PayloadCallback");
     return tid;
 }
 
@@ -418,6 +423,12 @@ RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCo
     ++queuePair.expectedPsn;
     queuePair.nakSent = false;
     m_goodputBytes += packet.payloadBytes;
+    if (!m_payloadTrace.IsEmpty()) [[unlikely]]
+    {
+        const auto* message = queuePair.receiving;
+        const auto index = packet.psn - message->firstPsn;
+        m_payloadTrace(message->tag, uint64_t{index} * m_mtuBytes, packet.payloadBytes);
+    }
     const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
     if (m_ackEvery != 0 && (endOfMessage || isDue))
     {

@@ -47,6 +47,9 @@ class RoceTransport : public Transport, private PacketSink
     /// packet.
     using RecoveryCallback = void (*)(uint32_t src, uint32_t dst, bool isTimeout);
 
+    /// Signature of the trace source "Payload": bytes of a message that the receiver takes.
+    using PayloadCallback = void (*)(uint64_t tag, uint64_t offsetBytes, uint32_t bytes);
+
     /// The fabric, whose Attributes may be set until Install.
     Ptr<FabricNetwork> GetFabric() const;
 
@@ -128,7 +131,8 @@ class RoceTransport : public Transport, private PacketSink
     ObjectPool<RoceMessage> m_messages;
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
-    TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace; //!< trace source "Recovery"
+    TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace;    //!< trace source "Recovery"
+    TracedCallback<uint64_t, uint64_t, uint32_t> m_payloadTrace; //!< trace source "Payload"
 };
 
 } // namespace ns3::gradsync

@@ -383,5 +383,39 @@ TEST_F(TwoFlowTest, HpccDrainsTheQueueOfANewcomerInAFewRoundTrips)
     EXPECT_LT(GetMeanQueueBytes(), 2 * PACKET);
 }
 
+/// Four flows into one host.
+class FairShareTest : public tests::BottleneckFixture,
+                      public ::testing::WithParamInterface<const char*>
+{
+};
+
+TEST_P(FairShareTest, FlowsGetEqualSharesWithinTwoPercent)
+{
+    constexpr uint32_t FLOWS = 4;
+    Set("CongestionControl", StringValue(GetParam()));
+    Set("Mtu", UintegerValue(4096));
+    SetControl("hpcc", "ExpectedFlows", UintegerValue(FLOWS));
+    SetFabric("EcnMaxProbability", DoubleValue(0.1));
+    InstallStar(FLOWS + 1, "10Gbps", MicroSeconds(20)); // 100 kB under way: several packets each
+    for (uint32_t src = 1; src <= FLOWS; ++src)
+    {
+        Start(src, 0);
+    }
+    const auto rates = MeasureRates(MilliSeconds(100), MilliSeconds(1100));
+    ASSERT_EQ(rates.size(), FLOWS);
+    const auto total =
+        std::accumulate(rates.begin(), rates.end(), 0.0, [](auto sum, const auto& r) {
+            return sum + r.second;
+        });
+    for (const auto& [src, rate] : rates)
+    {
+        EXPECT_NEAR(rate / (total / FLOWS), 1.0, 0.02) << "flow " << src;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms,
+                         FairShareTest,
+                         ::testing::Values("none", "dcqcn", "dctcp", "hpcc", "swift"));
+
 } // namespace
 } // namespace ns3::gradsync

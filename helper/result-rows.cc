@@ -15,11 +15,12 @@ namespace
 
 constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
                                         "bound_s,times_bound,"
-                                        "cross_rack_bytes,goodput_bytes,wire_bytes,"
+                                        "cross_rack_bytes,peak_received_bytes,longest_chain,"
+                                        "goodput_bytes,wire_bytes,"
                                         "dropped_packets,ecn_marked_packets,pfc_pause_s,"
                                         "retransmitted_packets,packet_hops,events,wall_s,"
                                         "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 19;
+constexpr size_t SUMMARY_COLUMN_COUNT = 21;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -109,7 +110,7 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
         return summary.iterations > 0 ? FormatPicoseconds(picoseconds) : std::string();
     };
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
-    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
                        hasSeed ? "" : fmt::format("{},", summary.seed),
                        summary.workers,
                        summary.oversubscription,
@@ -119,6 +120,8 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
                        isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
                        isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
                        summary.crossRackBytes,
+                       summary.peakReceivedBytes,
+                       summary.longestChain,
                        summary.goodputBytes,
                        summary.wireBytes,
                        summary.droppedPackets,
@@ -222,6 +225,8 @@ ToJson(const RunSummary& summary)
     json["meanBoundSeconds"] = summary.meanBoundSeconds;
     json["timesBound"] = summary.timesBound;
     json["crossRackBytes"] = summary.crossRackBytes;
+    json["peakReceivedBytes"] = summary.peakReceivedBytes;
+    json["longestChain"] = summary.longestChain;
     json["goodputBytes"] = summary.goodputBytes;
     json["wireBytes"] = summary.wireBytes;
     json["droppedPackets"] = summary.droppedPackets;
@@ -251,6 +256,8 @@ ToSummary(const Json& json)
     json.at("meanBoundSeconds").get_to(summary.meanBoundSeconds);
     json.at("timesBound").get_to(summary.timesBound);
     json.at("crossRackBytes").get_to(summary.crossRackBytes);
+    json.at("peakReceivedBytes").get_to(summary.peakReceivedBytes);
+    json.at("longestChain").get_to(summary.longestChain);
     json.at("goodputBytes").get_to(summary.goodputBytes);
     json.at("wireBytes").get_to(summary.wireBytes);
     json.at("droppedPackets").get_to(summary.droppedPackets);

@@ -114,7 +114,14 @@ PrintResultTable(const Scenario& scenario, const RunSummaries& summaries, std::o
     {
         header.push_back(axis.path);
     }
-    header.insert(header.end(), {"ICT ms", "x best", "x bound", "cross-rack bytes", "status"});
+    header.insert(header.end(),
+                  {"ICT ms",
+                   "x best",
+                   "x bound",
+                   "cross-rack bytes",
+                   "chain",
+                   "peak receiver bytes",
+                   "status"});
     TextTable table(std::move(header));
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
@@ -132,6 +139,8 @@ PrintResultTable(const Scenario& scenario, const RunSummaries& summaries, std::o
         row.push_back(ok && summary->timesBound > 0.0 ? fmt::format("{:.3f}", summary->timesBound)
                                                       : "-");
         row.push_back(ok ? std::to_string(summary->crossRackBytes) : "-");
+        row.push_back(ok ? std::to_string(summary->longestChain) : "-");
+        row.push_back(ok ? std::to_string(summary->peakReceivedBytes) : "-");
         row.emplace_back(ok ? "ok" : summary ? "unfinished" : "crashed");
         table.AddRow(std::move(row));
     }

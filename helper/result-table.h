@@ -26,8 +26,8 @@ class TextTable
 
 /**
  * Prints one row per run: the sweep, the mean ICT in ms, its ratio to the best run that differs in
- * the series only, bytes across racks, status. The series is that of the plot hints, or the last
- * swept parameter.
+ * the series only and to the bound of any all-reduce, what the plans move, status. The series is
+ * that of the plot hints, or the last swept parameter.
  */
 void PrintResultTable(const Scenario& scenario,
                       const RunSummaries& summaries,

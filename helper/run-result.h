@@ -31,6 +31,8 @@ struct RunSummary
     double meanBoundSeconds{0.0}; //!< least time of an all-reduce, mean over the same iterations
     double timesBound{0.0};       //!< time of the exchanges over their bounds; 0: there is none
     uint64_t crossRackBytes{0};
+    uint64_t peakReceivedBytes{0}; //!< most message bytes of an iteration that one rank receives
+    uint32_t longestChain{0};      //!< transfers, of any job's plan
     uint64_t goodputBytes{0};
     uint64_t wireBytes{0};
     uint64_t droppedPackets{0};

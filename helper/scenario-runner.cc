@@ -237,26 +237,28 @@ SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
     summary.packetHops = statistics.dataPacketHops;
 }
 
-/// Message bytes between racks, over the iterations that were done.
-uint64_t
-CountCrossRackBytes(const std::vector<PlannedJob>& jobs,
-                    const std::vector<IterationRecord>& iterations)
+/// What the plans move; bytes between racks over the iterations that were done.
+void
+SummarisePlans(const std::vector<PlannedJob>& jobs,
+               const std::vector<IterationRecord>& iterations,
+               RunSummary& summary)
 {
-    std::vector<uint64_t> perIteration(jobs.size(), 0);
+    std::vector<uint64_t> crossRack(jobs.size(), 0); // of an iteration
     for (size_t job = 0; job < jobs.size(); ++job)
     {
-        for (const auto& crossing :
-             ComputePlanStatistics(*jobs[job].plan, jobs[job].rankGroups).crossings)
+        const auto statistics = ComputePlanStatistics(*jobs[job].plan, jobs[job].rankGroups);
+        for (const auto& crossing : statistics.crossings)
         {
-            perIteration[job] += crossing.level == "rack" ? crossing.bytes : 0;
+            crossRack[job] += crossing.level == "rack" ? crossing.bytes : 0;
         }
+        summary.peakReceivedBytes =
+            std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
+        summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
     }
-    uint64_t bytes = 0;
     for (const auto& record : iterations)
     {
-        bytes += perIteration[record.job];
+        summary.crossRackBytes += crossRack[record.job];
     }
-    return bytes;
 }
 
 uint64_t
@@ -366,7 +368,7 @@ RunScenario(const ResolvedRun& run, const ProgressCallback& progress)
     Simulate(run, planned, progress, result);
     SummariseTimes(result, result.summary);
     SummariseBounds(run, result);
-    result.summary.crossRackBytes = CountCrossRackBytes(planned, result.iterations);
+    SummarisePlans(planned, result.iterations, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

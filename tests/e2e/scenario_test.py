@@ -32,6 +32,8 @@ RUN_COLUMNS = {
     "bound_s",
     "times_bound",
     "cross_rack_bytes",
+    "peak_received_bytes",
+    "longest_chain",
     "goodput_bytes",
     "wire_bytes",
     "dropped_packets",
@@ -80,6 +82,57 @@ def test_smoke_times_are_those_of_the_closed_form(smoke):
     assert float(runs["2", "ps"]["times_bound"]) == pytest.approx(1.608 / 1.4, abs=1e-6)
     # 2 (w - w_r) K = 2 * 4 * 1 MB across racks per iteration, and there are 2.
     assert int(runs["2", "ps"]["cross_rack_bytes"]) == 2 * 8_000_000
+
+
+# Bytes across racks in K and longest chain, by the table of doc/schemes.rst; RAT's at 1:1 are those
+# of PS. Spine-leaf: w = 16 in r = 4 racks of w_r = 4.
+SPINE_LEAF_TABLE = {
+    "ps": (2 * (16 - 4), 2),
+    "byteps": (2 * (16 - 4), 2),  # machines of one GPU: co-located PS
+    "ring": (2 * 4 * 15 / 16, 2 * 15),
+    "rat": (2 * 3, 4),
+    "hierarchical": (2 * 3, 2 * 3 + 2 * 3 + 3),
+    "plink": (2 * 3, 4),
+    "halving-doubling": (2 * 3, 2 * 4),
+    "k-nomial": (2 * 3, 2 * 4),
+    "blueconnect": (2 * 3, 2 * (3 + 3)),
+    "torus-2d": (2 * 3, 2 * (3 + 3)),
+}
+# Fat-tree: r = 8 racks of 2 in 4 pods; only the racks are oversubscribed.
+FAT_TREE_TABLE = {
+    "ps": (2 * (16 - 2), 2),
+    "byteps": (2 * (16 - 2), 2),
+    "ring": (2 * 8 * 15 / 16, 2 * 15),
+    "rat": (2 * 7, 4),
+    "hierarchical": (2 * 7, 2 * 1 + 2 * 7 + 1),
+    "plink": (2 * 7, 4),
+    "halving-doubling": (2 * 7, 2 * 4),
+    "k-nomial": (2 * 7, 2 * 4),
+    "blueconnect": (2 * 7, 2 * (1 + 1 + 3)),
+}
+
+
+@pytest.mark.parametrize(
+    "file, table",
+    [
+        ("scheme-comparison.json", SPINE_LEAF_TABLE),
+        ("scheme-comparison-fat-tree.json", FAT_TREE_TABLE),
+    ],
+)
+def test_scheme_comparison_moves_what_the_closed_forms_say(program, tmp_path, file, table):
+    result = program(f"--scenario={SCENARIOS / file}", "--out=r", "--set=transport=fluid")
+    assert result.returncode == 0, result.stderr
+    runs = rows_of(tmp_path / "r" / "runs.csv")
+    assert len(runs) == 3 * 14
+    for run in runs:
+        scheme = run["scheme.kind"]
+        if scheme == "rat" and run["oversubscription"] == "1":
+            scheme = "ps"
+        if scheme in table:
+            crossing, chain = table[scheme]
+            assert int(run["cross_rack_bytes"]) == crossing * 15_360_000, run
+            assert int(run["longest_chain"]) == chain, run
+        assert float(run["times_bound"]) >= 1 - 1e-6, run
 
 
 def test_iterations_and_runs_agree(smoke):

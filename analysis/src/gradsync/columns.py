@@ -12,6 +12,8 @@ _COLUMNS = {
     "bound_s": ("Least time of an all-reduce", "s"),
     "times_bound": ("Exchange time over the bound", ""),
     "cross_rack_bytes": ("Bytes across racks", "B"),
+    "peak_received_bytes": ("Most bytes that a rank receives", "B"),
+    "longest_chain": ("Longest chain of transfers", ""),
     "goodput_bytes": ("Payload delivered", "B"),
     "wire_bytes": ("Bytes on links", "B"),
     "dropped_packets": ("Dropped packets", ""),

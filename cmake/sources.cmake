@@ -150,6 +150,7 @@ list(APPEND gradsync_sources
   model/transport/congestion-controls.cc
   model/transport/dcqcn-control.cc
   model/transport/dctcp-control.cc
+  model/transport/factory-text.cc
   model/transport/fluid-faults.cc
   model/transport/fluid-service.cc
   model/transport/fluid-transport.cc
@@ -160,7 +161,11 @@ list(APPEND gradsync_sources
   model/transport/roce-queue-pair.cc
   model/transport/roce-transport.cc
   model/transport/swift-control.cc
+  model/transport/tcp-connection.cc
+  model/transport/tcp-network.cc
+  model/transport/tcp-transport.cc
   model/transport/timely-control.cc
+  model/transport/topology-routing.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
@@ -168,6 +173,7 @@ list(APPEND gradsync_headers
   model/transport/congestion-controls.h
   model/transport/dcqcn-control.h
   model/transport/dctcp-control.h
+  model/transport/factory-text.h
   model/transport/fluid-transport.h
   model/transport/hpcc-control.h
   model/transport/max-min-allocator.h
@@ -176,7 +182,11 @@ list(APPEND gradsync_headers
   model/transport/roce-queue-pair.h
   model/transport/roce-transport.h
   model/transport/swift-control.h
+  model/transport/tcp-connection.h
+  model/transport/tcp-network.h
+  model/transport/tcp-transport.h
   model/transport/timely-control.h
+  model/transport/topology-routing.h
   model/transport/transport.h
 )
 
@@ -348,6 +358,7 @@ list(APPEND gradsync_unit_tests
   tests/unit/packet-oracle-test.cc
   tests/unit/radix-scheduler-test.cc
   tests/unit/roce-transport-test.cc
+  tests/unit/tcp-transport-test.cc
 )
 
 # the fluid transport and model/engine

@@ -47,7 +47,7 @@ function(gradsync_ns3_libraries output)
   endforeach()
   set(${output} ${libraries} PARENT_SCOPE)
 endfunction()
-gradsync_ns3_libraries(gradsync_ns3 core network)
+gradsync_ns3_libraries(gradsync_ns3 core network internet point-to-point traffic-control)
 
 # Headers are included as "ns3/name.h" in both modes; ns-3 copies them, here links do.
 set(gradsync_include ${CMAKE_BINARY_DIR}/include)
@@ -86,7 +86,7 @@ endif()
 
 # The same exchange on ns-3's own devices and TCP, to compare with; only this needs these modules.
 if(GRADSYNC_TESTS OR GRADSYNC_BENCHMARKS)
-  gradsync_ns3_libraries(gradsync_ns3_stock internet point-to-point nix-vector-routing)
+  gradsync_ns3_libraries(gradsync_ns3_stock nix-vector-routing)
   add_library(gradsync-stock STATIC ${gradsync_stock_sources})
   target_include_directories(gradsync-stock PUBLIC ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(gradsync-stock PUBLIC gradsync ${gradsync_ns3_stock} PRIVATE gradsync-options)

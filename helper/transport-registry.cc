@@ -5,6 +5,7 @@
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
 #include "ns3/roce-transport.h"
+#include "ns3/tcp-transport.h"
 
 #include <algorithm>
 
@@ -44,6 +45,10 @@ GetTransports()
          "RoCEv2 reliable connections, packet by packet over the fabric",
          &RoceTransport::GetTypeId,
          true,
+         true},
+        {"tcp",
+         "TCP by ns-3's Internet stack, any of its congestion controls and queue discs",
+         &TcpTransport::GetTypeId,
          true}};
     return transports;
 }

@@ -231,6 +231,7 @@ def test_list_has_a_line_for_everything_a_scenario_can_name(program):
         "fat-tree",
         "roce",
         "fluid",
+        "tcp",
     ):
         assert any(line.split()[:1] == [name] for line in result.stdout.splitlines()), name
 
@@ -311,3 +312,23 @@ def test_launcher_passes_the_exit_code_of_bad_input_on(ns3):
     result = ns3("validate", "nowhere.json", "--no-install")
     assert result.returncode == 2
     assert "nowhere.json" in result.stderr
+
+
+def test_one_tcp_timeout_outlasts_the_whole_incast(program, tmp_path):
+    """The parameter server's incast loses packets that only a timer finds; a ring has no incast."""
+    exchange = ("--set=job.gradient=1MiB", "--set=topology.hostsPerLeaf=4")
+    times = {}
+    for min_rto in ("1s", "10ms"):
+        result = program(
+            f"--scenario={SCENARIOS / 'rat-tcp.json'}",
+            f"--out={min_rto}",
+            f"--set=transport.minRto={min_rto}",
+            *exchange,
+        )
+        assert result.returncode == 0, result.stderr
+        for row in rows_of(tmp_path / min_rto / "runs.csv"):
+            times[min_rto, row["scheme.kind"]] = float(row["ict_mean_s"])
+    # 16 workers at 2:1 need 0.6 ms for 1 MiB without loss (reference: 3 K/B = 0.63 ms).
+    assert times["1s", "ps"] > 1
+    assert times["10ms", "ps"] < 1
+    assert times["1s", "ring"] == times["10ms", "ring"] < 0.01

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TCP_NETWORK_H
+#define GRADSYNC_TCP_NETWORK_H
+
+#include "ns3/load-balancing.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+#include "ns3/packet.h"
+#include "ns3/queue-disc.h"
+#include "ns3/queue-size.h"
+#include "ns3/routing-tables.h"
+#include "ns3/topology.h"
+#include "ns3/transport.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+class PointToPointNetDevice;
+}
+
+namespace ns3::gradsync
+{
+
+/// What TcpNetwork builds of a topology.
+struct TcpNetworkOptions
+{
+    uint16_t mtuBytes; //!< largest IP packet
+    /// Made for every sending port of a node that forwards; without a value these have drop-tail
+    /// queues in the device.
+    std::optional<ObjectFactory> queueDisc;
+    QueueSize queueSize; //!< of these drop-tail queues
+    LoadBalancing loadBalancing;
+    uint64_t hashSeed;
+    double lossRate; //!< of packets on every link, independently
+    TypeId congestionOps;
+};
+
+/**
+ * A topology as ns-3 nodes with point-to-point devices and the IPv4 and TCP stack.
+ *
+ * Endpoints have queues without bound, as a host that is held back by its own stack; ns-3 has no
+ * TCP small queues.
+ */
+class TcpNetwork
+{
+  public:
+    TcpNetwork(std::shared_ptr<const Topology> topology,
+               const std::shared_ptr<const RoutingTables>& routes,
+               const TcpNetworkOptions& options);
+    ~TcpNetwork();
+    TcpNetwork(const TcpNetwork&) = delete;
+    TcpNetwork& operator=(const TcpNetwork&) = delete;
+
+    /// The ns-3 node of an endpoint.
+    Ptr<Node> GetNode(uint32_t endpoint) const;
+
+    /// Index: 2 * link + direction. Packets that carry data are counted apart.
+    const std::vector<LinkStatistics>& GetLinkStatistics() const;
+    uint64_t GetDataPacketHops() const;
+
+  private:
+    class PortProbe;
+
+    void AddNodes(const std::shared_ptr<const RoutingTables>& routes,
+                  const TcpNetworkOptions& options);
+    void AddLink(LinkId id, const TcpNetworkOptions& options);
+    void AddPort(size_t index,
+                 NodeId node,
+                 const Ptr<PointToPointNetDevice>& device,
+                 const TcpNetworkOptions& options);
+    void AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device);
+
+    std::shared_ptr<const Topology> m_topology;
+    NodeContainer m_nodes;
+    std::vector<std::optional<uint32_t>> m_endpointOf; //!< [node]
+    std::vector<std::unique_ptr<PortProbe>> m_probes;
+    std::vector<LinkStatistics> m_statistics;
+    uint64_t m_dataPacketHops{0};
+    int64_t m_nextStream{1}; //!< random number streams, the same for every run
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TCP_NETWORK_H

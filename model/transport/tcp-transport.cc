@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/tcp-transport.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/factory-text.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/string.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-socket-factory.h"
+#include "ns3/topology-routing.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(TcpTransport);
+
+namespace
+{
+
+constexpr uint16_t PORT = 5000;
+constexpr uint32_t HEADER_BYTES = 52; //!< IPv4 20, TCP 32 with time stamps
+
+} // namespace
+
+TypeId
+TcpTransport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::TcpTransport")
+            .SetParent<Transport>()
+            .SetGroupName("gradsync")
+            .AddConstructor<TcpTransport>()
+            .AddAttribute("SegmentBytes",
+                          "Payload of a full segment, in bytes. IPv4 and TCP with time stamps add "
+                          "52, the point-to-point link 2: 1448 fills an MTU of 1500.",
+                          UintegerValue(1448),
+                          MakeUintegerAccessor(&TcpTransport::m_segmentBytes),
+                          MakeUintegerChecker<uint32_t>(536, 65'000))
+            .AddAttribute("CongestionOps",
+                          "ns-3's congestion control by type name: ns3::TcpCubic, "
+                          "ns3::TcpLinuxReno, ns3::TcpDctcp, ns3::TcpBbr, ...",
+                          StringValue("ns3::TcpCubic"),
+                          MakeStringAccessor(&TcpTransport::m_congestionOps),
+                          MakeStringChecker())
+            .AddAttribute("QueueDisc",
+                          "Queue disc at the ports of switches in ns-3's text form, for example "
+                          "ns3::RedQueueDisc[MinTh=65|MaxTh=65|QW=1|UseEcn=true]; empty: drop-tail "
+                          "of QueueSize.",
+                          StringValue(""),
+                          MakeStringAccessor(&TcpTransport::m_queueDisc),
+                          MakeStringChecker())
+            .AddAttribute("QueueSize",
+                          "Drop-tail queue at each port of a switch.",
+                          QueueSizeValue(QueueSize("256KiB")),
+                          MakeQueueSizeAccessor(&TcpTransport::m_queueSize),
+                          MakeQueueSizeChecker())
+            .AddAttribute("LoadBalancing",
+                          "Choice among equal-cost paths: hash (ECMP per connection) or "
+                          "destination (D-mod-k).",
+                          EnumValue(LB_HASH),
+                          MakeEnumAccessor(&TcpTransport::m_loadBalancing),
+                          MakeEnumChecker(LB_HASH, "hash", LB_DESTINATION, "destination"))
+            .AddAttribute("HashSeed",
+                          "Seed of the ECMP hash; another seed gives other collisions.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&TcpTransport::m_hashSeed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("LossRate",
+                          "Probability that a packet is lost on a link, independently.",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&TcpTransport::m_lossRate),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("MinRto",
+                          "Smallest retransmission timeout. 1 s is RFC 6298's and ns-3's; Linux "
+                          "has 200 ms. One timeout outlasts an exchange of milliseconds.",
+                          TimeValue(Seconds(1)),
+                          MakeTimeAccessor(&TcpTransport::m_minRto),
+                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("InitialWindow",
+                          "First congestion window in segments (RFC 6928: 10).",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&TcpTransport::m_initialWindow),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("BufferBytes",
+                          "Send and receive buffer of a connection, the bound of its window.",
+                          UintegerValue(1024 * 1024),
+                          MakeUintegerAccessor(&TcpTransport::m_bufferBytes),
+                          MakeUintegerChecker<uint32_t>(65'536))
+            .AddAttribute("DelayedAckTimeout",
+                          "A lone segment is acknowledged after this time at the latest.",
+                          TimeValue(MilliSeconds(40)),
+                          MakeTimeAccessor(&TcpTransport::m_delayedAckTimeout),
+                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("DelayedAckCount",
+                          "Segments that one acknowledgement covers (RFC 1122: 2).",
+                          UintegerValue(2),
+                          MakeUintegerAccessor(&TcpTransport::m_delayedAckCount),
+                          MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute("Ecn",
+                          "Explicit congestion notification (RFC 3168). DCTCP switches it on by "
+                          "itself. Queue discs must mark (UseEcn).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&TcpTransport::m_ecn),
+                          MakeBooleanChecker())
+            .AddAttribute("Retries",
+                          "Timeouts in a row after which a connection is given up.",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&TcpTransport::m_retries),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddTraceSource("Timeout",
+                            "A retransmission timeout: endpoints of the connection.",
+                            MakeTraceSourceAccessor(&TcpTransport::m_timeoutTrace),
+                            "ns3::gradsync::TcpTransport::TimeoutCallback");
+    return tid;
+}
+
+TcpTransport::TcpTransport() = default;
+TcpTransport::~TcpTransport() = default;
+
+void
+TcpTransport::DoDispose()
+{
+    for (const auto& listener : m_listeners)
+    {
+        if (listener)
+        {
+            listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                        MakeNullCallback<void, Ptr<Socket>, const Address&>());
+        }
+    }
+    m_listeners.clear();
+    m_bySender.clear();
+    m_connections.clear();
+    Transport::DoDispose();
+}
+
+void
+TcpTransport::Install(std::shared_ptr<const Topology> topology,
+                      std::shared_ptr<const RoutingTables> routes)
+{
+    m_topology = std::move(topology);
+    TcpNetworkOptions options{
+        .mtuBytes = static_cast<uint16_t>(m_segmentBytes + HEADER_BYTES),
+        .queueDisc = {},
+        .queueSize = m_queueSize,
+        .loadBalancing = m_loadBalancing,
+        .hashSeed = m_hashSeed,
+        .lossRate = m_lossRate,
+        .congestionOps = ParseType(m_congestionOps, TcpCongestionOps::GetTypeId()),
+    };
+    if (!m_queueDisc.empty())
+    {
+        options.queueDisc = ParseFactory(m_queueDisc, QueueDisc::GetTypeId());
+    }
+    m_network = std::make_unique<TcpNetwork>(m_topology, routes, options);
+    m_listeners.resize(m_topology->GetEndpoints().size());
+}
+
+Ptr<Socket>
+TcpTransport::MakeSocket(uint32_t endpoint) const
+{
+    auto socket = Socket::CreateSocket(m_network->GetNode(endpoint), TcpSocketFactory::GetTypeId());
+    socket->SetAttribute("SegmentSize", UintegerValue(m_segmentBytes));
+    socket->SetAttribute("SndBufSize", UintegerValue(m_bufferBytes));
+    socket->SetAttribute("RcvBufSize", UintegerValue(m_bufferBytes));
+    socket->SetAttribute("InitialCwnd", UintegerValue(m_initialWindow));
+    socket->SetAttribute("DelAckTimeout", TimeValue(m_delayedAckTimeout));
+    socket->SetAttribute("DelAckCount", UintegerValue(m_delayedAckCount));
+    socket->SetAttribute("DataRetries", UintegerValue(m_retries));
+    socket->SetAttribute("MinRto", TimeValue(m_minRto));
+    if (m_ecn)
+    {
+        socket->SetAttribute("UseEcn", StringValue("On"));
+    }
+    return socket;
+}
+
+void
+TcpTransport::Listen(uint32_t endpoint)
+{
+    auto& listener = m_listeners[endpoint];
+    if (!listener)
+    {
+        listener = MakeSocket(endpoint);
+        listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
+        listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                    MakeCallback(&TcpTransport::OnAccept, this));
+        listener->Listen();
+    }
+}
+
+TcpConnection&
+TcpTransport::FindConnection(const Message& message)
+{
+    auto& connection = m_connections[{message.src, message.dst, message.stream}];
+    if (!connection)
+    {
+        Listen(message.dst);
+        TcpConnectionObserver& observer = *this; // private base: only here does it convert
+        connection = std::make_unique<TcpConnection>(message.src,
+                                                     message.dst,
+                                                     MakeSocket(message.src),
+                                                     m_segmentBytes,
+                                                     observer);
+        const auto port =
+            connection->Connect(InetSocketAddress(TopologyRouting::GetAddress(message.dst), PORT));
+        m_bySender[{TopologyRouting::GetAddress(message.src), port}] = connection.get();
+    }
+    return *connection;
+}
+
+void
+TcpTransport::Send(const Message& message)
+{
+    const auto endpoints = m_topology->GetEndpoints().size();
+    if (message.src >= endpoints || message.dst >= endpoints || message.src == message.dst)
+    {
+        throw std::invalid_argument(fmt::format("cannot send from endpoint {} to {}: there are {}",
+                                                message.src,
+                                                message.dst,
+                                                endpoints));
+    }
+    FindConnection(message).Send(message);
+}
+
+// ns-3's callback fixes the type of this parameter.
+void
+TcpTransport::OnAccept(Ptr<Socket> socket, // NOLINT(performance-unnecessary-value-param)
+                       const Address& from)
+{
+    const auto sender = InetSocketAddress::ConvertFrom(from);
+    m_bySender.at({sender.GetIpv4(), sender.GetPort()})->Accept(socket);
+}
+
+void
+TcpTransport::OnGoodput(uint64_t bytes)
+{
+    m_goodputBytes += bytes;
+}
+
+void
+TcpTransport::OnRetransmission()
+{
+    ++m_retransmittedPackets;
+}
+
+void
+TcpTransport::OnTimeout(uint32_t src, uint32_t dst)
+{
+    m_timeoutTrace(src, dst);
+}
+
+std::vector<LinkStatistics>
+TcpTransport::GetLinkStatistics() const
+{
+    return m_network->GetLinkStatistics();
+}
+
+TransportStatistics
+TcpTransport::GetStatistics() const
+{
+    TransportStatistics totals;
+    totals.goodputBytes = m_goodputBytes;
+    totals.retransmittedPackets = m_retransmittedPackets;
+    totals.dataPacketHops = m_network->GetDataPacketHops();
+    for (const auto& link : m_network->GetLinkStatistics())
+    {
+        totals.wireBytes += link.wireBytes;
+        totals.controlPacketHops += link.packets;
+        totals.droppedPackets += link.droppedPackets;
+        totals.ecnMarkedPackets += link.ecnMarkedPackets;
+    }
+    totals.controlPacketHops -= totals.dataPacketHops;
+    return totals;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "support/picosecond-clock.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/factory-text.h"
+#include "ns3/queue-disc.h"
+#include "ns3/queue-size.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/star-topology.h"
+#include "ns3/string.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-transport.h"
+#include "ns3/uinteger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uint32_t SEGMENT = 1448;
+constexpr uint32_t FRAME = SEGMENT + 54; //!< PPP 2, IPv4 20, TCP with time stamps 32
+
+class OrderedHandler : public MessageHandler
+{
+  public:
+    void OnDelivered(uint64_t tag) override
+    {
+        delivered.push_back(tag);
+        at[tag] = Simulator::Now();
+    }
+
+    void OnFailed(uint64_t tag, const std::string& reason) override
+    {
+        failures[tag] = reason;
+    }
+
+    std::vector<uint64_t> delivered;
+    std::map<uint64_t, Time> at;
+    std::map<uint64_t, std::string> failures;
+};
+
+class TcpTransportTest : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        tests::UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        m_transport->TraceConnectWithoutContext("Timeout",
+                                                MakeCallback(&TcpTransportTest::OnTimeout, this));
+    }
+
+    void TearDown() override
+    {
+        m_transport->Dispose();
+        Simulator::Destroy();
+    }
+
+    /// Hosts around one switch, 1 Gb/s (8 ns a byte), 1 us a link.
+    void InstallStar(uint32_t hosts)
+    {
+        StarOptions options;
+        options.hosts = hosts;
+        options.hostLink = {DataRate("1Gbps"), MicroSeconds(1)};
+        auto topology = std::make_shared<Topology>(MakeStarTopology(options));
+        m_transport->Install(topology, std::make_shared<RoutingTables>(*topology));
+    }
+
+    void Set(const char* name, const AttributeValue& value)
+    {
+        m_transport->SetAttribute(name, value);
+    }
+
+    void Send(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t tag)
+    {
+        m_transport->Send({src, dst, 0, bytes, tag, &m_handler});
+    }
+
+    void OnTimeout(uint32_t /* src */, uint32_t /* dst */)
+    {
+        ++m_timeouts;
+    }
+
+    /// `senders` hosts send `segments` each to host 0 at once. \returns when the last one is
+    /// through
+    Time Incast(uint32_t senders, uint32_t segments)
+    {
+        InstallStar(senders + 1);
+        for (uint32_t host = 1; host <= senders; ++host)
+        {
+            Send(host, 0, uint64_t{segments} * SEGMENT, host);
+        }
+        Simulator::Run();
+        EXPECT_EQ(m_handler.delivered.size(), senders);
+        EXPECT_EQ(m_transport->GetStatistics().goodputBytes,
+                  uint64_t{senders} * segments * SEGMENT);
+        Time last;
+        for (const auto& [tag, time] : m_handler.at)
+        {
+            last = std::max(last, time);
+        }
+        return last;
+    }
+
+    OrderedHandler m_handler;
+    uint32_t m_timeouts{0};
+    Ptr<TcpTransport> m_transport{CreateObject<TcpTransport>()};
+};
+
+TEST_F(TcpTransportTest, AMessageOnAnOpenConnectionTakesTheTimeOfItsWire)
+{
+    InstallStar(2);
+    Send(0, 1, 10 * SEGMENT, 1);
+    Simulator::Schedule(MilliSeconds(500), [this] { Send(0, 1, 10 * SEGMENT, 2); });
+    Simulator::Run();
+    // Ten segments are the initial window: they leave back to back. Ten frames on the first link,
+    // the last one once more on the second, two propagation delays; no handshake any more.
+    // ns-3 computes each of the 11 serialisations in binary fractions, off by a picosecond at most.
+    EXPECT_NEAR(static_cast<double>((m_handler.at[2] - MilliSeconds(500)).GetPicoSeconds()),
+                1000.0 * (11 * FRAME * 8 + 2000),
+                11.0);
+}
+
+TEST_F(TcpTransportTest, CountsEveryByteOnEveryLink)
+{
+    InstallStar(2);
+    Send(0, 1, 10 * SEGMENT + 1, 1);
+    Simulator::Run();
+    const auto links = m_transport->GetLinkStatistics();
+    ASSERT_EQ(links.size(), 4U);
+    uint64_t payload = 0;
+    uint64_t carrying = 0;
+    for (const auto& link : links)
+    {
+        payload += link.payloadBytes;
+        carrying += link.payloadBytes > 0 ? 1 : 0;
+    }
+    EXPECT_EQ(carrying, 2U); // to the switch and from it
+    EXPECT_EQ(payload, 2U * (10 * SEGMENT + 1));
+    const auto totals = m_transport->GetStatistics();
+    EXPECT_EQ(totals.dataPacketHops, 2U * 11);
+    EXPECT_EQ(totals.goodputBytes, 10U * SEGMENT + 1);
+    EXPECT_EQ(totals.retransmittedPackets, 0U);
+    EXPECT_EQ(totals.droppedPackets, 0U);
+}
+
+TEST_F(TcpTransportTest, DeliversTheMessagesOfAConnectionInOrderEmptyOnesToo)
+{
+    InstallStar(2);
+    Send(0, 1, 100'000, 1);
+    Send(0, 1, 0, 2);
+    Send(0, 1, 1, 3);
+    Simulator::Run();
+    EXPECT_THAT(m_handler.delivered, ElementsAre(1, 2, 3));
+    EXPECT_EQ(m_transport->GetStatistics().goodputBytes, 100'001U);
+}
+
+TEST_F(TcpTransportTest, ALossThatOnlyATimerFindsCostsTheSmallestTimeout)
+{
+    // 15 initial windows of 10 segments meet a queue of 16 packets: some flows lose the end of
+    // their window, which no duplicate acknowledgement reports.
+    Set("QueueSize", QueueSizeValue(QueueSize("16p")));
+    const auto last = Incast(15, 10);
+    EXPECT_GT(m_timeouts, 0U);
+    EXPECT_GT(m_transport->GetStatistics().retransmittedPackets, 0U);
+    EXPECT_GE(last, Seconds(1)); // MinRto
+}
+
+TEST_F(TcpTransportTest, AShorterSmallestTimeoutShortensTheIncast)
+{
+    Set("QueueSize", QueueSizeValue(QueueSize("16p")));
+    Set("MinRto", TimeValue(MilliSeconds(5)));
+    const auto last = Incast(15, 10);
+    EXPECT_GT(m_timeouts, 0U);
+    // The wire alone needs 15 * 10 frames of 12 us = 1.8 ms. Six timeouts that double from 5 ms,
+    // after which ns-3 would give up, are 315 ms.
+    EXPECT_GE(last, MilliSeconds(5));
+    EXPECT_LT(last, MilliSeconds(315));
+}
+
+TEST_F(TcpTransportTest, DctcpHoldsTheQueueNearItsThreshold)
+{
+    constexpr uint32_t Threshold = 20;
+    Set("CongestionOps", StringValue("TcpDctcp"));
+    Set("QueueDisc",
+        StringValue("ns3::RedQueueDisc[MinTh=20|MaxTh=20|QW=1|UseEcn=true|UseHardDrop=false|"
+                    "MaxSize=1000p]"));
+    Set("Ecn", BooleanValue(true));
+    Incast(2, 4000);
+    const auto totals = m_transport->GetStatistics();
+    EXPECT_GT(totals.ecnMarkedPackets, 0U);
+    EXPECT_EQ(totals.droppedPackets, 0U);
+    EXPECT_EQ(totals.retransmittedPackets, 0U);
+    // Alizadeh et al., SIGCOMM 2010, section 3.3: the largest queue in steady state is K + N. Slow
+    // start overshoots it: within the round trip in which marks return, N windows double once.
+    uint64_t largest = 0;
+    const auto links = m_transport->GetLinkStatistics();
+    for (size_t i = 1; i < links.size(); i += 2)
+    {
+        largest = std::max({largest, links[i].maxQueueBytes});
+    }
+    EXPECT_GT(largest, uint64_t{Threshold} * 1000);
+    EXPECT_LT(largest, uint64_t{4} * Threshold * FRAME);
+}
+
+TEST_F(TcpTransportTest, LossOnLinksIsRecovered)
+{
+    Set("LossRate", DoubleValue(0.01));
+    Set("MinRto", TimeValue(MilliSeconds(10)));
+    Incast(3, 1000);
+    const auto totals = m_transport->GetStatistics();
+    EXPECT_GT(totals.droppedPackets, 0U);
+    EXPECT_GT(totals.retransmittedPackets, 0U);
+}
+
+TEST_F(TcpTransportTest, AReceiverThatNeverAnswersEndsInANamedError)
+{
+    Set("LossRate", DoubleValue(1.0));
+    InstallStar(2);
+    Send(0, 1, 1000, 7);
+    Simulator::Run();
+    EXPECT_THAT(m_handler.failures[7], HasSubstr("no answer to the connection request"));
+    Send(0, 1, 1000, 8); // too late
+    Simulator::Run();
+    EXPECT_THAT(m_handler.failures[8], HasSubstr("no answer to the connection request"));
+}
+
+TEST_F(TcpTransportTest, ReportsAnUnreachableReceiver)
+{
+    auto topology = std::make_shared<Topology>();
+    topology->AddNode("a", NodeKind::Host, 0);
+    topology->AddNode("b", NodeKind::Host, 0);
+    m_transport->Install(topology, std::make_shared<RoutingTables>(*topology));
+    Send(0, 1, 1000, 7);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.failures[7], "no path from endpoint 0 to endpoint 1");
+}
+
+TEST_F(TcpTransportTest, RejectsMessagesThatNoNetworkCanCarry)
+{
+    InstallStar(2);
+    EXPECT_THROW(Send(0, 0, 1, 1), std::invalid_argument);
+    EXPECT_THROW(Send(0, 2, 1, 1), std::invalid_argument);
+}
+
+TEST_F(TcpTransportTest, SurvivesDisposalWithMessagesUnderWay)
+{
+    InstallStar(2);
+    Send(0, 1, 1'000'000, 1);
+    Simulator::Stop(MilliSeconds(1));
+    Simulator::Run();
+    m_transport->Dispose();
+    Simulator::Run();
+    EXPECT_TRUE(m_handler.delivered.empty());
+}
+
+class TcpCongestionTest : public TcpTransportTest, public testing::WithParamInterface<const char*>
+{
+};
+
+TEST_P(TcpCongestionTest, CarriesAnIncastWhole)
+{
+    Set("CongestionOps", StringValue(GetParam()));
+    Set("MinRto", TimeValue(MilliSeconds(10)));
+    const auto last = Incast(4, 500);
+    // Not faster than the wire of the receiver, whose handshakes overlap.
+    EXPECT_GT(last, NanoSeconds(4 * 500 * FRAME * 8));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ns3,
+    TcpCongestionTest,
+    testing::Values("ns3::TcpNewReno", "ns3::TcpLinuxReno", "ns3::TcpCubic", "TcpDctcp", "TcpBbr"));
+
+TEST(FactoryText, NamesWhatIsWrong)
+{
+    const auto messageOf = [](const std::string& text) -> std::string {
+        try
+        {
+            ParseFactory(text, QueueDisc::GetTypeId());
+        }
+        catch (const std::invalid_argument& error)
+        {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(messageOf("ns3::BlueQueueDisc"), HasSubstr("there are ns3::"));
+    EXPECT_THAT(messageOf("ns3::TcpCubic"), HasSubstr("no QueueDisc \"ns3::TcpCubic\""));
+    EXPECT_THAT(messageOf("RedQueueDisc[MinTh=5"), HasSubstr("lacks the closing ]"));
+    EXPECT_EQ(messageOf("RedQueueDisc[Threshold=5]"),
+              "ns3::RedQueueDisc has no Attribute \"Threshold\"");
+    EXPECT_THAT(messageOf("RedQueueDisc[MinTh=few]"), HasSubstr("cannot be \"few\""));
+    EXPECT_EQ(messageOf("RedQueueDisc[MinTh=5|UseEcn=true]"), "");
+}
+
+TEST(FactoryText, KnowsEveryCongestionControl)
+{
+    const auto& parent = TcpCongestionOps::GetTypeId();
+    EXPECT_EQ(ParseType("TcpCubic", parent).GetName(), "ns3::TcpCubic");
+    EXPECT_EQ(ParseType("ns3::TcpBbr", parent).GetName(), "ns3::TcpBbr");
+}
+
+} // namespace
+} // namespace ns3::gradsync

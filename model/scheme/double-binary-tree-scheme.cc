@@ -4,7 +4,7 @@
 #include "ns3/dataflow-builder.h"
 #include "ns3/scheme-support.h"
 
-#include <bit>
+#include <ranges>
 #include <vector>
 
 namespace ns3::gradsync
@@ -57,9 +57,9 @@ class Tree
         {
             builder.AddReduce(edge.child, edge.parent, chunk, 1, stream);
         }
-        for (auto edge = m_edges.rbegin(); edge != m_edges.rend(); ++edge)
+        for (const auto& edge : std::views::reverse(m_edges))
         {
-            builder.AddCopy(edge->parent, edge->child, chunk, 1, stream);
+            builder.AddCopy(edge.parent, edge.child, chunk, 1, stream);
         }
     }
 

@@ -19,27 +19,28 @@ class TwoLevelPlan
           m_pieces(GetCount(request.parameters, "pipelineChunks", 1)),
           m_slices(GetLargestSize(exchange.groups)),
           m_shards(static_cast<uint32_t>(exchange.weights.size())),
-          m_layout(MakeLayout(request)),
-          m_builder(m_workers + exchange.servers, m_workers, m_layout)
+          m_layout(MakeLayout(request))
     {
     }
 
     Plan Build()
     {
-        GroupExchange inside(m_builder, m_layout, m_exchange.inside);
+        DataflowBuilder builder(m_workers + m_exchange.servers, m_workers, m_layout);
+        GroupExchange inside(builder, m_layout, m_exchange.inside);
+        GroupExchange across(builder, m_layout, ExchangeStyle::Direct);
         for (uint32_t piece = 0; piece < m_pieces; ++piece)
         {
             for (const auto& group : m_exchange.groups)
             {
                 inside.AddReduceScatter(group, MakeSlices(piece, group));
             }
-            AddAcross(piece);
+            AddAcross(across, piece);
             for (const auto& group : m_exchange.groups)
             {
                 inside.AddAllGather(group, MakeSlices(piece, group));
             }
         }
-        return m_builder.Build();
+        return builder.Build();
     }
 
   private:
@@ -76,9 +77,8 @@ class TwoLevelPlan
     }
 
     /// The owners of a slice exchange it over the shards.
-    void AddAcross(uint32_t piece)
+    void AddAcross(GroupExchange& across, uint32_t piece) const
     {
-        GroupExchange across(m_builder, m_layout, ExchangeStyle::Direct);
         const auto groupCount = static_cast<uint32_t>(m_exchange.groups.size());
         for (uint32_t slice = 0; slice < m_slices; ++slice)
         {
@@ -117,7 +117,6 @@ class TwoLevelPlan
     uint32_t m_slices;
     uint32_t m_shards;
     ChunkLayout m_layout;
-    DataflowBuilder m_builder;
 };
 
 } // namespace

@@ -34,7 +34,7 @@ TEST(HalvingDoublingScheme, MovesAndChainsAsTheClosedForms)
                 ComputeStatistics(RHD,
                                   MakeRequest(RHD, w, gradient, {{"order", std::string(order)}}));
             // 2^n ranks exchange 2(2^n - 1)K, the w - 2^n folded ones give and get K.
-            EXPECT_EQ(statistics.totalBytes, 2 * (w - 1) * gradient);
+            EXPECT_EQ(statistics.totalBytes, uint64_t{2} * (w - 1) * gradient);
             const auto steps = 2 * static_cast<uint32_t>(std::countr_zero(power));
             EXPECT_EQ(statistics.GetLongestChain(), w == power ? steps : steps + 2);
             if (w == power)
@@ -56,10 +56,10 @@ TEST(HalvingDoublingScheme, CrossesRacksAsItsOrderSays)
             auto request =
                 MakeRequest(RHD, w, gradient, {}, {MakeLevel("rack", Repeat(w / size, size), 2.0)});
             EXPECT_EQ(ComputeStatistics(RHD, request).crossings.at(0).bytes,
-                      2 * (w / size - 1) * gradient); // 2(r-1)K
+                      uint64_t{2} * (w / size - 1) * gradient); // 2(r-1)K
             request.parameters.Set("order", std::string("far-first"));
             EXPECT_EQ(ComputeStatistics(RHD, request).crossings.at(0).bytes,
-                      2 * (w - size) * gradient); // 2(w-w_r)K
+                      uint64_t{2} * (w - size) * gradient); // 2(w-w_r)K
         }
     }
 }
@@ -85,7 +85,8 @@ TEST(Torus2dScheme, MovesCrossesAndChainsAsTheClosedForms)
                                               {MakeLevel("rack", Repeat(height, width), 2.0)}));
             EXPECT_THAT(statistics.sentBytes, Each(2 * SHARD_BYTES * (w - 1))); // 2(w-1)K/w
             // X columns all-reduce K/X among Y ranks, across the rows: 2(Y-1)K.
-            EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * (height - 1) * SHARD_BYTES * w);
+            EXPECT_EQ(statistics.crossings.at(0).bytes,
+                      uint64_t{2} * (height - 1) * SHARD_BYTES * w);
             EXPECT_EQ(statistics.GetLongestChain(), 2 * (width - 1) + 2 * (height - 1));
         }
     }
@@ -169,8 +170,10 @@ TEST(BlueConnectScheme, IsAnAllReduceOnEqualGroupsOfAnyLevels)
                                       MakeRequest("blueconnect", w, SHARD_BYTES * w, {}, levels));
                 EXPECT_THAT(statistics.sentBytes, Each(2 * SHARD_BYTES * (w - 1)));
                 // 2(R_j - 1)K at every level; chain 2 sum (p_i - 1).
-                EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * (w / inner - 1) * SHARD_BYTES * w);
-                EXPECT_EQ(statistics.crossings.at(1).bytes, 2 * (outer - 1) * SHARD_BYTES * w);
+                EXPECT_EQ(statistics.crossings.at(0).bytes,
+                          uint64_t{2} * (w / inner - 1) * SHARD_BYTES * w);
+                EXPECT_EQ(statistics.crossings.at(1).bytes,
+                          uint64_t{2} * (outer - 1) * SHARD_BYTES * w);
                 EXPECT_EQ(statistics.GetLongestChain(), 2 * (inner + middle + outer - 3));
             }
         }
@@ -279,7 +282,7 @@ TEST(BcubeHipsScheme, CrossesTheGroupsOfItsFirstStageAsTheClosedForm)
                                      {{"ports", int64_t{3}}, {"allPorts", false}},
                                      {MakeLevel("rack", Repeat(9, 3), 1.0)});
     EXPECT_EQ(ComputeStatistics("bcube-hips", request).crossings.at(0).bytes,
-              16u * 27 * SHARD_BYTES);
+              uint64_t{16} * 27 * SHARD_BYTES);
 }
 
 TEST(BcubeHipsScheme, RejectsWorkersThatFillNoBcube)

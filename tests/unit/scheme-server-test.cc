@@ -40,7 +40,7 @@ TEST(PlinkScheme, MovesCrossesAndChainsAsTheClosedForms)
             EXPECT_THAT(statistics.sentBytes, Each(2 * SHARD_BYTES * (w - 1)));
             EXPECT_THAT(statistics.receivedBytes, Each(2 * SHARD_BYTES * (w - 1)));
             EXPECT_EQ(statistics.crossings.at(0).bytes,
-                      2 * (racks - 1) * SHARD_BYTES * w); // 2(r-1)K
+                      uint64_t{2} * (racks - 1) * SHARD_BYTES * w); // 2(r-1)K
             EXPECT_EQ(statistics.GetLongestChain(), 4u);
         }
     }
@@ -49,9 +49,13 @@ TEST(PlinkScheme, MovesCrossesAndChainsAsTheClosedForms)
 TEST(PlinkScheme, CrossesUnevenRacksOnlyWithTheirSums)
 {
     // Racks of 5, 3 and 1: every slice has one owner a rack, so 2(3 - 1)K whatever their sizes.
-    const auto request =
-        MakeRequest("plink", 9, 9 * 5 * SHARD_BYTES, {}, {MakeLevel("rack", {5, 3, 1}, 2.0)});
-    EXPECT_EQ(ComputeStatistics("plink", request).crossings.at(0).bytes, 4u * 9 * 5 * SHARD_BYTES);
+    const auto request = MakeRequest("plink",
+                                     9,
+                                     uint64_t{9} * 5 * SHARD_BYTES,
+                                     {},
+                                     {MakeLevel("rack", {5, 3, 1}, 2.0)});
+    EXPECT_EQ(ComputeStatistics("plink", request).crossings.at(0).bytes,
+              uint64_t{4} * 9 * 5 * SHARD_BYTES);
 }
 
 TEST(BytePsScheme, IsAnAllReduceOnAnyServers)
@@ -78,8 +82,9 @@ TEST(BytePsScheme, LoadsAllMachinesAlikeUpToAsManyCpuMachines)
                 "byteps",
                 MakeRequest("byteps", n, gradient, {{"cpuMachines", int64_t{k}}}));
             // 2n(n-1)K/(n^2 + kn - 2k) on each machine, CPU or GPU, both ways.
-            EXPECT_THAT(statistics.sentBytes, Each(2 * n * (n - 1) * SHARD_BYTES)) << n << " " << k;
-            EXPECT_THAT(statistics.receivedBytes, Each(2 * n * (n - 1) * SHARD_BYTES));
+            EXPECT_THAT(statistics.sentBytes, Each(uint64_t{2} * n * (n - 1) * SHARD_BYTES))
+                << n << " " << k;
+            EXPECT_THAT(statistics.receivedBytes, Each(uint64_t{2} * n * (n - 1) * SHARD_BYTES));
         }
     }
 }
@@ -90,7 +95,7 @@ TEST(BytePsScheme, HasTheLoadsOfTheReference)
     const std::vector<std::pair<int64_t, uint64_t>> twelfths = {{0, 18}, {1, 16}, {4, 12}};
     for (const auto& [k, load] : twelfths)
     {
-        const auto request = MakeRequest("byteps", 4, 144 * 12, {{"cpuMachines", k}});
+        const auto request = MakeRequest("byteps", 4, uint64_t{144} * 12, {{"cpuMachines", k}});
         EXPECT_EQ(ComputeStatistics("byteps", request).GetPeakSentBytes(), load * 144);
     }
 }
@@ -131,7 +136,8 @@ TEST(PsRingScheme, PushesTheGradientOncePerServerAndNotPerGpu)
                                                   gradient,
                                                   {{"servers", int64_t{servers}}},
                                                   MakeLevels("server", machines, gpus)));
-                EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * machines * gradient); // 2sK
+                EXPECT_EQ(statistics.crossings.at(0).bytes,
+                          uint64_t{2} * machines * gradient); // 2sK
                 for (uint32_t server = 0; server < servers; ++server)
                 {
                     EXPECT_EQ(statistics.receivedBytes[w + server], machines * gradient / servers);
@@ -185,7 +191,7 @@ TEST(GeoHipsScheme, MovesAsTheClosedForms)
         }
         // Into and out of the global server: 2PK over the WAN.
         EXPECT_EQ(statistics.receivedBytes.back() + statistics.sentBytes.back(),
-                  2 * parties * gradient);
+                  uint64_t{2} * parties * gradient);
         EXPECT_EQ(statistics.GetLongestChain(), 4u);
     }
 }
@@ -239,7 +245,7 @@ TEST(ParameterHubScheme, MovesAndChainsAsTheClosedForms)
     {
         const uint32_t size = 4;
         const uint32_t w = racks * size;
-        const uint64_t gradient = 1200 * racks;
+        const uint64_t gradient = uint64_t{1200} * racks;
         const auto statistics =
             ComputeStatistics("parameter-hub",
                               MakeRequest("parameter-hub",

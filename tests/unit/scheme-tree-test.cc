@@ -30,7 +30,7 @@ TEST(KNomialScheme, MovesTheGradientOverEachEdgeOfTheTreeTwice)
                 ComputeStatistics("k-nomial",
                                   MakeRequest("k-nomial", w, GRADIENT, {{"radix", radix}}));
             // A tree of w ranks has w - 1 edges.
-            EXPECT_EQ(statistics.totalBytes, 2 * (w - 1) * GRADIENT);
+            EXPECT_EQ(statistics.totalBytes, uint64_t{2} * (w - 1) * GRADIENT);
         }
     }
 }
@@ -60,8 +60,9 @@ TEST(KNomialScheme, CrossesAlignedRacksAndChainsAsTheClosedForm)
                                           {{"radix", int64_t{radix}}},
                                           {MakeLevel("rack", Repeat(w / rack, rack), 2.0)}));
         SCOPED_TRACE(fmt::format("radix {} w {} rack {}", radix, w, rack));
-        EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * (w / rack - 1) * GRADIENT); // 2(r-1)K
-        EXPECT_EQ(statistics.GetLongestChain(), 2 * levels);                        // 2 log_k w
+        EXPECT_EQ(statistics.crossings.at(0).bytes,
+                  uint64_t{2} * (w / rack - 1) * GRADIENT);  // 2(r-1)K
+        EXPECT_EQ(statistics.GetLongestChain(), 2 * levels); // 2 log_k w
     }
 }
 
@@ -92,7 +93,8 @@ TEST(DoubleBinaryTreeScheme, MovesHalfTheGradientOverEachEdgeOfBothTreesTwice)
     {
         const auto statistics =
             ComputeStatistics("double-binary-tree", MakeRequest("double-binary-tree", w, GRADIENT));
-        EXPECT_EQ(statistics.totalBytes, 2 * (w - 1) * GRADIENT); // 2 trees, 2(w-1) K/2 each
+        EXPECT_EQ(statistics.totalBytes,
+                  uint64_t{2} * (w - 1) * GRADIENT); // 2 trees, 2(w-1) K/2 each
         // Up in both trees, K, and down to two children in one, K. This bounds the time by 2 tau.
         EXPECT_LE(statistics.GetPeakSentBytes(), 2 * GRADIENT);
         EXPECT_LE(statistics.GetPeakReceivedBytes(), 2 * GRADIENT);

@@ -12,6 +12,7 @@ from gradsync.compare import compare_results
 from gradsync.errors import ResultsError
 from gradsync.plot import draw, plot_results
 from gradsync.results import load
+from gradsync.series import choose_axes, group
 from gradsync.style import series_styles
 
 SCENARIO = {
@@ -51,6 +52,28 @@ def study(tmp_path):
     times = {(4, "ps"): 0.06, (4, "ring"): 0.04, (8, "ps"): 0.12, (8, "ring"): 0.04}
     rows = [a_run(hosts, scheme, ict) for (hosts, scheme), ict in times.items()]
     return write_results(tmp_path / "study", SCENARIO, rows)
+
+
+def test_seeds_are_points_of_one_line_with_their_mean_and_extremes(tmp_path):
+    scenario = {
+        "scheme": {"kind": "ring"},
+        "sweep": {"scheme.kind": ["ps", "ring"], "seed": [1, 2, 3], "faults.0.random": [1, 2]},
+        "plot": {"x": "faults.0.random"},
+    }
+    rows = [
+        {"scheme.kind": scheme, "seed": seed, "faults.0.random": k, "ict_mean_s": ict}
+        | {"ict_min_s": ict, "ict_max_s": ict}
+        for scheme, ict_of_seed in (("ps", (1, 2, 6)), ("ring", (4, "", 8)))
+        for seed, ict in enumerate(ict_of_seed, 1)
+        for k in (1, 2)
+    ]
+    results = load(write_results(tmp_path / "seeds", scenario, rows))
+    axes = choose_axes(results)
+    assert axes.series == ("scheme.kind",)
+    ps, ring = group(results, axes)
+    # (1 + 2 + 6) / 3; of the ring's three runs one did not finish.
+    assert (ps.x, ps.y, ps.low, ps.high) == ([1, 2], [3, 3], [1, 1], [6, 6])
+    assert (ring.y, ring.low, ring.high) == ([6, 6], [4, 4], [8, 8])
 
 
 # Co-located PS over ring for 4 racks of 2 o hosts: o w (1 - 1/4) / (w - 1) with w = 8 o.

@@ -36,6 +36,7 @@ def holds(scenario: Mapping[str, Any]) -> bool:
         topology.get("kind") == "spine-leaf"
         and "server" not in topology
         and "jobs" not in scenario
+        and not scenario.get("faults")
         and set(scenario.get("scheme", {})) <= {"kind"}
         and set(job) <= {"name", "gradient", "iterations"}
         and all(

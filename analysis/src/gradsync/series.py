@@ -3,7 +3,10 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
 
 from gradsync.results import Results, to_number
 
@@ -19,7 +22,10 @@ class Axes:
 
 @dataclass(frozen=True)
 class Line:
-    """One series: points in ascending x; a y of NaN is a run that did not finish."""
+    """One series: points in ascending x, each of one run or of the mean of several.
+
+    A y of NaN stands for runs none of which finished; `runs` has the first of each point.
+    """
 
     name: str
     x: list[float]
@@ -43,7 +49,8 @@ def choose_axes(results: Results) -> Axes:
     else:
         # A column computed from a swept path, such as oversubscription, stands for it as x.
         replaced = numeric[0] if x not in swept and numeric else x
-        series = tuple(path for path in swept if path not in (x, replaced))
+        # Seeds are repetitions of one point, not lines of their own.
+        series = tuple(path for path in swept if path not in (x, replaced, "seed"))
     if x:
         results.require(x)
         if all(math.isnan(value) for value in results.numbers(x)):
@@ -82,15 +89,32 @@ def group(results: Results, axes: Axes) -> list[Line]:
     lines = []
     for name, runs in grouped.items():
         if axes.x:
-            runs = sorted(runs, key=lambda run: to_number(run[axes.x or ""]))
+            points = _repetitions(sorted(runs, key=lambda run: to_number(run[axes.x or ""])), axes.x)
+        else:
+            points = [[run] for run in runs]
         lines.append(
             Line(
                 name,
-                [to_number(run[axes.x]) if axes.x else math.nan for run in runs],
-                [to_number(run[axes.y]) for run in runs],
-                [_spread(axes, run, "ict_min_s") for run in runs],
-                [_spread(axes, run, "ict_max_s") for run in runs],
-                runs,
+                [to_number(point[0][axes.x]) if axes.x else math.nan for point in points],
+                [_over(point, lambda run: to_number(run[axes.y]), fmean) for point in points],
+                [_over(point, lambda run: _spread(axes, run, "ict_min_s"), min) for point in points],
+                [_over(point, lambda run: _spread(axes, run, "ict_max_s"), max) for point in points],
+                [point[0] for point in points],
             )
         )
     return lines
+
+
+def _repetitions(runs: list[dict[str, str]], x: str) -> list[list[dict[str, str]]]:
+    """Neighbours with the same x, together."""
+    return [list(point) for _, point in groupby(runs, key=lambda run: run[x])]
+
+
+def _over(
+    runs: list[dict[str, str]],
+    value: Callable[[dict[str, str]], float],
+    combine: Callable[[list[float]], float],
+) -> float:
+    """One number for the runs that have it; NaN if none has."""
+    values = [value(run) for run in runs if not math.isnan(value(run))]
+    return combine(values) if values else math.nan

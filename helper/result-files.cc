@@ -110,6 +110,7 @@ WriteResultFiles(const std::filesystem::path& folder,
     WriteRows(folder, store, summaries, RunStore::ITERATION_FILE, ITERATION_HEADER);
     WriteRows(folder, store, summaries, RunStore::LINK_FILE, LINK_HEADER);
     WriteRows(folder, store, summaries, RunStore::MESSAGE_FILE, MESSAGE_HEADER);
+    WriteRows(folder, store, summaries, RunStore::FAULT_FILE, FAULT_HEADER);
 }
 
 } // namespace ns3::gradsync

@@ -188,6 +188,21 @@ WriteLinks(const RunResult& result, std::ostream& stream)
 }
 
 void
+WriteFaults(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    for (const auto& record : result.faults)
+    {
+        rows.Add("{},{},{},{},{}\n",
+                 FormatSeconds(record.time),
+                 record.fault,
+                 ToString(record.kind),
+                 QuoteCsv(NameTarget(*result.topology, record.kind, record.target)),
+                 record.begins ? "begin" : "end");
+    }
+}
+
+void
 WriteMessages(const RunResult& result, std::ostream& stream)
 {
     RowWriter rows(stream);

@@ -3,6 +3,7 @@
 #define GRADSYNC_RUN_RESULT_H
 
 #include "ns3/exchange-engine.h"
+#include "ns3/fault-injector.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
 #include "ns3/topology.h"
@@ -62,6 +63,7 @@ struct RunResult
     std::vector<JobInfo> jobs;
     std::vector<IterationRecord> iterations;
     std::vector<TransferRecord> transfers; //!< in order of delivery; empty when not recorded
+    std::vector<FaultRecord> faults;       //!< in the order in which they began and ended
     std::vector<LinkStatistics> links; //!< as Transport::GetLinkStatistics; empty when not recorded
 };
 

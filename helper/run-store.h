@@ -27,6 +27,7 @@ class RunStore
     static constexpr const char* ITERATION_FILE = "iterations.csv";
     static constexpr const char* LINK_FILE = "links.csv";
     static constexpr const char* MESSAGE_FILE = "messages.csv";
+    static constexpr const char* FAULT_FILE = "faults.csv";
 
     /**
      * Makes the folder, locks it against other programs and clears what killed ones left.

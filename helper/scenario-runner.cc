@@ -149,6 +149,41 @@ InstallFaults(const ResolvedRun& run,
     return injector;
 }
 
+/// Keeps what the trace source of an injector reports.
+class FaultRecorder
+{
+  public:
+    explicit FaultRecorder(Ptr<FaultInjector> injector)
+        : m_injector(std::move(injector))
+    {
+        m_injector->TraceConnectWithoutContext("Fault",
+                                               MakeCallback(&FaultRecorder::OnFault, this));
+    }
+
+    ~FaultRecorder()
+    {
+        m_injector->TraceDisconnectWithoutContext("Fault",
+                                                  MakeCallback(&FaultRecorder::OnFault, this));
+    }
+
+    FaultRecorder(const FaultRecorder&) = delete;
+    FaultRecorder& operator=(const FaultRecorder&) = delete;
+
+    const std::vector<FaultRecord>& GetRecords() const
+    {
+        return m_records;
+    }
+
+  private:
+    void OnFault(const FaultRecord& record)
+    {
+        m_records.push_back(record);
+    }
+
+    Ptr<FaultInjector> m_injector;
+    std::vector<FaultRecord> m_records;
+};
+
 /// The faults that hold at the end of a run, for the text of its failure.
 std::string
 DescribeFaults(const FaultInjector& injector)
@@ -304,9 +339,11 @@ Simulate(const ResolvedRun& run,
                                                : Recorder::Detail::Iterations);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
+    const FaultRecorder faults(injector);
     Simulator::Run();
 
     result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
+    result.faults = faults.GetRecords();
     result.transfers.assign(recorder.GetTransfers().begin(), recorder.GetTransfers().end());
     if (run.recordLinks)
     {

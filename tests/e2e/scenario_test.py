@@ -63,13 +63,36 @@ def smoke(program, tmp_path):
 
 def test_run_writes_every_file_and_column(smoke):
     written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
-    assert written == {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "manifest.json"}
+    tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv"}
+    assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]
     assert set(runs[0]) == RUN_COLUMNS | set(swept)
     # 2 sizes of rack times 3 schemes.
     assert len(runs) == 6
     assert {run["status"] for run in runs} == {"ok"}
+
+
+def test_a_dead_link_ends_a_run_with_a_named_error_and_exit_code_3(program, tmp_path):
+    fault = {"kind": "link-down", "at": "host3", "start": "100us"}
+    pause = {"kind": "host-pause-send", "random": 1, "every": "200us", "duration": "10us"}
+    result = program(
+        f"--scenario={SMOKE}",
+        "--out=dead",
+        "--set=sweep={}",
+        f"--set=faults={json.dumps([fault, pause])}",
+        "--set=job.timeout=5ms",
+    )
+    assert result.returncode == 3
+    assert 'job "job0", iteration 0: timed out, not done 0.005 s after it began' in result.stderr
+    assert "faults at that time: link-down host3-leaf0" in result.stderr
+    rows = rows_of(tmp_path / "dead" / "faults.csv")
+    assert {row["event"] for row in rows if row["kind"] == "host-pause-send"} == {"begin", "end"}
+    dead = [row for row in rows if row["kind"] == "link-down"]
+    assert [(row["time_s"], row["target"], row["event"]) for row in dead] == [
+        ("0.000100000000", "host3-leaf0", "begin")
+    ]
+    assert rows_of(tmp_path / "dead" / "runs.csv")[0]["status"] == "unfinished"
 
 
 def test_smoke_times_are_those_of_the_closed_form(smoke):

@@ -343,7 +343,10 @@ Simulate(const ResolvedRun& run,
     Simulator::Run();
 
     result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
-    result.faults = faults.GetRecords();
+    if (run.recordMessages)
+    {
+        result.faults = faults.GetRecords();
+    }
     result.transfers.assign(recorder.GetTransfers().begin(), recorder.GetTransfers().end());
     if (run.recordLinks)
     {

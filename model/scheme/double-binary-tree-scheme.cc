@@ -4,7 +4,6 @@
 #include "ns3/dataflow-builder.h"
 #include "ns3/scheme-support.h"
 
-#include <ranges>
 #include <vector>
 
 namespace ns3::gradsync
@@ -49,6 +48,7 @@ class Tree
                 m_edges.push_back({rankOf(position), rankOf(FindParent(position, workers))});
             }
         }
+        m_downwards.assign(m_edges.rbegin(), m_edges.rend());
     }
 
     void AddAllReduce(DataflowBuilder& builder, uint32_t chunk, uint32_t stream) const
@@ -57,7 +57,7 @@ class Tree
         {
             builder.AddReduce(edge.child, edge.parent, chunk, 1, stream);
         }
-        for (const auto& edge : std::views::reverse(m_edges))
+        for (const auto& edge : m_downwards)
         {
             builder.AddCopy(edge.parent, edge.child, chunk, 1, stream);
         }
@@ -71,6 +71,7 @@ class Tree
     };
 
     std::vector<Edge> m_edges;
+    std::vector<Edge> m_downwards; //!< the same in reverse
 };
 
 Plan

@@ -42,6 +42,14 @@ SIZES = (
 )
 # Payload of a packet of 1500 bytes from the IP header on: 44 of them RoCE headers and ICRC, 52 TCP's.
 _SMALL = {"fabric": 1456, "stock": 1448}
+# Scheme, payload of a packet and congestion control.
+_LOADS = (
+    ("ring", _SMALL["fabric"], "none"),
+    ("ring", 4096, "none"),
+    ("ps", 4096, "none"),
+    ("ring", _SMALL["fabric"], "dcqcn"),
+    ("ps", 4096, "dcqcn"),
+)
 _REPEATS = 3
 
 
@@ -69,13 +77,14 @@ def _core(scheduler: str, events: int, hosts: int) -> float:
     return core["events"] / core["user_s"]
 
 
-def _row(scheme: str, size: Size, mtu: int, stock_rate: float) -> dict:
+def _row(scheme: str, size: Size, mtu: int, control: str, stock_rate: float) -> dict:
     fabric = _measure(
         "exchange-bench",
         *size.network(),
         f"--scheme={scheme}",
         f"--gradient={size.gradient}",
         f"--mtu={mtu}",
+        f"--congestion-control={control}",
     )
     rate = fabric["data_packet_hops"] / fabric["user_s"]
     event_rate = fabric["events"] / fabric["user_s"]
@@ -92,7 +101,8 @@ def _row(scheme: str, size: Size, mtu: int, stock_rate: float) -> dict:
 
 def _print(row: dict) -> None:
     say(
-        f"{row['scheme']:<5} {row['hosts']:>5} {row['mtu_bytes']:>6} {row['data_packet_hops'] / 1e6:>7.2f}"
+        f"{row['scheme']:<5} {row['hosts']:>5} {row['mtu_bytes']:>6} {row['congestion_control']:>6}"
+        f" {row['data_packet_hops'] / 1e6:>7.2f}"
         f" {row['events_per_hop']:>7.3f} {row['user_s']:>7.2f} {row['hops_per_user_s'] / 1e6:>8.2f}"
         f" {row['peak_rss_bytes'] / 1e6:>8.1f} {row['times_stock_ns3']:>8.1f}"
         f" {row['share_of_map_core']:>8.2f} {row['share_of_radix_core']:>8.2f}"
@@ -105,7 +115,7 @@ def run_benchmarks() -> None:
     stock_rows = []
     say("data packet-hops a second; RoCE with PFC and acknowledgements, 100 Gb/s, 1 us a link")
     say(
-        "scheme hosts    MTU  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core"
+        "scheme hosts    MTU     CC  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core"
     )
     for size in SIZES:
         stock = _measure(
@@ -116,11 +126,11 @@ def run_benchmarks() -> None:
         )
         stock_rate = stock["data_packet_hops"] / stock["user_s"]
         stock_rows.append(stock)
-        for scheme, mtu in (("ring", _SMALL["fabric"]), ("ring", 4096), ("ps", 4096)):
-            rows.append(_row(scheme, size, mtu, stock_rate))
+        for scheme, mtu, control in _LOADS:
+            rows.append(_row(scheme, size, mtu, control, stock_rate))
             _print(rows[-1])
         say(
-            f"stock {size.hosts:>5} {_SMALL['stock']:>6} {stock['data_packet_hops'] / 1e6:>7.2f}"
+            f"stock {size.hosts:>5} {_SMALL['stock']:>6} {'':>6} {stock['data_packet_hops'] / 1e6:>7.2f}"
             f" {stock['events'] / stock['data_packet_hops']:>7.3f} {stock['user_s']:>7.2f}"
             f" {stock_rate / 1e6:>8.3f} {stock['peak_rss_bytes'] / 1e6:>8.1f}"
         )

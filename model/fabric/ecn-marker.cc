@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/ecn-marker.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3::gradsync
 {
 
@@ -9,6 +12,23 @@ EcnMarker::EcnMarker(const Config& config, int64_t stream)
       m_random(CreateObject<UniformRandomVariable>())
 {
     m_random->SetStream(stream);
+    m_skip = DrawSkip();
+}
+
+uint64_t
+EcnMarker::DrawSkip()
+{
+    if (m_config.maxProbability >= 1.0)
+    {
+        return 0;
+    }
+    if (m_config.maxProbability <= 0.0)
+    {
+        return UINT64_MAX;
+    }
+    // P(skip >= n) = (1 - Pmax)^n.
+    const auto skip = std::log(1.0 - m_random->GetValue()) / std::log1p(-m_config.maxProbability);
+    return static_cast<uint64_t>(std::min(skip, 1e18));
 }
 
 double
@@ -31,7 +51,17 @@ bool
 EcnMarker::IsMarked(uint64_t queueBytes)
 {
     const auto probability = GetProbability(queueBytes);
-    return probability >= 1.0 || (probability > 0.0 && m_random->GetValue() < probability);
+    if (probability <= 0.0 || probability >= 1.0)
+    {
+        return probability > 0.0;
+    }
+    if (m_skip > 0)
+    {
+        --m_skip;
+        return false;
+    }
+    m_skip = DrawSkip();
+    return m_random->GetValue() * m_config.maxProbability < probability;
 }
 
 } // namespace ns3::gradsync

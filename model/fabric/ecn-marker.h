@@ -14,7 +14,11 @@ namespace ns3::gradsync
  * "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1, figure 5).
  *
  * The probability is 0 up to Kmin, grows linearly to Pmax at Kmax, and is 1 beyond. Kmin = Kmax is
- * DCTCP's step. Ports ask only above Kmin, and a random number is drawn only between the two.
+ * DCTCP's step. Ports ask only above Kmin.
+ *
+ * Random numbers are dear and marks are rare, so candidates are drawn with probability Pmax, by the
+ * geometric distance to the next, and a candidate is marked with probability p / Pmax: the same
+ * distribution as a draw a packet.
  */
 class EcnMarker
 {
@@ -42,7 +46,10 @@ class EcnMarker
     bool IsMarked(uint64_t queueBytes);
 
   private:
+    uint64_t DrawSkip();
+
     Config m_config;
+    uint64_t m_skip{0}; //!< packets between Kmin and Kmax that are certainly not marked
     Ptr<UniformRandomVariable> m_random;
 };
 

@@ -28,6 +28,13 @@ TEST(EcnMarker, MarksByRedBetweenKminAndKmax)
     EXPECT_DOUBLE_EQ(red.GetProbability(105000), 0.005);
     EXPECT_DOUBLE_EQ(red.GetProbability(205000), 0.01);
     EXPECT_EQ(red.GetProbability(205001), 1.0);
+    EcnMarker drawn({.minBytes = 5000, .maxBytes = 205000, .maxProbability = 0.01}, 1);
+    uint32_t marks = 0;
+    for (uint32_t packet = 0; packet < 1'000'000; ++packet)
+    {
+        marks += drawn.IsMarked(105000) ? 1 : 0;
+    }
+    EXPECT_NEAR(marks, 5000, 4 * 71); // binomial: a standard deviation of 71
     const EcnMarker step({.minBytes = 65000, .maxBytes = 65000, .maxProbability = 0.01}, 1);
     EXPECT_EQ(step.GetProbability(65000), 0.0);
     EXPECT_EQ(step.GetProbability(65001), 1.0);

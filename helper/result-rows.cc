@@ -69,7 +69,7 @@ QuoteNodeNames(const Topology& topology)
 
 /// Share of the link's capacity that was used, over the whole run.
 double
-GetUtilisation(const LinkStatistics& statistics, const TopologyLink& link, Time duration)
+GetUtilisation(const LinkStatistics& statistics, const TopologyLink& link, const Time& duration)
 {
     const double capacityBits = static_cast<double>(link.rate.GetBitRate()) * duration.GetSeconds();
     return capacityBits > 0.0 ? static_cast<double>(statistics.wireBytes) * 8.0 / capacityBits

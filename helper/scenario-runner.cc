@@ -61,8 +61,8 @@ UseFastScheduler()
 class ProgressProbe
 {
   public:
-    ProgressProbe(Ptr<ExchangeEngine> engine, const ProgressCallback& progress)
-        : m_engine(std::move(engine)),
+    ProgressProbe(const Ptr<ExchangeEngine>& engine, const ProgressCallback& progress)
+        : m_engine(engine),
           m_progress(progress)
     {
         if (m_progress)
@@ -153,8 +153,8 @@ InstallFaults(const ResolvedRun& run,
 class FaultRecorder
 {
   public:
-    explicit FaultRecorder(Ptr<FaultInjector> injector)
-        : m_injector(std::move(injector))
+    explicit FaultRecorder(const Ptr<FaultInjector>& injector)
+        : m_injector(injector)
     {
         m_injector->TraceConnectWithoutContext("Fault",
                                                MakeCallback(&FaultRecorder::OnFault, this));
@@ -188,16 +188,16 @@ class FaultRecorder
 std::string
 DescribeFaults(const FaultInjector& injector)
 {
-    constexpr size_t NAMED_FAULTS = 4;
+    constexpr ptrdiff_t NAMED_FAULTS = 4;
     const auto active = injector.DescribeActive();
     if (active.empty())
     {
         return {};
     }
-    const auto named = std::min(active.size(), NAMED_FAULTS);
+    const auto named = std::min(std::ssize(active), NAMED_FAULTS);
     return fmt::format("; faults at that time: {}{}",
                        fmt::join(active.begin(), active.begin() + named, ", "),
-                       active.size() > named ? ", ..." : "");
+                       std::ssize(active) > named ? ", ..." : "");
 }
 
 Job

@@ -51,7 +51,7 @@ FabricNetwork::GetTypeId()
             .AddAttribute("BufferBytes",
                           "Packet memory of each switch that its ports share, in bytes, PFC "
                           "headroom included.",
-                          UintegerValue(16 * 1024 * 1024),
+                          UintegerValue(uint64_t{16} << 20),
                           MakeUintegerAccessor(&FabricNetwork::m_bufferBytes),
                           MakeUintegerChecker<uint64_t>(1))
             .AddAttribute("PauseAlpha",
@@ -205,7 +205,8 @@ FabricNetwork::GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes
     // After the packet that crosses the threshold (1 frame): the XOFF waits for a frame that has
     // just started (1), travels, and finds the neighbour at the start of a frame (1); what was sent
     // during two propagation delays and the XOFF's own serialisation is under way.
-    const auto inFlight = link.rate.GetBitRate() / 8.0 * 2.0 * link.delay.GetSeconds();
+    const auto inFlight =
+        static_cast<double>(link.rate.GetBitRate()) / 8.0 * 2.0 * link.delay.GetSeconds();
     return static_cast<uint64_t>(std::ceil(inFlight)) + 3 * uint64_t{maxFrameBytes} +
            wire::PFC_BYTES;
 }
@@ -227,17 +228,19 @@ FabricNetwork::ConnectPorts()
         const auto& link = links[id];
         const auto toA = portNumberOf(link.a, id);
         const auto toB = portNumberOf(link.b, id);
-        m_ports[2 * id].Install(simulator, link.rate, link.delay, m_nodes[link.b].get(), toB);
-        m_ports[2 * id + 1].Install(simulator, link.rate, link.delay, m_nodes[link.a].get(), toA);
-        m_ports[2 * id].SetObserver(this, 2 * id);
-        m_ports[2 * id + 1].SetObserver(this, 2 * id + 1);
+        auto& forward = m_ports[size_t{2} * id];
+        auto& backward = m_ports[size_t{2} * id + 1];
+        forward.Install(simulator, link.rate, link.delay, m_nodes[link.b].get(), toB);
+        backward.Install(simulator, link.rate, link.delay, m_nodes[link.a].get(), toA);
+        forward.SetObserver(this, 2 * id);
+        backward.SetObserver(this, 2 * id + 1);
         if (IsEthernet(link))
         {
             InstallTelemetry(id);
-            m_ports[2 * id].SetEcnMarker(GetEcnMarker(link.rate));
-            m_ports[2 * id + 1].SetEcnMarker(GetEcnMarker(link.rate));
-            m_ports[2 * id].SetLoss(m_loss.get());
-            m_ports[2 * id + 1].SetLoss(m_loss.get());
+            forward.SetEcnMarker(GetEcnMarker(link.rate));
+            backward.SetEcnMarker(GetEcnMarker(link.rate));
+            forward.SetLoss(m_loss.get());
+            backward.SetLoss(m_loss.get());
         }
     }
 }

@@ -11,7 +11,7 @@ namespace ns3::gradsync
 
 SwitchBuffer::SwitchBuffer(const Config& config,
                            std::span<FabricPort* const> ports,
-                           std::vector<IngressConfig> ingress,
+                           const std::vector<IngressConfig>& ingress,
                            PacketPool& pool)
     : m_config(config),
       m_ports(ports),

@@ -51,7 +51,7 @@ class SwitchBuffer
      */
     SwitchBuffer(const Config& config,
                  std::span<FabricPort* const> ports,
-                 std::vector<IngressConfig> ingress,
+                 const std::vector<IngressConfig>& ingress,
                  PacketPool& pool);
 
     /// Takes room for a packet that must wait at `egress`; false: no room, drop it.

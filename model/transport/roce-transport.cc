@@ -186,10 +186,13 @@ RoceTransport::InstallNics()
         node.SetSink(this);
         const auto ports = m_topology->GetPorts(endpoints[endpoint]);
         auto& nics = m_nics.emplace_back(std::make_unique<RoceNic[]>(ports.size()));
-        for (uint16_t port = 0; port < ports.size(); ++port)
+        for (size_t port = 0; port < ports.size(); ++port)
         {
             const auto rate = m_topology->GetLinks()[ports[port].link].rate.GetBitRate();
-            nics[port].Install(this, &node.GetPort(port), simulator, static_cast<double>(rate));
+            nics[port].Install(this,
+                               &node.GetPort(static_cast<uint16_t>(port)),
+                               simulator,
+                               static_cast<double>(rate));
         }
     }
 }

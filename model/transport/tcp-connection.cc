@@ -15,12 +15,12 @@ namespace ns3::gradsync
 
 TcpConnection::TcpConnection(uint32_t src,
                              uint32_t dst,
-                             Ptr<Socket> sender,
+                             const Ptr<Socket>& sender,
                              uint32_t segmentBytes,
                              TcpConnectionObserver& observer)
     : m_src(src),
       m_dst(dst),
-      m_sender(std::move(sender)),
+      m_sender(sender),
       m_segmentBytes(segmentBytes),
       m_observer(observer)
 {
@@ -172,7 +172,7 @@ TcpConnection::OnTransmit(Ptr<const Packet> packet,
                           Ptr<const TcpSocketBase> /* socket */)
 {
     // SYN and FIN take a sequence number too.
-    const auto end = header.GetSequenceNumber() + packet->GetSize();
+    const auto end = header.GetSequenceNumber() + static_cast<int32_t>(packet->GetSize());
     if (packet->GetSize() > 0 && end <= m_highestSent)
     {
         m_observer.OnRetransmission();

@@ -45,7 +45,7 @@ class TcpConnection
     /// \param sender an unbound socket on the node of src; \param segmentBytes its segment size
     TcpConnection(uint32_t src,
                   uint32_t dst,
-                  Ptr<Socket> sender,
+                  const Ptr<Socket>& sender,
                   uint32_t segmentBytes,
                   TcpConnectionObserver& observer);
     ~TcpConnection();

@@ -91,7 +91,7 @@ TcpTransport::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("BufferBytes",
                           "Send and receive buffer of a connection, the bound of its window.",
-                          UintegerValue(1024 * 1024),
+                          UintegerValue(1 << 20),
                           MakeUintegerAccessor(&TcpTransport::m_bufferBytes),
                           MakeUintegerChecker<uint32_t>(65'536))
             .AddAttribute("DelayedAckTimeout",

@@ -80,10 +80,10 @@ TEST_F(DcqcnTest, FastRecoveryHalvesTheDistanceEveryTimer)
     // Equation 3 with R_T = 40: R_C = 40 - 20 / 2^k after k timers of 55 us.
     EXPECT_DOUBLE_EQ(GetRateAt(54 * US), 20.0);
     EXPECT_DOUBLE_EQ(GetRateAt(55 * US), 30.0);
-    EXPECT_DOUBLE_EQ(GetRateAt(5 * 55 * US), 40.0 - 20.0 / 32);
+    EXPECT_DOUBLE_EQ(GetRateAt(5 * (55 * US)), 40.0 - 20.0 / 32);
     // 20 / 2^9 is the first distance below 0.1 % of 40: the flow is free again.
-    EXPECT_LT(GetRateAt(8 * 55 * US), 40.0);
-    EXPECT_EQ(GetRateAt(9 * 55 * US), 40.0);
+    EXPECT_LT(GetRateAt(8 * (55 * US)), 40.0);
+    EXPECT_EQ(GetRateAt(9 * (55 * US)), 40.0);
     EXPECT_EQ(m_flow.stepsPerByte, 0.0);
 }
 
@@ -109,9 +109,9 @@ TEST_F(DcqcnTest, TargetGrowsByAdditiveThenHyperIncrease)
 TEST_F(DcqcnTest, AlphaDecaysWhileNoNotificationComes)
 {
     m_control->OnNotification(m_flow, 0);
-    m_control->OnNotification(m_flow, 100 * 55 * US);
+    m_control->OnNotification(m_flow, 100 * (55 * US));
     // Equation 2 a hundred times: alpha = (1 - 1/256)^100; the flow was back at 40.
-    EXPECT_NEAR(GetRateAt(100 * 55 * US), 40.0 * (1 - std::pow(255.0 / 256, 100) / 2), 1e-9);
+    EXPECT_NEAR(GetRateAt(100 * (55 * US)), 40.0 * (1 - std::pow(255.0 / 256, 100) / 2), 1e-9);
 }
 
 class DcqcnNetworkTest : public tests::BottleneckFixture
@@ -164,7 +164,7 @@ TEST_F(DcqcnNetworkTest, FlowsConvergeToEqualSharesOfABusyLinkAndAShortQueue)
 class SingleFlow
 {
   public:
-    explicit SingleFlow(Ptr<CongestionControl> control)
+    explicit SingleFlow(const Ptr<CongestionControl>& control)
         : m_control(control)
     {
         m_flow.lineRate = 10e9;
@@ -297,7 +297,9 @@ TEST(HpccControl, AimsAtTheTargetUtilisationOfTheBusiestLink)
 class TwoFlowTest : public tests::BottleneckFixture
 {
   protected:
-    void InstallWith(const char* control, uint32_t payload = 1418, Time delay = MicroSeconds(10))
+    void InstallWith(const char* control,
+                     uint32_t payload = 1418,
+                     const Time& delay = MicroSeconds(10))
     {
         Set("CongestionControl", StringValue(control));
         Set("Mtu", UintegerValue(payload));
@@ -383,7 +385,7 @@ TEST_F(TwoFlowTest, HpccDrainsTheQueueOfANewcomerInAFewRoundTrips)
     InstallWith("hpcc", 1376);
     Start(1, 0);
     Simulator::Schedule(MilliSeconds(2), [this] { Start(2, 0); });
-    MeasureRates(MilliSeconds(2) + MicroSeconds(5 * 43), MilliSeconds(3));
+    MeasureRates(MilliSeconds(2) + MicroSeconds(uint64_t{5} * 43), MilliSeconds(3));
     // The newcomer's first window is one bandwidth-delay product, 53 kB, on top of a busy link.
     const auto longest = m_transport->GetLinkStatistics()[GetBottleneck()].maxQueueBytes;
     EXPECT_GT(static_cast<double>(longest), 10 * PACKET);

@@ -113,7 +113,7 @@ TEST_F(RoceTransportTest, MessageTakesSerialisationOnceAndAPacketMorePerHop)
 {
     Set("Mtu", UintegerValue(1418)); // 1500 B on the wire: 12 us at 1 Gb/s
     InstallStar(2);
-    Send(0, 1, 100 * 1418, 7);
+    Send(0, 1, uint64_t{100} * 1418, 7);
     Simulator::Run();
     // 100 packets leave in 1200 us, the last is stored once more (12 us) and passes two links of 1
     // us.
@@ -151,8 +151,8 @@ TEST_F(RoceTransportTest, QueuePairsOfOneNicShareItRoundRobin)
     Set("Mtu", UintegerValue(1418));
     Set("AckEvery", UintegerValue(0));
     InstallStar(3);
-    Send(0, 1, 100 * 1418, 1);
-    Send(0, 2, 50 * 1418, 2);
+    Send(0, 1, uint64_t{100} * 1418, 1);
+    Send(0, 2, uint64_t{50} * 1418, 2);
     Simulator::Run();
     // The short one ends after 50 rounds of two packets: 100 packets, 1200 us; the long one after
     // all 150.
@@ -167,7 +167,7 @@ TEST_F(RoceTransportTest, IncastUnderPfcLosesNothingAndKeepsTheBottleneckBusy)
     InstallStar(9);
     for (uint32_t src = 1; src < 9; ++src)
     {
-        Send(src, 0, 200 * 1418, src);
+        Send(src, 0, uint64_t{200} * 1418, src);
     }
     Simulator::Run();
     const auto statistics = m_transport->GetStatistics();

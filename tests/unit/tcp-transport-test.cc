@@ -27,8 +27,8 @@ namespace
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr uint32_t SEGMENT = 1448;
-constexpr uint32_t FRAME = SEGMENT + 54; //!< PPP 2, IPv4 20, TCP with time stamps 32
+constexpr uint64_t SEGMENT = 1448;
+constexpr uint64_t FRAME = SEGMENT + 54; //!< PPP 2, IPv4 20, TCP with time stamps 32
 
 class OrderedHandler : public MessageHandler
 {
@@ -127,7 +127,7 @@ TEST_F(TcpTransportTest, AMessageOnAnOpenConnectionTakesTheTimeOfItsWire)
     // the last one once more on the second, two propagation delays; no handshake any more.
     // ns-3 computes each of the 11 serialisations in binary fractions, off by a picosecond at most.
     EXPECT_NEAR(static_cast<double>((m_handler.at[2] - MilliSeconds(500)).GetPicoSeconds()),
-                1000.0 * (11 * FRAME * 8 + 2000),
+                1000.0 * static_cast<double>(11 * FRAME * 8 + 2000),
                 11.0);
 }
 

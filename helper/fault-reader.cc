@@ -37,6 +37,7 @@ const KindEntry&
 ReadKind(const JsonValue& value)
 {
     std::vector<std::string> names;
+    names.reserve(KINDS.size());
     for (const auto& entry : KINDS)
     {
         names.emplace_back(ToString(entry.kind));
@@ -315,6 +316,7 @@ ReadFaults(const JsonValue& list, const Topology& topology, const TransportEntry
         list.FailWith(fmt::format("the transport {} does not simulate faults", transport.kind));
     }
     std::vector<FaultSpec> faults;
+    faults.reserve(items.size());
     for (const auto& item : items)
     {
         faults.push_back(ReadFault(item, topology, transport));

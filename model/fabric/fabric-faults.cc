@@ -88,9 +88,9 @@ FabricNetwork::SetEndpointState(uint32_t endpoint, const EndpointState& state)
 {
     const auto now = Simulator::Now().GetTimeStep();
     auto& node = *m_endpoints[endpoint];
-    for (uint16_t port = 0; port < node.GetPortCount(); ++port)
+    for (size_t port = 0; port < node.GetPortCount(); ++port)
     {
-        node.GetPort(port).SetHeld(!state.sends, now);
+        node.GetPort(static_cast<uint16_t>(port)).SetHeld(!state.sends, now);
     }
     const auto deaf = m_deafSinks.find(endpoint);
     if (!state.receives && deaf == m_deafSinks.end())

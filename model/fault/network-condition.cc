@@ -10,9 +10,9 @@ namespace ns3::gradsync
 {
 
 NetworkCondition::NetworkCondition(std::shared_ptr<const Topology> topology,
-                                   Ptr<Transport> transport)
+                                   const Ptr<Transport>& transport)
     : m_topology(std::move(topology)),
-      m_transport(std::move(transport)),
+      m_transport(transport),
       m_excluded(m_topology->GetLinks().size(), false)
 {
 }

@@ -25,7 +25,7 @@ namespace ns3::gradsync
 class NetworkCondition
 {
   public:
-    NetworkCondition(std::shared_ptr<const Topology> topology, Ptr<Transport> transport);
+    NetworkCondition(std::shared_ptr<const Topology> topology, const Ptr<Transport>& transport);
 
     /// A fault takes hold of a target, or lets go. \param target as GetTarget of the kind says
     void Begin(const FaultSpec& fault, uint32_t target);

@@ -28,8 +28,11 @@ Transport::SetEndpointState(uint32_t /* endpoint */, const EndpointState& /* sta
     ThrowNoFaults();
 }
 
+// A transport that can keeps the tables.
 void
-Transport::SetRoutes(std::shared_ptr<const RoutingTables> /* routes */)
+Transport::SetRoutes(
+    std::shared_ptr<
+        const RoutingTables> /* routes */) // NOLINT(performance-unnecessary-value-param)
 {
     ThrowNoFaults();
 }

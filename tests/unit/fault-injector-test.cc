@@ -86,11 +86,11 @@ class FaultInjectorTest : public testing::Test
     }
 
     template <typename Kind>
-    Ptr<Kind> Install(std::vector<FaultSpec> faults, Ptr<Kind> chosen = CreateObject<Kind>())
+    Ptr<Kind> Install(const std::vector<FaultSpec>& faults, Ptr<Kind> chosen = CreateObject<Kind>())
     {
         transport = chosen;
         transport->Install(topology, std::make_shared<const RoutingTables>(*topology));
-        injector->Install(std::move(faults), topology, transport, [] { return false; });
+        injector->Install(faults, topology, transport, [] { return false; });
         return chosen;
     }
 
@@ -122,8 +122,8 @@ class FaultInjectorTest : public testing::Test
 
     static FaultSpec MakeFault(FaultKind kind,
                                std::vector<uint32_t> pool,
-                               Time start,
-                               Time duration)
+                               const Time& start,
+                               const Time& duration)
     {
         FaultSpec fault{};
         fault.kind = kind;
@@ -171,8 +171,8 @@ TEST_F(FaultInjectorTest, RoceHostThatDoesNotSendStillReceivesAndAcknowledges)
     const auto roce = Install<RoceTransport>(
         {MakeFault(FaultKind::HostPauseSend, {0}, MicroSeconds(4500), MilliSeconds(500))},
         MakeRoce());
-    Send(0, 1, 10 * 918, 1);
-    Send(1, 0, 10 * 918, 2);
+    Send(0, 1, uint64_t{10} * 918, 1);
+    Send(1, 0, uint64_t{10} * 918, 2);
     Simulator::Run();
     ASSERT_THAT(collector.delivered, SizeIs(2));
     // To host 0: 10 packets of 1 ms, stored once, behind at most one acknowledgement of 86 us.
@@ -188,7 +188,7 @@ TEST_F(FaultInjectorTest, RoceRecoversWhatAPausedHostDidNotReceive)
     const auto roce = Install<RoceTransport>(
         {MakeFault(FaultKind::HostPause, {1}, MicroSeconds(3500), MilliSeconds(30))},
         MakeRoce());
-    Send(0, 1, 10 * 918, 1);
+    Send(0, 1, uint64_t{10} * 918, 1);
     Simulator::Run();
     ASSERT_THAT(collector.delivered, SizeIs(1));
     // Packets arrive at 2, 3, … 11 ms; those from 4 ms on are lost, 8 of them. Nothing was
@@ -296,7 +296,7 @@ TEST_F(FaultInjectorTest, RoceGoesAroundADeadLink)
     // Many streams, so that both spines carry some.
     for (uint32_t stream = 0; stream < 16; ++stream)
     {
-        Send(0, 2, 10 * 918, stream, stream);
+        Send(0, 2, uint64_t{10} * 918, stream, stream);
     }
     Simulator::Run();
     EXPECT_THAT(collector.delivered, SizeIs(16));
@@ -312,7 +312,7 @@ TEST_F(FaultInjectorTest, RoceNamesTheConnectionThatGaveUp)
     Install<RoceTransport>(
         {MakeFault(FaultKind::LinkDown, {FindLink("host0", "leaf0")}, MicroSeconds(5500), Time(0))},
         MakeRoce());
-    Send(0, 2, 10 * 918, 1);
+    Send(0, 2, uint64_t{10} * 918, 1);
     Simulator::Run();
     ASSERT_THAT(collector.failed, SizeIs(1));
     EXPECT_THAT(collector.failed[0].second, HasSubstr("host0 -> host2 gave up after 8 timeouts"));
@@ -335,7 +335,7 @@ TEST_F(FaultInjectorTest, PfcPausesDieWithTheirLink)
     Install<RoceTransport>({fault}, roce);
     for (uint32_t src = 1; src < 4; ++src)
     {
-        Send(src, 0, 300 * 918, src);
+        Send(src, 0, uint64_t{300} * 918, src);
     }
     Simulator::Run();
     EXPECT_THAT(collector.delivered, SizeIs(3));
@@ -369,7 +369,7 @@ TEST_F(FaultInjectorTest, RoceSlowsDownWithItsLink)
     half.degraded.rateShare = 0.5;
     half.degraded.extraDelay = MicroSeconds(30);
     Install<RoceTransport>({half}, MakeRoce());
-    Simulator::ScheduleNow([this] { Send(0, 1, 10 * 918, 1); }); // after the fault began
+    Simulator::ScheduleNow([this] { Send(0, 1, uint64_t{10} * 918, 1); }); // after the fault began
     Simulator::Run();
     // 10 packets of 2 ms and the propagation, and one of 1 ms from the switch to host 1.
     EXPECT_THAT(collector.delivered, ElementsAre(Pair(1, MicroSeconds(21'030))));
@@ -383,7 +383,7 @@ TEST_F(FaultInjectorTest, NoPacketOvertakesAnotherWhenADelayShrinks)
                           MicroSeconds(5500));
     slow.degraded.extraDelay = MilliSeconds(7);
     const auto roce = Install<RoceTransport>({slow}, MakeRoce());
-    Send(0, 1, 10 * 918, 1);
+    Send(0, 1, uint64_t{10} * 918, 1);
     Simulator::Run();
     // 6 packets had started by 5.5 ms, the last of them is at the switch at 13 ms. The 4 others
     // follow it a millisecond each, and one is stored.

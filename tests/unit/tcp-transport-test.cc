@@ -274,7 +274,7 @@ TEST_P(TcpCongestionTest, CarriesAnIncastWhole)
     Set("MinRto", TimeValue(MilliSeconds(10)));
     const auto last = Incast(4, 500);
     // Not faster than the wire of the receiver, whose handshakes overlap.
-    EXPECT_GT(last, NanoSeconds(4 * 500 * FRAME * 8));
+    EXPECT_GT(last, NanoSeconds(FRAME * 4 * 500 * 8));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -194,7 +194,7 @@ FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
                               .pauseAlpha = m_pauseAlpha,
                               .dropAlpha = m_dropAlpha,
                               .resumeOffsetBytes = uint64_t{2} * maxFrameBytes},
-                             std::move(ingress));
+                             ingress);
     m_switches.push_back(forwarder.get());
     m_nodes.push_back(std::move(forwarder));
 }

@@ -20,9 +20,10 @@ FabricSwitch::FabricSwitch(NodeId node,
 }
 
 void
-FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config, std::vector<IngressConfig> ingress)
+FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config,
+                            const std::vector<IngressConfig>& ingress)
 {
-    m_buffer = std::make_unique<SwitchBuffer>(config, m_ports, std::move(ingress), m_pool);
+    m_buffer = std::make_unique<SwitchBuffer>(config, m_ports, ingress, m_pool);
     for (auto* port : m_ports)
     {
         port->SetBuffer(m_buffer.get());

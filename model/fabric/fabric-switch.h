@@ -26,7 +26,8 @@ class FabricSwitch final : public FabricNode
                  PacketPool& pool);
 
     /// \throws std::invalid_argument when the buffer cannot hold the headrooms
-    void InstallBuffer(const SwitchBuffer::Config& config, std::vector<IngressConfig> ingress);
+    void InstallBuffer(const SwitchBuffer::Config& config,
+                       const std::vector<IngressConfig>& ingress);
 
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 

@@ -21,7 +21,8 @@ namespace ns3::gradsync
  * devices.
  *
  * One connection per (src, dst, stream), opened at the first message and kept, as NCCL and Gloo do.
- * Every packet costs what it costs in ns-3, some ten microseconds a hop: hundred times the fabric.
+ * Every packet costs what it costs in ns-3, some fifteen microseconds a hop: over hundred times the
+ * fabric.
  */
 class TcpTransport : public Transport, private TcpConnectionObserver
 {

@@ -8,6 +8,7 @@ set(gradsync_headers)
 list(APPEND gradsync_sources
   model/plan/chunk-layout.cc
   model/plan/chunk-race-finder.cc
+  model/plan/collective.cc
   model/plan/dataflow-builder.cc
   model/plan/goal-writer.cc
   model/plan/plan-builder.cc
@@ -19,6 +20,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/plan/chunk-layout.h
   model/plan/chunk-race-finder.h
+  model/plan/collective.h
   model/plan/dataflow-builder.h
   model/plan/goal-writer.h
   model/plan/plan-builder.h
@@ -60,6 +62,7 @@ list(APPEND gradsync_sources
   model/scheme/aggregation-trees.cc
   model/scheme/bcube-hips-scheme.cc
   model/scheme/blueconnect-scheme.cc
+  model/scheme/butterfly-scheme.cc
   model/scheme/byteps-scheme.cc
   model/scheme/double-binary-tree-scheme.cc
   model/scheme/geo-hips-scheme.cc
@@ -68,6 +71,7 @@ list(APPEND gradsync_sources
   model/scheme/group-exchange.cc
   model/scheme/halving-doubling-scheme.cc
   model/scheme/hierarchical-scheme.cc
+  model/scheme/hypercube-fold.cc
   model/scheme/k-nomial-scheme.cc
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
@@ -87,6 +91,7 @@ list(APPEND gradsync_headers
   model/scheme/aggregation-trees.h
   model/scheme/bcube-hips-scheme.h
   model/scheme/blueconnect-scheme.h
+  model/scheme/butterfly-scheme.h
   model/scheme/byteps-scheme.h
   model/scheme/double-binary-tree-scheme.h
   model/scheme/geo-hips-scheme.h
@@ -95,6 +100,7 @@ list(APPEND gradsync_headers
   model/scheme/group-exchange.h
   model/scheme/halving-doubling-scheme.h
   model/scheme/hierarchical-scheme.h
+  model/scheme/hypercube-fold.h
   model/scheme/k-nomial-scheme.h
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h

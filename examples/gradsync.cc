@@ -56,7 +56,7 @@ AddOptions(CLI::App& app, Arguments& arguments)
     app.add_option("--job", arguments.plan.job, "Of --plan: which job (default: the first)")
         ->type_name("NAME");
     app.add_flag("--json", arguments.plan.json, "Of --plan: print JSON, all operations");
-    app.add_flag("--verify", arguments.plan.verify, "Of --plan: prove that it is an all-reduce");
+    app.add_flag("--verify", arguments.plan.verify, "Of --plan: prove that it does what it is for");
     app.add_option("--draw", arguments.plan.drawing, "Of --plan: draw a space-time diagram")
         ->type_name("SVG");
     app.add_option("--export", arguments.plan.goal, "Of --plan: write a GOAL schedule")

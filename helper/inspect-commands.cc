@@ -38,7 +38,7 @@ ValidateCommand(const std::filesystem::path& file,
 {
     const auto scenario = ReadScenario(file, overrides);
     CheckScenario(scenario, true, [](const ResolvedRun&, uint64_t) {});
-    out << fmt::format("{}: valid, {} run{}; every plan is an all-reduce\n",
+    out << fmt::format("{}: valid, {} run{}; every plan does what it is for\n",
                        file.string(),
                        scenario.runCount,
                        scenario.runCount == 1 ? "" : "s");

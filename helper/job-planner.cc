@@ -47,9 +47,10 @@ VerifyJob(const JobSpec& job, const PlannedJob& planned)
     const auto verification = PlanVerifier().Verify(*planned.plan);
     if (!verification.ok)
     {
-        throw std::logic_error(fmt::format("{}: the plan of the scheme {} is no all-reduce: {}",
+        throw std::logic_error(fmt::format("{}: the plan of the scheme {} is no {}: {}",
                                            job.name,
                                            job.scheme.scheme->name,
+                                           planned.plan->GetCollective().GetName(),
                                            verification.violations.front()));
     }
 }

@@ -27,7 +27,7 @@ struct PlannedJob
 PlannedJob PlanJob(const JobSpec& job, const Topology& topology);
 
 /**
- * Proves that a plan is an all-reduce (PlanVerifier).
+ * Proves that a plan does what its collective says (PlanVerifier).
  * \throws std::logic_error with the first violation: a defect of the scheme, not of the scenario
  */
 void VerifyJob(const JobSpec& job, const PlannedJob& planned);

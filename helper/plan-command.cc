@@ -55,11 +55,13 @@ PrintSummary(const JobSpec& job, const PlannedJob& planned, std::ostream& out)
                        planned.plan->GetRankCount() - planned.plan->GetWorkerCount(),
                        planned.plan->GetLayout().GetChunkCount(),
                        planned.plan->GetLayout().GetTotalBytes());
-    out << fmt::format("{} transfers of {} bytes, {} joins; longest chain {}\n",
-                       statistics.transferCount,
-                       statistics.totalBytes,
-                       statistics.joinCount,
-                       statistics.GetLongestChain());
+    out << fmt::format(
+        "{} transfers of {} bytes, {} moves within ranks, {} joins; longest chain {}\n",
+        statistics.transferCount,
+        statistics.totalBytes,
+        statistics.localCount,
+        statistics.joinCount,
+        statistics.GetLongestChain());
     for (const auto& crossing : statistics.crossings)
     {
         out << fmt::format("across {}s: {} bytes in {} transfers\n",
@@ -109,9 +111,11 @@ CheckDrawing(const PlanOptions& options, const Plan& plan)
 }
 
 void
-PrintVerification(const PlanVerification& verification, std::ostream& out)
+PrintVerification(const Plan& plan, const PlanVerification& verification, std::ostream& out)
 {
-    out << (verification.ok ? "verified: an all-reduce without races\n" : "no all-reduce:\n");
+    const auto& collective = plan.GetCollective();
+    out << (verification.ok ? fmt::format("verified: {} without races\n", collective.GetTitle())
+                            : fmt::format("no {}:\n", collective.GetName()));
     for (const auto& violation : verification.violations)
     {
         out << "  " << violation << '\n';
@@ -140,7 +144,7 @@ Print(const PlanOptions& options,
     printer.PrintTable(MAX_TABLE_ROWS, out);
     if (verification)
     {
-        PrintVerification(*verification, out);
+        PrintVerification(*planned.plan, *verification, out);
     }
 }
 

@@ -50,6 +50,10 @@ void
 PlanPrinter::PrintTable(size_t maxRows, std::ostream& stream) const
 {
     TextTable table({"id", "round", "what", "from", "to", "chunks", "bytes", "stream", "after"});
+    const auto show = [this](uint32_t rank, uint32_t buffer) {
+        return m_plan.GetBufferCount() == 1 ? std::to_string(rank)
+                                            : fmt::format("{}.{}", rank, buffer);
+    };
     const auto operations = m_plan.GetOperations();
     const auto rows = std::min(maxRows, operations.size());
     for (OperationId id = 0; id < rows; ++id)
@@ -60,9 +64,9 @@ PlanPrinter::PrintTable(size_t maxRows, std::ostream& stream) const
             {std::to_string(id),
              std::to_string(m_rounds[id]),
              GetName(operation.kind),
-             std::to_string(operation.src),
-             operation.IsTransfer() ? std::to_string(operation.dst) : "-",
-             operation.IsTransfer() ? fmt::format("[{}, {})", operation.firstChunk, last) : "-",
+             show(operation.src, operation.buffers.src),
+             operation.IsMove() ? show(operation.dst, operation.buffers.dst) : "-",
+             operation.IsMove() ? fmt::format("[{}, {})", operation.firstChunk, last) : "-",
              std::to_string(m_plan.GetBytes(id)),
              std::to_string(operation.stream),
              fmt::format("{}", fmt::join(m_graph.GetPredecessors(id), " "))});
@@ -81,6 +85,7 @@ PlanPrinter::ToJson() const
     Json json;
     json["ranks"] = m_plan.GetRankCount();
     json["workers"] = m_plan.GetWorkerCount();
+    json["collective"] = m_plan.GetCollective().GetName();
     const auto& layout = m_plan.GetLayout();
     json["bytes"] = layout.GetTotalBytes();
     json["chunkBytes"] = Json::array();
@@ -97,13 +102,15 @@ PlanPrinter::ToJson() const
         entry["round"] = m_rounds[id];
         entry["kind"] = GetName(operation.kind);
         entry["from"] = operation.src;
-        if (operation.IsTransfer())
+        if (operation.IsMove())
         {
             entry["to"] = operation.dst;
             entry["firstChunk"] = operation.firstChunk;
             entry["chunkCount"] = operation.chunkCount;
             entry["bytes"] = m_plan.GetBytes(id);
             entry["stream"] = operation.stream;
+            entry["fromBuffer"] = operation.buffers.src;
+            entry["toBuffer"] = operation.buffers.dst;
         }
         const auto before = m_graph.GetPredecessors(id);
         entry["after"] = std::vector<OperationId>(before.begin(), before.end());

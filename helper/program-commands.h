@@ -56,7 +56,7 @@ struct PlanOptions
 /// Runs all points of a scenario that the folder does not hold yet, and writes the results.
 int RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err);
 
-/// Checks every run, proves every plan to be an all-reduce.
+/// Checks every run, proves every plan to do what its collective says.
 int ValidateCommand(const std::filesystem::path& file,
                     const std::vector<ScenarioOverride>& overrides,
                     std::ostream& out);
@@ -66,7 +66,8 @@ int DescribeCommand(const std::filesystem::path& file,
                     const std::vector<ScenarioOverride>& overrides,
                     std::ostream& out);
 
-/// Prints the plan of one job, and draws and exports it. INTERNAL_ERROR when it is no all-reduce.
+/// Prints the plan of one job, and draws and exports it. INTERNAL_ERROR when it does not do
+/// what its collective says.
 int PlanCommand(const PlanOptions& options, std::ostream& out);
 
 /// Prints the runs with all values in place, as JSON.

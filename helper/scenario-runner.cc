@@ -383,7 +383,8 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
         }
         for (OperationId id = 0; id < planned.plan->GetOperations().size(); ++id)
         {
-            bytes += planned.plan->GetBytes(id) * job.iterations;
+            const bool isTransfer = planned.plan->GetOperations()[id].IsTransfer();
+            bytes += isTransfer ? planned.plan->GetBytes(id) * job.iterations : 0;
         }
     }
     const SimulatorGuard guard;

@@ -16,9 +16,9 @@ using ProgressCallback = std::function<void(uint64_t deliveredBytes)>;
 
 /**
  * Checks what reading alone cannot: that every scheme can make its plan and that the transport can
- * be built. \param verifyAll prove each plan to be an all-reduce; false: only plans that are small
- * \returns the message bytes that all iterations of all jobs will move
- * \throws ScenarioError
+ * be built. \param verifyAll prove that each plan does what its collective says; false: only plans
+ * that are small \returns the message bytes that all iterations of all jobs will move \throws
+ * ScenarioError
  */
 uint64_t CheckRun(const ResolvedRun& run, bool verifyAll);
 

@@ -86,7 +86,7 @@ def _plan_parser(parser: _Parser) -> None:
     parser.add_argument("--run", metavar="N", default="0", help="which run of the sweep (0)")
     parser.add_argument("--job", metavar="NAME", help="which job (the first)")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    parser.add_argument("--verify", action="store_true", help="prove that it is an all-reduce")
+    parser.add_argument("--verify", action="store_true", help="prove that it does what it is for")
     parser.add_argument("--draw", metavar="SVG", help="draw a space-time diagram")
     parser.add_argument("--export", metavar="GOAL", help="write a GOAL schedule")
     _add_no_install(parser)

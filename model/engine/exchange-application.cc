@@ -187,10 +187,18 @@ ExchangeApplication::OnDelivered(uint64_t tag)
     const auto id = static_cast<OperationId>(tag);
     const auto bytes = m_job->OnTransferDelivered(id);
     m_receiveTrace(m_rank, id, bytes);
-    if (m_reduceSecondsPerByte == 0 || !m_job->IsReduce(id))
+    if (!m_job->IsReduce(id) || !StartReduce(id, bytes))
     {
         m_job->OnOperationDone(id);
-        return;
+    }
+}
+
+bool
+ExchangeApplication::StartReduce(OperationId operation, uint64_t bytes)
+{
+    if (m_reduceSecondsPerByte == 0 || bytes == 0)
+    {
+        return false;
     }
     const auto now = Simulator::Now();
     m_busyUntil = std::max(m_busyUntil, now) +
@@ -198,7 +206,8 @@ ExchangeApplication::OnDelivered(uint64_t tag)
     Simulator::Schedule(m_busyUntil - now,
                         &ExchangeApplication::FinishReduce,
                         Ptr<ExchangeApplication>(this),
-                        id);
+                        operation);
+    return true;
 }
 
 void

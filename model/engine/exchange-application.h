@@ -57,6 +57,12 @@ class ExchangeApplication : public Application, public MessageHandler
     /// Sends a transfer of this rank to the endpoint of its receiver, whose application is told.
     void Issue(OperationId id, const Operation& operation, uint64_t bytes, ExchangeApplication& to);
 
+    /**
+     * Adds that many bytes, after what is in hand, and tells the job when the operation is done.
+     * \returns false when that takes no time: nothing was begun
+     */
+    bool StartReduce(OperationId operation, uint64_t bytes);
+
     // MessageHandler; the tag is the operation
     void OnDelivered(uint64_t tag) override;
     void OnFailed(uint64_t tag, const std::string& reason) override;

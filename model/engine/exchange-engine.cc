@@ -121,7 +121,7 @@ ExchangeEngine::AddJob(Job job)
     uint64_t bytes = 0;
     for (OperationId id = 0; id < job.plan->GetOperations().size(); ++id)
     {
-        bytes += job.plan->GetBytes(id);
+        bytes += job.plan->GetOperations()[id].IsTransfer() ? job.plan->GetBytes(id) : 0;
     }
     m_totalBytes += bytes * job.iterations;
 

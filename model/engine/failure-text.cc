@@ -16,15 +16,12 @@ std::string
 DescribeOperation(const Plan& plan, OperationId id)
 {
     const auto& operation = plan.GetOperations()[id];
-    if (!operation.IsTransfer())
-    {
-        return fmt::format("#{} join at rank {}", id, operation.src);
-    }
-    return fmt::format("#{} {} {} -> {}",
-                       id,
-                       operation.kind == OperationKind::TransferReduce ? "reduce" : "copy",
-                       operation.src,
-                       operation.dst);
+    const auto* what = !operation.IsMove()                               ? "join"
+                       : operation.kind == OperationKind::TransferReduce ? "reduce"
+                                                                         : "copy";
+    return operation.IsTransfer()
+               ? fmt::format("#{} {} {} -> {}", id, what, operation.src, operation.dst)
+               : fmt::format("#{} {} at rank {}", id, what, operation.src);
 }
 
 std::string

@@ -148,7 +148,12 @@ JobExecution::MakeReady(OperationId id)
     }
     if (!operation.IsTransfer())
     {
-        MarkDone(id);
+        // Copies within a rank take no time, as those of transfers do.
+        const auto bytes = IsReduce(id) ? m_job.plan->GetBytes(id) : 0;
+        if (!application.StartReduce(id, bytes))
+        {
+            MarkDone(id);
+        }
         return;
     }
     m_ready.push_back(id);

@@ -24,13 +24,13 @@ ChunkRaceFinder::ChunkRaceFinder(const Plan& plan, const PlanGraph& graph)
     const auto operations = plan.GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
-        if (operations[id].IsTransfer())
+        if (operations[id].IsMove())
         {
             continue;
         }
         for (const auto successor : plan.GetSuccessors(id))
         {
-            if (!operations[successor].IsTransfer())
+            if (!operations[successor].IsMove())
             {
                 m_joinEdges.emplace(id, successor);
             }
@@ -70,12 +70,15 @@ ChunkRaceFinder::CollectAccesses(uint32_t chunk)
     {
         const auto& operation = m_plan.GetOperations()[transfers[node]];
         const bool isCopy = operation.kind == OperationKind::TransferCopy;
-        m_accesses.push_back({operation.src, node, Access::Kind::Read});
+        const auto buffers = m_plan.GetBufferCount();
         m_accesses.push_back(
-            {operation.dst, node, isCopy ? Access::Kind::Copy : Access::Kind::Reduce});
+            {operation.src * buffers + operation.buffers.src, node, Access::Kind::Read});
+        m_accesses.push_back({operation.dst * buffers + operation.buffers.dst,
+                              node,
+                              isCopy ? Access::Kind::Copy : Access::Kind::Reduce});
     }
     std::stable_sort(m_accesses.begin(), m_accesses.end(), [](const Access& a, const Access& b) {
-        return a.rank < b.rank;
+        return a.place < b.place;
     });
 }
 
@@ -133,7 +136,7 @@ ChunkRaceFinder::PropagateTransfer(OperationId id, uint32_t node, uint32_t first
     }
     for (const auto successor : m_plan.GetSuccessors(id))
     {
-        if (!m_plan.GetOperations()[successor].IsTransfer())
+        if (!m_plan.GetOperations()[successor].IsMove())
         {
             MergeRow(node, EnterJoin(successor));
         }
@@ -169,7 +172,7 @@ void
 ChunkRaceFinder::CheckRuns(uint32_t chunk, uint32_t firstSource)
 {
     const auto isSameRun = [](const Access& a, const Access& b) {
-        return a.rank == b.rank && a.kind == b.kind && a.kind != Access::Kind::Copy;
+        return a.place == b.place && a.kind == b.kind && a.kind != Access::Kind::Copy;
     };
     const std::span<const Access> all(m_accesses);
     std::span<const Access> previous;
@@ -181,7 +184,7 @@ ChunkRaceFinder::CheckRuns(uint32_t chunk, uint32_t firstSource)
             ++end;
         }
         const auto run = all.subspan(begin, end - begin);
-        if (!previous.empty() && previous.front().rank == run.front().rank)
+        if (!previous.empty() && previous.front().place == run.front().place)
         {
             CheckPair(previous, run, chunk, firstSource);
         }
@@ -225,7 +228,12 @@ ChunkRaceFinder::CheckPair(std::span<const Access> earlier,
         const auto unordered = m_graph.FindUnordered(missing, transfers[access.node]);
         if (!unordered.empty())
         {
-            m_races.push_back({access.rank, chunk, unordered.front(), transfers[access.node]});
+            const auto buffers = m_plan.GetBufferCount();
+            m_races.push_back({access.place / buffers,
+                               access.place % buffers,
+                               chunk,
+                               unordered.front(),
+                               transfers[access.node]});
             if (m_races.size() >= m_limit)
             {
                 return;

@@ -14,19 +14,21 @@
 namespace ns3::gradsync
 {
 
-/// Two transfers that touch one chunk at one rank in a way that depends on which comes first.
+/// Two moves that touch one chunk in one buffer of one rank in a way that depends on which comes
+/// first.
 struct ChunkRace
 {
     uint32_t rank;
+    uint32_t buffer;
     uint32_t chunk;
     OperationId first;  //!< the one that comes first in PlanGraph's order
     OperationId second; //!< no path of edges leads from first to second
 };
 
 /**
- * Finds the races of a plan, chunk by chunk: pairs of accesses to the same chunk at the same rank
- * that conflict and that no path of edges orders. Sound and complete; doc/plan.rst gives the
- * argument.
+ * Finds the races of a plan, chunk by chunk: pairs of accesses to the same chunk in the same
+ * buffer of the same rank that conflict and that no path of edges orders. Sound and complete;
+ * doc/plan.rst gives the argument.
  *
  * A transfer reads its chunk at `src` when it starts and writes it at `dst` when it is done. Reads
  * do not conflict with reads, nor reduces with reduces (addition commutes); everything else
@@ -51,11 +53,11 @@ class ChunkRaceFinder
     /// chunk.
     static constexpr uint32_t BLOCK = 4096;
 
-    /// What a transfer does to the chunk at one rank.
+    /// What a move does to the chunk at one place.
     struct Access
     {
-        uint32_t rank;
-        uint32_t node; //!< index of the transfer among those of the chunk
+        uint32_t place; //!< rank * buffers + buffer
+        uint32_t node;  //!< index of the transfer among those of the chunk
         enum class Kind : uint8_t
         {
             Read,
@@ -83,7 +85,7 @@ class ChunkRaceFinder
     std::vector<std::pair<uint32_t, OperationId>> m_openJoins; //!< heap by position
     std::vector<uint64_t> m_rows; //!< [node * m_rowWords ..]: sources of this block before the node
     uint32_t m_rowWords{0};
-    std::vector<Access> m_accesses; //!< by rank, then in topological order
+    std::vector<Access> m_accesses; //!< by place, then in topological order
     std::vector<ChunkRace> m_races;
     size_t m_limit{0};
 };

@@ -2,17 +2,22 @@
 #include "ns3/dataflow-builder.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
 
 DataflowBuilder::DataflowBuilder(uint32_t rankCount,
                                  uint32_t workerCount,
-                                 const ChunkLayout& layout)
-    : m_builder(rankCount, workerCount, layout),
+                                 const ChunkLayout& layout,
+                                 Collective collective,
+                                 uint32_t bufferCount)
+    : m_builder(rankCount, workerCount, layout, std::move(collective)),
       m_rankCount(rankCount),
+      m_bufferCount(bufferCount),
       m_chunkCount(layout.GetChunkCount()),
-      m_places(size_t{rankCount} * m_chunkCount)
+      m_places(size_t{rankCount} * bufferCount * m_chunkCount)
 {
 }
 
@@ -21,10 +26,11 @@ DataflowBuilder::AddReduce(uint32_t src,
                            uint32_t dst,
                            uint32_t firstChunk,
                            uint32_t chunkCount,
-                           uint32_t stream)
+                           uint32_t stream,
+                           BufferPair buffers)
 {
-    AddTransfer(AccessKind::Reduce,
-                {OperationKind::TransferReduce, src, dst, firstChunk, chunkCount, stream});
+    AddMove(AccessKind::Reduce,
+            {OperationKind::TransferReduce, buffers, src, dst, firstChunk, chunkCount, stream});
 }
 
 void
@@ -32,28 +38,33 @@ DataflowBuilder::AddCopy(uint32_t src,
                          uint32_t dst,
                          uint32_t firstChunk,
                          uint32_t chunkCount,
-                         uint32_t stream)
+                         uint32_t stream,
+                         BufferPair buffers)
 {
-    AddTransfer(AccessKind::Copy,
-                {OperationKind::TransferCopy, src, dst, firstChunk, chunkCount, stream});
+    AddMove(AccessKind::Copy,
+            {OperationKind::TransferCopy, buffers, src, dst, firstChunk, chunkCount, stream});
 }
 
 void
-DataflowBuilder::AddTransfer(AccessKind kind, const Operation& transfer)
+DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
 {
-    const auto [operation, src, dst, firstChunk, chunkCount, stream] = transfer;
+    const auto [operation, buffers, src, dst, firstChunk, chunkCount, stream] = move;
     // Build reports these with their numbers; here they only must not lead out of m_places.
     const bool isInRange =
         std::max(src, dst) < m_rankCount && uint64_t{firstChunk} + chunkCount <= m_chunkCount;
+    if (std::max(buffers.src, buffers.dst) >= m_bufferCount)
+    {
+        throw std::logic_error("plan: a move names a buffer that was not announced");
+    }
     const auto id = operation == OperationKind::TransferReduce
-                        ? m_builder.AddReduce(src, dst, firstChunk, chunkCount, stream)
-                        : m_builder.AddCopy(src, dst, firstChunk, chunkCount, stream);
+                        ? m_builder.AddReduce(src, dst, firstChunk, chunkCount, stream, buffers)
+                        : m_builder.AddCopy(src, dst, firstChunk, chunkCount, stream, buffers);
     m_stage.push_back(id);
     m_ordered = false;
     for (uint32_t chunk = firstChunk; isInRange && chunk < firstChunk + chunkCount; ++chunk)
     {
-        Access(src, chunk, AccessKind::Read, id);
-        Access(dst, chunk, kind, id);
+        Access(src, buffers.src, chunk, AccessKind::Read, id);
+        Access(dst, buffers.dst, chunk, kind, id);
     }
     if (m_barrier && !m_ordered)
     {
@@ -62,9 +73,13 @@ DataflowBuilder::AddTransfer(AccessKind kind, const Operation& transfer)
 }
 
 void
-DataflowBuilder::Access(uint32_t rank, uint32_t chunk, AccessKind kind, OperationId id)
+DataflowBuilder::Access(uint32_t rank,
+                        uint32_t buffer,
+                        uint32_t chunk,
+                        AccessKind kind,
+                        OperationId id)
 {
-    auto& place = m_places[size_t{rank} * m_chunkCount + chunk];
+    auto& place = m_places[(size_t{rank} * m_bufferCount + buffer) * m_chunkCount + chunk];
     const bool conflicts = kind != place.kind || kind == AccessKind::Copy;
     if (conflicts && place.run != NONE)
     {

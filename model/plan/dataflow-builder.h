@@ -13,33 +13,40 @@ namespace ns3::gradsync
 {
 
 /**
- * Builds a plan from transfers alone: the edges follow from what they read and write.
+ * Builds a plan from moves alone: the edges follow from what they read and write.
  *
- * The transfers are added in an order in which they could be executed one by one. Each then waits
+ * The moves are added in an order in which they could be executed one by one. Each then waits
  * for the earlier ones that conflict with it at a chunk and rank: a read for the writes, a write
  * for the reads, a copy for all. Reads do not wait for reads, nor reduces for reduces. So the plan
  * is free of races by construction, pipelined chunk by chunk, and has no barrier that was not asked
  * for.
  *
- * Takes 12 bytes for every chunk at every rank and 8 for every chunk that a transfer moves. A
- * scheme of a regular structure that wants to be large draws its edges itself, on a PlanBuilder.
+ * Takes 12 bytes for every chunk in every buffer of every rank and 8 for every chunk that a move
+ * moves. A scheme of a regular structure that wants to be large draws its edges itself, on a
+ * PlanBuilder.
  */
 class DataflowBuilder
 {
   public:
-    /// As of PlanBuilder.
-    DataflowBuilder(uint32_t rankCount, uint32_t workerCount, const ChunkLayout& layout);
+    /// As of PlanBuilder. \param bufferCount buffers at each rank, at least 1
+    DataflowBuilder(uint32_t rankCount,
+                    uint32_t workerCount,
+                    const ChunkLayout& layout,
+                    Collective collective = {},
+                    uint32_t bufferCount = 1);
 
     void AddReduce(uint32_t src,
                    uint32_t dst,
                    uint32_t firstChunk,
                    uint32_t chunkCount,
-                   uint32_t stream = 0);
+                   uint32_t stream = 0,
+                   BufferPair buffers = {});
     void AddCopy(uint32_t src,
                  uint32_t dst,
                  uint32_t firstChunk,
                  uint32_t chunkCount,
-                 uint32_t stream = 0);
+                 uint32_t stream = 0,
+                 BufferPair buffers = {});
 
     /// Everything added later waits for everything added before.
     void AddBarrier();
@@ -73,17 +80,18 @@ class DataflowBuilder
         AccessKind kind{AccessKind::None};
     };
 
-    void AddTransfer(AccessKind kind, const Operation& transfer);
-    void Access(uint32_t rank, uint32_t chunk, AccessKind kind, OperationId id);
+    void AddMove(AccessKind kind, const Operation& move);
+    void Access(uint32_t rank, uint32_t buffer, uint32_t chunk, AccessKind kind, OperationId id);
     OperationId JoinRun(uint32_t run, uint32_t rank);
 
     PlanBuilder m_builder;
     uint32_t m_rankCount;
+    uint32_t m_bufferCount;
     uint32_t m_chunkCount;
-    std::vector<OperationId> m_stage;     //!< transfers since the last barrier
+    std::vector<OperationId> m_stage;     //!< moves since the last barrier
     std::optional<OperationId> m_barrier; //!< the last barrier
-    bool m_ordered{false};       //!< whether the transfer being added waits for one of m_stage
-    std::vector<Place> m_places; //!< [rank * chunks + chunk]
+    bool m_ordered{false};                //!< whether the move being added waits for one of m_stage
+    std::vector<Place> m_places;          //!< [(rank * buffers + buffer) * chunks + chunk]
     std::vector<Node> m_nodes;
 };
 

@@ -16,7 +16,7 @@ namespace ns3::gradsync
 
 /**
  * Writes a plan as a GOAL schedule, the text form that LogGOPSim and ATLAHS read: every transfer is
- * a send at one rank and a recv at another, every join a calc of 0.
+ * a send at one rank and a recv at another, every join and every move within a rank a calc of 0.
  *
  * A GOAL dependency stays inside a rank. What starts at the receiver of a transfer requires its
  * recv; what starts at the sender only requires the send, which is done when the sender is, not the

@@ -28,7 +28,10 @@ Trim(std::vector<T>& items)
 
 } // namespace
 
-PlanBuilder::PlanBuilder(uint32_t rankCount, uint32_t workerCount, ChunkLayout layout)
+PlanBuilder::PlanBuilder(uint32_t rankCount,
+                         uint32_t workerCount,
+                         ChunkLayout layout,
+                         Collective collective)
 {
     if (workerCount > rankCount)
     {
@@ -38,6 +41,7 @@ PlanBuilder::PlanBuilder(uint32_t rankCount, uint32_t workerCount, ChunkLayout l
     m_plan.m_rankCount = rankCount;
     m_plan.m_workerCount = workerCount;
     m_plan.m_layout = std::move(layout);
+    m_plan.m_collective = std::move(collective);
 }
 
 void
@@ -54,6 +58,8 @@ PlanBuilder::Add(const Operation& operation)
     {
         throw std::length_error("plan: more than 2^32-1 operations");
     }
+    const uint32_t lastBuffer = std::max(operation.buffers.src, operation.buffers.dst);
+    m_plan.m_bufferCount = std::max(m_plan.m_bufferCount, lastBuffer + 1);
     m_plan.m_operations.push_back(operation);
     return static_cast<OperationId>(m_plan.m_operations.size() - 1);
 }
@@ -63,9 +69,10 @@ PlanBuilder::AddReduce(uint32_t src,
                        uint32_t dst,
                        uint32_t firstChunk,
                        uint32_t chunkCount,
-                       uint32_t stream)
+                       uint32_t stream,
+                       BufferPair buffers)
 {
-    return Add({OperationKind::TransferReduce, src, dst, firstChunk, chunkCount, stream});
+    return Add({OperationKind::TransferReduce, buffers, src, dst, firstChunk, chunkCount, stream});
 }
 
 OperationId
@@ -73,15 +80,16 @@ PlanBuilder::AddCopy(uint32_t src,
                      uint32_t dst,
                      uint32_t firstChunk,
                      uint32_t chunkCount,
-                     uint32_t stream)
+                     uint32_t stream,
+                     BufferPair buffers)
 {
-    return Add({OperationKind::TransferCopy, src, dst, firstChunk, chunkCount, stream});
+    return Add({OperationKind::TransferCopy, buffers, src, dst, firstChunk, chunkCount, stream});
 }
 
 OperationId
 PlanBuilder::AddJoin(uint32_t rank)
 {
-    return Add({OperationKind::Join, rank, rank, 0, 0, 0});
+    return Add({OperationKind::Join, {}, rank, rank, 0, 0, 0});
 }
 
 void
@@ -103,7 +111,15 @@ PlanBuilder::Build()
 void
 PlanBuilder::CheckOperations() const
 {
-    const uint64_t chunks = m_plan.m_layout.GetChunkCount();
+    const uint32_t chunks = m_plan.m_layout.GetChunkCount();
+    if (!m_plan.m_collective.Fits(m_plan.m_workerCount, chunks))
+    {
+        throw std::logic_error(
+            fmt::format("plan: the sources and targets of {} do not fit {} workers and {} chunks",
+                        m_plan.m_collective.GetTitle(),
+                        m_plan.m_workerCount,
+                        chunks));
+    }
     for (size_t id = 0; id < m_plan.m_operations.size(); ++id)
     {
         const auto& operation = m_plan.m_operations[id];
@@ -116,11 +132,11 @@ PlanBuilder::CheckOperations() const
                             operation.dst,
                             m_plan.m_rankCount));
         }
-        if (!operation.IsTransfer())
+        if (!operation.IsMove())
         {
             continue;
         }
-        if (operation.src == operation.dst)
+        if (!operation.IsTransfer() && operation.buffers.src == operation.buffers.dst)
         {
             throw std::logic_error(
                 fmt::format("plan: operation {} sends from rank {} to itself", id, operation.src));

@@ -20,7 +20,10 @@ class PlanBuilder
   public:
     /// \param rankCount all ranks, dedicated servers included; \param workerCount those that
     /// contribute
-    PlanBuilder(uint32_t rankCount, uint32_t workerCount, ChunkLayout layout);
+    PlanBuilder(uint32_t rankCount,
+                uint32_t workerCount,
+                ChunkLayout layout,
+                Collective collective = {});
 
     /// Reserves memory for a known number of operations and edges.
     void Reserve(size_t operations, size_t edges);
@@ -29,12 +32,14 @@ class PlanBuilder
                           uint32_t dst,
                           uint32_t firstChunk,
                           uint32_t chunkCount,
-                          uint32_t stream = 0);
+                          uint32_t stream = 0,
+                          BufferPair buffers = {});
     OperationId AddCopy(uint32_t src,
                         uint32_t dst,
                         uint32_t firstChunk,
                         uint32_t chunkCount,
-                        uint32_t stream = 0);
+                        uint32_t stream = 0,
+                        BufferPair buffers = {});
     OperationId AddJoin(uint32_t rank);
 
     /// `later` starts only when `earlier` is done.
@@ -43,8 +48,9 @@ class PlanBuilder
     /**
      * Freezes the plan; the builder is empty afterwards.
      * \throws std::logic_error when an operation names a rank or chunk out of range, moves no
-     * chunk, sends to itself, or when an edge names an unknown operation or the edges form a cycle
-     * \throws std::length_error when edges do not fit 32-bit indices (Add: when operations do not)
+     * chunk, moves a buffer of a rank onto itself, when the collective does not fit, or when an
+     * edge names an unknown operation or the edges form a cycle \throws std::length_error when
+     * edges do not fit 32-bit indices (Add: when operations do not)
      */
     Plan Build();
 

@@ -92,7 +92,7 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
         const auto& operation = operations[id];
         if (!operation.IsTransfer())
         {
-            ++statistics.joinCount;
+            ++(operation.IsMove() ? statistics.localCount : statistics.joinCount);
             continue;
         }
         const auto bytes = plan.GetBytes(id);

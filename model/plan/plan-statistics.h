@@ -31,6 +31,7 @@ struct PlanStatistics
     uint64_t totalBytes{0};
     uint64_t transferCount{0};
     uint64_t joinCount{0};
+    uint64_t localCount{0};                    //!< moves within a rank
     std::vector<CrossingStatistics> crossings; //!< in the order of the levels
     /// Transfers of round i: those whose longest chain of transfers that end before they start is i
     /// long.

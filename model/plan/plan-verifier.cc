@@ -22,41 +22,58 @@ namespace
 constexpr size_t MAX_LISTED = 8;
 
 std::string
+DescribePlace(uint32_t rank, uint32_t buffer)
+{
+    return buffer == 0 ? fmt::format("rank {}", rank)
+                       : fmt::format("rank {}'s buffer {}", rank, buffer);
+}
+
+std::string
 Describe(const Plan& plan, OperationId id)
 {
     const auto& operation = plan.GetOperations()[id];
     const auto* verb = operation.kind == OperationKind::TransferReduce ? "reduce" : "copy";
-    return fmt::format("operation {} ({} rank {} -> rank {})",
+    return fmt::format("operation {} ({} {} -> {})",
                        id,
                        verb,
-                       operation.src,
-                       operation.dst);
+                       DescribePlace(operation.src, operation.buffers.src),
+                       DescribePlace(operation.dst, operation.buffers.dst));
 }
 
-/// One set of workers per rank, for one chunk.
+/// One set of workers per buffer of each rank, for one chunk.
 class ContributionSets
 {
   public:
-    ContributionSets(uint32_t ranks, uint32_t workers)
-        : m_workers(workers),
+    /// A place is a buffer of a rank: rank * buffers + buffer.
+    ContributionSets(uint32_t ranks, uint32_t buffers, uint32_t workers)
+        : m_buffers(buffers),
+          m_workers(workers),
           m_words((workers + 63) / 64),
-          m_bits(size_t{ranks} * m_words)
+          m_bits(size_t{ranks} * buffers * m_words)
     {
     }
 
-    /// Every worker holds its own gradient, and nobody anything else.
-    void Reset()
+    uint32_t GetPlace(uint32_t rank, uint32_t buffer) const
+    {
+        return rank * m_buffers + buffer;
+    }
+
+    /// Every source holds its own gradient, and nobody anything else.
+    void Reset(uint32_t source)
     {
         std::fill(m_bits.begin(), m_bits.end(), 0);
         for (uint32_t worker = 0; worker < m_workers; ++worker)
         {
-            GetSet(worker)[worker / 64] = uint64_t{1} << (worker % 64);
+            if (source == Collective::ALL || source == worker)
+            {
+                GetSet(GetPlace(worker, 0))[worker / 64] = uint64_t{1} << (worker % 64);
+            }
         }
     }
 
-    bool IsEmpty(uint32_t rank) const
+    bool IsEmpty(uint32_t place) const
     {
-        const auto set = GetSet(rank);
+        const auto set = GetSet(place);
         return std::all_of(set.begin(), set.end(), [](uint64_t word) { return word == 0; });
     }
 
@@ -86,12 +103,14 @@ class ContributionSets
         std::ranges::copy(GetSet(src), GetSet(dst).begin());
     }
 
-    std::vector<uint32_t> GetMissing(uint32_t rank) const
+    /// The sources whose gradient is not at a place.
+    std::vector<uint32_t> GetMissing(uint32_t place, uint32_t source) const
     {
         std::vector<uint32_t> missing;
         for (uint32_t worker = 0; worker < m_workers; ++worker)
         {
-            if ((GetSet(rank)[worker / 64] >> (worker % 64) & 1) == 0)
+            const bool isWanted = source == Collective::ALL || source == worker;
+            if (isWanted && (GetSet(place)[worker / 64] >> (worker % 64) & 1) == 0)
             {
                 missing.push_back(worker);
             }
@@ -100,16 +119,17 @@ class ContributionSets
     }
 
   private:
-    std::span<uint64_t> GetSet(uint32_t rank)
+    std::span<uint64_t> GetSet(uint32_t place)
     {
-        return {m_bits.data() + size_t{rank} * m_words, m_words};
+        return {m_bits.data() + size_t{place} * m_words, m_words};
     }
 
-    std::span<const uint64_t> GetSet(uint32_t rank) const
+    std::span<const uint64_t> GetSet(uint32_t place) const
     {
-        return {m_bits.data() + size_t{rank} * m_words, m_words};
+        return {m_bits.data() + size_t{place} * m_words, m_words};
     }
 
+    uint32_t m_buffers;
     uint32_t m_workers;
     uint32_t m_words;
     std::vector<uint64_t> m_bits;
@@ -124,7 +144,7 @@ class Verification
           m_maxViolations(maxViolations),
           m_graph(plan),
           m_raceFinder(plan, m_graph),
-          m_sets(plan.GetRankCount(), plan.GetWorkerCount())
+          m_sets(plan.GetRankCount(), plan.GetBufferCount(), plan.GetWorkerCount())
     {
     }
 
@@ -163,64 +183,76 @@ class Verification
         const size_t room = m_maxViolations - m_result.violations.size();
         for (const auto& race : m_raceFinder.Find(chunk, room))
         {
-            Report(
-                fmt::format("race on chunk {} at rank {}: expected an edge or a path that orders "
-                            "{} before {}, or the other way round",
-                            chunk,
-                            race.rank,
-                            Describe(m_plan, race.first),
-                            Describe(m_plan, race.second)));
+            Report(fmt::format("race on chunk {} at {}: expected an edge or a path that orders "
+                               "{} before {}, or the other way round",
+                               chunk,
+                               DescribePlace(race.rank, race.buffer),
+                               Describe(m_plan, race.first),
+                               Describe(m_plan, race.second)));
         }
     }
 
     void Execute(uint32_t chunk)
     {
-        m_sets.Reset();
+        m_sets.Reset(m_plan.GetCollective().GetSource(chunk));
         for (const auto id : m_graph.GetTransfers(chunk))
         {
             const auto& operation = m_plan.GetOperations()[id];
-            if (m_sets.IsEmpty(operation.src))
+            const auto src = m_sets.GetPlace(operation.src, operation.buffers.src);
+            const auto dst = m_sets.GetPlace(operation.dst, operation.buffers.dst);
+            if (m_sets.IsEmpty(src))
             {
-                Report(fmt::format("{} of chunk {}: expected data at rank {}, which holds none",
+                Report(fmt::format("{} of chunk {}: expected data at {}, which holds none",
                                    Describe(m_plan, id),
                                    chunk,
-                                   operation.src));
+                                   DescribePlace(operation.src, operation.buffers.src)));
             }
             if (operation.kind == OperationKind::TransferCopy)
             {
-                m_sets.Copy(operation.src, operation.dst);
+                m_sets.Copy(src, dst);
                 continue;
             }
-            if (const auto twice = m_sets.FindCommon(operation.src, operation.dst))
-            {
-                Report(
-                    fmt::format("{} of chunk {}: expected disjoint contributions, but both ranks "
-                                "hold the gradient of worker {}",
-                                Describe(m_plan, id),
-                                chunk,
-                                *twice));
-            }
-            m_sets.Add(operation.src, operation.dst);
+            CheckDisjoint(id, chunk, src, dst);
+            m_sets.Add(src, dst);
+        }
+    }
+
+    void CheckDisjoint(OperationId id, uint32_t chunk, uint32_t src, uint32_t dst)
+    {
+        const auto twice = m_sets.FindCommon(src, dst);
+        if (twice && m_plan.GetCollective().GetSum() == Collective::Sum::Exact)
+        {
+            Report(fmt::format("{} of chunk {}: expected disjoint contributions, but both "
+                               "hold the gradient of worker {}",
+                               Describe(m_plan, id),
+                               chunk,
+                               *twice));
         }
     }
 
     void CheckResult(uint32_t chunk)
     {
+        const auto source = m_plan.GetCollective().GetSource(chunk);
+        const auto target = m_plan.GetCollective().GetTarget(chunk);
         for (uint32_t worker = 0; worker < m_plan.GetWorkerCount() && !IsFull(); ++worker)
         {
-            auto missing = m_sets.GetMissing(worker);
-            if (missing.empty())
+            auto missing = m_sets.GetMissing(m_sets.GetPlace(worker, 0), source);
+            if (missing.empty() || (target != Collective::ALL && target != worker))
             {
                 continue;
             }
             const size_t count = missing.size();
             missing.resize(std::min(count, MAX_LISTED));
-            Report(fmt::format("chunk {} at worker {} at the end: expected the gradients of all {} "
-                               "workers, but {} are missing: {}{}",
+            Report(fmt::format("chunk {} at worker {} at the end: expected the gradient{} of {}, "
+                               "but {} {} missing: {}{}",
                                chunk,
                                worker,
-                               m_plan.GetWorkerCount(),
+                               source == Collective::ALL ? "s" : "",
+                               source == Collective::ALL
+                                   ? fmt::format("all {} workers", m_plan.GetWorkerCount())
+                                   : fmt::format("worker {}", source),
                                count,
+                               source == Collective::ALL ? "are" : "is",
                                fmt::join(missing, ", "),
                                count > MAX_LISTED ? ", ..." : ""));
         }

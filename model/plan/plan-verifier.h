@@ -21,15 +21,15 @@ struct PlanVerification
 };
 
 /**
- * Proves that a plan is an all-reduce, or says why it is not.
+ * Proves that a plan does what its collective says, or says why it does not.
  *
- * Executes the plan symbolically, chunk by chunk. Each chunk at each rank carries the set of
- * workers whose gradient it contains; workers start with their own, servers with nothing. Reported
- * are:
+ * Executes the plan symbolically, chunk by chunk. Each chunk in each buffer of each rank carries
+ * the set of workers whose gradient it contains; the sources of the collective start with their own
+ * in their first buffer, everything else with nothing. Reported are:
  * - races: the result would depend on an order that no edge fixes (ChunkRaceFinder);
- * - transfers of an empty set;
- * - reduces of overlapping sets (a gradient counted twice);
- * - workers that do not hold every contribution to every chunk at the end.
+ * - moves of an empty set;
+ * - reduces of overlapping sets (a gradient counted twice), unless the sum is idempotent;
+ * - targets of the collective that do not hold every contribution to a chunk at the end.
  *
  * Without races all orders that respect the edges give the same sets, so the one that is executed
  * stands for all. Chunks of no bytes hold no data and are not looked at.

@@ -9,7 +9,8 @@ static_assert(sizeof(Operation) == 24, "a plan holds millions of operations");
 uint64_t
 Plan::GetMemoryBytes() const
 {
-    return m_layout.GetMemoryBytes() + m_operations.capacity() * sizeof(Operation) +
+    return m_layout.GetMemoryBytes() + m_collective.GetMemoryBytes() +
+           m_operations.capacity() * sizeof(Operation) +
            m_successorOffsets.capacity() * sizeof(uint32_t) +
            m_successors.capacity() * sizeof(OperationId) +
            m_predecessorCounts.capacity() * sizeof(uint32_t);

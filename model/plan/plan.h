@@ -3,6 +3,7 @@
 #define GRADSYNC_PLAN_H
 
 #include "ns3/chunk-layout.h"
+#include "ns3/collective.h"
 
 #include <cstdint>
 #include <span>
@@ -23,13 +24,26 @@ enum class OperationKind : uint8_t
 };
 
 /**
+ * From which buffer of `src` to which of `dst` an operation moves its chunks. Buffer 0 holds the
+ * gradient, and at the end the result; the others are staging buffers of the same chunks, empty at
+ * first, for data that arrive before they may be added.
+ */
+struct BufferPair
+{
+    uint8_t src{0};
+    uint8_t dst{0};
+};
+
+/**
  * One operation of a plan. 24 bytes, because a plan may hold millions (design §1).
  *
- * A transfer reads its chunks at `src` when it starts and writes them at `dst` when it is done.
+ * A move reads its chunks at `src` when it starts and writes them at `dst` when it is done. Within
+ * one rank (`src` equal to `dst`) it moves them from one buffer to another, over no network.
  */
 struct Operation
 {
     OperationKind kind;
+    BufferPair buffers;
     uint32_t src;        //!< sending rank; for Join the rank it is accounted to
     uint32_t dst;        //!< receiving rank; for Join equal to src
     uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount); empty for Join
@@ -41,16 +55,23 @@ struct Operation
      */
     uint32_t stream;
 
-    bool IsTransfer() const
+    /// Whether it moves chunks at all.
+    bool IsMove() const
     {
         return kind != OperationKind::Join;
+    }
+
+    /// Whether it moves them over the network.
+    bool IsTransfer() const
+    {
+        return IsMove() && src != dst;
     }
 };
 
 /**
  * The heart of gradsync: one gradient exchange as a DAG of operations over chunked buffers.
  *
- * Ranks [0, workers) contribute a gradient and must hold the result at the end; ranks
+ * Ranks [0, workers) contribute and hold the result at the end, as the collective says; ranks
  * [workers, ranks) are dedicated servers, which start empty and only help. Edges are stored as
  * compressed sparse rows. Build one with PlanBuilder; a plan never changes afterwards.
  */
@@ -74,6 +95,17 @@ class Plan
         return m_layout;
     }
 
+    const Collective& GetCollective() const
+    {
+        return m_collective;
+    }
+
+    /// Buffers of each rank that operations name, at least 1.
+    uint32_t GetBufferCount() const
+    {
+        return m_bufferCount;
+    }
+
     std::span<const Operation> GetOperations() const
     {
         return m_operations;
@@ -92,7 +124,7 @@ class Plan
         return m_predecessorCounts;
     }
 
-    /// Bytes that operation `id` moves; 0 for Join.
+    /// Bytes that operation `id` moves, over the network or within a rank; 0 for Join.
     uint64_t GetBytes(OperationId id) const
     {
         const auto& operation = m_operations[id];
@@ -107,7 +139,9 @@ class Plan
 
     uint32_t m_rankCount{0};
     uint32_t m_workerCount{0};
+    uint32_t m_bufferCount{1};
     ChunkLayout m_layout;
+    Collective m_collective;
     std::vector<Operation> m_operations;
     std::vector<uint32_t> m_successorOffsets; //!< size operations + 1
     std::vector<OperationId> m_successors;

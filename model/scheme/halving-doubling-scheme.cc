@@ -2,10 +2,10 @@
 #include "ns3/halving-doubling-scheme.h"
 
 #include "ns3/grid-exchange.h"
+#include "ns3/hypercube-fold.h"
 #include "ns3/scheme-support.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <vector>
 
@@ -15,33 +15,20 @@ namespace ns3::gradsync
 namespace
 {
 
-/**
- * Recursive halving and doubling is the exchange over a grid of two ranks in each dimension. With
- * 2^n + e ranks the first e pairs of neighbours are folded: the second of a pair gives everything
- * to the first before, and gets the result back.
- */
+/// Recursive halving and doubling is the exchange over a grid of two ranks in each dimension.
 Plan
 BuildHalvingDoubling(const SchemeRequest& request)
 {
     CheckRequest(request);
     const auto workers = request.workers;
-    const auto power = std::bit_floor(workers);
-    const auto folded = workers - power;
+    const HypercubeFold fold(workers);
+    const auto power = static_cast<uint32_t>(fold.GetMembers().size());
     const auto pieces = GetCount(request.parameters, "pipelineChunks", 1);
     const auto chunks = CountTrackedChunks(workers, power, pieces);
     const auto layout = ChunkLayout::Even(request.gradientBytes, chunks, request.elementBytes);
 
-    Ranks members;
-    for (uint32_t rank = 0; rank < workers; ++rank)
-    {
-        if (rank >= 2 * folded || rank % 2 == 0)
-        {
-            members.push_back(rank);
-        }
-    }
-    const GridExchange grid(members,
-                            std::vector<uint32_t>(static_cast<size_t>(std::countr_zero(power)), 2));
-    std::vector<uint32_t> order(static_cast<size_t>(std::countr_zero(power)));
+    const GridExchange grid(fold.GetMembers(), std::vector<uint32_t>(fold.GetDimensions(), 2));
+    std::vector<uint32_t> order(fold.GetDimensions());
     std::iota(order.begin(), order.end(), 0U);
     if (request.parameters.Get<std::string>("order") == "far-first")
     {
@@ -54,15 +41,9 @@ BuildHalvingDoubling(const SchemeRequest& request)
         {
             continue;
         }
-        for (uint32_t pair = 0; pair < folded; ++pair)
-        {
-            builder.AddReduce(2 * pair + 1, 2 * pair, first, power);
-        }
+        fold.AddBefore(builder, first, power);
         grid.Add(builder, layout, order, ExchangeStyle::Direct, first);
-        for (uint32_t pair = 0; pair < folded; ++pair)
-        {
-            builder.AddCopy(2 * pair, 2 * pair + 1, first, power);
-        }
+        fold.AddAfter(builder, first, power);
     }
     return builder.Build();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/bcube-hips-scheme.h"
 #include "ns3/blueconnect-scheme.h"
+#include "ns3/butterfly-scheme.h"
 #include "ns3/byteps-scheme.h"
 #include "ns3/double-binary-tree-scheme.h"
 #include "ns3/geo-hips-scheme.h"
@@ -36,6 +37,7 @@ GetSchemes()
     static const std::vector<Scheme> schemes = {
         MakeBcubeHipsScheme(),
         MakeBlueConnectScheme(),
+        MakeButterflyScheme(),
         MakeBytePsScheme(),
         MakeDoubleBinaryTreeScheme(),
         MakeGeoHipsScheme(),

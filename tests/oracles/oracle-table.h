@@ -132,6 +132,11 @@ GetHypercubeOracles()
         {"rhdFarW4R2O2", "halving-doubling", 4, 2, 2, far, {5, 2}, Fraction{4}},
         {"rhdFarW8R2O1", "halving-doubling", 8, 2, 1, far, {7, 4}, Fraction{8}},
         {"rhdFarW8R2O4", "halving-doubling", 8, 2, 4, far, {19, 4}, Fraction{8}},
+        // A rack's w_r ranks swap K each over its uplink, which is w_r B / o, in log2 r steps.
+        {"butterflyW4R2O1", "butterfly", 4, 2, 1, {}, {2}, Fraction{4}},
+        {"butterflyW4R2O2", "butterfly", 4, 2, 2, {}, {3}, Fraction{4}},
+        {"butterflyW8R2O1", "butterfly", 8, 2, 1, {}, {3}, Fraction{8}},
+        {"butterflyW8R2O4", "butterfly", 8, 2, 4, {}, {6}, Fraction{8}},
         {"binomialW4R2O1", "k-nomial", 4, 2, 1, {}, {4}, Fraction{2}},
         {"binomialW4R2O2", "k-nomial", 4, 2, 2, {}, {4}, Fraction{2}},
         {"binomialW8R2O1", "k-nomial", 8, 2, 1, {}, {6}, Fraction{2}},

@@ -57,23 +57,25 @@ class OraclePlanCase : public TestCase
         {
             return; // not symmetric: no one form for all ranks
         }
-        // Ring 2(w - 1) rounds; PS 2; recursive halving-doubling 2 log2 w; PLink 4; RAT 2(|l| + 1)
-        // with the one level of racks.
+        // Ring 2(w - 1) rounds; PS 2; recursive halving-doubling 2 log2 w, butterfly log2 w; PLink
+        // 4; RAT 2(|l| + 1) with the one level of racks.
         const auto logarithm = static_cast<uint32_t>(std::bit_width(w) - 1);
         const uint32_t chain = m_oracle.scheme == "ring"               ? 2 * (w - 1)
                                : m_oracle.scheme == "ps"               ? 2
                                : m_oracle.scheme == "halving-doubling" ? 2 * logarithm
+                               : m_oracle.scheme == "butterfly"        ? logarithm
                                                                        : 4;
         // ns-3's macros dereference a null pointer on purpose, to stop a debugger.
         // NOLINTBEGIN(clang-analyzer-core.NullDereference)
         NS_TEST_ASSERT_MSG_EQ(statistics.GetLongestChain(), chain, m_oracle.name << ": chain");
-        // Every rank sends and receives (w - 1)K/w per phase.
+        // Every rank sends and receives (w - 1)K/w per phase, in the butterfly K per step.
+        const uint64_t perRank =
+            m_oracle.scheme == "butterfly" ? logarithm * bytes : 2 * (bytes / w) * (w - 1);
         for (uint32_t rank = 0; rank < w; ++rank)
         {
-            const auto expected = 2 * (bytes / w) * (w - 1);
-            NS_TEST_ASSERT_MSG_EQ(statistics.sentBytes[rank], expected, m_oracle.name << ": sent");
+            NS_TEST_ASSERT_MSG_EQ(statistics.sentBytes[rank], perRank, m_oracle.name << ": sent");
             NS_TEST_ASSERT_MSG_EQ(statistics.receivedBytes[rank],
-                                  expected,
+                                  perRank,
                                   m_oracle.name << ": received");
         }
         // NOLINTEND(clang-analyzer-core.NullDereference)

@@ -88,24 +88,44 @@ TEST(DataflowBuilder, MakesPlansWithoutRaces)
     const auto draw = [&random](uint32_t bound) { return static_cast<uint32_t>(random() % bound); };
     for (int round = 0; round < 200; ++round)
     {
-        auto builder = MakeBuilder(4, 3);
+        DataflowBuilder builder(4, 4, ChunkLayout::Even(192, 3), {}, 2);
         for (int transfer = 0; transfer < 25; ++transfer)
         {
             const uint32_t src = draw(4);
-            const uint32_t dst = (src + 1 + draw(3)) % 4;
+            const uint32_t dst = draw(4);
+            const auto from = static_cast<uint8_t>(draw(2));
+            const auto to = static_cast<uint8_t>(src == dst ? 1 - from : draw(2));
             const uint32_t first = draw(3);
             const uint32_t count = 1 + draw(3 - first);
             if (draw(10) == 0)
             {
                 builder.AddBarrier();
             }
-            draw(2) == 0 ? builder.AddReduce(src, dst, first, count)
-                         : builder.AddCopy(src, dst, first, count);
+            draw(2) == 0 ? builder.AddReduce(src, dst, first, count, 0, {from, to})
+                         : builder.AddCopy(src, dst, first, count, 0, {from, to});
         }
         // Random transfers are no all-reduce, but they are ordered wherever the order matters.
         EXPECT_THAT(PlanVerifier(1000).Verify(builder.Build()).violations,
                     testing::Each(Not(HasSubstr("race"))));
     }
+}
+
+TEST(DataflowBuilder, KeepsBuffersApart)
+{
+    DataflowBuilder builder(2, 2, ChunkLayout::Even(64, 1), {}, 2);
+    builder.AddCopy(0, 1, 0, 1, 0, {0, 1});   // 0
+    builder.AddCopy(1, 0, 0, 1, 0, {0, 1});   // 1: a swap, so neither waits
+    builder.AddReduce(0, 0, 0, 1, 0, {1, 0}); // 2: after both
+    const auto plan = builder.Build();
+    EXPECT_EQ(plan.GetBufferCount(), 2u);
+    EXPECT_THAT(plan.GetSuccessors(0), ElementsAre(2));
+    EXPECT_THAT(plan.GetSuccessors(1), ElementsAre(2));
+}
+
+TEST(DataflowBuilder, RejectsABufferThatWasNotAnnounced)
+{
+    auto builder = MakeBuilder(2);
+    EXPECT_THROW(builder.AddCopy(0, 1, 0, 1, 0, {0, 1}), std::logic_error);
 }
 
 TEST(DataflowBuilder, RejectsWhatPlanBuilderRejects)

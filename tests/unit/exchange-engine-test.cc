@@ -171,6 +171,34 @@ TEST_F(ExchangeEngineTest, ReducesOneAfterTheOtherAtTheReceiver)
     EXPECT_EQ(recorder.GetIterations()[0].end, MicroSeconds(3500));
 }
 
+TEST_F(ExchangeEngineTest, MovesBetweenBuffersOfARankWithoutTheNetwork)
+{
+    // A swap of 1000 bytes in full duplex: 1000 us. Then both add what they got, 250 us, and copy
+    // it, for nothing.
+    PlanBuilder builder(2, 2, ChunkLayout::Even(1000, 1));
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        builder.AddCopy(rank, 1 - rank, 0, 1, 0, {0, 1}); // 0, 1
+    }
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        const auto sum = builder.AddReduce(rank, rank, 0, 1, 0, {1, 0});
+        builder.AddEdge(0, sum);
+        builder.AddEdge(1, sum);
+        builder.AddEdge(sum, builder.AddCopy(rank, rank, 0, 1, 0, {0, 1}));
+    }
+    auto job = MakeJob(std::make_shared<Plan>(builder.Build()), {0, 1});
+    job.reduceSecondsPerByte = 0.25e-6;
+    engine->AddJob(job);
+    EXPECT_EQ(engine->GetTotalBytes(), 2000U);
+    Recorder recorder(engine, Recorder::Detail::Transfers);
+    Simulator::Run();
+    EXPECT_EQ(recorder.GetTransfers().size(), 2U);
+    EXPECT_EQ(engine->GetDeliveredBytes(), 2000U);
+    ASSERT_EQ(recorder.GetIterations().size(), 1U);
+    EXPECT_EQ(recorder.GetIterations()[0].end, MicroSeconds(1250));
+}
+
 TEST_F(ExchangeEngineTest, RunsSeveralJobsOnOneNetworkFromTheirOwnStartTimes)
 {
     engine->AddJob(MakeJob(MakeSwap(), {0, 1}));

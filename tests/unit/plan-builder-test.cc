@@ -94,6 +94,33 @@ TEST(PlanBuilder, RejectsRanksAndChunksOutOfRange)
     EXPECT_THAT(buildWith(0, 1, 0, 0), ThrowsMessage<std::logic_error>(HasSubstr("0 chunks")));
 }
 
+TEST(PlanBuilder, MovesWithinARankFromOneBufferToAnother)
+{
+    auto builder = MakeBuilder();
+    builder.AddReduce(1, 1, 0, 2, 0, {3, 0});
+    const auto plan = builder.Build();
+    EXPECT_TRUE(plan.GetOperations()[0].IsMove());
+    EXPECT_FALSE(plan.GetOperations()[0].IsTransfer());
+    EXPECT_EQ(plan.GetBufferCount(), 4u);
+    auto self = MakeBuilder();
+    self.AddReduce(1, 1, 0, 2, 0, {3, 3});
+    EXPECT_THAT([&] { self.Build(); }, ThrowsMessage<std::logic_error>(HasSubstr("to itself")));
+}
+
+TEST(PlanBuilder, RejectsACollectiveThatDoesNotFit)
+{
+    const auto buildWith = [](std::vector<uint32_t> sources, std::vector<uint32_t> targets) {
+        return [=] {
+            PlanBuilder(3, 2, ChunkLayout::Even(64, 4), {"delivery", sources, targets}).Build();
+        };
+    };
+    EXPECT_NO_THROW(buildWith({1}, {0, 1, 0, Collective::ALL})());
+    for (const auto& build : {buildWith({2}, {0}), buildWith({0}, {2}), buildWith({0}, {0, 1, 0})})
+    {
+        EXPECT_THAT(build, ThrowsMessage<std::logic_error>(HasSubstr("a delivery do not fit 2")));
+    }
+}
+
 TEST(PlanBuilder, RejectsEdgesToUnknownOperations)
 {
     auto builder = MakeBuilder();

@@ -74,7 +74,87 @@ TEST(PlanVerifier, ReportsAGradientCountedTwice)
     builder.AddEdge(second, builder.AddCopy(1, 0, 0, 1));
     EXPECT_THAT(Verify(builder),
                 ElementsAre(AllOf(HasSubstr("operation 1 (reduce rank 0 -> rank 1) of chunk 0"),
-                                  HasSubstr("both ranks hold the gradient of worker 0"))));
+                                  HasSubstr("both hold the gradient of worker 0"))));
+}
+
+TEST(PlanVerifier, AcceptsASwapThroughStagingBuffers)
+{
+    auto builder = MakeBuilder(2);
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        builder.AddCopy(rank, 1 - rank, 0, 1, 0, {0, 1}); // 0, 1
+    }
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        const auto sum = builder.AddReduce(rank, rank, 0, 1, 0, {1, 0});
+        builder.AddEdge(0, sum);
+        builder.AddEdge(1, sum);
+    }
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, ReportsASwapThatAddsBeforeItsOwnGradientHasLeft)
+{
+    auto builder = MakeBuilder(2);
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        const auto copy = builder.AddCopy(rank, 1 - rank, 0, 1, 0, {0, 1});
+        builder.AddEdge(copy, builder.AddReduce(1 - rank, 1 - rank, 0, 1, 0, {1, 0}));
+    }
+    EXPECT_THAT(Verify(builder),
+                Contains(HasSubstr("race on chunk 0 at rank 1: expected an edge or a path that "
+                                   "orders operation 2 (copy rank 1 -> rank 0's buffer 1)")));
+}
+
+TEST(PlanVerifier, ReportsADatumLeftInAStagingBuffer)
+{
+    auto builder = MakeBuilder(1, 1);
+    const auto there = builder.AddCopy(0, 1, 0, 1, 0, {0, 2});
+    builder.AddEdge(there, builder.AddCopy(1, 0, 0, 1, 0, {1, 0}));
+    EXPECT_THAT(Verify(builder),
+                ElementsAre(HasSubstr("expected data at rank 1's buffer 1, which holds none"),
+                            HasSubstr("chunk 0 at worker 0 at the end")));
+}
+
+/// Worker 0 holds both chunks at the start; worker 1 wants chunk 1.
+Collective
+MakeDelivery()
+{
+    return {"delivery", {0}, {0, 1}};
+}
+
+TEST(PlanVerifier, HoldsAPlanToItsCollective)
+{
+    PlanBuilder builder(3, 3, ChunkLayout::Even(128, 2), MakeDelivery());
+    builder.AddCopy(0, 1, 1, 1);
+    EXPECT_THAT(Verify(builder), IsEmpty());
+    PlanBuilder other(3, 3, ChunkLayout::Even(128, 2), MakeDelivery());
+    other.AddCopy(0, 2, 1, 1);
+    EXPECT_THAT(Verify(other),
+                ElementsAre(HasSubstr("chunk 1 at worker 1 at the end: expected the gradient of "
+                                      "worker 0, but 1 is missing: 0")));
+}
+
+TEST(PlanVerifier, KnowsThatOnlySourcesHoldSomethingAtTheStart)
+{
+    PlanBuilder builder(3, 3, ChunkLayout::Even(128, 2), MakeDelivery());
+    builder.AddCopy(2, 1, 1, 1);
+    EXPECT_THAT(Verify(builder),
+                ElementsAre(HasSubstr("expected data at rank 2, which holds none"),
+                            HasSubstr("chunk 1 at worker 1 at the end")));
+}
+
+TEST(PlanVerifier, LetsTokensBeAddedTwiceWhereTheSumIsIdempotent)
+{
+    for (const auto sum : {Collective::Sum::Exact, Collective::Sum::Idempotent})
+    {
+        PlanBuilder builder(2,
+                            2,
+                            ChunkLayout::Even(1, 1),
+                            {"barrier", {Collective::ALL}, {1}, sum});
+        builder.AddEdge(builder.AddReduce(0, 1, 0, 1), builder.AddReduce(0, 1, 0, 1));
+        EXPECT_THAT(Verify(builder), SizeIs(sum == Collective::Sum::Exact ? 1 : 0));
+    }
 }
 
 TEST(PlanVerifier, ReportsMissingContributions)

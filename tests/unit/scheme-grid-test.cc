@@ -64,6 +64,40 @@ TEST(HalvingDoublingScheme, CrossesRacksAsItsOrderSays)
     }
 }
 
+TEST(ButterflyScheme, IsAnAllReduceOnAnyRacks)
+{
+    ExpectAllReduceOnAnyRacks("butterfly", {{"pipelineChunks", int64_t{3}}});
+}
+
+TEST(ButterflyScheme, MovesCrossesAndChainsAsTheClosedForms)
+{
+    for (uint32_t w = 1; w <= 33; ++w)
+    {
+        constexpr uint64_t gradient = SHARD_BYTES;
+        const auto power = std::bit_floor(w);
+        const auto steps = static_cast<uint32_t>(std::countr_zero(power));
+        const auto statistics =
+            ComputeStatistics("butterfly", MakeRequest("butterfly", w, gradient));
+        // 2^n ranks send K in each of n steps, the w - 2^n folded ones give and get K.
+        EXPECT_EQ(statistics.totalBytes,
+                  (uint64_t{power} * steps + uint64_t{2} * (w - power)) * gradient);
+        EXPECT_EQ(statistics.localCount, uint64_t{power} * steps);
+        EXPECT_EQ(statistics.GetLongestChain(), w == power ? steps : steps + 2);
+    }
+    for (uint32_t size = 1; size <= 16; size *= 2)
+    {
+        const uint32_t racks = 16 / size;
+        const auto request = MakeRequest("butterfly",
+                                         16,
+                                         SHARD_BYTES,
+                                         {},
+                                         {MakeLevel("rack", Repeat(racks, size), 2.0)});
+        // Log2 r of the steps leave the racks: wK log2 r.
+        EXPECT_EQ(ComputeStatistics("butterfly", request).crossings.at(0).bytes,
+                  16 * SHARD_BYTES * static_cast<uint64_t>(std::countr_zero(racks)));
+    }
+}
+
 TEST(Torus2dScheme, IsAnAllReduceOnAnyRacks)
 {
     ExpectAllReduceOnAnyRacks("torus-2d", {{"pipelineChunks", int64_t{2}}});

@@ -224,6 +224,35 @@ list(APPEND gradsync_headers
   model/fault/network-condition.h
 )
 
+# model/compression
+list(APPEND gradsync_sources
+  model/compression/block-top-k.cc
+  model/compression/codec-decorators.cc
+  model/compression/codec-spec.cc
+  model/compression/dense-codecs.cc
+  model/compression/dgc-selector.cc
+  model/compression/gradient-codec.cc
+  model/compression/gradient-reductions.cc
+  model/compression/parallel-ranges.cc
+  model/compression/quantisers.cc
+  model/compression/sparse-codecs.cc
+  model/compression/sparse-selection.cc
+)
+list(APPEND gradsync_headers
+  model/compression/block-top-k.h
+  model/compression/codec-spec.h
+  model/compression/dgc-selector.h
+  model/compression/float-bits.h
+  model/compression/gradient-codec.h
+  model/compression/gradient-reductions.h
+  model/compression/parallel-ranges.h
+  model/compression/quantiser-arithmetic.h
+  model/compression/quantisers.h
+  model/compression/sized-codec.h
+  model/compression/sparse-selection.h
+  model/compression/sparsifier-arithmetic.h
+)
+
 # helper
 list(APPEND gradsync_sources
   helper/atomic-file.cc
@@ -398,4 +427,10 @@ set(gradsync_benchmarks
 list(APPEND gradsync_unit_tests
   tests/unit/chaos-test.cc
   tests/unit/fault-injector-test.cc
+)
+
+# model/compression
+list(APPEND gradsync_unit_tests
+  tests/unit/quantiser-test.cc
+  tests/unit/sparse-codec-test.cc
 )

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/codec-spec.h"
+
+#include "ns3/block-top-k.h"
+#include "ns3/quantisers.h"
+#include "ns3/sparsifier-arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr uint64_t FLOAT_BYTES = 4;
+constexpr uint64_t INDEX_BYTES = 4;
+
+CodecInfo
+Describe(CodecKind kind,
+         const std::string& name,
+         const std::string& summary,
+         const std::string& source,
+         std::vector<std::string> parameters)
+{
+    CodecInfo info{kind, name, summary, source, false, false, std::move(parameters), {}};
+    info.defaults.kind = kind;
+    info.isSparse = std::find(info.parameters.begin(), info.parameters.end(), "density") !=
+                    info.parameters.end();
+    info.isSummable = kind == CodecKind::Fp32 || kind == CodecKind::FixedPoint;
+    return info;
+}
+
+std::vector<CodecInfo>
+MakeCodecs()
+{
+    using enum CodecKind;
+    std::vector<CodecInfo> codecs{
+        Describe(BbTopK,
+                 "bbtopk",
+                 "top-k of each block, indices of log2(block) bits",
+                 "Chen et al., ICDCS'23",
+                 {"density", "blockElements"}),
+        Describe(Bf16, "bf16", "bfloat16, ties to even", "", {}),
+        Describe(BiSparse,
+                 "bisparse",
+                 "DGC of long tensors, short ones dense",
+                 "GeoMX, Li et al. 2020, section 4",
+                 {"density", "sampleRate", "momentum", "minimumElements"}),
+        Describe(Dgc,
+                 "dgc",
+                 "deep gradient compression: momentum correction and a sampled threshold",
+                 "Lin et al., ICLR'18",
+                 {"density", "sampleRate", "momentum", "clipNorm"}),
+        Describe(FixedPoint,
+                 "fixed-point",
+                 "int32, multiplied by a factor and saturating; switches can add it",
+                 "PASSING, Yu et al. 2025",
+                 {"factor"}),
+        Describe(Fp16, "fp16", "IEEE binary16, ties to even", "", {}),
+        Describe(Fp32, "fp32", "the gradient as it is", "", {}),
+        Describe(Int8,
+                 "int8",
+                 "8 bits and one scale per block",
+                 "DDS-based training framework, \"INT8\"",
+                 {"blockElements"}),
+        Describe(Sq8,
+                 "sq8",
+                 "top-k with int8 values",
+                 "DDS-based training framework, \"SQ8\"",
+                 {"density", "blockElements"}),
+        Describe(TopK,
+                 "top-k",
+                 "exact top-k, 4 bytes of index and 4 of value",
+                 "DDS-based training framework, \"FP32 sparse\"",
+                 {"density"}),
+        Describe(TwoBit,
+                 "two-bit",
+                 "+-threshold or 0, the rest kept",
+                 "Strom, Interspeech'15",
+                 {"threshold"}),
+    };
+    for (auto& codec : codecs)
+    {
+        auto& defaults = codec.defaults;
+        defaults.blockElements = codec.kind == BbTopK ? 1024 : defaults.blockElements;
+        defaults.density = codec.kind == Dgc                         ? 0.001
+                           : codec.kind == TopK || codec.kind == Sq8 ? 0.1
+                                                                     : defaults.density;
+    }
+    return codecs;
+}
+
+uint64_t
+GetBbTopKBytes(const CodecSpec& spec, uint64_t elements)
+{
+    const uint64_t selected =
+        CountBlockTopK(elements,
+                       spec.blockElements,
+                       static_cast<uint32_t>(CountSelected(spec, spec.blockElements)));
+    return FLOAT_BYTES * selected + CountBlocks(selected * GetIndexBits(spec.blockElements), 8);
+}
+
+} // namespace
+
+const std::vector<CodecInfo>&
+GetCodecs()
+{
+    static const std::vector<CodecInfo> codecs = MakeCodecs();
+    return codecs;
+}
+
+const CodecInfo*
+FindCodec(std::string_view name)
+{
+    const auto& codecs = GetCodecs();
+    const auto found = std::find_if(codecs.begin(), codecs.end(), [=](const CodecInfo& codec) {
+        return codec.name == name;
+    });
+    return found == codecs.end() ? nullptr : &*found;
+}
+
+const CodecInfo&
+GetCodecInfo(CodecKind kind)
+{
+    return *std::find_if(GetCodecs().begin(), GetCodecs().end(), [=](const CodecInfo& codec) {
+        return codec.kind == kind;
+    });
+}
+
+uint64_t
+CountSelected(const CodecSpec& spec, uint64_t elements)
+{
+    const auto wanted =
+        static_cast<uint64_t>(std::llround(spec.density * static_cast<double>(elements)));
+    return std::min(std::max<uint64_t>(wanted, 1), elements);
+}
+
+uint64_t
+GetMessageBytes(const CodecSpec& spec, uint64_t elements)
+{
+    const uint64_t selected = CountSelected(spec, elements);
+    switch (spec.kind)
+    {
+    case CodecKind::Int8:
+        return elements + FLOAT_BYTES * CountBlocks(elements, spec.blockElements);
+    case CodecKind::Fp16:
+    case CodecKind::Bf16:
+        return 2 * elements;
+    case CodecKind::TwoBit:
+        return FLOAT_BYTES * CountBlocks(elements, 16);
+    case CodecKind::TopK:
+    case CodecKind::Dgc:
+        return (INDEX_BYTES + FLOAT_BYTES) * selected;
+    case CodecKind::BiSparse:
+        return elements < spec.minimumElements ? FLOAT_BYTES * elements
+                                               : (INDEX_BYTES + FLOAT_BYTES) * selected;
+    case CodecKind::Sq8:
+        return (INDEX_BYTES + 1) * selected +
+               FLOAT_BYTES * CountBlocks(selected, spec.blockElements);
+    case CodecKind::BbTopK:
+        return GetBbTopKBytes(spec, elements);
+    case CodecKind::Fp32:
+    case CodecKind::FixedPoint:
+        break;
+    }
+    return FLOAT_BYTES * elements;
+}
+
+} // namespace ns3::gradsync

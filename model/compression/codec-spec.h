@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_CODEC_SPEC_H
+#define GRADSYNC_CODEC_SPEC_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// The codecs there are.
+enum class CodecKind : uint8_t
+{
+    Fp32, //!< none
+    Int8,
+    Fp16,
+    Bf16,
+    TwoBit,
+    FixedPoint,
+    TopK,
+    Sq8,
+    Dgc,
+    BiSparse,
+    BbTopK
+};
+
+/// A codec with its parameters. Each codec looks only at those that CodecInfo lists for it.
+struct CodecSpec
+{
+    CodecKind kind{CodecKind::Fp32};
+    double density{0.01};         //!< share of the elements that a sparse codec sends, in (0, 1]
+    uint32_t blockElements{8192}; //!< that share an int8 scale; of bbTopk: that select together
+    double threshold{0.5};        //!< of the 2-bit codec, in units of the gradient
+    double factor{1e8};           //!< of fixed point
+    double sampleRate{0.005};     //!< share of the elements that DGC's threshold is taken from
+    double momentum{0.9};         //!< of DGC
+    double clipNorm{0.0};         //!< DGC's local clipping; 0: none
+    uint64_t minimumElements{200'000}; //!< BiSparse leaves shorter tensors dense
+};
+
+/// What is known of a codec.
+struct CodecInfo
+{
+    CodecKind kind;
+    std::string name; //!< as scenario files give it
+    std::string summary;
+    std::string source;                  //!< paper and section
+    bool isSparse;                       //!< sends indices
+    bool isSummable;                     //!< messages can be added without decoding them
+    std::vector<std::string> parameters; //!< fields of CodecSpec that it looks at
+    CodecSpec defaults;
+};
+
+/// All codecs, sorted by name.
+const std::vector<CodecInfo>& GetCodecs();
+
+/// The codec of that name, or nullptr.
+const CodecInfo* FindCodec(std::string_view name);
+
+const CodecInfo& GetCodecInfo(CodecKind kind);
+
+/**
+ * Elements that a sparse codec selects of `elements`: the nearest whole number to density *
+ * elements, at least 1 unless there are none.
+ */
+uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
+
+/**
+ * Bytes of the message that holds `elements` float32 values. Exact for all codecs; DGC and BiSparse
+ * may send fewer where fewer elements reach the threshold.
+ */
+uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_CODEC_SPEC_H

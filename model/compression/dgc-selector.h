@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_DGC_SELECTOR_H
+#define GRADSYNC_DGC_SELECTOR_H
+
+#include "ns3/codec-spec.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Densities of DGC's warm-up epochs, and the one after it (Lin et al., ICLR'18, section 3.3).
+inline constexpr double DGC_WARM_UP[] = {0.25, 0.063, 0.015, 0.004, 0.001};
+
+/// Density in an epoch, from 0: DGC_WARM_UP, but never below `density`, and `density` after it.
+double GetWarmUpDensity(uint32_t epoch, double density);
+
+/// Which elements the threshold of one iteration is taken from: start, start + stride, ...
+struct DgcSample
+{
+    uint64_t start;
+    uint64_t stride;
+    uint64_t count;
+};
+
+/**
+ * Deep gradient compression of one tensor (Lin et al., ICLR'18, algorithm 4): momentum correction,
+ * a threshold from a sample, momentum factor masking, local clipping.
+ *
+ * The sample is strided and starts elsewhere in every iteration, by a hash of its number, so that a
+ * run can be repeated. The threshold is applied in the same pass that updates u and v. What reaches
+ * it is sent in order of indices until the message is full (density * elements); the rest stays in
+ * u and v. An element that is 0 is never sent. Infinities and NaN are sent first and so leave.
+ */
+class DgcSelector
+{
+  public:
+    /// \param spec density, sampleRate, momentum and clipNorm count
+    DgcSelector(const CodecSpec& spec, uint64_t elements);
+
+    /// From the next iteration on; for the warm-up.
+    void SetDensity(double density);
+
+    /// Most elements that a message holds.
+    uint64_t GetCapacity() const;
+
+    /**
+     * One iteration.
+     * \param indices, selected GetCapacity() long
+     * \returns how many were written
+     */
+    uint64_t Select(std::span<const float> gradient,
+                    std::span<uint32_t> indices,
+                    std::span<float> selected);
+
+    std::span<const float> GetVelocity() const
+    {
+        return m_velocity;
+    }
+
+    std::span<const float> GetAccumulated() const
+    {
+        return m_accumulated;
+    }
+
+  private:
+    uint32_t FindThresholdKey(std::span<const float> gradient, float clip) const;
+
+    CodecSpec m_spec;
+    std::vector<float> m_velocity;    //!< u
+    std::vector<float> m_accumulated; //!< v
+    uint64_t m_iteration{0};
+};
+
+/// The sample of an iteration. Kernels use it too.
+DgcSample MakeDgcSample(uint64_t elements, double sampleRate, uint64_t iteration);
+
+/// min(1, clipNorm / norm), and 1 where there is no clipping or the norm is not finite.
+float GetClipFactor(double clipNorm, double norm);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_DGC_SELECTOR_H

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/block-top-k.h"
+#include "ns3/dgc-selector.h"
+#include "ns3/quantisers.h"
+#include "ns3/sized-codec.h"
+#include "ns3/sparse-selection.h"
+#include "ns3/sparsifier-arithmetic.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using Bytes = std::span<std::byte>;
+using ConstBytes = std::span<const std::byte>;
+
+/// \throws std::invalid_argument when an index is out of range
+void
+Scatter(std::span<const uint32_t> indices, std::span<const float> values, std::span<float> gradient)
+{
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    for (size_t i = 0; i < indices.size(); ++i)
+    {
+        if (indices[i] >= gradient.size())
+        {
+            throw std::invalid_argument("an index of the message is beyond the tensor");
+        }
+        gradient[indices[i]] = values[i];
+    }
+}
+
+/// Message: the indices, then the values.
+class TopKCodec : public SizedCodec
+{
+  public:
+    using SizedCodec::SizedCodec;
+
+    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes) override
+    {
+        const uint64_t count = CountSelected(m_spec, GetElements());
+        SelectTopK(gradient,
+                   count,
+                   ViewNumbers<uint32_t>(message, 0, count),
+                   ViewNumbers<float>(message, 4 * count, count));
+        return GetMaximumBytes();
+    }
+
+    void Decompress(ConstBytes message, std::span<float> gradient, Bytes) const override
+    {
+        CheckMessageBytes(message, GetMaximumBytes());
+        const uint64_t count = message.size() / 8;
+        Scatter(ViewNumbers<uint32_t>(message, 0, count),
+                ViewNumbers<float>(message, 4 * count, count),
+                gradient);
+    }
+};
+
+/// Message: the indices, then the scales, then the codes.
+class Sq8Codec : public SizedCodec
+{
+  public:
+    using SizedCodec::SizedCodec;
+
+    uint64_t GetWorkspaceBytes() const override
+    {
+        return CountBlocks(4 * CountSelected(m_spec, GetElements()), 16) * 16;
+    }
+
+    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes workspace) override
+    {
+        const uint64_t count = CountSelected(m_spec, GetElements());
+        const uint64_t blocks = CountBlocks(count, m_spec.blockElements);
+        const auto values = ViewNumbers<float>(workspace, 0, count);
+        SelectTopK(gradient, count, ViewNumbers<uint32_t>(message, 0, count), values);
+        EncodeInt8Blocks(values,
+                         m_spec.blockElements,
+                         ViewNumbers<int8_t>(message, 4 * (count + blocks), count),
+                         ViewNumbers<float>(message, 4 * count, blocks));
+        return GetMaximumBytes();
+    }
+
+    void Decompress(ConstBytes message, std::span<float> gradient, Bytes workspace) const override
+    {
+        CheckMessageBytes(message, GetMaximumBytes());
+        const uint64_t count = CountSelected(m_spec, GetElements());
+        const uint64_t blocks = CountBlocks(count, m_spec.blockElements);
+        const auto values = ViewNumbers<float>(workspace, 0, count);
+        DecodeInt8Blocks(ViewNumbers<int8_t>(message, 4 * (count + blocks), count),
+                         ViewNumbers<float>(message, 4 * count, blocks),
+                         m_spec.blockElements,
+                         values);
+        Scatter(ViewNumbers<uint32_t>(message, 0, count), values, gradient);
+    }
+};
+
+/// Message: the indices, then the values, as many as there are.
+class DgcCodec : public GradientCodec
+{
+  public:
+    DgcCodec(const CodecSpec& spec, uint64_t elements)
+        : GradientCodec(elements),
+          m_selector(spec, elements)
+    {
+    }
+
+    uint64_t GetMaximumBytes() const override
+    {
+        return 8 * m_selector.GetCapacity();
+    }
+
+    uint64_t GetWorkspaceBytes() const override
+    {
+        return CountBlocks(4 * m_selector.GetCapacity(), 16) * 16;
+    }
+
+    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes workspace) override
+    {
+        const uint64_t capacity = m_selector.GetCapacity();
+        const auto values = ViewNumbers<float>(workspace, 0, capacity);
+        const uint64_t count =
+            m_selector.Select(gradient, ViewNumbers<uint32_t>(message, 0, capacity), values);
+        std::memcpy(message.data() + 4 * count, values.data(), 4 * count);
+        return 8 * count;
+    }
+
+    void Decompress(ConstBytes message, std::span<float> gradient, Bytes) const override
+    {
+        CheckMessageBytes(message, std::min<uint64_t>(message.size() / 8 * 8, GetMaximumBytes()));
+        const uint64_t count = message.size() / 8;
+        Scatter(ViewNumbers<uint32_t>(message, 0, count),
+                ViewNumbers<float>(message, 4 * count, count),
+                gradient);
+    }
+
+  private:
+    DgcSelector m_selector;
+};
+
+/// Message: the values of all blocks, then the stream of their offsets.
+class BbTopKCodec : public SizedCodec
+{
+  public:
+    using SizedCodec::SizedCodec;
+
+    /// Offsets, and their stream in whole words.
+    uint64_t GetWorkspaceBytes() const override
+    {
+        return GetOffsetBytes() + 4 * GetWordCount();
+    }
+
+    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes workspace) override
+    {
+        const uint64_t count = GetCount();
+        const auto offsets = ViewNumbers<uint16_t>(workspace, 0, count);
+        const auto words = ViewNumbers<uint32_t>(workspace, GetOffsetBytes(), GetWordCount());
+        SelectBlockTopK(gradient,
+                        m_spec.blockElements,
+                        GetPerBlock(),
+                        offsets,
+                        ViewNumbers<float>(message, 0, count));
+        PackOffsets(offsets, GetIndexBits(m_spec.blockElements), words);
+        std::memcpy(message.data() + 4 * count, words.data(), GetMaximumBytes() - 4 * count);
+        return GetMaximumBytes();
+    }
+
+    void Decompress(ConstBytes message, std::span<float> gradient, Bytes workspace) const override
+    {
+        CheckMessageBytes(message, GetMaximumBytes());
+        const uint64_t count = GetCount();
+        const auto offsets = ViewNumbers<uint16_t>(workspace, 0, count);
+        const auto words = ViewNumbers<uint32_t>(workspace, GetOffsetBytes(), GetWordCount());
+        std::fill(words.begin(), words.end(), 0U);
+        std::memcpy(words.data(), message.data() + 4 * count, message.size() - 4 * count);
+        UnpackOffsets(words, GetIndexBits(m_spec.blockElements), offsets);
+        const auto values = ViewNumbers<float>(message, 0, count);
+        std::fill(gradient.begin(), gradient.end(), 0.0F);
+        for (uint64_t i = 0; i < count; ++i)
+        {
+            gradient[i / GetPerBlock() * m_spec.blockElements + offsets[i]] = values[i];
+        }
+    }
+
+  private:
+    uint32_t GetPerBlock() const
+    {
+        return static_cast<uint32_t>(CountSelected(m_spec, m_spec.blockElements));
+    }
+
+    uint64_t GetCount() const
+    {
+        return CountBlockTopK(GetElements(), m_spec.blockElements, GetPerBlock());
+    }
+
+    uint64_t GetWordCount() const
+    {
+        return CountBlocks(GetCount() * GetIndexBits(m_spec.blockElements), 32);
+    }
+
+    uint64_t GetOffsetBytes() const
+    {
+        return CountBlocks(2 * GetCount(), 16) * 16;
+    }
+};
+
+} // namespace
+
+std::unique_ptr<GradientCodec>
+MakeSparseCodec(const CodecSpec& spec, uint64_t elements)
+{
+    switch (spec.kind)
+    {
+    case CodecKind::TopK:
+        return std::make_unique<TopKCodec>(spec, elements);
+    case CodecKind::Sq8:
+        return std::make_unique<Sq8Codec>(spec, elements);
+    case CodecKind::BbTopK:
+        return std::make_unique<BbTopKCodec>(spec, elements);
+    default:
+        return std::make_unique<DgcCodec>(spec, elements);
+    }
+}
+
+} // namespace ns3::gradsync

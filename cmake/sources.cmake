@@ -60,11 +60,16 @@ list(APPEND gradsync_headers
 # model/scheme
 list(APPEND gradsync_sources
   model/scheme/aggregation-trees.cc
+  model/scheme/all-gather-scheme.cc
+  model/scheme/all-to-all-scheme.cc
+  model/scheme/barrier-scheme.cc
   model/scheme/bcube-hips-scheme.cc
   model/scheme/blueconnect-scheme.cc
+  model/scheme/broadcast-scheme.cc
   model/scheme/butterfly-scheme.cc
   model/scheme/byteps-scheme.cc
   model/scheme/double-binary-tree-scheme.cc
+  model/scheme/gather-exchange.cc
   model/scheme/geo-hips-scheme.cc
   model/scheme/grid-exchange.cc
   model/scheme/grid-support.cc
@@ -73,6 +78,7 @@ list(APPEND gradsync_sources
   model/scheme/hierarchical-scheme.cc
   model/scheme/hypercube-fold.cc
   model/scheme/k-nomial-scheme.cc
+  model/scheme/lock-step.cc
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
   model/scheme/parameter-hub-scheme.cc
@@ -80,20 +86,29 @@ list(APPEND gradsync_sources
   model/scheme/ps-ring-scheme.cc
   model/scheme/ps-scheme.cc
   model/scheme/rat-scheme.cc
+  model/scheme/reduce-scatter-scheme.cc
+  model/scheme/reduce-scheme.cc
   model/scheme/ring-scheme.cc
+  model/scheme/rooted-tree.cc
   model/scheme/scheme-groups.cc
   model/scheme/scheme-registry.cc
   model/scheme/scheme-support.cc
+  model/scheme/sparse-all-gather-scheme.cc
   model/scheme/torus-2d-scheme.cc
   model/scheme/two-level-exchange.cc
 )
 list(APPEND gradsync_headers
   model/scheme/aggregation-trees.h
+  model/scheme/all-gather-scheme.h
+  model/scheme/all-to-all-scheme.h
+  model/scheme/barrier-scheme.h
   model/scheme/bcube-hips-scheme.h
   model/scheme/blueconnect-scheme.h
+  model/scheme/broadcast-scheme.h
   model/scheme/butterfly-scheme.h
   model/scheme/byteps-scheme.h
   model/scheme/double-binary-tree-scheme.h
+  model/scheme/gather-exchange.h
   model/scheme/geo-hips-scheme.h
   model/scheme/grid-exchange.h
   model/scheme/grid-support.h
@@ -102,6 +117,7 @@ list(APPEND gradsync_headers
   model/scheme/hierarchical-scheme.h
   model/scheme/hypercube-fold.h
   model/scheme/k-nomial-scheme.h
+  model/scheme/lock-step.h
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h
   model/scheme/parameter-hub-scheme.h
@@ -109,10 +125,14 @@ list(APPEND gradsync_headers
   model/scheme/ps-ring-scheme.h
   model/scheme/ps-scheme.h
   model/scheme/rat-scheme.h
+  model/scheme/reduce-scatter-scheme.h
+  model/scheme/reduce-scheme.h
   model/scheme/ring-scheme.h
+  model/scheme/rooted-tree.h
   model/scheme/scheme-groups.h
   model/scheme/scheme-support.h
   model/scheme/scheme.h
+  model/scheme/sparse-all-gather-scheme.h
   model/scheme/torus-2d-scheme.h
   model/scheme/two-level-exchange.h
 )
@@ -124,7 +144,6 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
-  model/fabric/flood-source.cc
   model/fabric/load-balancing.cc
   model/fabric/link-fault.cc
   model/fabric/radix-scheduler.cc
@@ -138,7 +157,6 @@ list(APPEND gradsync_headers
   model/fabric/fabric-packet.h
   model/fabric/fabric-port.h
   model/fabric/fabric-switch.h
-  model/fabric/flood-source.h
   model/fabric/link-fault.h
   model/fabric/link-state.h
   model/fabric/load-balancing.h
@@ -219,13 +237,11 @@ list(APPEND gradsync_sources
   model/fault/fault-injector.cc
   model/fault/fault-spec.cc
   model/fault/network-condition.cc
-  model/fault/slowdown.cc
 )
 list(APPEND gradsync_headers
   model/fault/fault-injector.h
   model/fault/fault-spec.h
   model/fault/network-condition.h
-  model/fault/slowdown.h
 )
 
 # model/compression
@@ -265,8 +281,6 @@ list(APPEND gradsync_sources
   helper/describe-command.cc
   helper/document-path.cc
   helper/fault-reader.cc
-  helper/fault-target-reader.cc
-  helper/fault-trace-reader.cc
   helper/graph-topology-reader.cc
   helper/inspect-commands.cc
   helper/job-planner.cc
@@ -304,8 +318,6 @@ list(APPEND gradsync_headers
   helper/bandwidth-bound.h
   helper/document-path.h
   helper/fault-reader.h
-  helper/fault-target-reader.h
-  helper/fault-trace-reader.h
   helper/graph-topology-reader.h
   helper/job-planner.h
   helper/job-reader.h
@@ -371,6 +383,7 @@ list(APPEND gradsync_unit_tests
   tests/unit/plan-builder-test.cc
   tests/unit/plan-statistics-test.cc
   tests/unit/plan-verifier-test.cc
+  tests/unit/scheme-collective-test.cc
   tests/unit/scheme-grid-test.cc
   tests/unit/scheme-hierarchical-test.cc
   tests/unit/scheme-ps-test.cc

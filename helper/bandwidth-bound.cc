@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/bandwidth-bound.h"
 
+#include "ns3/all-reduce-bound.h"
+
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,6 +51,30 @@ ComputeBandwidthBound(const Plan& plan,
         }
     }
     return bound;
+}
+
+double
+ComputeCollectiveBound(const Plan& plan,
+                       std::span<const uint32_t> endpointOf,
+                       const Topology& topology)
+{
+    const auto& collective = plan.GetCollective();
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> bytesOf;
+    for (uint32_t chunk = 0; chunk < plan.GetLayout().GetChunkCount(); ++chunk)
+    {
+        bytesOf[{collective.GetSource(chunk), collective.GetTarget(chunk)}] +=
+            plan.GetLayout().GetBytes(chunk, 1);
+    }
+    const auto toRank = [](uint32_t rank) {
+        return rank == Collective::ALL ? std::nullopt : std::optional(rank);
+    };
+    std::vector<ExchangeDemand> demands;
+    demands.reserve(bytesOf.size());
+    for (const auto& [ranks, bytes] : bytesOf)
+    {
+        demands.push_back({toRank(ranks.first), toRank(ranks.second), bytes});
+    }
+    return ComputeExchangeBound(topology, endpointOf, plan.GetWorkerCount(), demands);
 }
 
 } // namespace ns3::gradsync

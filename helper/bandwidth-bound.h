@@ -30,6 +30,14 @@ BandwidthBound ComputeBandwidthBound(const Plan& plan,
                                      const Topology& topology,
                                      const RoutingTables& routes);
 
+/**
+ * The least time of any exchange on this network that does what a plan is for, in seconds
+ * (ComputeExchangeBound of its collective).
+ */
+double ComputeCollectiveBound(const Plan& plan,
+                              std::span<const uint32_t> endpointOf,
+                              const Topology& topology);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_BANDWIDTH_BOUND_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/all-reduce-bound.h"
 #include "ns3/bandwidth-bound.h"
 #include "ns3/job-planner.h"
 #include "ns3/plan-statistics.h"
@@ -96,7 +95,9 @@ DescribeJob(const JobSpec& job,
                        bound.seconds * 1e3,
                        bound.from,
                        bound.to);
-    out << fmt::format("    bound of any all-reduce: {:.6f} ms\n", leastSeconds * 1e3);
+    out << fmt::format("    bound of any {}: {:.6f} ms\n",
+                       planned.plan->GetCollective().GetName(),
+                       leastSeconds * 1e3);
 }
 
 void
@@ -155,10 +156,7 @@ DescribeCommand(const std::filesystem::path& file,
             DescribeJob(job,
                         planned,
                         ComputeBandwidthBound(*planned.plan, job.endpointOf, *run.topology, routes),
-                        ComputeAllReduceBound(*run.topology,
-                                              job.endpointOf,
-                                              job.workers,
-                                              job.gradientBytes),
+                        ComputeCollectiveBound(*planned.plan, job.endpointOf, *run.topology),
                         out);
         }
         DescribeFluid(run, transfers, out);

@@ -29,7 +29,7 @@ struct RunSummary
     int64_t meanIctPs{0};   //!< picoseconds, rounded down
     int64_t minIctPs{0};
     int64_t maxIctPs{0};
-    double meanBoundSeconds{0.0}; //!< least time of an all-reduce, mean over the same iterations
+    double meanBoundSeconds{0.0}; //!< least time of the collectives, mean over the same iterations
     double timesBound{0.0};       //!< time of the exchanges over their bounds; 0: there is none
     uint64_t crossRackBytes{0};
     uint64_t peakReceivedBytes{0}; //!< most message bytes of an iteration that one rank receives

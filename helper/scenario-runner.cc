@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-runner.h"
 
-#include "ns3/all-reduce-bound.h"
+#include "ns3/bandwidth-bound.h"
 #include "ns3/fault-injector.h"
 #include "ns3/job-planner.h"
 #include "ns3/object-factory.h"
@@ -143,7 +143,9 @@ InstallFaults(const ResolvedRun& run,
               const Ptr<ExchangeEngine>& engine)
 {
     auto injector = CreateObject<FaultInjector>();
-    injector->Install(run.faults, run.topology, transport, engine);
+    injector->Install(run.faults, run.topology, transport, [engine = PeekPointer(engine)] {
+        return engine->IsSettled();
+    });
     return injector;
 }
 
@@ -236,13 +238,13 @@ SummariseTimes(const RunResult& result, RunSummary& summary)
 
 /// Compute times are no part of an exchange, so the bound is compared with what follows them.
 void
-SummariseBounds(const ResolvedRun& run, RunResult& result)
+SummariseBounds(RunResult& result)
 {
     std::vector<double> bounds;
-    for (const auto& job : run.jobs)
+    bounds.reserve(result.jobs.size());
+    for (const auto& job : result.jobs)
     {
-        bounds.push_back(
-            ComputeAllReduceBound(*run.topology, job.endpointOf, job.workers, job.gradientBytes));
+        bounds.push_back(ComputeCollectiveBound(*job.plan, job.endpointOf, *result.topology));
     }
     double bound = 0.0;
     double exchange = 0.0;
@@ -406,7 +408,7 @@ RunScenario(const ResolvedRun& run, const ProgressCallback& progress)
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, result);
     SummariseTimes(result, result.summary);
-    SummariseBounds(run, result);
+    SummariseBounds(result);
     SummarisePlans(planned, result.iterations, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();

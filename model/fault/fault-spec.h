@@ -4,7 +4,6 @@
 
 #include "ns3/link-state.h"
 #include "ns3/nstime.h"
-#include "ns3/slowdown.h"
 
 #include <cstdint>
 #include <string>
@@ -18,10 +17,8 @@ enum class FaultKind : uint8_t
 {
     HostPauseSend, //!< a host sends no message data; it receives and acknowledges
     HostPause,     //!< a host neither sends nor receives
-    Straggler,     //!< a host computes more slowly
     LinkDown,
     LinkDegraded, //!< in rate, delay or loss
-    Flood,        //!< foreign traffic on a link
     SwitchDown    //!< all links of a switch are down
 };
 
@@ -38,9 +35,7 @@ FaultTarget GetTarget(FaultKind kind);
 
 /**
  * One entry of a fault list: something happens to some of a pool of targets, once or again and
- * again. Occurrence i begins at start + i * every and lasts for `duration`. Or, with `meanUp`, each
- * target of the pool fails by itself: exponential times without and with the fault, from `start`
- * on.
+ * again. Occurrence i begins at start + i * every and lasts for `duration`.
  */
 struct FaultSpec
 {
@@ -51,10 +46,7 @@ struct FaultSpec
     Time duration;       //!< 0: to the end of the run
     Time every;          //!< 0: once
     uint64_t count{0};   //!< occurrences; 0: no end, or one if `every` is 0
-    Time meanUp;         //!< see below; 0: the times above hold
-    Time meanRepair;     //!< 0: what fails stays so
-    LinkState degraded;  //!< of LinkDegraded: rateShare, extraDelay and loss; of Flood: floodRate
-    Slowdown slowdown;   //!< of Straggler
+    LinkState degraded;  //!< of LinkDegraded: rateShare, extraDelay and loss
     Time detectionDelay; //!< from a link's end or return to the routes that respect it
 };
 

@@ -21,7 +21,7 @@ DataflowBuilder::DataflowBuilder(uint32_t rankCount,
 {
 }
 
-void
+OperationId
 DataflowBuilder::AddReduce(uint32_t src,
                            uint32_t dst,
                            uint32_t firstChunk,
@@ -29,11 +29,12 @@ DataflowBuilder::AddReduce(uint32_t src,
                            uint32_t stream,
                            BufferPair buffers)
 {
-    AddMove(AccessKind::Reduce,
-            {OperationKind::TransferReduce, buffers, src, dst, firstChunk, chunkCount, stream});
+    return AddMove(
+        AccessKind::Reduce,
+        {OperationKind::TransferReduce, buffers, src, dst, firstChunk, chunkCount, stream});
 }
 
-void
+OperationId
 DataflowBuilder::AddCopy(uint32_t src,
                          uint32_t dst,
                          uint32_t firstChunk,
@@ -41,11 +42,12 @@ DataflowBuilder::AddCopy(uint32_t src,
                          uint32_t stream,
                          BufferPair buffers)
 {
-    AddMove(AccessKind::Copy,
-            {OperationKind::TransferCopy, buffers, src, dst, firstChunk, chunkCount, stream});
+    return AddMove(
+        AccessKind::Copy,
+        {OperationKind::TransferCopy, buffers, src, dst, firstChunk, chunkCount, stream});
 }
 
-void
+OperationId
 DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
 {
     const auto [operation, buffers, src, dst, firstChunk, chunkCount, stream] = move;
@@ -70,6 +72,13 @@ DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
     {
         m_builder.AddEdge(*m_barrier, id);
     }
+    return id;
+}
+
+void
+DataflowBuilder::AddEdge(OperationId earlier, OperationId later)
+{
+    m_builder.AddEdge(earlier, later);
 }
 
 void

@@ -35,18 +35,21 @@ class DataflowBuilder
                     Collective collective = {},
                     uint32_t bufferCount = 1);
 
-    void AddReduce(uint32_t src,
-                   uint32_t dst,
-                   uint32_t firstChunk,
-                   uint32_t chunkCount,
-                   uint32_t stream = 0,
-                   BufferPair buffers = {});
-    void AddCopy(uint32_t src,
-                 uint32_t dst,
-                 uint32_t firstChunk,
-                 uint32_t chunkCount,
-                 uint32_t stream = 0,
-                 BufferPair buffers = {});
+    OperationId AddReduce(uint32_t src,
+                          uint32_t dst,
+                          uint32_t firstChunk,
+                          uint32_t chunkCount,
+                          uint32_t stream = 0,
+                          BufferPair buffers = {});
+    OperationId AddCopy(uint32_t src,
+                        uint32_t dst,
+                        uint32_t firstChunk,
+                        uint32_t chunkCount,
+                        uint32_t stream = 0,
+                        BufferPair buffers = {});
+
+    /// `later` starts only when `earlier` is done, whatever they read and write.
+    void AddEdge(OperationId earlier, OperationId later);
 
     /// Everything added later waits for everything added before.
     void AddBarrier();
@@ -80,7 +83,7 @@ class DataflowBuilder
         AccessKind kind{AccessKind::None};
     };
 
-    void AddMove(AccessKind kind, const Operation& move);
+    OperationId AddMove(AccessKind kind, const Operation& move);
     void Access(uint32_t rank, uint32_t buffer, uint32_t chunk, AccessKind kind, OperationId id);
     OperationId JoinRun(uint32_t run, uint32_t rank);
 

@@ -4,6 +4,18 @@
 namespace ns3::gradsync
 {
 
+std::vector<Slice>
+MakeOwnSlices(uint32_t members, uint32_t pieces, uint32_t piece)
+{
+    std::vector<Slice> slices;
+    slices.reserve(members);
+    for (uint32_t member = 0; member < members; ++member)
+    {
+        slices.push_back({member, member * pieces + piece, 1});
+    }
+    return slices;
+}
+
 GroupExchange::GroupExchange(DataflowBuilder& builder,
                              const ChunkLayout& layout,
                              ExchangeStyle style,

@@ -26,6 +26,9 @@ struct Slice
     uint32_t chunkCount;
 };
 
+/// Member i owns piece `piece` of the `pieces` chunks of part i.
+std::vector<Slice> MakeOwnSlices(uint32_t members, uint32_t pieces, uint32_t piece);
+
 /**
  * Reduce-scatter and all-gather of slices inside groups, the stages of many schemes.
  *

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/all-gather-scheme.h"
+#include "ns3/all-to-all-scheme.h"
+#include "ns3/barrier-scheme.h"
 #include "ns3/bcube-hips-scheme.h"
 #include "ns3/blueconnect-scheme.h"
+#include "ns3/broadcast-scheme.h"
 #include "ns3/butterfly-scheme.h"
 #include "ns3/byteps-scheme.h"
 #include "ns3/double-binary-tree-scheme.h"
@@ -15,8 +19,11 @@
 #include "ns3/ps-ring-scheme.h"
 #include "ns3/ps-scheme.h"
 #include "ns3/rat-scheme.h"
+#include "ns3/reduce-scatter-scheme.h"
+#include "ns3/reduce-scheme.h"
 #include "ns3/ring-scheme.h"
 #include "ns3/scheme.h"
+#include "ns3/sparse-all-gather-scheme.h"
 #include "ns3/torus-2d-scheme.h"
 
 #include <algorithm>
@@ -35,8 +42,12 @@ const std::vector<Scheme>&
 GetSchemes()
 {
     static const std::vector<Scheme> schemes = {
+        MakeAllGatherScheme(),
+        MakeAllToAllScheme(),
+        MakeBarrierScheme(),
         MakeBcubeHipsScheme(),
         MakeBlueConnectScheme(),
+        MakeBroadcastScheme(),
         MakeButterflyScheme(),
         MakeBytePsScheme(),
         MakeDoubleBinaryTreeScheme(),
@@ -51,7 +62,10 @@ GetSchemes()
         MakePsScheme(),
         MakePsRingScheme(),
         MakeRatScheme(),
+        MakeReduceScheme(),
+        MakeReduceScatterScheme(),
         MakeRingScheme(),
+        MakeSparseAllGatherScheme(),
         MakeTorus2dScheme(),
     };
     return schemes;

@@ -89,6 +89,76 @@ TEST(AllReduceBound, CountsTheLinksOfDedicatedServers)
     EXPECT_DOUBLE_EQ(GetBoundMs({{5, 1, 100}}, 4), 1.2 * 8);
 }
 
+/// As GetBoundMs, of any demands.
+double
+GetBoundMs(const std::vector<Rack>& racks,
+           uint32_t workers,
+           const std::vector<ExchangeDemand>& demands)
+{
+    const auto topology = MakeRacks(racks);
+    std::vector<uint32_t> ranks(topology.GetEndpoints().size());
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    return 1e3 * ComputeExchangeBound(topology, ranks, workers, demands);
+}
+
+TEST(ExchangeBound, CountsWhatEachRackHasToSendAndReceive)
+{
+    // Two racks of 2 at 4:1, uplinks of 0.5 B. All-to-all of K at each worker: 4 of the blocks of
+    // K/4 leave each rack, K / 0.5 B = 2 tau; a host sends 3/4 K.
+    const std::vector<Rack> racks = {{2, 2, 1}, {2, 2, 1}};
+    std::vector<ExchangeDemand> demands;
+    for (uint32_t source = 0; source < 4; ++source)
+    {
+        for (uint32_t target = 0; target < 4; ++target)
+        {
+            demands.push_back({source, target, GRADIENT / 4});
+        }
+    }
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, demands), 2.0 * 4);
+}
+
+TEST(ExchangeBound, CountsAnAllGatherAndAReduceScatterOnceForEachRack)
+{
+    // Half of the buffer, K/2, enters (leaves) each rack over 0.5 B: tau; a host 3/4 tau.
+    const std::vector<Rack> racks = {{2, 2, 1}, {2, 2, 1}};
+    std::vector<ExchangeDemand> gather;
+    std::vector<ExchangeDemand> scatter;
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        gather.push_back({rank, std::nullopt, GRADIENT / 4});
+        scatter.push_back({std::nullopt, rank, GRADIENT / 4});
+    }
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, gather), 4.0);
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, scatter), 4.0);
+}
+
+TEST(ExchangeBound, KnowsThatTheRootOfABroadcastReceivesNothing)
+{
+    // Worker 0 is behind 1 Gb/s, the others behind 4: K at 1 Gb/s to send for the root. With the
+    // root among the fast ones, the slow one receives K all the same. A reduce is the reverse.
+    const std::vector<Rack> racks = {{1, 1, 100}, {3, 4, 100}};
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, {{0, std::nullopt, GRADIENT}}), 8.0);
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, {{1, std::nullopt, GRADIENT}}), 8.0);
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, {{std::nullopt, 1, GRADIENT}}), 8.0);
+    // From 1 to 2 alone, 2 ms; the slow one has nothing to do with it.
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, {{1, 2, GRADIENT}}), 2.0);
+    EXPECT_DOUBLE_EQ(GetBoundMs(racks, 4, {{1, 1, GRADIENT}}), 0.0);
+}
+
+TEST(ExchangeBound, AddsUpWhatHasToCross)
+{
+    // A broadcast to 4 hosts of B through 2 racks; 3 hosts receive K: 3 K / 4 B at most, so that
+    // K/B at each receiver decides.
+    EXPECT_DOUBLE_EQ(GetBoundMs({{4, 1, 100}}, 4, {{0, std::nullopt, GRADIENT}}), 8.0);
+    // Eight roots at once: every host receives 7 K and sends at least K.
+    std::vector<ExchangeDemand> demands;
+    for (uint32_t root = 0; root < 8; ++root)
+    {
+        demands.push_back({root, std::nullopt, GRADIENT});
+    }
+    EXPECT_DOUBLE_EQ(GetBoundMs({{8, 1, 100}}, 8, demands), 7 * 8.0);
+}
+
 TEST(AllReduceBound, LeavesOutHostsWithoutARank)
 {
     const auto topology = MakeRacks({{4, 1, 100}});

@@ -122,6 +122,14 @@ TEST(DataflowBuilder, KeepsBuffersApart)
     EXPECT_THAT(plan.GetSuccessors(1), ElementsAre(2));
 }
 
+TEST(DataflowBuilder, DrawsTheEdgesThatAreAskedFor)
+{
+    auto builder = MakeBuilder(4);
+    const auto first = builder.AddCopy(0, 1, 0, 1);
+    builder.AddEdge(first, builder.AddCopy(2, 3, 0, 1));
+    EXPECT_THAT(builder.Build().GetSuccessors(first), ElementsAre(1));
+}
+
 TEST(DataflowBuilder, RejectsABufferThatWasNotAnnounced)
 {
     auto builder = MakeBuilder(2);

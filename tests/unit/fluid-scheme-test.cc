@@ -4,6 +4,7 @@
 #include "support/picosecond-clock.h"
 #include "unit/scheme-test-support.h"
 
+#include "ns3/bandwidth-bound.h"
 #include "ns3/fluid-transport.h"
 
 namespace ns3::gradsync
@@ -104,6 +105,82 @@ class FluidScheme : public testing::Test
 
     std::shared_ptr<Topology> m_topology = std::make_shared<Topology>();
 };
+
+/// A collective on hosts at one switch and what it takes there, in tau.
+struct CollectiveOracle
+{
+    std::string name;
+    std::string scheme;
+    uint32_t workers;
+    Parameters parameters;
+    double tau;
+    double boundTau;
+};
+
+class FluidCollective : public FluidScheme, public testing::WithParamInterface<CollectiveOracle>
+{
+};
+
+TEST_P(FluidCollective, TakesTheTimeOfItsClosedFormAndNotLessThanTheBound)
+{
+    const auto& [name, scheme, workers, parameters, tau, boundTau] = GetParam();
+    MakeServers(0, 0, workers);
+    ExpectTau(tau, scheme, workers, parameters);
+    const auto job = oracles::MakeOracleJob(
+        scheme,
+        std::make_shared<Plan>(
+            BuildPlan(scheme, MakeRequest(scheme, workers, GRADIENT, parameters))));
+    EXPECT_NEAR(ComputeCollectiveBound(*job.plan, job.endpointOf, *m_topology),
+                boundTau * 8.0 * GRADIENT / HOST_RATE,
+                1e-6 * boundTau);
+    EXPECT_GE(tau, boundTau);
+}
+
+Parameters
+Algorithm(const std::string& name, int64_t pieces = 1)
+{
+    return {{"algorithm", name}, {"pipelineChunks", pieces}};
+}
+
+std::vector<CollectiveOracle>
+GetCollectiveOracles()
+{
+    // Every worker has to send or receive (w-1)K/w; broadcast and reduce K at each worker or at
+    // the root.
+    return {
+        {"allGatherRing", "all-gather", 5, Algorithm("ring"), 4.0 / 5, 4.0 / 5},
+        {"allGatherDirect", "all-gather", 5, Algorithm("direct"), 4.0 / 5, 4.0 / 5},
+        {"allGatherBruck", "all-gather", 8, Algorithm("bruck"), 7.0 / 8, 7.0 / 8},
+        {"reduceScatterRing", "reduce-scatter", 5, Algorithm("ring"), 4.0 / 5, 4.0 / 5},
+        {"allToAll", "all-to-all", 5, {}, 4.0 / 5, 4.0 / 5},
+        {"allToAllPairwise",
+         "all-to-all",
+         5,
+         {{"algorithm", std::string("pairwise")}},
+         4.0 / 5,
+         4.0 / 5},
+        // 1 + (w-2)/m, ceil(log2 w), w - 1, and (w-1)/w twice.
+        {"broadcastChain", "broadcast", 6, Algorithm("chain", 8), 1 + 4.0 / 8, 1.0},
+        {"broadcastBinomial", "broadcast", 6, Algorithm("binomial"), 3, 1.0},
+        {"broadcastStar", "broadcast", 6, Algorithm("star"), 5, 1.0},
+        {"broadcastParts", "broadcast", 6, Algorithm("scatter-all-gather"), 10.0 / 6, 1.0},
+        {"reduceChain", "reduce", 6, Algorithm("chain", 8), 1 + 4.0 / 8, 1.0},
+        {"reduceBinomial", "reduce", 6, Algorithm("binomial"), 3, 1.0},
+        {"reduceStar", "reduce", 6, Algorithm("star"), 5, 1.0},
+        {"reduceParts", "reduce", 6, Algorithm("reduce-scatter-gather"), 10.0 / 6, 1.0},
+    };
+}
+
+std::string
+GetOracleName(const testing::TestParamInfo<CollectiveOracle>& parameter)
+{
+    return parameter.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(ClosedForms,
+                         FluidCollective,
+                         testing::ValuesIn(GetCollectiveOracles()),
+                         GetOracleName);
 
 /// A grid and what an exchange takes on it, in tau.
 struct GridOracle

@@ -101,6 +101,76 @@ TEST(SchemeRegistry, RejectsRequestsThatNoSchemeCanMeet)
     }
 }
 
+/// The default parameters, and one set for each other value of a choice or a switch.
+std::vector<Parameters>
+ListVariants(const Scheme& scheme)
+{
+    std::vector<Parameters> variants = {{}};
+    for (const auto& spec : scheme.parameters)
+    {
+        for (const auto& allowed : spec.allowed)
+        {
+            variants.push_back({{spec.name, allowed}});
+        }
+        if (const auto* flag = std::get_if<bool>(&spec.defaultValue))
+        {
+            variants.push_back({{spec.name, !*flag}});
+        }
+    }
+    return variants;
+}
+
+/// A plan that does what it is for, or a message for the user.
+void
+ExpectPlanOrRefusal(const Scheme& scheme, const SchemeRequest& request, bool mayRefuse)
+{
+    try
+    {
+        EXPECT_THAT(scheme.build(request), DoesWhatItIsFor());
+    }
+    catch (const SchemeError& error)
+    {
+        EXPECT_TRUE(mayRefuse) << error.what();
+        EXPECT_GT(std::string(error.what()).size(), 30u); // more than "bad"
+    }
+}
+
+TEST(SchemeRegistry, PlansAwkwardNumbersOfWorkersOrRefusesThem)
+{
+    // These need n^h workers, equal groups, or a worker for each of their servers.
+    const std::vector<std::string> picky = {"bcube-hips",
+                                            "blueconnect",
+                                            "geo-hips",
+                                            "parameter-hub"};
+    for (const auto& scheme : GetSchemes())
+    {
+        const bool mayRefuse = std::ranges::count(picky, scheme.name) > 0;
+        for (const auto& variant : ListVariants(scheme))
+        {
+            for (const uint32_t w : {1u, 2u, 3u, 6u, 7u, 12u, 13u})
+            {
+                auto levels = w > 1 ? MakeRackShapes(w, 3.0)
+                                    : std::vector<GroupLevel>{MakeLevel("rack", {1}, 1.0)};
+                for (const auto& level : levels)
+                {
+                    SCOPED_TRACE(fmt::format("{} w {} groups {} variant {}",
+                                             scheme.name,
+                                             w,
+                                             fmt::join(level.groupOf, ","),
+                                             variant.empty() ? "" : variant.front().first));
+                    // Fewer elements than chunks, and a number that nothing divides.
+                    for (const uint64_t bytes : {uint64_t{5}, uint64_t{10007}})
+                    {
+                        ExpectPlanOrRefusal(scheme,
+                                            MakeRequest(scheme.name, w, bytes, variant, {level}),
+                                            mayRefuse);
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST(SchemeRegistry, BuildsTheSamePlanEveryTime)
 {
     for (const auto& scheme : GetSchemes())

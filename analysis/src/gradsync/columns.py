@@ -9,7 +9,7 @@ _COLUMNS = {
     "ict_mean_s": ("Iteration completion time", "s"),
     "ict_min_s": ("Shortest iteration completion time", "s"),
     "ict_max_s": ("Longest iteration completion time", "s"),
-    "bound_s": ("Least time of an all-reduce", "s"),
+    "bound_s": ("Least time of the exchange", "s"),
     "times_bound": ("Exchange time over the bound", ""),
     "cross_rack_bytes": ("Bytes across racks", "B"),
     "peak_received_bytes": ("Most bytes that a rank receives", "B"),

@@ -144,6 +144,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
+  model/fabric/flood-source.cc
   model/fabric/load-balancing.cc
   model/fabric/link-fault.cc
   model/fabric/radix-scheduler.cc
@@ -157,6 +158,7 @@ list(APPEND gradsync_headers
   model/fabric/fabric-packet.h
   model/fabric/fabric-port.h
   model/fabric/fabric-switch.h
+  model/fabric/flood-source.h
   model/fabric/link-fault.h
   model/fabric/link-state.h
   model/fabric/load-balancing.h
@@ -237,11 +239,13 @@ list(APPEND gradsync_sources
   model/fault/fault-injector.cc
   model/fault/fault-spec.cc
   model/fault/network-condition.cc
+  model/fault/slowdown.cc
 )
 list(APPEND gradsync_headers
   model/fault/fault-injector.h
   model/fault/fault-spec.h
   model/fault/network-condition.h
+  model/fault/slowdown.h
 )
 
 # model/compression
@@ -281,6 +285,8 @@ list(APPEND gradsync_sources
   helper/describe-command.cc
   helper/document-path.cc
   helper/fault-reader.cc
+  helper/fault-target-reader.cc
+  helper/fault-trace-reader.cc
   helper/graph-topology-reader.cc
   helper/inspect-commands.cc
   helper/job-planner.cc
@@ -318,6 +324,8 @@ list(APPEND gradsync_headers
   helper/bandwidth-bound.h
   helper/document-path.h
   helper/fault-reader.h
+  helper/fault-target-reader.h
+  helper/fault-trace-reader.h
   helper/graph-topology-reader.h
   helper/job-planner.h
   helper/job-reader.h

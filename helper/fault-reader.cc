@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fault-reader.h"
 
-#include "ns3/node-names.h"
+#include "ns3/fault-target-reader.h"
+#include "ns3/fault-trace-reader.h"
 #include "ns3/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <set>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -18,149 +19,36 @@ namespace
 constexpr size_t MAX_FAULTS = 10'000;
 const Time DEFAULT_DETECTION_DELAY = MilliSeconds(1);
 
-const std::vector<std::string> COMMON_KEYS{"kind", "start", "duration", "every", "count", "random"};
+const std::vector<std::string> COMMON_KEYS{"kind",
+                                           "start",
+                                           "duration",
+                                           "every",
+                                           "count",
+                                           "random",
+                                           "mtbf",
+                                           "ratePerHour",
+                                           "mttr"};
 
 struct KindEntry
 {
     FaultKind kind;
-    std::vector<std::string> keys; //!< besides the common ones
+    std::vector<std::string> keys; //!< besides the common ones and those of the targets
 };
 
-const std::vector<KindEntry> KINDS{
-    {FaultKind::HostPauseSend, {"hosts"}},
-    {FaultKind::HostPause, {"hosts"}},
-    {FaultKind::LinkDown, {"links", "at", "detectionDelay"}},
-    {FaultKind::LinkDegraded, {"links", "at", "rateShare", "extraDelay", "loss"}},
-    {FaultKind::SwitchDown, {"switches", "detectionDelay"}}};
+const std::vector<KindEntry> KINDS{{FaultKind::HostPauseSend, {}},
+                                   {FaultKind::HostPause, {}},
+                                   {FaultKind::Straggler, {"slowdown"}},
+                                   {FaultKind::LinkDown, {"detectionDelay"}},
+                                   {FaultKind::LinkDegraded, {"rateShare", "extraDelay", "loss"}},
+                                   {FaultKind::Flood, {"rate"}},
+                                   {FaultKind::SwitchDown, {"detectionDelay"}}};
 
 const KindEntry&
-ReadKind(const JsonValue& value)
+FindKind(FaultKind kind)
 {
-    std::vector<std::string> names;
-    names.reserve(KINDS.size());
-    for (const auto& entry : KINDS)
-    {
-        names.emplace_back(ToString(entry.kind));
-    }
-    const auto name = value.Require("kind", "\"link-down\"").AsChoice(names);
-    return KINDS[std::find(names.begin(), names.end(), name) - names.begin()];
-}
-
-bool
-IsEthernet(const TopologyLink& link)
-{
-    return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
-}
-
-/// `[["leaf0", "spine1"], ...]`: all links between the two nodes.
-std::vector<uint32_t>
-ReadLinks(const JsonValue& list, const Topology& topology)
-{
-    const auto names = NodeNames::OfAll(topology);
-    std::set<uint32_t> links;
-    for (const auto& item : list.GetItems())
-    {
-        const auto ends = item.GetItems();
-        if (ends.size() != 2)
-        {
-            item.Fail("two names of nodes: [\"leaf0\", \"spine1\"]");
-        }
-        const auto a = names.Read(ends[0]);
-        const auto b = names.Read(ends[1]);
-        const auto before = links.size();
-        for (const auto& port : topology.GetPorts(a))
-        {
-            if (port.peer == b)
-            {
-                links.insert(port.link);
-            }
-        }
-        if (links.size() == before)
-        {
-            item.FailWith(fmt::format("there is no link between them, or it is listed twice"));
-        }
-    }
-    return {links.begin(), links.end()};
-}
-
-/// Without `links`: the network's links between switches, or those of the node `at`.
-std::vector<uint32_t>
-SelectLinks(const JsonValue& value, const Topology& topology)
-{
-    const auto list = value.Find("links");
-    const auto at = value.Find("at");
-    if (list && at)
-    {
-        at->FailWith("\"links\" and \"at\" are both given, expected one of them");
-    }
-    if (list)
-    {
-        return ReadLinks(*list, topology);
-    }
-    std::vector<uint32_t> links;
-    const auto node = at ? NodeNames::OfAll(topology).Read(*at) : 0;
-    for (uint32_t id = 0; id < topology.GetLinks().size(); ++id)
-    {
-        const auto& link = topology.GetLinks()[id];
-        const bool isWanted = at ? (link.a == node || link.b == node) && IsEthernet(link)
-                                 : link.kind == LinkKind::Fabric;
-        if (isWanted)
-        {
-            links.push_back(id);
-        }
-    }
-    // A leaf loses links to its spines, not those to its servers; a server has no others.
-    if (at)
-    {
-        const auto isFabric = [&topology](uint32_t id) {
-            return topology.GetLinks()[id].kind == LinkKind::Fabric;
-        };
-        if (std::any_of(links.begin(), links.end(), isFabric))
-        {
-            std::erase_if(links, [&](uint32_t id) { return !isFabric(id); });
-        }
-    }
-    return links;
-}
-
-std::vector<uint32_t>
-ReadNames(const JsonValue& list, const NodeNames& names)
-{
-    std::set<uint32_t> indices;
-    for (const auto& item : list.GetItems())
-    {
-        if (!indices.insert(names.Read(item)).second)
-        {
-            item.FailWith(fmt::format("{} is listed twice", ShowJson(item.Get())));
-        }
-    }
-    return {indices.begin(), indices.end()};
-}
-
-std::vector<uint32_t>
-ReadPool(const JsonValue& value, FaultKind kind, const Topology& topology)
-{
-    if (GetTarget(kind) == FaultTarget::Link)
-    {
-        return SelectLinks(value, topology);
-    }
-    const bool isSwitch = GetTarget(kind) == FaultTarget::Node;
-    if (const auto list = value.Find(isSwitch ? "switches" : "hosts"))
-    {
-        return ReadNames(*list,
-                         isSwitch ? NodeNames::OfForwarders(topology)
-                                  : NodeNames::OfEndpoints(topology));
-    }
-    std::vector<uint32_t> all;
-    const auto size = isSwitch ? topology.GetNodes().size() : topology.GetEndpoints().size();
-    for (uint32_t i = 0; i < size; ++i)
-    {
-        if (!isSwitch || topology.GetNodes()[i].kind == NodeKind::Switch)
-        {
-            all.push_back(i);
-        }
-    }
-    return all;
+    return *std::find_if(KINDS.begin(), KINDS.end(), [kind](const KindEntry& entry) {
+        return entry.kind == kind;
+    });
 }
 
 double
@@ -214,9 +102,120 @@ ReadDegradation(const JsonValue& value, const TransportEntry& transport, FaultSp
     }
 }
 
+/// `{"distribution": "trace", "values": [...]}`.
+void
+ReadSlowdownTrace(const JsonValue& value, Slowdown& slowdown)
+{
+    constexpr size_t MAX_VALUES = 1'000'000;
+    value.CheckKeys({"distribution", "values"});
+    const auto list = value.Require("values", "[1, 1.2, 3]");
+    const auto items = list.GetItems();
+    if (items.empty() || items.size() > MAX_VALUES)
+    {
+        list.Fail(fmt::format("a list of 1 to {} factors", MAX_VALUES));
+    }
+    slowdown.law = Slowdown::Law::Trace;
+    for (const auto& item : items)
+    {
+        slowdown.values.push_back(item.AsNumber(1e-3, 1e6));
+    }
+}
+
+/// `{"distribution": "uniform", "low": 1, "high": 3}`, or one number.
+Slowdown
+ReadSlowdown(const JsonValue& value)
+{
+    using Law = Slowdown::Law;
+    constexpr double LEAST = 1e-3;
+    constexpr double MOST = 1e6;
+    Slowdown slowdown;
+    if (!value.IsObject())
+    {
+        slowdown.first = value.AsNumber(LEAST, MOST);
+        return slowdown;
+    }
+    const auto name = value.Require("distribution", "\"lognormal\"")
+                          .AsChoice({"uniform", "exponential", "lognormal", "pareto", "trace"});
+    const auto read = [&](Law law, std::vector<std::pair<std::string, double>> parameters) {
+        slowdown.law = law;
+        std::vector<std::string> keys{"distribution"};
+        std::vector<double> numbers{0.0, 0.0};
+        for (size_t i = 0; i < parameters.size(); ++i)
+        {
+            const auto& [key, example] = parameters[i];
+            keys.push_back(key);
+            numbers[i] = value.Require(key, fmt::format("{}", example)).AsNumber(LEAST, MOST);
+        }
+        value.CheckKeys(keys);
+        slowdown.first = numbers[0];
+        slowdown.second = numbers[1];
+    };
+    if (name == "uniform")
+    {
+        read(Law::Uniform, {{"low", 1.0}, {"high", 3.0}});
+        if (slowdown.second < slowdown.first)
+        {
+            value.Find("high")->Fail("at least \"low\"");
+        }
+    }
+    else if (name == "exponential")
+    {
+        read(Law::Exponential, {{"mean", 0.5}});
+    }
+    else if (name == "lognormal")
+    {
+        read(Law::Lognormal, {{"median", 1.0}, {"sigma", 0.5}});
+    }
+    else if (name == "pareto")
+    {
+        read(Law::Pareto, {{"minimum", 1.0}, {"shape", 2.0}});
+    }
+    else
+    {
+        ReadSlowdownTrace(value, slowdown);
+    }
+    return slowdown;
+}
+
+/// Failures by chance: `mtbf` or `ratePerHour`, and `mttr`.
+void
+ReadGenerator(const JsonValue& value, FaultSpec& fault)
+{
+    const auto mtbf = value.Find("mtbf");
+    const auto rate = value.Find("ratePerHour");
+    const auto mttr = value.Find("mttr");
+    if (!mtbf && !rate)
+    {
+        if (mttr)
+        {
+            mttr->FailWith("it needs \"mtbf\" or \"ratePerHour\"");
+        }
+        return;
+    }
+    if (mtbf && rate)
+    {
+        rate->FailWith("\"mtbf\" and \"ratePerHour\" are both given, expected one of them");
+    }
+    for (const auto* key : {"duration", "every", "count", "random"})
+    {
+        if (const auto other = value.Find(key))
+        {
+            other->FailWith("it cannot be given with failures by chance: targets fail each by "
+                            "themselves, and \"mttr\" says for how long");
+        }
+    }
+    fault.meanUp = mtbf ? mtbf->AsTime() : Hours(1.0 / rate->AsNumber(1e-3, 1e12));
+    if (fault.meanUp.IsZero())
+    {
+        mtbf->Fail("a time above 0");
+    }
+    fault.meanRepair = mttr ? mttr->AsTime() : Time();
+}
+
 void
 ReadTimes(const JsonValue& value, FaultSpec& fault)
 {
+    ReadGenerator(value, fault);
     const auto read = [&value](const std::string& key, Time& time) {
         if (const auto found = value.Find(key))
         {
@@ -245,17 +244,10 @@ ReadTimes(const JsonValue& value, FaultSpec& fault)
     }
 }
 
-FaultSpec
-ReadFault(const JsonValue& value, const Topology& topology, const TransportEntry& transport)
+/// What only some kinds have.
+void
+ReadDetails(const JsonValue& value, const TransportEntry& transport, FaultSpec& fault)
 {
-    const auto& entry = ReadKind(value);
-    auto keys = COMMON_KEYS;
-    keys.insert(keys.end(), entry.keys.begin(), entry.keys.end());
-    value.CheckKeys(keys);
-    FaultSpec fault;
-    fault.kind = entry.kind;
-    fault.detectionDelay = DEFAULT_DETECTION_DELAY;
-    ReadTimes(value, fault);
     if (const auto delay = value.Find("detectionDelay"))
     {
         fault.detectionDelay = delay->AsTime();
@@ -264,62 +256,134 @@ ReadFault(const JsonValue& value, const Topology& topology, const TransportEntry
     {
         ReadDegradation(value, transport, fault);
     }
-    fault.pool = ReadPool(value, fault.kind, topology);
+    else if (fault.kind == FaultKind::Flood)
+    {
+        fault.degraded.floodBitRate = value.Require("rate", "\"10Gbps\"").AsRate().GetBitRate();
+    }
+    else if (fault.kind == FaultKind::Straggler)
+    {
+        fault.slowdown = ReadSlowdown(value.Require("slowdown", "2.5"));
+    }
+}
+
+FaultSpec
+ReadFault(const JsonValue& value,
+          const Topology& topology,
+          const TransportEntry& transport,
+          const std::vector<JobSpec>& jobs)
+{
+    FaultSpec fault;
+    fault.kind = ReadFaultKind(value);
+    const auto& targetKeys = GetFaultTargetKeys(fault.kind);
+    auto keys = COMMON_KEYS;
+    keys.insert(keys.end(), targetKeys.begin(), targetKeys.end());
+    const auto& more = FindKind(fault.kind).keys;
+    keys.insert(keys.end(), more.begin(), more.end());
+    value.CheckKeys(keys);
+    fault.detectionDelay = DEFAULT_DETECTION_DELAY;
+    ReadTimes(value, fault);
+    ReadDetails(value, transport, fault);
+    fault.pool = ReadFaultTargets(value, fault.kind, topology, jobs);
     if (fault.pool.empty())
     {
         value.FailWith("the network has nothing that this could happen to");
     }
     const auto random = value.Find("random");
-    const bool isNamed =
-        value.Find("hosts") || value.Find("links") || value.Find("at") || value.Find("switches");
+    const bool isNamed = std::any_of(targetKeys.begin(), targetKeys.end(), [&](const auto& key) {
+        return value.Find(key).has_value();
+    });
     if (random)
     {
         fault.random = static_cast<uint32_t>(random->AsUnsigned(1, fault.pool.size()));
     }
-    else if (!isNamed)
+    else if (!isNamed && fault.meanUp.IsZero())
     {
         value.FailWith(fmt::format("it does not say where, expected \"{}\" or \"random\": a number",
-                                   entry.keys.front()));
+                                   targetKeys.front()));
     }
     return fault;
 }
 
 } // namespace
 
+FaultKind
+ReadFaultKind(const JsonValue& value)
+{
+    const auto names = GetFaultKindNames();
+    const auto name = value.Require("kind", "\"link-down\"").AsChoice(names);
+    return KINDS[std::find(names.begin(), names.end(), name) - names.begin()].kind;
+}
+
+std::vector<std::string>
+GetFaultKindNames()
+{
+    std::vector<std::string> names;
+    names.reserve(KINDS.size());
+    for (const auto& entry : KINDS)
+    {
+        names.emplace_back(ToString(entry.kind));
+    }
+    return names;
+}
+
 std::vector<std::string>
 GetAllFaultKeys()
 {
     auto keys = COMMON_KEYS;
-    for (const auto& entry : KINDS)
-    {
-        for (const auto& key : entry.keys)
+    keys.insert(keys.end(), {"file", "rows"});
+    const auto append = [&keys](const std::vector<std::string>& more) {
+        for (const auto& key : more)
         {
             if (std::find(keys.begin(), keys.end(), key) == keys.end())
             {
                 keys.push_back(key);
             }
         }
+    };
+    for (const auto& entry : KINDS)
+    {
+        append(entry.keys);
+        append(GetFaultTargetKeys(entry.kind));
     }
     return keys;
 }
 
 std::vector<FaultSpec>
-ReadFaults(const JsonValue& list, const Topology& topology, const TransportEntry& transport)
+ReadFaults(const JsonValue& list,
+           const Topology& topology,
+           const TransportEntry& transport,
+           const std::vector<JobSpec>& jobs)
 {
     const auto items = list.GetItems();
-    if (items.size() > MAX_FAULTS)
-    {
-        list.Fail(fmt::format("a list of at most {} faults", MAX_FAULTS));
-    }
     if (!items.empty() && !transport.faults)
     {
         list.FailWith(fmt::format("the transport {} does not simulate faults", transport.kind));
     }
     std::vector<FaultSpec> faults;
-    faults.reserve(items.size());
     for (const auto& item : items)
     {
-        faults.push_back(ReadFault(item, topology, transport));
+        const auto rows = item.Find("rows");
+        if (!rows)
+        {
+            faults.push_back(ReadFault(item, topology, transport, jobs));
+            continue;
+        }
+        item.CheckKeys({"file", "rows"});
+        const auto file = item.Require("file", "\"faults.csv\"").AsName();
+        for (const auto& row : rows->GetItems())
+        {
+            const auto line = row.Require("line", "2").AsUnsigned(1, UINT32_MAX);
+            const JsonValue named(row.Get(), file, fmt::format("line {}", line));
+            const auto fault = MakeFaultOfRow(named, topology);
+            faults.push_back(ReadFault(JsonValue(fault, file, fmt::format("line {}", line)),
+                                       topology,
+                                       transport,
+                                       jobs));
+        }
+    }
+    if (faults.size() > MAX_FAULTS)
+    {
+        list.Fail(fmt::format("at most {} faults", MAX_FAULTS));
     }
     return faults;
 }

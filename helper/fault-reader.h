@@ -4,6 +4,7 @@
 
 #include "ns3/fault-spec.h"
 #include "ns3/json-value.h"
+#include "ns3/scenario.h"
 #include "ns3/topology.h"
 #include "ns3/transport-registry.h"
 
@@ -13,17 +14,24 @@
 namespace ns3::gradsync
 {
 
+/// What the reader accepts as `kind`.
+std::vector<std::string> GetFaultKindNames();
+
+/// The `kind` of an entry.
+FaultKind ReadFaultKind(const JsonValue& value);
+
 /// Keys that any kind of fault knows.
 std::vector<std::string> GetAllFaultKeys();
 
 /**
  * Reads the list `faults`.
- * \param transport refuses what it cannot simulate
+ * \param transport refuses what it cannot simulate. \param jobs in which ranks have roles
  * \throws ScenarioError
  */
 std::vector<FaultSpec> ReadFaults(const JsonValue& list,
                                   const Topology& topology,
-                                  const TransportEntry& transport);
+                                  const TransportEntry& transport,
+                                  const std::vector<JobSpec>& jobs);
 
 } // namespace ns3::gradsync
 

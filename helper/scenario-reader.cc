@@ -3,6 +3,7 @@
 
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
+#include "ns3/fault-trace-reader.h"
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/scenario-error.h"
@@ -132,7 +133,7 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     run.jobs = ReadJobs(root, *run.topology);
     if (const auto faults = root.Find("faults"))
     {
-        run.faults = ReadFaults(*faults, *run.topology, GetTransport(run.transport.kind));
+        run.faults = ReadFaults(*faults, *run.topology, GetTransport(run.transport.kind), run.jobs);
     }
     if (const auto seed = root.Find("seed"))
     {
@@ -215,6 +216,7 @@ MakePoint(const Scenario& scenario, uint32_t index)
 {
     ScenarioPoint point = ApplySweep(scenario, index);
     InlineTopology(point.document, scenario.file);
+    InlineFaultTraces(point.document, scenario.file);
     return point;
 }
 

@@ -143,9 +143,7 @@ InstallFaults(const ResolvedRun& run,
               const Ptr<ExchangeEngine>& engine)
 {
     auto injector = CreateObject<FaultInjector>();
-    injector->Install(run.faults, run.topology, transport, [engine = PeekPointer(engine)] {
-        return engine->IsSettled();
-    });
+    injector->Install(run.faults, run.topology, transport, engine);
     return injector;
 }
 

@@ -151,7 +151,8 @@ ExchangeApplication::BeginCompute()
     m_iterationPending = false;
     m_phase = Phase::Computing;
     // An event even when the time is 0: all ranks then begin before the first operation starts.
-    m_exchangeEvent = Simulator::Schedule(m_computeTime, &ExchangeApplication::BeginExchange, this);
+    const auto time = m_job ? m_job->StretchCompute(m_endpoint, m_computeTime) : m_computeTime;
+    m_exchangeEvent = Simulator::Schedule(time, &ExchangeApplication::BeginExchange, this);
 }
 
 void

@@ -10,6 +10,7 @@
 #include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -80,6 +81,7 @@ ExchangeEngine::DoDispose()
 {
     m_jobs.clear();
     m_nodes.clear();
+    m_slowdowns.clear();
     m_transport = nullptr;
     Object::DoDispose();
 }
@@ -163,6 +165,30 @@ Ptr<ExchangeApplication>
 ExchangeEngine::GetApplication(uint32_t job, uint32_t rank) const
 {
     return m_jobs.at(job)->GetApplication(rank);
+}
+
+void
+ExchangeEngine::SetSlowdown(uint32_t endpoint, std::function<double()> factor)
+{
+    if (factor)
+    {
+        m_slowdowns[endpoint] = std::move(factor);
+    }
+    else
+    {
+        m_slowdowns.erase(endpoint);
+    }
+}
+
+Time
+ExchangeEngine::StretchCompute(uint32_t endpoint, const Time& duration)
+{
+    const auto found = m_slowdowns.find(endpoint);
+    if (found == m_slowdowns.end() || duration.IsZero())
+    {
+        return duration;
+    }
+    return TimeStep(std::llround(static_cast<double>(duration.GetTimeStep()) * found->second()));
 }
 
 bool

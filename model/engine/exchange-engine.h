@@ -9,6 +9,7 @@
 #include "ns3/transport.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -103,6 +104,12 @@ class ExchangeEngine : public Object
     /// they count.
     Ptr<ExchangeApplication> GetApplication(uint32_t job, uint32_t rank) const;
 
+    /**
+     * Computations of the ranks at an endpoint that begin from now on take factor() times as long.
+     * \param factor called once a computation; empty: 1
+     */
+    void SetSlowdown(uint32_t endpoint, std::function<double()> factor);
+
     /// True when every iteration of every job is done.
     bool IsFinished() const;
 
@@ -130,6 +137,7 @@ class ExchangeEngine : public Object
     // Called by the executions of the jobs.
     void StartReady(uint32_t job);
     void OnTimeout(uint32_t job);
+    Time StretchCompute(uint32_t endpoint, const Time& duration);
     void AddDelivered(uint64_t bytes);
     bool IsTransferTraced() const;
     void TraceIteration(const IterationRecord& record);
@@ -137,7 +145,8 @@ class ExchangeEngine : public Object
 
     Ptr<Transport> m_transport;
     std::vector<std::unique_ptr<JobExecution>> m_jobs;
-    std::map<uint32_t, Ptr<Node>> m_nodes; //!< by endpoint
+    std::map<uint32_t, Ptr<Node>> m_nodes;                   //!< by endpoint
+    std::map<uint32_t, std::function<double()>> m_slowdowns; //!< by endpoint
     uint64_t m_totalBytes{0};
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"

@@ -83,6 +83,12 @@ JobExecution::IsReduce(OperationId id) const
     return m_job.plan->GetOperations()[id].kind == OperationKind::TransferReduce;
 }
 
+Time
+JobExecution::StretchCompute(uint32_t endpoint, const Time& duration)
+{
+    return m_engine.StretchCompute(endpoint, duration);
+}
+
 void
 JobExecution::OnRankStarted()
 {

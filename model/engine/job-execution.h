@@ -46,6 +46,8 @@ class JobExecution
     void OnOperationDone(OperationId id);
     void OnTransferFailed(OperationId id, const std::string& reason);
     bool IsReduce(OperationId id) const;
+    /// How long a computation takes that begins now.
+    Time StretchCompute(uint32_t endpoint, const Time& duration);
 
     /// Starts the operations that became ready at this instant. Called by the engine.
     void StartReady();

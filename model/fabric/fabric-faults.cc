@@ -31,6 +31,20 @@ FabricNetwork::GetFault(size_t port)
 }
 
 void
+FabricNetwork::SetFlood(size_t port, double bitRate)
+{
+    auto& flood = m_floods[port];
+    if (!flood && bitRate > 0.0)
+    {
+        flood = std::make_unique<FloodSource>(m_ports[port], m_pool);
+    }
+    if (flood)
+    {
+        flood->SetBitRate(bitRate);
+    }
+}
+
+void
 FabricNetwork::TakeDown(LinkId link, TimeStepCount now)
 {
     const auto& ends = m_topology->GetLinks()[link];
@@ -63,8 +77,8 @@ FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
     {
         TakeDown(link, now);
     }
-    const auto bits = std::llround(static_cast<double>(own.rate.GetBitRate()) * state.rateShare);
-    const DataRate rate(std::max<uint64_t>(static_cast<uint64_t>(bits), 1));
+    const auto ownBits = own.rate.GetBitRate();
+    const DataRate rate(static_cast<uint64_t>(std::llround(state.GetBitRate(ownBits))));
     for (const size_t port : {2 * size_t{link}, 2 * size_t{link} + 1})
     {
         auto& fault = GetFault(port);
@@ -80,6 +94,7 @@ FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
         {
             m_ports[port].SetWire(rate, own.delay + state.extraDelay, now);
         }
+        SetFlood(port, state.GetFloodBitRate(ownBits));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "ns3/fabric-endpoint.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/flood-source.h"
 #include "ns3/link-fault.h"
 #include "ns3/link-state.h"
 #include "ns3/load-balancing.h"
@@ -85,6 +86,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     void OnPause(uint32_t portIndex, bool paused) override;
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     LinkFault& GetFault(size_t port);
+    void SetFlood(size_t port, double bitRate);
     void TakeDown(LinkId link, TimeStepCount now);
     void ConnectPorts();
     void AddNodes(uint32_t maxFrameBytes);
@@ -118,6 +120,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     std::vector<NextHopChooser> m_choosers;                   //!< [node]
     std::map<uint64_t, std::unique_ptr<EcnMarker>> m_markers; //!< by bit rate of the link
     std::map<size_t, std::unique_ptr<LinkFault>> m_faults;    //!< [port], once a fault was there
+    std::map<size_t, std::unique_ptr<FloodSource>> m_floods;  //!< [port], once one was there
     std::map<LinkId, LinkState> m_linkStates;                 //!< of the same links
     std::map<uint32_t, PacketSink*> m_deafSinks; //!< [endpoint that receives nothing] -> its own
     uint64_t m_unreceivedPackets{0};

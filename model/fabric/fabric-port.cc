@@ -296,6 +296,10 @@ FabricPort::GetLastArrival(TimeStepCount now)
 void
 FabricPort::CountDrop(const FabricPacket& packet)
 {
+    if (packet.kind == PacketKind::Flood)
+    {
+        return; // nobody misses it
+    }
     ++m_counters.droppedPackets;
     if (m_observer)
     {

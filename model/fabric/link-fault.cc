@@ -35,7 +35,7 @@ LinkFault::SetLoss(const LossModel& loss)
 bool
 LinkFault::IsLost(const FabricPacket& packet)
 {
-    if (m_down || packet.arrival <= m_lostThrough)
+    if (packet.kind == PacketKind::Flood || m_down || packet.arrival <= m_lostThrough)
     {
         return true;
     }

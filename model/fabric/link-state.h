@@ -4,6 +4,9 @@
 
 #include "ns3/nstime.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace ns3::gradsync
 {
 
@@ -34,8 +37,22 @@ struct LinkState
     double rateShare{1.0}; //!< (0, 1] of the link's own rate
     Time extraDelay;       //!< on top of the link's own propagation delay
     LossModel loss;        //!< besides the fabric's LossRate
+    uint64_t floodBitRate{
+        0}; //!< bits per second, on the wire, of foreign traffic in each direction
 
     bool operator==(const LinkState&) const = default;
+
+    /// Bits per second that are left of a link's own rate.
+    double GetBitRate(uint64_t ownBitRate) const
+    {
+        return std::max(static_cast<double>(ownBitRate) * rateShare, 1.0);
+    }
+
+    /// The flood that fits: it never takes more than 99 % of what is left.
+    double GetFloodBitRate(uint64_t ownBitRate) const
+    {
+        return std::min(static_cast<double>(floodBitRate), 0.99 * GetBitRate(ownBitRate));
+    }
 };
 
 /// What a fault makes of an endpoint.

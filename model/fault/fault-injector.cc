@@ -6,6 +6,7 @@
 #include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -19,6 +20,8 @@ namespace
 {
 
 constexpr int64_t DRAW_STREAM = 1 << 10; //!< random number streams of the draws, one a fault
+constexpr int64_t SLOWDOWN_STREAM = int64_t{1} << 40; //!< of stragglers, one a fault and target
+constexpr int64_t MAX_TARGETS = 1 << 24;
 
 bool
 ChangesRoutes(FaultKind kind)
@@ -55,7 +58,12 @@ FaultInjector::DoDispose()
     CancelEvent();
     m_timeline.clear();
     m_condition.reset();
-    m_isSettled = nullptr;
+    if (m_engine)
+    {
+        m_engine->TraceDisconnectWithoutContext("Iteration",
+                                                MakeCallback(&FaultInjector::OnIteration, this));
+        m_engine = nullptr;
+    }
     Object::DoDispose();
 }
 
@@ -97,20 +105,40 @@ void
 FaultInjector::Install(std::vector<FaultSpec> faults,
                        std::shared_ptr<const Topology> topology,
                        const Ptr<Transport>& transport,
-                       std::function<bool()> isSettled)
+                       const Ptr<ExchangeEngine>& engine)
 {
     m_faults = std::move(faults);
     m_topology = std::move(topology);
     m_condition = std::make_unique<NetworkCondition>(m_topology, transport);
-    m_isSettled = std::move(isSettled);
+    m_engine = engine;
+    if (m_engine)
+    {
+        m_engine->TraceConnectWithoutContext("Iteration",
+                                             MakeCallback(&FaultInjector::OnIteration, this));
+    }
     for (uint32_t i = 0; i < m_faults.size(); ++i)
     {
         CheckSpec(m_faults[i]);
-        auto& random = m_random.emplace_back(CreateObject<UniformRandomVariable>());
-        random->SetStream(DRAW_STREAM + i);
-        Add(m_faults[i].start, {i, Step::Begin, {}, 0});
+        InstallFault(i);
     }
     ScheduleNext();
+}
+
+void
+FaultInjector::InstallFault(uint32_t index)
+{
+    const auto& fault = m_faults[index];
+    auto& random = m_random.emplace_back(CreateObject<UniformRandomVariable>());
+    random->SetStream(DRAW_STREAM + index);
+    if (fault.meanUp.IsZero())
+    {
+        Add(fault.start, {index, Step::Begin, {}, 0});
+        return;
+    }
+    for (const auto target : fault.pool)
+    {
+        Add(fault.start + DrawTime(index, fault.meanUp), {index, Step::Begin, {target}, 0});
+    }
 }
 
 void
@@ -132,9 +160,9 @@ FaultInjector::ScheduleNext()
 void
 FaultInjector::Advance()
 {
-    if (m_isSettled())
+    if (m_engine && m_engine->IsSettled())
     {
-        m_timeline.clear();
+        Finish();
         return;
     }
     const auto now = Simulator::Now();
@@ -194,6 +222,10 @@ FaultInjector::Hold(uint32_t fault, uint32_t target, bool begins)
     }
     NS_LOG_LOGIC(ToString(spec.kind) << " " << NameTarget(*m_topology, spec.kind, target)
                                      << (begins ? " begins" : " ends"));
+    if (spec.kind == FaultKind::Straggler)
+    {
+        UpdateSlowdown(target);
+    }
     m_faultTrace({Simulator::Now(), fault, spec.kind, target, begins});
 }
 
@@ -202,30 +234,129 @@ FaultInjector::Begin(const Entry& entry)
 {
     const auto now = Simulator::Now();
     const auto& fault = m_faults[entry.fault];
-    const auto targets = Draw(entry.fault);
-    for (const auto target : targets)
+    if (fault.meanUp.IsStrictlyPositive())
     {
-        Hold(entry.fault, target, true);
+        BeginDrawn(entry);
+        return;
     }
-    const bool ends = fault.duration.IsStrictlyPositive();
-    if (ends)
-    {
-        Add(now + fault.duration, {entry.fault, Step::End, targets, 0});
-    }
-    if (ChangesRoutes(fault.kind))
-    {
-        Add(now + fault.detectionDelay, {entry.fault, Step::Exclude, targets, 0});
-        if (ends)
-        {
-            Add(now + fault.duration + fault.detectionDelay,
-                {entry.fault, Step::Include, targets, 0});
-        }
-    }
+    Schedule(entry.fault, Draw(entry.fault), fault.duration);
     const auto next = entry.occurrence + 1;
     if (fault.every.IsStrictlyPositive() && (fault.count == 0 || next < fault.count))
     {
         Add(now + fault.every, {entry.fault, Step::Begin, {}, next});
     }
+}
+
+void
+FaultInjector::BeginDrawn(const Entry& entry)
+{
+    const auto& fault = m_faults[entry.fault];
+    const auto repair = DrawTime(entry.fault, fault.meanRepair);
+    Schedule(entry.fault, entry.targets, repair);
+    if (repair.IsStrictlyPositive())
+    {
+        const auto next = Simulator::Now() + repair + DrawTime(entry.fault, fault.meanUp);
+        Add(next, {entry.fault, Step::Begin, entry.targets, entry.occurrence + 1});
+    }
+}
+
+void
+FaultInjector::Schedule(uint32_t index, const std::vector<uint32_t>& targets, const Time& duration)
+{
+    const auto now = Simulator::Now();
+    const auto& fault = m_faults[index];
+    for (const auto target : targets)
+    {
+        Hold(index, target, true);
+    }
+    const bool ends = duration.IsStrictlyPositive();
+    if (ends)
+    {
+        Add(now + duration, {index, Step::End, targets, 0});
+    }
+    if (ChangesRoutes(fault.kind))
+    {
+        Add(now + fault.detectionDelay, {index, Step::Exclude, targets, 0});
+        if (ends)
+        {
+            Add(now + duration + fault.detectionDelay, {index, Step::Include, targets, 0});
+        }
+    }
+}
+
+void
+FaultInjector::UpdateSlowdown(uint32_t endpoint)
+{
+    if (!m_engine)
+    {
+        return;
+    }
+    std::vector<const SlowdownSource*> sources;
+    for (const auto& [fault, target] : m_active)
+    {
+        if (m_faults[fault].kind != FaultKind::Straggler || target != endpoint)
+        {
+            continue;
+        }
+        const auto stream = SLOWDOWN_STREAM + fault * MAX_TARGETS + target;
+        const auto [source, isNew] =
+            m_slowdowns.try_emplace({fault, target}, m_faults[fault].slowdown, stream);
+        sources.push_back(&source->second);
+    }
+    if (sources.empty())
+    {
+        m_engine->SetSlowdown(endpoint, {});
+        return;
+    }
+    m_engine->SetSlowdown(endpoint, [sources] {
+        double factor = 1.0;
+        for (const auto* source : sources)
+        {
+            factor *= source->Draw();
+        }
+        return factor;
+    });
+}
+
+void
+FaultInjector::OnIteration(const IterationRecord& /* record */)
+{
+    if (m_engine->IsSettled())
+    {
+        Finish();
+    }
+}
+
+void
+FaultInjector::Finish()
+{
+    CancelEvent();
+    m_timeline.clear();
+    // Foreign traffic would go on for ever.
+    for (const auto& [fault, target] : m_active)
+    {
+        if (m_faults[fault].kind == FaultKind::Flood)
+        {
+            m_condition->End(m_faults[fault], target);
+        }
+    }
+    std::erase_if(m_active, [this](const Holding& holding) {
+        return m_faults[holding.first].kind == FaultKind::Flood;
+    });
+    m_condition->Apply();
+}
+
+Time
+FaultInjector::DrawTime(uint32_t fault, const Time& mean)
+{
+    if (mean.IsZero())
+    {
+        return mean;
+    }
+    // The inverse of the exponential distribution; at least one step, so that it is over one day.
+    const auto steps =
+        -std::log(1.0 - m_random[fault]->GetValue()) * static_cast<double>(mean.GetTimeStep());
+    return TimeStep(std::max<int64_t>(std::llround(std::min(steps, 4e18)), 1));
 }
 
 std::vector<uint32_t>

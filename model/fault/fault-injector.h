@@ -3,6 +3,7 @@
 #define GRADSYNC_FAULT_INJECTOR_H
 
 #include "ns3/event-id.h"
+#include "ns3/exchange-engine.h"
 #include "ns3/fault-spec.h"
 #include "ns3/network-condition.h"
 #include "ns3/object.h"
@@ -10,7 +11,6 @@
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -48,14 +48,14 @@ class FaultInjector : public Object
 
     /**
      * Schedules the faults. Called once, before the simulation runs.
-     * \param isSettled true when no job can be disturbed any more
+     * \param engine whose ranks are hit; nullptr: there are none, and the faults never stop
      * \throws std::invalid_argument for an empty pool, more random targets than the pool has, or
      * occurrences that overlap
      */
     void Install(std::vector<FaultSpec> faults,
                  std::shared_ptr<const Topology> topology,
                  const Ptr<Transport>& transport,
-                 std::function<bool()> isSettled);
+                 const Ptr<ExchangeEngine>& engine);
 
     /// "link-down leaf0-spine1" for each fault that holds now, in the order of the list.
     std::vector<std::string> DescribeActive() const;
@@ -79,27 +79,37 @@ class FaultInjector : public Object
     {
         uint32_t fault;
         Step step;
-        std::vector<uint32_t> targets; //!< unused for Begin, which draws them
+        std::vector<uint32_t> targets; //!< of a Begin that draws them: empty
         uint64_t occurrence;           //!< of Begin
     };
 
+    using Holding = std::pair<uint32_t, uint32_t>; //!< (fault, target)
+
     void CancelEvent();
     void CheckSpec(const FaultSpec& fault) const;
+    void InstallFault(uint32_t index);
     void Add(const Time& time, Entry entry);
     void ScheduleNext();
     void Advance();
     void Do(const Entry& entry);
     void Begin(const Entry& entry);
+    void BeginDrawn(const Entry& entry);
+    void Schedule(uint32_t fault, const std::vector<uint32_t>& targets, const Time& duration);
     void Hold(uint32_t fault, uint32_t target, bool begins);
+    void UpdateSlowdown(uint32_t endpoint);
+    void OnIteration(const IterationRecord& record);
+    void Finish();
     std::vector<uint32_t> Draw(uint32_t fault);
+    Time DrawTime(uint32_t fault, const Time& mean);
 
     std::vector<FaultSpec> m_faults;
     std::vector<Ptr<UniformRandomVariable>> m_random; //!< [fault]
-    std::set<std::pair<uint32_t, uint32_t>> m_active; //!< (fault, target) that hold now
+    std::set<Holding> m_active;                       //!< that hold now
+    std::map<Holding, SlowdownSource> m_slowdowns;    //!< of stragglers, once they were any
     std::map<std::pair<Time, Step>, std::vector<Entry>> m_timeline;
     std::shared_ptr<const Topology> m_topology;
     std::unique_ptr<NetworkCondition> m_condition;
-    std::function<bool()> m_isSettled;
+    Ptr<ExchangeEngine> m_engine;
     EventId m_event;
     TracedCallback<const FaultRecord&> m_faultTrace; //!< trace source "Fault"
 };

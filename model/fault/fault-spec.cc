@@ -13,10 +13,14 @@ ToString(FaultKind kind)
         return "host-pause-send";
     case FaultKind::HostPause:
         return "host-pause";
+    case FaultKind::Straggler:
+        return "straggler";
     case FaultKind::LinkDown:
         return "link-down";
     case FaultKind::LinkDegraded:
         return "link-degraded";
+    case FaultKind::Flood:
+        return "flood";
     case FaultKind::SwitchDown:
         return "switch-down";
     }
@@ -30,9 +34,11 @@ GetTarget(FaultKind kind)
     {
     case FaultKind::HostPauseSend:
     case FaultKind::HostPause:
+    case FaultKind::Straggler:
         return FaultTarget::Endpoint;
     case FaultKind::LinkDown:
     case FaultKind::LinkDegraded:
+    case FaultKind::Flood:
         return FaultTarget::Link;
     case FaultKind::SwitchDown:
         break;

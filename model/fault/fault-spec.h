@@ -4,6 +4,7 @@
 
 #include "ns3/link-state.h"
 #include "ns3/nstime.h"
+#include "ns3/slowdown.h"
 
 #include <cstdint>
 #include <string>
@@ -17,8 +18,10 @@ enum class FaultKind : uint8_t
 {
     HostPauseSend, //!< a host sends no message data; it receives and acknowledges
     HostPause,     //!< a host neither sends nor receives
+    Straggler,     //!< a host computes more slowly
     LinkDown,
     LinkDegraded, //!< in rate, delay or loss
+    Flood,        //!< foreign traffic on a link
     SwitchDown    //!< all links of a switch are down
 };
 
@@ -35,7 +38,9 @@ FaultTarget GetTarget(FaultKind kind);
 
 /**
  * One entry of a fault list: something happens to some of a pool of targets, once or again and
- * again. Occurrence i begins at start + i * every and lasts for `duration`.
+ * again. Occurrence i begins at start + i * every and lasts for `duration`. Or, with `meanUp`, each
+ * target of the pool fails by itself: exponential times without and with the fault, from `start`
+ * on.
  */
 struct FaultSpec
 {
@@ -46,7 +51,10 @@ struct FaultSpec
     Time duration;       //!< 0: to the end of the run
     Time every;          //!< 0: once
     uint64_t count{0};   //!< occurrences; 0: no end, or one if `every` is 0
-    LinkState degraded;  //!< of LinkDegraded: rateShare, extraDelay and loss
+    Time meanUp;         //!< see below; 0: the times above hold
+    Time meanRepair;     //!< 0: what fails stays so
+    LinkState degraded;  //!< of LinkDegraded: rateShare, extraDelay and loss; of Flood: floodRate
+    Slowdown slowdown;   //!< of Straggler
     Time detectionDelay; //!< from a link's end or return to the routes that respect it
 };
 

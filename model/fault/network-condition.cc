@@ -36,7 +36,7 @@ NetworkCondition::Change(const FaultSpec& fault, uint32_t target, bool begins)
     if (GetTarget(fault.kind) == FaultTarget::Endpoint)
     {
         auto& endpoint = m_endpoints[target];
-        endpoint.silences += step;
+        endpoint.silences += fault.kind == FaultKind::Straggler ? 0 : step;
         endpoint.deafnesses += fault.kind == FaultKind::HostPause ? step : 0;
         m_changedEndpoints.insert(target);
         return;
@@ -45,7 +45,7 @@ NetworkCondition::Change(const FaultSpec& fault, uint32_t target, bool begins)
     {
         auto& link = m_links[id];
         m_changedLinks.insert(id);
-        if (fault.kind != FaultKind::LinkDegraded)
+        if (fault.kind == FaultKind::LinkDown || fault.kind == FaultKind::SwitchDown)
         {
             link.downs += step;
         }
@@ -109,6 +109,7 @@ NetworkCondition::Combine(const Link& link)
         state.rateShare *= part.rateShare;
         state.extraDelay += part.extraDelay;
         state.loss = part.loss.IsLossy() ? part.loss : state.loss;
+        state.floodBitRate += part.floodBitRate;
     }
     return state;
 }

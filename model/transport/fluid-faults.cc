@@ -20,8 +20,9 @@ FluidTransport::SetLinkState(LinkId link, const LinkState& state)
     Advance();
     m_linkStates[link] = state;
     const auto ticksPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
-    const auto bits = static_cast<double>(m_topology->GetLinks()[link].rate.GetBitRate());
-    const auto capacity = m_efficiency * state.rateShare * bits / 8 / ticksPerSecond;
+    const auto ownBits = m_topology->GetLinks()[link].rate.GetBitRate();
+    const auto bits = state.GetBitRate(ownBits) - state.GetFloodBitRate(ownBits);
+    const auto capacity = m_efficiency * bits / 8 / ticksPerSecond;
     m_allocator.SetCapacity(2 * link, capacity);
     m_allocator.SetCapacity(2 * link + 1, capacity);
     for (auto& pair : m_pairs)

@@ -90,7 +90,7 @@ class FaultInjectorTest : public testing::Test
     {
         transport = chosen;
         transport->Install(topology, std::make_shared<const RoutingTables>(*topology));
-        injector->Install(faults, topology, transport, [] { return false; });
+        injector->Install(faults, topology, transport, nullptr);
         return chosen;
     }
 
@@ -150,6 +150,91 @@ TEST_F(FaultInjectorTest, FluidHostThatDoesNotSendStillReceives)
     // A byte a microsecond: the message from host 0 loses the 500 us of the pause, that to it none.
     EXPECT_THAT(collector.delivered,
                 ElementsAre(Pair(2, MicroSeconds(1000)), Pair(1, MicroSeconds(1500))));
+}
+
+TEST_F(FaultInjectorTest, FluidFloodTakesItsRateFromTheLink)
+{
+    auto flood = MakeFault(FaultKind::Flood,
+                           {FindLink("host0", "leaf0")},
+                           MicroSeconds(0),
+                           MicroSeconds(2000));
+    flood.degraded.floodBitRate = 6'000'000;
+    Install<FluidTransport>({flood});
+    Send(0, 1, 1000, 1);
+    Send(2, 3, 1000, 2);
+    Simulator::Run();
+    // 2 of 8 Mb/s are left to host 0: 500 bytes in the 2000 us of the flood, the rest in 500 us.
+    EXPECT_THAT(collector.delivered,
+                ElementsAre(Pair(2, MicroSeconds(1000)), Pair(1, MicroSeconds(2500))));
+}
+
+TEST_F(FaultInjectorTest, RoceFloodGoesBeforeDataAndEndsAtTheNextNode)
+{
+    auto flood = MakeFault(FaultKind::Flood,
+                           {FindLink("host0", "leaf0")},
+                           MicroSeconds(0),
+                           MilliSeconds(200));
+    flood.degraded.floodBitRate = 2'000'000;
+    const auto roce = Install<RoceTransport>({flood}, MakeRoce());
+    Send(0, 1, uint64_t{60} * 918, 1);
+    Simulator::Run();
+    // 60 packets of 1 ms, one hop more, and a packet of the flood of 1.538 ms every 6.152 ms: 13 or
+    // 14 of them in 80 ms.
+    ASSERT_THAT(collector.delivered, SizeIs(1));
+    EXPECT_GE(collector.delivered[0].second, MicroSeconds(61000 + 13 * 1538));
+    EXPECT_LE(collector.delivered[0].second, MicroSeconds(61000 + 14 * 1538));
+    EXPECT_EQ(roce->GetStatistics().droppedPackets, 0U);
+    EXPECT_EQ(roce->GetStatistics().retransmittedPackets, 0U);
+    // 200 ms in 6.152 ms: packets 0 to 32, on that link only.
+    const auto links = roce->GetLinkStatistics();
+    const auto link = FindLink("host0", "leaf0");
+    EXPECT_EQ(links[2 * link].wireBytes - uint64_t{60} * 1000, uint64_t{33} * 1538);
+}
+
+TEST_F(FaultInjectorTest, ComponentsFailByThemselvesWithTheirMeanTimes)
+{
+    std::vector<uint32_t> links(topology->GetLinks().size());
+    std::iota(links.begin(), links.end(), 0U);
+    auto fault = MakeFault(FaultKind::LinkDegraded, links, Time(0), Time(0));
+    fault.degraded.rateShare = 0.5;
+    fault.meanUp = MilliSeconds(30);
+    fault.meanRepair = MilliSeconds(10);
+    Install<FluidTransport>({fault});
+    Simulator::Stop(Seconds(10));
+    Simulator::Run();
+    std::vector<Time> since(links.size());
+    std::vector<uint32_t> failures(links.size(), 0);
+    Time down;
+    for (const auto& record : records)
+    {
+        if (record.begins)
+        {
+            ++failures[record.target];
+            since[record.target] = record.time;
+        }
+        else
+        {
+            down += record.time - since[record.target];
+        }
+    }
+    // 8 links, 10 s: each 250 failures of 40 ms a cycle, deviation sqrt(250) * sqrt(30^2 + 10^2) /
+    // 40 = 12.5; five of them. Down for a quarter of 80 s, deviation below 0.5 s.
+    for (const auto count : failures)
+    {
+        EXPECT_NEAR(count, 250, 63);
+    }
+    EXPECT_NEAR(down.GetSeconds(), 20.0, 2.0);
+    EXPECT_NE(failures[0], failures[1]);
+}
+
+TEST_F(FaultInjectorTest, WhatIsNotRepairedFailsOnce)
+{
+    auto fault = MakeFault(FaultKind::HostPause, {0, 1, 2, 3}, Time(0), Time(0));
+    fault.meanUp = MilliSeconds(1);
+    Install<FluidTransport>({fault});
+    Simulator::Run();
+    EXPECT_THAT(records, SizeIs(4));
+    EXPECT_THAT(injector->DescribeActive(), SizeIs(4));
 }
 
 TEST_F(FaultInjectorTest, FluidHostThatIsPausedReceivesNothing)
@@ -231,7 +316,7 @@ TEST_F(FaultInjectorTest, RefusesWhatCannotHappen)
             CreateObject<FaultInjector>()->Install({std::move(fault)},
                                                    topology,
                                                    CreateObject<FluidTransport>(),
-                                                   [] { return false; });
+                                                   nullptr);
         }
         catch (const std::invalid_argument& error)
         {
@@ -462,7 +547,7 @@ class SilentHost : public testing::Test
         FaultSpec fault{};
         fault.kind = FaultKind::HostPauseSend;
         fault.pool = {3};
-        injector->Install({fault}, network.topology, transport, [] { return false; });
+        injector->Install({fault}, network.topology, transport, nullptr);
         Recorder recorder(engine, Recorder::Detail::Transfers);
         Simulator::Run();
         EXPECT_TRUE(engine->GetFailure().has_value());

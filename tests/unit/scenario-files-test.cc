@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/congestion-controls.h"
 #include "ns3/document-path.h"
+#include "ns3/fault-reader.h"
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
@@ -142,6 +143,7 @@ TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
                   return GetTopologyKeys(kind);
               }));
     EXPECT_EQ(part("fabric"), ToSet(GetFabricKeys()));
+    EXPECT_EQ(part("fault"), ToSet(GetAllFaultKeys()));
     EXPECT_EQ(
         GetSchemaKeys(schema, {"$defs", "transport", "anyOf", "1", "properties"}),
         UniteKeys(GetTransportKinds(), [](const auto& kind) { return GetTransportKeys(kind); }));
@@ -167,6 +169,7 @@ TEST(ScenarioSchema, KnowsTheKindsThatTheReaderKnows)
               ToSet(GetTopologyKinds()));
     EXPECT_EQ(kinds({"$defs", "transport", "anyOf", "0", "enum"}), ToSet(GetTransportKinds()));
     EXPECT_EQ(kinds({"$defs", "scheme", "anyOf", "0", "enum"}), ToSet(GetSchemeNames()));
+    EXPECT_EQ(kinds({"$defs", "fault", "properties", "kind", "enum"}), ToSet(GetFaultKindNames()));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "ns3/scenario-reader.h"
 #include "ns3/time-resolution.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
@@ -286,6 +287,83 @@ TEST(ScenarioReader, ReadsFaults)
     EXPECT_DOUBLE_EQ(loss.degraded.loss.badToGood, 0.5);
 }
 
+TEST(ScenarioReader, ReadsFaultsOfHostsAndByChance)
+{
+    const auto read = [](const std::string& fault, const std::string& scheme = "\"ring\"") {
+        return ResolveRun(Read({{"faults.0", fault}, {"scheme", scheme}}, FAULTY), 0).faults.at(0);
+    };
+    EXPECT_DOUBLE_EQ(read(R"({"kind": "straggler", "hosts": [1], "slowdown": 2.5})").slowdown.first,
+                     2.5);
+    const auto pareto = read(R"({"kind": "straggler", "random": 1, "slowdown":
+        {"distribution": "pareto", "minimum": 1, "shape": 2}})");
+    EXPECT_EQ(pareto.slowdown.law, Slowdown::Law::Pareto);
+    EXPECT_DOUBLE_EQ(pareto.slowdown.second, 2.0);
+    const auto trace = read(R"({"kind": "straggler", "hosts": [1],
+        "slowdown": {"distribution": "trace", "values": [1, 3]}})");
+    EXPECT_EQ(trace.slowdown.values, (std::vector<double>{1.0, 3.0}));
+    const auto flood = read(R"({"kind": "flood", "at": "leaf0", "rate": "400Mbps"})");
+    EXPECT_EQ(flood.degraded.floodBitRate, 400'000'000U);
+    // Without a target all of its class: 4 links between switches, 4 hosts.
+    const auto chance = read(R"({"kind": "link-down", "mtbf": "20ms", "mttr": "2ms"})");
+    EXPECT_EQ(chance.pool.size(), 4U);
+    EXPECT_EQ(chance.meanUp, MilliSeconds(20));
+    EXPECT_EQ(chance.meanRepair, MilliSeconds(2));
+    EXPECT_EQ(read(R"({"kind": "host-pause", "ratePerHour": 7200})").meanUp, MilliSeconds(500));
+    // Dedicated servers are the last endpoints.
+    const auto server =
+        read(R"({"kind": "host-pause", "role": "server"})", R"({"kind": "ps", "servers": 2})");
+    EXPECT_EQ(server.pool, (std::vector<uint32_t>{2, 3}));
+    // Binomial tree over 4: rank 2 adds what rank 3 sends and sends the sum to the root, 0.
+    EXPECT_EQ(read(R"({"kind": "host-pause", "role": "aggregator"})", "\"k-nomial\"").pool,
+              (std::vector<uint32_t>{2}));
+}
+
+TEST(ScenarioReader, ReadsATraceOfFaults)
+{
+    const TemporaryFolder folder;
+    const auto write = [&folder](const std::string& text) {
+        std::ofstream(folder.Get() / "faults.csv") << text;
+        UsePicoseconds();
+        return ParseScenario(FAULTY,
+                             folder.Get() / "x.json",
+                             {{"faults.0", R"({"file": "faults.csv"})"}});
+    };
+    const auto run = ResolveRun(write("time,kind,target,duration,rateShare,detectionDelay\r\n"
+                                      "1ms,link-down,leaf0-spine1,2ms,,500us\r\n"
+                                      "\n"
+                                      "3us,host-pause,host2,,,\n"
+                                      "4us,link-degraded,spine0-leaf1,,0.5,\n"),
+                                0);
+    ASSERT_EQ(run.faults.size(), 3U);
+    EXPECT_EQ(run.faults[0].detectionDelay, MicroSeconds(500));
+    EXPECT_EQ(run.faults[0].duration, MilliSeconds(2));
+    EXPECT_EQ(run.faults[1].pool, (std::vector<uint32_t>{2}));
+    EXPECT_DOUBLE_EQ(run.faults[2].degraded.rateShare, 0.5);
+    // All that the run depends on is in the document of the run.
+    EXPECT_EQ(run.point.document["faults"][0]["rows"].size(), 3U);
+
+    const auto problem = [&write](const std::string& text) {
+        return ErrorOf([&] { ResolveRun(write(text), 0); });
+    };
+    EXPECT_THAT(problem(""), HasSubstr("faults.csv: it is empty"));
+    EXPECT_THAT(problem("time,kind,target,durration\n"),
+                AllOf(HasSubstr("faults.csv: line 1"), HasSubstr("did you mean \"duration\"?")));
+    EXPECT_THAT(problem("time,kind\n"), HasSubstr("the column target is missing"));
+    EXPECT_THAT(problem("time,kind,target\n1ms,link-down\n"),
+                HasSubstr("faults.csv: line 2: found 2 fields, expected 3"));
+    EXPECT_THAT(problem("time,kind,target\n1ms,\"link-down,x\n"), HasSubstr("quote is not closed"));
+    EXPECT_THAT(
+        problem("time,kind,target\n\n1ms,link-dwon,host1\n"),
+        AllOf(HasSubstr("faults.csv: line 3.kind"), HasSubstr("did you mean \"link-down\"?")));
+    EXPECT_THAT(problem("time,kind,target\n1ms,host-pause,hots1\n"),
+                HasSubstr("line 2.target: no endpoint has the name"));
+    EXPECT_THAT(problem("time,kind,target\n1ms,link-down,leaf0-leaf1\n"),
+                HasSubstr("expected a link by the names of its ends"));
+    EXPECT_THAT(problem("time,kind,target\n1,host-pause,host1\n"), HasSubstr("line 2.start"));
+    EXPECT_THAT(ErrorWith({{"faults.0", R"({"file": "nowhere.csv"})"}}, FAULTY),
+                HasSubstr("nowhere.csv: cannot be read"));
+}
+
 TEST(ScenarioReader, SaysWhatIsWrongWithAFault)
 {
     const auto problem = [](const std::string& fault) {
@@ -307,6 +385,18 @@ TEST(ScenarioReader, SaysWhatIsWrongWithAFault)
         problem(R"({"kind": "host-pause", "random": 1, "every": "1ms", "duration": "2ms"})"),
         HasSubstr("at most \"every\", 1ms"));
     EXPECT_THAT(problem(R"({"kind": "link-degraded", "random": 1})"), HasSubstr("nothing is"));
+    EXPECT_THAT(problem(R"({"kind": "straggler", "random": 1})"),
+                HasSubstr("\"slowdown\" is missing"));
+    EXPECT_THAT(problem(R"({"kind": "straggler", "random": 1, "slowdown":
+                            {"distribution": "uniform", "low": 3, "high": 1}})"),
+                HasSubstr("faults.0.slowdown.high"));
+    EXPECT_THAT(problem(R"({"kind": "flood", "random": 1})"), HasSubstr("\"rate\" is missing"));
+    EXPECT_THAT(problem(R"({"kind": "host-pause", "role": "server"})"),
+                HasSubstr("no job has dedicated servers"));
+    EXPECT_THAT(problem(R"({"kind": "host-pause", "random": 1, "mtbf": "1s"})"),
+                HasSubstr("faults.0.random: it cannot be given with failures by chance"));
+    EXPECT_THAT(problem(R"({"kind": "host-pause", "hosts": [1], "mttr": "1s"})"),
+                HasSubstr("it needs \"mtbf\""));
     EXPECT_THAT(ErrorWith({{"faults.0", R"({"kind": "link-degraded", "random": 1, "loss": 0.1})"},
                            {"transport", "fluid"}},
                           FAULTY),

@@ -76,6 +76,57 @@ TEST(ScenarioRunner, ReceiversTakeTimeToAdd)
     EXPECT_NEAR(static_cast<double>(result.summary.meanIctPs), 18e9, 20.0);
 }
 
+TEST(ScenarioRunner, StragglersComputeLonger)
+{
+    const auto ictUs = [](const std::string& slowdown) {
+        const auto result = Simulate(
+            {{"job.compute", "2ms"},
+             {"job.iterations", "3"},
+             {"faults", R"([{"kind": "straggler", "hosts": [1], "slowdown": )" + slowdown + "}]"}});
+        std::vector<double> times;
+        for (const auto& record : result.iterations)
+        {
+            times.push_back((record.end - record.start).ToDouble(Time::US));
+        }
+        return times;
+    };
+    // 12 ms for the ring; the compute time of 2 ms becomes 5 ms, and nobody is done without it.
+    const auto constant = ictUs("2.5");
+    ASSERT_EQ(constant.size(), 3U);
+    EXPECT_NEAR(constant[0], 17e3, 0.1);
+    EXPECT_NEAR(constant[2], 17e3, 0.1);
+    // One value for each computation, and again from the first.
+    const auto trace = ictUs(R"({"distribution": "trace", "values": [1, 3]})");
+    EXPECT_NEAR(trace[0], 14e3, 0.1);
+    EXPECT_NEAR(trace[1], 18e3, 0.1);
+    EXPECT_NEAR(trace[2], 14e3, 0.1);
+    const auto drawn = ictUs(R"({"distribution": "exponential", "mean": 1})");
+    EXPECT_GT(drawn[0], 14e3);
+    EXPECT_NE(drawn[0], drawn[1]);
+}
+
+TEST(ScenarioRunner, AFloodWithoutEndDoesNotOutliveTheExchange)
+{
+    const std::vector<ScenarioOverride> flooded{
+        {"faults", R"([{"kind": "flood", "at": "host1", "rate": "500Mbps"}])"}};
+    // Half of host 1's link is gone: the ring is twice as slow, 24 ms.
+    const auto fluid = Simulate(flooded);
+    EXPECT_NEAR(static_cast<double>(fluid.summary.meanIctPs), 24e9, 20.0);
+    auto packets = flooded;
+    packets.push_back({"transport", "roce"});
+    const auto flood = Simulate(packets);
+    EXPECT_TRUE(flood.summary.finished);
+    packets[0].value = "[]";
+    const auto calm = Simulate(packets);
+    // Steps of 2.2 ms become twice as long, but for the second hop of the last packet, 0.03 ms, and
+    // one packet of the flood more or less, 0.01 ms.
+    const auto ratio =
+        static_cast<double>(flood.summary.meanIctPs) / static_cast<double>(calm.summary.meanIctPs);
+    EXPECT_GT(ratio, 1.96);
+    EXPECT_LT(ratio, 2.02);
+    EXPECT_EQ(flood.summary.droppedPackets, 0U);
+}
+
 TEST(ScenarioRunner, LeavesRowsOutOnRequest)
 {
     const auto result = Simulate({{"results", R"({"messages": false, "links": false})"}});

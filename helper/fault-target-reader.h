@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FAULT_TARGET_READER_H
+#define GRADSYNC_FAULT_TARGET_READER_H
+
+#include "ns3/fault-spec.h"
+#include "ns3/json-value.h"
+#include "ns3/scenario.h"
+#include "ns3/topology.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Keys that say what a fault of this kind can hit.
+const std::vector<std::string>& GetFaultTargetKeys(FaultKind kind);
+
+/**
+ * Reads what a fault can hit: the nodes or links that are named, those of a role, or all.
+ * \throws ScenarioError
+ */
+std::vector<uint32_t> ReadFaultTargets(const JsonValue& value,
+                                       FaultKind kind,
+                                       const Topology& topology,
+                                       const std::vector<JobSpec>& jobs);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FAULT_TARGET_READER_H

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FLOOD_SOURCE_H
+#define GRADSYNC_FLOOD_SOURCE_H
+
+#include "ns3/event-id.h"
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/packet-pool.h"
+
+namespace ns3::gradsync
+{
+
+/**
+ * Foreign traffic that enters a port at a constant rate and leaves the network at the far end.
+ *
+ * It does not back off and goes before data, so that exactly its rate is missing there. Packets
+ * have 1500 bytes and 38 of Ethernet: header, check sequence, preamble and gap.
+ */
+class FloodSource
+{
+  public:
+    /// \param port must be one whose loss is a LinkFault, which takes the packets at the far end
+    FloodSource(FabricPort& port, PacketPool& pool);
+    ~FloodSource();
+    FloodSource(const FloodSource&) = delete;
+    FloodSource& operator=(const FloodSource&) = delete;
+
+    /// On the wire; below the rate of the port. 0: stops.
+    void SetBitRate(double bitRate);
+
+  private:
+    void Send();
+    void Cancel();
+
+    FabricPort& m_port;
+    PacketPool& m_pool;
+    Time m_interval;
+    double m_bitRate{0.0};
+    EventId m_event;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FLOOD_SOURCE_H

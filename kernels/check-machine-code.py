@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Look at the machine code of the kernels: no spills, no local memory, 16-byte accesses.
+
+Usage: check-machine-code.py LIBRARY. Needs cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
+Prints registers and shared memory of each kernel, and "N passed, N failed, N skipped"; exit code 1
+when a kernel fails. Without the two tools everything counts as skipped.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+
+ARCHITECTURES = ("sm_80", "sm_90")
+
+# Kernels that stream: their loads, or loads and stores, must be of 16 bytes each.
+LOADS = (
+    "EncodeInt8Kernel",
+    "FindExponentsKernel",
+    "SumSquaresKernel",
+    "ScoreBlocksKernel",
+    "FindNonZeroKernel",
+    "CountLeadingDigitsKernel",
+    "CopyCandidatesKernel",
+    "SelectBlockTopKKernel",
+    "OrderedSelectKernel",
+)
+STORES = ("DecodeInt8Kernel", "DecodeTwoBitsKernel")
+BOTH = (
+    "ConvertKernel",
+    "EncodeSixteenBitsKernel",
+    "DecodeSixteenBitsKernel",
+    "EncodeTwoBitsKernel",
+    "AddDenseKernel",
+    "DgcRule",
+)
+
+
+def _run(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _short(name: str) -> str:
+    """The readable part of a mangled name."""
+    match = re.search(r"\d([A-Z]\w*?Kernel)(I.*?E)?", name)
+    rule = re.search(r"\d(DgcRule|FromKey|Marked)E", name)
+    size = re.search(r"KernelILj(\d+)", name)
+    parts = [match.group(1) if match else name]
+    parts += [part.group(1) for part in (rule, size) if part]
+    return " ".join(parts)
+
+
+def _resources(library: str, architecture: str) -> dict[str, dict[str, int]]:
+    """Of each kernel: REG, STACK, SHARED, LOCAL."""
+    text = _run("cuobjdump", "-res-usage", "-arch", architecture, library)
+    found = re.findall(r"Function (\S+):\s+(REG:.*)", text)
+    return {
+        name: {key: int(number) for key, number in re.findall(r"(\w+):(\d+)", usage)}
+        for name, usage in found
+    }
+
+
+def _instructions(library: str, architecture: str) -> dict[str, str]:
+    text = _run("cuobjdump", "--dump-sass", "-arch", architecture, library)
+    parts = re.split(r"Function : (\S+)", text)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def _missing(name: str, code: str) -> list[str]:
+    """Accesses of 16 bytes that a kernel should have and has not."""
+    wanted = []
+    if any(kernel in name for kernel in LOADS + BOTH):
+        wanted.append("LDG.E.128")
+    if any(kernel in name for kernel in STORES + BOTH):
+        wanted.append("STG.E.128")
+    return [access for access in wanted if access not in code]
+
+
+def _check(library: str, architecture: str) -> tuple[int, int]:
+    passed = failed = 0
+    code = _instructions(library, architecture)
+    for name, usage in sorted(_resources(library, architecture).items()):
+        problems = [f"no {access}" for access in _missing(name, code[name])]
+        problems += [f"{usage[key]} B {key.lower()}" for key in ("STACK", "LOCAL") if usage[key]]
+        if re.search(r"\b(STL|LDL)\b", code[name]):
+            problems.append("spills")
+        passed, failed = (passed, failed + 1) if problems else (passed + 1, failed)
+        print(
+            f"{architecture} {_short(name):<36} {usage['REG']:>4} registers"
+            f" {usage['SHARED']:>6} B shared  {'FAILED: ' + ', '.join(problems) if problems else 'ok'}"
+        )
+    return passed, failed
+
+
+def main() -> int:
+    library = sys.argv[1]
+    if not (shutil.which("cuobjdump") and shutil.which("nvdisasm")):
+        print("cuobjdump or nvdisasm is not here: the machine code was not looked at")
+        print(f"0 passed, 0 failed, {len(ARCHITECTURES)} skipped")
+        return 0
+    counts = [_check(library, architecture) for architecture in ARCHITECTURES]
+    passed, failed = (sum(column) for column in zip(*counts))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

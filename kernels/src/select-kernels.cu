@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "compression-kernels.h"
+#include "ordered-select.h"
+
+#include "ns3/sparsifier-arithmetic.h"
+
+namespace ns3::gradsync::kernels
+{
+
+namespace
+{
+
+/// Elements whose magnitude reaches a key.
+struct FromKey
+{
+    using Held = float4;
+
+    const float* values;
+    uint64_t count;
+    const uint32_t* key;
+
+    __device__ uint32_t Look(uint64_t first, Held& held) const
+    {
+        held = LoadFour<float4>(values, first, count, 0.0F);
+        const uint32_t threshold = *key;
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            const bool isSelected =
+                first + i < count && MagnitudeKey(GetComponent(held, i)) >= threshold;
+            bits |= (isSelected ? 1U : 0U) << i;
+        }
+        return bits;
+    }
+
+    __device__ float GetValue(const Held& held, uint32_t element) const
+    {
+        return GetComponent(held, element);
+    }
+
+    __device__ void Keep(uint64_t, const Held&, uint32_t) const
+    {
+    }
+};
+
+/// Elements that are marked in a bitmap.
+struct Marked
+{
+    using Held = float4;
+
+    const float* values;
+    uint64_t count;
+    const uint32_t* marks;
+
+    __device__ uint32_t Look(uint64_t first, Held& held) const
+    {
+        held = LoadFour<float4>(values, first, count, 0.0F);
+        // Four bits never straddle words, as `first` is a multiple of 4.
+        return first < count ? marks[first / 32] >> (first % 32) & 15U : 0U;
+    }
+
+    __device__ float GetValue(const Held& held, uint32_t element) const
+    {
+        return GetComponent(held, element);
+    }
+
+    __device__ void Keep(uint64_t, const Held&, uint32_t) const
+    {
+    }
+};
+
+template <typename Rule>
+cudaError_t
+Select(const Rule& rule,
+       uint32_t capacity,
+       uint32_t* indices,
+       float* selected,
+       uint32_t* found,
+       void* workspace,
+       cudaStream_t stream)
+{
+    if (rule.count == 0)
+    {
+        return cudaMemsetAsync(found, 0, sizeof *found, stream);
+    }
+    WorkspaceCutter cutter(workspace);
+    const TileCounts counts = TakeTileCounts(cutter, rule.count);
+    if (const auto error = ClearTileCounts(counts, rule.count, stream); error != cudaSuccess)
+    {
+        return error;
+    }
+    const uint32_t tiles = CountTiles(rule.count);
+    OrderedSelectKernel<<<tiles, THREADS, 0, stream>>>(rule,
+                                                       tiles,
+                                                       capacity,
+                                                       counts,
+                                                       indices,
+                                                       selected,
+                                                       found);
+    return cudaGetLastError();
+}
+
+/// First of `count` ascending numbers that is not below `limit`.
+__device__ inline uint32_t
+FindLowerBound(const uint32_t* numbers, uint32_t count, uint32_t limit)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high)
+    {
+        const uint32_t middle = low + (high - low) / 2;
+        if (numbers[middle] < limit)
+        {
+            low = middle + 1;
+        }
+        else
+        {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+__global__ void
+__launch_bounds__(THREADS) CountPerRegionKernel(const uint32_t* __restrict__ indices,
+                                                const uint32_t* __restrict__ found,
+                                                const uint32_t* __restrict__ ends,
+                                                uint32_t regions,
+                                                uint32_t* __restrict__ counts)
+{
+    const uint32_t region = blockIdx.x * THREADS + threadIdx.x;
+    if (region < regions)
+    {
+        const uint32_t begin = region > 0 ? FindLowerBound(indices, *found, ends[region - 1]) : 0U;
+        counts[region] = FindLowerBound(indices, *found, ends[region]) - begin;
+    }
+}
+
+__global__ void
+__launch_bounds__(THREADS) ProposeRegionEndsKernel(const uint32_t* __restrict__ indices,
+                                                   const uint32_t* __restrict__ found,
+                                                   uint32_t elements,
+                                                   uint32_t regions,
+                                                   uint32_t* __restrict__ ends)
+{
+    const uint32_t region = blockIdx.x * THREADS + threadIdx.x;
+    if (region >= regions)
+    {
+        return;
+    }
+    const uint64_t selected = *found;
+    const uint64_t equal = static_cast<uint64_t>(elements) * (region + 1) / regions;
+    const uint64_t rank = selected * (region + 1) / regions;
+    ends[region] = region + 1 == regions ? elements
+                   : selected == 0       ? static_cast<uint32_t>(equal)
+                                         : indices[rank];
+}
+
+} // namespace
+
+size_t
+GetSelectWorkspaceBytes(uint64_t count)
+{
+    WorkspaceCutter cutter(nullptr);
+    TakeTileCounts(cutter, count);
+    return cutter.GetBytes();
+}
+
+cudaError_t
+SelectFromKey(const float* values,
+              uint64_t count,
+              const uint32_t* key,
+              uint32_t capacity,
+              uint32_t* indices,
+              float* selected,
+              uint32_t* found,
+              void* workspace,
+              cudaStream_t stream)
+{
+    return Select(FromKey{values, count, key},
+                  capacity,
+                  indices,
+                  selected,
+                  found,
+                  workspace,
+                  stream);
+}
+
+cudaError_t
+GatherMarked(const float* sum,
+             const uint32_t* marks,
+             uint64_t count,
+             uint32_t capacity,
+             uint32_t* indices,
+             float* values,
+             uint32_t* found,
+             void* workspace,
+             cudaStream_t stream)
+{
+    return Select(Marked{sum, count, marks}, capacity, indices, values, found, workspace, stream);
+}
+
+cudaError_t
+CountPerRegion(const uint32_t* indices,
+               const uint32_t* found,
+               const uint32_t* ends,
+               uint32_t regions,
+               uint32_t* counts,
+               cudaStream_t stream)
+{
+    if (regions > 0)
+    {
+        CountPerRegionKernel<<<CountThreadBlocks(regions), THREADS, 0, stream>>>(indices,
+                                                                                 found,
+                                                                                 ends,
+                                                                                 regions,
+                                                                                 counts);
+    }
+    return cudaGetLastError();
+}
+
+cudaError_t
+ProposeRegionEnds(const uint32_t* indices,
+                  const uint32_t* found,
+                  uint32_t elements,
+                  uint32_t regions,
+                  uint32_t* ends,
+                  cudaStream_t stream)
+{
+    if (regions > 0)
+    {
+        ProposeRegionEndsKernel<<<CountThreadBlocks(regions), THREADS, 0, stream>>>(indices,
+                                                                                    found,
+                                                                                    elements,
+                                                                                    regions,
+                                                                                    ends);
+    }
+    return cudaGetLastError();
+}
+
+} // namespace ns3::gradsync::kernels

@@ -305,6 +305,7 @@ list(APPEND gradsync_sources
   helper/result-rows.cc
   helper/result-table.cc
   helper/run-command.cc
+  helper/run-numbers.cc
   helper/run-store.cc
   helper/scenario-checker.cc
   helper/scenario-reader.cc
@@ -343,6 +344,7 @@ list(APPEND gradsync_headers
   helper/result-rows.h
   helper/result-table.h
   helper/run-result.h
+  helper/run-numbers.h
   helper/run-store.h
   helper/scenario-checker.h
   helper/scenario-error.h

@@ -35,6 +35,9 @@ struct Arguments
     uint32_t jobs{std::max(1U, std::thread::hardware_concurrency())};
     std::string progress{"auto"};
     bool noResume{false};
+    std::string points;
+    bool prepare{false};
+    bool assemble{false};
     bool list{false};
 };
 
@@ -73,6 +76,10 @@ AddOptions(CLI::App& app, Arguments& arguments)
         ->check(CLI::Range(1U, 4096U));
     app.add_option("--progress", arguments.progress, "auto, always or never")->type_name("WHEN");
     app.add_flag("--no-resume", arguments.noResume, "Repeat runs that are done");
+    app.add_flag("--prepare", arguments.prepare, "Check all runs, print as JSON what is missing");
+    app.add_option("--points", arguments.points, "Do only these runs, beside other programs")
+        ->type_name("A-B,C");
+    app.add_flag("--assemble", arguments.assemble, "Do no run, write the files of those there are");
     app.set_version_flag("--version",
                          fmt::format("gradsync {} (commit {}, ns-3 {})",
                                      GetProgramVersion(),
@@ -125,6 +132,22 @@ ParseProgress(const std::string& text)
     return ProgressStyle::None;
 }
 
+RunPart
+GetPart(const Arguments& arguments)
+{
+    const int parts = (arguments.prepare ? 1 : 0) + (arguments.points.empty() ? 0 : 1) +
+                      (arguments.assemble ? 1 : 0);
+    if (parts > 1)
+    {
+        throw ScenarioError("command line",
+                            "--prepare, --points and --assemble exclude each other");
+    }
+    return arguments.prepare           ? RunPart::Prepare
+           : arguments.assemble        ? RunPart::Assemble
+           : !arguments.points.empty() ? RunPart::Points
+                                       : RunPart::Whole;
+}
+
 int
 Dispatch(const Arguments& arguments)
 {
@@ -166,6 +189,8 @@ Dispatch(const Arguments& arguments)
         return PlanCommand(options, std::cout);
     }
     RunOptions options;
+    options.part = GetPart(arguments);
+    options.points = arguments.points;
     options.file = arguments.scenario;
     options.folder = arguments.out.empty() ? std::filesystem::path("results") / options.file.stem()
                                            : std::filesystem::path(arguments.out);

@@ -24,9 +24,20 @@ inline constexpr int UNFINISHED = 3; //!< an exchange stalled or its transport g
 inline constexpr int INTERRUPTED = 130;
 } // namespace exit_code
 
+/// Which part of a sweep `--scenario` does: other programs, started by a workflow, do the others.
+enum class RunPart
+{
+    Whole,
+    Prepare, //!< check all runs and print which are missing
+    Points,  //!< some runs, into the store of the folder; beside other programs
+    Assemble //!< the files of a results folder from the runs that are in its store
+};
+
 /// What `--scenario` is run with.
 struct RunOptions
 {
+    RunPart part{RunPart::Whole};
+    std::string points; //!< of RunPart::Points: numbers and ranges such as "0-24,30"
     std::filesystem::path file;
     std::filesystem::path folder; //!< for the results
     std::vector<ScenarioOverride> overrides;

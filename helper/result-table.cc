@@ -24,8 +24,8 @@ LooksNumeric(const std::string& text)
     return text.find_first_not_of("0123456789.+-") == std::string::npos;
 }
 
-/// Index of the axis whose values are compared with each other; the number of axes if there is
-/// none.
+/// Index of the axis whose values are compared with each other, never the seed; the number of axes
+/// if there is none.
 size_t
 FindSeries(const Scenario& scenario)
 {
@@ -38,7 +38,14 @@ FindSeries(const Scenario& scenario)
             return i;
         }
     }
-    return count == 0 ? 0 : count - 1;
+    for (size_t i = count; i-- > 0;)
+    {
+        if (scenario.axes[i].path != "seed")
+        {
+            return i;
+        }
+    }
+    return count;
 }
 
 /// What runs that are compared with each other have in common.

@@ -5,6 +5,7 @@
 #include "ns3/program-version.h"
 #include "ns3/result-files.h"
 #include "ns3/result-table.h"
+#include "ns3/run-numbers.h"
 #include "ns3/run-store.h"
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -22,6 +24,19 @@ namespace ns3::gradsync
 
 namespace
 {
+
+/// [run] the hash that its folder is called by.
+std::vector<uint64_t>
+HashAll(const Scenario& scenario)
+{
+    std::vector<uint64_t> hashes;
+    const uint64_t fingerprint = GetProgramFingerprint();
+    for (uint32_t run = 0; run < scenario.runCount; ++run)
+    {
+        hashes.push_back(GetRunHash(MakePoint(scenario, run), fingerprint));
+    }
+    return hashes;
+}
 
 /// All runs of a scenario, checked.
 struct CheckedRuns
@@ -49,30 +64,31 @@ class SweepExecution
     SweepExecution(const Scenario& scenario,
                    const RunStore& store,
                    const RunOptions& options,
-                   std::vector<uint64_t> bytes,
+                   const std::vector<uint32_t>& wanted,
+                   const std::vector<uint64_t>& bytes,
                    std::ostream& err)
         : m_scenario(scenario),
           m_store(store),
           m_problems(scenario.runCount)
     {
-        for (uint32_t run = 0; run < scenario.runCount; ++run)
+        for (const uint32_t run : wanted)
         {
-            if (store.Has(run))
-            {
-                bytes[run] = 0;
-            }
-            else
+            if (!store.Has(run))
             {
                 m_pending.push_back(run);
-                bytes[run] = std::max<uint64_t>(bytes[run], 1);
             }
         }
-        const auto done = scenario.runCount - m_pending.size();
+        std::vector<uint64_t> left(scenario.runCount, 0);
+        for (const uint32_t run : m_pending)
+        {
+            left[run] = std::max<uint64_t>(bytes[run], 1);
+        }
+        const auto done = wanted.size() - m_pending.size();
         if (done > 0 && options.progress != ProgressStyle::None)
         {
-            err << fmt::format("{} of {} runs are done already\n", done, scenario.runCount);
+            err << fmt::format("{} of {} runs are done already\n", done, wanted.size());
         }
-        m_meter = std::make_unique<ProgressMeter>(options.progress, err, std::move(bytes));
+        m_meter = std::make_unique<ProgressMeter>(options.progress, err, std::move(left));
     }
 
     /// False when interrupted.
@@ -153,35 +169,138 @@ ReportFailures(const Scenario& scenario,
     return code;
 }
 
-} // namespace
+/// Runs from 0 on.
+std::vector<uint32_t>
+ListRuns(uint32_t count)
+{
+    std::vector<uint32_t> runs(count);
+    std::iota(runs.begin(), runs.end(), 0);
+    return runs;
+}
 
 int
-RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
+ReportInterrupt(std::ostream& err)
 {
-    const auto started = std::chrono::system_clock::now();
-    const auto scenario = ReadScenario(options.file, options.overrides);
+    err << "gradsync: interrupted; runs that are done are kept, start again to go on\n";
+    return exit_code::INTERRUPTED;
+}
+
+/// Writes all files of a results folder from its store, and says how the runs ended.
+int
+WriteResults(const RunOptions& options,
+             const ManifestData& data,
+             const RunStore& store,
+             std::ostream& out,
+             std::ostream& err)
+{
+    WriteResultFiles(options.folder, data.scenario, store, data.summaries);
+    WriteManifest(options.folder, data);
+    store.Prune();
+    out << data.scenario.title << "\n\n";
+    PrintResultTable(data.scenario, data.summaries, out);
+    out << "\nResults are in " << options.folder.string() << '\n' << std::flush;
+    return ReportFailures(data.scenario, data.summaries, data.problems, err);
+}
+
+int
+Prepare(const RunOptions& options, const Scenario& scenario, std::ostream& out)
+{
     const auto checked = CheckAll(scenario);
     const RunStore store(options.folder, checked.hashes);
     if (!options.resume)
     {
         store.Clear();
     }
-    SweepExecution sweep(scenario, store, options, checked.bytes, err);
+    Json runs = Json::array();
+    for (uint32_t run = 0; run < scenario.runCount; ++run)
+    {
+        runs.push_back({{"run", run}, {"bytes", checked.bytes[run]}, {"done", store.Has(run)}});
+    }
+    out << runs.dump() << '\n' << std::flush;
+    return exit_code::OK;
+}
+
+/// An exchange that does not finish is a result, which assembling reports.
+int
+RunPoints(const RunOptions& options, const Scenario& scenario, std::ostream& err)
+{
+    const auto points = ParseRunNumbers(options.points, scenario.runCount);
+    const RunStore store(options.folder, HashAll(scenario), RunStore::Access::WithOthers);
+    const std::vector<uint64_t> unknown(scenario.runCount, 1);
+    SweepExecution sweep(scenario, store, options, points, unknown, err);
     if (!sweep.Run(options.parallel))
     {
-        err << "gradsync: interrupted; runs that are done are kept, start again to go on\n";
-        return exit_code::INTERRUPTED;
+        return ReportInterrupt(err);
+    }
+    int code = exit_code::OK;
+    for (const uint32_t run : points)
+    {
+        if (!store.Has(run))
+        {
+            err << fmt::format("gradsync: error: run {} {}\n", run, sweep.GetProblems()[run]);
+            code = exit_code::INTERNAL_ERROR;
+        }
+    }
+    return code;
+}
+
+int
+Assemble(const RunOptions& options, const Scenario& scenario, std::ostream& out, std::ostream& err)
+{
+    const auto now = std::chrono::system_clock::now();
+    const auto hashes = HashAll(scenario);
+    const RunStore store(options.folder, hashes);
+    const auto summaries = ReadSummaries(store, scenario.runCount);
+    const std::vector<std::string> problems(scenario.runCount, "has no result");
+    return WriteResults(options,
+                        {scenario, options.overrides, hashes, summaries, problems, now},
+                        store,
+                        out,
+                        err);
+}
+
+int
+RunWhole(const RunOptions& options, const Scenario& scenario, std::ostream& out, std::ostream& err)
+{
+    const auto started = std::chrono::system_clock::now();
+    const auto checked = CheckAll(scenario);
+    const RunStore store(options.folder, checked.hashes);
+    if (!options.resume)
+    {
+        store.Clear();
+    }
+    SweepExecution sweep(scenario, store, options, ListRuns(scenario.runCount), checked.bytes, err);
+    if (!sweep.Run(options.parallel))
+    {
+        return ReportInterrupt(err);
     }
     const auto summaries = ReadSummaries(store, scenario.runCount);
-    WriteResultFiles(options.folder, scenario, store, summaries);
-    WriteManifest(
-        options.folder,
-        {scenario, options.overrides, checked.hashes, summaries, sweep.GetProblems(), started});
-    store.Prune();
-    out << scenario.title << "\n\n";
-    PrintResultTable(scenario, summaries, out);
-    out << "\nResults are in " << options.folder.string() << '\n' << std::flush;
-    return ReportFailures(scenario, summaries, sweep.GetProblems(), err);
+    return WriteResults(
+        options,
+        {scenario, options.overrides, checked.hashes, summaries, sweep.GetProblems(), started},
+        store,
+        out,
+        err);
+}
+
+} // namespace
+
+int
+RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
+{
+    const auto scenario = ReadScenario(options.file, options.overrides);
+    switch (options.part)
+    {
+    case RunPart::Prepare:
+        return Prepare(options, scenario, out);
+    case RunPart::Points:
+        return RunPoints(options, scenario, err);
+    case RunPart::Assemble:
+        return Assemble(options, scenario, out, err);
+    case RunPart::Whole:
+        break;
+    }
+    return RunWhole(options, scenario, out, err);
 }
 
 } // namespace ns3::gradsync

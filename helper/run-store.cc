@@ -70,7 +70,7 @@ WriteFile(const std::filesystem::path& path, Write write)
 
 } // namespace
 
-RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> hashes)
+RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> hashes, Access access)
     : m_folder(folder / ".runs"),
       m_hashes(std::move(hashes))
 {
@@ -80,7 +80,11 @@ RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> ha
     {
         throw ScenarioError(folder.string(), "cannot be made a results folder: " + error.message());
     }
-    Lock();
+    Lock(access);
+    if (access == Access::WithOthers)
+    {
+        return;
+    }
     for (const auto& name : ListNames(m_folder))
     {
         if (name.starts_with(TEMPORARY_PREFIX))
@@ -97,14 +101,14 @@ RunStore::~RunStore()
 }
 
 void
-RunStore::Lock()
+RunStore::Lock(Access access)
 {
     m_lock = open((m_folder / LOCK_FILE).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     if (m_lock < 0)
     {
         throw ScenarioError(m_folder.string(), "cannot be written");
     }
-    if (flock(m_lock, LOCK_EX | LOCK_NB) != 0)
+    if (flock(m_lock, (access == Access::Alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
     {
         close(m_lock);
         throw ScenarioError(m_folder.parent_path().string(),

@@ -29,12 +29,21 @@ class RunStore
     static constexpr const char* MESSAGE_FILE = "messages.csv";
     static constexpr const char* FAULT_FILE = "faults.csv";
 
+    /// Who else may use the folder at the same time.
+    enum class Access
+    {
+        Alone,
+        WithOthers //!< other programs, which do other runs
+    };
+
     /**
-     * Makes the folder, locks it against other programs and clears what killed ones left.
+     * Makes the folder, locks it against other programs and, alone, clears what killed ones left.
      * \param hashes [run] -> hash
      * \throws ScenarioError when the folder cannot be used or another program writes to it
      */
-    RunStore(const std::filesystem::path& folder, std::vector<uint64_t> hashes);
+    RunStore(const std::filesystem::path& folder,
+             std::vector<uint64_t> hashes,
+             Access access = Access::Alone);
     ~RunStore();
     RunStore(const RunStore&) = delete;
     RunStore& operator=(const RunStore&) = delete;
@@ -56,7 +65,7 @@ class RunStore
     void Prune() const;
 
   private:
-    void Lock();
+    void Lock(Access access);
     void Adopt() const;
     std::string GetName(uint32_t run) const;
     bool IsWanted(const std::string& name) const;

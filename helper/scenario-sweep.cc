@@ -3,10 +3,12 @@
 
 #include "ns3/document-path.h"
 #include "ns3/scenario-error.h"
+#include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -152,8 +154,40 @@ ApplyOverrides(Json& document, const std::vector<ScenarioOverride>& overrides)
     }
 }
 
+namespace
+{
+
+/// Repetitions are an axis of seeds, the innermost, so that the runs of a point stand together.
+void
+AppendRepetitions(const JsonValue& root, std::vector<SweepAxis>& axes)
+{
+    const auto repeat = root.Find("repeat");
+    if (!repeat)
+    {
+        return;
+    }
+    for (const auto& axis : axes)
+    {
+        if (axis.path == "seed")
+        {
+            repeat->FailWith("the seed is swept already");
+        }
+    }
+    constexpr uint64_t MAX_SEED = std::numeric_limits<uint32_t>::max();
+    const auto seed = root.Find("seed");
+    const uint64_t first = seed ? seed->AsUnsigned(1, MAX_SEED) : 1;
+    const uint64_t count =
+        repeat->AsUnsigned(1, std::min<uint64_t>(MAX_RUNS, MAX_SEED - first + 1));
+    SweepAxis seeds{"seed", {}};
+    for (uint64_t i = 0; i < count; ++i)
+    {
+        seeds.values.emplace_back(first + i);
+    }
+    axes.push_back(std::move(seeds));
+}
+
 std::vector<SweepAxis>
-ReadSweep(const JsonValue& root)
+ReadAxes(const JsonValue& root)
 {
     std::vector<SweepAxis> axes;
     const auto sweep = root.Find("sweep");
@@ -174,7 +208,7 @@ ReadSweep(const JsonValue& root)
         {
             list.Fail("a list with at least one value");
         }
-        for (const auto& key : {"sweep", "$schema", "title", "plot"})
+        for (const auto& key : {"sweep", "repeat", "$schema", "title", "plot"})
         {
             if (IsInside(path, key))
             {
@@ -203,6 +237,16 @@ ReadSweep(const JsonValue& root)
     return axes;
 }
 
+} // namespace
+
+std::vector<SweepAxis>
+ReadSweep(const JsonValue& root)
+{
+    auto axes = ReadAxes(root);
+    AppendRepetitions(root, axes);
+    return axes;
+}
+
 ScenarioPoint
 ApplySweep(const Scenario& scenario, uint32_t index)
 {
@@ -210,6 +254,7 @@ ApplySweep(const Scenario& scenario, uint32_t index)
     point.index = index;
     point.document = scenario.document;
     point.document.erase("sweep");
+    point.document.erase("repeat");
     point.values.resize(scenario.axes.size());
     uint32_t rest = index;
     for (size_t i = scenario.axes.size(); i-- > 0;)

@@ -28,6 +28,7 @@ const std::vector<std::string> TOP{"$schema",
                                    "scheme",
                                    "faults",
                                    "seed",
+                                   "repeat",
                                    "sweep",
                                    "plot",
                                    "results"};

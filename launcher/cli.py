@@ -97,6 +97,11 @@ def _plot_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _results_parser(parser: _Parser) -> None:
+    parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
+    _add_no_install(parser)
+
+
 def _build_parser(parser: _Parser) -> None:
     parser.add_argument("--sanitize", action="store_true", help="the sanitizer build instead")
     _add_no_install(parser)
@@ -110,6 +115,7 @@ _VERBS = {
     "plan": ("print, verify, draw or export a plan", _plan_parser, verbs.plan),
     "list": ("schemes, topologies and transports", _add_no_install, verbs.list_kinds),
     "plot": ("plot the results of a run again", _plot_parser, verbs.plot),
+    "export": ("write the tables of a run as Parquet", _results_parser, verbs.export),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),
     "build": ("build everything", _build_parser, verbs.build_all),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The virtual environment .venv/ with the pinned packages that plots and tests need."""
+"""The virtual environment .venv/ with pinned packages: a layer per purpose, made when first needed."""
 
 import hashlib
 import os
@@ -11,45 +11,75 @@ from launcher.packages import venv_python
 from launcher.process import run, say
 from launcher.tree import ANALYSIS, VENV
 
-_LOCK = ANALYSIS / "requirements.lock"
+# A lock file per layer. Every layer stands on the first; layers agree on the packages they share.
+PLOTS = "requirements"
+REPORT = "requirements-report"
+SWEEP = "requirements-sweep"
+TESTS = "requirements-test"
+_LAYERS = (PLOTS, REPORT, SWEEP, TESTS)
 
 
-def _stamp() -> Path:
-    return VENV / "gradsync-requirements.sha256"
+def _lock(layer: str) -> Path:
+    return ANALYSIS / f"{layer}.lock"
 
 
-def _wanted() -> str:
-    return hashlib.sha256(_LOCK.read_bytes()).hexdigest()
+def _stamp(layer: str) -> Path:
+    return VENV / f"gradsync-{layer}.sha256"
 
 
-def is_current() -> bool:
-    """Whether .venv/ has exactly the pinned packages and its interpreter still runs."""
+def _wanted(layer: str) -> str:
+    return hashlib.sha256(_lock(layer).read_bytes()).hexdigest()
+
+
+def _is_installed(layer: str) -> bool:
+    return _stamp(layer).exists() and _stamp(layer).read_text() == _wanted(layer)
+
+
+def is_current(*layers: str) -> bool:
+    """Whether .venv/ has exactly the pinned packages of these layers and its interpreter still runs."""
     python = VENV / "bin" / "python"
-    return python.exists() and _stamp().exists() and _stamp().read_text() == _wanted()
+    return python.exists() and all(_is_installed(layer) for layer in (PLOTS, *layers))
 
 
-def ensure(allowed: bool) -> None:
+def _is_outdated() -> bool:
+    """Whether some layer that is there is not the one that is wanted."""
+    return any(_stamp(layer).exists() and not _is_installed(layer) for layer in _LAYERS)
+
+
+def ensure(allowed: bool, *layers: str) -> None:
     """Make .venv/ current. Raises LauncherError (exit 4) if that is not allowed or fails."""
-    if is_current():
+    if is_current(*layers):
         return
+    wanted = [layer for layer in (PLOTS, *layers) if not is_current(layer)]
     if not allowed:
+        locks = ", ".join(str(_lock(layer)) for layer in wanted)
         raise LauncherError(
-            f"{VENV} lacks the packages of {_LOCK} and --no-install forbids installing them",
+            f"{VENV} lacks the packages of {locks} and --no-install forbids installing them",
             ENVIRONMENT,
         )
-    say(f"installing Python packages into {VENV}: " + ", ".join(_names()))
-    # Built from nothing each time: what an older lock left behind would hide a missing pin.
-    shutil.rmtree(VENV, ignore_errors=True)
+    if not is_current() or _is_outdated():
+        # Built from nothing: what an older lock left behind would hide a missing pin.
+        shutil.rmtree(VENV, ignore_errors=True)
+        _run([venv_python(), "-m", "venv", str(VENV)])
+        wanted = [PLOTS, *layers]
+    say(f"installing Python packages into {VENV}: {', '.join(_names(wanted))}")
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
-    for step in ([venv_python(), "-m", "venv", str(VENV)], [*pip, "-r", str(_LOCK)]):
-        code = run(step)
-        if code != 0:
-            raise LauncherError(f"failed with exit code {code}: {' '.join(step)}", ENVIRONMENT)
-    _stamp().write_text(_wanted())
+    # Modules are compiled when first imported: most never are.
+    pip.append("--no-compile")
+    for layer in wanted:
+        _run([*pip, "-r", str(_lock(layer))])
+        _stamp(layer).write_text(_wanted(layer))
 
 
-def _names() -> list[str]:
-    lines = (line.strip() for line in _LOCK.read_text().splitlines())
+def _run(step: list[str]) -> None:
+    code = run(step)
+    if code != 0:
+        raise LauncherError(f"failed with exit code {code}: {' '.join(step)}", ENVIRONMENT)
+
+
+def _names(layers: list[str]) -> list[str]:
+    text = "\n".join(_lock(layer).read_text() for layer in layers)
+    lines = (line.strip() for line in text.splitlines())
     return [line.split(";")[0].strip() for line in lines if line and not line.startswith("#")]
 
 

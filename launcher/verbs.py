@@ -75,13 +75,23 @@ def list_kinds(arguments: Namespace) -> int:
     return _program(arguments, "--list")
 
 
-def plot(arguments: Namespace) -> int:
-    """./ns3 plot: needs no build, only the results."""
+def _on_results(arguments: Namespace, verb: str, *options: str) -> int:
+    """Run a verb of the Python package on a results folder: needs no build."""
     if not Path(arguments.results).is_dir():
         raise LauncherError(f"{arguments.results} is not a results folder", BAD_INPUT)
     install.ensure([PLOT], not arguments.no_install)
     python_environment.ensure(not arguments.no_install)
-    return python_environment.python("-m", "gradsync", "plot", arguments.results)
+    return python_environment.python("-m", "gradsync", verb, arguments.results, *options)
+
+
+def plot(arguments: Namespace) -> int:
+    """./ns3 plot: draw results again."""
+    return _on_results(arguments, "plot")
+
+
+def export(arguments: Namespace) -> int:
+    """./ns3 export: the tables of a results folder as Parquet."""
+    return _on_results(arguments, "export")
 
 
 def test(arguments: Namespace) -> int:
@@ -89,7 +99,8 @@ def test(arguments: Namespace) -> int:
     profile = SANITIZE if arguments.sanitize else RELEASE
     install.ensure([BUILD, TEST, PLOT], not arguments.no_install)
     if not arguments.sanitize:
-        python_environment.ensure(not arguments.no_install)
+        layers = (python_environment.REPORT, python_environment.SWEEP, python_environment.TESTS)
+        python_environment.ensure(not arguments.no_install, *layers)
     build(profile, [])
     return run_tests(profile, arguments.filter, end_to_end=not arguments.sanitize)
 

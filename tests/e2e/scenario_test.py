@@ -191,6 +191,27 @@ def test_second_start_repeats_nothing_and_a_change_repeats_what_it_changed(progr
     assert float(runs["2", "ps"]["ict_mean_s"]) == pytest.approx(3.2e-3 + 2 * 4e-6, rel=1e-9)
 
 
+def test_parts_done_by_several_programs_are_the_whole(program, smoke, tmp_path):
+    parts = (f"--scenario={SMOKE}", "--out=parts", "--progress=never")
+    prepared = program(*parts, "--prepare")
+    assert [run["done"] for run in json.loads(prepared.stdout)] == [False] * 6
+    # PS on 4 and 8 hosts: 2 (w - 1) K in each of 2 iterations.
+    assert [json.loads(prepared.stdout)[run]["bytes"] for run in (0, 3)] == [12_000_000, 28_000_000]
+    others = [
+        subprocess.Popen([program.path, *parts, f"--points={points}"], cwd=tmp_path)
+        for points in ("0-1,4", "2,5")
+    ]
+    assert [other.wait() for other in others] == [0, 0]
+    incomplete = program(*parts, "--assemble")
+    assert incomplete.returncode == 1
+    assert "run 3 (topology.hostsPerLeaf=4, scheme.kind=ps) has no result" in incomplete.stderr
+    assert program(*parts, "--points=3").returncode == 0
+    assert program(*parts, "--assemble").returncode == 0
+    assert compare_results(smoke, tmp_path / "parts") == []
+    assert all(run["done"] for run in json.loads(program(*parts, "--prepare").stdout))
+    assert program(*parts, "--points=6").returncode == 2
+
+
 def test_killed_program_leaves_whole_runs_and_goes_on(program, tmp_path):
     scenario = json.loads(SMOKE.read_text())
     # Enough packets that the kill comes in the middle of the sweep.

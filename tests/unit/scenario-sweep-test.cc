@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "unit/scenario-test-support.h"
 
+#include "ns3/run-numbers.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/time-resolution.h"
 
@@ -46,6 +47,44 @@ ErrorWith(const std::string& sweep, const std::vector<ScenarioOverride>& overrid
             ResolveRun(scenario, i);
         }
     });
+}
+
+TEST(ScenarioSweep, RepeatsEveryPointWithSeedsFromItsOwnOn)
+{
+    auto text = WithSweep(R"({"scheme.kind": ["ring", "ps"]})");
+    text.insert(text.size() - 1, R"(, "seed": 7, "repeat": 3)");
+    const auto scenario = Read(text);
+    ASSERT_EQ(scenario.runCount, 6U);
+    std::vector<std::string> points;
+    for (uint32_t i = 0; i < scenario.runCount; ++i)
+    {
+        EXPECT_EQ(ResolveRun(scenario, i).seed, 7 + i % 3);
+        points.push_back(DescribePoint(scenario, MakePoint(scenario, i)));
+    }
+    EXPECT_EQ(points[2], "scheme.kind=ring, seed=9");
+    EXPECT_EQ(points[3], "scheme.kind=ps, seed=7");
+    EXPECT_THAT(ErrorWith(R"({"seed": [1, 2]})", {{"repeat", "2"}}),
+                HasSubstr("repeat: the seed is swept already"));
+    EXPECT_THAT(ErrorWith("{}", {{"repeat", "0"}}), HasSubstr("repeat: found 0"));
+    EXPECT_THAT(ErrorWith(R"({"repeat": [1, 2]})"), HasSubstr("cannot be swept"));
+}
+
+TEST(ScenarioSweep, RepeatedPointIsTheSameRunAsItsSeed)
+{
+    // A run's folder is named by its document: it must not know how often the point is repeated.
+    const auto repeated = Read(WithSweep("{}"), {{"repeat", "2"}});
+    const auto single = Read(WithSweep("{}"), {{"seed", "2"}});
+    EXPECT_EQ(MakePoint(repeated, 1).document, MakePoint(single, 0).document);
+}
+
+TEST(RunNumbers, AreNumbersAndRangesInAscendingOrderEachOnce)
+{
+    EXPECT_EQ(ParseRunNumbers("5,0-2,1", 6), (std::vector<uint32_t>{0, 1, 2, 5}));
+    for (const auto* wrong : {"6", "3-2", "1-", "-1", "x", "1,,2", "0-4294967295"})
+    {
+        EXPECT_THAT(ErrorOf([&] { ParseRunNumbers(wrong, 6); }), HasSubstr("--points: found"))
+            << wrong;
+    }
 }
 
 TEST(ScenarioSweep, IsTheProductInTheOrderWritten)

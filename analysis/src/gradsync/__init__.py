@@ -1,2 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Loads, compares and plots what gradsync's simulations wrote."""
+"""gradsync from Python: build scenarios, run them, load their results as data frames, plot them.
+
+    import gradsync
+
+    scenario = gradsync.Scenario(
+        topology=gradsync.spine_leaf(spines=2, leaves=4, hosts_per_leaf=8, host_link="40Gbps"),
+        scheme="ring",
+        job={"gradient": "97MiB"},
+    )
+    results = scenario.sweep("scheme.kind", ["ps", "ring", "rat"]).repeat(5).run("results/mine")
+    results.summary()   # a polars data frame: means and confidence intervals
+    results.messages    # every transfer
+
+Nothing here needs the data-frame library until a table is asked for.
+"""
+
+from gradsync.errors import GradsyncError, ResultsError, ScenarioError, SimulationError
+from gradsync.results import Results, load
+from gradsync.scenario import Scenario
+from gradsync.topologies import fat_tree, link, spine_leaf, star
+
+__all__ = [
+    "GradsyncError",
+    "Results",
+    "ResultsError",
+    "Scenario",
+    "ScenarioError",
+    "SimulationError",
+    "fat_tree",
+    "link",
+    "load",
+    "spine_leaf",
+    "star",
+]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""python -m gradsync plot DIR | compare DIR DIR"""
+"""python -m gradsync plot DIR | export DIR | compare DIR DIR"""
 
 import argparse
 import sys
 from pathlib import Path
 
-from gradsync.errors import ResultsError
+from gradsync.errors import GradsyncError
+from gradsync.results import load
 
 
 def _plot(arguments: argparse.Namespace) -> int:
@@ -13,6 +14,12 @@ def _plot(arguments: argparse.Namespace) -> int:
     from gradsync.plot import plot_results
 
     for path in plot_results(Path(arguments.results)):
+        print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    for path in load(arguments.results).write_parquet():
         print(f"wrote {path}", file=sys.stderr)
     return 0
 
@@ -34,14 +41,17 @@ def main() -> int:
     plot = verbs.add_parser("plot", help="write plot.svg and plot.png into a results folder")
     plot.add_argument("results", metavar="DIR")
     plot.set_defaults(carry_out=_plot)
+    export = verbs.add_parser("export", help="write the tables of a results folder as Parquet")
+    export.add_argument("results", metavar="DIR")
+    export.set_defaults(carry_out=_export)
     compare = verbs.add_parser("compare", help="compare two results folders value by value")
     compare.add_argument("first", metavar="DIR")
     compare.add_argument("second", metavar="DIR")
     compare.set_defaults(carry_out=_compare)
     arguments = parser.parse_args()
     try:
-        return arguments.carry_out(arguments)
-    except ResultsError as error:
+        return int(arguments.carry_out(arguments))
+    except GradsyncError as error:
         print(f"gradsync: {error}", file=sys.stderr)
         return 2
 

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The exception for results that cannot be used."""
+"""The exceptions of this package; each text says what is wrong and where."""
 
 
-class ResultsError(Exception):
-    """A results folder is incomplete or not what it should be; the text says where and why."""
+class GradsyncError(Exception):
+    """What all exceptions of this package have in common."""
+
+
+class ResultsError(GradsyncError):
+    """A results folder is incomplete or not what it should be."""
+
+
+class ScenarioError(GradsyncError):
+    """The program refuses a scenario, or the program itself cannot be found."""
+
+
+class SimulationError(GradsyncError):
+    """A run crashed, was interrupted, or did not finish its exchange."""

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The contents of a results folder, as far as plots need them."""
+"""The contents of a results folder: its manifest, its rows as text, its tables as data frames."""
 
 import csv
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsync.errors import ResultsError
+
+if TYPE_CHECKING:
+    import polars
 
 
 def to_number(text: str) -> float:
@@ -21,30 +26,89 @@ def to_number(text: str) -> float:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of one scenario, in run order, and the scenario."""
+    """The runs of one scenario, in run order, and the scenario.
+
+    The tables (`runs`, `iterations`, `links`, `messages`, `faults`; columns in doc/results.rst) are
+    polars data frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
+    """
 
     folder: Path
     scenario: dict[str, Any]
-    runs: list[dict[str, str]]
+    rows: list[dict[str, str]]
+    """runs.csv as text."""
+    manifest: dict[str, Any] = field(default_factory=dict)
 
     @property
     def swept(self) -> list[str]:
-        """The dotted paths that the scenario sweeps over, in its order."""
-        return list(self.scenario.get("sweep", {}))
+        """The dotted paths that the scenario sweeps over, in its order; repetitions by seed last."""
+        swept = list(self.scenario.get("sweep", {}))
+        repeated = "repeat" in self.scenario and "seed" not in swept
+        return [*swept, "seed"] if repeated else swept
 
     @property
     def hints(self) -> dict[str, Any]:
         """The scenario's `plot` object."""
-        return self.scenario.get("plot", {})
+        return dict(self.scenario.get("plot", {}))
+
+    @cached_property
+    def runs(self) -> "polars.DataFrame":
+        """A row per run: swept values, seed, completion times, counters."""
+        return self._table("runs")
+
+    @cached_property
+    def iterations(self) -> "polars.DataFrame":
+        """A row per run, job and iteration, with the parts of its completion time."""
+        return self._table("iterations")
+
+    @cached_property
+    def links(self) -> "polars.DataFrame":
+        """A row per run and direction of a link, with its load."""
+        return self._table("links")
+
+    @cached_property
+    def messages(self) -> "polars.DataFrame":
+        """A row per transfer, with start and end."""
+        return self._table("messages")
+
+    @cached_property
+    def faults(self) -> "polars.DataFrame":
+        """A row for each time a fault takes hold or lets go."""
+        return self._table("faults")
+
+    def _table(self, name: str) -> "polars.DataFrame":
+        from gradsync import frames
+
+        return frames.read_table(self.folder / f"{name}.csv", self.swept)
+
+    def summary(
+        self, by: Sequence[str] | None = None, value: str = "ict_mean_s"
+    ) -> "polars.DataFrame":
+        """Mean, spread and 95 % confidence interval of a column of `runs`.
+
+        `by`: the columns that tell points apart; by default all swept paths but the seed, so that
+        seeds are repetitions of a point.
+        """
+        from gradsync import frames
+
+        points = [path for path in self.swept if path != "seed"] if by is None else list(by)
+        for column in (*points, value):
+            self.require(column)
+        return frames.summarise(self.runs, points, value)
+
+    def write_parquet(self) -> list[Path]:
+        """Write the tables as Parquet files into the folder, beside the CSV files."""
+        from gradsync import frames
+
+        return frames.write_parquet(self.folder, self.swept)
 
     def numbers(self, column: str) -> list[float]:
-        """A column as numbers, NaN for what is missing."""
-        return [to_number(run[column]) for run in self.runs]
+        """A column of runs.csv as numbers, NaN for what is missing."""
+        return [to_number(row[column]) for row in self.rows]
 
     def require(self, column: str) -> None:
         """Raise ResultsError if runs.csv has no such column."""
-        if column not in self.runs[0]:
-            known = ", ".join(self.runs[0])
+        if column not in self.rows[0]:
+            known = ", ".join(self.rows[0])
             raise ResultsError(
                 f"{self.folder / 'runs.csv'}: there is no column {column}; there are {known}"
             )
@@ -55,16 +119,17 @@ class Results:
         return sum(math.isnan(value) for value in self.numbers("ict_mean_s"))
 
 
-def load(folder: Path) -> Results:
+def load(folder: str | Path) -> Results:
     """Read manifest.json and runs.csv. Raises ResultsError if they are missing or broken."""
+    folder = Path(folder)
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         with open(folder / "runs.csv", newline="", encoding="utf-8") as file:
-            runs = list(csv.DictReader(file))
+            rows = list(csv.DictReader(file))
     except FileNotFoundError as error:
         raise ResultsError(f"{error.filename} is missing: is {folder} a results folder?") from error
     except (OSError, ValueError) as error:
         raise ResultsError(f"{folder}: {error}") from error
-    if not runs:
+    if not rows:
         raise ResultsError(f"{folder / 'runs.csv'} has no runs")
-    return Results(folder, manifest.get("scenario", {}), runs)
+    return Results(folder, manifest.get("scenario", {}), rows, manifest)

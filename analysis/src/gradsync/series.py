@@ -42,10 +42,12 @@ def choose_axes(results: Results) -> Axes:
     """
     hints = results.hints
     swept = results.swept
-    numeric = [p for p in swept if not any(math.isnan(v) for v in results.numbers(p))]
+    numeric = [
+        p for p in swept if p != "seed" and not any(math.isnan(v) for v in results.numbers(p))
+    ]
     x = hints.get("x") or next(iter(numeric), None)
     if "series" in hints:
-        series = (hints["series"],)
+        series: tuple[str, ...] = (hints["series"],)
     else:
         # A column computed from a swept path, such as oversubscription, stands for it as x.
         replaced = numeric[0] if x not in swept and numeric else x
@@ -55,7 +57,7 @@ def choose_axes(results: Results) -> Axes:
         results.require(x)
         if all(math.isnan(value) for value in results.numbers(x)):
             # Words have no place on an axis: a bar for each.
-            x, series = None, tuple(dict.fromkeys((x, *series)))
+            series, x = tuple(dict.fromkeys((x, *series))), None
     axes = Axes(x, hints.get("y", "ict_mean_s"), series)
     for column in (axes.y, *axes.series, *([axes.x] if axes.x else [])):
         results.require(column)
@@ -81,7 +83,7 @@ def _spread(axes: Axes, run: dict[str, str], column: str) -> float:
 def group(results: Results, axes: Axes) -> list[Line]:
     """The lines of the plot, in the order in which they first appear in runs.csv."""
     grouped: dict[str, list[dict[str, str]]] = {}
-    for run in results.runs:
+    for run in results.rows:
         words = [_words(column, run[column]) for column in axes.series]
         # A line without a swept name is called after the scheme that all runs share.
         shared = str(results.scenario.get("scheme", {}).get("kind", "run"))
@@ -91,7 +93,7 @@ def group(results: Results, axes: Axes) -> list[Line]:
         if axes.x:
             points = _repetitions(sorted(runs, key=lambda run: to_number(run[axes.x or ""])), axes.x)
         else:
-            points = [[run] for run in runs]
+            points = [runs]
         lines.append(
             Line(
                 name,

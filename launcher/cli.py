@@ -102,6 +102,20 @@ def _results_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _regress_parser(parser: _Parser) -> None:
+    parser.add_argument(
+        "--scenarios", metavar="DIR", help="scenarios with baselines (scenarios/regression)"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", default="results/regression", help="for results (%(default)s)"
+    )
+    parser.add_argument("--jobs", metavar="N", help="runs at a time (default: every core)")
+    parser.add_argument(
+        "--update", action="store_true", help="show what changed and make it the baseline"
+    )
+    _add_no_install(parser)
+
+
 def _build_parser(parser: _Parser) -> None:
     parser.add_argument("--sanitize", action="store_true", help="the sanitizer build instead")
     _add_no_install(parser)
@@ -116,6 +130,7 @@ _VERBS = {
     "list": ("schemes, topologies and transports", _add_no_install, verbs.list_kinds),
     "plot": ("plot the results of a run again", _plot_parser, verbs.plot),
     "export": ("write the tables of a run as Parquet", _results_parser, verbs.export),
+    "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),
     "build": ("build everything", _build_parser, verbs.build_all),

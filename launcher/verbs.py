@@ -11,7 +11,7 @@ from launcher.errors import BAD_INPUT, OK, LauncherError
 from launcher.packages import BUILD, PLOT, TEST
 from launcher.process import run
 from launcher.tests import run_tests
-from launcher.tree import RELEASE, RESULTS, SANITIZE
+from launcher.tree import RELEASE, RESULTS, ROOT, SANITIZE
 
 _PROGRAM_TARGET = "gradsync-program"
 _SIMULATION_INCOMPLETE = 3
@@ -92,6 +92,18 @@ def plot(arguments: Namespace) -> int:
 def export(arguments: Namespace) -> int:
     """./ns3 export: the tables of a results folder as Parquet."""
     return _on_results(arguments, "export")
+
+
+def regress(arguments: Namespace) -> int:
+    """./ns3 regress: the regression scenarios against their baselines."""
+    install.ensure([BUILD, PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install)
+    build(RELEASE, [_PROGRAM_TARGET])
+    scenarios = arguments.scenarios or str(ROOT / "scenarios" / "regression")
+    options = [f"--scenarios={scenarios}", f"--out={arguments.out}"]
+    options += [f"--jobs={arguments.jobs}"] if arguments.jobs is not None else []
+    options += ["--update"] if arguments.update else []
+    return python_environment.python("-m", "gradsync", "regress", *options)
 
 
 def test(arguments: Namespace) -> int:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""python -m gradsync plot DIR | export DIR | compare DIR DIR"""
+"""python -m gradsync plot DIR | export DIR | compare DIR DIR | regress"""
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from gradsync.errors import GradsyncError
@@ -24,6 +25,26 @@ def _export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _regress(arguments: argparse.Namespace) -> int:
+    from gradsync import regress_report as report
+    from gradsync.regress import Regression
+
+    out = Path(arguments.out)
+    regression = Regression(Path(arguments.scenarios), out)
+    regression.run(arguments.jobs)
+    report.write_junit(regression, out / "junit.xml")
+    report.draw_overlay(regression, out / "overlay.svg")
+    if regression.differences:
+        print(report.table(regression.differences))
+    print(report.verdict(regression))
+    print(f"curves: {out / 'overlay.svg'}, JUnit: {out / 'junit.xml'}")
+    if arguments.update:
+        regression.update()
+        print(f"{regression.baselines}: these are the baselines now")
+        return 0
+    return 1 if regression.differences else 0
+
+
 def _compare(arguments: argparse.Namespace) -> int:
     from gradsync.compare import compare_results
 
@@ -34,7 +55,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 1 if differences else 0
 
 
-def main() -> int:
+def main(command: Sequence[str] | None = None) -> int:
     """Exit code 0 done, 1 the compared results differ, 2 the results cannot be read."""
     parser = argparse.ArgumentParser(prog="gradsync", description=__doc__)
     verbs = parser.add_subparsers(required=True)
@@ -44,11 +65,17 @@ def main() -> int:
     export = verbs.add_parser("export", help="write the tables of a results folder as Parquet")
     export.add_argument("results", metavar="DIR")
     export.set_defaults(carry_out=_export)
+    regress = verbs.add_parser("regress", help="compare the regression scenarios with baselines")
+    regress.add_argument("--scenarios", metavar="DIR", default="scenarios/regression")
+    regress.add_argument("--out", metavar="DIR", default="results/regression")
+    regress.add_argument("--jobs", metavar="N", type=int)
+    regress.add_argument("--update", action="store_true", help="accept what is simulated now")
+    regress.set_defaults(carry_out=_regress)
     compare = verbs.add_parser("compare", help="compare two results folders value by value")
     compare.add_argument("first", metavar="DIR")
     compare.add_argument("second", metavar="DIR")
     compare.set_defaults(carry_out=_compare)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command)
     try:
         return int(arguments.carry_out(arguments))
     except GradsyncError as error:

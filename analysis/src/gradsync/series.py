@@ -64,16 +64,23 @@ def choose_axes(results: Results) -> Axes:
     return axes
 
 
-def _words(column: str, cell: str) -> str:
+def words(column: str, cell: str) -> str:
     """A swept value as part of a line's name; an object by its kind and what else it sets."""
     try:
         value = json.loads(cell)
     except ValueError:
         return cell
     if isinstance(value, dict):
-        others = [f"{key} {item}" for key, item in value.items() if key != "kind"]
-        return " ".join([str(value.get("kind", "")), *others]).strip()
+        return _phrase(value)
+    if isinstance(value, list):
+        parts = [_phrase(item) if isinstance(item, dict) else str(item) for item in value]
+        return " and ".join(parts) or f"no {column.rsplit('.', 1)[-1]}"
     return f"{column.rsplit('.', 1)[-1]} {cell}"
+
+
+def _phrase(section: dict[str, object]) -> str:
+    others = [f"{key} {item}" for key, item in section.items() if key != "kind"]
+    return " ".join([str(section.get("kind", "")), *others]).strip()
 
 
 def _spread(axes: Axes, run: dict[str, str], column: str) -> float:
@@ -84,10 +91,10 @@ def group(results: Results, axes: Axes) -> list[Line]:
     """The lines of the plot, in the order in which they first appear in runs.csv."""
     grouped: dict[str, list[dict[str, str]]] = {}
     for run in results.rows:
-        words = [_words(column, run[column]) for column in axes.series]
+        names = [words(column, run[column]) for column in axes.series]
         # A line without a swept name is called after the scheme that all runs share.
         shared = str(results.scenario.get("scheme", {}).get("kind", "run"))
-        grouped.setdefault(", ".join(words) or shared, []).append(run)
+        grouped.setdefault(", ".join(names) or shared, []).append(run)
     lines = []
     for name, runs in grouped.items():
         if axes.x:

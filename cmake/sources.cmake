@@ -95,6 +95,7 @@ list(APPEND gradsync_sources
   model/scheme/scheme-support.cc
   model/scheme/sparse-all-gather-scheme.cc
   model/scheme/torus-2d-scheme.cc
+  model/scheme/torus-hips-scheme.cc
   model/scheme/two-level-exchange.cc
 )
 list(APPEND gradsync_headers
@@ -134,6 +135,7 @@ list(APPEND gradsync_headers
   model/scheme/scheme.h
   model/scheme/sparse-all-gather-scheme.h
   model/scheme/torus-2d-scheme.h
+  model/scheme/torus-hips-scheme.h
   model/scheme/two-level-exchange.h
 )
 

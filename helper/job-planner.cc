@@ -9,9 +9,69 @@
 #include <fmt/format.h>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+SchemeRequest
+MakeRequest(const JobSpec& job, const WorkerGroups& groups)
+{
+    SchemeRequest request;
+    request.workers = job.workers;
+    request.gradientBytes = job.gradientBytes;
+    request.groups = groups;
+    request.parameters = job.scheme.parameters;
+    return request;
+}
+
+ScenarioError
+MakeError(const JobSpec& job, const SchemeError& error)
+{
+    return {fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name), error.what()};
+}
+
+} // namespace
+
+std::vector<JobSpec>
+SplitJob(JobSpec job, const Topology& topology)
+{
+    const auto& split = job.scheme.scheme->split;
+    std::vector<SchemePart> parts;
+    if (split)
+    {
+        const auto workers = std::span<const uint32_t>(job.endpointOf).first(job.workers);
+        try
+        {
+            parts = split(MakeRequest(job, ComputeWorkerGroups(topology, workers)));
+        }
+        catch (const SchemeError& error)
+        {
+            throw MakeError(job, error);
+        }
+    }
+    if (parts.empty())
+    {
+        return {std::move(job)};
+    }
+    std::vector<JobSpec> jobs;
+    for (auto& part : parts)
+    {
+        auto& own = jobs.emplace_back(job);
+        own.name = fmt::format("{}.{}", job.name, jobs.size() - 1);
+        own.workers = part.workers;
+        own.scheme.parameters = std::move(part.parameters);
+        own.endpointOf.clear();
+        for (const auto rank : part.ranks)
+        {
+            own.endpointOf.push_back(job.endpointOf.at(rank));
+        }
+    }
+    return jobs;
+}
 
 PlannedJob
 PlanJob(const JobSpec& job, const Topology& topology)
@@ -24,19 +84,14 @@ PlanJob(const JobSpec& job, const Topology& topology)
     {
         planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
     }
-    SchemeRequest request;
-    request.workers = job.workers;
-    request.gradientBytes = job.gradientBytes;
-    request.groups = planned.workerGroups;
-    request.parameters = job.scheme.parameters;
     try
     {
-        planned.plan = std::make_shared<const Plan>(job.scheme.scheme->build(request));
+        planned.plan = std::make_shared<const Plan>(
+            job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)));
     }
     catch (const SchemeError& error)
     {
-        throw ScenarioError(fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name),
-                            error.what());
+        throw MakeError(job, error);
     }
     return planned;
 }

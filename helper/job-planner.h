@@ -7,6 +7,7 @@
 #include "ns3/worker-groups.h"
 
 #include <memory>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -19,6 +20,12 @@ struct PlannedJob
     WorkerGroups rankGroups;      //!< over all ranks, dedicated servers included
     double oversubscription{1.0}; //!< the largest of the workers' levels
 };
+
+/**
+ * The jobs that a job of an asynchronous scheme is made of, called "NAME.0", "NAME.1", ...; of
+ * others the job itself. \throws ScenarioError when the scheme cannot run on this request
+ */
+std::vector<JobSpec> SplitJob(JobSpec job, const Topology& topology);
 
 /**
  * Makes the plan of a job on a network.

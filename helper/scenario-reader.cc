@@ -4,6 +4,7 @@
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
 #include "ns3/fault-trace-reader.h"
+#include "ns3/job-planner.h"
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/scenario-error.h"
@@ -12,7 +13,9 @@
 #include "ns3/time-resolution.h"
 #include "ns3/topology-reader.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -130,7 +133,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     {
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
     }
-    run.jobs = ReadJobs(root, *run.topology);
+    for (auto& job : ReadJobs(root, *run.topology))
+    {
+        std::ranges::move(SplitJob(std::move(job), *run.topology), std::back_inserter(run.jobs));
+    }
     if (const auto faults = root.Find("faults"))
     {
         run.faults = ReadFaults(*faults, *run.topology, GetTransport(run.transport.kind), run.jobs);

@@ -58,6 +58,32 @@ BuildGeoHips(const SchemeRequest& request)
     return builder.Build();
 }
 
+/// Mixed-sync: a party waits for nobody else. Its workers, its server and the global server
+/// exchange as one party would.
+std::vector<SchemePart>
+SplitParties(const SchemeRequest& request)
+{
+    CheckRequest(request);
+    std::vector<SchemePart> parts;
+    if (request.parameters.Get<std::string>("sync") != "mixed")
+    {
+        return parts;
+    }
+    const auto parties = SplitWorkers(request, "parties");
+    for (uint32_t party = 0; party < parties.size(); ++party)
+    {
+        SchemePart part{parties[party],
+                        static_cast<uint32_t>(parties[party].size()),
+                        request.parameters};
+        part.ranks.push_back(request.workers + party);
+        part.ranks.push_back(request.workers + static_cast<uint32_t>(parties.size()));
+        part.parameters.Set("parties", int64_t{1});
+        part.parameters.Set("sync", std::string("full"));
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
 } // namespace
 
 Scheme
@@ -65,8 +91,7 @@ MakeGeoHipsScheme()
 {
     return {
         "geo-hips",
-        "HiPS of GeoMX, full-sync: workers to the server of their party, parties to a global one, "
-        "and back",
+        "HiPS of GeoMX: workers to the server of their party, parties to a global one, and back",
         "Li et al. 2020 (GeoMX)",
         {
             {"parties",
@@ -76,10 +101,16 @@ MakeGeoHipsScheme()
              {},
              1,
              65536},
+            {"sync",
+             std::string("full"),
+             "full: the global server answers when all parties have come; mixed: it answers every "
+             "party at once, and parties go through their iterations each at its own pace",
+             {"full", "mixed"}},
             MakePipelineChunksSpec(1, "pieces of the gradient that travel one by one"),
         },
         CountServers,
         BuildGeoHips,
+        SplitParties,
     };
 }
 

@@ -13,43 +13,47 @@ namespace ns3::gradsync
 namespace
 {
 
+/// Servers: the NICs of all boxes, each with memory and a processor core of its own.
 uint32_t
-CountBoxes(const ParameterSet& parameters)
+CountBoxNics(const ParameterSet& parameters)
 {
-    return GetCount(parameters, "boxes", 1);
+    return CountChunks(GetCount(parameters, "boxes", 1), GetCount(parameters, "nics", 1));
 }
 
-/// Chunks of `chunkBytes`, the last one smaller, but at least one for every box.
+/// Chunks of `chunkBytes`, the last one smaller, but at least one for every NIC of every box.
 uint32_t
-CountPieces(const SchemeRequest& request, uint32_t boxes)
+CountPieces(const SchemeRequest& request, uint32_t boxNics)
 {
     const auto bytes = GetCount(request.parameters, "chunkBytes", 1);
     const uint64_t pieces = (request.gradientBytes - 1) / bytes + 1;
     const auto limited = static_cast<uint32_t>(std::min<uint64_t>(pieces, UINT32_MAX));
-    return CountTrackedChunks(request.workers + boxes, std::max(limited, boxes), 1);
+    return CountTrackedChunks(request.workers + boxNics, std::max(limited, boxNics), 1);
 }
 
-/// Ranks: the workers, then a box per rack. Box c mod R sums chunk c over the racks.
+/// Ranks: the workers, then the NICs of the box of the first rack, of the second, ... NIC c mod n
+/// of each box handles chunk c, and box c / n mod R sums it over the racks.
 Plan
 BuildParameterHub(const SchemeRequest& request)
 {
     CheckRequest(request);
     const auto racks = SplitWorkers(request, "boxes");
     const auto boxCount = static_cast<uint32_t>(racks.size());
-    const auto pieces = CountPieces(request, boxCount);
+    const auto nics = GetCount(request.parameters, "nics", 1);
+    const auto boxNics = CountBoxNics(request.parameters);
+    const auto pieces = CountPieces(request, boxNics);
     const auto layout = ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes);
-    auto boxes = CountUp(boxCount);
-    for (auto& box : boxes)
-    {
-        box += request.workers;
-    }
-    DataflowBuilder builder(request.workers + boxCount, request.workers, layout);
+    DataflowBuilder builder(request.workers + boxNics, request.workers, layout);
     GroupExchange among(builder, layout, ExchangeStyle::Direct);
     for (uint32_t chunk = 0; chunk < pieces; ++chunk)
     {
         if (layout.GetBytes(chunk, 1) == 0)
         {
             continue;
+        }
+        auto boxes = CountUp(boxCount);
+        for (auto& box : boxes)
+        {
+            box = request.workers + box * nics + chunk % nics;
         }
         for (uint32_t rack = 0; rack < boxCount; ++rack)
         {
@@ -58,7 +62,7 @@ BuildParameterHub(const SchemeRequest& request)
                 builder.AddReduce(worker, boxes[rack], chunk, 1);
             }
         }
-        const std::vector<Slice> slice = {{chunk % boxCount, chunk, 1}};
+        const std::vector<Slice> slice = {{chunk / nics % boxCount, chunk, 1}};
         among.AddReduceScatter(boxes, slice);
         among.AddAllGather(boxes, slice);
         for (uint32_t rack = 0; rack < boxCount; ++rack)
@@ -84,11 +88,19 @@ MakeParameterHubScheme()
         {
             {"boxes",
              int64_t{2},
-             "boxes, each a dedicated server: one for every group of the innermost level with so "
+             "boxes of dedicated servers: one for every group of the innermost level with so "
              "many groups, else for equal blocks of ranks",
              {},
              1,
              65536},
+            {"nics",
+             int64_t{1},
+             "NICs of a box, each a dedicated server; the paper's boxes have 10. 1: one server, "
+             "with "
+             "whatever ports the topology gives it",
+             {},
+             1,
+             1024},
             {"chunkBytes",
              int64_t{32768},
              "bytes of a chunk, which is sent, summed and answered on its own",
@@ -96,7 +108,7 @@ MakeParameterHubScheme()
              1,
              1 << 20},
         },
-        CountBoxes,
+        CountBoxNics,
         BuildParameterHub,
     };
 }

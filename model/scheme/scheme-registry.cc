@@ -25,6 +25,7 @@
 #include "ns3/scheme.h"
 #include "ns3/sparse-all-gather-scheme.h"
 #include "ns3/torus-2d-scheme.h"
+#include "ns3/torus-hips-scheme.h"
 
 #include <algorithm>
 #include <utility>
@@ -67,6 +68,7 @@ GetSchemes()
         MakeRingScheme(),
         MakeSparseAllGatherScheme(),
         MakeTorus2dScheme(),
+        MakeTorusHipsScheme(),
     };
     return schemes;
 }

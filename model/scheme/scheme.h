@@ -71,6 +71,14 @@ struct SchemeRequest
     ParameterSet parameters;
 };
 
+/// A part of an exchange that goes through its iterations on its own.
+struct SchemePart
+{
+    std::vector<uint32_t> ranks; //!< of the whole: workers, then dedicated servers; others' too
+    uint32_t workers;
+    ParameterSet parameters; //!< for the plan of this part
+};
+
 /**
  * An exchange scheme: a pure function from a request to a plan, with what users need to know of it.
  * One file per scheme defines one of these; nothing about a scheme lives anywhere else.
@@ -85,6 +93,12 @@ struct Scheme
     std::function<uint32_t(const ParameterSet&)> countServers;
     /// \throws SchemeError when the request cannot be met
     std::function<Plan(const SchemeRequest&)> build;
+    /**
+     * Of schemes that are asynchronous: the parts that do not wait for each other, each of which is
+     * built and run as a job of its own. Empty: one synchronous whole, as schemes without it are.
+     * \throws SchemeError as build
+     */
+    std::function<std::vector<SchemePart>(const SchemeRequest&)> split{};
 };
 
 /// All schemes, sorted by name.

@@ -240,6 +240,51 @@ TEST_F(FluidScheme, HipsOnABcubeTakesTheTimeOfTheReference)
     }
 }
 
+TEST_F(FluidScheme, HipsOnATorusUsesAllPorts)
+{
+    // 3 x 3 servers with a link to each of 4 neighbours: 2(N-1)/N over 2 or 4 streams.
+    std::vector<NodeId> hosts;
+    for (uint32_t rank = 0; rank < 9; ++rank)
+    {
+        hosts.push_back(AddNode(NodeKind::Host, 0));
+    }
+    for (uint32_t rank = 0; rank < 9; ++rank)
+    {
+        AddLink(hosts[rank], hosts[rank / 3 * 3 + (rank + 1) % 3], HOST_RATE);
+        AddLink(hosts[rank], hosts[(rank + 3) % 9], HOST_RATE);
+    }
+    ExpectTau(8.0 / 9, "torus-hips", 9, {{"bothDirections", false}});
+    ExpectTau(4.0 / 9, "torus-hips", 9, {});
+}
+
+TEST_F(FluidScheme, RingsOnRailsUseAllNics)
+{
+    // 4 servers of 2 accelerators, each with a NIC on the switch of its rail, joined by a core: two
+    // rings of K/2, of which every NIC carries one, 2(w-1)/w K/2.
+    const auto core = AddNode(NodeKind::Switch, 2);
+    std::vector<NodeId> rails;
+    for (uint32_t rail = 0; rail < 2; ++rail)
+    {
+        rails.push_back(AddNode(NodeKind::Switch, 1));
+        AddLink(rails.back(), core, HOST_RATE);
+    }
+    for (uint32_t server = 0; server < 4; ++server)
+    {
+        const auto inside = AddNode(NodeKind::NvSwitch, 0);
+        for (uint32_t gpu = 0; gpu < 2; ++gpu)
+        {
+            const auto node = AddNode(NodeKind::Accelerator, 0);
+            AddLink(node, inside, 8 * HOST_RATE);
+            AddLink(node, rails[gpu], HOST_RATE);
+        }
+    }
+    ExpectTau(7.0 / 8,
+              "multi-ring",
+              8,
+              {{"order", std::string("rails")}},
+              {MakeLevel("server", Repeat(4, 2), 1.0)});
+}
+
 TEST_F(FluidScheme, BlueConnectOnTwoServersOfTwoTakesTheTimeOfTheReference)
 {
     // 2(p1-1)/p1 / 8 + 2(p2-1)/p2: the p1 rings of the second stage share the NIC.
@@ -327,6 +372,20 @@ class FluidGeo : public FluidScheme
         return Run("geo-hips", MakeRequest("geo-hips", 8, 93'950'000));
     }
 };
+
+TEST_F(FluidScheme, ParameterHubOfTenNicsKeepsUpWithItsRack)
+{
+    // 16 workers and 10 NICs of the same rate: one way max(1, 16/10) tau; both ways overlap but for
+    // the first of 2 chunks a NIC.
+    MakeServers(0, 0, 26);
+    const uint64_t gradient = 20 << 10;
+    const auto request = MakeRequest(
+        "parameter-hub",
+        16,
+        gradient,
+        {{"boxes", int64_t{1}}, {"nics", int64_t{10}}, {"chunkBytes", int64_t{1 << 10}}});
+    EXPECT_NEAR(Run("parameter-hub", request), 1.5 * 1.6 * gradient * 1e-6, 1e-9);
+}
 
 TEST_F(FluidGeo, TakesTheTimeOfTheReferenceOverASlowUplink)
 {

@@ -44,6 +44,42 @@ TEST(ScenarioRunner, GivesTheTimeOfTheRing)
     EXPECT_EQ(result.links.size(), 8U);
 }
 
+TEST(ScenarioRunner, RunsThePartiesOfAMixedSyncEachAtItsOwnPace)
+{
+    // Two parties of two workers and a server, 1 Gb/s inside; the links to the global server's site
+    // have 1 Gb/s and 250 Mb/s, that server 10 Gb/s. With tau = 8 ms a party takes
+    // 2 (2 tau + tau / 1) = 6 tau or 2 (2 tau + 4 tau) = 12 tau; full-sync is the slower one's.
+    const std::string text = R"({
+      "topology": {"kind": "graph",
+        "nodes": [{"name": "a", "kind": "switch", "tier": 1}, {"name": "b", "kind": "switch", "tier": 1},
+                  {"name": "core", "kind": "switch", "tier": 2},
+                  {"name": "a0", "kind": "host"}, {"name": "a1", "kind": "host"}, {"name": "as", "kind": "host"}, {"name": "b0", "kind": "host"}, {"name": "b1", "kind": "host"},
+                  {"name": "bs", "kind": "host"}, {"name": "global", "kind": "host"}],
+        "links": [{"a": "a", "b": "core", "rate": "1Gbps"}, {"a": "b", "b": "core", "rate": "250Mbps"},
+                  {"a": "global", "b": "core", "rate": "10Gbps"},
+                  {"a": "a0", "b": "a", "rate": "1Gbps"}, {"a": "a1", "b": "a", "rate": "1Gbps"},
+                  {"a": "as", "b": "a", "rate": "1Gbps"}, {"a": "b0", "b": "b", "rate": "1Gbps"},
+                  {"a": "b1", "b": "b", "rate": "1Gbps"}, {"a": "bs", "b": "b", "rate": "1Gbps"}]},
+      "transport": "fluid",
+      "job": {"gradient": "1MB", "iterations": 3,
+              "endpoints": ["a0", "a1", "b0", "b1", "as", "bs", "global"]},
+      "scheme": {"kind": "geo-hips", "sync": "full"}})";
+    const auto full = Simulate({}, text);
+    ASSERT_EQ(full.iterations.size(), 3U);
+    EXPECT_NEAR(full.duration.GetSeconds(), 3 * 12 * 8e-3, 1e-4);
+    const auto mixed = Simulate({{"scheme.sync", "mixed"}}, text);
+    ASSERT_EQ(mixed.iterations.size(), 6U);
+    ASSERT_EQ(mixed.jobs.size(), 2U);
+    EXPECT_EQ(mixed.jobs[1].name, "job0.1");
+    EXPECT_NEAR(mixed.duration.GetSeconds(), 3 * 12 * 8e-3, 1e-4);
+    for (const auto& record : mixed.iterations)
+    {
+        EXPECT_NEAR((record.end - record.start).GetSeconds(),
+                    (record.job == 0 ? 6 : 12) * 8e-3,
+                    1e-4);
+    }
+}
+
 TEST(ScenarioRunner, CountsBytesBetweenRacks)
 {
     const auto result =

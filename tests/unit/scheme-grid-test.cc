@@ -2,6 +2,7 @@
 // The schemes that exchange in one dimension of a grid after the other.
 #include "unit/scheme-test-support.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace ns3::gradsync
@@ -359,6 +360,72 @@ TEST(MultiRingScheme, GoesAroundWithTheStridesOfTheRings)
     for (const auto& operation : plan.GetOperations())
     {
         EXPECT_EQ(operation.dst, (operation.src + strides.at(operation.stream)) % 8);
+    }
+}
+
+TEST(MultiRingScheme, EntersAndLeavesServersByTheRailOfTheRing)
+{
+    // 4 servers of 3. Ring 1 passes the first as 1, 2, 0 and the second as 0, 2, 1 (from 3): out of
+    // rank 0 into rank 3, the same accelerator; out of 4 into 7, and so on.
+    const auto request = MakeRequest("multi-ring",
+                                     12,
+                                     36 * SHARD_BYTES,
+                                     {{"order", std::string("rails")}, {"rings", int64_t{3}}},
+                                     {MakeLevel("server", Repeat(4, 3), 1.0)});
+    const auto plan = BuildPlan("multi-ring", request);
+    EXPECT_THAT(plan, IsAllReduce());
+    std::vector<uint32_t> next(12);
+    for (const auto& operation : plan.GetOperations())
+    {
+        if (operation.src / 3 != operation.dst / 3)
+        {
+            EXPECT_EQ(operation.src % 3, operation.dst % 3); // it stays on its rail
+        }
+        if (operation.stream == 1)
+        {
+            next[operation.src] = operation.dst;
+        }
+    }
+    EXPECT_THAT(next, testing::ElementsAre(3, 2, 0, 5, 7, 4, 9, 8, 6, 11, 1, 10));
+    EXPECT_THAT(ComputePlanStatistics(plan).sentBytes,
+                Each(2 * 3 * SHARD_BYTES * 11)); // 2(w-1)K/w
+}
+
+TEST(TorusHipsScheme, IsAnAllReduceOnAnyRacks)
+{
+    ExpectAllReduceOnAnyRacks("torus-hips", {{"pipelineChunks", int64_t{2}}});
+}
+
+TEST(TorusHipsScheme, SendsToNeighboursOnlyAsTheClosedForms)
+{
+    // 3 x 4 x 2: x = rank mod 3, y = rank / 3 mod 4, z = rank / 12.
+    const auto request = MakeRequest("torus-hips",
+                                     24,
+                                     6 * 24 * SHARD_BYTES,
+                                     {{"dimensions", std::vector<double>{3, 4, 2}}});
+    const auto plan = BuildPlan("torus-hips", request);
+    for (const auto& operation : plan.GetOperations())
+    {
+        const auto distance = [&operation](uint32_t stride, uint32_t size) {
+            const uint32_t step =
+                (operation.dst / stride % size + size - operation.src / stride % size) % size;
+            return std::min(step, size - step);
+        };
+        const uint32_t hops = distance(1, 3) + distance(3, 4) + distance(12, 2);
+        EXPECT_EQ(hops, operation.IsTransfer() ? 1u : 0u);
+    }
+    const auto statistics = ComputePlanStatistics(plan);
+    EXPECT_THAT(statistics.sentBytes, Each(2 * 6 * SHARD_BYTES * 23)); // 2(w-1)K/w
+    EXPECT_EQ(statistics.GetLongestChain(), 2u * (2 + 3 + 1));         // rings, there and back
+}
+
+TEST(TorusHipsScheme, RejectsDimensionsThatAreNoTorus)
+{
+    for (const auto& dimensions : {std::vector<double>{3, 4}, {2.5, 4}, {0, 12}, {16}})
+    {
+        const auto request = MakeRequest("torus-hips", 10, 600, {{"dimensions", dimensions}});
+        EXPECT_THAT([&] { BuildPlan("torus-hips", request); },
+                    ThrowsMessage<SchemeError>(HasSubstr("whose product is the 10 workers")));
     }
 }
 

@@ -267,6 +267,50 @@ TEST(ParameterHubScheme, MovesAndChainsAsTheClosedForms)
     }
 }
 
+TEST(ParameterHubScheme, SpreadsChunksOverTheNicsOfItsBoxes)
+{
+    // 2 boxes of 10 NICs, 20 chunks: each NIC handles 2 of them, K/10, for the 4 workers of its
+    // rack, and sums one of the 2 for both racks: 4 K/10 answers, K/20 to the other box, K/20 back.
+    const auto statistics = ComputeStatistics(
+        "parameter-hub",
+        MakeRequest("parameter-hub",
+                    8,
+                    2000,
+                    {{"boxes", int64_t{2}}, {"nics", int64_t{10}}, {"chunkBytes", int64_t{100}}},
+                    MakeLevels("rack", 2, 4)));
+    ASSERT_EQ(statistics.sentBytes.size(), 28u);
+    for (uint32_t rank = 0; rank < 28; ++rank)
+    {
+        EXPECT_EQ(statistics.sentBytes[rank], rank < 8 ? 2000u : 800u + 200u);
+        EXPECT_EQ(statistics.receivedBytes[rank], rank < 8 ? 2000u : 800u + 200u);
+    }
+    EXPECT_EQ(statistics.GetLongestChain(), 4u);
+}
+
+TEST(GeoHipsScheme, MixedSyncSplitsIntoPartiesThatExchangeAlone)
+{
+    // 7 workers in parties of 3 and 4, their servers 7 and 8, the global server 9.
+    auto request = MakeRequest("geo-hips",
+                               7,
+                               1200,
+                               {{"sync", std::string("mixed")}},
+                               {MakeLevel("rack", {3, 4}, 1.0)});
+    const auto& scheme = *FindScheme("geo-hips");
+    const auto parts = scheme.split(request);
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_THAT(parts[0].ranks, testing::ElementsAre(0, 1, 2, 7, 9));
+    EXPECT_THAT(parts[1].ranks, testing::ElementsAre(3, 4, 5, 6, 8, 9));
+    EXPECT_EQ(parts[1].workers, 4u);
+    // Pushes of 3 or 4 workers and of a server, and back.
+    auto part = MakeRequest("geo-hips", 4, 1200);
+    part.parameters = parts[1].parameters;
+    EXPECT_EQ(scheme.countServers(part.parameters), 2u);
+    EXPECT_THAT(BuildPlan("geo-hips", part), IsAllReduce());
+    EXPECT_EQ(ComputeStatistics("geo-hips", part).transferCount, 10u);
+    request.parameters.Set("sync", std::string("full"));
+    EXPECT_TRUE(scheme.split(request).empty());
+}
+
 TEST(ParameterHubScheme, CutsTheGradientInChunksOfTheGivenSize)
 {
     // 100,000 B in chunks of at most 32 KiB: 4, for 6 workers 24 pushes, and 24 answers.

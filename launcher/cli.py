@@ -94,11 +94,41 @@ def _plan_parser(parser: _Parser) -> None:
 
 def _plot_parser(parser: _Parser) -> None:
     parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        choices=("ict", "messages", "links", "bytes", "timeline"),
+        help="a picture KIND.svg of what happened inside of runs, instead of plot.svg; repeatable",
+    )
+    parser.add_argument("--run", metavar="N", help="of --kind: which run (the first that finished)")
+    parser.add_argument("--out", metavar="FILE", help="of --kind: where to (.svg, .pdf or .png)")
     _add_no_install(parser)
 
 
 def _results_parser(parser: _Parser) -> None:
     parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
+    _add_no_install(parser)
+
+
+def _sweep_parser(parser: _Parser) -> None:
+    _add_scenario(parser, "scenario file (JSON)")
+    parser.add_argument("--out", metavar="DIR", help="results folder (default: results/<name>)")
+    parser.add_argument("--cores", metavar="N", help="cores to use, or jobs at a time on a cluster")
+    parser.add_argument(
+        "--runs-per-job", metavar="N", help="runs in a job (default: 8 jobs for each core)"
+    )
+    parser.add_argument("--threads", metavar="N", help="runs at a time within a job (1)")
+    parser.add_argument("--executor", metavar="NAME", help="Snakemake's executor, such as slurm")
+    parser.add_argument("--no-resume", action="store_true", help="repeat runs that are done")
+    parser.add_argument("--no-plot", action="store_true", help="write no plot.svg and plot.png")
+    parser.add_argument(
+        "--snakemake",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="an option for Snakemake itself, e.g. --snakemake=--profile=cluster; may be repeated",
+    )
     _add_no_install(parser)
 
 
@@ -124,6 +154,7 @@ def _build_parser(parser: _Parser) -> None:
 # Verb: (one line of help, adds its options, carries it out).
 _VERBS = {
     "run": ("simulate a scenario and plot its results", _run_parser, verbs.run_scenario),
+    "sweep": ("simulate a large sweep, here or on a cluster", _sweep_parser, verbs.sweep),
     "describe": ("tell what a scenario would simulate", _file_parser, verbs.describe),
     "validate": ("check a scenario and its plans", _file_parser, verbs.validate),
     "plan": ("print, verify, draw or export a plan", _plan_parser, verbs.plan),

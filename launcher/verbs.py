@@ -86,7 +86,11 @@ def _on_results(arguments: Namespace, verb: str, *options: str) -> int:
 
 def plot(arguments: Namespace) -> int:
     """./ns3 plot: draw results again."""
-    return _on_results(arguments, "plot")
+    options = [f"--kind={kind}" for kind in arguments.kind]
+    for name in ("run", "out"):
+        value = getattr(arguments, name)
+        options += [f"--{name}={value}"] if value is not None else []
+    return _on_results(arguments, "plot", *options)
 
 
 def export(arguments: Namespace) -> int:
@@ -104,6 +108,25 @@ def regress(arguments: Namespace) -> int:
     options += [f"--jobs={arguments.jobs}"] if arguments.jobs is not None else []
     options += ["--update"] if arguments.update else []
     return python_environment.python("-m", "gradsync", "regress", *options)
+
+
+def sweep(arguments: Namespace) -> int:
+    """./ns3 sweep: a scenario as a Snakemake workflow, on all cores or on a cluster."""
+    install.ensure([BUILD, PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install, python_environment.SWEEP)
+    build(RELEASE, [_PROGRAM_TARGET])
+    out = Path(arguments.out) if arguments.out else RESULTS / Path(arguments.scenario).stem
+    options = [arguments.scenario, f"--out={out}", *_overrides(arguments)]
+    for name in ("cores", "runs_per_job", "threads", "executor"):
+        value = getattr(arguments, name)
+        if value is not None:
+            options.append(f"--{name.replace('_', '-')}={value}")
+    options += ["--no-resume"] if arguments.no_resume else []
+    options += [f"--snakemake={option}" for option in arguments.snakemake]
+    code = python_environment.python("-m", "gradsync", "sweep", *options)
+    if code in (OK, _SIMULATION_INCOMPLETE) and not arguments.no_plot:
+        code = python_environment.python("-m", "gradsync", "plot", str(out)) or code
+    return code
 
 
 def test(arguments: Namespace) -> int:

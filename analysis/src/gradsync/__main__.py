@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""python -m gradsync plot DIR | export DIR | compare DIR DIR | regress"""
+"""python -m gradsync plot DIR | export DIR | compare DIR DIR | regress | sweep S"""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gradsync.errors import GradsyncError
+from gradsync.errors import GradsyncError, SimulationError
 from gradsync.results import load
 
 
 def _plot(arguments: argparse.Namespace) -> int:
     # Imported here: comparing needs no plotting library.
+    if arguments.kind:
+        from gradsync.plot_kinds import plot_kind
+
+        out = Path(arguments.out) if arguments.out else None
+        for kind in arguments.kind:
+            path = plot_kind(load(arguments.results), kind, arguments.run, out)
+            print(f"wrote {path}", file=sys.stderr)
+        return 0
     from gradsync.plot import plot_results
 
     for path in plot_results(Path(arguments.results)):
@@ -45,6 +53,36 @@ def _regress(arguments: argparse.Namespace) -> int:
     return 1 if regression.differences else 0
 
 
+def _sweep(arguments: argparse.Namespace) -> int:
+    from gradsync.sweep import Sweep, default_cores, run_sweep
+
+    out = arguments.out or Path("results") / Path(arguments.scenario).stem
+    sweep = Sweep(
+        Path(arguments.scenario),
+        Path(out),
+        arguments.set,
+        arguments.cores or default_cores(),
+        arguments.runs_per_job,
+        arguments.threads,
+        arguments.executor,
+        arguments.snakemake,
+    )
+    return run_sweep(sweep, not arguments.no_resume)
+
+
+def _add_sweep_options(parser: argparse.ArgumentParser) -> None:
+    """The options of a sweep."""
+    parser.add_argument("scenario", metavar="SCENARIO")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
+    parser.add_argument("--out", metavar="DIR")
+    parser.add_argument("--cores", metavar="N", type=int)
+    parser.add_argument("--runs-per-job", metavar="N", type=int)
+    parser.add_argument("--threads", metavar="N", type=int, default=1)
+    parser.add_argument("--executor", metavar="NAME")
+    parser.add_argument("--no-resume", action="store_true")
+    parser.add_argument("--snakemake", action="append", default=[], metavar="OPTION")
+
+
 def _compare(arguments: argparse.Namespace) -> int:
     from gradsync.compare import compare_results
 
@@ -56,11 +94,14 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def main(command: Sequence[str] | None = None) -> int:
-    """Exit code 0 done, 1 the compared results differ, 2 the results cannot be read."""
+    """Exit code 0 done, 1 results differ or a run crashed, 2 bad input, 3 an exchange did not finish."""
     parser = argparse.ArgumentParser(prog="gradsync", description=__doc__)
     verbs = parser.add_subparsers(required=True)
     plot = verbs.add_parser("plot", help="write plot.svg and plot.png into a results folder")
     plot.add_argument("results", metavar="DIR")
+    plot.add_argument("--kind", action="append", default=[], metavar="KIND")
+    plot.add_argument("--run", type=int, metavar="N")
+    plot.add_argument("--out", metavar="FILE")
     plot.set_defaults(carry_out=_plot)
     export = verbs.add_parser("export", help="write the tables of a results folder as Parquet")
     export.add_argument("results", metavar="DIR")
@@ -71,6 +112,9 @@ def main(command: Sequence[str] | None = None) -> int:
     regress.add_argument("--jobs", metavar="N", type=int)
     regress.add_argument("--update", action="store_true", help="accept what is simulated now")
     regress.set_defaults(carry_out=_regress)
+    sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
+    _add_sweep_options(sweep)
+    sweep.set_defaults(carry_out=_sweep)
     compare = verbs.add_parser("compare", help="compare two results folders value by value")
     compare.add_argument("first", metavar="DIR")
     compare.add_argument("second", metavar="DIR")
@@ -80,7 +124,7 @@ def main(command: Sequence[str] | None = None) -> int:
         return int(arguments.carry_out(arguments))
     except GradsyncError as error:
         print(f"gradsync: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, SimulationError) else 2
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ def _draw_lines(panel: Panel, lines: list[Line], divisor: float, size: float = 1
             [value / divisor for value in line.y],
             color=look.colour,
             linewidth=look.width * size,
+            linestyle=look.line,
             marker=look.marker,
             markersize=look.marker_size * size,
             markeredgecolor="white",
@@ -148,7 +149,12 @@ def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) ->
     values = [line.y[0] / divisor for line in lines]
     names = [style.series_label(line.name) for line in lines]
     colours = [styles[line.name].colour for line in lines]
-    bars = panel.barh(names, values, color=colours, height=0.6)
+    spread = [
+        [max(0.0, (line.y[0] - line.low[0]) / divisor) for line in lines],
+        [max(0.0, (line.high[0] - line.y[0]) / divisor) for line in lines],
+    ]
+    has_spread = any(high > 0 for side in spread for high in side)
+    bars = panel.barh(names, values, color=colours, height=0.6, xerr=spread if has_spread else None)
     panel.bar_label(bars, labels=[f"{v:.4g}" for v in values], padding=4, color=style.INK)
     panel.invert_yaxis()
     panel.grid(False)
@@ -195,8 +201,10 @@ def draw(results: Results) -> Figure:
     return figure
 
 
-def _save(figure: Figure, path: Path, **options: Any) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure, in the format that the name says, and rename it into place."""
     unfinished = path.with_name(f".{path.name}.part")
+    options: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
     figure.savefig(unfinished, format=path.suffix[1:], **options)
     os.replace(unfinished, path)
 
@@ -210,7 +218,7 @@ def plot_results(folder: Path) -> list[Path]:
     svg, png = folder / "plot.svg", folder / "plot.png"
     with plt.rc_context(style.RC_PARAMS):
         figure = draw(results)
-        _save(figure, svg, metadata={"Date": None})
-        _save(figure, png)
+        save(figure, svg)
+        save(figure, png)
         plt.close(figure)
     return [svg, png]

@@ -14,6 +14,7 @@ class SeriesStyle:
     width: float = 1.7
     marker_size: float = 5.5
     order: float = 3.0
+    line: str = "-"
 
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; the marker says it again. Ring
@@ -24,17 +25,33 @@ _SCHEMES = {
     "rat": SeriesStyle("#009E73", "^", width=1.5, marker_size=5.5, order=3.5),
     "hierarchical": SeriesStyle("#CC79A7", "D", marker_size=5.0),
 }
-_OTHERS = tuple(
-    SeriesStyle(colour, marker)
-    for colour, marker in (
-        ("#56B4E9", "v"),
-        ("#E69F00", "P"),
-        ("#555555", "X"),
-        ("#882255", "p"),
-        ("#999933", "h"),
-        ("#332288", "<"),
-    )
+# The other schemes share eight colours; marker and line tell those of one colour apart.
+_MORE_SCHEMES = (
+    "halving-doubling k-nomial double-binary-tree blueconnect torus-2d mesh-2d bcube-hips multi-ring "
+    "plink byteps ps-ring geo-hips parameter-hub butterfly all-gather reduce-scatter all-to-all "
+    "broadcast reduce barrier sparse-all-gather passing switchml atp netreduce auto torus-hips"
+).split()
+_PALETTE = (
+    "#56B4E9",
+    "#E69F00",
+    "#555555",
+    "#882255",
+    "#999933",
+    "#332288",
+    "#117733",
+    "#AA4499",
 )
+_MARKERS = "vPXph<>*d"
+_LINES = ("-", "--", ":", "-.")
+
+
+def _further(index: int) -> SeriesStyle:
+    colour = _PALETTE[index % len(_PALETTE)]
+    turn = index // len(_PALETTE)
+    return SeriesStyle(colour, _MARKERS[index % len(_MARKERS)], line=_LINES[turn % len(_LINES)])
+
+
+_SCHEMES |= {name: _further(index) for index, name in enumerate(_MORE_SCHEMES)}
 _NAMES = {"ps": "Parameter server", "ring": "Ring", "rat": "RAT", "hierarchical": "Hierarchical"}
 
 INK = "#222222"
@@ -90,7 +107,7 @@ def series_styles(names: Iterable[str]) -> dict[str, SeriesStyle]:
         if name in _SCHEMES:
             styles[name] = _SCHEMES[name]
         else:
-            styles[name] = _OTHERS[others % len(_OTHERS)]
+            styles[name] = _further(others)
             others += 1
     return styles
 

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Pictures of what happens inside of runs: messages, links, workers."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
+import numpy as np  # noqa: E402
+import polars as pl  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.cm import ScalarMappable  # noqa: E402
+from matplotlib.collections import LineCollection  # noqa: E402
+from matplotlib.colors import Normalize  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.patches import Patch  # noqa: E402
+
+from gradsync import columns, style  # noqa: E402
+from gradsync.errors import ResultsError  # noqa: E402
+from gradsync.layout import place  # noqa: E402
+from gradsync.pick import describe_run, name_of, pick_comparison, pick_run  # noqa: E402
+from gradsync.plot import draw, save  # noqa: E402
+from gradsync.results import Results  # noqa: E402
+
+_MOST_WORKERS = 64
+_MOST_LABELS = 24
+_SEND, _RECEIVE, _COMPUTE = "#0072B2", "#E69F00", "#BBBBBB"
+
+
+def _rows(results: Results, table: pl.DataFrame, name: str, runs: list[int]) -> pl.DataFrame:
+    rows = table.filter(pl.col("run").is_in(runs))
+    if rows.is_empty():
+        path = results.folder / name
+        raise ResultsError(f"{path}: nothing was recorded; see `results` in doc/scenario.rst")
+    return rows
+
+
+def _title(figure: Figure, results: Results, text: str) -> None:
+    title = results.hints.get("title") or results.scenario.get("title") or results.folder.name
+    figure.suptitle(f"{title}\n{text}", x=0.012, ha="left", fontsize=10)
+
+
+def draw_messages(results: Results, run: int | None) -> Figure:
+    """The share of messages delivered within a time, for each scheme of one point of the sweep."""
+    runs = pick_comparison(results, run)
+    messages = _rows(results, results.messages, "messages.csv", runs)
+    names = {number: name_of(results, number) for number in runs}
+    looks = style.series_styles(dict.fromkeys(names.values()))
+    times = messages.select("run", (pl.col("end_s") - pl.col("start_s")).alias("time"))
+    divisor, unit = columns.scale("ict_mean_s", times["time"].to_list())
+    figure, panel = plt.subplots(figsize=(6.2, 4), layout="constrained")
+    for name in dict.fromkeys(names.values()):
+        own = [number for number, called in names.items() if called == name]
+        values = np.sort(times.filter(pl.col("run").is_in(own))["time"].to_numpy()) / divisor
+        share = np.arange(1, len(values) + 1) / len(values)
+        look = looks[name]
+        panel.step(
+            np.concatenate(([values[0]], values)),
+            np.concatenate(([0.0], share)),
+            where="post",
+            color=look.colour,
+            linewidth=look.width,
+            linestyle=look.line,
+            zorder=look.order,
+            label=f"{style.series_label(name)} ({len(values):,} messages)",
+        )
+    panel.set_ylim(0, 1.02)
+    panel.set_xlim(left=0)
+    panel.set_xlabel(f"Completion time of a message ({unit})")
+    panel.set_title("Share of messages")
+    figure.legend(loc="outside lower left", ncols=2)
+    _title(figure, results, _shared(results, runs[0]))
+    return figure
+
+
+def _run(results: Results, number: int) -> str:
+    text = describe_run(results, number)
+    return f"run {number}: {text}" if text else f"run {number}"
+
+
+def _shared(results: Results, run: int) -> str:
+    """The values that compared runs share."""
+    name = name_of(results, run)
+    return ", ".join(part for part in describe_run(results, run).split(", ") if part not in name)
+
+
+def _draw_network(panel: Axes, links: pl.DataFrame, colours: ScalarMappable) -> int:
+    pairs = list(links.select("from", "to").iter_rows())
+    layout = place(pairs)
+    segments, loads = [], []
+    for (source, target), load in zip(pairs, links["utilisation"].to_list()):
+        (x1, y1), (x2, y2) = layout.positions[source], layout.positions[target]
+        # The two directions of a link lie side by side: up on the left, down on the right.
+        shift = -0.0022 if (y1, x1) < (y2, x2) else 0.0022
+        segments.append([(x1 + shift, y1), (x2 + shift, y2)])
+        loads.append(load)
+    order = np.argsort(loads)
+    width = 2.4 if len(pairs) < 150 else 1.2
+    rgba = [tuple(colours.to_rgba(np.array([loads[i]]))[0]) for i in order]
+    lines = LineCollection([segments[i] for i in order], colors=rgba, linewidths=width, zorder=2)
+    panel.add_collection(lines)
+    for x, tier in layout.positions.values():
+        shape = "o" if tier == 0 else "s"
+        panel.plot(x, tier, shape, color="white", markeredgecolor=style.INK, markersize=6, zorder=3)
+    sizes = Counter(tier for _, tier in layout.positions.values())
+    for node, (x, tier) in layout.positions.items():
+        if tier > 0 and sizes[tier] > _MOST_LABELS:
+            continue
+        below = tier == 0
+        panel.annotate(
+            node,
+            (x, tier),
+            xytext=(0, -7) if below else (0, 8),
+            textcoords="offset points",
+            ha="center",
+            va="top" if below else "bottom",
+            rotation=90 if below and sizes[tier] > _MOST_LABELS // 2 else 0,
+            fontsize=7 if sizes[tier] <= _MOST_LABELS else 4.5,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
+            zorder=4,
+        )
+    return layout.tiers
+
+
+def draw_links(results: Results, run: int | None) -> Figure:
+    """The utilisation of every link of one run, drawn on the network."""
+    number = pick_run(results, run)
+    links = _rows(results, results.links, "links.csv", [number])
+    colours = ScalarMappable(Normalize(0, 1), "viridis_r")
+    figure, panel = plt.subplots(figsize=(9.2, 4.6), layout="constrained")
+    tiers = _draw_network(panel, links, colours)
+    panel.set_xlim(0, 1)
+    panel.set_ylim(-0.45, tiers - 0.65)
+    panel.axis("off")
+    bar = figure.colorbar(colours, ax=panel, shrink=0.75, pad=0.01)
+    bar.set_label("Utilisation (wire bits over capacity, whole run)")
+    _title(figure, results, f"{_run(results, number)}; up on the left, down on the right")
+    return figure
+
+
+def draw_bytes(results: Results, run: int | None) -> Figure:
+    """Bytes on the wire by class of link, payload and overhead apart, for each scheme."""
+    runs = pick_comparison(results, run)
+    links = _rows(results, results.links, "links.csv", runs)
+    sums = links.group_by("run", "kind").agg(pl.col("payload_bytes", "wire_bytes").sum())
+    kinds = links["kind"].unique(maintain_order=True).to_list()
+    names = [name_of(results, number) for number in runs]
+    looks = style.series_styles(dict.fromkeys(names))
+    divisor, unit = columns.scale("wire_bytes", sums["wire_bytes"].to_list())
+    figure, panels = plt.subplots(
+        1,
+        len(kinds),
+        figsize=(1.6 + 3.4 * len(kinds), 1.5 + 0.34 * len(runs)),
+        layout="constrained",
+        squeeze=False,
+        sharey=True,
+    )
+    for panel, kind in zip(panels[0], kinds):
+        own = sums.filter(pl.col("kind") == kind)
+        of_kind = {row["run"]: row for row in own.iter_rows(named=True)}
+        for place_, (number, name) in enumerate(zip(runs, names)):
+            payload = of_kind[number]["payload_bytes"] / divisor
+            wire = of_kind[number]["wire_bytes"] / divisor
+            panel.barh(place_, payload, color=looks[name].colour, height=0.62)
+            panel.barh(place_, wire - payload, left=payload, color="#BBBBBB", height=0.62)
+            panel.text(wire, place_, f" {wire:.3g}", va="center", fontsize=8)
+        panel.set_yticks(range(len(runs)), [style.series_label(name) for name in names])
+        panel.set_ylim(len(runs) - 0.5, -0.5)
+        panel.margins(x=0.14)
+        panel.grid(False)
+        panel.set_title(f"{kind} links ({unit})")
+    grey = "bytes on links; grey: headers, gaps, acknowledgements"
+    _title(figure, results, ". ".join(filter(None, [grey, _shared(results, runs[0])])))
+    return figure
+
+
+def _merge(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """(start, length) of the times that any of the intervals (start, end) covers."""
+    merged: list[list[float]] = []
+    for start, end in sorted(intervals):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return [(start, end - start) for start, end in merged]
+
+
+def draw_timeline(results: Results, run: int | None) -> Figure:
+    """When each worker of one run computes, has something on the way out, and on the way in."""
+    number = pick_run(results, run)
+    messages = _rows(results, results.messages, "messages.csv", [number])
+    iterations = _rows(results, results.iterations, "iterations.csv", [number])
+    ends = messages.select(pl.concat([pl.col("src"), pl.col("dst")]).unique(maintain_order=True))
+    workers = sorted(ends.to_series().to_list(), key=lambda name: (len(name), name))
+    shown = workers[:_MOST_WORKERS]
+    divisor, unit = columns.scale("ict_mean_s", [messages["end_s"].max()])  # type: ignore[list-item]
+    figure, panel = plt.subplots(figsize=(9.2, 1.4 + 0.19 * len(shown)), layout="constrained")
+    for index, worker in enumerate(shown):
+        for column, colour, lower in (("src", _SEND, 0.02), ("dst", _RECEIVE, -0.38)):
+            own = messages.filter(pl.col(column) == worker).select("start_s", "end_s")
+            busy = _merge(list(own.iter_rows()))
+            bars = [(start / divisor, length / divisor) for start, length in busy]
+            panel.broken_barh(bars, (index + lower, 0.36), color=colour, linewidth=0)
+    for start, compute in iterations.select("start_s", "compute_s").iter_rows():
+        panel.axvspan(start / divisor, (start + compute) / divisor, color=_COMPUTE, alpha=0.6, lw=0)
+        panel.axvline(start / divisor, color="#555555", linewidth=0.8, linestyle=":")
+    panel.set_yticks(range(len(shown)), shown, fontsize=7)
+    panel.set_ylim(len(shown) - 0.4, -0.6)
+    panel.set_xlim(left=0)
+    panel.grid(False)
+    panel.set_xlabel(f"Time ({unit}); dotted: an iteration begins")
+    handles = [
+        Patch(color=colour) for colour in (_SEND, _RECEIVE, _COMPUTE)
+    ]
+    labels = ["a message is on its way out", "a message is on its way in", "computes"]
+    figure.legend(handles, labels, loc="outside lower left", ncols=3)
+    further = len(workers) - len(shown)
+    left_out = f"; {further} further workers not shown" if further else ""
+    _title(figure, results, _run(results, number) + left_out)
+    return figure
+
+
+KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
+    "ict": lambda results, run: draw(results),
+    "messages": draw_messages,
+    "links": draw_links,
+    "bytes": draw_bytes,
+    "timeline": draw_timeline,
+}
+
+
+def plot_kind(results: Results, kind: str, run: int | None = None, out: Path | None = None) -> Path:
+    """Draw one kind of picture into a file (default: KIND.svg in the results folder); its path.
+
+    Raises ResultsError for a kind, a run or a record that is not there.
+    """
+    if kind not in KINDS:
+        raise ResultsError(f"there is no kind {kind} of plot; there are {', '.join(KINDS)}")
+    path = out or results.folder / f"{kind}.svg"
+    with plt.rc_context(style.RC_PARAMS):
+        figure = KINDS[kind](results, run)
+        save(figure, path)
+        plt.close(figure)
+    return path

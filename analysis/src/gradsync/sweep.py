@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs a sweep as a Snakemake workflow: on the cores of this machine or on any of its executors.
+
+The simulator expands the grid, knows which runs a results folder has, and assembles the tables, here as
+in a plain run; Snakemake decides where and when each batch of missing runs is done.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from gradsync.errors import SimulationError
+from gradsync.program import call, find_program
+
+# Enough that the last batch to end is short beside the whole, few enough that starting them costs little.
+BATCHES_PER_CORE = 8
+
+
+@dataclass
+class Sweep:
+    """A scenario, its results folder, and how the work is cut."""
+
+    scenario: Path
+    out: Path
+    overrides: Sequence[str] = ()
+    cores: int = 1
+    runs_per_batch: int | None = None
+    threads: int = 1
+    executor: str | None = None
+    options: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def _arguments(self) -> list[str]:
+        return [
+            f"--scenario={self.scenario.resolve()}",
+            f"--out={self.out.resolve()}",
+            "--progress=never",
+            *(f"--set={override}" for override in self.overrides),
+        ]
+
+    def missing(self, resume: bool = True) -> list[int]:
+        """Check all runs; the numbers of those that the folder lacks."""
+        told, _ = call([*self._arguments, "--prepare", *([] if resume else ["--no-resume"])])
+        return [run["run"] for run in json.loads(told) if not run["done"]]
+
+    def batches(self, runs: Sequence[int]) -> dict[str, str]:
+        """Runs dealt out in turn, so that neighbours, which take alike long, are spread evenly."""
+        size = self.runs_per_batch or max(1, -(-len(runs) // (BATCHES_PER_CORE * self.cores)))
+        count = -(-len(runs) // size)
+        width = len(str(count))
+        return {
+            f"{batch:0{width}}": ",".join(str(run) for run in runs[batch::count])
+            for batch in range(count)
+        }
+
+    def execute(self, runs: Sequence[int]) -> int:
+        """Have Snakemake do these runs; its exit code. Runs that end are kept, whatever comes after."""
+        work = self.out.resolve() / ".sweep"
+        # The results folder knows what is done; marks of an earlier start know less.
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        config = {
+            "command": shlex.join([str(find_program().resolve()), *self._arguments]),
+            "batches": self.batches(runs),
+            "threads": self.threads,
+        }
+        (work / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        return subprocess.run(self._snakemake(work), check=False).returncode
+
+    def _snakemake(self, work: Path) -> list[str]:
+        command = [sys.executable, "-m", "snakemake"]
+        command += ["--snakefile", str(files("gradsync") / "Snakefile"), "--directory", str(work)]
+        command += ["--configfile", str(work / "config.json"), "--quiet", "rules", "host"]
+        # The results folder is locked by the simulator itself; batches are independent of each other.
+        command += ["--nolock", "--keep-going", "--scheduler", "greedy"]
+        if self.executor is None:
+            command += ["--cores", str(self.cores)]
+        else:
+            command += ["--executor", self.executor]
+            command += [] if _has_jobs(self.options) else ["--jobs", str(self.cores)]
+        return command + list(self.options)
+
+    def assemble(self) -> tuple[str, bool]:
+        """Write the tables; the table to print, and whether all exchanges finished.
+
+        Raises SimulationError for runs that gave no result.
+        """
+        return call([*self._arguments, "--assemble"])
+
+
+def _has_jobs(options: Sequence[str]) -> bool:
+    return any(name in ("--jobs", "-j") or name.startswith("--jobs=") for name in options)
+
+
+def default_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def run_sweep(sweep: Sweep, resume: bool = True) -> int:
+    """Do what is missing and assemble; 0, or 3 if an exchange did not finish.
+
+    Raises ScenarioError for bad input, SimulationError if runs gave no result.
+    """
+    runs = sweep.missing(resume)
+    if runs:
+        print(
+            f"{len(runs)} runs to do, in {len(sweep.batches(runs))} batches", file=sys.stderr, flush=True
+        )
+        code = sweep.execute(runs)
+        left = sweep.missing()
+        if code != 0 and left:
+            raise SimulationError(
+                f"{len(left)} runs gave no result; see {sweep.out / '.sweep' / 'log'}. "
+                "Those that are done are kept: start again to go on"
+            )
+    text, finished = sweep.assemble()
+    print(text, end="")
+    return 0 if finished else 3

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Pictures of what happens inside of runs, drawn from results that the simulator wrote."""
+
+import pytest
+from conftest import ROOT
+
+import gradsync
+from gradsync.layout import place
+from gradsync.plot_kinds import KINDS, draw_bytes, draw_messages, draw_timeline, plot_kind
+from gradsync.style import series_styles
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """PS and ring over four hosts on a star, without packets, with 0.1 ms of computation."""
+    folder = tmp_path_factory.mktemp("study")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        scenario = gradsync.Scenario(
+            gradsync.star(4, "10Gbps"),
+            transport="fluid",
+            job={"gradient": "1MB", "compute": "100us"},
+        )
+        return scenario.sweep("scheme.kind", ["ps", "ring"]).run(folder / "r")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_drawn_and_the_same_each_time(study, tmp_path, kind):
+    first = plot_kind(study, kind, out=tmp_path / "a.svg").read_bytes()
+    assert first == plot_kind(study, kind, out=tmp_path / "b.svg").read_bytes()
+    assert len(first) > 2000
+
+
+def test_messages_of_a_ring_all_take_one_step(study):
+    ps, ring = draw_messages(study, None).axes[0].get_lines()
+    # K/4 = 250 kB at 10 Gb/s are 200 us, over two links of 1 us.
+    assert set(ring.get_xdata().round(6)) == {202.0}
+    assert ring.get_ydata()[-1] == 1.0
+    # PS pushes and pulls 3 shards at once through each host's link: 600 us.
+    assert ps.get_xdata().max() == pytest.approx(602)
+
+
+def test_bytes_are_those_of_links_csv(study):
+    panel = draw_bytes(study, None).axes[0]
+    # Both: 2 (w - 1) K = 6 MB, on two links each, without headers.
+    payload = [bar.get_width() for bar in panel.patches[::2]]
+    assert payload == pytest.approx([12.0, 12.0])
+
+
+def test_timeline_has_a_row_per_worker_and_the_computation(study):
+    panel = draw_timeline(study, 1).axes[0]
+    assert [text.get_text() for text in panel.get_yticklabels()] == [f"host{i}" for i in range(4)]
+    out, incoming = panel.collections[:2]
+    (box,) = [path.get_extents() for path in out.get_paths()]
+    # In a ring there is always a message on its way out: 6 steps of 0.202 ms after 0.1 ms.
+    assert (box.x0, box.x1) == pytest.approx((0.1, 0.1 + 6 * 0.202))
+
+
+def test_network_is_laid_out_in_tiers():
+    links = [("h0", "l0"), ("h1", "l0"), ("h2", "l1"), ("h3", "l1")]
+    links += [("l0", "s0"), ("l1", "s0"), ("l0", "s1"), ("l1", "s1")]
+    layout = place(links)
+    assert layout.tiers == 3
+    assert {node: tier for node, (_, tier) in layout.positions.items()} == {
+        **dict.fromkeys(("h0", "h1", "h2", "h3"), 0),
+        **dict.fromkeys(("l0", "l1"), 1),
+        **dict.fromkeys(("s0", "s1"), 2),
+    }
+    assert layout.positions["h0"][0] == pytest.approx(1 / 8)
+    assert place([]).positions == {}
+
+
+def test_what_is_not_there_is_said(study, tmp_path):
+    with pytest.raises(gradsync.ResultsError, match="there is no kind pie"):
+        plot_kind(study, "pie")
+    with pytest.raises(gradsync.ResultsError, match="has runs 0 to 1, not 2"):
+        plot_kind(study, "links", run=2)
+    (tmp_path / "runs.csv").write_text((study.folder / "runs.csv").read_text())
+    (tmp_path / "manifest.json").write_text((study.folder / "manifest.json").read_text())
+    header = (study.folder / "messages.csv").read_text().splitlines()[0]
+    (tmp_path / "messages.csv").write_text(header + "\n")
+    with pytest.raises(gradsync.ResultsError, match="nothing was recorded"):
+        plot_kind(gradsync.load(tmp_path), "messages")
+
+
+def test_every_registered_scheme_looks_like_no_other_and_always_the_same(program):
+    listed = program("--list").stdout.split("\n\n", 1)[0].splitlines()
+    schemes = [line.split()[0] for line in listed if line[:2] == "  " and line[2] != " "]
+    looks = series_styles(schemes)
+    assert len({(look.colour, look.marker, look.line) for look in looks.values()}) == len(schemes)
+    assert series_styles([*reversed(schemes)]) == looks

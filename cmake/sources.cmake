@@ -82,6 +82,7 @@ list(APPEND gradsync_sources
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
   model/scheme/parameter-hub-scheme.cc
+  model/scheme/piece-credit.cc
   model/scheme/plink-scheme.cc
   model/scheme/ps-ring-scheme.cc
   model/scheme/ps-scheme.cc
@@ -122,6 +123,7 @@ list(APPEND gradsync_headers
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h
   model/scheme/parameter-hub-scheme.h
+  model/scheme/piece-credit.h
   model/scheme/plink-scheme.h
   model/scheme/ps-ring-scheme.h
   model/scheme/ps-scheme.h

@@ -75,6 +75,12 @@ DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
     return id;
 }
 
+OperationId
+DataflowBuilder::AddJoin(uint32_t rank)
+{
+    return m_builder.AddJoin(rank);
+}
+
 void
 DataflowBuilder::AddEdge(OperationId earlier, OperationId later)
 {

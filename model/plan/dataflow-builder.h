@@ -48,6 +48,15 @@ class DataflowBuilder
                         uint32_t stream = 0,
                         BufferPair buffers = {});
 
+    /// A point at a rank to which AddEdge can draw edges.
+    OperationId AddJoin(uint32_t rank);
+
+    /// What was added so far, joins that the builder made included; valid until the next Add call.
+    std::span<const Operation> GetOperations() const
+    {
+        return m_builder.GetOperations();
+    }
+
     /// `later` starts only when `earlier` is done, whatever they read and write.
     void AddEdge(OperationId earlier, OperationId later);
 

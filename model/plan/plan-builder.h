@@ -42,6 +42,12 @@ class PlanBuilder
                         BufferPair buffers = {});
     OperationId AddJoin(uint32_t rank);
 
+    /// What was added so far, by id; valid until the next Add call.
+    std::span<const Operation> GetOperations() const
+    {
+        return m_plan.GetOperations();
+    }
+
     /// `later` starts only when `earlier` is done.
     void AddEdge(OperationId earlier, OperationId later);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/two-level-exchange.h"
 
+#include "ns3/grid-support.h"
+#include "ns3/piece-credit.h"
 #include "ns3/scheme-support.h"
 
 namespace ns3::gradsync
@@ -16,7 +18,9 @@ class TwoLevelPlan
     TwoLevelPlan(const SchemeRequest& request, const TwoLevelExchange& exchange)
         : m_exchange(exchange),
           m_workers(request.workers),
-          m_pieces(GetCount(request.parameters, "pipelineChunks", 1)),
+          m_pieces(exchange.pieces.empty()
+                       ? std::vector<double>(GetCount(request.parameters, "pipelineChunks", 1), 1.0)
+                       : exchange.pieces),
           m_slices(GetLargestSize(exchange.groups)),
           m_shards(static_cast<uint32_t>(exchange.weights.size())),
           m_layout(MakeLayout(request))
@@ -28,8 +32,13 @@ class TwoLevelPlan
         DataflowBuilder builder(m_workers + m_exchange.servers, m_workers, m_layout);
         GroupExchange inside(builder, m_layout, m_exchange.inside);
         GroupExchange across(builder, m_layout, ExchangeStyle::Direct);
-        for (uint32_t piece = 0; piece < m_pieces; ++piece)
+        PieceCredit credit(builder, m_workers + m_exchange.servers, m_exchange.credit);
+        const auto order = m_exchange.order.empty()
+                               ? CountUp(static_cast<uint32_t>(m_pieces.size()))
+                               : m_exchange.order;
+        for (const auto piece : order)
         {
+            const auto begin = static_cast<OperationId>(builder.GetOperations().size());
             for (const auto& group : m_exchange.groups)
             {
                 inside.AddReduceScatter(group, MakeSlices(piece, group));
@@ -39,6 +48,7 @@ class TwoLevelPlan
             {
                 inside.AddAllGather(group, MakeSlices(piece, group));
             }
+            credit.AddPiece(begin);
         }
         return builder.Build();
     }
@@ -46,15 +56,17 @@ class TwoLevelPlan
   private:
     ChunkLayout MakeLayout(const SchemeRequest& request) const
     {
-        const auto repeats = CountChunks(m_slices, m_pieces);
-        CountTrackedChunks(m_workers + m_exchange.servers,
-                           CountChunks(m_slices, m_shards),
-                           m_pieces);
+        const auto pieces = static_cast<uint32_t>(m_pieces.size());
+        const auto repeats = CountChunks(m_slices, pieces);
+        CountTrackedChunks(m_workers + m_exchange.servers, CountChunks(m_slices, m_shards), pieces);
         std::vector<double> weights;
         weights.reserve(size_t{repeats} * m_shards);
         for (uint32_t i = 0; i < repeats; ++i)
         {
-            weights.insert(weights.end(), m_exchange.weights.begin(), m_exchange.weights.end());
+            for (const auto weight : m_exchange.weights)
+            {
+                weights.push_back(m_pieces[i / m_slices] * weight);
+            }
         }
         return ChunkLayout::Weighted(request.gradientBytes, weights, 1, request.elementBytes);
     }
@@ -113,7 +125,7 @@ class TwoLevelPlan
 
     const TwoLevelExchange& m_exchange;
     uint32_t m_workers;
-    uint32_t m_pieces;
+    std::vector<double> m_pieces; //!< sizes
     uint32_t m_slices;
     uint32_t m_shards;
     ChunkLayout m_layout;

@@ -25,6 +25,10 @@ struct TwoLevelExchange
     ExchangeStyle inside{ExchangeStyle::Ring};
     uint32_t servers{0};         //!< dedicated ones; their ranks follow those of the workers
     std::vector<double> weights; //!< of the shards: groups, then servers
+    std::vector<double> pieces;  //!< sizes, in any unit; empty: `pipelineChunks` equal ones
+    std::vector<uint32_t>
+        order;          //!< in which pieces are exchanged; empty: as they lie in the buffer
+    uint32_t credit{0}; //!< of PieceCredit
 };
 
 /// The plan of this exchange; reads the parameter `pipelineChunks`.

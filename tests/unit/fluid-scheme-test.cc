@@ -319,6 +319,68 @@ TEST_F(FluidScheme, BytePsTakesTheTimeOfItsBusiestMachine)
     }
 }
 
+/// When the chunks [0, chunks) are at all workers for good, and when all chunks are, in tau.
+std::pair<double, double>
+GetFrontAndEnd(const Plan& plan, uint32_t chunks, const Recorder& recorder)
+{
+    constexpr double tau = 8.0 * GRADIENT / HOST_RATE;
+    double front = 0;
+    double end = 0;
+    for (const auto& record : recorder.GetTransfers())
+    {
+        end = std::max(end, record.end.GetSeconds() / tau);
+        if (plan.GetOperations()[record.operation].firstChunk < chunks)
+        {
+            front = std::max(front, record.end.GetSeconds() / tau);
+        }
+    }
+    return {front, end};
+}
+
+TEST_F(FluidScheme, BytePsGivesTheFirstLayerToTheNextPassEarly)
+{
+    // 4 hosts, 4 layers of K/4. A layer takes 3/16 tau to push, 3/16 to pull. Without a limit its
+    // pulls wait behind the pushes of all layers: 4 * 3/16 + 3/16. One at a time in the order of
+    // priority: 2 * 3/16; in that of back-propagation it is the last. The end is the same.
+    struct Case
+    {
+        int64_t credit;
+        std::string order;
+        double front;
+    };
+
+    MakeServers(0, 0, 4);
+    const double layer = static_cast<double>(GRADIENT) / 4;
+    for (const auto& [credit, order, front] : {Case{0, "priority", 15.0 / 16},
+                                               Case{1, "priority", 6.0 / 16},
+                                               Case{1, "backward", 24.0 / 16}})
+    {
+        auto transport = CreateObject<FluidTransport>();
+        transport->Install(m_topology, std::make_shared<RoutingTables>(*m_topology));
+        auto engine = CreateObject<ExchangeEngine>();
+        engine->SetTransport(transport);
+        const auto plan =
+            std::make_shared<Plan>(BuildPlan("byteps",
+                                             MakeRequest("byteps",
+                                                         4,
+                                                         GRADIENT,
+                                                         {{"layers", std::vector<double>(4, layer)},
+                                                          {"order", order},
+                                                          {"credit", credit}})));
+        engine->AddJob(oracles::MakeOracleJob("byteps", plan));
+        {
+            const Recorder recorder(engine, Recorder::Detail::Transfers);
+            Simulator::Run();
+            const auto [first, end] = GetFrontAndEnd(*plan, 4, recorder); // a shard for each host
+            EXPECT_NEAR(first, front, 1e-9);
+            EXPECT_NEAR(end, 1.5, 1e-9);
+        }
+        engine->Dispose();
+        transport->Dispose();
+        Simulator::Destroy();
+    }
+}
+
 TEST_F(FluidScheme, PsRingTakesTheTimeOfTheStages)
 {
     // s = 2, n = 2, p = 1: 2sK/(pB) = 4 between the servers; in each of the two rings inside

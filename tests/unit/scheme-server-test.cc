@@ -267,6 +267,61 @@ TEST(ParameterHubScheme, MovesAndChainsAsTheClosedForms)
     }
 }
 
+TEST(BytePsScheme, IsAnAllReduceInPartitionsOfLayers)
+{
+    for (const auto* order : {"priority", "backward"})
+    {
+        for (const int64_t credit : {0, 1, 2})
+        {
+            for (const uint32_t w : {1u, 2u, 5u, 8u})
+            {
+                const auto request =
+                    MakeRequest("byteps",
+                                w,
+                                10007,
+                                {{"partitionBytes", int64_t{1000}},
+                                 {"layers", std::vector<double>{7, 4000, 6000}},
+                                 {"order", std::string(order)},
+                                 {"credit", credit},
+                                 {"cpuMachines", int64_t{w / 4}}},
+                                w == 8 ? MakeLevels("server", 4, 2) : std::vector<GroupLevel>{});
+                EXPECT_THAT(BuildPlan("byteps", request), IsAllReduce());
+            }
+        }
+    }
+}
+
+TEST(BytePsScheme, SendsPartitionsOneAfterTheOtherWithACreditOfOne)
+{
+    // A push and a pull for each of 1 + 2 + 3 partitions of layers of 100, 200 and 300 bytes; 4
+    // single hosts exchange 2 * 3 messages a shard.
+    const auto count = [](int64_t credit) {
+        return ComputeStatistics("byteps",
+                                 MakeRequest("byteps",
+                                             4,
+                                             4800,
+                                             {{"partitionBytes", int64_t{800}},
+                                              {"layers", std::vector<double>{800, 1600, 2400}},
+                                              {"credit", credit}}));
+    };
+    EXPECT_EQ(count(0).GetLongestChain(), 2u);
+    EXPECT_EQ(count(1).GetLongestChain(), 2u * 6);
+    EXPECT_EQ(count(2).GetLongestChain(), 2u * 3); // partitions 0, 2, 4 and 1, 3, 5
+    EXPECT_EQ(count(0).totalBytes, count(1).totalBytes);
+    EXPECT_EQ(count(1).transferCount, 6u * 4 * 2 * 3);
+}
+
+TEST(BytePsScheme, RejectsLayersAndPiecesThatDoNotFit)
+{
+    const auto build = [](const Parameters& parameters) {
+        return [=] { BuildPlan("byteps", MakeRequest("byteps", 4, 1000, parameters)); };
+    };
+    EXPECT_THAT(build({{"layers", std::vector<double>{400, 500}}}),
+                ThrowsMessage<SchemeError>(HasSubstr("layers are 900 bytes in all")));
+    EXPECT_THAT(build({{"partitionBytes", int64_t{100}}, {"pipelineChunks", int64_t{2}}}),
+                ThrowsMessage<SchemeError>(HasSubstr("pipelineChunks is 2, but partitionBytes")));
+}
+
 TEST(ParameterHubScheme, SpreadsChunksOverTheNicsOfItsBoxes)
 {
     // 2 boxes of 10 NICs, 20 chunks: each NIC handles 2 of them, K/10, for the 4 workers of its

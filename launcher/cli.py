@@ -106,6 +106,12 @@ def _plot_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _report_parser(parser: _Parser) -> None:
+    parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
+    parser.add_argument("--out", metavar="FILE", help="where to (default: DIR/report.html)")
+    _add_no_install(parser)
+
+
 def _results_parser(parser: _Parser) -> None:
     parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
     _add_no_install(parser)
@@ -160,6 +166,7 @@ _VERBS = {
     "plan": ("print, verify, draw or export a plan", _plan_parser, verbs.plan),
     "list": ("schemes, topologies and transports", _add_no_install, verbs.list_kinds),
     "plot": ("plot the results of a run again", _plot_parser, verbs.plot),
+    "report": ("write one HTML file about a run", _report_parser, verbs.report),
     "export": ("write the tables of a run as Parquet", _results_parser, verbs.export),
     "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
     "test": ("build and run the tests", _test_parser, verbs.test),

@@ -179,6 +179,9 @@ OPTIONAL: tuple[Requirement, ...] = (
         command("clang-format-14"),
     ),
     Requirement(
+        "Chromium", DEVELOP, "opens reports in the tests", "chromium", command("chromium")
+    ),
+    Requirement(
         "clang-tidy 14", DEVELOP, "checks the code", "clang-tidy-14", command("clang-tidy-14")
     ),
 )

@@ -3,6 +3,7 @@
 
 from argparse import Namespace
 from pathlib import Path
+from typing import Sequence
 
 from launcher import install, python_environment
 from launcher.bench import run_benchmarks
@@ -75,12 +76,14 @@ def list_kinds(arguments: Namespace) -> int:
     return _program(arguments, "--list")
 
 
-def _on_results(arguments: Namespace, verb: str, *options: str) -> int:
+def _on_results(
+    arguments: Namespace, verb: str, *options: str, layers: Sequence[str] = ()
+) -> int:
     """Run a verb of the Python package on a results folder: needs no build."""
     if not Path(arguments.results).is_dir():
         raise LauncherError(f"{arguments.results} is not a results folder", BAD_INPUT)
     install.ensure([PLOT], not arguments.no_install)
-    python_environment.ensure(not arguments.no_install)
+    python_environment.ensure(not arguments.no_install, *layers)
     return python_environment.python("-m", "gradsync", verb, arguments.results, *options)
 
 
@@ -91,6 +94,12 @@ def plot(arguments: Namespace) -> int:
         value = getattr(arguments, name)
         options += [f"--{name}={value}"] if value is not None else []
     return _on_results(arguments, "plot", *options)
+
+
+def report(arguments: Namespace) -> int:
+    """./ns3 report: one HTML file about a run."""
+    options = [f"--out={arguments.out}"] if arguments.out is not None else []
+    return _on_results(arguments, "report", *options, layers=[python_environment.REPORT])
 
 
 def export(arguments: Namespace) -> int:

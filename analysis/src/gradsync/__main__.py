@@ -53,6 +53,14 @@ def _regress(arguments: argparse.Namespace) -> int:
     return 1 if regression.differences else 0
 
 
+def _report(arguments: argparse.Namespace) -> int:
+    from gradsync.report import write_report
+
+    out = Path(arguments.out) if arguments.out else None
+    print(f"wrote {write_report(Path(arguments.results), out)}", file=sys.stderr)
+    return 0
+
+
 def _sweep(arguments: argparse.Namespace) -> int:
     from gradsync.sweep import Sweep, default_cores, run_sweep
 
@@ -112,6 +120,10 @@ def main(command: Sequence[str] | None = None) -> int:
     regress.add_argument("--jobs", metavar="N", type=int)
     regress.add_argument("--update", action="store_true", help="accept what is simulated now")
     regress.set_defaults(carry_out=_regress)
+    report = verbs.add_parser("report", help="write one HTML file about a results folder")
+    report.add_argument("results", metavar="DIR")
+    report.add_argument("--out", metavar="FILE")
+    report.set_defaults(carry_out=_report)
     sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
     _add_sweep_options(sweep)
     sweep.set_defaults(carry_out=_sweep)

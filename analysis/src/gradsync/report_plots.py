@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The interactive plots of a report."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import polars as pl
+
+from gradsync import columns, style
+from gradsync.pick import name_of, pick_comparison
+from gradsync.results import Results
+from gradsync.series import Axes, Line, choose_axes, group
+
+_MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
+_MARKERS |= {"P": "cross", "X": "x", "p": "pentagon", "h": "hexagon", "<": "triangle-left"}
+_MARKERS |= {">": "triangle-right", "*": "star", "d": "diamond-tall"}
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_BASELINE = "ring"
+_MOST_POINTS = 400
+
+
+def _figure(title: str, x: str, y: str, **layout: Any) -> go.Figure:
+    figure = go.Figure()
+    figure.update_layout(
+        title={"text": title, "x": 0, "font": {"size": 16}},
+        xaxis={"title": x, "gridcolor": "#eee", "automargin": True},
+        yaxis={"title": y, "gridcolor": "#eee", "automargin": True},
+        legend={"orientation": "h", "y": -0.25},
+        margin={"l": 10, "r": 10, "t": 50, "b": 10},
+        plot_bgcolor="white",
+        height=460,
+        **layout,
+    )
+    return figure
+
+
+def _trace(line: Line, look: style.SeriesStyle, divisor: float) -> go.Scatter:
+    has_spread = any(high > low for low, high in zip(line.low, line.high))
+    spread = {
+        "symmetric": False,
+        "array": [(high - y) / divisor for y, high in zip(line.y, line.high)],
+        "arrayminus": [(y - low) / divisor for y, low in zip(line.y, line.low)],
+    }
+    return go.Scatter(
+        x=line.x,
+        y=[y / divisor for y in line.y],
+        error_y=spread if has_spread else None,
+        name=style.series_label(line.name),
+        mode="lines+markers",
+        line={"color": look.colour, "width": look.width, "dash": _DASHES[look.line]},
+        marker={"symbol": _MARKERS[look.marker], "size": 1.6 * look.marker_size},
+    )
+
+
+def _ict(results: Results) -> go.Figure:
+    axes: Axes = choose_axes(results)
+    lines = group(results, axes)
+    looks = style.series_styles(line.name for line in lines)
+    hints = results.hints.get("labels", {})
+    divisor, unit = columns.scale(axes.y, [y for line in lines for y in line.y])
+    label = columns.label(axes.y, unit, hints)
+    if axes.x is None:
+        figure = _figure(label, label, "", showlegend=False)
+        figure.add_bar(
+            x=[line.y[0] / divisor for line in lines],
+            y=[style.series_label(line.name) for line in lines],
+            orientation="h",
+            marker_color=[looks[line.name].colour for line in lines],
+        )
+        figure.update_yaxes(autorange="reversed")
+        return figure
+    unit_x = columns.scale(axes.x, ())[1]
+    figure = _figure(label, columns.label(axes.x, unit_x, hints), label)
+    for line in lines:
+        figure.add_trace(_trace(line, looks[line.name], divisor))
+    figure.update_xaxes(type="log" if results.hints.get("logX") else "linear")
+    figure.update_yaxes(type="log" if results.hints.get("logY") else "linear")
+    if not results.hints.get("logY"):
+        figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def _ratio(results: Results) -> go.Figure | None:
+    axes = choose_axes(results)
+    lines = group(results, axes)
+    baseline = next((line for line in lines if line.name == _BASELINE), None)
+    if axes.x is None or baseline is None or len(lines) < 2:
+        return None
+    of = dict(zip(baseline.x, baseline.y))
+    looks = style.series_styles(line.name for line in lines)
+    hints = results.hints.get("labels", {})
+    label = "Ratio to ring"
+    figure = _figure(label, columns.label(axes.x, columns.scale(axes.x, ())[1], hints), label)
+    for line in lines:
+        y = [value / of.get(x, float("nan")) for x, value in zip(line.x, line.y)]
+        figure.add_trace(_trace(Line(line.name, line.x, y, y, y, line.runs), looks[line.name], 1.0))
+    return figure
+
+
+def _messages(results: Results) -> go.Figure | None:
+    if results.messages.is_empty():
+        return None
+    runs = pick_comparison(results, None)
+    times = results.messages.select("run", (pl.col("end_s") - pl.col("start_s")).alias("time"))
+    divisor, unit = columns.scale("ict_mean_s", times["time"].to_list())
+    names = {run: name_of(results, run) for run in runs}
+    looks = style.series_styles(dict.fromkeys(names.values()))
+    figure = _figure("Messages delivered", f"Completion time of a message ({unit})", "Share")
+    for name in dict.fromkeys(names.values()):
+        own = [run for run, called in names.items() if called == name]
+        values = times.filter(pl.col("run").is_in(own))["time"].to_numpy()
+        if len(values) == 0:
+            continue
+        share = np.linspace(0.0, 1.0, min(_MOST_POINTS, len(values) + 1))
+        figure.add_scatter(
+            x=(np.quantile(values, share) / divisor).tolist(),
+            y=share.tolist(),
+            name=style.series_label(name),
+            mode="lines",
+            line={"color": looks[name].colour, "width": 2, "dash": _DASHES[looks[name].line]},
+        )
+    return figure
+
+
+def _bytes(results: Results) -> go.Figure | None:
+    if results.links.is_empty():
+        return None
+    runs = pick_comparison(results, None)
+    links = results.links.filter(pl.col("run").is_in(runs))
+    sums = links.group_by("run", "kind", maintain_order=True).agg(pl.col("wire_bytes").sum())
+    if sums.is_empty():
+        return None
+    divisor, unit = columns.scale("wire_bytes", sums["wire_bytes"].to_list())
+    names = {run: name_of(results, run) for run in runs}
+    looks = style.series_styles(dict.fromkeys(names.values()))
+    label = f"Bytes on links ({unit})"
+    figure = _figure(f"{label}, by class of link", "", label, barmode="group")
+    for run, name in names.items():
+        own = sums.filter(pl.col("run") == run)
+        figure.add_bar(
+            x=own["kind"].to_list(),
+            y=[value / divisor for value in own["wire_bytes"].to_list()],
+            name=style.series_label(name),
+            marker_color=looks[name].colour,
+        )
+    return figure
+
+
+_PLOTS: dict[str, Callable[[Results], go.Figure | None]] = {
+    "ict": _ict,
+    "ratio": _ratio,
+    "messages": _messages,
+    "bytes": _bytes,
+}
+
+
+def render(results: Results) -> str:
+    """The plots as HTML, for a page that has Plotly's script."""
+    parts = []
+    for name, draw in _PLOTS.items():
+        figure = draw(results)
+        if figure is not None:
+            html = figure.to_html(
+                full_html=False,
+                include_plotlyjs=False,
+                div_id=f"plot-{name}",
+                config={"responsive": True, "displaylogo": False},
+            )
+            title = escape(figure.layout.title.text)
+            parts.append(f'<figure aria-label="{title}">{html}</figure>')
+    return "".join(parts)

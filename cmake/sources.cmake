@@ -150,6 +150,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-switch.cc
   model/fabric/flood-source.cc
   model/fabric/load-balancing.cc
+  model/fabric/path-selector.cc
   model/fabric/link-fault.cc
   model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
@@ -169,6 +170,7 @@ list(APPEND gradsync_headers
   model/fabric/object-pool.h
   model/fabric/packet-loss.h
   model/fabric/packet-pool.h
+  model/fabric/path-selector.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
@@ -191,6 +193,8 @@ list(APPEND gradsync_sources
   model/transport/roce-connection-table.cc
   model/transport/roce-nic.cc
   model/transport/roce-queue-pair.cc
+  model/transport/roce-receiver.cc
+  model/transport/roce-sender.cc
   model/transport/roce-transport.cc
   model/transport/swift-control.cc
   model/transport/tcp-connection.cc
@@ -209,6 +213,7 @@ list(APPEND gradsync_headers
   model/transport/fluid-transport.h
   model/transport/hpcc-control.h
   model/transport/max-min-allocator.h
+  model/transport/packet-set.h
   model/transport/roce-connection-table.h
   model/transport/roce-nic.h
   model/transport/roce-queue-pair.h

@@ -67,11 +67,28 @@ FabricNetwork::GetTypeId()
                 MakeDoubleAccessor(&FabricNetwork::m_dropAlpha),
                 MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("LoadBalancing",
-                          "Choice among equal-cost paths: hash (ECMP per connection) or "
-                          "destination (D-mod-k).",
+                          "Choice among equal-cost paths: hash (ECMP per connection), destination "
+                          "(D-mod-k), flowlet (anew after each pause of a connection), spray "
+                          "(each packet at random) or adaptive (each packet by the switch's "
+                          "shortest queue).",
                           EnumValue(LB_HASH),
                           MakeEnumAccessor(&FabricNetwork::m_loadBalancing),
-                          MakeEnumChecker(LB_HASH, "hash", LB_DESTINATION, "destination"))
+                          MakeEnumChecker(LB_HASH,
+                                          "hash",
+                                          LB_DESTINATION,
+                                          "destination",
+                                          LB_SPRAY,
+                                          "spray",
+                                          LB_ADAPTIVE,
+                                          "adaptive",
+                                          LB_FLOWLET,
+                                          "flowlet"))
+            .AddAttribute("FlowletGap",
+                          "Time without a packet of a connection that ends a flowlet; longer than "
+                          "paths differ in delay, so that flowlets do not overtake each other.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&FabricNetwork::m_flowletGap),
+                          MakeTimeChecker(NanoSeconds(0)))
             .AddAttribute("HashSeed",
                           "Seed of the ECMP hash; another seed gives other collisions.",
                           UintegerValue(1),
@@ -195,6 +212,9 @@ FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
                               .dropAlpha = m_dropAlpha,
                               .resumeOffsetBytes = uint64_t{2} * maxFrameBytes},
                              ingress);
+    forwarder->SetSelector(MakePathSelector(m_loadBalancing,
+                                            MakeNodeSalt(m_hashSeed, node),
+                                            m_flowletGap.GetTimeStep()));
     m_switches.push_back(forwarder.get());
     m_nodes.push_back(std::move(forwarder));
 }

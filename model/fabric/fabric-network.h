@@ -47,6 +47,12 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
 
     FabricEndpoint& GetEndpoint(uint32_t endpoint);
 
+    /// True when packets of one connection overtake each other as a rule.
+    bool IsReordering() const
+    {
+        return gradsync::IsReordering(m_loadBalancing);
+    }
+
     PacketPool& GetPool()
     {
         return m_pool;
@@ -102,6 +108,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     double m_dropAlpha;
     LoadBalancing m_loadBalancing;
     uint64_t m_hashSeed;
+    Time m_flowletGap;
     uint64_t m_ecnMinBytes;
     uint64_t m_ecnMaxBytes;
     double m_ecnMaxProbability;

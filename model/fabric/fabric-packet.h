@@ -46,8 +46,13 @@ struct FabricPacket
     uint32_t flowHash;    //!< same for all packets of a connection and direction
     uint32_t feedback;    //!< what congestion control measures; see CongestionSignals
     uint16_t payloadBytes;
-    uint16_t wireBytes;   //!< with all headers, preamble and inter-frame gap
-    uint16_t ingressPort; //!< port by which it entered the node where it waits
+    uint16_t wireBytes; //!< with all headers, preamble and inter-frame gap
+
+    union {
+        uint16_t ingressPort; //!< Data: port by which it entered the node where it waits
+        uint16_t sackOffset;  //!< Nak: how far after psn the packet is that made it; 0: unknown
+    };
+
     PacketKind kind;
     uint8_t flags; //!< see PacketFlag
 };

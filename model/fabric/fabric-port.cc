@@ -307,6 +307,19 @@ FabricPort::CountDrop(const FabricPacket& packet)
     }
 }
 
+TimeStepCount
+FabricPort::GetWait(TimeStepCount now) const
+{
+    if (m_stops != 0)
+    {
+        return INT64_MAX;
+    }
+    const auto pages = static_cast<TimeStepCount>(m_queueBytes / 4096);
+    const auto rest = static_cast<uint32_t>(m_queueBytes % 4096);
+    return std::max<TimeStepCount>(m_busyUntil - now, 0) + pages * m_serialisation.Get(4096) +
+           m_serialisation.Get(rest);
+}
+
 PortCounters
 FabricPort::GetCounters(TimeStepCount now) const
 {

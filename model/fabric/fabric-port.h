@@ -172,6 +172,10 @@ class FabricPort
         return m_queueBytes;
     }
 
+    /// How long a data packet that came now would wait before it starts, as far as is known; a
+    /// paused port is the last choice. Exact after Sync.
+    TimeStepCount GetWait(TimeStepCount now) const;
+
     /// Counts a packet that found no room here, or was lost on the wire.
     void CountDrop(const FabricPacket& packet);
 

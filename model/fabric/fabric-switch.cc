@@ -31,7 +31,7 @@ FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config,
 }
 
 FabricPort*
-FabricSwitch::ChooseEgress(const FabricPacket& packet) const
+FabricSwitch::ChooseEgress(const FabricPacket& packet, TimeStepCount now) const
 {
     const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
     if (nextHops.size() == 1)
@@ -42,6 +42,10 @@ FabricSwitch::ChooseEgress(const FabricPacket& packet) const
     {
         return nullptr;
     }
+    if (m_selector && packet.kind == PacketKind::Data)
+    {
+        return m_selector->Select(packet, nextHops, m_ports, now);
+    }
     const auto count = static_cast<uint32_t>(nextHops.size());
     return m_ports[nextHops[m_chooser.Choose(packet.flowHash, packet.destination, count)]];
 }
@@ -51,7 +55,7 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
     if (packet->kind == PacketKind::Data)
     {
-        auto* egress = ChooseEgress(*packet);
+        auto* egress = ChooseEgress(*packet, now);
         if (!egress)
         {
             DropUnroutable(packet);
@@ -80,7 +84,7 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
         m_pool.Give(packet);
         return;
     }
-    if (auto* egress = ChooseEgress(*packet))
+    if (auto* egress = ChooseEgress(*packet, now))
     {
         egress->SendControl(packet, now);
         return;

@@ -5,6 +5,7 @@
 #include "ns3/fabric-node.h"
 #include "ns3/load-balancing.h"
 #include "ns3/packet-pool.h"
+#include "ns3/path-selector.h"
 #include "ns3/routing-tables.h"
 #include "ns3/switch-buffer.h"
 
@@ -31,6 +32,12 @@ class FabricSwitch final : public FabricNode
 
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
+    /// Data packets choose their path so; others, and all without, by the chooser.
+    void SetSelector(std::unique_ptr<PathSelector> selector)
+    {
+        m_selector = std::move(selector);
+    }
+
     /// \param routes must outlive the switch or the next call
     void SetRoutes(const RoutingTables& routes)
     {
@@ -50,7 +57,7 @@ class FabricSwitch final : public FabricNode
 
   private:
     /// The port by which a packet leaves, or nullptr when there is no path any more.
-    FabricPort* ChooseEgress(const FabricPacket& packet) const;
+    FabricPort* ChooseEgress(const FabricPacket& packet, TimeStepCount now) const;
 
     void DropUnroutable(FabricPacket* packet);
 
@@ -58,6 +65,7 @@ class FabricSwitch final : public FabricNode
     std::vector<FabricPort*> m_ports;
     const RoutingTables* m_routes;
     NextHopChooser m_chooser;
+    std::unique_ptr<PathSelector> m_selector; //!< of data packets; null: m_chooser chooses
     PacketPool& m_pool;
     std::unique_ptr<SwitchBuffer> m_buffer;
     uint64_t m_unroutablePackets{0};

@@ -42,6 +42,13 @@ ComputeTierDivisors(const Topology& topology, const RoutingTables& routes)
 
 } // namespace
 
+uint64_t
+MakeNodeSalt(uint64_t hashSeed, uint32_t node)
+{
+    const uint64_t key[] = {hashSeed, node};
+    return Hash64(reinterpret_cast<const char*>(key), sizeof(key));
+}
+
 std::vector<NextHopChooser>
 MakeNextHopChoosers(const Topology& topology,
                     const RoutingTables& routes,
@@ -58,9 +65,7 @@ MakeNextHopChoosers(const Topology& topology,
             choosers.push_back(NextHopChooser::MakeDestination(divisors[tier]));
             continue;
         }
-        const uint64_t key[] = {hashSeed, node};
-        choosers.push_back(
-            NextHopChooser::MakeHash(Hash64(reinterpret_cast<const char*>(key), sizeof(key))));
+        choosers.push_back(NextHopChooser::MakeHash(MakeNodeSalt(hashSeed, node)));
     }
     return choosers;
 }

@@ -14,10 +14,23 @@ namespace ns3::gradsync
 /// How a switch chooses among equal-cost next hops.
 enum LoadBalancing
 {
-    LB_HASH,       //!< ECMP: a hash of the connection, salted per switch
-    LB_DESTINATION //!< D-mod-k: by destination index, so that equal loads on all hosts load all
-                   //!< links equally
+    LB_HASH,        //!< ECMP: a hash of the connection, salted per switch
+    LB_DESTINATION, //!< D-mod-k: by destination index, so that equal loads on all hosts load all
+                    //!< links equally
+    LB_SPRAY,       //!< each packet at random
+    LB_ADAPTIVE,    //!< each packet where the switch's own queue is the shortest
+    LB_FLOWLET      //!< anew after each pause of a connection
 };
+
+/// True when packets of one connection overtake each other as a rule.
+inline bool
+IsReordering(LoadBalancing loadBalancing)
+{
+    return loadBalancing == LB_SPRAY || loadBalancing == LB_ADAPTIVE;
+}
+
+/// What makes the choices of a node differ from those of its neighbours.
+uint64_t MakeNodeSalt(uint64_t hashSeed, uint32_t node);
 
 /**
  * One switch's choice among equal-cost next hops. Pure and cheap: it runs for every packet.

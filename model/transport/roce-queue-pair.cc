@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-queue-pair.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-bool
-EndsBefore(const RoceMessage& message, uint32_t psn)
-{
-    return message.firstPsn + message.packetCount <= psn;
-}
-
-} // namespace
 
 void
 RoceQueuePair::Post(RoceMessage* message)
@@ -42,16 +32,24 @@ RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool)
     if (nextPsn < psn) // acknowledged while going back: no need to send these again
     {
         nextPsn = psn;
-        while (sending && EndsBefore(*sending, psn))
+        while (sending && sending->EndsBefore(psn))
         {
             sending = sending->next;
         }
     }
-    while (oldest && EndsBefore(*oldest, psn))
+    while (oldest && oldest->EndsBefore(psn))
     {
         auto* message = oldest;
         oldest = message->next;
         pool.Give(message);
+    }
+    if (gaps)
+    {
+        gaps->acknowledged.AdvanceTo(psn);
+        gaps->nextRepair = std::max(gaps->nextRepair, psn);
+        gaps->SkipAcknowledged();
+        gaps->oldestMark = nextPsn;
+        gaps->repeatOldest = false;
     }
 }
 
@@ -60,6 +58,75 @@ RoceQueuePair::GoBack()
 {
     nextPsn = ackedPsn;
     sending = oldest; // holds ackedPsn, since all messages before it are acknowledged
+}
+
+void
+RoceQueuePair::RepairAll()
+{
+    if (!gaps)
+    {
+        gaps = std::make_unique<RoceGaps>();
+    }
+    gaps->nextRepair = ackedPsn;
+    gaps->endRepair = nextPsn;
+    gaps->repeatOldest = false;
+    gaps->recoveryEnd = nextPsn;
+    gaps->SkipAcknowledged();
+}
+
+bool
+RoceQueuePair::RepairBefore(uint32_t psn, uint32_t tolerance)
+{
+    if (!gaps)
+    {
+        gaps = std::make_unique<RoceGaps>();
+    }
+    auto& state = *gaps;
+    state.acknowledged.AdvanceTo(ackedPsn);
+    state.acknowledged.Insert(psn);
+    if (psn - ackedPsn <= tolerance)
+    {
+        return false; // may yet come
+    }
+    const bool wasRepaired = state.nextRepair > ackedPsn;
+    state.nextRepair = std::max(state.nextRepair, ackedPsn);
+    state.endRepair = std::max(state.endRepair, psn - tolerance);
+    state.SkipAcknowledged();
+    if (wasRepaired && !state.repeatOldest && psn - tolerance >= state.oldestMark)
+    {
+        state.repeatOldest = true;
+    }
+    const bool isNew = ackedPsn >= state.recoveryEnd;
+    if (isNew)
+    {
+        state.recoveryEnd = nextPsn;
+    }
+    return isNew;
+}
+
+uint32_t
+RoceQueuePair::TakeRepair()
+{
+    auto& state = *gaps;
+    const auto psn = state.repeatOldest ? ackedPsn : state.nextRepair++;
+    if (psn == ackedPsn)
+    {
+        state.repeatOldest = false;
+        state.oldestMark = nextPsn;
+    }
+    state.SkipAcknowledged();
+    return psn;
+}
+
+RoceMessage&
+RoceQueuePair::FindMessage(uint32_t psn) const
+{
+    auto* message = oldest;
+    while (message->EndsBefore(psn))
+    {
+        message = message->next;
+    }
+    return *message;
 }
 
 } // namespace ns3::gradsync

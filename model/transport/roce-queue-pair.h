@@ -5,9 +5,11 @@
 #include "ns3/congestion-control.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/object-pool.h"
+#include "ns3/packet-set.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace ns3::gradsync
 {
@@ -22,6 +24,44 @@ struct RoceMessage
     MessageHandler* handler;
     uint32_t firstPsn;
     uint32_t packetCount;
+
+    /// True when all its packets come before `psn`.
+    bool EndsBefore(uint32_t psn) const
+    {
+        return firstPsn + packetCount <= psn;
+    }
+};
+
+/**
+ * What a connection with gaps knows beyond its cumulative counters, when lost packets are repeated
+ * one by one (selective repeat).
+ *
+ * The sender repeats [nextRepair, endRepair) but for what is acknowledged, each packet once. The
+ * oldest packet of all is watched: if a packet that left after its repetition arrives first, the
+ * repetition was lost too.
+ */
+struct RoceGaps
+{
+    PacketSet received;     //!< by the receiver, out of order
+    PacketSet acknowledged; //!< to the sender, out of order
+    uint32_t nextRepair{0};
+    uint32_t endRepair{0};
+    uint32_t oldestMark{0};  //!< packets from here on left after the oldest one was last sent
+    uint32_t recoveryEnd{0}; //!< losses before this belong to the episode that is known
+    bool repeatOldest{false};
+
+    bool HasRepair() const
+    {
+        return repeatOldest || nextRepair < endRepair;
+    }
+
+    void SkipAcknowledged()
+    {
+        while (nextRepair < endRepair && acknowledged.Contains(nextRepair))
+        {
+            ++nextRepair;
+        }
+    }
 };
 
 /**
@@ -60,6 +100,8 @@ struct RoceQueuePair
     CongestionFlow flow;
     uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
 
+    std::unique_ptr<RoceGaps> gaps; //!< of both halves; null until the first gap
+
     // Membership in the lists of the NIC.
     RoceQueuePair* nextReady;
     bool isReady;
@@ -83,7 +125,13 @@ struct RoceQueuePair
     /// True when it has a packet to send and its window lets it.
     bool MaySend() const
     {
-        return HasUnsent() && GetInFlight() < flow.windowPackets;
+        return (HasUnsent() && GetInFlight() < flow.windowPackets) || HasRepair();
+    }
+
+    /// True when a packet that was lost is to be sent again, which the window does not hold back.
+    bool HasRepair() const
+    {
+        return gaps && gaps->HasRepair();
     }
 
     uint32_t GetInFlight() const
@@ -106,6 +154,22 @@ struct RoceQueuePair
 
     /// The next packet to send is the oldest one not acknowledged.
     void GoBack();
+
+    /// Selective repeat: all packets under way that are not acknowledged count as lost.
+    void RepairAll();
+
+    /**
+     * Selective repeat: the receiver has `psn`, but not the oldest packet.
+     * \param tolerance a packet is lost when one that was sent more than so many later arrived
+     * \return whether that reveals the first loss of a new episode
+     */
+    bool RepairBefore(uint32_t psn, uint32_t tolerance);
+
+    /// Takes the packet to repeat now. Only when HasRepair. \return its sequence number
+    uint32_t TakeRepair();
+
+    /// The message that holds a packet which is not acknowledged.
+    RoceMessage& FindMessage(uint32_t psn) const;
 };
 
 } // namespace ns3::gradsync

@@ -59,6 +59,24 @@ RoceTransport::GetTypeId()
                           MakeUintegerAccessor(&RoceTransport::m_retryLimit),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute(
+                "Recovery",
+                "go-back-n: the receiver takes packets in order only, and the sender goes "
+                "back to the one that it misses. selective-repeat: the receiver keeps "
+                "what comes early and names it, and only what is lost is sent again "
+                "(IRN, SIGCOMM'18, section 3).",
+                EnumValue(RECOVERY_GO_BACK_N),
+                MakeEnumAccessor(&RoceTransport::m_recovery),
+                MakeEnumChecker(RECOVERY_GO_BACK_N,
+                                "go-back-n",
+                                RECOVERY_SELECTIVE_REPEAT,
+                                "selective-repeat"))
+            .AddAttribute("ReorderTolerance",
+                          "Selective repeat: a packet is lost when one that was sent more than so "
+                          "many packets later has arrived. 0 where paths keep the order.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceTransport::m_reorderTolerance),
+                          MakeUintegerChecker<uint32_t>(0, 60000))
+            .AddAttribute(
                 "CongestionControl",
                 "How queue pairs set their pace and window: none (line rate, held back by PFC "
                 "only), dcqcn, dctcp, hpcc, swift or timely.",
@@ -77,9 +95,9 @@ RoceTransport::GetTypeId()
                                 CC_TIMELY,
                                 "timely"))
             .AddTraceSource("Recovery",
-                            "A queue pair goes back to its last acknowledged packet: source and "
-                            "destination endpoint, and whether a timeout (true) or a negative "
-                            "acknowledgement (false) made it.",
+                            "A queue pair learns that packets were lost: source and destination "
+                            "endpoint, and whether by a timeout (true) or a negative "
+                            "acknowledgement (false).",
                             MakeTraceSourceAccessor(&RoceTransport::m_recoveryTrace),
                             "ns3::gradsync::RoceTransport::RecoveryCallback")
             .AddTraceSource("Payload",
@@ -122,11 +140,7 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     m_stampShift =
         static_cast<int>(std::bit_width(static_cast<uint64_t>(NanoSeconds(1).GetTimeStep()))) - 1;
     m_stampShift = std::max(m_stampShift, 0);
-    if (m_ackEvery == 0 && m_windowPackets != 0)
-    {
-        throw std::invalid_argument(
-            "attribute WindowPackets needs acknowledgements: AckEvery must not be 0");
-    }
+    CheckSettings();
     InstallCongestionControl();
     if (m_windowPackets != 0)
     {
@@ -135,6 +149,26 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     m_routes = std::move(routes);
     m_fabric->Install(m_topology, m_routes, GetDataBytes(m_mtuBytes));
     InstallNics();
+}
+
+void
+RoceTransport::CheckSettings() const
+{
+    if (m_ackEvery == 0 && m_windowPackets != 0)
+    {
+        throw std::invalid_argument(
+            "attribute WindowPackets needs acknowledgements: AckEvery must not be 0");
+    }
+    if (m_ackEvery == 0 && m_recovery == RECOVERY_SELECTIVE_REPEAT)
+    {
+        throw std::invalid_argument(
+            "selective-repeat needs acknowledgements: AckEvery must not be 0");
+    }
+    if (m_fabric->IsReordering() && m_recovery != RECOVERY_SELECTIVE_REPEAT)
+    {
+        throw std::invalid_argument("LoadBalancing reorders packets, which go-back-n takes for "
+                                    "loss: attribute Recovery must be selective-repeat");
+    }
 }
 
 Ptr<CongestionControl>
@@ -301,22 +335,6 @@ RoceTransport::Send(const Message& message)
 }
 
 void
-RoceTransport::Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start)
-{
-    packet.feedback = static_cast<uint32_t>(start >> m_stampShift);
-    if (m_signals.telemetry)
-    {
-        m_fabric->GetPool().AttachTelemetry(packet);
-    }
-    if (flow.stepsPerByte > 0.0)
-    {
-        m_control->OnSent(flow, packet.wireBytes, start); // may change the pace
-        const auto gap = std::llround(packet.wireBytes * flow.stepsPerByte);
-        flow.due = start + static_cast<TimeStepCount>(gap);
-    }
-}
-
-void
 RoceTransport::SetLinkState(LinkId link, const LinkState& state)
 {
     m_fabric->SetLinkState(link, state);
@@ -338,307 +356,6 @@ void
 RoceTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
 {
     m_fabric->SetRoutes(std::move(routes));
-}
-
-FabricPacket*
-RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
-{
-    auto* message = queuePair.sending;
-    const auto psn = queuePair.nextPsn++;
-    const auto index = psn - message->firstPsn;
-    const bool isLast = index + 1 == message->packetCount;
-    const auto payload = isLast ? message->bytes - uint64_t{index} * m_mtuBytes : m_mtuBytes;
-    if (isLast)
-    {
-        queuePair.sending = message->next;
-    }
-    if (psn < queuePair.highestPsn)
-    {
-        ++m_retransmittedPackets;
-    }
-    else
-    {
-        queuePair.highestPsn = psn + 1;
-    }
-    auto* packet = m_fabric->GetPool().Take();
-    packet->connection = queuePair.index;
-    packet->generation = queuePair.generation;
-    packet->psn = psn;
-    packet->destination = queuePair.dst;
-    packet->flowHash = queuePair.flowHash;
-    packet->payloadBytes = static_cast<uint16_t>(payload);
-    packet->wireBytes = static_cast<uint16_t>(GetDataBytes(static_cast<uint32_t>(payload)));
-    packet->kind = PacketKind::Data;
-    packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
-    if (m_control)
-    {
-        Equip(queuePair.flow, *packet, start);
-    }
-    return packet;
-}
-
-void
-RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
-{
-    auto* queuePair = m_connections.Find(packet->connection, packet->generation);
-    if (queuePair && packet->kind == PacketKind::Data)
-    {
-        if ((packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0)
-        {
-            OnMarked(*queuePair, now);
-        }
-        OnData(*queuePair, *packet, now);
-    }
-    else if (queuePair && packet->kind == PacketKind::Cnp)
-    {
-        OnNotification(*queuePair, now);
-    }
-    else if (queuePair)
-    {
-        OnAcknowledgement(*queuePair, *packet, now);
-    }
-    m_fabric->GetPool().Give(packet);
-}
-
-void
-RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
-{
-    const bool endOfMessage = (packet.flags & PacketFlag::END_OF_MESSAGE) != 0;
-    if (packet.psn > queuePair.expectedPsn)
-    {
-        if (!queuePair.nakSent)
-        {
-            queuePair.nakSent = true; // one a gap (IBA 9.7.5.2.8)
-            Acknowledge(queuePair, packet, PacketKind::Nak, now);
-        }
-        return;
-    }
-    if (packet.psn < queuePair.expectedPsn)
-    {
-        // The sender went back because acknowledgements were lost: repeat them, as often as the
-        // first time.
-        if (m_ackEvery != 0 && (endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
-        {
-            Acknowledge(queuePair, packet, PacketKind::Ack, now);
-        }
-        return;
-    }
-    ++queuePair.expectedPsn;
-    queuePair.nakSent = false;
-    m_goodputBytes += packet.payloadBytes;
-    if (!m_payloadTrace.IsEmpty()) [[unlikely]]
-    {
-        const auto* message = queuePair.receiving;
-        const auto index = packet.psn - message->firstPsn;
-        m_payloadTrace(message->tag, uint64_t{index} * m_mtuBytes, packet.payloadBytes);
-    }
-    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
-    if (m_ackEvery != 0 && (endOfMessage || isDue))
-    {
-        Acknowledge(queuePair, packet, PacketKind::Ack, now);
-    }
-    if (endOfMessage)
-    {
-        const auto* message = queuePair.receiving;
-        queuePair.receiving = message->next;
-        const auto tag = message->tag;
-        auto* handler = message->handler;
-        if (m_ackEvery == 0)
-        {
-            GetNic(queuePair).GetPort().Sync(now);
-            Advance(queuePair, queuePair.expectedPsn, now);
-        }
-        handler->OnDelivered(tag); // last: it may send, and so change everything
-    }
-}
-
-void
-RoceTransport::Acknowledge(RoceQueuePair& queuePair,
-                           FabricPacket& data,
-                           PacketKind kind,
-                           TimeStepCount now)
-{
-    queuePair.lastAckedPsn = queuePair.expectedPsn;
-    auto* packet = MakeControlPacket(queuePair, kind, wire::ROCE_ACK_BYTES + m_telemetryBytes);
-    packet->psn = queuePair.expectedPsn;
-    packet->feedback = m_signals.ecn ? queuePair.markedPackets : data.feedback;
-    if (m_signals.telemetry)
-    {
-        PacketPool::MoveTelemetry(data, *packet);
-    }
-    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
-}
-
-void
-RoceTransport::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
-{
-    ++queuePair.markedPackets;
-    // DCQCN's notification point (SIGCOMM'15, section 3.1): one notification an interval.
-    if (m_signals.cnpInterval == 0 || now < queuePair.nextNotification)
-    {
-        return;
-    }
-    queuePair.nextNotification = now + m_signals.cnpInterval;
-    auto* packet = MakeControlPacket(queuePair, PacketKind::Cnp, wire::ROCE_CNP_BYTES);
-    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
-}
-
-void
-RoceTransport::OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
-{
-    CongestionFeedback feedback{};
-    feedback.ackedPsn = std::max(packet.psn, queuePair.ackedPsn);
-    feedback.nextPsn = queuePair.nextPsn;
-    feedback.newPackets = feedback.ackedPsn - queuePair.ackedPsn;
-    if (m_signals.ecn)
-    {
-        feedback.markedPackets = packet.feedback - queuePair.marksSeen;
-        queuePair.marksSeen = packet.feedback;
-    }
-    if (m_signals.delay)
-    {
-        // Differences of 32-bit stamps are right up to 4 s.
-        const auto stamp = static_cast<uint32_t>(now >> m_stampShift);
-        feedback.roundTrip = static_cast<TimeStepCount>(stamp - packet.feedback) << m_stampShift;
-    }
-    if ((packet.flags & PacketFlag::TELEMETRY) != 0)
-    {
-        feedback.telemetry = &m_fabric->GetPool().GetTelemetry(packet);
-    }
-    m_control->OnAcknowledgement(queuePair.flow, feedback, now);
-}
-
-void
-RoceTransport::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
-{
-    if (m_control)
-    {
-        GetNic(queuePair).GetPort().Sync(now);
-        m_control->OnNotification(queuePair.flow, now);
-    }
-}
-
-FabricPacket*
-RoceTransport::MakeControlPacket(const RoceQueuePair& queuePair,
-                                 PacketKind kind,
-                                 uint32_t wireBytes)
-{
-    // To the sender of the data.
-    auto* packet = m_fabric->GetPool().Take();
-    packet->connection = queuePair.index;
-    packet->generation = queuePair.generation;
-    packet->destination = queuePair.src;
-    packet->flowHash = ~queuePair.flowHash;
-    packet->payloadBytes = 0;
-    packet->wireBytes = static_cast<uint16_t>(wireBytes);
-    packet->kind = kind;
-    packet->flags = 0;
-    return packet;
-}
-
-void
-RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
-                                 const FabricPacket& packet,
-                                 TimeStepCount now)
-{
-    auto& nic = GetNic(queuePair);
-    nic.GetPort().Sync(now);
-    if (m_control)
-    {
-        OnFeedback(queuePair, packet, now);
-    }
-    if (packet.psn > queuePair.ackedPsn)
-    {
-        Advance(queuePair, packet.psn, now);
-        if (queuePair.IsDone())
-        {
-            return; // closed
-        }
-    }
-    if (packet.kind == PacketKind::Nak && packet.psn == queuePair.ackedPsn &&
-        queuePair.nextPsn > packet.psn)
-    {
-        GoBack(queuePair, false, now);
-    }
-    if (queuePair.MaySend() && !queuePair.isReady)
-    {
-        nic.Add(queuePair);
-        nic.GetPort().SourceReady(now);
-    }
-}
-
-void
-RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
-{
-    queuePair.Acknowledge(ackedPsn, m_messages);
-    if (queuePair.IsDone())
-    {
-        Close(queuePair);
-    }
-    else if (queuePair.GetInFlight() > 0)
-    {
-        GetNic(queuePair).Touch(queuePair, now);
-    }
-    else
-    {
-        GetNic(queuePair).Forget(queuePair);
-    }
-}
-
-void
-RoceTransport::GoBack(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now)
-{
-    m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
-    if (m_control)
-    {
-        m_control->OnLoss(queuePair.flow, isTimeout, now);
-    }
-    queuePair.GoBack();
-}
-
-void
-RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
-{
-    if (++queuePair.retries > m_retryLimit)
-    {
-        Fail(queuePair);
-        return;
-    }
-    auto& nic = GetNic(queuePair);
-    nic.Touch(queuePair, now);
-    GoBack(queuePair, true, now);
-    nic.Add(queuePair);
-    nic.GetPort().SourceReady(now);
-}
-
-void
-RoceTransport::Fail(RoceQueuePair& queuePair)
-{
-    const auto nodes = m_topology->GetNodes();
-    const auto endpoints = m_topology->GetEndpoints();
-    const auto reason = fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
-                                    nodes[endpoints[queuePair.src]].name,
-                                    nodes[endpoints[queuePair.dst]].name,
-                                    queuePair.retries,
-                                    m_timeout.ToDouble(Time::MS));
-    std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
-    bool isDelivered = true;
-    for (auto* message = queuePair.oldest; message;)
-    {
-        isDelivered = isDelivered && message != queuePair.receiving;
-        if (!isDelivered)
-        {
-            undelivered.emplace_back(message->handler, message->tag);
-        }
-        auto* next = message->next;
-        m_messages.Give(message);
-        message = next;
-    }
-    Close(queuePair);
-    for (const auto& [handler, tag] : undelivered)
-    {
-        handler->OnFailed(tag, reason);
-    }
 }
 
 std::vector<LinkStatistics>

@@ -21,11 +21,19 @@
 namespace ns3::gradsync
 {
 
+/// How a queue pair recovers from loss.
+enum RoceRecovery
+{
+    RECOVERY_GO_BACK_N,       //!< the receiver takes packets in order only
+    RECOVERY_SELECTIVE_REPEAT //!< it keeps those that come early; only lost ones are sent again
+};
+
 /**
  * RoCEv2 reliable connections over the fabric (InfiniBand Architecture Specification vol. 1, 9.7,
  * annex A17): segmentation into packets of one MTU, coalesced acknowledgements, go-back-N recovery
- * by negative acknowledgements and a timeout. Queue pairs send at line rate, held back by PFC, or
- * as a CongestionControl tells them.
+ * by negative acknowledgements and a timeout, or selective repeat as IRN does it (Mittal et al.,
+ * "Revisiting network support for RDMA", SIGCOMM'18). Queue pairs send at line rate, held back by
+ * PFC, or as a CongestionControl tells them.
  */
 class RoceTransport : public Transport, private PacketSink
 {
@@ -43,8 +51,7 @@ class RoceTransport : public Transport, private PacketSink
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
 
-    /// Signature of the trace source "Recovery": a queue pair goes back to its last acknowledged
-    /// packet.
+    /// Signature of the trace source "Recovery": a queue pair learns of a loss.
     using RecoveryCallback = void (*)(uint32_t src, uint32_t dst, bool isTimeout);
 
     /// Signature of the trace source "Payload": bytes of a message that the receiver takes.
@@ -84,6 +91,9 @@ class RoceTransport : public Transport, private PacketSink
   private:
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
+    void OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
+    void TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet);
+    void DeliverCompleted(RoceQueuePair& queuePair);
     void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void Acknowledge(RoceQueuePair& queuePair,
                      FabricPacket& packet,
@@ -96,9 +106,11 @@ class RoceTransport : public Transport, private PacketSink
                                     PacketKind kind,
                                     uint32_t wireBytes);
     void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
-    void GoBack(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
+    void TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
+    void OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void Fail(RoceQueuePair& queuePair);
 
+    void CheckSettings() const;
     void InstallCongestionControl();
     void InstallNics();
     void OpenFlow(RoceQueuePair& queuePair);
@@ -114,6 +126,8 @@ class RoceTransport : public Transport, private PacketSink
     uint32_t m_windowPackets;
     Time m_timeout;
     uint32_t m_retryLimit;
+    RoceRecovery m_recovery;
+    uint32_t m_reorderTolerance;
     CongestionControlKind m_congestionControl;
 
     TimeStepCount m_timeoutSteps{0};

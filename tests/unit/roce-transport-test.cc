@@ -282,6 +282,91 @@ TEST_F(RoceTransportTest, GoBackNAtOnePercentLossHasTheThroughputOfTheClosedForm
     EXPECT_NEAR(measured / slots, 1.0, 0.02);
 }
 
+TEST_F(RoceTransportTest, SelectiveRepeatAtOnePercentLossSendsEachLostPacketOnceMore)
+{
+    // As above, but nothing holds the sender back: the line is never idle but for the timeouts at
+    // the very end, and each packet takes 1 / (1 - q) = 1.0203 slots. A packet beyond a gap whose
+    // own negative acknowledgement is lost is sent again for nothing: a gap stays open for 7 to 8
+    // slots, so that 0.15 of the packets come beyond one, and q of 0.15 makes 0.003 slots.
+    SetFabric("LossRate", DoubleValue(0.01));
+    Set("Mtu", UintegerValue(1418));
+    Set("AckEvery", UintegerValue(1));
+    Set("Recovery", StringValue("selective-repeat"));
+    Set("Timeout", TimeValue(MicroSeconds(120)));
+    Set("RetryLimit", UintegerValue(1000));
+    InstallStar(2, "10Gbps");
+    const uint32_t packets = 300000;
+    Send(0, 1, uint64_t{packets} * 1418, 1);
+    Simulator::Run();
+    ASSERT_EQ(m_handler.delivered.at(1), 1);
+    const double q = 1 - 0.99 * 0.99;
+    const auto measured = m_handler.lastDelivery.GetSeconds() / 1.2e-6 / packets;
+    // 6000 losses are known to 1.3 %, which is 0.0003 slots; the timeouts are 100 slots each.
+    EXPECT_NEAR(measured, 1 / (1 - q) + 0.15 * q, 0.003);
+}
+
+TEST_F(RoceTransportTest, SelectiveRepeatNeedsAcknowledgements)
+{
+    Set("Recovery", StringValue("selective-repeat"));
+    Set("AckEvery", UintegerValue(0));
+    EXPECT_THROW(InstallStar(2), std::invalid_argument);
+}
+
+TEST_F(RoceTransportTest, SprayingWithGoBackNIsRefused)
+{
+    SetFabric("LoadBalancing", StringValue("spray"));
+    EXPECT_THROW(InstallStar(2), std::invalid_argument);
+}
+
+/// How long one connection at full rate takes beside another that the hash puts on its path.
+class LoadBalancingTest : public RoceTransportTest
+{
+  protected:
+    /// Time in which `flows` connections between two racks, over as many spines, carry 1,000
+    /// packets each; 1,200 us when they share nothing.
+    Time Run(const char* loadBalancing, uint32_t flows)
+    {
+        Set("Mtu", UintegerValue(1418)); // 1500 B on the wire: 1.2 us at 10 Gb/s
+        Set("Recovery", StringValue("selective-repeat"));
+        Set("ReorderTolerance", UintegerValue(1000));
+        SetFabric("LoadBalancing", StringValue(loadBalancing));
+        SpineLeafOptions options;
+        options.spines = flows;
+        options.leaves = 2;
+        options.hostsPerLeaf = flows;
+        options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
+        options.fabricLink = options.hostLink;
+        Install(MakeSpineLeafTopology(options));
+        for (uint32_t i = 0; i < flows; ++i)
+        {
+            Send(i, flows + i, uint64_t{1000} * 1418, i);
+        }
+        Simulator::Run();
+        return m_handler.lastDelivery;
+    }
+};
+
+TEST_F(LoadBalancingTest, HashPutsTwoOfEightFlowsOnOneSpine)
+{
+    // 8 flows over 8 spines share nothing with probability 8! / 8^8 = 0.24 %: some spine has two,
+    // which takes twice the time.
+    EXPECT_GE(Run("hash", 8), MicroSeconds(2400));
+}
+
+TEST_F(LoadBalancingTest, AdaptiveUsesAllSpinesEvenly)
+{
+    // Each leaf has a free port for each packet: it leaves at once. What waits is at the other
+    // leaf, where several spines may send to one host at a time; a packet or two each.
+    EXPECT_LE(Run("adaptive", 8), MicroSeconds(1200 + 30));
+}
+
+TEST_F(LoadBalancingTest, SprayingUsesAllSpinesAlmostEvenly)
+{
+    // Random choices at a load of 1 queue like M/D/1 at saturation: after n packets a port is
+    // behind by about sqrt(n) slots. n = 1000: 32 slots of 1.2 us, the worst of 8 ports twice that.
+    EXPECT_LE(Run("spray", 8), MicroSeconds(1200 + 120));
+}
+
 /// Counts how often each byte of each message is taken.
 class ByteChecker
 {
@@ -319,7 +404,27 @@ struct StressCase
     uint32_t ackEvery;
     uint32_t windowPackets;
     const char* congestionControl = "none";
+    const char* recovery = "go-back-n";
+    const char* loadBalancing = "hash";
+    uint32_t reorderTolerance = 0;
 };
+
+StressCase
+Selective(double lossRate,
+          const char* loadBalancing,
+          uint32_t reorderTolerance,
+          const char* congestionControl = "none")
+{
+    return {lossRate,
+            true,
+            200000,
+            16,
+            0,
+            congestionControl,
+            "selective-repeat",
+            loadBalancing,
+            reorderTolerance};
+}
 
 class RoceStressTest : public RoceTransportTest, public ::testing::WithParamInterface<StressCase>
 {
@@ -334,6 +439,9 @@ TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
     Set("AckEvery", UintegerValue(c.ackEvery));
     Set("WindowPackets", UintegerValue(c.windowPackets));
     Set("CongestionControl", StringValue(c.congestionControl));
+    Set("Recovery", StringValue(c.recovery));
+    Set("ReorderTolerance", UintegerValue(c.reorderTolerance));
+    SetFabric("LoadBalancing", StringValue(c.loadBalancing));
     ByteChecker checker;
     m_transport->TraceConnectWithoutContext("Payload",
                                             MakeCallback(&ByteChecker::OnPayload, &checker));
@@ -376,6 +484,7 @@ TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
     }
     if (c.pfc && c.lossRate == 0.0)
     {
+        // Nothing is lost, and a tolerance of 1,000 packets is more than paths differ by.
         EXPECT_EQ(statistics.droppedPackets, 0u);
         EXPECT_EQ(statistics.retransmittedPackets, 0u);
     }
@@ -385,23 +494,35 @@ TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks,
-                         RoceStressTest,
-                         ::testing::Values(StressCase{0.0, true, 100000, 16, 0},
-                                           StressCase{0.0, true, 16000000, 1, 0},
-                                           StressCase{0.0, true, 100000, 0, 0},
-                                           StressCase{0.0, true, 100000, 4, 8},
-                                           StressCase{0.0, false, 30000, 16, 0},
-                                           StressCase{0.01, true, 200000, 16, 0},
-                                           StressCase{0.1, false, 100000, 4, 16},
-                                           StressCase{0.1, true, 200000, 16, 5},
-                                           StressCase{0.3, true, 200000, 1, 0},
-                                           StressCase{0.0, true, 100000, 16, 0, "dcqcn"},
-                                           StressCase{0.1, false, 100000, 4, 16, "dcqcn"},
-                                           StressCase{0.1, false, 100000, 4, 16, "dctcp"},
-                                           StressCase{0.1, false, 100000, 16, 0, "hpcc"},
-                                           StressCase{0.1, true, 200000, 16, 8, "swift"},
-                                           StressCase{0.1, true, 200000, 16, 0, "timely"}));
+INSTANTIATE_TEST_SUITE_P(
+    Networks,
+    RoceStressTest,
+    ::testing::Values(StressCase{0.0, true, 100000, 16, 0},
+                      StressCase{0.0, true, 16000000, 1, 0},
+                      StressCase{0.0, true, 100000, 0, 0},
+                      StressCase{0.0, true, 100000, 4, 8},
+                      StressCase{0.0, false, 30000, 16, 0},
+                      StressCase{0.01, true, 200000, 16, 0},
+                      StressCase{0.1, false, 100000, 4, 16},
+                      StressCase{0.1, true, 200000, 16, 5},
+                      StressCase{0.3, true, 200000, 1, 0},
+                      StressCase{0.0, true, 100000, 16, 0, "dcqcn"},
+                      StressCase{0.1, false, 100000, 4, 16, "dcqcn"},
+                      StressCase{0.1, false, 100000, 4, 16, "dctcp"},
+                      StressCase{0.1, false, 100000, 16, 0, "hpcc"},
+                      StressCase{0.1, true, 200000, 16, 8, "swift"},
+                      StressCase{0.1, true, 200000, 16, 0, "timely"},
+                      Selective(0.0, "hash", 0),
+                      Selective(0.01, "hash", 0),
+                      Selective(0.3, "hash", 0),
+                      Selective(0.0, "spray", 1000),
+                      Selective(0.0, "adaptive", 1000),
+                      Selective(0.1, "spray", 8),
+                      Selective(0.1, "adaptive", 0),
+                      Selective(0.1, "flowlet", 0, "dcqcn"),
+                      Selective(0.1, "spray", 4, "dctcp"),
+                      Selective(0.1, "hash", 0, "hpcc"),
+                      StressCase{0.0, true, 100000, 16, 0, "none", "go-back-n", "flowlet"}));
 
 } // namespace
 } // namespace ns3::gradsync

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The receiving half of RoceTransport: deliveries, acknowledgements, notifications.
+#include "ns3/roce-transport.h"
+#include "ns3/wire-format.h"
+
+namespace ns3::gradsync
+{
+
+void
+RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
+{
+    auto* queuePair = m_connections.Find(packet->connection, packet->generation);
+    if (queuePair && packet->kind == PacketKind::Data)
+    {
+        if ((packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0)
+        {
+            OnMarked(*queuePair, now);
+        }
+        OnData(*queuePair, *packet, now);
+    }
+    else if (queuePair && packet->kind == PacketKind::Cnp)
+    {
+        OnNotification(*queuePair, now);
+    }
+    else if (queuePair)
+    {
+        OnAcknowledgement(*queuePair, *packet, now);
+    }
+    m_fabric->GetPool().Give(packet);
+}
+
+void
+RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
+{
+    const bool endOfMessage = (packet.flags & PacketFlag::END_OF_MESSAGE) != 0;
+    if (packet.psn != queuePair.expectedPsn || queuePair.gaps) [[unlikely]]
+    {
+        if (m_recovery == RECOVERY_SELECTIVE_REPEAT)
+        {
+            OnDataWithGaps(queuePair, packet, now);
+            return;
+        }
+    }
+    if (packet.psn > queuePair.expectedPsn)
+    {
+        if (!queuePair.nakSent)
+        {
+            queuePair.nakSent = true; // one a gap (IBA 9.7.5.2.8)
+            Acknowledge(queuePair, packet, PacketKind::Nak, now);
+        }
+        return;
+    }
+    if (packet.psn < queuePair.expectedPsn)
+    {
+        // The sender went back because acknowledgements were lost: repeat them, as often as the
+        // first time.
+        if (m_ackEvery != 0 && (endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
+        {
+            Acknowledge(queuePair, packet, PacketKind::Ack, now);
+        }
+        return;
+    }
+    ++queuePair.expectedPsn;
+    queuePair.nakSent = false;
+    TakePayload(queuePair, packet);
+    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
+    if (m_ackEvery != 0 && (endOfMessage || isDue))
+    {
+        Acknowledge(queuePair, packet, PacketKind::Ack, now);
+    }
+    if (endOfMessage)
+    {
+        const auto* message = queuePair.receiving;
+        queuePair.receiving = message->next;
+        const auto tag = message->tag;
+        auto* handler = message->handler;
+        if (m_ackEvery == 0)
+        {
+            GetNic(queuePair).GetPort().Sync(now);
+            Advance(queuePair, queuePair.expectedPsn, now);
+        }
+        handler->OnDelivered(tag); // last: it may send, and so change everything
+    }
+}
+
+void
+RoceTransport::TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet)
+{
+    m_goodputBytes += packet.payloadBytes;
+    if (!m_payloadTrace.IsEmpty()) [[unlikely]]
+    {
+        const auto* message = queuePair.receiving;
+        while (message->EndsBefore(packet.psn))
+        {
+            message = message->next;
+        }
+        const auto index = packet.psn - message->firstPsn;
+        m_payloadTrace(message->tag, uint64_t{index} * m_mtuBytes, packet.payloadBytes);
+    }
+}
+
+void
+RoceTransport::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
+{
+    if (!queuePair.gaps)
+    {
+        queuePair.gaps = std::make_unique<RoceGaps>();
+    }
+    auto& received = queuePair.gaps->received;
+    received.AdvanceTo(queuePair.expectedPsn);
+    if (!received.Insert(packet.psn))
+    {
+        // Sent twice: an acknowledgement was lost, or it came later than the sender thought.
+        Acknowledge(queuePair, packet, PacketKind::Ack, now);
+        return;
+    }
+    TakePayload(queuePair, packet);
+    if (packet.psn != queuePair.expectedPsn)
+    {
+        // One for each packet out of order (IRN, SIGCOMM'18, section 3.1).
+        Acknowledge(queuePair, packet, PacketKind::Nak, now);
+        return;
+    }
+    while (received.Contains(queuePair.expectedPsn))
+    {
+        ++queuePair.expectedPsn;
+    }
+    const bool closesGap = queuePair.expectedPsn != packet.psn + 1;
+    received.AdvanceTo(queuePair.expectedPsn);
+    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
+    const bool endsMessage = queuePair.receiving->EndsBefore(queuePair.expectedPsn);
+    if (closesGap || isDue || endsMessage || !received.IsEmpty())
+    {
+        Acknowledge(queuePair, packet, PacketKind::Ack, now);
+    }
+    DeliverCompleted(queuePair);
+}
+
+void
+RoceTransport::DeliverCompleted(RoceQueuePair& queuePair)
+{
+    while (queuePair.receiving && queuePair.receiving->EndsBefore(queuePair.expectedPsn))
+    {
+        const auto* message = queuePair.receiving;
+        queuePair.receiving = message->next;
+        // It may send, on this connection too. The acknowledgement is still under way, so that the
+        // connection stays open.
+        message->handler->OnDelivered(message->tag);
+    }
+}
+
+void
+RoceTransport::Acknowledge(RoceQueuePair& queuePair,
+                           FabricPacket& data,
+                           PacketKind kind,
+                           TimeStepCount now)
+{
+    queuePair.lastAckedPsn = queuePair.expectedPsn;
+    auto* packet = MakeControlPacket(queuePair, kind, wire::ROCE_ACK_BYTES + m_telemetryBytes);
+    packet->psn = queuePair.expectedPsn;
+    if (kind == PacketKind::Nak)
+    {
+        const auto offset = data.psn - queuePair.expectedPsn;
+        packet->sackOffset = static_cast<uint16_t>(offset <= UINT16_MAX ? offset : 0);
+    }
+    packet->feedback = m_signals.ecn ? queuePair.markedPackets : data.feedback;
+    if (m_signals.telemetry)
+    {
+        PacketPool::MoveTelemetry(data, *packet);
+    }
+    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+}
+
+void
+RoceTransport::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    ++queuePair.markedPackets;
+    // DCQCN's notification point (SIGCOMM'15, section 3.1): one notification an interval.
+    if (m_signals.cnpInterval == 0 || now < queuePair.nextNotification)
+    {
+        return;
+    }
+    queuePair.nextNotification = now + m_signals.cnpInterval;
+    auto* packet = MakeControlPacket(queuePair, PacketKind::Cnp, wire::ROCE_CNP_BYTES);
+    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+}
+
+FabricPacket*
+RoceTransport::MakeControlPacket(const RoceQueuePair& queuePair,
+                                 PacketKind kind,
+                                 uint32_t wireBytes)
+{
+    // To the sender of the data.
+    auto* packet = m_fabric->GetPool().Take();
+    packet->connection = queuePair.index;
+    packet->generation = queuePair.generation;
+    packet->destination = queuePair.src;
+    packet->flowHash = ~queuePair.flowHash;
+    packet->payloadBytes = 0;
+    packet->wireBytes = static_cast<uint16_t>(wireBytes);
+    packet->kind = kind;
+    packet->flags = 0;
+    return packet;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The sending half of RoceTransport: packets, acknowledgements, recovery.
+#include "ns3/roce-transport.h"
+#include "ns3/wire-format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+FabricPacket*
+RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
+{
+    const bool isRepair = queuePair.HasRepair();
+    const auto psn = isRepair ? queuePair.TakeRepair() : queuePair.nextPsn++;
+    const auto* message = isRepair ? &queuePair.FindMessage(psn) : queuePair.sending;
+    const auto index = psn - message->firstPsn;
+    const bool isLast = index + 1 == message->packetCount;
+    const auto payload = isLast ? message->bytes - uint64_t{index} * m_mtuBytes : m_mtuBytes;
+    if (isLast && !isRepair)
+    {
+        queuePair.sending = message->next;
+    }
+    if (psn < queuePair.highestPsn)
+    {
+        ++m_retransmittedPackets;
+    }
+    else
+    {
+        queuePair.highestPsn = psn + 1;
+    }
+    auto* packet = m_fabric->GetPool().Take();
+    packet->connection = queuePair.index;
+    packet->generation = queuePair.generation;
+    packet->psn = psn;
+    packet->destination = queuePair.dst;
+    packet->flowHash = queuePair.flowHash;
+    packet->payloadBytes = static_cast<uint16_t>(payload);
+    packet->wireBytes = static_cast<uint16_t>(GetDataBytes(static_cast<uint32_t>(payload)));
+    packet->kind = PacketKind::Data;
+    packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
+    if (m_control)
+    {
+        Equip(queuePair.flow, *packet, start);
+    }
+    return packet;
+}
+
+void
+RoceTransport::Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start)
+{
+    packet.feedback = static_cast<uint32_t>(start >> m_stampShift);
+    if (m_signals.telemetry)
+    {
+        m_fabric->GetPool().AttachTelemetry(packet);
+    }
+    if (flow.stepsPerByte > 0.0)
+    {
+        m_control->OnSent(flow, packet.wireBytes, start); // may change the pace
+        const auto gap = std::llround(packet.wireBytes * flow.stepsPerByte);
+        flow.due = start + static_cast<TimeStepCount>(gap);
+    }
+}
+
+void
+RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
+                                 const FabricPacket& packet,
+                                 TimeStepCount now)
+{
+    auto& nic = GetNic(queuePair);
+    nic.GetPort().Sync(now);
+    if (m_control)
+    {
+        OnFeedback(queuePair, packet, now);
+    }
+    if (packet.psn > queuePair.ackedPsn)
+    {
+        Advance(queuePair, packet.psn, now);
+        if (queuePair.IsDone())
+        {
+            return; // closed
+        }
+    }
+    if (packet.kind == PacketKind::Nak)
+    {
+        OnGap(queuePair, packet, now);
+    }
+    if (queuePair.MaySend() && !queuePair.isReady)
+    {
+        nic.Add(queuePair);
+        nic.GetPort().SourceReady(now);
+    }
+}
+
+void
+RoceTransport::OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+{
+    CongestionFeedback feedback{};
+    feedback.ackedPsn = std::max(packet.psn, queuePair.ackedPsn);
+    feedback.nextPsn = queuePair.nextPsn;
+    feedback.newPackets = feedback.ackedPsn - queuePair.ackedPsn;
+    if (m_signals.ecn)
+    {
+        // Acknowledgements may overtake each other when routes change.
+        const auto marks = std::max(packet.feedback, queuePair.marksSeen);
+        feedback.markedPackets = marks - queuePair.marksSeen;
+        queuePair.marksSeen = marks;
+    }
+    if (m_signals.delay)
+    {
+        // Differences of 32-bit stamps are right up to 4 s.
+        const auto stamp = static_cast<uint32_t>(now >> m_stampShift);
+        feedback.roundTrip = static_cast<TimeStepCount>(stamp - packet.feedback) << m_stampShift;
+    }
+    if ((packet.flags & PacketFlag::TELEMETRY) != 0)
+    {
+        feedback.telemetry = &m_fabric->GetPool().GetTelemetry(packet);
+    }
+    m_control->OnAcknowledgement(queuePair.flow, feedback, now);
+}
+
+void
+RoceTransport::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    if (m_control)
+    {
+        GetNic(queuePair).GetPort().Sync(now);
+        m_control->OnNotification(queuePair.flow, now);
+    }
+}
+
+void
+RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
+{
+    queuePair.Acknowledge(ackedPsn, m_messages);
+    if (queuePair.IsDone())
+    {
+        Close(queuePair);
+    }
+    else if (queuePair.GetInFlight() > 0)
+    {
+        GetNic(queuePair).Touch(queuePair, now);
+    }
+    else
+    {
+        GetNic(queuePair).Forget(queuePair);
+    }
+}
+
+void
+RoceTransport::TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now)
+{
+    m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
+    if (m_control)
+    {
+        m_control->OnLoss(queuePair.flow, isTimeout, now);
+    }
+}
+
+void
+RoceTransport::OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+{
+    const bool isOldest = packet.psn == queuePair.ackedPsn;
+    if (m_recovery == RECOVERY_GO_BACK_N)
+    {
+        if (isOldest && queuePair.nextPsn > packet.psn)
+        {
+            TellLoss(queuePair, false, now);
+            queuePair.GoBack();
+        }
+        return;
+    }
+    const auto arrived = packet.psn + packet.sackOffset;
+    if (arrived > queuePair.ackedPsn && queuePair.RepairBefore(arrived, m_reorderTolerance))
+    {
+        TellLoss(queuePair, false, now);
+    }
+}
+
+void
+RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    if (++queuePair.retries > m_retryLimit)
+    {
+        Fail(queuePair);
+        return;
+    }
+    auto& nic = GetNic(queuePair);
+    nic.Touch(queuePair, now);
+    TellLoss(queuePair, true, now);
+    if (m_recovery == RECOVERY_GO_BACK_N)
+    {
+        queuePair.GoBack();
+    }
+    else
+    {
+        queuePair.RepairAll();
+    }
+    nic.Add(queuePair);
+    nic.GetPort().SourceReady(now);
+}
+
+void
+RoceTransport::Fail(RoceQueuePair& queuePair)
+{
+    const auto nodes = m_topology->GetNodes();
+    const auto endpoints = m_topology->GetEndpoints();
+    const auto reason = fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
+                                    nodes[endpoints[queuePair.src]].name,
+                                    nodes[endpoints[queuePair.dst]].name,
+                                    queuePair.retries,
+                                    m_timeout.ToDouble(Time::MS));
+    std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
+    bool isDelivered = true;
+    for (auto* message = queuePair.oldest; message;)
+    {
+        isDelivered = isDelivered && message != queuePair.receiving;
+        if (!isDelivered)
+        {
+            undelivered.emplace_back(message->handler, message->tag);
+        }
+        auto* next = message->next;
+        m_messages.Give(message);
+        message = next;
+    }
+    Close(queuePair);
+    for (const auto& [handler, tag] : undelivered)
+    {
+        handler->OnFailed(tag, reason);
+    }
+}
+
+} // namespace ns3::gradsync

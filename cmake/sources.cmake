@@ -190,7 +190,9 @@ list(APPEND gradsync_sources
   model/transport/fluid-transport.cc
   model/transport/hpcc-control.cc
   model/transport/max-min-allocator.cc
+  model/transport/roce-capture.cc
   model/transport/roce-connection-table.cc
+  model/transport/roce-frame.cc
   model/transport/roce-nic.cc
   model/transport/roce-queue-pair.cc
   model/transport/roce-receiver.cc
@@ -214,7 +216,9 @@ list(APPEND gradsync_headers
   model/transport/hpcc-control.h
   model/transport/max-min-allocator.h
   model/transport/packet-set.h
+  model/transport/roce-capture.h
   model/transport/roce-connection-table.h
+  model/transport/roce-frame.h
   model/transport/roce-nic.h
   model/transport/roce-queue-pair.h
   model/transport/roce-transport.h

@@ -14,43 +14,6 @@ namespace ns3::gradsync
 namespace
 {
 
-bool
-IsEthernet(const TopologyLink& link)
-{
-    return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
-}
-
-/// `[["leaf0", "spine1"], ...]`: all links between the two nodes.
-std::vector<uint32_t>
-ReadLinks(const JsonValue& list, const Topology& topology)
-{
-    const auto names = NodeNames::OfAll(topology);
-    std::set<uint32_t> links;
-    for (const auto& item : list.GetItems())
-    {
-        const auto ends = item.GetItems();
-        if (ends.size() != 2)
-        {
-            item.Fail("two names of nodes: [\"leaf0\", \"spine1\"]");
-        }
-        const auto a = names.Read(ends[0]);
-        const auto b = names.Read(ends[1]);
-        const auto before = links.size();
-        for (const auto& port : topology.GetPorts(a))
-        {
-            if (port.peer == b)
-            {
-                links.insert(port.link);
-            }
-        }
-        if (links.size() == before)
-        {
-            item.FailWith(fmt::format("there is no link between them, or it is listed twice"));
-        }
-    }
-    return {links.begin(), links.end()};
-}
-
 /// Without `links`: the network's links between switches, or those of the node `at`.
 std::vector<uint32_t>
 SelectLinks(const JsonValue& value, const Topology& topology)
@@ -63,7 +26,7 @@ SelectLinks(const JsonValue& value, const Topology& topology)
     }
     if (list)
     {
-        return ReadLinks(*list, topology);
+        return ReadLinkNames(*list, topology);
     }
     std::vector<uint32_t> links;
     const auto node = at ? NodeNames::OfAll(topology).Read(*at) : 0;

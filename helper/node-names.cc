@@ -73,4 +73,34 @@ NodeNames::Read(const JsonValue& value) const
                                SuggestName(name, names)));
 }
 
+std::vector<uint32_t>
+ReadLinkNames(const JsonValue& list, const Topology& topology)
+{
+    const auto names = NodeNames::OfAll(topology);
+    std::set<uint32_t> links;
+    for (const auto& item : list.GetItems())
+    {
+        const auto ends = item.GetItems();
+        if (ends.size() != 2)
+        {
+            item.Fail("two names of nodes: [\"leaf0\", \"spine1\"]");
+        }
+        const auto a = names.Read(ends[0]);
+        const auto b = names.Read(ends[1]);
+        const auto before = links.size();
+        for (const auto& port : topology.GetPorts(a))
+        {
+            if (port.peer == b)
+            {
+                links.insert(port.link);
+            }
+        }
+        if (links.size() == before)
+        {
+            item.FailWith(fmt::format("there is no link between them, or it is listed twice"));
+        }
+    }
+    return {links.begin(), links.end()};
+}
+
 } // namespace ns3::gradsync

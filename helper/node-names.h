@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -30,6 +31,9 @@ class NodeNames
     std::map<std::string, uint32_t> m_index;
     bool m_numbered{false}; //!< a number may stand for a name
 };
+
+/// `[["leaf0", "spine1"], ...]`: all links between the two nodes. \throws ScenarioError
+std::vector<uint32_t> ReadLinkNames(const JsonValue& list, const Topology& topology);
 
 } // namespace ns3::gradsync
 

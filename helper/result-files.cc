@@ -84,6 +84,30 @@ WriteRows(const std::filesystem::path& folder,
     file.Commit();
 }
 
+/// Puts the captures of all runs at `folder`/pcap/run-NUMBER, as links to the same files.
+void
+LinkCaptures(const std::filesystem::path& folder,
+             const RunStore& store,
+             const RunSummaries& summaries)
+{
+    const auto captures = folder / RunStore::CAPTURE_FOLDER;
+    std::filesystem::remove_all(captures);
+    for (uint32_t run = 0; run < summaries.size(); ++run)
+    {
+        const auto source = store.GetFolder(run) / RunStore::CAPTURE_FOLDER;
+        if (!summaries[run] || !std::filesystem::exists(source))
+        {
+            continue;
+        }
+        const auto target = captures / ("run-" + std::to_string(run));
+        std::filesystem::create_directories(target);
+        for (const auto& entry : std::filesystem::directory_iterator(source))
+        {
+            std::filesystem::create_hard_link(entry.path(), target / entry.path().filename());
+        }
+    }
+}
+
 } // namespace
 
 RunSummaries
@@ -111,6 +135,7 @@ WriteResultFiles(const std::filesystem::path& folder,
     WriteRows(folder, store, summaries, RunStore::LINK_FILE, LINK_HEADER);
     WriteRows(folder, store, summaries, RunStore::MESSAGE_FILE, MESSAGE_HEADER);
     WriteRows(folder, store, summaries, RunStore::FAULT_FILE, FAULT_HEADER);
+    LinkCaptures(folder, store, summaries);
 }
 
 } // namespace ns3::gradsync

@@ -96,7 +96,8 @@ class SweepExecution
     {
         ProcessPool pool(parallel);
         const auto task = [this](uint32_t run, const ProcessPool::Report& report) {
-            m_store.Write(run, RunScenario(ResolveRun(m_scenario, run), report));
+            const auto folder = m_store.Begin(run);
+            m_store.Write(run, RunScenario(ResolveRun(m_scenario, run), report, folder));
         };
         const bool complete =
             pool.Run(m_pending,

@@ -163,12 +163,19 @@ RunStore::Has(uint32_t run) const
     return std::filesystem::exists(GetFolder(run) / SUMMARY_FILE);
 }
 
+std::filesystem::path
+RunStore::Begin(uint32_t run) const
+{
+    auto temporary = m_folder / (TEMPORARY_PREFIX + GetName(run));
+    std::filesystem::remove_all(temporary);
+    std::filesystem::create_directory(temporary);
+    return temporary;
+}
+
 void
 RunStore::Write(uint32_t run, const RunResult& result) const
 {
     const auto temporary = m_folder / (TEMPORARY_PREFIX + GetName(run));
-    std::filesystem::remove_all(temporary);
-    std::filesystem::create_directory(temporary);
     WriteFile(temporary / ITERATION_FILE, [&](std::ostream& out) { WriteIterations(result, out); });
     WriteFile(temporary / LINK_FILE, [&](std::ostream& out) { WriteLinks(result, out); });
     WriteFile(temporary / FAULT_FILE, [&](std::ostream& out) { WriteFaults(result, out); });

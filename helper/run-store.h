@@ -28,6 +28,7 @@ class RunStore
     static constexpr const char* LINK_FILE = "links.csv";
     static constexpr const char* MESSAGE_FILE = "messages.csv";
     static constexpr const char* FAULT_FILE = "faults.csv";
+    static constexpr const char* CAPTURE_FOLDER = "pcap";
 
     /// Who else may use the folder at the same time.
     enum class Access
@@ -53,7 +54,11 @@ class RunStore
     /// Folder of a run; exists only if Has.
     std::filesystem::path GetFolder(uint32_t run) const;
 
-    /// Writes a run as a whole. \throws std::runtime_error when the disk is full or the like
+    /// Makes the folder in which a run may write files while it goes on, and Write the others.
+    std::filesystem::path Begin(uint32_t run) const;
+
+    /// Writes a run as a whole, after Begin. \throws std::runtime_error when the disk is full or
+    /// the like
     void Write(uint32_t run, const RunResult& result) const;
 
     RunSummary ReadSummary(uint32_t run) const;

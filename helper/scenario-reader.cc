@@ -7,6 +7,7 @@
 #include "ns3/job-planner.h"
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
+#include "ns3/node-names.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/scenario-vocabulary.h"
@@ -56,6 +57,25 @@ CheckPlot(const JsonValue& plot)
             labels->Find(column)->AsString("a text");
         }
     }
+}
+
+std::vector<LinkId>
+ReadCapturedLinks(const JsonValue& list, const ResolvedRun& run)
+{
+    auto links = ReadLinkNames(list, *run.topology);
+    if (!links.empty() && !CanCapture(run.transport))
+    {
+        list.FailWith(
+            fmt::format("the transport {} writes no pcap files (roce does)", run.transport.kind));
+    }
+    for (const auto id : links)
+    {
+        if (!IsEthernet(run.topology->GetLinks()[id]))
+        {
+            list.FailWith("only Ethernet links can be captured");
+        }
+    }
+    return links;
 }
 
 void
@@ -151,6 +171,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
         const auto links = results->Find("links");
         run.recordMessages = !messages || messages->AsBool();
         run.recordLinks = !links || links->AsBool();
+        if (const auto pcap = results->Find("pcap"))
+        {
+            run.capturedLinks = ReadCapturedLinks(*pcap, run);
+        }
     }
     return run;
 }

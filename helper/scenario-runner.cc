@@ -9,6 +9,7 @@
 #include "ns3/radix-scheduler.h"
 #include "ns3/recorder.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/run-store.h"
 #include "ns3/scenario-error.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -135,6 +136,19 @@ InstallTransport(const ResolvedRun& run)
         throw ScenarioError("transport " + run.transport.kind, error.what());
     }
     return transport;
+}
+
+void
+StartCaptures(const ResolvedRun& run,
+              const Ptr<Transport>& transport,
+              const std::filesystem::path& folder)
+{
+    if (!folder.empty() && !run.capturedLinks.empty())
+    {
+        const auto captures = folder / RunStore::CAPTURE_FOLDER;
+        std::filesystem::create_directories(captures);
+        CaptureLinks(transport, run.capturedLinks, captures.string());
+    }
 }
 
 Ptr<FaultInjector>
@@ -321,11 +335,13 @@ void
 Simulate(const ResolvedRun& run,
          const std::vector<PlannedJob>& planned,
          const ProgressCallback& progress,
+         const std::filesystem::path& folder,
          RunResult& result)
 {
     const SimulatorGuard guard;
     UseFastScheduler();
     const auto transport = InstallTransport(run);
+    StartCaptures(run, transport, folder);
     auto engine = CreateObject<ExchangeEngine>();
     engine->SetTransport(transport);
     for (size_t i = 0; i < run.jobs.size(); ++i)
@@ -362,6 +378,7 @@ Simulate(const ResolvedRun& run,
     SummariseTransport(transport->GetStatistics(), result.summary);
     injector->Dispose();
     engine->Dispose();
+    CloseCaptures(transport);
     transport->Dispose();
 }
 
@@ -391,7 +408,9 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
 }
 
 RunResult
-RunScenario(const ResolvedRun& run, const ProgressCallback& progress)
+RunScenario(const ResolvedRun& run,
+            const ProgressCallback& progress,
+            const std::filesystem::path& folder)
 {
     const auto begin = std::chrono::steady_clock::now();
     UsePicoseconds();
@@ -404,7 +423,7 @@ RunScenario(const ResolvedRun& run, const ProgressCallback& progress)
     }
     RunResult result;
     DescribeRun(run, planned, result);
-    Simulate(run, planned, progress, result);
+    Simulate(run, planned, progress, folder, result);
     SummariseTimes(result, result.summary);
     SummariseBounds(result);
     SummarisePlans(planned, result.iterations, result.summary);

@@ -6,6 +6,7 @@
 #include "ns3/scenario.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 
 namespace ns3::gradsync
@@ -26,8 +27,11 @@ uint64_t CheckRun(const ResolvedRun& run, bool verifyAll);
  * Simulates one run in this process. Afterwards ns-3's simulator is destroyed and ready for
  * another. \throws ScenarioError as CheckRun; a run that stalls or fails is not an error but a
  * result
+ * \param folder for the files that are written while it runs; empty: none are
  */
-RunResult RunScenario(const ResolvedRun& run, const ProgressCallback& progress = {});
+RunResult RunScenario(const ResolvedRun& run,
+                      const ProgressCallback& progress = {},
+                      const std::filesystem::path& folder = {});
 
 } // namespace ns3::gradsync
 

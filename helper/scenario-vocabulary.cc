@@ -43,7 +43,7 @@ const std::vector<std::string> JOB{"name",
                                    "timeout",
                                    "scheme"};
 const std::vector<std::string> PLOT{"x", "y", "series", "title", "labels", "logX", "logY"};
-const std::vector<std::string> RESULTS{"messages", "links"};
+const std::vector<std::string> RESULTS{"messages", "links", "pcap"};
 } // namespace scenario_keys
 
 namespace

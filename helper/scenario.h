@@ -80,6 +80,7 @@ struct ResolvedRun
     uint32_t seed{1};
     bool recordMessages{true};
     bool recordLinks{true};
+    std::vector<LinkId> capturedLinks; //!< to pcap files
 };
 
 } // namespace ns3::gradsync

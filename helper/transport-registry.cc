@@ -129,6 +129,35 @@ GetFabric(const Ptr<Transport>& transport)
     return roce ? roce->GetFabric() : nullptr;
 }
 
+bool
+CanCapture(const TransportChoice& choice)
+{
+    return choice.type == RoceTransport::GetTypeId();
+}
+
+void
+CaptureLinks(const Ptr<Transport>& transport,
+             const std::vector<LinkId>& links,
+             const std::string& folder)
+{
+    if (const auto roce = DynamicCast<RoceTransport>(transport))
+    {
+        for (const auto link : links)
+        {
+            roce->Capture(link, folder);
+        }
+    }
+}
+
+void
+CloseCaptures(const Ptr<Transport>& transport)
+{
+    if (const auto roce = DynamicCast<RoceTransport>(transport))
+    {
+        roce->CloseCaptures();
+    }
+}
+
 TransportChoice
 ReadTransport(const JsonValue& value)
 {

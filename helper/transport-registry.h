@@ -62,6 +62,15 @@ std::vector<std::string> GetFabricKeys();
 TypeId GetFabricTypeId();
 
 /// The packet-level network under a transport, for its Attributes; nullptr for one that has none.
+/// True when links can be captured under this transport.
+bool CanCapture(const TransportChoice& choice);
+
+/// Captures links to pcap files in a folder; CloseCaptures ends that. \throws std::runtime_error
+void CaptureLinks(const Ptr<Transport>& transport,
+                  const std::vector<LinkId>& links,
+                  const std::string& folder);
+void CloseCaptures(const Ptr<Transport>& transport);
+
 Ptr<Object> GetFabric(const Ptr<Transport>& transport);
 
 /// Reads `{"kind": "fluid", ...}`. \throws ScenarioError

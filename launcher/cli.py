@@ -62,6 +62,13 @@ def _run_parser(parser: _Parser) -> None:
         "--progress", choices=("auto", "always", "never"), help="progress bar (default: auto)"
     )
     parser.add_argument("--no-resume", action="store_true", help="repeat runs that are done")
+    parser.add_argument(
+        "--pcap",
+        action="append",
+        default=[],
+        metavar="NODE:NODE",
+        help="capture the link between two nodes to pcap files; may be repeated",
+    )
     parser.add_argument("--no-plot", action="store_true", help="write no plot.svg and plot.png")
     _add_no_install(parser)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What each verb of ./ns3 does: make sure of what it needs, build, and run."""
 
+import json
 from argparse import Namespace
 from pathlib import Path
 from typing import Sequence
@@ -37,6 +38,9 @@ def run_scenario(arguments: Namespace) -> int:
         python_environment.ensure(not arguments.no_install)
     out = Path(arguments.out) if arguments.out else RESULTS / Path(arguments.scenario).stem
     options = [f"--scenario={arguments.scenario}", f"--out={out}", *_overrides(arguments)]
+    if arguments.pcap:
+        links = [link.split(":") for link in arguments.pcap]
+        options.append(f"--set=results.pcap={json.dumps(links)}")
     if arguments.jobs is not None:
         options.append(f"--jobs={arguments.jobs}")
     if arguments.progress is not None:

@@ -25,12 +25,6 @@ constexpr int64_t LOSS_STREAM = 1; //!< random number stream of the link losses
 constexpr int64_t ECN_STREAM =
     2; //!< first random number stream of the ECN markers, one a link rate
 
-bool
-IsEthernet(const TopologyLink& link)
-{
-    return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
-}
-
 } // namespace
 
 TypeId
@@ -315,6 +309,13 @@ FabricEndpoint&
 FabricNetwork::GetEndpoint(uint32_t endpoint)
 {
     return *m_endpoints[endpoint];
+}
+
+void
+FabricNetwork::SetTap(LinkId link, PacketTap* tap)
+{
+    m_ports[size_t{2} * link].SetTap(tap);
+    m_ports[size_t{2} * link + 1].SetTap(tap);
 }
 
 uint16_t

@@ -47,6 +47,9 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
 
     FabricEndpoint& GetEndpoint(uint32_t endpoint);
 
+    /// Lets `tap` see what both ends of a link send. \param tap must outlive the simulation
+    void SetTap(LinkId link, PacketTap* tap);
+
     /// True when packets of one connection overtake each other as a rule.
     bool IsReordering() const
     {

@@ -52,6 +52,10 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     {
         WriteTelemetry(*packet, start);
     }
+    if (m_tap) [[unlikely]]
+    {
+        m_tap->OnPacket(m_index, *packet, start);
+    }
     if (m_flying.IsEmpty())
     {
         Schedule(packet->arrival - now, PeekPointer(m_arrival));

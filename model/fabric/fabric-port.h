@@ -46,6 +46,17 @@ class PortObserver
     ~PortObserver() = default;
 };
 
+/// Sees every packet that leaves by a port.
+class PacketTap
+{
+  public:
+    /// \param start when its first bit leaves; in the order of time at one port
+    virtual void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) = 0;
+
+  protected:
+    ~PacketTap() = default;
+};
+
 /// Counters of one direction of a link.
 struct PortCounters
 {
@@ -115,6 +126,12 @@ class FabricPort
     {
         m_observer = observer;
         m_index = index;
+    }
+
+    /// Who sees the packets that leave here; nullptr: nobody. SetObserver gives the port's index.
+    void SetTap(PacketTap* tap)
+    {
+        m_tap = tap;
     }
 
     /// Starts everything that should have started up to `now`.
@@ -232,6 +249,7 @@ class FabricPort
     SwitchBuffer* m_buffer{nullptr};
     SerialisationTime m_serialisation;
     TimeStepCount m_delay{0};
+    PacketTap* m_tap{nullptr};
     uint64_t m_queueBytes{0};
     uint64_t m_markAboveBytes{UINT64_MAX}; //!< the marker is asked from here on
     FabricNode* m_peer{nullptr};

@@ -67,6 +67,13 @@ struct TopologyLink
     LinkKind kind;
 };
 
+/// True for links of the network, false for those inside servers.
+inline bool
+IsEthernet(const TopologyLink& link)
+{
+    return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
+}
+
 /// One end of a link as seen from a node.
 struct Adjacency
 {

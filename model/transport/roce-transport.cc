@@ -353,6 +353,26 @@ RoceTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
 }
 
 void
+RoceTransport::Capture(LinkId link, const std::string& folder)
+{
+    if (!m_capture)
+    {
+        m_capture = std::make_unique<RoceCapture>(*m_topology, m_connections);
+    }
+    m_capture->Add(link, folder);
+    m_fabric->SetTap(link, m_capture.get());
+}
+
+void
+RoceTransport::CloseCaptures()
+{
+    if (m_capture)
+    {
+        m_capture->Close();
+    }
+}
+
+void
 RoceTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
 {
     m_fabric->SetRoutes(std::move(routes));

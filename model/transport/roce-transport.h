@@ -6,6 +6,7 @@
 #include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/object-pool.h"
+#include "ns3/roce-capture.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
@@ -65,6 +66,15 @@ class RoceTransport : public Transport, private PacketSink
      * nullptr when there is none. Only the one that the Attribute CongestionControl names is used.
      */
     Ptr<CongestionControl> GetCongestionControl(const std::string& name);
+
+    /**
+     * Captures a link to pcap files in a folder, which exists. After Install. See RoceCapture.
+     * \throws std::runtime_error when a file cannot be made
+     */
+    void Capture(LinkId link, const std::string& folder);
+
+    /// Ends the captures. \throws std::runtime_error when something could not be written
+    void CloseCaptures();
 
     // Called by RoceNic.
 
@@ -142,6 +152,7 @@ class RoceTransport : public Transport, private PacketSink
     std::shared_ptr<const RoutingTables> m_routes;
     std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]
     RoceConnectionTable m_connections;
+    std::unique_ptr<RoceCapture> m_capture; //!< null: nothing is captured
     ObjectPool<RoceMessage> m_messages;
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/roce-capture.h"
+
+#include "ns3/nstime.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr uint32_t ETHERNET = 1; //!< data link type of pcap files
+
+} // namespace
+
+RoceCapture::RoceCapture(const Topology& topology, const RoceConnectionTable& connections)
+    : m_topology(topology),
+      m_connections(connections)
+{
+}
+
+void
+RoceCapture::Add(LinkId id, const std::string& folder)
+{
+    const auto links = m_topology.GetLinks();
+    const auto& link = links[id];
+    const auto joinsSame = [&](const TopologyLink& other) {
+        return (other.a == link.a && other.b == link.b) || (other.a == link.b && other.b == link.a);
+    };
+    const auto suffix =
+        std::ranges::count_if(links, joinsSame) > 1 ? fmt::format("-{}", id) : std::string();
+    const auto& a = m_topology.GetNodes()[link.a].name;
+    const auto& b = m_topology.GetNodes()[link.b].name;
+    AddFile(2 * id, link.a, link.b, fmt::format("{}/{}-{}{}.pcap", folder, a, b, suffix));
+    AddFile(2 * id + 1, link.b, link.a, fmt::format("{}/{}-{}{}.pcap", folder, b, a, suffix));
+}
+
+void
+RoceCapture::AddFile(uint32_t portIndex, NodeId sender, NodeId receiver, const std::string& name)
+{
+    auto& entry = m_files[portIndex];
+    entry.name = name;
+    entry.sender = sender;
+    entry.receiver = receiver;
+    entry.file.Open(name, std::ios::out | std::ios::trunc);
+    if (!entry.file.Fail())
+    {
+        entry.file.Init(ETHERNET, PcapFile::SNAPLEN_DEFAULT, PcapFile::ZONE_DEFAULT, false, true);
+    }
+    if (entry.file.Fail())
+    {
+        throw std::runtime_error(name + ": cannot be written");
+    }
+}
+
+RoceFrameInfo
+RoceCapture::Describe(const File& file, const FabricPacket& packet)
+{
+    RoceFrameInfo info{};
+    info.senderNode = file.sender;
+    info.receiverNode = file.receiver;
+    if (packet.kind == PacketKind::Pause || packet.kind == PacketKind::Resume)
+    {
+        return info;
+    }
+    const auto key = std::pair{packet.connection, packet.generation};
+    const auto* queuePair = m_connections.Find(packet.connection, packet.generation);
+    if (queuePair)
+    {
+        m_seen[key] = {queuePair->src, queuePair->dst};
+    }
+    const auto& connection = m_seen[key];
+    const bool isData = packet.kind == PacketKind::Data;
+    info.sourceEndpoint = isData ? connection.src : connection.dst;
+    // Even numbers at senders, odd ones at receivers; 0 and 1 are special on real devices.
+    info.destinationPair = 2 * packet.connection + (isData ? 3 : 2);
+    if (isData && queuePair && queuePair->oldest && packet.psn >= queuePair->oldest->firstPsn)
+    {
+        info.isFirst = queuePair->FindMessage(packet.psn).firstPsn == packet.psn;
+    }
+    return info;
+}
+
+void
+RoceCapture::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start)
+{
+    auto& entry = m_files.at(portIndex);
+    const auto frame = MakeRoceFrame(packet, Describe(entry, packet));
+    const auto nanoseconds = TimeStep(start).GetNanoSeconds();
+    constexpr int64_t SECOND = 1'000'000'000;
+    entry.file.Write(static_cast<uint32_t>(nanoseconds / SECOND),
+                     static_cast<uint32_t>(nanoseconds % SECOND),
+                     frame.data(),
+                     static_cast<uint32_t>(frame.size()));
+}
+
+void
+RoceCapture::Close()
+{
+    for (auto& [port, entry] : m_files)
+    {
+        const bool failed = entry.file.Fail();
+        entry.file.Close();
+        if (failed || entry.file.Fail())
+        {
+            throw std::runtime_error(entry.name + ": cannot be written");
+        }
+    }
+    m_files.clear();
+}
+
+} // namespace ns3::gradsync

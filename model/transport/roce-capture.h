@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_CAPTURE_H
+#define GRADSYNC_ROCE_CAPTURE_H
+
+#include "ns3/fabric-port.h"
+#include "ns3/pcap-file.h"
+#include "ns3/roce-connection-table.h"
+#include "ns3/roce-frame.h"
+#include "ns3/topology.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Writes what links carry to pcap files (nanosecond resolution, Ethernet), a file for each end, of
+ * what it sends. Time stamps are those of a frame's first bit.
+ */
+class RoceCapture final : public PacketTap
+{
+  public:
+    /// \param topology,connections must outlive the capture
+    RoceCapture(const Topology& topology, const RoceConnectionTable& connections);
+
+    /**
+     * Makes the files `folder`/SENDER-RECEIVER.pcap, SENDER-RECEIVER-LINK.pcap where several links
+     * join two nodes.
+     * \throws std::runtime_error when a file cannot be made
+     */
+    void Add(LinkId link, const std::string& folder);
+
+    void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) override;
+
+    /// Flushes the files. \throws std::runtime_error when something could not be written
+    void Close();
+
+  private:
+    /// What a frame needs of the connection, which may be closed by the time of its last packets.
+    struct Connection
+    {
+        uint32_t src;
+        uint32_t dst;
+    };
+
+    struct File
+    {
+        PcapFile file;
+        std::string name;
+        uint32_t sender;
+        uint32_t receiver;
+    };
+
+    void AddFile(uint32_t portIndex, NodeId sender, NodeId receiver, const std::string& name);
+    RoceFrameInfo Describe(const File& file, const FabricPacket& packet);
+
+    const Topology& m_topology;
+    const RoceConnectionTable& m_connections;
+    std::map<uint32_t, File> m_files;                           //!< [port]
+    std::map<std::pair<uint32_t, uint32_t>, Connection> m_seen; //!< [index, generation]
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_CAPTURE_H

@@ -247,6 +247,16 @@ list(APPEND gradsync_headers
   model/engine/recorder.h
 )
 
+# model/traffic
+list(APPEND gradsync_sources
+  model/traffic/flow-sizes.cc
+  model/traffic/traffic-generator.cc
+)
+list(APPEND gradsync_headers
+  model/traffic/flow-sizes.h
+  model/traffic/traffic-generator.h
+)
+
 # model/fault
 list(APPEND gradsync_sources
   model/fault/fault-injector.cc
@@ -329,6 +339,7 @@ list(APPEND gradsync_sources
   helper/space-time-diagram.cc
   helper/time-resolution.cc
   helper/topology-reader.cc
+  helper/traffic-reader.cc
   helper/transport-registry.cc
   helper/units.cc
 )
@@ -370,6 +381,7 @@ list(APPEND gradsync_headers
   helper/space-time-diagram.h
   helper/time-resolution.h
   helper/topology-reader.h
+  helper/traffic-reader.h
   helper/transport-registry.h
   helper/units.h
 )
@@ -465,6 +477,11 @@ set(gradsync_benchmarks
   tests/bench/exchange-bench.cc
   tests/bench/plan-bench.cc
   tests/bench/stock-ns3-ring.cc
+)
+
+# model/traffic
+list(APPEND gradsync_unit_tests
+  tests/unit/traffic-generator-test.cc
 )
 
 # model/fault

@@ -54,20 +54,6 @@ SelectLinks(const JsonValue& value, const Topology& topology)
     return links;
 }
 
-std::vector<uint32_t>
-ReadNames(const JsonValue& list, const NodeNames& names)
-{
-    std::set<uint32_t> indices;
-    for (const auto& item : list.GetItems())
-    {
-        if (!indices.insert(names.Read(item)).second)
-        {
-            item.FailWith(fmt::format("{} is listed twice", ShowJson(item.Get())));
-        }
-    }
-    return {indices.begin(), indices.end()};
-}
-
 /// [rank] it adds up a chunk that it does not keep: the sum is sent on to be added elsewhere.
 std::vector<bool>
 FindAggregators(const Plan& plan)
@@ -169,9 +155,9 @@ ReadFaultTargets(const JsonValue& value,
     }
     if (list)
     {
-        return ReadNames(*list,
-                         isSwitch ? NodeNames::OfForwarders(topology)
-                                  : NodeNames::OfEndpoints(topology));
+        const auto names =
+            isSwitch ? NodeNames::OfForwarders(topology) : NodeNames::OfEndpoints(topology);
+        return names.ReadList(*list);
     }
     if (role)
     {

@@ -4,6 +4,7 @@
 #include "ns3/nearest-name.h"
 
 #include <fmt/format.h>
+#include <set>
 #include <vector>
 
 namespace ns3::gradsync
@@ -71,6 +72,20 @@ NodeNames::Read(const JsonValue& value) const
                                m_what,
                                ShowJson(value.Get()),
                                SuggestName(name, names)));
+}
+
+std::vector<uint32_t>
+NodeNames::ReadList(const JsonValue& list) const
+{
+    std::set<uint32_t> indices;
+    for (const auto& item : list.GetItems())
+    {
+        if (!indices.insert(Read(item)).second)
+        {
+            item.FailWith(fmt::format("{} is listed twice", ShowJson(item.Get())));
+        }
+    }
+    return {indices.begin(), indices.end()};
 }
 
 std::vector<uint32_t>

@@ -26,6 +26,9 @@ class NodeNames
     /// \throws ScenarioError for a name that does not exist, with the nearest one
     uint32_t Read(const JsonValue& value) const;
 
+    /// A list of names, each once; ascending. \throws ScenarioError
+    std::vector<uint32_t> ReadList(const JsonValue& list) const;
+
   private:
     std::string m_what;
     std::map<std::string, uint32_t> m_index;

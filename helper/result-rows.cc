@@ -203,6 +203,27 @@ WriteFaults(const RunResult& result, std::ostream& stream)
 }
 
 void
+WriteFlows(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    const auto name = [&result](uint32_t endpoint) {
+        const auto node = result.topology->GetEndpoints()[endpoint];
+        return QuoteCsv(result.topology->GetNodes()[node].name);
+    };
+    for (const auto& flow : result.flows)
+    {
+        rows.Add("{},{},{},{},{},{},{}\n",
+                 flow.traffic,
+                 name(flow.src),
+                 name(flow.dst),
+                 flow.bytes,
+                 FormatSeconds(flow.start),
+                 FormatSeconds(flow.end),
+                 flow.failed ? "failed" : "ok");
+    }
+}
+
+void
 WriteMessages(const RunResult& result, std::ostream& stream)
 {
     RowWriter rows(stream);

@@ -7,6 +7,7 @@
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
 #include "ns3/topology.h"
+#include "ns3/traffic-generator.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
@@ -64,6 +65,7 @@ struct RunResult
     std::vector<IterationRecord> iterations;
     std::vector<TransferRecord> transfers; //!< in order of delivery; empty when not recorded
     std::vector<FaultRecord> faults;       //!< in the order in which they began and ended
+    std::vector<FlowRecord> flows;         //!< foreign ones, in the order in which they ended
     std::vector<LinkStatistics> links; //!< as Transport::GetLinkStatistics; empty when not recorded
 };
 

@@ -13,6 +13,7 @@
 #include "ns3/scenario-vocabulary.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-reader.h"
+#include "ns3/traffic-reader.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -160,6 +161,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     if (const auto faults = root.Find("faults"))
     {
         run.faults = ReadFaults(*faults, *run.topology, GetTransport(run.transport.kind), run.jobs);
+    }
+    if (const auto traffic = root.Find("traffic"))
+    {
+        run.traffic = ReadTraffic(*traffic, *run.topology);
     }
     if (const auto seed = root.Find("seed"))
     {

@@ -32,7 +32,7 @@ namespace
 /// Plans with more operations are verified on request only: it would take longer than a small run.
 constexpr size_t SMALL_PLAN = 20'000;
 
-/// Faults may leave an exchange waiting for ever while others of them come and go.
+/// Faults may leave an exchange waiting for ever while they, or foreign flows, come and go.
 const Time DEFAULT_FAULT_TIMEOUT = Seconds(60);
 
 /// Leaves ns-3's simulator clean however a simulation ends.
@@ -151,6 +151,18 @@ StartCaptures(const ResolvedRun& run,
     }
 }
 
+Ptr<TrafficGenerator>
+InstallTraffic(const ResolvedRun& run,
+               const Ptr<Transport>& transport,
+               const Ptr<ExchangeEngine>& engine)
+{
+    auto generator = CreateObject<TrafficGenerator>();
+    generator->Install(run.traffic, *run.topology, transport, [engine = PeekPointer(engine)] {
+        return engine->IsSettled();
+    });
+    return generator;
+}
+
 Ptr<FaultInjector>
 InstallFaults(const ResolvedRun& run,
               const Ptr<Transport>& transport,
@@ -194,6 +206,40 @@ class FaultRecorder
 
     Ptr<FaultInjector> m_injector;
     std::vector<FaultRecord> m_records;
+};
+
+/// Keeps what the trace source of a generator reports.
+class FlowRecorder
+{
+  public:
+    explicit FlowRecorder(const Ptr<TrafficGenerator>& generator)
+        : m_generator(generator)
+    {
+        m_generator->TraceConnectWithoutContext("Flow", MakeCallback(&FlowRecorder::OnFlow, this));
+    }
+
+    ~FlowRecorder()
+    {
+        m_generator->TraceDisconnectWithoutContext("Flow",
+                                                   MakeCallback(&FlowRecorder::OnFlow, this));
+    }
+
+    FlowRecorder(const FlowRecorder&) = delete;
+    FlowRecorder& operator=(const FlowRecorder&) = delete;
+
+    const std::vector<FlowRecord>& GetRecords() const
+    {
+        return m_records;
+    }
+
+  private:
+    void OnFlow(const FlowRecord& record)
+    {
+        m_records.push_back(record);
+    }
+
+    Ptr<TrafficGenerator> m_generator;
+    std::vector<FlowRecord> m_records;
 };
 
 /// The faults that hold at the end of a run, for the text of its failure.
@@ -346,7 +392,8 @@ Simulate(const ResolvedRun& run,
     engine->SetTransport(transport);
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        engine->AddJob(MakeJob(run.jobs[i], planned[i], !run.faults.empty()));
+        engine->AddJob(
+            MakeJob(run.jobs[i], planned[i], !run.faults.empty() || !run.traffic.empty()));
     }
     const Recorder recorder(engine,
                             run.recordMessages ? Recorder::Detail::Transfers
@@ -354,6 +401,8 @@ Simulate(const ResolvedRun& run,
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
     const FaultRecorder faults(injector);
+    const auto generator = InstallTraffic(run, transport, engine);
+    const FlowRecorder flows(generator);
     Simulator::Run();
 
     result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
@@ -374,8 +423,17 @@ Simulate(const ResolvedRun& run,
     {
         result.duration = std::max(result.duration, record.end);
     }
+    if (run.recordMessages)
+    {
+        result.flows = flows.GetRecords();
+    }
+    for (const auto& flow : flows.GetRecords())
+    {
+        result.duration = std::max(result.duration, flow.end);
+    }
     result.summary.events = Simulator::GetEventCount();
     SummariseTransport(transport->GetStatistics(), result.summary);
+    generator->Dispose();
     injector->Dispose();
     engine->Dispose();
     CloseCaptures(transport);

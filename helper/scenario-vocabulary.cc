@@ -8,6 +8,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/topology-reader.h"
+#include "ns3/traffic-reader.h"
 #include "ns3/transport-registry.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ const std::vector<std::string> TOP{"$schema",
                                    "jobs",
                                    "scheme",
                                    "faults",
+                                   "traffic",
                                    "seed",
                                    "repeat",
                                    "sweep",
@@ -184,10 +186,11 @@ ScenarioVocabulary::GetKeys(const std::vector<std::string>& segments) const
     {
         return GetTransportPartKeys(segments[1]);
     }
-    return segments.size() != 2      ? std::vector<std::string>{}
-           : segments[0] == "jobs"   ? scenario_keys::JOB
-           : segments[0] == "faults" ? GetAllFaultKeys()
-                                     : std::vector<std::string>{};
+    return segments.size() != 2       ? std::vector<std::string>{}
+           : segments[0] == "jobs"    ? scenario_keys::JOB
+           : segments[0] == "faults"  ? GetAllFaultKeys()
+           : segments[0] == "traffic" ? GetTrafficKeys()
+                                      : std::vector<std::string>{};
 }
 
 void

@@ -6,6 +6,7 @@
 #include "ns3/json-document.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/topology.h"
+#include "ns3/traffic-generator.h"
 #include "ns3/transport-registry.h"
 
 #include <cstdint>
@@ -77,6 +78,7 @@ struct ResolvedRun
     AttributeSettings fabric;
     std::vector<JobSpec> jobs;
     std::vector<FaultSpec> faults;
+    std::vector<TrafficSpec> traffic;
     uint32_t seed{1};
     bool recordMessages{true};
     bool recordLinks{true};

@@ -63,7 +63,7 @@ def smoke(program, tmp_path):
 
 def test_run_writes_every_file_and_column(smoke):
     written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
-    tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv"}
+    tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv", "flows.csv"}
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]
@@ -71,6 +71,28 @@ def test_run_writes_every_file_and_column(smoke):
     # 2 sizes of rack times 3 schemes.
     assert len(runs) == 6
     assert {run["status"] for run in runs} == {"ok"}
+
+
+def test_foreign_flows_slow_an_exchange_down_and_are_recorded(program, tmp_path):
+    incast = {"kind": "incast", "fanIn": 3, "size": "1MB", "every": "10ms", "duration": "1ms"}
+    times = {}
+    for name, traffic in (("alone", []), ("shared", [incast])):
+        result = program(
+            f"--scenario={SMOKE}",
+            f"--out={name}",
+            "--set=sweep={}",
+            f"--set=traffic={json.dumps(traffic)}",
+        )
+        assert result.returncode == 0, result.stderr
+        times[name] = float(rows_of(tmp_path / name / "runs.csv")[0]["ict_mean_s"])
+    flows = rows_of(tmp_path / "shared" / "flows.csv")
+    assert rows_of(tmp_path / "alone" / "flows.csv") == []
+    assert [(flow["start_s"], flow["bytes"], flow["status"]) for flow in flows] == [
+        ("0.000000000000", "1000000", "ok")
+    ] * 3
+    assert len({flow["src"] for flow in flows}) == 3
+    assert len({flow["dst"] for flow in flows}) == 1
+    assert times["shared"] > times["alone"]
 
 
 def test_a_dead_link_ends_a_run_with_a_named_error_and_exit_code_3(program, tmp_path):

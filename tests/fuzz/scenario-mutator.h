@@ -154,6 +154,7 @@ class ScenarioMutator
                                                    "plot",
                                                    "results",
                                                    "faults",
+                                                   "traffic",
                                                    "",
                                                    "x y"};
         if (!object.empty() && Draw(2) == 0)

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/traffic-generator.h"
+
+#include "ns3/double.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(TrafficGenerator);
+
+namespace
+{
+
+/// Random number streams, three a TrafficSpec; the faults' are below and above.
+constexpr int64_t FIRST_RANDOM_STREAM = int64_t{1} << 36;
+
+/// Message streams of the jobs are below.
+constexpr uint32_t FIRST_MESSAGE_STREAM = 1U << 30;
+
+double
+GetHostRate(const Topology& topology, uint32_t endpoint)
+{
+    double bitRate = 0.0;
+    for (const auto& port : topology.GetPorts(topology.GetEndpoints()[endpoint]))
+    {
+        const auto& link = topology.GetLinks()[port.link];
+        bitRate += IsEthernet(link) ? static_cast<double>(link.rate.GetBitRate()) : 0.0;
+    }
+    return bitRate;
+}
+
+} // namespace
+
+TypeId
+TrafficGenerator::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::TrafficGenerator")
+            .SetParent<Object>()
+            .SetGroupName("gradsync")
+            .AddConstructor<TrafficGenerator>()
+            .AddAttribute(
+                "Streams",
+                "Connections of a pair of hosts among which its flows take turns; those on "
+                "one connection wait for each other.",
+                UintegerValue(64),
+                MakeUintegerAccessor(&TrafficGenerator::m_streams),
+                MakeUintegerChecker<uint32_t>(1, FIRST_MESSAGE_STREAM))
+            .AddTraceSource("Flow",
+                            "A flow has ended.",
+                            MakeTraceSourceAccessor(&TrafficGenerator::m_flowTrace),
+                            "ns3::gradsync::TrafficGenerator::FlowCallback");
+    return tid;
+}
+
+TrafficGenerator::TrafficGenerator() = default;
+TrafficGenerator::~TrafficGenerator() = default;
+
+void
+TrafficGenerator::DoDispose()
+{
+    m_transport = nullptr;
+    m_isSettled = nullptr;
+    m_sources.clear();
+    Object::DoDispose();
+}
+
+void
+TrafficGenerator::Install(std::vector<TrafficSpec> traffic,
+                          const Topology& topology,
+                          const Ptr<Transport>& transport,
+                          std::function<bool()> isSettled)
+{
+    m_transport = transport;
+    m_isSettled = std::move(isSettled);
+    for (auto& spec : traffic)
+    {
+        CheckSpec(spec);
+        AddSource(std::move(spec), topology);
+    }
+}
+
+void
+TrafficGenerator::CheckSpec(const TrafficSpec& spec) const
+{
+    if (spec.hosts.size() < 2)
+    {
+        throw std::invalid_argument("background traffic needs two hosts at least");
+    }
+    if (spec.kind == TrafficSpec::Kind::Poisson && !(spec.load > 0.0))
+    {
+        throw std::invalid_argument("background traffic of load 0");
+    }
+    if (spec.kind == TrafficSpec::Kind::Incast &&
+        (spec.fanIn == 0 || spec.fanIn >= spec.hosts.size() || !spec.every.IsStrictlyPositive()))
+    {
+        throw std::invalid_argument(
+            fmt::format("an incast of {} of {} hosts", spec.fanIn, spec.hosts.size()));
+    }
+}
+
+void
+TrafficGenerator::AddSource(TrafficSpec spec, const Topology& topology)
+{
+    const auto index = static_cast<uint32_t>(m_sources.size());
+    const auto stream = FIRST_RANDOM_STREAM + 3 * int64_t{index};
+    Source source;
+    source.ends = CreateObject<UniformRandomVariable>();
+    source.ends->SetStream(stream);
+    if (spec.sizes)
+    {
+        source.sizes = spec.sizes->MakeVariable(stream + 1);
+    }
+    if (spec.kind == TrafficSpec::Kind::Poisson)
+    {
+        // All hosts together ask for load * rates bits a second in flows of the mean size.
+        double bitRate = 0.0;
+        for (const auto host : spec.hosts)
+        {
+            bitRate += spec.load * GetHostRate(topology, host);
+        }
+        const auto mean = spec.sizes ? spec.sizes->GetMeanBytes() : static_cast<double>(spec.bytes);
+        source.gaps = CreateObject<ExponentialRandomVariable>();
+        source.gaps->SetAttribute("Mean", DoubleValue(8.0 * mean / bitRate));
+        source.gaps->SetStream(stream + 2);
+    }
+    const auto first = spec.start + (source.gaps ? Seconds(source.gaps->GetValue()) : Time());
+    source.spec = std::move(spec);
+    m_sources.push_back(std::move(source));
+    Schedule(index, first);
+}
+
+void
+TrafficGenerator::Schedule(uint32_t index, const Time& delay)
+{
+    const auto& spec = m_sources[index].spec;
+    if (!spec.duration || Simulator::Now() + delay < spec.start + *spec.duration)
+    {
+        m_sources[index].event = Simulator::Schedule(delay, &TrafficGenerator::Begin, this, index);
+    }
+}
+
+void
+TrafficGenerator::Begin(uint32_t index)
+{
+    if (m_isSettled())
+    {
+        return;
+    }
+    auto& source = m_sources[index];
+    if (source.spec.kind == TrafficSpec::Kind::Incast)
+    {
+        BeginIncast(index);
+        Schedule(index, source.spec.every);
+        return;
+    }
+    const auto ends = DrawHosts(source, 2);
+    BeginFlow(index, ends[0], ends[1]);
+    Schedule(index, Seconds(source.gaps->GetValue()));
+}
+
+void
+TrafficGenerator::BeginIncast(uint32_t index)
+{
+    auto& source = m_sources[index];
+    const auto hosts = DrawHosts(source, source.spec.fanIn + 1);
+    for (uint32_t i = 1; i < hosts.size(); ++i)
+    {
+        BeginFlow(index, hosts[i], hosts[0]);
+    }
+}
+
+std::vector<uint32_t>
+TrafficGenerator::DrawHosts(Source& source, uint32_t count)
+{
+    // The first steps of a Fisher-Yates shuffle; whatever order it leaves is as good a start as
+    // any.
+    auto& hosts = source.spec.hosts;
+    const auto last = static_cast<uint32_t>(hosts.size()) - 1;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        std::swap(hosts[i], hosts[source.ends->GetInteger(i, last)]);
+    }
+    return {hosts.begin(), hosts.begin() + count};
+}
+
+void
+TrafficGenerator::BeginFlow(uint32_t index, uint32_t src, uint32_t dst)
+{
+    auto& source = m_sources[index];
+    const auto bytes = source.sizes
+                           ? std::max<uint64_t>(static_cast<uint64_t>(source.sizes->GetValue()), 1)
+                           : source.spec.bytes;
+    const auto tag = m_flowCount++;
+    m_flows[tag] = {index, src, dst, bytes, Simulator::Now(), Time(), false};
+    const auto stream = FIRST_MESSAGE_STREAM + static_cast<uint32_t>(tag % m_streams);
+    m_transport->Send({src, dst, stream, bytes, tag, this});
+}
+
+void
+TrafficGenerator::End(uint64_t tag, bool failed)
+{
+    auto flow = m_flows.extract(tag);
+    flow.mapped().end = Simulator::Now();
+    flow.mapped().failed = failed;
+    m_flowTrace(flow.mapped());
+}
+
+void
+TrafficGenerator::OnDelivered(uint64_t tag)
+{
+    End(tag, false);
+}
+
+void
+TrafficGenerator::OnFailed(uint64_t tag, const std::string& /* reason */)
+{
+    End(tag, true);
+}
+
+} // namespace ns3::gradsync

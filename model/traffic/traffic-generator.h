@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAFFIC_GENERATOR_H
+#define GRADSYNC_TRAFFIC_GENERATOR_H
+
+#include "ns3/event-id.h"
+#include "ns3/flow-sizes.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/topology.h"
+#include "ns3/traced-callback.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Foreign flows that share the network with the jobs.
+struct TrafficSpec
+{
+    /// When flows begin.
+    enum class Kind : uint8_t
+    {
+        Poisson, //!< one flow at a time, exponential gaps; ends drawn evenly
+        Incast   //!< `fanIn` flows at once to one host, all drawn, every `every`
+    };
+
+    Kind kind{Kind::Poisson};
+    const FlowSizes* sizes{nullptr}; //!< null: all have `bytes`
+    uint64_t bytes{0};
+    double load{0.0}; //!< Poisson: mean share of the hosts' link rates that flows ask for
+    uint32_t fanIn{0};
+    Time every;
+    Time start;
+    std::optional<Time> duration; //!< none: until the jobs are done
+    std::vector<uint32_t> hosts;  //!< endpoint indices, two at least
+};
+
+/// A flow that ended.
+struct FlowRecord
+{
+    uint32_t traffic; //!< index of the TrafficSpec
+    uint32_t src;     //!< endpoint index
+    uint32_t dst;
+    uint64_t bytes;
+    Time start;
+    Time end;
+    bool failed; //!< the transport gave up
+};
+
+/**
+ * Sends foreign flows, each a message on a connection of its own as far as the Attribute Streams
+ * goes, until the jobs are done. Each TrafficSpec draws from random number streams of its own: the
+ * same seed gives the same flows whatever the exchange does.
+ */
+class TrafficGenerator : public Object, private MessageHandler
+{
+  public:
+    static TypeId GetTypeId();
+    TrafficGenerator();
+    ~TrafficGenerator() override;
+
+    /**
+     * Schedules the first flows. Called once, before the simulation runs.
+     * \param isSettled true once no flow need begin any more
+     * \throws std::invalid_argument for fewer than two hosts, a load that is not positive, or a
+     * fan-in that the hosts do not allow
+     */
+    void Install(std::vector<TrafficSpec> traffic,
+                 const Topology& topology,
+                 const Ptr<Transport>& transport,
+                 std::function<bool()> isSettled);
+
+    /// Flows that have begun and not ended.
+    size_t GetActiveFlows() const
+    {
+        return m_flows.size();
+    }
+
+    /// Signature of the trace source "Flow".
+    using FlowCallback = void (*)(const FlowRecord& record);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    struct Source
+    {
+        TrafficSpec spec;
+        Ptr<RandomVariableStream> sizes; //!< null: all alike
+        Ptr<ExponentialRandomVariable> gaps;
+        Ptr<UniformRandomVariable> ends;
+        EventId event;
+    };
+
+    void OnDelivered(uint64_t tag) override;
+    void OnFailed(uint64_t tag, const std::string& reason) override;
+    void End(uint64_t tag, bool failed);
+    void CheckSpec(const TrafficSpec& spec) const;
+    void AddSource(TrafficSpec spec, const Topology& topology);
+    void Schedule(uint32_t index, const Time& delay);
+    void Begin(uint32_t index);
+    void BeginIncast(uint32_t index);
+    void BeginFlow(uint32_t index, uint32_t src, uint32_t dst);
+    std::vector<uint32_t> DrawHosts(Source& source, uint32_t count);
+
+    uint32_t m_streams;
+    std::vector<Source> m_sources;
+    Ptr<Transport> m_transport;
+    std::function<bool()> m_isSettled;
+    std::unordered_map<uint64_t, FlowRecord> m_flows; //!< under way, by tag; never iterated
+    uint64_t m_flowCount{0};
+    TracedCallback<const FlowRecord&> m_flowTrace; //!< trace source "Flow"
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRAFFIC_GENERATOR_H

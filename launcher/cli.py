@@ -145,6 +145,15 @@ def _sweep_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _reproduce_parser(parser: _Parser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which paper (without: a list)")
+    parser.add_argument("--out", metavar="DIR", help="for the page (default: results/papers/NAME)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", help="as of ./ns3 run"
+    )
+    _add_no_install(parser)
+
+
 def _regress_parser(parser: _Parser) -> None:
     parser.add_argument(
         "--scenarios", metavar="DIR", help="scenarios with baselines (scenarios/regression)"
@@ -175,6 +184,7 @@ _VERBS = {
     "plot": ("plot the results of a run again", _plot_parser, verbs.plot),
     "report": ("write one HTML file about a run", _report_parser, verbs.report),
     "export": ("write the tables of a run as Parquet", _results_parser, verbs.export),
+    "reproduce": ("simulate what a paper says", _reproduce_parser, verbs.reproduce),
     "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),

@@ -123,6 +123,18 @@ def regress(arguments: Namespace) -> int:
     return python_environment.python("-m", "gradsync", "regress", *options)
 
 
+def reproduce(arguments: Namespace) -> int:
+    """./ns3 reproduce: what a paper says and what is simulated, side by side; without a name, a list."""
+    install.ensure([BUILD, PLOT] if arguments.name else [PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install)
+    if arguments.name:
+        build(RELEASE, [_PROGRAM_TARGET])
+    options = [f"--papers={ROOT / 'scenarios' / 'papers'}", *_overrides(arguments)]
+    options += [arguments.name] if arguments.name else []
+    options += [f"--out={arguments.out}"] if arguments.out is not None else []
+    return python_environment.python("-m", "gradsync", "reproduce", *options)
+
+
 def sweep(arguments: Namespace) -> int:
     """./ns3 sweep: a scenario as a Snakemake workflow, on all cores or on a cluster."""
     install.ensure([BUILD, PLOT], not arguments.no_install)

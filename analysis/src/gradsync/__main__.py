@@ -53,6 +53,26 @@ def _regress(arguments: argparse.Namespace) -> int:
     return 1 if regression.differences else 0
 
 
+def _reproduce(arguments: argparse.Namespace) -> int:
+    from gradsync import reproduce, reproduce_page
+
+    root = Path(arguments.papers)
+    if arguments.name is None:
+        for name in reproduce.list_papers(root):
+            print(f"{name:<22} {reproduce.read_paper(root, name).title}")
+        for name, reason in reproduce.list_missing(root).items():
+            print(f"{name:<22} not yet: {reason}")
+        return 0
+    paper = reproduce.read_paper(root, arguments.name)
+    out = Path(arguments.out or Path("results") / "papers" / paper.name)
+    results = reproduce.simulate(paper, out, arguments.set)
+    found = reproduce.outcomes(paper, results)
+    page = reproduce_page.write_page(paper, results, found, out)
+    print(f"{paper.title}\n{paper.source}\n\n{reproduce_page.as_text(found)}\n{paper.remark}")
+    print(f"The page is {page}")
+    return 1 if any(outcome.has_failed for outcome in found) else 0
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from gradsync.report import write_report
 
@@ -124,6 +144,12 @@ def main(command: Sequence[str] | None = None) -> int:
     report.add_argument("results", metavar="DIR")
     report.add_argument("--out", metavar="FILE")
     report.set_defaults(carry_out=_report)
+    reproduce = verbs.add_parser("reproduce", help="simulate what a paper says")
+    reproduce.add_argument("name", metavar="NAME", nargs="?")
+    reproduce.add_argument("--papers", metavar="DIR", default="scenarios/papers")
+    reproduce.add_argument("--out", metavar="DIR")
+    reproduce.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
+    reproduce.set_defaults(carry_out=_reproduce)
     sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
     _add_sweep_options(sweep)
     sweep.set_defaults(carry_out=_sweep)

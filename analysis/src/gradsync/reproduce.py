@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reproduces figures and tables of papers: what a paper says, what is simulated, and their ratio.
+
+A folder in scenarios/papers has a paper.toml: `title`, `source`, `remark`, a list of `scenarios`, and
+[[row]]s. A row's simulated value comes from the runs of one scenario that match `of`; with `to`, from
+each such run and the run that matches `to` and is the same otherwise, by `how` (ratio, difference or
+reduction). Groups of equal values in `by` are averaged, and `reduce` (mean, max, min) makes one number.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gradsync.errors import ResultsError, ScenarioError
+from gradsync.program import call
+from gradsync.results import Results, load
+
+_HOW = {
+    "ratio": pl.col("value") / pl.col("other"),
+    "difference": pl.col("value") - pl.col("other"),
+    "reduction": 1 - pl.col("value") / pl.col("other"),
+}
+_REDUCE = {"mean": pl.col("value").mean(), "max": pl.col("value").max(), "min": pl.col("value").min()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of a paper."""
+
+    what: str
+    of: Mapping[str, Any]
+    paper: float | None = None
+    theory: float | None = None
+    to: Mapping[str, Any] = field(default_factory=dict)
+    how: str = "ratio"
+    by: tuple[str, ...] = ()
+    reduce: str = "mean"
+    value: str = "ict_mean_s"
+    unit: str = ""
+    scenario: int = 0
+    within: float | None = None
+    """Largest relative deviation from the paper that still reproduces it; None: it is not claimed."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What is to be reproduced."""
+
+    name: str
+    folder: Path
+    title: str
+    source: str
+    remark: str
+    scenarios: tuple[Path, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row and what was simulated."""
+
+    row: Row
+    simulated: float
+
+    @property
+    def ratio(self) -> float | None:
+        """Simulated over paper."""
+        return self.simulated / self.row.paper if self.row.paper else None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the claim holds; empty if none is made."""
+        if self.row.within is None or self.ratio is None:
+            return ""
+        text = f"within {self.row.within:.0%}"
+        return text if abs(self.ratio - 1) <= self.row.within else f"NOT {text}"
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a claim is made and does not hold."""
+        return self.verdict.startswith("NOT")
+
+
+def list_papers(root: Path) -> list[str]:
+    """The names that can be reproduced."""
+    return sorted(path.parent.name for path in root.glob("*/paper.toml"))
+
+
+def list_missing(root: Path) -> dict[str, str]:
+    """What cannot be reproduced yet: name -> what it needs."""
+    path = root / "missing.toml"
+    if not path.exists():
+        return {}
+    return dict(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def read_paper(root: Path, name: str) -> Paper:
+    """What a folder of scenarios/papers says. Raises ScenarioError if there is none, or it is wrong."""
+    path = root / name / "paper.toml"
+    reason = list_missing(root).get(name)
+    if reason:
+        raise ScenarioError(f"{name} cannot be reproduced yet: {reason}")
+    if not path.exists():
+        raise ScenarioError(f"there is no paper {name}; there are {', '.join(list_papers(root))}")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows = tuple(Row(**{**row, "by": tuple(row.get("by", ()))}) for row in content["row"])
+        scenarios = tuple((path.parent / file).resolve() for file in content["scenarios"])
+        return Paper(
+            name, path.parent, content["title"], content["source"], content["remark"], scenarios, rows
+        )
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise ScenarioError(f"{path}: {error}") from error
+
+
+def _match(runs: pl.DataFrame, wanted: Mapping[str, Any]) -> pl.DataFrame:
+    for column, value in wanted.items():
+        if column not in runs.columns:
+            raise ResultsError(f"there is no column {column}; there are {', '.join(runs.columns)}")
+        runs = runs.filter(pl.col(column) == value)
+    if runs.is_empty():
+        raise ResultsError(f"no run has {dict(wanted)}")
+    return runs
+
+
+def evaluate(row: Row, results: Results) -> float:
+    """The simulated value of a row. Raises ResultsError if its runs are not there or did not finish."""
+    chosen = _match(results.runs, row.of).with_columns(pl.col(row.value).alias("value"))
+    if row.to:
+        keys = [path for path in results.swept if path not in {*row.of, *row.to}]
+        others = _match(results.runs, row.to).select(*keys, pl.col(row.value).alias("other"))
+        joined = chosen.join(others, on=keys) if keys else chosen.join(others, how="cross")
+        chosen = joined.with_columns(_HOW[row.how].alias("value"))
+    if row.by:
+        chosen = chosen.group_by(list(row.by)).agg(pl.col("value").mean())
+    reduced = chosen.select(_REDUCE[row.reduce]).item()
+    if reduced is None:
+        raise ResultsError(f"{row.what}: its runs did not finish")
+    return float(reduced)
+
+
+def simulate(paper: Paper, out: Path, overrides: list[str]) -> list[Results]:
+    """Run the scenarios of a paper, each into a folder of its own; what is done is not repeated."""
+    results = []
+    for scenario in paper.scenarios:
+        folder = out / scenario.stem
+        options = [f"--scenario={scenario}", f"--out={folder}", "--progress=auto"]
+        call([*options, *(f"--set={change}" for change in overrides)], show_progress=True)
+        results.append(load(folder))
+    return results
+
+
+def outcomes(paper: Paper, results: list[Results]) -> list[Outcome]:
+    """All rows with their simulated values."""
+    return [Outcome(row, evaluate(row, results[row.scenario])) for row in paper.rows]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reproductions of papers: what is claimed can be simulated, and what is not is said."""
+
+import json
+
+import pytest
+from conftest import ROOT
+
+import gradsync
+from gradsync.__main__ import main
+from gradsync.reproduce import Outcome, Row, evaluate, list_missing, list_papers, read_paper
+
+PAPERS = ROOT / "scenarios" / "papers"
+SCENARIO = {
+    "topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
+    "transport": "fluid",
+    "job": {"gradient": "1MB"},
+    "scheme": "ring",
+    "sweep": {"job.gradient": ["1MB", "2MB"], "scheme.kind": ["ps", "ring"]},
+}
+PAPER = """
+title = "Four hosts"
+source = "Nobody (2020)"
+scenarios = ["four.json"]
+remark = '''
+One.
+
+Two.'''
+
+[[row]]
+what = "ring, 1 MB"
+paper = 1.2
+unit = "s"
+of = {"job.gradient" = "1MB", "scheme.kind" = "ring"}
+WITHIN
+[[row]]
+what = "ring / PS"
+of = {"scheme.kind" = "ring"}
+to = {"scheme.kind" = "ps"}
+theory = 1.0
+"""
+
+
+@pytest.fixture
+def papers(program, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADSYNC_PROGRAM", str(program.path))
+    folder = tmp_path / "papers" / "four"
+    folder.mkdir(parents=True)
+    (folder / "four.json").write_text(json.dumps(SCENARIO))
+    (folder / "paper.toml").write_text(PAPER.replace("WITHIN", ""))
+    return folder.parent
+
+
+def reproduce(papers, *arguments):
+    return main(["reproduce", f"--papers={papers}", f"--out={papers / 'out'}", *arguments])
+
+
+def test_page_has_paper_simulation_and_ratio_side_by_side(papers, capsys):
+    assert reproduce(papers, "four") == 0
+    told = capsys.readouterr().out
+    # Six steps of 250 kB at 10 Gb/s and two links of 1 us: 1.212 ms, a thousandth of the paper's.
+    assert "1.2 s" in told and "0.001212 s" in told and "0.00101" in told
+    page = (papers / "out" / "index.html").read_text()
+    assert "<td>1.2 s</td><td>–</td><td>0.001212 s</td><td>0.00101</td>" in page
+    assert "<p>One.</p><p>Two.</p>" in page and 'src="four.svg"' in page
+    assert (papers / "out" / "four.svg").exists()
+
+
+def test_claim_that_does_not_hold_is_an_exit_code(papers, capsys):
+    toml = papers / "four" / "paper.toml"
+    toml.write_text(PAPER.replace("WITHIN", "within = 0.5"))
+    assert reproduce(papers, "four") == 1
+    assert "NOT within 50%" in capsys.readouterr().out
+    toml.write_text(PAPER.replace("WITHIN", "within = 0.5").replace("paper = 1.2", "paper = 0.0012"))
+    assert reproduce(papers, "four") == 0
+
+
+def test_rows_pair_runs_that_are_the_same_otherwise(papers):
+    results = gradsync.Scenario.load(papers / "four" / "four.json").run(papers / "out")
+    ict = {(r["job.gradient"], r["scheme.kind"]): float(r["ict_mean_s"]) for r in results.rows}
+    ring, ps = {"scheme.kind": "ring"}, {"scheme.kind": "ps"}
+    ratios = [ict[size, "ring"] / ict[size, "ps"] for size in ("1MB", "2MB")]
+    assert ratios[0] != ratios[1]
+    assert evaluate(Row("", ring, to=ps), results) == pytest.approx(sum(ratios) / 2)
+    assert evaluate(Row("", ring, to=ps, reduce="max"), results) == pytest.approx(max(ratios))
+    small, large = ring | {"job.gradient": "1MB"}, ring | {"job.gradient": "2MB"}
+    found = evaluate(Row("", large, to=small, how="difference"), results)
+    assert found == pytest.approx(ict["2MB", "ring"] - ict["1MB", "ring"])
+    by = Row("", {}, by=("scheme.kind",), reduce="max")
+    means = [(ict["1MB", kind] + ict["2MB", kind]) / 2 for kind in ("ps", "ring")]
+    assert evaluate(by, results) == pytest.approx(max(means))
+    with pytest.raises(gradsync.ResultsError, match="no run has"):
+        evaluate(Row("", {"scheme.kind": "rat"}), results)
+
+
+def test_unknown_and_missing_papers_are_told_apart(capsys):
+    assert reproduce(PAPERS, "nothing") == 2
+    assert "there are geomx-table-1" in capsys.readouterr().err
+    assert reproduce(PAPERS, "passing-testbed") == 2
+    assert "need in-network aggregation" in capsys.readouterr().err
+    assert not set(list_missing(PAPERS)) & set(list_papers(PAPERS))
+    assert main(["reproduce", f"--papers={PAPERS}"]) == 0
+    listed = capsys.readouterr().out
+    assert "rat-failures " in listed and "not yet: " in listed
+
+
+@pytest.mark.parametrize("name", list_papers(PAPERS))
+def test_every_row_of_a_paper_has_runs(program, name):
+    paper = read_paper(PAPERS, name)
+    resolved = [program(f"--resolve={scenario}") for scenario in paper.scenarios]
+    runs = [[run["values"] for run in json.loads(told.stdout)] for told in resolved]
+    for row in paper.rows:
+        for wanted in filter(None, (row.of, row.to)):
+            assert any(wanted.items() <= run.items() for run in runs[row.scenario]), row.what
+
+
+def test_verdict_is_about_the_paper():
+    assert Outcome(Row("", {}, paper=2.0, within=0.1), 2.1).verdict == "within 10%"
+    assert Outcome(Row("", {}, paper=2.0, within=0.1), 2.3).has_failed
+    assert Outcome(Row("", {}, paper=25.0), 5.3).verdict == ""

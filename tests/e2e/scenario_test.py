@@ -139,6 +139,7 @@ SPINE_LEAF_TABLE = {
     "hierarchical": (2 * 3, 2 * 3 + 2 * 3 + 3),
     "plink": (2 * 3, 4),
     "halving-doubling": (2 * 3, 2 * 4),
+    "butterfly": (16 * 2, 4),  # w log2 r, log2 w
     "k-nomial": (2 * 3, 2 * 4),
     "blueconnect": (2 * 3, 2 * (3 + 3)),
     "torus-2d": (2 * 3, 2 * (3 + 3)),
@@ -152,6 +153,7 @@ FAT_TREE_TABLE = {
     "hierarchical": (2 * 7, 2 * 1 + 2 * 7 + 1),
     "plink": (2 * 7, 4),
     "halving-doubling": (2 * 7, 2 * 4),
+    "butterfly": (16 * 3, 4),
     "k-nomial": (2 * 7, 2 * 4),
     "blueconnect": (2 * 7, 2 * (1 + 1 + 3)),
 }
@@ -168,7 +170,7 @@ def test_scheme_comparison_moves_what_the_closed_forms_say(program, tmp_path, fi
     result = program(f"--scenario={SCENARIOS / file}", "--out=r", "--set=transport=fluid")
     assert result.returncode == 0, result.stderr
     runs = rows_of(tmp_path / "r" / "runs.csv")
-    assert len(runs) == 3 * 14
+    assert len(runs) == 3 * 15
     for run in runs:
         scheme = run["scheme.kind"]
         if scheme == "rat" and run["oversubscription"] == "1":
@@ -178,6 +180,43 @@ def test_scheme_comparison_moves_what_the_closed_forms_say(program, tmp_path, fi
             assert int(run["cross_rack_bytes"]) == crossing * 15_360_000, run
             assert int(run["longest_chain"]) == chain, run
         assert float(run["times_bound"]) >= 1 - 1e-6, run
+
+
+# Bytes across racks and longest chain, by doc/schemes.rst; w = 16, r = 4, K = 3.84 MB. The ring of
+# the sparse gradients moves 960 entries of 8 bytes a worker over 4 * 15 links between racks; of the
+# tokens of a barrier 4, 8, 16 and 16 leave a rack in the steps of 1, 2, 4 and 8 ranks.
+COLLECTIVES_TABLE = {
+    "all-gather": (4 * 15 * 240_000, 15),
+    "reduce-scatter": (4 * 15 * 240_000, 15),
+    "all-to-all": ((16 - 4) * 3_840_000, 1),
+    "broadcast": (3 * 3_840_000, 15),
+    "reduce": (3 * 3_840_000, 15),
+    "barrier": (8 * (4 + 8 + 16 + 16), 4),
+    "sparse-all-gather": (4 * 15 * 7_680, 15),
+}
+
+
+def test_collectives_move_what_the_closed_forms_say(program, tmp_path):
+    result = program(f"--scenario={SCENARIOS / 'collectives.json'}", "--out=r")
+    assert result.returncode == 0, result.stderr
+    runs = rows_of(tmp_path / "r" / "runs.csv")
+    assert len(runs) == 2 * len(COLLECTIVES_TABLE)
+    for run in runs:
+        crossing, chain = COLLECTIVES_TABLE[run["scheme.kind"]]
+        assert int(run["cross_rack_bytes"]) == crossing, run
+        assert int(run["longest_chain"]) == chain, run
+        assert float(run["times_bound"]) >= 1, run
+
+
+def test_plan_names_the_buffers_of_a_swap(program):
+    result = program(f"--plan={SMOKE}", "--set=scheme.kind=butterfly", "--json", "--verify")
+    assert result.returncode == 0, result.stderr
+    plan = json.loads(result.stdout)
+    assert plan["collective"] == "all-reduce"
+    assert plan["violations"] == []
+    # 4 workers swap into the staging buffer of the step, then each adds it at home.
+    moves = [(op["from"] == op["to"], op["fromBuffer"], op["toBuffer"]) for op in plan["operations"]]
+    assert set(moves) == {(False, 0, 1), (False, 0, 2), (True, 1, 0), (True, 2, 0)}
 
 
 def test_iterations_and_runs_agree(smoke):

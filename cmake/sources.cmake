@@ -300,11 +300,22 @@ list(APPEND gradsync_headers
   model/compression/sparsifier-arithmetic.h
 )
 
+# model/workload
+list(APPEND gradsync_sources
+  model/workload/codec-profile.cc
+  model/workload/plan-compressor.cc
+)
+list(APPEND gradsync_headers
+  model/workload/codec-profile.h
+  model/workload/plan-compressor.h
+)
+
 # helper
 list(APPEND gradsync_sources
   helper/atomic-file.cc
   helper/attribute-reader.cc
   helper/bandwidth-bound.cc
+  helper/codec-reader.cc
   helper/describe-command.cc
   helper/document-path.cc
   helper/fault-reader.cc
@@ -347,6 +358,7 @@ list(APPEND gradsync_headers
   helper/atomic-file.h
   helper/attribute-reader.h
   helper/bandwidth-bound.h
+  helper/codec-reader.h
   helper/document-path.h
   helper/fault-reader.h
   helper/fault-target-reader.h
@@ -473,6 +485,7 @@ list(APPEND gradsync_unit_tests
 
 # Benchmarks, stand-alone only. One executable per file.
 set(gradsync_benchmarks
+  tests/bench/codec-bench.cc
   tests/bench/event-core-bench.cc
   tests/bench/exchange-bench.cc
   tests/bench/plan-bench.cc
@@ -494,4 +507,9 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/quantiser-test.cc
   tests/unit/sparse-codec-test.cc
+)
+
+# model/workload
+list(APPEND gradsync_unit_tests
+  tests/unit/plan-compressor-test.cc
 )

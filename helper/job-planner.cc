@@ -2,6 +2,7 @@
 #include "ns3/job-planner.h"
 
 #include "ns3/group-finder.h"
+#include "ns3/plan-compressor.h"
 #include "ns3/plan-verifier.h"
 #include "ns3/scenario-error.h"
 
@@ -32,6 +33,30 @@ ScenarioError
 MakeError(const JobSpec& job, const SchemeError& error)
 {
     return {fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name), error.what()};
+}
+
+/// The time of a part of the job's codec; no function without a profile.
+std::function<double(uint64_t)>
+GetCosts(const JobSpec& job, const std::string& part)
+{
+    const auto kernel = GetKernelName(job.codec->kind, part);
+    if (!job.profile || kernel.empty())
+    {
+        return {};
+    }
+    return [profile = job.profile, kernel](uint64_t elements) {
+        return profile->GetSeconds(kernel, elements);
+    };
+}
+
+Plan
+Compress(Plan plan, const JobSpec& job)
+{
+    if (!job.codec || job.codec->kind == CodecKind::Fp32)
+    {
+        return plan;
+    }
+    return CompressPlan(plan, *job.codec, {GetCosts(job, "encode"), GetCosts(job, "decode")});
 }
 
 } // namespace
@@ -87,11 +112,15 @@ PlanJob(const JobSpec& job, const Topology& topology)
     try
     {
         planned.plan = std::make_shared<const Plan>(
-            job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)));
+            Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)), job));
     }
     catch (const SchemeError& error)
     {
         throw MakeError(job, error);
+    }
+    catch (const ProfileError& error)
+    {
+        throw ScenarioError(job.name + ": profile", error.what());
     }
     return planned;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-reader.h"
 
+#include "ns3/codec-reader.h"
 #include "ns3/node-names.h"
 #include "ns3/scenario-vocabulary.h"
 
@@ -131,6 +132,14 @@ ReadJob(const JsonValue& value,
     if (rate && rate->Get() != Json("unlimited"))
     {
         job.reduceRate = rate->AsRate();
+    }
+    if (const auto codec = value.Find("codec"))
+    {
+        job.codec = ReadCodec(*codec);
+    }
+    if (const auto profile = value.Find("profile"))
+    {
+        job.profile = ReadProfile(*profile);
     }
     ReadRanks(value, topology, job);
     return job;

@@ -23,6 +23,10 @@ GetName(OperationKind kind)
         return "reduce";
     case OperationKind::TransferCopy:
         return "copy";
+    case OperationKind::Encode:
+        return "encode";
+    case OperationKind::Decode:
+        return "decode";
     case OperationKind::Join:
         break;
     }

@@ -145,19 +145,21 @@ void
 WriteIterations(const RunResult& result, std::ostream& stream)
 {
     RowWriter rows(stream);
-    const std::string none = FormatPicoseconds(0);
     for (const auto& record : result.iterations)
     {
+        const bool isCompressed = result.jobs[record.job].plan->IsCompressed();
+        const Time exchange = record.end - record.exchangeStart;
+        const Time network = isCompressed ? record.network : exchange;
         rows.Add("{},{},{},{},{},{},{},{},{}\n",
                  QuoteCsv(result.jobs[record.job].name),
                  record.iteration,
                  FormatSeconds(record.start),
                  FormatSeconds(record.end - record.start),
                  FormatSeconds(record.exchangeStart - record.start),
-                 none,
-                 FormatSeconds(record.end - record.exchangeStart),
-                 none,
-                 none);
+                 FormatSeconds(record.compress),
+                 FormatSeconds(network),
+                 FormatSeconds(record.decompress),
+                 FormatSeconds(record.compress + network + record.decompress - exchange));
     }
 }
 

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -41,8 +42,9 @@ HashAll(const Scenario& scenario)
 /// All runs of a scenario, checked.
 struct CheckedRuns
 {
-    std::vector<uint64_t> bytes;  //!< [run] message bytes to simulate
-    std::vector<uint64_t> hashes; //!< [run]
+    std::vector<uint64_t> bytes;     //!< [run] message bytes to simulate
+    std::vector<uint64_t> hashes;    //!< [run]
+    std::set<std::string> estimates; //!< profiles that are no measurements
 };
 
 CheckedRuns
@@ -53,8 +55,25 @@ CheckAll(const Scenario& scenario)
     CheckScenario(scenario, false, [&](const ResolvedRun& run, uint64_t bytes) {
         checked.bytes.push_back(bytes);
         checked.hashes.push_back(GetRunHash(run.point, fingerprint));
+        for (const auto& job : run.jobs)
+        {
+            if (job.codec && job.profile && job.profile->IsEstimate())
+            {
+                checked.estimates.insert(job.profile->name);
+            }
+        }
     });
     return checked;
+}
+
+void
+WarnOfEstimates(const CheckedRuns& checked, std::ostream& err)
+{
+    for (const auto& profile : checked.estimates)
+    {
+        err << fmt::format("gradsync: warning: the times of {} are estimated, not measured\n",
+                           profile);
+    }
 }
 
 /// One sweep being run: the state that the callbacks of the pool share.
@@ -265,6 +284,7 @@ RunWhole(const RunOptions& options, const Scenario& scenario, std::ostream& out,
 {
     const auto started = std::chrono::system_clock::now();
     const auto checked = CheckAll(scenario);
+    WarnOfEstimates(checked, err);
     const RunStore store(options.folder, checked.hashes);
     if (!options.resume)
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-reader.h"
 
+#include "ns3/codec-reader.h"
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
 #include "ns3/fault-trace-reader.h"
@@ -251,6 +252,7 @@ MakePoint(const Scenario& scenario, uint32_t index)
 {
     ScenarioPoint point = ApplySweep(scenario, index);
     InlineTopology(point.document, scenario.file);
+    InlineProfiles(point.document, scenario.file);
     InlineFaultTraces(point.document, scenario.file);
     return point;
 }
@@ -267,6 +269,7 @@ InlineTopologyFile(const Scenario& scenario)
         }
     }
     InlineTopology(document, scenario.file);
+    InlineProfiles(document, scenario.file);
     return document;
 }
 

@@ -298,6 +298,13 @@ SummariseTimes(const RunResult& result, RunSummary& summary)
 void
 SummariseBounds(RunResult& result)
 {
+    // Less than all of the gradient moves when it is compressed: there is no bound then.
+    if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
+            return job.plan->IsCompressed();
+        }))
+    {
+        return;
+    }
     std::vector<double> bounds;
     bounds.reserve(result.jobs.size());
     for (const auto& job : result.jobs)

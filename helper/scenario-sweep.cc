@@ -24,11 +24,12 @@ constexpr std::string_view SWEEP_PREFIX = "sweep.";
 std::vector<std::string>
 ListSections(const Json& document)
 {
-    std::vector<std::string> paths{"topology", "transport", "scheme", "job.scheme"};
+    std::vector<std::string> paths{"topology", "transport", "scheme", "job.scheme", "job.codec"};
     const Json* jobs = FindAtPath(document, {"jobs"});
     for (size_t i = 0; jobs != nullptr && jobs->is_array() && i < jobs->size(); ++i)
     {
         paths.push_back(fmt::format("jobs.{}.scheme", i));
+        paths.push_back(fmt::format("jobs.{}.codec", i));
     }
     return paths;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-vocabulary.h"
 
+#include "ns3/codec-reader.h"
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
 #include "ns3/json-value.h"
@@ -43,7 +44,9 @@ const std::vector<std::string> JOB{"name",
                                    "endpoints",
                                    "reduceRate",
                                    "timeout",
-                                   "scheme"};
+                                   "scheme",
+                                   "codec",
+                                   "profile"};
 const std::vector<std::string> PLOT{"x", "y", "series", "title", "labels", "logX", "logY"};
 const std::vector<std::string> RESULTS{"messages", "links", "pcap"};
 } // namespace scenario_keys
@@ -103,7 +106,7 @@ ScenarioVocabulary::HasKind(const std::vector<std::string>& segments)
     const bool top = segments.size() == 1;
     return !segments.empty() &&
            ((top && (segments[0] == "topology" || segments[0] == "transport")) ||
-            (segments.back() == "scheme" &&
+            ((segments.back() == "scheme" || (!top && segments.back() == "codec")) &&
              (top || segments[0] == "job" || (segments[0] == "jobs" && segments.size() == 3))));
 }
 
@@ -112,6 +115,7 @@ ScenarioVocabulary::GetKindKeys(const std::vector<std::string>& segments, const 
 {
     return segments[0] == "topology"    ? GetTopologyKeys(kind)
            : segments[0] == "transport" ? GetTransportKeys(kind)
+           : segments.back() == "codec" ? GetCodecKeys(kind)
                                         : GetSchemeKeys(kind);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SCENARIO_H
 #define GRADSYNC_SCENARIO_H
 
+#include "ns3/codec-profile.h"
 #include "ns3/fault-spec.h"
 #include "ns3/json-document.h"
 #include "ns3/scheme-reader.h"
@@ -65,8 +66,10 @@ struct JobSpec
         endpointOf; //!< [rank] -> endpoint index, workers first, then dedicated servers
     Time start;
     Time compute;
-    std::optional<DataRate> reduceRate; //!< none: adding costs no time
-    std::optional<Time> timeout;        //!< of an iteration; 0: no limit
+    std::optional<CodecSpec> codec;              //!< none: float32
+    std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
+    std::optional<DataRate> reduceRate;          //!< none: adding costs no time
+    std::optional<Time> timeout;                 //!< of an iteration; 0: no limit
 };
 
 /// A run, ready to be simulated.

@@ -173,6 +173,16 @@ def _build_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _calibrate_parser(parser: _Parser) -> None:
+    parser.add_argument("--out", metavar="DIR", help="folder of the profiles (default: profiles)")
+    parser.add_argument("--name", metavar="NAME", help="name of the CPU's profile (its model)")
+    parser.add_argument("--quick", action="store_true", help="few samples of small tensors, to try")
+    parser.add_argument(
+        "--estimates", action="store_true", help="write the roofline estimates and measure nothing"
+    )
+    _add_no_install(parser)
+
+
 # Verb: (one line of help, adds its options, carries it out).
 _VERBS = {
     "run": ("simulate a scenario and plot its results", _run_parser, verbs.run_scenario),
@@ -188,6 +198,7 @@ _VERBS = {
     "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),
+    "calibrate": ("measure the codecs here and write profiles", _calibrate_parser, verbs.calibrate),
     "build": ("build everything", _build_parser, verbs.build_all),
     "doctor": ("show what is installed and what is missing", None, lambda _: doctor()),
     "help": ("show this help", None, None),

@@ -6,6 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Sequence
 
+from launcher import calibrate as calibration
 from launcher import install, python_environment
 from launcher.bench import run_benchmarks
 from launcher.build import build
@@ -177,4 +178,16 @@ def bench(arguments: Namespace) -> int:
     install.ensure([BUILD, TEST], not arguments.no_install)
     build(RELEASE, [])
     run_benchmarks()
+    return OK
+
+
+def calibrate(arguments: Namespace) -> int:
+    """./ns3 calibrate: times of the codecs on this machine."""
+    folder = Path(arguments.out) if arguments.out else calibration.PROFILES
+    if arguments.estimates:
+        calibration.write_estimates(folder)
+        return OK
+    install.ensure([BUILD, TEST], not arguments.no_install)
+    build(RELEASE, ["codec-bench"])
+    calibration.calibrate(folder, arguments.name, arguments.quick)
     return OK

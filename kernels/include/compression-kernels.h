@@ -170,6 +170,15 @@ cudaError_t UnpackOffsets(const uint32_t* words,
                           uint16_t* offsets,
                           cudaStream_t stream);
 
+/// The dense gradient of a message: the values where the stream of offsets says, 0 elsewhere.
+cudaError_t ScatterBlockTopK(const uint32_t* words,
+                             const float* selected,
+                             uint64_t count,
+                             uint32_t blockElements,
+                             uint32_t k,
+                             float* values,
+                             cudaStream_t stream);
+
 /// sum += addend
 cudaError_t AddDense(const float* addend, uint64_t count, float* sum, cudaStream_t stream);
 /// sum[index] += value; the indices must be distinct

@@ -171,6 +171,24 @@ __launch_bounds__(THREADS) UnpackOffsetsKernel(const uint32_t* __restrict__ word
     }
 }
 
+__global__ void
+__launch_bounds__(THREADS) ScatterBlockTopKKernel(const uint32_t* __restrict__ words,
+                                                  const float* __restrict__ selected,
+                                                  uint64_t entries,
+                                                  uint32_t blockElements,
+                                                  uint32_t k,
+                                                  uint32_t bits,
+                                                  float* __restrict__ values)
+{
+    const uint64_t entry = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (entry < entries)
+    {
+        const uint32_t offset =
+            UnpackIndex(entry, bits, [=](uint64_t word) { return words[word]; });
+        values[entry / k * blockElements + offset] = selected[entry];
+    }
+}
+
 template <uint32_t BLOCK>
 cudaError_t
 LaunchBlockTopK(const float* values,
@@ -252,6 +270,34 @@ UnpackOffsets(const uint32_t* words,
                                                                               bits,
                                                                               offsets);
     }
+    return cudaGetLastError();
+}
+
+cudaError_t
+ScatterBlockTopK(const uint32_t* words,
+                 const float* selected,
+                 uint64_t count,
+                 uint32_t blockElements,
+                 uint32_t k,
+                 float* values,
+                 cudaStream_t stream)
+{
+    const uint32_t perBlock = k < blockElements ? k : blockElements;
+    const uint64_t rest = count % blockElements;
+    const uint64_t entries = count / blockElements * perBlock + (perBlock < rest ? perBlock : rest);
+    const auto error = cudaMemsetAsync(values, 0, count * sizeof *values, stream);
+    if (error != cudaSuccess || entries == 0)
+    {
+        return error;
+    }
+    ScatterBlockTopKKernel<<<CountThreadBlocks(entries), THREADS, 0, stream>>>(
+        words,
+        selected,
+        entries,
+        blockElements,
+        perBlock,
+        GetIndexBits(blockElements),
+        values);
     return cudaGetLastError();
 }
 

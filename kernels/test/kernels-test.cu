@@ -401,8 +401,21 @@ TestBlockTopK(const Gradient& values)
                                        nullptr));
         Check(kernels::PackOffsets(outOffsets.Get(), room, bits, outWords.Get(), nullptr));
         Check(kernels::UnpackOffsets(outWords.Get(), room, bits, back.Get(), nullptr));
+        Gradient dense(values.size(), 0.0F);
+        for (uint64_t i = 0; i < room; ++i)
+        {
+            dense[i / k * block + offsets[i]] = selected[i];
+        }
+        DeviceArray<float> outDense(values.size());
+        Check(kernels::ScatterBlockTopK(outWords.Get(),
+                                        out.Get(),
+                                        values.size(),
+                                        block,
+                                        k,
+                                        outDense.Get(),
+                                        nullptr));
         isSame = isSame && AreSame(offsets, outOffsets) && AreSame(selected, out) &&
-                 AreSame(words, outWords) && AreSame(offsets, back);
+                 AreSame(dense, outDense) && AreSame(words, outWords) && AreSame(offsets, back);
     }
     return isSame;
 }

@@ -168,4 +168,24 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
     return FLOAT_BYTES * elements;
 }
 
+uint64_t
+GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contributions)
+{
+    if (!GetCodecInfo(spec.kind).isSparse)
+    {
+        return GetMessageBytes(spec, elements);
+    }
+    const uint64_t dense = FLOAT_BYTES * elements;
+    if (spec.kind == CodecKind::BiSparse)
+    {
+        return std::min(dense, GetMessageBytes(spec, elements) * std::max(contributions, 1U));
+    }
+    CodecSpec merged = spec;
+    if (contributions > 1)
+    {
+        merged.density = 1.0 - std::pow(1.0 - spec.density, contributions);
+    }
+    return std::min(dense, GetMessageBytes(merged, elements));
+}
+
 } // namespace ns3::gradsync

@@ -73,6 +73,14 @@ uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
  */
 uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
 
+/**
+ * Bytes of the message that holds the sum of several workers' gradients. Of sparse codecs that is
+ * the union of what they selected: 1 - (1 - density)^contributions of the elements if the workers
+ * select independently of each other (reference, bbTopk); BiSparse pads it to contributions * k
+ * (GeoMX, section 4). Never more than the dense gradient.
+ */
+uint64_t GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contributions);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_CODEC_SPEC_H

@@ -201,18 +201,24 @@ ExchangeApplication::StartReduce(OperationId operation, uint64_t bytes)
     {
         return false;
     }
-    const auto now = Simulator::Now();
-    m_busyUntil = std::max(m_busyUntil, now) +
-                  Time::FromDouble(static_cast<double>(bytes) * m_reduceSecondsPerByte, Time::S);
-    Simulator::Schedule(m_busyUntil - now,
-                        &ExchangeApplication::FinishReduce,
-                        Ptr<ExchangeApplication>(this),
-                        operation);
+    StartCompute(operation,
+                 Time::FromDouble(static_cast<double>(bytes) * m_reduceSecondsPerByte, Time::S));
     return true;
 }
 
 void
-ExchangeApplication::FinishReduce(OperationId operation)
+ExchangeApplication::StartCompute(OperationId operation, const Time& duration)
+{
+    const auto now = Simulator::Now();
+    m_busyUntil = std::max(m_busyUntil, now) + duration;
+    Simulator::Schedule(m_busyUntil - now,
+                        &ExchangeApplication::FinishCompute,
+                        Ptr<ExchangeApplication>(this),
+                        operation);
+}
+
+void
+ExchangeApplication::FinishCompute(OperationId operation)
 {
     if (m_job != nullptr && m_phase != Phase::Stopped)
     {

@@ -63,6 +63,9 @@ class ExchangeApplication : public Application, public MessageHandler
      */
     bool StartReduce(OperationId operation, uint64_t bytes);
 
+    /// Computes for that long, after what is in hand, and tells the job when the operation is done.
+    void StartCompute(OperationId operation, const Time& duration);
+
     // MessageHandler; the tag is the operation
     void OnDelivered(uint64_t tag) override;
     void OnFailed(uint64_t tag, const std::string& reason) override;
@@ -86,7 +89,7 @@ class ExchangeApplication : public Application, public MessageHandler
     void StopApplication() override;
     void BeginCompute();
     void BeginExchange();
-    void FinishReduce(OperationId operation);
+    void FinishCompute(OperationId operation);
 
     JobExecution* m_job{nullptr};
     Ptr<Transport> m_transport;
@@ -97,7 +100,7 @@ class ExchangeApplication : public Application, public MessageHandler
     bool m_iterationPending{false}; //!< an iteration began that this rank has not taken up
     std::vector<OperationId> m_deferred;
     EventId m_exchangeEvent;
-    Time m_busyUntil;              //!< end of the reductions in hand
+    Time m_busyUntil;              //!< end of the computing in hand
     Time m_computeTime;            //!< attribute ComputeTime
     double m_reduceSecondsPerByte; //!< attribute ReduceSecondsPerByte
     TracedCallback<uint32_t, OperationId, uint64_t> m_sendTrace;

@@ -60,6 +60,9 @@ struct IterationRecord
     Time start;         //!< the workers begin to compute
     Time exchangeStart; //!< the first worker begins to exchange
     Time end;           //!< the last operation of the plan is done
+    Time compress;      //!< compression of the rank that has the most of it
+    Time decompress;    //!< likewise
+    Time network;       //!< at least one transfer was on its way; 0 when not compressed
 };
 
 /// A transfer as the trace source reports it.

@@ -16,7 +16,9 @@ std::string
 DescribeOperation(const Plan& plan, OperationId id)
 {
     const auto& operation = plan.GetOperations()[id];
-    const auto* what = !operation.IsMove()                               ? "join"
+    const auto* what = operation.kind == OperationKind::Encode           ? "encode"
+                       : operation.kind == OperationKind::Decode         ? "decode"
+                       : !operation.IsMove()                             ? "join"
                        : operation.kind == OperationKind::TransferReduce ? "reduce"
                                                                          : "copy";
     return operation.IsTransfer()

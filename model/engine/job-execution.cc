@@ -29,6 +29,10 @@ JobExecution::JobExecution(ExchangeEngine& engine,
       m_applications(std::move(applications)),
       m_finished(m_job.iterations == 0)
 {
+    if (m_job.plan->IsCompressed())
+    {
+        SumComputeTimes();
+    }
 }
 
 JobExecution::~JobExecution()
@@ -90,6 +94,42 @@ JobExecution::StretchCompute(uint32_t endpoint, const Time& duration)
 }
 
 void
+JobExecution::SumComputeTimes()
+{
+    std::vector<uint64_t> encode(m_job.plan->GetRankCount(), 0);
+    std::vector<uint64_t> decode(encode.size(), 0);
+    const auto operations = m_job.plan->GetOperations();
+    for (OperationId id = 0; id < operations.size(); ++id)
+    {
+        if (operations[id].IsCompute())
+        {
+            auto& sums = operations[id].kind == OperationKind::Encode ? encode : decode;
+            sums[operations[id].src] += m_job.plan->GetComputePicoseconds(id);
+        }
+    }
+    m_compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));
+    m_decompress = PicoSeconds(*std::max_element(decode.begin(), decode.end()));
+}
+
+void
+JobExecution::CountInFlight(int change)
+{
+    if (!m_job.plan->IsCompressed())
+    {
+        return;
+    }
+    if (m_inFlight == 0)
+    {
+        m_inFlightSince = Simulator::Now();
+    }
+    m_inFlight += change;
+    if (m_inFlight == 0)
+    {
+        m_record.network += Simulator::Now() - m_inFlightSince;
+    }
+}
+
+void
 JobExecution::OnRankStarted()
 {
     if (!m_running && !m_finished)
@@ -105,7 +145,8 @@ JobExecution::BeginIteration()
     m_running = true;
     m_doneCount = 0;
     m_workersExchanging = 0;
-    m_record = {m_index, m_iteration, Simulator::Now(), Time(), Time()};
+    m_inFlight = 0;
+    m_record = {m_index, m_iteration, Simulator::Now(), {}, {}, m_compress, m_decompress, {}};
     if (m_job.timeout.IsStrictlyPositive())
     {
         m_timeoutEvent =
@@ -150,6 +191,11 @@ JobExecution::MakeReady(OperationId id)
     if (!application.IsExchanging())
     {
         application.Defer(id);
+        return;
+    }
+    if (operation.IsCompute())
+    {
+        application.StartCompute(id, PicoSeconds(m_job.plan->GetComputePicoseconds(id)));
         return;
     }
     if (!operation.IsTransfer())
@@ -223,6 +269,7 @@ JobExecution::StartReady()
         {
             m_sentAt[id] = Simulator::Now();
         }
+        CountInFlight(1);
         application.Issue(id, operation, m_job.plan->GetBytes(id), *m_applications[operation.dst]);
     }
     m_starting.clear();
@@ -232,6 +279,7 @@ uint64_t
 JobExecution::OnTransferDelivered(OperationId id)
 {
     const auto bytes = m_job.plan->GetBytes(id);
+    CountInFlight(-1);
     m_engine.AddDelivered(bytes);
     if (!m_sentAt.empty())
     {

@@ -62,6 +62,8 @@ class JobExecution
     void MarkDone(OperationId id);
     std::string GetFailureCause() const;
     void CancelTimeout();
+    void SumComputeTimes();
+    void CountInFlight(int change);
 
     ExchangeEngine& m_engine;
     uint32_t m_index;
@@ -74,6 +76,10 @@ class JobExecution
     std::vector<OperationId> m_starting; //!< m_ready of the instant in hand; kept for its memory
     std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet
     IterationRecord m_record;
+    Time m_compress;      //!< of an iteration, at the rank that has the most of it
+    Time m_decompress;    //!< likewise
+    Time m_inFlightSince; //!< there are transfers on their way; only for compressed plans
+    uint32_t m_inFlight{0};
     uint32_t m_iteration{0};
     uint32_t m_doneCount{0};
     uint32_t m_workersExchanging{0};

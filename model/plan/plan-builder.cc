@@ -92,6 +92,50 @@ PlanBuilder::AddJoin(uint32_t rank)
     return Add({OperationKind::Join, {}, rank, rank, 0, 0, 0});
 }
 
+OperationId
+PlanBuilder::AddLike(const Operation& operation)
+{
+    return Add(operation);
+}
+
+OperationId
+PlanBuilder::AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds)
+{
+    const auto [entry, isNew] =
+        m_durations.try_emplace(picoseconds, static_cast<uint32_t>(m_durations.size()));
+    if (isNew)
+    {
+        m_plan.m_durations.push_back(picoseconds);
+    }
+    return Add({kind, {}, rank, rank, 0, 0, entry->second});
+}
+
+void
+PlanBuilder::SetMessageBytes(OperationId transfer, uint64_t bytes)
+{
+    m_messageBytes.emplace_back(transfer, bytes);
+}
+
+void
+PlanBuilder::FinishMessageBytes()
+{
+    if (m_messageBytes.empty())
+    {
+        return;
+    }
+    std::vector<uint64_t> bytes(m_plan.m_operations.size(), 0);
+    for (OperationId id = 0; id < bytes.size(); ++id)
+    {
+        bytes[id] = m_plan.m_operations[id].IsMove() ? m_plan.GetBytes(id) : 0;
+    }
+    for (const auto& [id, size] : m_messageBytes)
+    {
+        bytes.at(id) = size;
+    }
+    m_plan.m_messageBytes = std::move(bytes);
+    m_messageBytes.clear();
+}
+
 void
 PlanBuilder::AddEdge(OperationId earlier, OperationId later)
 {
@@ -104,6 +148,8 @@ PlanBuilder::Build()
     CheckOperations();
     SortEdges();
     CheckAcyclic();
+    FinishMessageBytes();
+    m_durations.clear();
     Trim(m_plan.m_operations);
     return std::exchange(m_plan, Plan());
 }

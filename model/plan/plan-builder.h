@@ -4,6 +4,7 @@
 
 #include "ns3/plan.h"
 
+#include <map>
 #include <utility>
 
 namespace ns3::gradsync
@@ -48,6 +49,15 @@ class PlanBuilder
         return m_plan.GetOperations();
     }
 
+    /// Adds an operation of another plan that moves data or joins.
+    OperationId AddLike(const Operation& operation);
+
+    /// \param kind Encode or Decode; \param picoseconds how long it takes
+    OperationId AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds);
+
+    /// Gives a transfer a message of another size than its chunks. All others keep theirs.
+    void SetMessageBytes(OperationId transfer, uint64_t bytes);
+
     /// `later` starts only when `earlier` is done.
     void AddEdge(OperationId earlier, OperationId later);
 
@@ -67,7 +77,11 @@ class PlanBuilder
     void DropRepeatedEdges();
     void CheckAcyclic() const;
 
+    void FinishMessageBytes();
+
     Plan m_plan;
+    std::map<uint64_t, uint32_t> m_durations; //!< picoseconds -> number in the plan
+    std::vector<std::pair<OperationId, uint64_t>> m_messageBytes;
     std::vector<std::pair<OperationId, OperationId>> m_edges;
 };
 

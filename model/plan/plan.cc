@@ -13,7 +13,8 @@ Plan::GetMemoryBytes() const
            m_operations.capacity() * sizeof(Operation) +
            m_successorOffsets.capacity() * sizeof(uint32_t) +
            m_successors.capacity() * sizeof(OperationId) +
-           m_predecessorCounts.capacity() * sizeof(uint32_t);
+           m_predecessorCounts.capacity() * sizeof(uint32_t) +
+           (m_messageBytes.capacity() + m_durations.capacity()) * sizeof(uint64_t);
 }
 
 } // namespace ns3::gradsync

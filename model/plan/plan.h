@@ -20,7 +20,9 @@ enum class OperationKind : uint8_t
 {
     TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
-    Join //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
+    Join,   //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
+    Encode, //!< moves nothing: the rank compresses chunks, which takes its accelerator time
+    Decode  //!< as Encode: it decompresses, and adds where data are reduced
 };
 
 /**
@@ -44,21 +46,27 @@ struct Operation
 {
     OperationKind kind;
     BufferPair buffers;
-    uint32_t src;        //!< sending rank; for Join the rank it is accounted to
-    uint32_t dst;        //!< receiving rank; for Join equal to src
+    uint32_t src;        //!< sending rank; of what moves nothing, the rank it is accounted to
+    uint32_t dst;        //!< receiving rank; of what moves nothing, equal to src
     uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount); empty for Join
     uint32_t chunkCount;
     /**
      * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one
      * connection and arrive in the order in which they were started; different streams share the
-     * links fairly.
+     * links fairly. Of Encode and Decode, the number of their duration in the plan.
      */
     uint32_t stream;
 
     /// Whether it moves chunks at all.
     bool IsMove() const
     {
-        return kind != OperationKind::Join;
+        return kind < OperationKind::Join;
+    }
+
+    /// Whether it takes time at its rank's accelerator.
+    bool IsCompute() const
+    {
+        return kind > OperationKind::Join;
     }
 
     /// Whether it moves them over the network.
@@ -124,11 +132,27 @@ class Plan
         return m_predecessorCounts;
     }
 
-    /// Bytes that operation `id` moves, over the network or within a rank; 0 for Join.
+    /// Bytes that operation `id` moves, over the network or within a rank; 0 if it moves nothing.
     uint64_t GetBytes(OperationId id) const
     {
+        if (!m_messageBytes.empty())
+        {
+            return m_messageBytes[id];
+        }
         const auto& operation = m_operations[id];
         return m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
+    }
+
+    /// Whether messages have other sizes than the chunks that they carry.
+    bool IsCompressed() const
+    {
+        return !m_messageBytes.empty();
+    }
+
+    /// How long an Encode or Decode takes.
+    uint64_t GetComputePicoseconds(OperationId id) const
+    {
+        return m_durations[m_operations[id].stream];
     }
 
     /// Heap bytes held by this plan.
@@ -146,6 +170,8 @@ class Plan
     std::vector<uint32_t> m_successorOffsets; //!< size operations + 1
     std::vector<OperationId> m_successors;
     std::vector<uint32_t> m_predecessorCounts;
+    std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
+    std::vector<uint64_t> m_durations;    //!< of Encode and Decode, in picoseconds
 };
 
 } // namespace ns3::gradsync

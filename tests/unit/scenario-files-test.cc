@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/codec-reader.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
@@ -157,6 +158,8 @@ TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
     }
     EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "scheme", "anyOf", "1", "properties"}),
               UniteKeys(GetSchemeNames(), [](const auto& name) { return GetSchemeKeys(name); }));
+    EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "codec", "anyOf", "1", "properties"}),
+              UniteKeys(GetCodecNames(), [](const auto& name) { return GetCodecKeys(name); }));
 }
 
 TEST(ScenarioSchema, KnowsTheKindsThatTheReaderKnows)
@@ -169,6 +172,7 @@ TEST(ScenarioSchema, KnowsTheKindsThatTheReaderKnows)
               ToSet(GetTopologyKinds()));
     EXPECT_EQ(kinds({"$defs", "transport", "anyOf", "0", "enum"}), ToSet(GetTransportKinds()));
     EXPECT_EQ(kinds({"$defs", "scheme", "anyOf", "0", "enum"}), ToSet(GetSchemeNames()));
+    EXPECT_EQ(kinds({"$defs", "codecKind", "enum"}), ToSet(GetCodecNames()));
     EXPECT_EQ(kinds({"$defs", "fault", "properties", "kind", "enum"}), ToSet(GetFaultKindNames()));
 }
 

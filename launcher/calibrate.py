@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""./ns3 calibrate: how long the codecs take on this machine, as profiles that scenarios name."""
+
+import datetime
+import json
+import platform
+import subprocess
+from pathlib import Path
+
+from launcher.errors import BAD_INPUT, LauncherError
+from launcher.process import say
+from launcher.tree import RELEASE, ROOT
+
+PROFILES = ROOT / "profiles"
+_KERNELS = ROOT / "build" / "kernels"
+
+# Bytes per float32 element that a kernel must move at least, at the densities of the codecs'
+# defaults (doc/compression.rst): what it reads and writes, each once. Measured profiles have the same.
+BYTES_PER_ELEMENT = {
+    "bbtopk-encode": 4.0513,  # all elements, 1 % of 5.25 B
+    "bbtopk-decode": 4.0513,
+    "bf16-encode": 6.0,
+    "bf16-decode": 6.0,
+    "dgc-encode": 20.008,  # gradient, u and v read, u and v written, 0.1 % of 8 B
+    "dgc-decode": 4.008,  # zeros written, 0.1 % of 8 B
+    "fixed-point-encode": 8.0,
+    "fixed-point-decode": 8.0,
+    "fp16-encode": 6.0,
+    "fp16-decode": 6.0,
+    "int8-encode": 5.0005,  # one scale per 8192
+    "int8-decode": 5.0005,
+    "sq8-encode": 8.5,  # two reads, 10 % of 5 B
+    "sq8-decode": 4.5,
+    "top-k-encode": 8.8,  # two reads, 10 % of 8 B
+    "top-k-decode": 4.8,
+    "two-bit-encode": 12.25,  # gradient and residual read, residual and 2 bits written
+    "two-bit-decode": 4.25,
+}
+
+# Memory bandwidth of the data sheets, and the time to launch a kernel: a guess, and said to be one.
+_ESTIMATES = {
+    "h100-sxm": ("NVIDIA H100 SXM", 3.35e12),
+    "h200": ("NVIDIA H200", 4.8e12),
+}
+_LAUNCH_SECONDS = 5e-6
+
+
+def _write(path: Path, profile: dict) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(profile, indent=1) + "\n")
+    say(f"wrote {path}")
+
+
+def write_estimates(folder: Path) -> None:
+    """The roofline of GPUs that were not at hand: least bytes over the data sheet's bandwidth."""
+    for name, (device, bandwidth) in _ESTIMATES.items():
+        kernels = {
+            kernel: {
+                "bytesPerElement": size,
+                "fixedSeconds": _LAUNCH_SECONDS,
+                "bytesPerSecond": bandwidth,
+            }
+            for kernel, size in BYTES_PER_ELEMENT.items()
+        }
+        provenance = {
+            "method": "least bytes of each kernel over the memory bandwidth of the data sheet, and "
+            f"{_LAUNCH_SECONDS:g} s per kernel; nothing was measured",
+            "command": "./ns3 calibrate --estimates",
+        }
+        profile = {
+            "format": 1,
+            "origin": "roofline-estimate",
+            "device": device,
+            "provenance": provenance,
+            "kernels": kernels,
+        }
+        _write(folder / f"{name}-estimate.profile.json", profile)
+
+
+def fit(points: list[dict], bytes_per_element: float) -> tuple[float, float, float]:
+    """t0 and bytes per second of t0 + bytes / rate, and the largest relative error at a point.
+
+    Least squares of the relative errors, so that small sizes count as much as large ones. t0 is not
+    negative.
+    """
+    xs = [point["elements"] * bytes_per_element for point in points]
+    ts = [point["median_s"] for point in points]
+    weights = [1.0 / (t * t) for t in ts]
+    total = sum(weights)
+    mean_x = sum(w * x for w, x in zip(weights, xs)) / total
+    mean_t = sum(w * t for w, t in zip(weights, ts)) / total
+    spread = sum(w * (x - mean_x) ** 2 for w, x in zip(weights, xs))
+    slope = sum(w * (x - mean_x) * (t - mean_t) for w, x, t in zip(weights, xs, ts)) / spread
+    start = mean_t - slope * mean_x
+    if start < 0.0:
+        start = 0.0
+        slope = sum(w * x * t for w, x, t in zip(weights, xs, ts)) / sum(
+            w * x * x for w, x in zip(weights, xs)
+        )
+    error = max(abs(start + slope * x - t) / t for x, t in zip(xs, ts))
+    return start, 1.0 / slope, error
+
+
+def _kernel(measured: dict, copy: float) -> dict:
+    size = measured["bytesPerElement"]
+    points = measured["points"]
+    start, rate, error = fit(points, size)
+    largest = points[-1]
+    return {
+        "bytesPerElement": size,
+        "fixedSeconds": start,
+        "bytesPerSecond": rate,
+        "largestFitError": round(error, 4),
+        "shareOfCopy": round(largest["elements"] * size / largest["median_s"] / copy, 4),
+        "points": points,
+    }
+
+
+def _commit() -> str:
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or "unknown"
+
+
+def _load() -> float:
+    """Runnable threads over the last minute; above the bench's own they disturb it."""
+    return float(Path("/proc/loadavg").read_text().split()[0])
+
+
+def _measure(
+    program: Path, command: str, folder: Path, name: str | None, options: list[str]
+) -> None:
+    load = _load()
+    say(f"measuring with {program.name}; this takes minutes")
+    done = subprocess.run([str(program), *options], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise LauncherError(f"{program.name} failed: {done.stderr.strip()}", BAD_INPUT)
+    measured = json.loads(done.stdout)
+    copy = measured["copyBytesPerSecond"]
+    provenance = {
+        **measured["provenance"],
+        "kernel": platform.release(),
+        "commit": _commit(),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "loadBefore": load,
+        "command": command,
+    }
+    profile = {
+        "format": 1,
+        "origin": "measurement",
+        "device": measured["device"],
+        "provenance": provenance,
+        "copyBytesPerSecond": copy,
+        "kernels": {name: _kernel(row, copy) for name, row in sorted(measured["kernels"].items())},
+    }
+    default = "".join(c if c.isalnum() else "-" for c in measured["device"].lower()).strip("-")
+    _write(folder / f"{name or default}.profile.json", profile)
+
+
+def _tensor_sizes() -> list[int]:
+    """Numbers of elements of the tensors of well-known models; the smallest are left out."""
+    models = json.loads((ROOT / "kernels" / "bench" / "tensors.json").read_text())
+    sizes = {tensor["elements"] for model in models.values() for tensor in model["tensors"]}
+    return sorted(size for size in sizes if size > 1024)
+
+
+def calibrate(folder: Path, name: str | None, quick: bool) -> None:
+    """Measure the CPU and, if its benchmark is built and there is one, the GPU."""
+    options = ["--largest=16", "--samples=5"] if quick else []
+    command = "./ns3 calibrate" + (" --quick" if quick else "")
+    _measure(RELEASE.directory / "codec-bench", command, folder, name, options)
+    bench = _KERNELS / "kernels-bench"
+    if not bench.exists():
+        say(f"no GPU benchmark: {bench} is not built (doc/compression.rst)")
+    elif subprocess.run([str(bench), "--probe"], capture_output=True, check=False).returncode != 0:
+        say("no GPU here: only the CPU was measured")
+    else:
+        sizes = ",".join(map(str, _tensor_sizes()))
+        _measure(bench, command, folder, None, options if quick else [f"--sizes={sizes}"])

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/codec-profile.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// How far beyond the largest point the fit is trusted.
+constexpr uint64_t EXTRAPOLATION = 4;
+
+double
+Fit(const KernelProfile& kernel, uint64_t elements)
+{
+    return kernel.fixedSeconds +
+           static_cast<double>(elements) * kernel.bytesPerElement / kernel.bytesPerSecond;
+}
+
+double
+Interpolate(const ProfilePoint& low, const ProfilePoint& high, uint64_t elements)
+{
+    const double share = static_cast<double>(elements - low.elements) /
+                         static_cast<double>(high.elements - low.elements);
+    return low.seconds + share * (high.seconds - low.seconds);
+}
+
+} // namespace
+
+double
+CodecProfile::GetSeconds(const std::string& kernel, uint64_t elements) const
+{
+    const auto found = kernels.find(kernel);
+    if (found == kernels.end())
+    {
+        std::vector<std::string> names;
+        for (const auto& [known, profile] : kernels)
+        {
+            names.push_back(known);
+        }
+        throw ProfileError(fmt::format("the profile {} has no times of {} (it has: {})",
+                                       name,
+                                       kernel,
+                                       fmt::join(names, ", ")));
+    }
+    const auto& points = found->second.points;
+    if (points.empty() || elements < points.front().elements)
+    {
+        return Fit(found->second, elements);
+    }
+    if (elements > EXTRAPOLATION * points.back().elements)
+    {
+        throw ProfileError(fmt::format("the profile {} has times of {} for at most {} elements; "
+                                       "{} are more than {} times that",
+                                       name,
+                                       kernel,
+                                       points.back().elements,
+                                       elements,
+                                       EXTRAPOLATION));
+    }
+    const auto above =
+        std::upper_bound(points.begin(),
+                         points.end(),
+                         elements,
+                         [](uint64_t size, const auto& point) { return size < point.elements; });
+    if (above == points.end())
+    {
+        return elements == points.back().elements ? points.back().seconds
+                                                  : Fit(found->second, elements);
+    }
+    return Interpolate(*(above - 1), *above, elements);
+}
+
+std::string
+GetKernelName(CodecKind codec, const std::string& part)
+{
+    if (codec == CodecKind::Fp32)
+    {
+        return {};
+    }
+    const auto kind = codec == CodecKind::BiSparse ? CodecKind::Dgc : codec;
+    return GetCodecInfo(kind).name + "-" + part;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PLAN_COMPRESSOR_H
+#define GRADSYNC_PLAN_COMPRESSOR_H
+
+#include "ns3/codec-spec.h"
+#include "ns3/plan.h"
+
+#include <functional>
+
+namespace ns3::gradsync
+{
+
+/// What a codec costs a rank, in seconds, for a number of elements. An empty function: nothing.
+struct CodecCosts
+{
+    std::function<double(uint64_t elements)> encodeSeconds;
+    std::function<double(uint64_t elements)> decodeSeconds;
+};
+
+/**
+ * The same exchange with compressed messages: each transfer gets the bytes of its codec's message,
+ * an Encode before it and a Decode after it, at the ranks that have to do them.
+ *
+ * Data are encoded once for all messages that carry the same chunks of the same state. What arrived
+ * as a copy is passed on as it came, without waiting for its Decode. Codecs that send every element
+ * decode what they add and encode the sum; sparse ones select once, from the worker's own gradient,
+ * and pass unions on, which grow with the number of gradients in them (GetMergedMessageBytes). A
+ * range of chunks that moves together is one tensor to the codec.
+ *
+ * \param plan free of races (PlanVerifier)
+ */
+Plan CompressPlan(const Plan& plan, const CodecSpec& codec, const CodecCosts& costs);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PLAN_COMPRESSOR_H

@@ -17,10 +17,10 @@ using testing::ThrowsMessage;
 
 const std::string RHD = "halving-doubling";
 
-TEST(HalvingDoublingScheme, IsAnAllReduceOnAnyRacks)
+TEST(HalvingDoublingScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks(RHD, {{"pipelineChunks", int64_t{3}}});
-    ExpectAllReduceOnAnyRacks(RHD, {{"order", std::string("far-first")}});
+    ExpectAllReduceOfAnyCount(RHD, {{"pipelineChunks", int64_t{3}}});
+    ExpectAllReduceOfAnyCount(RHD, {{"order", std::string("far-first")}});
 }
 
 TEST(HalvingDoublingScheme, MovesAndChainsAsTheClosedForms)
@@ -65,9 +65,9 @@ TEST(HalvingDoublingScheme, CrossesRacksAsItsOrderSays)
     }
 }
 
-TEST(ButterflyScheme, IsAnAllReduceOnAnyRacks)
+TEST(ButterflyScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("butterfly", {{"pipelineChunks", int64_t{3}}});
+    ExpectAllReduceOfAnyCount("butterfly", {{"pipelineChunks", int64_t{3}}});
 }
 
 TEST(ButterflyScheme, MovesCrossesAndChainsAsTheClosedForms)
@@ -99,9 +99,9 @@ TEST(ButterflyScheme, MovesCrossesAndChainsAsTheClosedForms)
     }
 }
 
-TEST(Torus2dScheme, IsAnAllReduceOnAnyRacks)
+TEST(Torus2dScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("torus-2d", {{"pipelineChunks", int64_t{2}}});
+    ExpectAllReduceOfAnyCount("torus-2d", {{"pipelineChunks", int64_t{2}}});
 }
 
 TEST(Torus2dScheme, MovesCrossesAndChainsAsTheClosedForms)
@@ -148,10 +148,10 @@ TEST(Torus2dScheme, RejectsAWidthThatLeavesARowUnfilled)
     }
 }
 
-TEST(Mesh2dScheme, IsAnAllReduceOnAnyRacks)
+TEST(Mesh2dScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("mesh-2d", {});
-    ExpectAllReduceOnAnyRacks(
+    ExpectAllReduceOfAnyCount("mesh-2d", {});
+    ExpectAllReduceOfAnyCount(
         "mesh-2d",
         {{"stages", std::string("reduce-scatter")}, {"pipelineChunks", int64_t{2}}});
 }
@@ -329,10 +329,10 @@ TEST(BcubeHipsScheme, RejectsWorkersThatFillNoBcube)
     }
 }
 
-TEST(MultiRingScheme, IsAnAllReduceOnAnyRacks)
+TEST(MultiRingScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("multi-ring", {});
-    ExpectAllReduceOnAnyRacks("multi-ring",
+    ExpectAllReduceOfAnyCount("multi-ring", {});
+    ExpectAllReduceOfAnyCount("multi-ring",
                               {{"rings", int64_t{5}}, {"pipelineChunks", int64_t{2}}});
 }
 
@@ -391,9 +391,9 @@ TEST(MultiRingScheme, EntersAndLeavesServersByTheRailOfTheRing)
                 Each(2 * 3 * SHARD_BYTES * 11)); // 2(w-1)K/w
 }
 
-TEST(TorusHipsScheme, IsAnAllReduceOnAnyRacks)
+TEST(TorusHipsScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("torus-hips", {{"pipelineChunks", int64_t{2}}});
+    ExpectAllReduceOfAnyCount("torus-hips", {{"pipelineChunks", int64_t{2}}});
 }
 
 TEST(TorusHipsScheme, SendsToNeighboursOnlyAsTheClosedForms)

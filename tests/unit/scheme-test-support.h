@@ -126,6 +126,22 @@ MATCHER(DoesWhatItIsFor, "does what its collective says, without races")
 /// Parameters by name, in place of the defaults.
 using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
 
+/// Verifies a scheme that looks at no groups with w = 1 to 33, with as many bytes as chunks rarely
+/// divide and with fewer elements than chunks.
+inline void
+ExpectAllReduceOfAnyCount(const std::string& scheme, const Parameters& parameters)
+{
+    for (uint32_t w = 1; w <= 33; ++w)
+    {
+        for (const uint64_t bytes : {uint64_t{10007}, uint64_t{22}})
+        {
+            SCOPED_TRACE(fmt::format("{} w {} bytes {}", scheme, w, bytes));
+            EXPECT_THAT(BuildPlan(scheme, MakeRequest(scheme, w, bytes, parameters)),
+                        IsAllReduce());
+        }
+    }
+}
+
 /// Verifies a scheme with w = 1 to 33 on every rack shape, with as many bytes as chunks rarely
 /// divide and with fewer elements than chunks.
 inline void

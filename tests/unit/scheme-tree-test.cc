@@ -13,11 +13,11 @@ namespace
 /// Has whole elements in each of 2 trees * 16 pieces.
 constexpr uint64_t GRADIENT = 7680;
 
-TEST(KNomialScheme, IsAnAllReduceOnAnyRacks)
+TEST(KNomialScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("k-nomial", {});
-    ExpectAllReduceOnAnyRacks("k-nomial", {{"radix", int64_t{3}}, {"pipelineChunks", int64_t{4}}});
-    ExpectAllReduceOnAnyRacks("k-nomial", {{"radix", int64_t{64}}});
+    ExpectAllReduceOfAnyCount("k-nomial", {});
+    ExpectAllReduceOfAnyCount("k-nomial", {{"radix", int64_t{3}}, {"pipelineChunks", int64_t{4}}});
+    ExpectAllReduceOfAnyCount("k-nomial", {{"radix", int64_t{64}}});
 }
 
 TEST(KNomialScheme, MovesTheGradientOverEachEdgeOfTheTreeTwice)
@@ -81,10 +81,10 @@ TEST(KNomialScheme, ChainsNoLongerThanTheNextPowerOfTheRadix)
     }
 }
 
-TEST(DoubleBinaryTreeScheme, IsAnAllReduceOnAnyRacks)
+TEST(DoubleBinaryTreeScheme, IsAnAllReduceOfAnyNumberOfWorkers)
 {
-    ExpectAllReduceOnAnyRacks("double-binary-tree", {});
-    ExpectAllReduceOnAnyRacks("double-binary-tree", {{"pipelineChunks", int64_t{1}}});
+    ExpectAllReduceOfAnyCount("double-binary-tree", {});
+    ExpectAllReduceOfAnyCount("double-binary-tree", {{"pipelineChunks", int64_t{1}}});
 }
 
 TEST(DoubleBinaryTreeScheme, MovesHalfTheGradientOverEachEdgeOfBothTreesTwice)

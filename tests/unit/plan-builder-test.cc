@@ -109,7 +109,8 @@ TEST(PlanBuilder, MovesWithinARankFromOneBufferToAnother)
 
 TEST(PlanBuilder, RejectsACollectiveThatDoesNotFit)
 {
-    const auto buildWith = [](std::vector<uint32_t> sources, std::vector<uint32_t> targets) {
+    const auto buildWith = [](const std::vector<uint32_t>& sources,
+                              const std::vector<uint32_t>& targets) {
         return [=] {
             PlanBuilder(3, 2, ChunkLayout::Even(64, 4), {"delivery", sources, targets}).Build();
         };

@@ -37,6 +37,7 @@ auto
 ReadKind(const JsonValue& value, const Kinds& kinds)
 {
     std::vector<std::string> names;
+    names.reserve(kinds.size());
     for (const auto kind : kinds)
     {
         names.emplace_back(ToString(kind));

@@ -186,7 +186,7 @@ ParseBytes(std::string_view text)
 }
 
 std::string
-FormatTime(Time time)
+FormatTime(const Time& time)
 {
     const auto picoseconds = static_cast<uint64_t>(time.GetPicoSeconds());
     const Unit* best = TIME_UNITS.data();
@@ -210,7 +210,7 @@ FormatPicoseconds(int64_t picoseconds)
 }
 
 std::string
-FormatSeconds(Time time)
+FormatSeconds(const Time& time)
 {
     return FormatPicoseconds(time.GetPicoSeconds());
 }

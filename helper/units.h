@@ -31,10 +31,10 @@ Time ParseTime(std::string_view text);
 uint64_t ParseBytes(std::string_view text);
 
 /// A time as ParseTime reads it, in the largest unit that needs no fraction.
-std::string FormatTime(Time time);
+std::string FormatTime(const Time& time);
 
 /// Decimal seconds with 12 digits after the point, exactly: the time's picoseconds.
-std::string FormatSeconds(Time time);
+std::string FormatSeconds(const Time& time);
 
 /// As FormatSeconds, of a count of picoseconds.
 std::string FormatPicoseconds(int64_t picoseconds);

@@ -327,6 +327,7 @@ list(APPEND gradsync_sources
   helper/job-reader.cc
   helper/json-document.cc
   helper/json-value.cc
+  helper/link-sampler.cc
   helper/manifest.cc
   helper/nearest-name.cc
   helper/plan-command.cc
@@ -368,6 +369,7 @@ list(APPEND gradsync_headers
   helper/job-reader.h
   helper/json-document.h
   helper/json-value.h
+  helper/link-sampler.h
   helper/manifest.h
   helper/nearest-name.h
   helper/plan-printer.h

@@ -135,6 +135,7 @@ WriteResultFiles(const std::filesystem::path& folder,
     WriteRows(folder, store, summaries, RunStore::LINK_FILE, LINK_HEADER);
     WriteRows(folder, store, summaries, RunStore::MESSAGE_FILE, MESSAGE_HEADER);
     WriteRows(folder, store, summaries, RunStore::FAULT_FILE, FAULT_HEADER);
+    WriteRows(folder, store, summaries, RunStore::SAMPLE_FILE, SAMPLE_HEADER);
     WriteRows(folder, store, summaries, RunStore::FLOW_FILE, FLOW_HEADER);
     LinkCaptures(folder, store, summaries);
 }

@@ -190,6 +190,26 @@ WriteLinks(const RunResult& result, std::ostream& stream)
 }
 
 void
+WriteSamples(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    const auto names = QuoteNodeNames(*result.topology);
+    const auto links = result.topology->GetLinks();
+    for (const auto& sample : result.samples)
+    {
+        const auto& link = links[sample.port / 2];
+        const bool isForward = sample.port % 2 == 0;
+        rows.Add("{},{},{},{},{},{}\n",
+                 FormatSeconds(sample.time),
+                 names[isForward ? link.a : link.b],
+                 names[isForward ? link.b : link.a],
+                 sample.wireBytes,
+                 sample.queueBytes,
+                 FormatSeconds(sample.paused));
+    }
+}
+
+void
 WriteFaults(const RunResult& result, std::ostream& stream)
 {
     RowWriter rows(stream);

@@ -4,6 +4,7 @@
 
 #include "ns3/exchange-engine.h"
 #include "ns3/fault-injector.h"
+#include "ns3/link-sampler.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
 #include "ns3/topology.h"
@@ -66,6 +67,7 @@ struct RunResult
     std::vector<TransferRecord> transfers; //!< in order of delivery; empty when not recorded
     std::vector<FaultRecord> faults;       //!< in the order in which they began and ended
     std::vector<FlowRecord> flows;         //!< foreign ones, in the order in which they ended
+    std::vector<LinkSample> samples;       //!< of links over time; empty when not sampled
     std::vector<LinkStatistics> links; //!< as Transport::GetLinkStatistics; empty when not recorded
 };
 

@@ -179,6 +179,7 @@ RunStore::Write(uint32_t run, const RunResult& result) const
     WriteFile(temporary / ITERATION_FILE, [&](std::ostream& out) { WriteIterations(result, out); });
     WriteFile(temporary / LINK_FILE, [&](std::ostream& out) { WriteLinks(result, out); });
     WriteFile(temporary / FAULT_FILE, [&](std::ostream& out) { WriteFaults(result, out); });
+    WriteFile(temporary / SAMPLE_FILE, [&](std::ostream& out) { WriteSamples(result, out); });
     WriteFile(temporary / FLOW_FILE, [&](std::ostream& out) { WriteFlows(result, out); });
     WriteFile(temporary / MESSAGE_FILE, [&](std::ostream& out) { WriteMessages(result, out); });
     WriteFile(temporary / SUMMARY_FILE,

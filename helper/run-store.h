@@ -28,6 +28,7 @@ class RunStore
     static constexpr const char* LINK_FILE = "links.csv";
     static constexpr const char* MESSAGE_FILE = "messages.csv";
     static constexpr const char* FAULT_FILE = "faults.csv";
+    static constexpr const char* SAMPLE_FILE = "samples.csv";
     static constexpr const char* FLOW_FILE = "flows.csv";
     static constexpr const char* CAPTURE_FOLDER = "pcap";
 

@@ -80,6 +80,22 @@ ReadCapturedLinks(const JsonValue& list, const ResolvedRun& run)
     return links;
 }
 
+Time
+ReadSampleInterval(const JsonValue& value, const ResolvedRun& run)
+{
+    auto every = value.AsTime();
+    if (!every.IsStrictlyPositive())
+    {
+        value.Fail("a time above 0");
+    }
+    if (!CanCapture(run.transport))
+    {
+        value.FailWith(
+            fmt::format("the transport {} has no links to sample (roce has)", run.transport.kind));
+    }
+    return every;
+}
+
 void
 CheckCommon(const JsonValue& root)
 {
@@ -177,6 +193,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
         const auto links = results->Find("links");
         run.recordMessages = !messages || messages->AsBool();
         run.recordLinks = !links || links->AsBool();
+        if (const auto every = results->Find("every"))
+        {
+            run.sampleEvery = ReadSampleInterval(*every, run);
+        }
         if (const auto pcap = results->Find("pcap"))
         {
             run.capturedLinks = ReadCapturedLinks(*pcap, run);

@@ -4,6 +4,7 @@
 #include "ns3/bandwidth-bound.h"
 #include "ns3/fault-injector.h"
 #include "ns3/job-planner.h"
+#include "ns3/link-sampler.h"
 #include "ns3/object-factory.h"
 #include "ns3/plan-statistics.h"
 #include "ns3/radix-scheduler.h"
@@ -19,6 +20,7 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <memory>
 #include <stdexcept>
 #include <sys/resource.h>
 #include <utility>
@@ -161,6 +163,22 @@ InstallTraffic(const ResolvedRun& run,
         return engine->IsSettled();
     });
     return generator;
+}
+
+/// None unless the scenario asks for samples.
+std::unique_ptr<LinkSampler>
+StartSampler(const ResolvedRun& run,
+             const Ptr<Transport>& transport,
+             const Ptr<ExchangeEngine>& engine)
+{
+    if (run.sampleEvery.IsZero())
+    {
+        return nullptr;
+    }
+    return std::make_unique<LinkSampler>(
+        DynamicCast<FabricNetwork>(GetFabric(transport)),
+        run.sampleEvery,
+        [engine = PeekPointer(engine)] { return engine->IsSettled(); });
 }
 
 Ptr<FaultInjector>
@@ -410,8 +428,13 @@ Simulate(const ResolvedRun& run,
     const FaultRecorder faults(injector);
     const auto generator = InstallTraffic(run, transport, engine);
     const FlowRecorder flows(generator);
+    const auto sampler = StartSampler(run, transport, engine);
     Simulator::Run();
 
+    if (sampler)
+    {
+        result.samples = sampler->GetSamples();
+    }
     result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
     if (run.recordMessages)
     {

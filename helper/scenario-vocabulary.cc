@@ -48,7 +48,7 @@ const std::vector<std::string> JOB{"name",
                                    "codec",
                                    "profile"};
 const std::vector<std::string> PLOT{"x", "y", "series", "title", "labels", "logX", "logY"};
-const std::vector<std::string> RESULTS{"messages", "links", "pcap"};
+const std::vector<std::string> RESULTS{"messages", "links", "every", "pcap"};
 } // namespace scenario_keys
 
 namespace

@@ -85,6 +85,7 @@ struct ResolvedRun
     uint32_t seed{1};
     bool recordMessages{true};
     bool recordLinks{true};
+    Time sampleEvery;                  //!< links over time; 0: not sampled
     std::vector<LinkId> capturedLinks; //!< to pcap files
 };
 

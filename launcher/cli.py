@@ -105,7 +105,7 @@ def _plot_parser(parser: _Parser) -> None:
         "--kind",
         action="append",
         default=[],
-        choices=("ict", "messages", "links", "bytes", "timeline"),
+        choices=("ict", "messages", "links", "bytes", "timeline", "queues"),
         help="a picture KIND.svg of what happened inside of runs, instead of plot.svg; repeatable",
     )
     parser.add_argument("--run", metavar="N", help="of --kind: which run (the first that finished)")
@@ -196,6 +196,7 @@ _VERBS = {
     "export": ("write the tables of a run as Parquet", _results_parser, verbs.export),
     "reproduce": ("simulate what a paper says", _reproduce_parser, verbs.reproduce),
     "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
+    "gallery": ("draw the pictures of doc/gallery.rst anew", _add_no_install, verbs.gallery),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),
     "calibrate": ("measure the codecs here and write profiles", _calibrate_parser, verbs.calibrate),

@@ -136,6 +136,16 @@ def reproduce(arguments: Namespace) -> int:
     return python_environment.python("-m", "gradsync", "reproduce", *options)
 
 
+def gallery(arguments: Namespace) -> int:
+    """./ns3 gallery: the pictures of doc/gallery.rst, from a simulation."""
+    install.ensure([BUILD, PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install)
+    build(RELEASE, [_PROGRAM_TARGET])
+    scenario = ROOT / "scenarios" / "gallery.json"
+    options = [f"--scenario={scenario}", f"--pictures={ROOT / 'doc' / 'pictures'}"]
+    return python_environment.python("-m", "gradsync", "gallery", *options)
+
+
 def sweep(arguments: Namespace) -> int:
     """./ns3 sweep: a scenario as a Snakemake workflow, on all cores or on a cluster."""
     install.ensure([BUILD, PLOT], not arguments.no_install)

@@ -60,7 +60,8 @@ def test_run_without_a_scenario_says_so(ns3):
 def test_help_lists_every_verb(ns3):
     result = ns3("help")
     assert result.returncode == 0
-    for verb in "run sweep describe validate list plot report export reproduce regress test bench calibrate build doctor help".split():
+    verbs = "run sweep describe validate list plot report export reproduce regress gallery test bench"
+    for verb in f"{verbs} calibrate build doctor help".split():
         assert re.search(rf"^  {verb} ", result.stdout, re.MULTILINE), verb
 
 

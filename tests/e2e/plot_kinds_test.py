@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pictures of what happens inside of runs, drawn from results that the simulator wrote."""
 
+import polars as pl
 import pytest
 from conftest import ROOT
 
 import gradsync
 from gradsync.layout import place
-from gradsync.plot_kinds import KINDS, draw_bytes, draw_messages, draw_timeline, plot_kind
+from gradsync.plot_kinds import KINDS, plot_kind
+from gradsync.plot_kinds import draw_bytes, draw_messages, draw_queues, draw_timeline
 from gradsync.style import series_styles
 
 
@@ -24,7 +26,21 @@ def study(tmp_path_factory):
         return scenario.sweep("scheme.kind", ["ps", "ring"]).run(folder / "r")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.fixture(scope="module")
+def incast(tmp_path_factory):
+    """Three workers push to one server, packet by packet, looked at every 10 us."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        scenario = gradsync.Scenario(
+            gradsync.star(4, "10Gbps"),
+            scheme={"kind": "ps", "servers": 1},
+            job={"gradient": "100kB"},
+            results={"every": "10us"},
+        )
+        return scenario.run(tmp_path_factory.mktemp("incast") / "r")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "queues"])
 def test_every_kind_is_drawn_and_the_same_each_time(study, tmp_path, kind):
     first = plot_kind(study, kind, out=tmp_path / "a.svg").read_bytes()
     assert first == plot_kind(study, kind, out=tmp_path / "b.svg").read_bytes()
@@ -54,6 +70,28 @@ def test_timeline_has_a_row_per_worker_and_the_computation(study):
     (box,) = [path.get_extents() for path in out.get_paths()]
     # In a ring there is always a message on its way out: 6 steps of 0.202 ms after 0.1 ms.
     assert (box.x0, box.x1) == pytest.approx((0.1, 0.1 + 6 * 0.202))
+
+
+def test_queue_fills_and_empties_over_time(incast):
+    queues, pauses = draw_queues(incast, None).axes
+    fullest = queues.get_lines()[0]
+    assert fullest.get_label() == "leaf0 to host3"
+    assert fullest.get_ydata()[-1] == 0 < fullest.get_ydata().max()
+    # What was sent in all intervals is what links.csv has, headers and acknowledgements included.
+    sent = incast.samples.group_by("from", "to").agg(pl.col("wire_bytes").sum())
+    whole = incast.links.select("from", "to", "wire_bytes").join(sent, on=["from", "to"])
+    assert whole.height == 8
+    assert whole["wire_bytes"].to_list() == whole["wire_bytes_right"].to_list()
+
+
+def test_looking_changes_nothing(incast, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    scenario = gradsync.Scenario.load(incast.folder / "scenario.json").set("results", {})
+    unseen = scenario.run(tmp_path / "r")
+    assert unseen.samples.is_empty()
+    assert unseen.rows[0]["ict_mean_s"] == incast.rows[0]["ict_mean_s"]
+    with pytest.raises(gradsync.ScenarioError, match="the transport fluid has no links to sample"):
+        scenario.set("transport", "fluid").set("results.every", "1us").check()
 
 
 def test_network_is_laid_out_in_tiers():

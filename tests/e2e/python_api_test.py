@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 import gradsync
-from gradsync.frames import t_975
+from gradsync.frames import TABLES, t_975
 
 SMOKE = ROOT / "scenarios" / "smoke.json"
 FOUR = gradsync.star(4, "10Gbps")
@@ -112,7 +112,7 @@ def test_topology_file_is_found_from_anywhere(tmp_path):
 def test_parquet_holds_what_the_csv_holds(repeated):
     files = repeated.write_parquet()
     assert {path.name for path in files} == {
-        f"{name}.parquet" for name in ("runs", "iterations", "links", "messages", "faults")
+        f"{name}.parquet" for name in TABLES
     }
     assert pl.read_parquet(repeated.folder / "runs.parquet").equals(repeated.runs)
 

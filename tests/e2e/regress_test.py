@@ -35,7 +35,7 @@ def listed(program, section):
     return set(re.findall(r"^  ([\w-]+) ", text, re.MULTILINE))
 
 
-def test_every_scheme_transport_congestion_control_and_fault_is_covered(program):
+def test_every_scheme_transport_congestion_control_codec_and_fault_is_covered(program):
     runs = list(resolved_scenarios(program))
     schemes = {run["scheme"]["kind"] for run in runs}
     transports = [run["transport"] for run in runs]
@@ -50,6 +50,8 @@ def test_every_scheme_transport_congestion_control_and_fault_is_covered(program)
     controls = {t.get("congestionControl") for t in transports}
     assert listed(program, "Congestion control of roce") - controls == set()
     assert known_faults - faults == set()
+    codecs = {run["job"].get("codec", {}).get("kind") for run in runs if "job" in run}
+    assert set(schema["$defs"]["codecKind"]["enum"]) - codecs == set()
 
 
 def test_committed_baselines_are_of_all_scenarios():

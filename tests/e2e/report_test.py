@@ -80,14 +80,14 @@ def test_report_tells_results_setup_warnings_and_how_to_reproduce(results, repor
 def test_warnings_name_what_a_reader_must_know(results):
     told = find_warnings(results)
     assert len(told) == 1 and "packets were dropped in 8 runs" in told[0]
-    manifest = {
-        "runs": [{"run": 3, "status": "unfinished", "problem": "timed out"}],
-        "profiles": [{"name": "dgc", "origin": "roofline-estimate"}, {"name": "a", "origin": "measured"}],
-    }
+    manifest = {"runs": [{"run": 3, "status": "unfinished", "problem": "timed out"}]}
+    manifest["scenarioFile"] = str(ROOT / "scenarios" / "x.json")
+    profiles = ["../profiles/h100-sxm-estimate.profile.json", {"file": "a", "origin": "measurement"}]
     scenario = {"transport": "fluid", "faults": [{"kind": "link-down"}]}
+    scenario["jobs"] = [{"profile": profile} for profile in profiles]
     told = find_warnings(gradsync.Results(results.folder, scenario, [{}], manifest))
     assert told[0] == "Run 3 unfinished: timed out"
-    assert "dgc is no measurement (origin: roofline-estimate)" in told[1]
+    assert "h100-sxm-estimate.profile.json are no measurement (origin: roofline-estimate)" in told[1]
     assert "no packets" in told[2] and "Faults" in told[3]
 
 

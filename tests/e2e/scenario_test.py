@@ -64,6 +64,7 @@ def smoke(program, tmp_path):
 def test_run_writes_every_file_and_column(smoke):
     written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
     tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv", "flows.csv"}
+    tables.add("samples.csv")
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]

@@ -73,6 +73,15 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     return 1 if any(outcome.has_failed for outcome in found) else 0
 
 
+def _gallery(arguments: argparse.Namespace) -> int:
+    from gradsync.gallery import draw_gallery
+
+    paths = (Path(arguments.scenario), Path(arguments.out), Path(arguments.pictures))
+    for path in draw_gallery(*paths):
+        print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from gradsync.report import write_report
 
@@ -150,6 +159,11 @@ def main(command: Sequence[str] | None = None) -> int:
     reproduce.add_argument("--out", metavar="DIR")
     reproduce.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
     reproduce.set_defaults(carry_out=_reproduce)
+    gallery = verbs.add_parser("gallery", help="draw the pictures of the documentation")
+    gallery.add_argument("--scenario", metavar="FILE", default="scenarios/gallery.json")
+    gallery.add_argument("--out", metavar="DIR", default="results/gallery")
+    gallery.add_argument("--pictures", metavar="DIR", default="doc/pictures")
+    gallery.set_defaults(carry_out=_gallery)
     sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
     _add_sweep_options(sweep)
     sweep.set_defaults(carry_out=_sweep)

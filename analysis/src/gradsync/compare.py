@@ -7,7 +7,10 @@ from pathlib import Path
 
 from gradsync.errors import ResultsError
 
-TABLES = ("runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv")
+TABLES = tuple(
+    f"{name}.csv"
+    for name in ("runs", "iterations", "links", "messages", "faults", "flows", "samples")
+)
 
 # What a run cost on the machine it ran on, which is no result of the simulation.
 WALL_CLOCK_COLUMNS = frozenset({"wall_s", "peak_rss_bytes"})

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a reader of results should know before believing them."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from gradsync.results import Results, to_number
@@ -11,13 +13,29 @@ def _total(results: Results, column: str) -> int:
     return int(sum(value for value in values if value == value))
 
 
-def _profiles(manifest: dict[str, Any]) -> list[str]:
-    """Profiles that are no measurement: their `origin` says what they are."""
+def _origin(results: Results, profile: Any) -> tuple[str, str]:
+    """Name and origin of a profile, which is a file beside the scenario or already in its place."""
+    if isinstance(profile, str):
+        file = Path(results.manifest.get("scenarioFile", "")).parent / profile
+        try:
+            profile = {"file": profile, **json.loads(file.read_text(encoding="utf-8"))}
+        except (OSError, ValueError):
+            return profile, "unknown: the file is not there"
+    return str(profile.get("file", "?")), str(profile.get("origin", "unknown"))
+
+
+def _profiles(results: Results) -> list[str]:
+    """Compression profiles that are no measurement, each once."""
+    scenario = results.scenario
+    jobs = [scenario.get("job", {}), *scenario.get("jobs", [])]
+    profiles = [job["profile"] for job in jobs if "profile" in job]
+    for path, values in scenario.get("sweep", {}).items():
+        profiles += values if path.endswith(".profile") else []
+    named = dict(_origin(results, profile) for profile in profiles)
     return [
-        f"The profile {profile.get('name', profile.get('file', '?'))} is no measurement "
-        f"(origin: {profile.get('origin', 'unknown')})."
-        for profile in manifest.get("profiles", [])
-        if profile.get("origin") not in ("measurement", "measured")
+        f"The times of {name} are no measurement (origin: {origin})."
+        for name, origin in named.items()
+        if origin != "measurement"
     ]
 
 
@@ -29,7 +47,7 @@ def find_warnings(results: Results) -> list[str]:
             found.append(f"Run {run.get('run')} {run.get('status')}: {run.get('problem', '')}")
     if len(found) > 10:
         found = [*found[:10], f"{len(found) - 10} further runs did not finish."]
-    found += _profiles(results.manifest)
+    found += _profiles(results)
     dropped = _total(results, "dropped_packets")
     if dropped:
         runs = sum(to_number(row["dropped_packets"]) > 0 for row in results.rows)

@@ -10,7 +10,7 @@ import polars as pl
 
 from gradsync.errors import ResultsError
 
-TABLES = ("runs", "iterations", "links", "messages", "faults")
+TABLES = ("runs", "iterations", "links", "messages", "faults", "flows", "samples")
 
 # Columns that stay text even where every value of a run looks like a number.
 _TEXT = frozenset({"job", "from", "to", "src", "dst", "kind", "target", "event", "status"})

@@ -28,6 +28,7 @@ from gradsync.results import Results  # noqa: E402
 
 _MOST_WORKERS = 64
 _MOST_LABELS = 24
+_MOST_PORTS = 6
 _SEND, _RECEIVE, _COMPUTE = "#0072B2", "#E69F00", "#BBBBBB"
 
 
@@ -224,12 +225,61 @@ def draw_timeline(results: Results, run: int | None) -> Figure:
     return figure
 
 
+def _draw_ports(
+    panel: Axes, samples: pl.DataFrame, column: str, every: float, scales: tuple[float, float]
+) -> None:
+    """One column over time for the ports that have most of it; a port that was idle has no row."""
+    peaks = samples.group_by("port", maintain_order=True).agg(pl.col(column).max())
+    peaks = peaks.filter(pl.col(column) > 0).sort(column, descending=True, maintain_order=True)
+    ports = peaks["port"].to_list()[:_MOST_PORTS]
+    time, size = scales
+    count = int(np.round(samples["time_s"].to_numpy().max() / every)) + 1
+    looks = style.series_styles(ports)
+    for port in ports:
+        own = samples.filter(pl.col("port") == port)
+        values = np.zeros(count)
+        values[np.round(own["time_s"].to_numpy() / every).astype(int)] = own[column].to_numpy()
+        axis = np.arange(count) * every / time
+        look = looks[port]
+        panel.plot(axis, values / size, color=look.colour, linestyle=look.line, lw=1.1, label=port)
+    further = peaks.height - len(ports)
+    if ports:
+        title = f"and {further} more" if further else None
+        panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title, fontsize=8)
+    else:
+        panel.text(0.5, 0.5, "none", transform=panel.transAxes, ha="center", color="#555555")
+    panel.set_ylim(bottom=0)
+    panel.set_xlim(0, count * every / time)
+
+
+def draw_queues(results: Results, run: int | None) -> Figure:
+    """What waits at the fullest ports of one run, and which were paused most, over time."""
+    number = pick_run(results, run)
+    samples = _rows(results, results.samples, "samples.csv", [number])
+    samples = samples.with_columns((pl.col("from") + " to " + pl.col("to")).alias("port"))
+    times = samples["time_s"].unique().sort()
+    every = float(np.diff(times.to_numpy(), prepend=0.0).min())
+    divisor, unit = columns.scale("ict_mean_s", times.to_list())
+    size, size_unit = columns.scale("wire_bytes", samples["queue_bytes"].to_list())
+    figure, (queues, pauses) = plt.subplots(
+        2, 1, figsize=(9.2, 5.2), layout="constrained", sharex=True
+    )
+    _draw_ports(queues, samples, "queue_bytes", every, (divisor, size))
+    _draw_ports(pauses, samples, "pfc_pause_s", every, (divisor, every / 100))
+    queues.set_title(f"Waiting at a port ({size_unit})")
+    pauses.set_title("Sending paused by PFC (% of the interval)")
+    pauses.set_xlabel(f"Time ({unit})")
+    _title(figure, results, _run(results, number))
+    return figure
+
+
 KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
     "ict": lambda results, run: draw(results),
     "messages": draw_messages,
     "links": draw_links,
     "bytes": draw_bytes,
     "timeline": draw_timeline,
+    "queues": draw_queues,
 }
 
 

@@ -28,8 +28,8 @@ def to_number(text: str) -> float:
 class Results:
     """The runs of one scenario, in run order, and the scenario.
 
-    The tables (`runs`, `iterations`, `links`, `messages`, `faults`; columns in doc/results.rst) are
-    polars data frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
+    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `flows`, `samples`; columns in
+    doc/results.rst) are polars data frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
     """
 
     folder: Path
@@ -74,6 +74,16 @@ class Results:
     def faults(self) -> "polars.DataFrame":
         """A row for each time a fault takes hold or lets go."""
         return self._table("faults")
+
+    @cached_property
+    def flows(self) -> "polars.DataFrame":
+        """A row per foreign flow of `traffic`."""
+        return self._table("flows")
+
+    @cached_property
+    def samples(self) -> "polars.DataFrame":
+        """What links did over time, a row per interval and direction that was not idle."""
+        return self._table("samples")
 
     def _table(self, name: str) -> "polars.DataFrame":
         from gradsync import frames

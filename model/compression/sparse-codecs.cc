@@ -7,7 +7,6 @@
 #include "ns3/sparsifier-arithmetic.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -18,6 +17,13 @@ namespace
 
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
+
+/// Not std::memcpy, which must not be given the null pointers of empty spans.
+void
+CopyBytes(ConstBytes from, Bytes to)
+{
+    std::copy(from.begin(), from.end(), to.begin());
+}
 
 /// \throws std::invalid_argument when an index is out of range
 void
@@ -124,7 +130,7 @@ class DgcCodec : public GradientCodec
         const auto values = ViewNumbers<float>(workspace, 0, capacity);
         const uint64_t count =
             m_selector.Select(gradient, ViewNumbers<uint32_t>(message, 0, capacity), values);
-        std::memcpy(message.data() + 4 * count, values.data(), 4 * count);
+        CopyBytes(std::as_bytes(values.first(count)), message.subspan(4 * count));
         return 8 * count;
     }
 
@@ -164,7 +170,8 @@ class BbTopKCodec : public SizedCodec
                         offsets,
                         ViewNumbers<float>(message, 0, count));
         PackOffsets(offsets, GetIndexBits(m_spec.blockElements), words);
-        std::memcpy(message.data() + 4 * count, words.data(), GetMaximumBytes() - 4 * count);
+        CopyBytes(std::as_bytes(words).first(GetMaximumBytes() - 4 * count),
+                  message.subspan(4 * count));
         return GetMaximumBytes();
     }
 
@@ -175,7 +182,7 @@ class BbTopKCodec : public SizedCodec
         const auto offsets = ViewNumbers<uint16_t>(workspace, 0, count);
         const auto words = ViewNumbers<uint32_t>(workspace, GetOffsetBytes(), GetWordCount());
         std::fill(words.begin(), words.end(), 0U);
-        std::memcpy(words.data(), message.data() + 4 * count, message.size() - 4 * count);
+        CopyBytes(message.subspan(4 * count), std::as_writable_bytes(words));
         UnpackOffsets(words, GetIndexBits(m_spec.blockElements), offsets);
         const auto values = ViewNumbers<float>(message, 0, count);
         std::fill(gradient.begin(), gradient.end(), 0.0F);

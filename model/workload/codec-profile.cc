@@ -14,6 +14,9 @@ namespace
 /// How far beyond the largest point the fit is trusted.
 constexpr uint64_t EXTRAPOLATION = 4;
 
+/// What takes longer is an error of the profile, and sums of such times would not fit a simulation.
+constexpr double LONGEST_SECONDS = 3600.0;
+
 double
 Fit(const KernelProfile& kernel, uint64_t elements)
 {
@@ -29,16 +32,17 @@ Interpolate(const ProfilePoint& low, const ProfilePoint& high, uint64_t elements
     return low.seconds + share * (high.seconds - low.seconds);
 }
 
-} // namespace
-
+/// As GetSeconds, however long it takes.
 double
-CodecProfile::GetSeconds(const std::string& kernel, uint64_t elements) const
+Evaluate(const CodecProfile& profile, const std::string& kernel, uint64_t elements)
 {
+    const auto& name = profile.name;
+    const auto& kernels = profile.kernels;
     const auto found = kernels.find(kernel);
     if (found == kernels.end())
     {
         std::vector<std::string> names;
-        for (const auto& [known, profile] : kernels)
+        for (const auto& [known, times] : kernels)
         {
             names.push_back(known);
         }
@@ -73,6 +77,26 @@ CodecProfile::GetSeconds(const std::string& kernel, uint64_t elements) const
                                                   : Fit(found->second, elements);
     }
     return Interpolate(*(above - 1), *above, elements);
+}
+
+} // namespace
+
+double
+CodecProfile::GetSeconds(const std::string& kernel, uint64_t elements) const
+{
+    const double seconds = Evaluate(*this, kernel, elements);
+    if (!(seconds <= LONGEST_SECONDS))
+    {
+        throw ProfileError(
+            fmt::format("by the profile {}, {} takes {} s for {} elements; more than "
+                        "{} s cannot be right",
+                        name,
+                        kernel,
+                        seconds,
+                        elements,
+                        LONGEST_SECONDS));
+    }
+    return seconds;
 }
 
 std::string

@@ -217,6 +217,9 @@ TEST(CodecProfile, InterpolatesExtrapolatesAndRefuses)
     {
         EXPECT_THAT(error.what(), HasSubstr("no times of fp16-encode (it has: int8-encode)"));
     }
+    // 4 MB at a byte a second would take 46 days.
+    profile.kernels["slow"] = {4.0, 1e-6, 1.0, {}};
+    EXPECT_THROW(profile.GetSeconds("slow", 1'000'000), ProfileError);
     EXPECT_EQ(GetKernelName(CodecKind::BiSparse, "decode"), "dgc-decode");
 }
 

@@ -231,6 +231,21 @@ list(APPEND gradsync_headers
   model/transport/transport.h
 )
 
+# model/planner
+list(APPEND gradsync_sources
+  model/planner/auto-planner.cc
+  model/planner/fluid-execution.cc
+  model/planner/path-catalogue.cc
+  model/planner/plan-estimator.cc
+)
+list(APPEND gradsync_headers
+  model/planner/auto-planner.h
+  model/planner/fluid-execution.h
+  model/planner/network-model.h
+  model/planner/path-catalogue.h
+  model/planner/plan-estimator.h
+)
+
 # model/engine
 list(APPEND gradsync_sources
   model/engine/exchange-application.cc
@@ -313,6 +328,8 @@ list(APPEND gradsync_headers
 # helper
 list(APPEND gradsync_sources
   helper/atomic-file.cc
+  helper/auto-command.cc
+  helper/auto-comparison.cc
   helper/attribute-reader.cc
   helper/bandwidth-bound.cc
   helper/codec-reader.cc
@@ -357,6 +374,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   helper/atomic-file.h
+  helper/auto-comparison.h
   helper/attribute-reader.h
   helper/bandwidth-bound.h
   helper/codec-reader.h
@@ -441,6 +459,11 @@ list(APPEND gradsync_unit_tests
   tests/unit/scheme-ring-test.cc
   tests/unit/scheme-server-test.cc
   tests/unit/scheme-tree-test.cc
+)
+
+# model/planner
+list(APPEND gradsync_unit_tests
+  tests/unit/auto-planner-test.cc
 )
 
 # helper

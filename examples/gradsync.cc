@@ -29,6 +29,7 @@ struct Arguments
     std::string validate;
     std::string describe;
     std::string resolve;
+    std::string compareAuto;
     PlanOptions plan;
     std::string out;
     std::vector<std::string> sets;
@@ -51,6 +52,11 @@ AddOptions(CLI::App& app, Arguments& arguments)
     app.add_option("--describe", arguments.describe, "Tell what can be known before simulating")
         ->type_name("FILE");
     app.add_option("--resolve", arguments.resolve, "Print the expanded runs as JSON")
+        ->type_name("FILE");
+    app.add_option(
+           "--compare-auto",
+           arguments.compareAuto,
+           "Simulate all that the scheme auto chooses from, and tell how good its choice is")
         ->type_name("FILE");
     app.add_option("--plan", arguments.plan.file, "Print the plan of one job of a scenario")
         ->type_name("FILE");
@@ -154,12 +160,14 @@ Dispatch(const Arguments& arguments)
     const int commands =
         (arguments.scenario.empty() ? 0 : 1) + (arguments.validate.empty() ? 0 : 1) +
         (arguments.describe.empty() ? 0 : 1) + (arguments.resolve.empty() ? 0 : 1) +
-        (arguments.plan.file.empty() ? 0 : 1) + (arguments.list ? 1 : 0);
+        (arguments.plan.file.empty() ? 0 : 1) + (arguments.compareAuto.empty() ? 0 : 1) +
+        (arguments.list ? 1 : 0);
     if (commands != 1)
     {
-        throw ScenarioError("command line",
-                            "expected one of --scenario=FILE, --validate=FILE, --describe=FILE, "
-                            "--resolve=FILE, --plan=FILE, --list, --version, --help");
+        throw ScenarioError(
+            "command line",
+            "expected one of --scenario=FILE, --validate=FILE, --describe=FILE, "
+            "--resolve=FILE, --plan=FILE, --compare-auto=FILE, --list, --version, --help");
     }
     std::vector<ScenarioOverride> overrides;
     for (const auto& text : arguments.sets)
@@ -187,6 +195,17 @@ Dispatch(const Arguments& arguments)
         auto options = arguments.plan;
         options.overrides = overrides;
         return PlanCommand(options, std::cout);
+    }
+    if (!arguments.compareAuto.empty())
+    {
+        const std::filesystem::path file(arguments.compareAuto);
+        return AutoCommand({file,
+                            arguments.out.empty() ? std::filesystem::path("results") / file.stem()
+                                                  : std::filesystem::path(arguments.out),
+                            overrides,
+                            arguments.jobs},
+                           std::cout,
+                           std::cerr);
     }
     RunOptions options;
     options.part = GetPart(arguments);

@@ -64,7 +64,7 @@ DescribeJob(const JobSpec& job,
     out << fmt::format(
         "  {}: {}, {} workers, {} dedicated servers, gradient {} bytes, {} iterations\n",
         job.name,
-        job.scheme.scheme->name,
+        GetSchemeText(job, planned),
         job.workers,
         job.endpointOf.size() - job.workers,
         job.gradientBytes,

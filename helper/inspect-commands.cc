@@ -73,7 +73,10 @@ int
 ListCommand(std::ostream& out)
 {
     UsePicoseconds();
-    out << "Schemes (scheme.kind)\n";
+    out << "Schemes (scheme.kind)\n"
+           "  auto                the one of those below, with its parameters, that is estimated "
+           "to "
+           "take the least time [doc/auto.rst]\n";
     for (const auto& scheme : GetSchemes())
     {
         out << fmt::format("  {:<20}{} [{}]\n", scheme.name, scheme.summary, scheme.source);

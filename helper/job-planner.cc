@@ -30,7 +30,7 @@ MakeRequest(const JobSpec& job, const WorkerGroups& groups)
 }
 
 ScenarioError
-MakeError(const JobSpec& job, const SchemeError& error)
+ToScenarioError(const JobSpec& job, const SchemeError& error)
 {
     return {fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name), error.what()};
 }
@@ -59,6 +59,28 @@ Compress(Plan plan, const JobSpec& job)
     return CompressPlan(plan, *job.codec, {GetCosts(job, "encode"), GetCosts(job, "decode")});
 }
 
+/// Must not outlive the job.
+AutoRequest
+MakeAutoRequest(const JobSpec& job, const WorkerGroups& groups)
+{
+    AutoRequest request;
+    request.exchange = MakeRequest(job, groups);
+    request.endpointOf = job.endpointOf;
+    request.reduceSecondsPerByte =
+        job.reduceRate ? 8.0 / static_cast<double>(job.reduceRate->GetBitRate()) : 0.0;
+    request.adapt = [&job](Plan plan) { return Compress(std::move(plan), job); };
+    return request;
+}
+
+void
+ChoosePlan(const JobSpec& job, const Topology& topology, PlannedJob& planned)
+{
+    const auto request = MakeAutoRequest(job, planned.workerGroups);
+    AutoPlanner planner(topology, job.network);
+    planned.choice = planner.Rank(request).front();
+    planned.plan = std::make_shared<const Plan>(AutoPlanner::Build(request, *planned.choice));
+}
+
 } // namespace
 
 std::vector<JobSpec>
@@ -75,7 +97,7 @@ SplitJob(JobSpec job, const Topology& topology)
         }
         catch (const SchemeError& error)
         {
-            throw MakeError(job, error);
+            throw ToScenarioError(job, error);
         }
     }
     if (parts.empty())
@@ -111,18 +133,47 @@ PlanJob(const JobSpec& job, const Topology& topology)
     }
     try
     {
-        planned.plan = std::make_shared<const Plan>(
-            Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)), job));
+        if (IsAuto(job.scheme))
+        {
+            ChoosePlan(job, topology, planned);
+        }
+        else
+        {
+            planned.plan = std::make_shared<const Plan>(
+                Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)), job));
+        }
     }
     catch (const SchemeError& error)
     {
-        throw MakeError(job, error);
+        throw ToScenarioError(job, error);
     }
     catch (const ProfileError& error)
     {
         throw ScenarioError(job.name + ": profile", error.what());
     }
     return planned;
+}
+
+std::string
+GetSchemeText(const JobSpec& job, const PlannedJob& planned)
+{
+    const auto& name = job.scheme.scheme->name;
+    return planned.choice ? fmt::format("{}: {}", name, planned.choice->Describe()) : name;
+}
+
+std::vector<AutoCandidate>
+RankSchemes(const JobSpec& job, const Topology& topology)
+{
+    const std::span<const uint32_t> ranks(job.endpointOf);
+    const auto groups = ComputeWorkerGroups(topology, ranks.first(job.workers));
+    try
+    {
+        return AutoPlanner(topology, job.network).Rank(MakeAutoRequest(job, groups));
+    }
+    catch (const SchemeError& error)
+    {
+        throw ToScenarioError(job, error);
+    }
 }
 
 void
@@ -133,7 +184,7 @@ VerifyJob(const JobSpec& job, const PlannedJob& planned)
     {
         throw std::logic_error(fmt::format("{}: the plan of the scheme {} is no {}: {}",
                                            job.name,
-                                           job.scheme.scheme->name,
+                                           GetSchemeText(job, planned),
                                            planned.plan->GetCollective().GetName(),
                                            verification.violations.front()));
     }

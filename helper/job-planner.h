@@ -2,11 +2,14 @@
 #ifndef GRADSYNC_JOB_PLANNER_H
 #define GRADSYNC_JOB_PLANNER_H
 
+#include "ns3/auto-planner.h"
 #include "ns3/plan.h"
 #include "ns3/scenario.h"
 #include "ns3/worker-groups.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -16,9 +19,10 @@ namespace ns3::gradsync
 struct PlannedJob
 {
     std::shared_ptr<const Plan> plan;
-    WorkerGroups workerGroups;    //!< over the workers: what the scheme saw
-    WorkerGroups rankGroups;      //!< over all ranks, dedicated servers included
-    double oversubscription{1.0}; //!< the largest of the workers' levels
+    WorkerGroups workerGroups;           //!< over the workers: what the scheme saw
+    WorkerGroups rankGroups;             //!< over all ranks, dedicated servers included
+    double oversubscription{1.0};        //!< the largest of the workers' levels
+    std::optional<AutoCandidate> choice; //!< of the scheme `auto`
 };
 
 /**
@@ -32,6 +36,15 @@ std::vector<JobSpec> SplitJob(JobSpec job, const Topology& topology);
  * \throws ScenarioError when the scheme cannot run on this request
  */
 PlannedJob PlanJob(const JobSpec& job, const Topology& topology);
+
+/// The scheme of a job, and of `auto` what it chose, as `auto: ring pipelineChunks=4`.
+std::string GetSchemeText(const JobSpec& job, const PlannedJob& planned);
+
+/**
+ * What the scheme `auto` chooses from for a job, best first (AutoPlanner::Rank).
+ * \throws ScenarioError
+ */
+std::vector<AutoCandidate> RankSchemes(const JobSpec& job, const Topology& topology);
 
 /**
  * Proves that a plan does what its collective says (PlanVerifier).

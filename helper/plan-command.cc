@@ -50,7 +50,7 @@ PrintSummary(const JobSpec& job, const PlannedJob& planned, std::ostream& out)
     const auto statistics = ComputePlanStatistics(*planned.plan, planned.rankGroups);
     out << fmt::format("{}: {}, {} workers, {} dedicated servers, {} chunks of {} bytes in all\n",
                        job.name,
-                       job.scheme.scheme->name,
+                       GetSchemeText(job, planned),
                        planned.plan->GetWorkerCount(),
                        planned.plan->GetRankCount() - planned.plan->GetWorkerCount(),
                        planned.plan->GetLayout().GetChunkCount(),
@@ -89,11 +89,16 @@ Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
         throw ScenarioError("--draw", result.summary.failure);
     }
     AtomicFile drawing(file);
-    DrawSpaceTime(
-        fmt::format("{}, {} workers, fluid transport", job.scheme.scheme->name, job.workers),
-        *result.jobs[0].plan,
-        result.transfers,
-        drawing.GetStream());
+    DrawSpaceTime(fmt::format("{}, {} workers, {} bytes: {:.6g} ms on the fluid transport",
+                              result.summary.autoChoice.empty()
+                                  ? job.scheme.scheme->name
+                                  : "auto: " + result.summary.autoChoice,
+                              job.workers,
+                              job.gradientBytes,
+                              static_cast<double>(result.summary.maxIctPs) / 1e9),
+                  *result.jobs[0].plan,
+                  result.transfers,
+                  drawing.GetStream());
     drawing.Commit();
 }
 

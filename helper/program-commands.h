@@ -59,6 +59,15 @@ struct PlanOptions
     std::filesystem::path goal;    //!< GOAL schedule; empty: none
 };
 
+/// What `--compare-auto` is run with.
+struct AutoOptions
+{
+    std::filesystem::path file;
+    std::filesystem::path folder; //!< for the candidates of each run
+    std::vector<ScenarioOverride> overrides;
+    uint32_t parallel{1}; //!< processes at a time
+};
+
 /*
  * The commands of the program. Each returns an exit code; bad input is a ScenarioError, thrown
  * before anything is written.
@@ -80,6 +89,9 @@ int DescribeCommand(const std::filesystem::path& file,
 /// Prints the plan of one job, and draws and exports it. INTERNAL_ERROR when it does not do
 /// what its collective says.
 int PlanCommand(const PlanOptions& options, std::ostream& out);
+
+/// Simulates what the scheme `auto` chooses from, and tells how good its choice is.
+int AutoCommand(const AutoOptions& options, std::ostream& out, std::ostream& err);
 
 /// Prints the runs with all values in place, as JSON.
 int ResolveCommand(const std::filesystem::path& file,

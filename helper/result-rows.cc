@@ -16,11 +16,11 @@ namespace
 constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
                                         "bound_s,times_bound,"
                                         "cross_rack_bytes,peak_received_bytes,longest_chain,"
-                                        "goodput_bytes,wire_bytes,"
+                                        "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
                                         "dropped_packets,ecn_marked_packets,pfc_pause_s,"
                                         "retransmitted_packets,packet_hops,events,wall_s,"
                                         "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 21;
+constexpr size_t SUMMARY_COLUMN_COUNT = 23;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -110,7 +110,8 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
         return summary.iterations > 0 ? FormatPicoseconds(picoseconds) : std::string();
     };
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
-    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+    const bool isChosen = !summary.autoChoice.empty();
+    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
                        hasSeed ? "" : fmt::format("{},", summary.seed),
                        summary.workers,
                        summary.oversubscription,
@@ -122,6 +123,8 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
                        summary.crossRackBytes,
                        summary.peakReceivedBytes,
                        summary.longestChain,
+                       QuoteCsv(summary.autoChoice),
+                       isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
                        summary.goodputBytes,
                        summary.wireBytes,
                        summary.droppedPackets,
@@ -285,6 +288,8 @@ ToJson(const RunSummary& summary)
     json["crossRackBytes"] = summary.crossRackBytes;
     json["peakReceivedBytes"] = summary.peakReceivedBytes;
     json["longestChain"] = summary.longestChain;
+    json["autoChoice"] = summary.autoChoice;
+    json["autoEstimateSeconds"] = summary.autoEstimateSeconds;
     json["goodputBytes"] = summary.goodputBytes;
     json["wireBytes"] = summary.wireBytes;
     json["droppedPackets"] = summary.droppedPackets;
@@ -316,6 +321,8 @@ ToSummary(const Json& json)
     json.at("crossRackBytes").get_to(summary.crossRackBytes);
     json.at("peakReceivedBytes").get_to(summary.peakReceivedBytes);
     json.at("longestChain").get_to(summary.longestChain);
+    json.at("autoChoice").get_to(summary.autoChoice);
+    json.at("autoEstimateSeconds").get_to(summary.autoEstimateSeconds);
     json.at("goodputBytes").get_to(summary.goodputBytes);
     json.at("wireBytes").get_to(summary.wireBytes);
     json.at("droppedPackets").get_to(summary.droppedPackets);

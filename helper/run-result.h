@@ -36,6 +36,11 @@ struct RunSummary
     uint64_t crossRackBytes{0};
     uint64_t peakReceivedBytes{0}; //!< most message bytes of an iteration that one rank receives
     uint32_t longestChain{0};      //!< transfers, of any job's plan
+    /// What the scheme `auto` took, and what it took it to take, of the jobs that have it; joined
+    /// by
+    /// "; ".
+    std::string autoChoice;
+    double autoEstimateSeconds{0.0}; //!< the longest of these
     uint64_t goodputBytes{0};
     uint64_t wireBytes{0};
     uint64_t droppedPackets{0};

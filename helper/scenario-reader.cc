@@ -173,6 +173,7 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     }
     for (auto& job : ReadJobs(root, *run.topology))
     {
+        job.network = GetNetworkModel(run.transport, run.fabric);
         std::ranges::move(SplitJob(std::move(job), *run.topology), std::back_inserter(run.jobs));
     }
     if (const auto faults = root.Find("faults"))

@@ -364,6 +364,12 @@ SummarisePlans(const std::vector<PlannedJob>& jobs,
     std::vector<uint64_t> crossRack(jobs.size(), 0); // of an iteration
     for (size_t job = 0; job < jobs.size(); ++job)
     {
+        if (const auto& choice = jobs[job].choice)
+        {
+            summary.autoChoice += (summary.autoChoice.empty() ? "" : "; ") + choice->Describe();
+            summary.autoEstimateSeconds =
+                std::max(summary.autoEstimateSeconds, choice->GetSeconds());
+        }
         const auto statistics = ComputePlanStatistics(*jobs[job].plan, jobs[job].rankGroups);
         for (const auto& crossing : statistics.crossings)
         {

@@ -63,7 +63,8 @@ struct JobSpec
     uint32_t iterations{1};
     uint32_t workers{0};
     std::vector<uint32_t>
-        endpointOf; //!< [rank] -> endpoint index, workers first, then dedicated servers
+        endpointOf;       //!< [rank] -> endpoint index, workers first, then dedicated servers
+    NetworkModel network; //!< of the run's transport: what the scheme `auto` estimates with
     Time start;
     Time compute;
     std::optional<CodecSpec> codec;              //!< none: float32

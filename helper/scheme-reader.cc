@@ -67,12 +67,38 @@ ReadParameter(const JsonValue& value, const ParameterSpec& spec)
         spec.defaultValue);
 }
 
+/// Has a name, and nothing that a scheme of the registry has: its plan is that of another.
+const Scheme&
+GetAutoScheme()
+{
+    static const Scheme scheme{
+        "auto",
+        "the scheme and parameters with the least estimated time on this network",
+        "",
+        {},
+        [](const ParameterSet&) { return 0U; },
+        nullptr};
+    return scheme;
+}
+
+const Scheme*
+FindSchemeOrAuto(std::string_view name)
+{
+    return name == GetAutoScheme().name ? &GetAutoScheme() : FindScheme(name);
+}
+
 } // namespace
+
+bool
+IsAuto(const SchemeChoice& choice)
+{
+    return choice.scheme == &GetAutoScheme();
+}
 
 std::vector<std::string>
 GetSchemeNames()
 {
-    std::vector<std::string> names;
+    std::vector<std::string> names{GetAutoScheme().name};
     for (const auto& scheme : GetSchemes())
     {
         names.push_back(scheme.name);
@@ -84,7 +110,7 @@ std::vector<std::string>
 GetSchemeKeys(std::string_view name)
 {
     std::vector<std::string> keys;
-    if (const Scheme* scheme = FindScheme(name))
+    if (const Scheme* scheme = FindSchemeOrAuto(name))
     {
         keys.emplace_back("kind");
         for (const auto& spec : scheme->parameters)
@@ -99,7 +125,7 @@ SchemeChoice
 ReadScheme(const JsonValue& value)
 {
     const std::string kind = value.Require("kind", "ring").AsChoice(GetSchemeNames());
-    SchemeChoice choice{FindScheme(kind), {}};
+    SchemeChoice choice{FindSchemeOrAuto(kind), {}};
     choice.parameters = MakeDefaultParameters(*choice.scheme);
     value.CheckKeys(GetSchemeKeys(kind));
     for (const auto& spec : choice.scheme->parameters)

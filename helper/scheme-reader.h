@@ -19,7 +19,10 @@ struct SchemeChoice
     ParameterSet parameters; //!< complete
 };
 
-/// Names of all schemes.
+/// True for the scheme `auto`, which stands for the best of the others (AutoPlanner).
+bool IsAuto(const SchemeChoice& choice);
+
+/// Names of all schemes, `auto` too.
 std::vector<std::string> GetSchemeNames();
 
 /// Keys that the scheme of that name knows in a scenario (`kind` and its parameters); empty if

@@ -92,14 +92,17 @@ DrawAxes(const Plan& plan, double totalMs, std::ostream& stream)
     for (uint32_t i = 0; i * tick <= totalMs * (1.0 + 1e-9); ++i)
     {
         const double x = LEFT + WIDTH * i * tick / totalMs;
-        stream << fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" "
+        stream << fmt::format("<line x1=\"{0:.1f}\" y1=\"{5:.1f}\" x2=\"{0:.1f}\" y2=\"{1:.1f}\" "
+                              "stroke=\"#eeeeee\"/>\n"
+                              "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" "
                               "stroke=\"#888888\"/>\n<text x=\"{0:.1f}\" y=\"{3:.1f}\" "
                               "text-anchor=\"middle\">{4:.6g}</text>\n",
                               x,
                               bottom,
                               bottom + 5.0,
                               bottom + 20.0,
-                              i * tick);
+                              i * tick,
+                              TOP);
     }
     stream << fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">time, ms</text>\n",

@@ -6,8 +6,10 @@
 #include "ns3/fluid-transport.h"
 #include "ns3/roce-transport.h"
 #include "ns3/tcp-transport.h"
+#include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <string>
 
 namespace ns3::gradsync
 {
@@ -28,6 +30,28 @@ GetParts(std::string_view kind)
         }
     }
     return parts;
+}
+
+/// The value of an Attribute, as the scenario sets it or its default.
+std::string
+GetValue(const TypeId& type, const AttributeSettings& settings, const std::string& attribute)
+{
+    for (const auto& [name, value] : settings)
+    {
+        if (name == attribute)
+        {
+            return value;
+        }
+    }
+    TypeId::AttributeInformation information;
+    type.LookupAttributeByName(attribute, &information);
+    return information.initialValue->SerializeToString(information.checker);
+}
+
+uint32_t
+GetNumber(const TypeId& type, const AttributeSettings& settings, const std::string& attribute)
+{
+    return static_cast<uint32_t>(std::stoul(GetValue(type, settings, attribute)));
 }
 
 } // namespace
@@ -156,6 +180,37 @@ CloseCaptures(const Ptr<Transport>& transport)
     {
         roce->CloseCaptures();
     }
+}
+
+NetworkModel
+GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric)
+{
+    // Of TCP: IPv4, TCP with time stamps and ns-3's point-to-point header, see its SegmentBytes.
+    constexpr uint32_t TCP_OVERHEAD_BYTES = 54;
+    NetworkModel model;
+    if (transport.kind == "tcp")
+    {
+        model.payloadBytes = GetNumber(transport.type, transport.attributes, "SegmentBytes");
+        model.overheadBytes = TCP_OVERHEAD_BYTES;
+        model.ackEvery = 2; // delayed acknowledgements, RFC 1122 section 4.2.3.2
+        model.ackBytes = TCP_OVERHEAD_BYTES;
+    }
+    else if (transport.kind == "roce")
+    {
+        model.payloadBytes = GetNumber(transport.type, transport.attributes, "Mtu");
+        model.overheadBytes = wire::ROCE_HEADER_BYTES + wire::PREAMBLE_BYTES + wire::GAP_BYTES;
+        model.ackEvery = GetNumber(transport.type, transport.attributes, "AckEvery");
+        model.ackBytes = wire::ROCE_ACK_BYTES;
+        model.pausesNics =
+            GetValue(transport.type, transport.attributes, "CongestionControl") == "none" &&
+            GetValue(GetFabricTypeId(), fabric, "Pfc") == "true";
+        const auto balancing = GetValue(GetFabricTypeId(), fabric, "LoadBalancing");
+        model.pathChoice = balancing == "destination" ? PathChoice::Destination
+                           : balancing == "hash"      ? PathChoice::Connection
+                                                      : PathChoice::Spread;
+        model.hashSeed = GetNumber(GetFabricTypeId(), fabric, "HashSeed");
+    }
+    return model;
 }
 
 TransportChoice

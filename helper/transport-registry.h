@@ -3,6 +3,7 @@
 #define GRADSYNC_TRANSPORT_REGISTRY_H
 
 #include "ns3/attribute-reader.h"
+#include "ns3/network-model.h"
 #include "ns3/transport.h"
 
 #include <string>
@@ -72,6 +73,9 @@ void CaptureLinks(const Ptr<Transport>& transport,
 void CloseCaptures(const Ptr<Transport>& transport);
 
 Ptr<Object> GetFabric(const Ptr<Transport>& transport);
+
+/// What the estimates of the scheme `auto` have to know. \param fabric settings of the fabric
+NetworkModel GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric);
 
 /// Reads `{"kind": "fluid", ...}`. \throws ScenarioError
 TransportChoice ReadTransport(const JsonValue& value);

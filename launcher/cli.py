@@ -99,6 +99,13 @@ def _plan_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _auto_parser(parser: _Parser) -> None:
+    _add_scenario(parser, "scenario file (JSON) with the scheme auto")
+    parser.add_argument("--out", metavar="DIR", help="results folder (default: results/<name>)")
+    parser.add_argument("--jobs", metavar="N", help="runs at a time (default: every core)")
+    _add_no_install(parser)
+
+
 def _plot_parser(parser: _Parser) -> None:
     parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
     parser.add_argument(
@@ -190,6 +197,7 @@ _VERBS = {
     "describe": ("tell what a scenario would simulate", _file_parser, verbs.describe),
     "validate": ("check a scenario and its plans", _file_parser, verbs.validate),
     "plan": ("print, verify, draw or export a plan", _plan_parser, verbs.plan),
+    "auto": ("tell how good the choice of the scheme auto is", _auto_parser, verbs.compare_auto),
     "list": ("schemes, topologies and transports", _add_no_install, verbs.list_kinds),
     "plot": ("plot the results of a run again", _plot_parser, verbs.plot),
     "report": ("write one HTML file about a run", _report_parser, verbs.report),

@@ -76,6 +76,15 @@ def plan(arguments: Namespace) -> int:
     return _program(arguments, *options)
 
 
+def compare_auto(arguments: Namespace) -> int:
+    """./ns3 auto: simulate all that the scheme auto chooses from, and tell how good its choice is."""
+    out = Path(arguments.out) if arguments.out else RESULTS / Path(arguments.scenario).stem
+    options = [f"--compare-auto={arguments.scenario}", f"--out={out}", *_overrides(arguments)]
+    if arguments.jobs is not None:
+        options.append(f"--jobs={arguments.jobs}")
+    return _program(arguments, *options)
+
+
 def list_kinds(arguments: Namespace) -> int:
     """./ns3 list: what a scenario can name."""
     return _program(arguments, "--list")

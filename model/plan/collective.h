@@ -49,6 +49,13 @@ class Collective
     /// The name with its article: "an all-gather".
     std::string GetTitle() const;
 
+    /// Whether all contribute to all chunks and all want their sum.
+    bool IsAllReduce() const
+    {
+        const std::vector<uint32_t> all{ALL};
+        return m_sources == all && m_targets == all && m_sum == Sum::Exact;
+    }
+
     uint32_t GetSource(uint32_t chunk) const
     {
         return m_sources[m_sources.size() == 1 ? 0 : chunk];

@@ -53,7 +53,8 @@ MakeWidthSpec()
             "ranks in a row, which are consecutive; 0: the most square grid, wider than high",
             {},
             0,
-            1 << 20};
+            1 << 20,
+            {int64_t{2}, int64_t{4}, int64_t{8}, int64_t{16}}};
 }
 
 std::vector<uint32_t>

@@ -153,7 +153,13 @@ MakeMultiRingScheme()
                  "accelerators of "
                  "one server after the other, and enters and leaves by its own",
                  {"strides", "rails"}},
-                {"rings", int64_t{2}, "rings that share the gradient evenly", {}, 1, 1024},
+                {"rings",
+                 int64_t{2},
+                 "rings that share the gradient evenly",
+                 {},
+                 1,
+                 1024,
+                 {int64_t{4}}},
                 {"strides",
                  std::vector<double>{},
                  "distance of neighbours in each ring, coprime to the number of workers (w-1: "

@@ -106,7 +106,13 @@ CountNoServers(const ParameterSet& /* parameters */)
 ParameterSpec
 MakePipelineChunksSpec(int64_t defaultValue, std::string help)
 {
-    return {"pipelineChunks", defaultValue, std::move(help), {}, 1, MAX_COUNT};
+    return {"pipelineChunks",
+            defaultValue,
+            std::move(help),
+            {},
+            1,
+            MAX_COUNT,
+            {int64_t{1}, int64_t{4}, int64_t{16}}};
 }
 
 } // namespace ns3::gradsync

@@ -30,6 +30,8 @@ struct ParameterSpec
     double minimum{
         -std::numeric_limits<double>::infinity()}; //!< for numbers and list members, inclusive
     double maximum{std::numeric_limits<double>::infinity()};
+    /// Other values that the scheme `auto` tries; of strings it tries all that are allowed.
+    std::vector<ParameterValue> alternatives{};
 };
 
 /// Parameters by name, complete: defaults are filled in before a scheme sees them.

@@ -14,6 +14,7 @@ _COLUMNS = {
     "cross_rack_bytes": ("Bytes across racks", "B"),
     "peak_received_bytes": ("Most bytes that a rank receives", "B"),
     "longest_chain": ("Longest chain of transfers", ""),
+    "auto_estimate_s": ("Estimate of the scheme auto", "s"),
     "goodput_bytes": ("Payload delivered", "B"),
     "wire_bytes": ("Bytes on links", "B"),
     "dropped_packets": ("Dropped packets", ""),

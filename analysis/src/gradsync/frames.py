@@ -13,7 +13,9 @@ from gradsync.errors import ResultsError
 TABLES = ("runs", "iterations", "links", "messages", "faults", "flows", "samples")
 
 # Columns that stay text even where every value of a run looks like a number.
-_TEXT = frozenset({"job", "from", "to", "src", "dst", "kind", "target", "event", "status"})
+_TEXT = frozenset(
+    {"job", "from", "to", "src", "dst", "kind", "target", "event", "status", "auto_choice"}
+)
 _COUNTS = frozenset({"run", "seed", "iteration", "operation", "workers", "fault", "packets"})
 
 # Student's t, 97.5 %, for 1, 2, ... degrees of freedom; beyond that the row below is used, which

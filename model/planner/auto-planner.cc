@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/auto-planner.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Operations of all plans together after which only the defaults of further schemes are looked
+/// at: building and bounding a plan takes about a microsecond an operation.
+constexpr uint64_t OPERATION_BUDGET = 4'000'000;
+
+/// Values of a parameter that are tried, the default first.
+std::vector<ParameterValue>
+GetValues(const ParameterSpec& spec)
+{
+    std::vector<ParameterValue> values{spec.defaultValue};
+    const auto add = [&values](const ParameterValue& value) {
+        if (std::find(values.begin(), values.end(), value) == values.end())
+        {
+            values.push_back(value);
+        }
+    };
+    for (const auto& allowed : spec.allowed)
+    {
+        add(allowed);
+    }
+    for (const auto& value : spec.alternatives)
+    {
+        add(value);
+    }
+    return values;
+}
+
+/// All combinations, the defaults first.
+std::vector<ParameterSet>
+Combine(const Scheme& scheme)
+{
+    std::vector<ParameterSet> sets{MakeDefaultParameters(scheme)};
+    for (const auto& spec : scheme.parameters)
+    {
+        const auto count = sets.size();
+        for (const auto& value : GetValues(spec))
+        {
+            for (size_t i = 0; i < count && value != spec.defaultValue; ++i)
+            {
+                auto changed = sets[i];
+                changed.Set(spec.name, value);
+                sets.push_back(std::move(changed));
+            }
+        }
+    }
+    return sets;
+}
+
+bool
+IsBetter(const AutoCandidate& a, const AutoCandidate& b)
+{
+    if (a.estimateSeconds.has_value() != b.estimateSeconds.has_value())
+    {
+        return a.estimateSeconds.has_value();
+    }
+    // Of equal ones the plan with fewer transfers, which has less to go wrong.
+    return std::pair(a.GetSeconds(), a.operations) < std::pair(b.GetSeconds(), b.operations);
+}
+
+} // namespace
+
+std::string
+AutoCandidate::Describe() const
+{
+    std::string text = scheme->name;
+    for (const auto& spec : scheme->parameters)
+    {
+        const auto& value = parameters.GetAll().at(spec.name);
+        if (value == spec.defaultValue)
+        {
+            continue;
+        }
+        text += ' ' + spec.name + '=';
+        std::visit(
+            [&text](const auto& content) {
+                if constexpr (std::is_same_v<std::decay_t<decltype(content)>, std::vector<double>>)
+                {
+                    text += fmt::format("{}", fmt::join(content, ":"));
+                }
+                else
+                {
+                    text += fmt::format("{}", content);
+                }
+            },
+            value);
+    }
+    return text;
+}
+
+AutoPlanner::AutoPlanner(const Topology& topology, const NetworkModel& model)
+    : m_estimator(topology, model)
+{
+}
+
+Plan
+AutoPlanner::Build(const AutoRequest& request, const AutoCandidate& candidate)
+{
+    auto exchange = request.exchange;
+    exchange.parameters = candidate.parameters;
+    auto plan = candidate.scheme->build(exchange);
+    return request.adapt ? request.adapt(std::move(plan)) : std::move(plan);
+}
+
+void
+AutoPlanner::AddCandidate(const AutoRequest& request,
+                          const Scheme& scheme,
+                          ParameterSet parameters,
+                          std::vector<AutoCandidate>& candidates)
+{
+    AutoCandidate candidate;
+    candidate.scheme = &scheme;
+    candidate.parameters = std::move(parameters);
+    try
+    {
+        if (scheme.countServers(candidate.parameters) > 0)
+        {
+            return; // the job has workers only
+        }
+        const auto plan = Build(request, candidate);
+        if (!plan.GetCollective().IsAllReduce())
+        {
+            return;
+        }
+        candidate.operations = plan.GetOperations().size();
+        candidate.boundSeconds =
+            m_estimator.GetLowerBound({plan, request.endpointOf, request.reduceSecondsPerByte});
+        candidates.push_back(std::move(candidate));
+    }
+    catch (const SchemeError&)
+    {
+        return; // these parameters do not fit the request
+    }
+}
+
+std::vector<AutoCandidate>
+AutoPlanner::FindCandidates(const AutoRequest& request)
+{
+    std::vector<AutoCandidate> candidates;
+    uint64_t operations = 0;
+    for (const auto& scheme : GetSchemes())
+    {
+        bool isDefault = true;
+        for (auto& parameters : Combine(scheme))
+        {
+            if (isDefault || operations < OPERATION_BUDGET)
+            {
+                const auto count = candidates.size();
+                AddCandidate(request, scheme, std::move(parameters), candidates);
+                operations += candidates.size() > count ? candidates.back().operations : 0;
+            }
+            isDefault = false;
+        }
+    }
+    return candidates;
+}
+
+std::vector<AutoCandidate>
+AutoPlanner::Rank(const AutoRequest& request)
+{
+    auto candidates = FindCandidates(request);
+    if (candidates.empty())
+    {
+        throw SchemeError("no scheme can run here without dedicated servers");
+    }
+    std::sort(candidates.begin(), candidates.end(), IsBetter);
+    auto best = std::numeric_limits<double>::infinity();
+    for (auto& candidate : candidates)
+    {
+        if (candidate.boundSeconds >= best)
+        {
+            break; // so are those of all that follow
+        }
+        const auto plan = Build(request, candidate);
+        candidate.estimateSeconds =
+            m_estimator.Estimate({plan, request.endpointOf, request.reduceSecondsPerByte}, best);
+        best = candidate.estimateSeconds.value_or(best);
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), IsBetter);
+    return candidates;
+}
+
+} // namespace ns3::gradsync

@@ -42,6 +42,7 @@ Evaluate(const CodecProfile& profile, const std::string& kernel, uint64_t elemen
     if (found == kernels.end())
     {
         std::vector<std::string> names;
+        names.reserve(kernels.size());
         for (const auto& [known, times] : kernels)
         {
             names.push_back(known);

@@ -158,7 +158,7 @@ class CompressedExchange : public testing::Test
         const Recorder recorder(engine, Recorder::Detail::Iterations);
         Simulator::Run();
         EXPECT_FALSE(engine->GetFailure());
-        const auto record = recorder.GetIterations()[0];
+        IterationRecord record = recorder.GetIterations()[0];
         engine->Dispose();
         transport->Dispose();
         Simulator::Destroy();

@@ -192,6 +192,7 @@ list(APPEND gradsync_sources
   model/transport/max-min-allocator.cc
   model/transport/roce-capture.cc
   model/transport/roce-connection-table.cc
+  model/transport/roce-faults.cc
   model/transport/roce-frame.cc
   model/transport/roce-nic.cc
   model/transport/roce-queue-pair.cc
@@ -200,6 +201,7 @@ list(APPEND gradsync_sources
   model/transport/roce-transport.cc
   model/transport/swift-control.cc
   model/transport/tcp-connection.cc
+  model/transport/tcp-link-fault.cc
   model/transport/tcp-network.cc
   model/transport/tcp-transport.cc
   model/transport/timely-control.cc
@@ -224,6 +226,7 @@ list(APPEND gradsync_headers
   model/transport/roce-transport.h
   model/transport/swift-control.h
   model/transport/tcp-connection.h
+  model/transport/tcp-link-fault.h
   model/transport/tcp-network.h
   model/transport/tcp-transport.h
   model/transport/timely-control.h
@@ -252,6 +255,7 @@ list(APPEND gradsync_sources
   model/engine/exchange-engine.cc
   model/engine/failure-text.cc
   model/engine/job-execution.cc
+  model/engine/job-survivors.cc
   model/engine/recorder.cc
 )
 list(APPEND gradsync_headers
@@ -359,6 +363,7 @@ list(APPEND gradsync_sources
   helper/run-command.cc
   helper/run-numbers.cc
   helper/run-store.cc
+  helper/run-timeline.cc
   helper/scenario-checker.cc
   helper/scenario-reader.cc
   helper/scenario-runner.cc
@@ -368,6 +373,7 @@ list(APPEND gradsync_sources
   helper/space-time-diagram.cc
   helper/time-resolution.cc
   helper/topology-reader.cc
+  helper/trace-writer.cc
   helper/traffic-reader.cc
   helper/transport-registry.cc
   helper/units.cc
@@ -402,6 +408,7 @@ list(APPEND gradsync_headers
   helper/run-result.h
   helper/run-numbers.h
   helper/run-store.h
+  helper/run-timeline.h
   helper/scenario-checker.h
   helper/scenario-error.h
   helper/scenario-reader.h
@@ -413,6 +420,7 @@ list(APPEND gradsync_headers
   helper/space-time-diagram.h
   helper/time-resolution.h
   helper/topology-reader.h
+  helper/trace-writer.h
   helper/traffic-reader.h
   helper/transport-registry.h
   helper/units.h

@@ -39,6 +39,7 @@ struct Arguments
     std::string points;
     bool prepare{false};
     bool assemble{false};
+    bool trace{false};
     bool list{false};
 };
 
@@ -81,6 +82,7 @@ AddOptions(CLI::App& app, Arguments& arguments)
         ->type_name("N")
         ->check(CLI::Range(1U, 4096U));
     app.add_option("--progress", arguments.progress, "auto, always or never")->type_name("WHEN");
+    app.add_flag("--trace", arguments.trace, "Write trace.json (sets results.trace)");
     app.add_flag("--no-resume", arguments.noResume, "Repeat runs that are done");
     app.add_flag("--prepare", arguments.prepare, "Check all runs, print as JSON what is missing");
     app.add_option("--points", arguments.points, "Do only these runs, beside other programs")
@@ -173,6 +175,10 @@ Dispatch(const Arguments& arguments)
     for (const auto& text : arguments.sets)
     {
         overrides.push_back(ParseOverride(text));
+    }
+    if (arguments.trace)
+    {
+        overrides.push_back({"results.trace", "true"});
     }
     if (arguments.list)
     {

@@ -37,6 +37,7 @@ struct KindEntry
 
 const std::vector<KindEntry> KINDS{{FaultKind::HostPauseSend, {}},
                                    {FaultKind::HostPause, {}},
+                                   {FaultKind::HostCrash, {"detectionDelay"}},
                                    {FaultKind::Straggler, {"slowdown"}},
                                    {FaultKind::LinkDown, {"detectionDelay"}},
                                    {FaultKind::LinkDegraded, {"rateShare", "extraDelay", "loss"}},
@@ -274,6 +275,12 @@ ReadFault(const JsonValue& value,
 {
     FaultSpec fault;
     fault.kind = ReadFaultKind(value);
+    if (!transport.Simulates(fault.kind))
+    {
+        value.Find("kind")->FailWith(fmt::format("the transport {} does not simulate {}",
+                                                 transport.kind,
+                                                 ToString(fault.kind)));
+    }
     const auto& targetKeys = GetFaultTargetKeys(fault.kind);
     auto keys = COMMON_KEYS;
     keys.insert(keys.end(), targetKeys.begin(), targetKeys.end());
@@ -355,10 +362,6 @@ ReadFaults(const JsonValue& list,
            const std::vector<JobSpec>& jobs)
 {
     const auto items = list.GetItems();
-    if (!items.empty() && !transport.faults)
-    {
-        list.FailWith(fmt::format("the transport {} does not simulate faults", transport.kind));
-    }
     std::vector<FaultSpec> faults;
     for (const auto& item : items)
     {

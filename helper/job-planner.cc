@@ -81,6 +81,41 @@ ChoosePlan(const JobSpec& job, const Topology& topology, PlannedJob& planned)
     planned.plan = std::make_shared<const Plan>(AutoPlanner::Build(request, *planned.choice));
 }
 
+/// Makes the scheme ask for so many dedicated servers; false when no parameter does.
+bool
+SetServers(SchemeChoice& scheme, uint32_t servers)
+{
+    const auto& countServers = scheme.scheme->countServers;
+    const int64_t lost = int64_t{countServers(scheme.parameters)} - servers;
+    if (lost == 0)
+    {
+        return true;
+    }
+    for (const auto& spec : scheme.scheme->parameters)
+    {
+        const auto* number = std::get_if<int64_t>(&spec.defaultValue);
+        if (number == nullptr || scheme.parameters.Get<int64_t>(spec.name) < lost)
+        {
+            continue;
+        }
+        auto fewer = scheme.parameters;
+        fewer.Set(spec.name, fewer.Get<int64_t>(spec.name) - lost);
+        try
+        {
+            if (countServers(fewer) == servers)
+            {
+                scheme.parameters = fewer;
+                return true;
+            }
+        }
+        catch (const SchemeError&)
+        {
+            continue; // not with this parameter
+        }
+    }
+    return false;
+}
+
 } // namespace
 
 std::vector<JobSpec>
@@ -174,6 +209,34 @@ RankSchemes(const JobSpec& job, const Topology& topology)
     {
         throw ToScenarioError(job, error);
     }
+}
+
+std::shared_ptr<const Plan>
+PlanSurvivors(const JobSpec& job,
+              const Topology& topology,
+              std::span<const uint32_t> ranks,
+              std::optional<uint64_t> bytes)
+{
+    auto left = job;
+    left.gradientBytes = bytes.value_or(job.gradientBytes);
+    left.endpointOf.clear();
+    left.workers = 0;
+    for (const auto rank : ranks)
+    {
+        left.endpointOf.push_back(job.endpointOf[rank]);
+        left.workers += rank < job.workers ? 1 : 0;
+    }
+    const auto servers = static_cast<uint32_t>(ranks.size()) - left.workers;
+    if (!SetServers(left.scheme, servers))
+    {
+        throw ScenarioError(fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name),
+                            fmt::format("it cannot do with {} of {} dedicated servers",
+                                        servers,
+                                        job.endpointOf.size() - job.workers));
+    }
+    const auto planned = PlanJob(left, topology);
+    VerifyJob(left, planned);
+    return planned.plan;
 }
 
 void

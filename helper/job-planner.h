@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,18 @@ std::string GetSchemeText(const JobSpec& job, const PlannedJob& planned);
  * \throws ScenarioError
  */
 std::vector<AutoCandidate> RankSchemes(const JobSpec& job, const Topology& topology);
+
+/**
+ * Makes a plan of the same scheme for the ranks that are left, and verifies it. Dedicated servers
+ * that are gone leave their share to the others.
+ * \param ranks of the job, ascending. \param bytes of the gradient that are still to be exchanged;
+ * nothing: all of it
+ * \throws ScenarioError when the scheme cannot run on them
+ */
+std::shared_ptr<const Plan> PlanSurvivors(const JobSpec& job,
+                                          const Topology& topology,
+                                          std::span<const uint32_t> ranks,
+                                          std::optional<uint64_t> bytes);
 
 /**
  * Proves that a plan does what its collective says (PlanVerifier).

@@ -128,6 +128,10 @@ ReadJob(const JsonValue& value,
     {
         job.timeout = timeout->AsTime();
     }
+    if (const auto reaction = value.Find("reaction"))
+    {
+        job.replans = reaction->AsChoice({"none", "replan"}) == "replan";
+    }
     const auto rate = value.Find("reduceRate");
     if (rate && rate->Get() != Json("unlimited"))
     {

@@ -7,6 +7,7 @@
 #include "ns3/scenario-sweep.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -108,6 +109,29 @@ LinkCaptures(const std::filesystem::path& folder,
     }
 }
 
+/// trace.json of the only run, or trace-NUMBER.json of each that has one.
+void
+CopyTraces(const std::filesystem::path& folder,
+           const RunStore& store,
+           const RunSummaries& summaries)
+{
+    for (uint32_t run = 0; run < summaries.size(); ++run)
+    {
+        if (!summaries[run])
+        {
+            continue;
+        }
+        std::ifstream trace(store.GetFolder(run) / RunStore::TRACE_FILE, std::ios::binary);
+        if (trace)
+        {
+            const auto name = fmt::format("trace-{}.json", run);
+            AtomicFile file(folder / (summaries.size() == 1 ? RunStore::TRACE_FILE : name));
+            file.GetStream() << trace.rdbuf();
+            file.Commit();
+        }
+    }
+}
+
 } // namespace
 
 RunSummaries
@@ -138,6 +162,8 @@ WriteResultFiles(const std::filesystem::path& folder,
     WriteRows(folder, store, summaries, RunStore::SAMPLE_FILE, SAMPLE_HEADER);
     WriteRows(folder, store, summaries, RunStore::FLOW_FILE, FLOW_HEADER);
     LinkCaptures(folder, store, summaries);
+    WriteRows(folder, store, summaries, RunStore::BLOCKED_FILE, BLOCKED_HEADER);
+    CopyTraces(folder, store, summaries);
 }
 
 } // namespace ns3::gradsync

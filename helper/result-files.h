@@ -20,9 +20,9 @@ using RunSummaries = std::vector<std::optional<RunSummary>>;
 RunSummaries ReadSummaries(const RunStore& store, uint32_t runCount);
 
 /**
- * Puts runs.csv, iterations.csv, links.csv, messages.csv and faults.csv together in run order, each
- * renamed into place when it is whole. links.csv and messages.csv have no rows where the scenario
- * does not record them.
+ * Puts runs.csv, iterations.csv, links.csv, messages.csv, faults.csv and blocked.csv together in
+ * run order, and copies the traces, each renamed into place when it is whole. links.csv and
+ * messages.csv have no rows where the scenario does not record them.
  */
 void WriteResultFiles(const std::filesystem::path& folder,
                       const Scenario& scenario,

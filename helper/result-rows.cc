@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/result-rows.h"
 
+#include "ns3/run-timeline.h"
 #include "ns3/units.h"
 
 #include <array>
@@ -13,14 +14,15 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
-                                        "bound_s,times_bound,"
-                                        "cross_rack_bytes,peak_received_bytes,longest_chain,"
-                                        "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
-                                        "dropped_packets,ecn_marked_packets,pfc_pause_s,"
-                                        "retransmitted_packets,packet_hops,events,wall_s,"
-                                        "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 23;
+constexpr const char* SUMMARY_COLUMNS =
+    "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
+    "bound_s,times_bound,"
+    "cross_rack_bytes,peak_received_bytes,longest_chain,"
+    "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
+    "dropped_packets,ecn_marked_packets,pfc_pause_s,"
+    "retransmitted_packets,retransmitted_bytes,packet_hops,events,wall_s,"
+    "peak_rss_bytes,status";
+constexpr size_t SUMMARY_COLUMN_COUNT = 24;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -111,31 +113,33 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     };
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
     const bool isChosen = !summary.autoChoice.empty();
-    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
-                       hasSeed ? "" : fmt::format("{},", summary.seed),
-                       summary.workers,
-                       summary.oversubscription,
-                       time(summary.meanIctPs),
-                       time(summary.minIctPs),
-                       time(summary.maxIctPs),
-                       isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
-                       isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
-                       summary.crossRackBytes,
-                       summary.peakReceivedBytes,
-                       summary.longestChain,
-                       QuoteCsv(summary.autoChoice),
-                       isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
-                       summary.goodputBytes,
-                       summary.wireBytes,
-                       summary.droppedPackets,
-                       summary.ecnMarkedPackets,
-                       FormatPicoseconds(summary.pfcPausePs),
-                       summary.retransmittedPackets,
-                       summary.packetHops,
-                       summary.events,
-                       summary.wallSeconds,
-                       summary.peakRssBytes,
-                       summary.finished ? "ok" : "unfinished");
+    return fmt::format(
+        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+        hasSeed ? "" : fmt::format("{},", summary.seed),
+        summary.workers,
+        summary.oversubscription,
+        time(summary.meanIctPs),
+        time(summary.minIctPs),
+        time(summary.maxIctPs),
+        isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
+        isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
+        summary.crossRackBytes,
+        summary.peakReceivedBytes,
+        summary.longestChain,
+        QuoteCsv(summary.autoChoice),
+        isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
+        summary.goodputBytes,
+        summary.wireBytes,
+        summary.droppedPackets,
+        summary.ecnMarkedPackets,
+        FormatPicoseconds(summary.pfcPausePs),
+        summary.retransmittedPackets,
+        summary.retransmittedBytes,
+        summary.packetHops,
+        summary.events,
+        summary.wallSeconds,
+        summary.peakRssBytes,
+        summary.finished ? "ok" : "unfinished");
 }
 
 std::string
@@ -216,14 +220,44 @@ void
 WriteFaults(const RunResult& result, std::ostream& stream)
 {
     RowWriter rows(stream);
-    for (const auto& record : result.faults)
+    const auto recoveries = FindRecoveryTimes(result);
+    auto reaction = result.reactions.begin();
+    const auto writeReactions = [&](const Time& until) {
+        for (; reaction != result.reactions.end() && reaction->time <= until; ++reaction)
+        {
+            const auto& job = result.jobs[reaction->job];
+            const auto host =
+                NameTarget(*result.topology, FaultKind::HostCrash, job.endpointOf[reaction->rank]);
+            rows.Add("{},,reaction,{},replan,\n",
+                     FormatSeconds(reaction->time),
+                     QuoteCsv(fmt::format("{} without {}", job.name, host)));
+        }
+    };
+    for (size_t i = 0; i < result.faults.size(); ++i)
     {
-        rows.Add("{},{},{},{},{}\n",
+        const auto& record = result.faults[i];
+        writeReactions(record.time - TimeStep(1));
+        rows.Add("{},{},{},{},{},{}\n",
                  FormatSeconds(record.time),
                  record.fault,
                  ToString(record.kind),
                  QuoteCsv(NameTarget(*result.topology, record.kind, record.target)),
-                 record.begins ? "begin" : "end");
+                 record.begins ? "begin" : "end",
+                 recoveries[i] ? FormatSeconds(*recoveries[i]) : "");
+    }
+    writeReactions(result.duration);
+}
+
+void
+WriteBlocked(const RunResult& result, std::ostream& stream)
+{
+    RowWriter rows(stream);
+    for (const auto& count : CountBlocked(result))
+    {
+        rows.Add("{},{},{}\n",
+                 FormatSeconds(count.time),
+                 QuoteCsv(result.jobs[count.job].name),
+                 count.workers);
     }
 }
 
@@ -257,14 +291,16 @@ WriteMessages(const RunResult& result, std::ostream& stream)
     for (const auto& record : result.transfers)
     {
         const auto& job = result.jobs[record.job];
-        const auto& operation = job.plan->GetOperations()[record.operation];
+        const auto& plan = job.plans[record.plan].plan;
+        const auto& ranks = job.plans[record.plan].ranks;
+        const auto& operation = plan->GetOperations()[record.operation];
         rows.Add("{},{},{},{},{},{},{},{}\n",
                  QuoteCsv(job.name),
                  record.iteration,
                  record.operation,
-                 names[endpoints[job.endpointOf[operation.src]]],
-                 names[endpoints[job.endpointOf[operation.dst]]],
-                 job.plan->GetBytes(record.operation),
+                 names[endpoints[job.endpointOf[ranks[operation.src]]]],
+                 names[endpoints[job.endpointOf[ranks[operation.dst]]]],
+                 plan->GetBytes(record.operation),
                  FormatSeconds(record.start),
                  FormatSeconds(record.end));
     }
@@ -296,6 +332,7 @@ ToJson(const RunSummary& summary)
     json["ecnMarkedPackets"] = summary.ecnMarkedPackets;
     json["pfcPausePs"] = summary.pfcPausePs;
     json["retransmittedPackets"] = summary.retransmittedPackets;
+    json["retransmittedBytes"] = summary.retransmittedBytes;
     json["packetHops"] = summary.packetHops;
     json["events"] = summary.events;
     json["wallSeconds"] = summary.wallSeconds;
@@ -329,6 +366,7 @@ ToSummary(const Json& json)
     json.at("ecnMarkedPackets").get_to(summary.ecnMarkedPackets);
     json.at("pfcPausePs").get_to(summary.pfcPausePs);
     json.at("retransmittedPackets").get_to(summary.retransmittedPackets);
+    json.at("retransmittedBytes").get_to(summary.retransmittedBytes);
     json.at("packetHops").get_to(summary.packetHops);
     json.at("events").get_to(summary.events);
     json.at("wallSeconds").get_to(summary.wallSeconds);

@@ -29,9 +29,10 @@ inline constexpr const char* ITERATION_HEADER =
 inline constexpr const char* LINK_HEADER =
     "from,to,kind,rate_bps,payload_bytes,wire_bytes,packets,utilisation,dropped,ecn,pfc_pause_s,"
     "max_queue_bytes";
+inline constexpr const char* FAULT_HEADER = "time_s,fault,kind,target,event,recovery_s";
+inline constexpr const char* BLOCKED_HEADER = "time_s,job,blocked_workers";
 inline constexpr const char* FLOW_HEADER = "traffic,src,dst,bytes,start_s,end_s,status";
 inline constexpr const char* SAMPLE_HEADER = "time_s,from,to,wire_bytes,queue_bytes,pfc_pause_s";
-inline constexpr const char* FAULT_HEADER = "time_s,fault,kind,target,event";
 inline constexpr const char* MESSAGE_HEADER = "job,iteration,operation,src,dst,bytes,start_s,end_s";
 
 /// Rows of one run, without header and without the column `run`.
@@ -40,6 +41,7 @@ void WriteLinks(const RunResult& result, std::ostream& stream);
 void WriteSamples(const RunResult& result, std::ostream& stream);
 void WriteFaults(const RunResult& result, std::ostream& stream);
 void WriteFlows(const RunResult& result, std::ostream& stream);
+void WriteBlocked(const RunResult& result, std::ostream& stream);
 void WriteMessages(const RunResult& result, std::ostream& stream);
 
 /// A summary as JSON and back, for the folder of a run.

@@ -47,7 +47,8 @@ struct RunSummary
     uint64_t ecnMarkedPackets{0};
     int64_t pfcPausePs{0};
     uint64_t retransmittedPackets{0};
-    uint64_t packetHops{0}; //!< data packets
+    uint64_t retransmittedBytes{0}; //!< of messages
+    uint64_t packetHops{0};         //!< data packets
     uint64_t events{0};
     double wallSeconds{0.0};
     uint64_t peakRssBytes{0};
@@ -61,7 +62,8 @@ struct RunResult
     {
         std::string name;
         std::vector<uint32_t> endpointOf;
-        std::shared_ptr<const Plan> plan;
+        std::shared_ptr<const Plan> plan; //!< of all ranks
+        std::vector<ExecutedPlan> plans;  //!< this one, then those of survivors
     };
 
     RunSummary summary;
@@ -69,10 +71,13 @@ struct RunResult
     std::shared_ptr<const Topology> topology;
     std::vector<JobInfo> jobs;
     std::vector<IterationRecord> iterations;
-    std::vector<TransferRecord> transfers; //!< in order of delivery; empty when not recorded
-    std::vector<FaultRecord> faults;       //!< in the order in which they began and ended
-    std::vector<FlowRecord> flows;         //!< foreign ones, in the order in which they ended
-    std::vector<LinkSample> samples;       //!< of links over time; empty when not sampled
+    std::vector<TransferRecord> transfers;   //!< in order of delivery; empty when not recorded
+    std::vector<FaultRecord> faults;         //!< in the order in which they began and ended
+    std::vector<FlowRecord> flows;           //!< foreign ones, in the order in which they ended
+    std::vector<LinkSample> samples;         //!< of links over time; empty when not sampled
+    std::vector<ReactionRecord> reactions;   //!< in order of time
+    std::vector<ComputeRecord> computations; //!< in order of their ends; empty when not recorded
+    bool recordTrace{false};                 //!< trace.json is wanted
     std::vector<LinkStatistics> links; //!< as Transport::GetLinkStatistics; empty when not recorded
 };
 

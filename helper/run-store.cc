@@ -5,6 +5,7 @@
 #include "ns3/json-document.h"
 #include "ns3/result-rows.h"
 #include "ns3/scenario-error.h"
+#include "ns3/trace-writer.h"
 
 #include <algorithm>
 #include <charconv>
@@ -181,6 +182,11 @@ RunStore::Write(uint32_t run, const RunResult& result) const
     WriteFile(temporary / FAULT_FILE, [&](std::ostream& out) { WriteFaults(result, out); });
     WriteFile(temporary / SAMPLE_FILE, [&](std::ostream& out) { WriteSamples(result, out); });
     WriteFile(temporary / FLOW_FILE, [&](std::ostream& out) { WriteFlows(result, out); });
+    WriteFile(temporary / BLOCKED_FILE, [&](std::ostream& out) { WriteBlocked(result, out); });
+    if (result.recordTrace)
+    {
+        WriteFile(temporary / TRACE_FILE, [&](std::ostream& out) { WriteTrace(result, out); });
+    }
     WriteFile(temporary / MESSAGE_FILE, [&](std::ostream& out) { WriteMessages(result, out); });
     WriteFile(temporary / SUMMARY_FILE,
               [&](std::ostream& out) { out << ToJson(result.summary).dump(2) << '\n'; });

@@ -31,6 +31,8 @@ class RunStore
     static constexpr const char* SAMPLE_FILE = "samples.csv";
     static constexpr const char* FLOW_FILE = "flows.csv";
     static constexpr const char* CAPTURE_FOLDER = "pcap";
+    static constexpr const char* BLOCKED_FILE = "blocked.csv";
+    static constexpr const char* TRACE_FILE = "trace.json"; //!< only of runs that want it
 
     /// Who else may use the folder at the same time.
     enum class Access

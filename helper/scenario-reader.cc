@@ -202,6 +202,8 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
         {
             run.capturedLinks = ReadCapturedLinks(*pcap, run);
         }
+        const auto trace = results->Find("trace");
+        run.recordTrace = trace && trace->AsBool();
     }
     return run;
 }

@@ -3,6 +3,7 @@
 
 #include "ns3/bandwidth-bound.h"
 #include "ns3/fault-injector.h"
+#include "ns3/group-finder.h"
 #include "ns3/job-planner.h"
 #include "ns3/link-sampler.h"
 #include "ns3/object-factory.h"
@@ -277,8 +278,9 @@ DescribeFaults(const FaultInjector& injector)
 }
 
 Job
-MakeJob(const JobSpec& spec, const PlannedJob& planned, bool hasFaults)
+MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
 {
+    const bool hasFaults = !run.faults.empty() || !run.traffic.empty();
     Job job;
     job.name = spec.name;
     job.plan = planned.plan;
@@ -287,6 +289,13 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, bool hasFaults)
     job.start = spec.start;
     job.compute = spec.compute;
     job.timeout = spec.timeout.value_or(hasFaults ? DEFAULT_FAULT_TIMEOUT : Time());
+    if (spec.replans)
+    {
+        job.planSurvivors = [&spec, topology = run.topology](std::span<const uint32_t> ranks,
+                                                             std::optional<uint64_t> bytes) {
+            return PlanSurvivors(spec, *topology, ranks, bytes);
+        };
+    }
     job.reduceSecondsPerByte =
         spec.reduceRate ? 8.0 / static_cast<double>(spec.reduceRate->GetBitRate()) : 0.0;
     return job;
@@ -352,36 +361,64 @@ SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
     summary.ecnMarkedPackets = statistics.ecnMarkedPackets;
     summary.pfcPausePs = statistics.pfcPause.GetPicoSeconds();
     summary.retransmittedPackets = statistics.retransmittedPackets;
+    summary.retransmittedBytes = statistics.retransmittedBytes;
     summary.packetHops = statistics.dataPacketHops;
 }
 
-/// What the plans move; bytes between racks over the iterations that were done.
+/// What the scheme `auto` chose.
 void
-SummarisePlans(const std::vector<PlannedJob>& jobs,
-               const std::vector<IterationRecord>& iterations,
-               RunSummary& summary)
+SummariseChoices(const std::vector<PlannedJob>& jobs, RunSummary& summary)
 {
-    std::vector<uint64_t> crossRack(jobs.size(), 0); // of an iteration
-    for (size_t job = 0; job < jobs.size(); ++job)
+    for (const auto& job : jobs)
     {
-        if (const auto& choice = jobs[job].choice)
+        if (const auto& choice = job.choice)
         {
             summary.autoChoice += (summary.autoChoice.empty() ? "" : "; ") + choice->Describe();
             summary.autoEstimateSeconds =
                 std::max(summary.autoEstimateSeconds, choice->GetSeconds());
         }
-        const auto statistics = ComputePlanStatistics(*jobs[job].plan, jobs[job].rankGroups);
-        for (const auto& crossing : statistics.crossings)
-        {
-            crossRack[job] += crossing.level == "rack" ? crossing.bytes : 0;
-        }
-        summary.peakReceivedBytes =
-            std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
-        summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
     }
-    for (const auto& record : iterations)
+}
+
+/// The endpoints of the ranks of a plan.
+std::vector<uint32_t>
+GetEndpoints(const RunResult::JobInfo& job, const ExecutedPlan& plan)
+{
+    std::vector<uint32_t> endpoints;
+    endpoints.reserve(plan.ranks.size());
+    for (const auto rank : plan.ranks)
     {
-        summary.crossRackBytes += crossRack[record.job];
+        endpoints.push_back(job.endpointOf[rank]);
+    }
+    return endpoints;
+}
+
+/// What the plans move; bytes between racks of the plans by which iterations ended.
+void
+SummarisePlans(const Topology& topology, RunResult& result)
+{
+    auto& summary = result.summary;
+    std::vector<std::vector<uint64_t>> crossRack(result.jobs.size()); // [job][plan]
+    for (size_t job = 0; job < result.jobs.size(); ++job)
+    {
+        for (const auto& executed : result.jobs[job].plans)
+        {
+            const auto groups =
+                ComputeWorkerGroups(topology, GetEndpoints(result.jobs[job], executed));
+            const auto statistics = ComputePlanStatistics(*executed.plan, groups);
+            auto& bytes = crossRack[job].emplace_back(0);
+            for (const auto& crossing : statistics.crossings)
+            {
+                bytes += crossing.level == "rack" ? crossing.bytes : 0;
+            }
+            summary.peakReceivedBytes =
+                std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
+            summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
+        }
+    }
+    for (const auto& record : result.iterations)
+    {
+        summary.crossRackBytes += crossRack[record.job][record.plan];
     }
 }
 
@@ -401,7 +438,7 @@ DescribeRun(const ResolvedRun& run, const std::vector<PlannedJob>& planned, RunR
     result.summary.seed = run.seed;
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        result.jobs.push_back({run.jobs[i].name, run.jobs[i].endpointOf, planned[i].plan});
+        result.jobs.push_back({run.jobs[i].name, run.jobs[i].endpointOf, planned[i].plan, {}});
         result.summary.workers += run.jobs[i].workers;
         result.summary.oversubscription =
             std::max(result.summary.oversubscription, planned[i].oversubscription);
@@ -423,12 +460,12 @@ Simulate(const ResolvedRun& run,
     engine->SetTransport(transport);
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        engine->AddJob(
-            MakeJob(run.jobs[i], planned[i], !run.faults.empty() || !run.traffic.empty()));
+        engine->AddJob(MakeJob(run.jobs[i], planned[i], run));
     }
+    const bool recordTransfers = run.recordMessages || run.recordTrace;
     const Recorder recorder(engine,
-                            run.recordMessages ? Recorder::Detail::Transfers
-                                               : Recorder::Detail::Iterations);
+                            recordTransfers ? Recorder::Detail::Transfers
+                                            : Recorder::Detail::Iterations);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
     const FaultRecorder faults(injector);
@@ -442,9 +479,18 @@ Simulate(const ResolvedRun& run,
         result.samples = sampler->GetSamples();
     }
     result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
-    if (run.recordMessages)
+    if (recordTransfers)
     {
         result.faults = faults.GetRecords();
+    }
+    result.recordTrace = run.recordTrace;
+    result.computations.assign(recorder.GetComputations().begin(),
+                               recorder.GetComputations().end());
+    result.reactions.assign(recorder.GetReactions().begin(), recorder.GetReactions().end());
+    for (uint32_t job = 0; job < engine->GetJobCount(); ++job)
+    {
+        const auto plans = engine->GetPlans(job);
+        result.jobs[job].plans.assign(plans.begin(), plans.end());
     }
     result.transfers.assign(recorder.GetTransfers().begin(), recorder.GetTransfers().end());
     if (run.recordLinks)
@@ -520,7 +566,8 @@ RunScenario(const ResolvedRun& run,
     Simulate(run, planned, progress, folder, result);
     SummariseTimes(result, result.summary);
     SummariseBounds(result);
-    SummarisePlans(planned, result.iterations, result.summary);
+    SummarisePlans(*run.topology, result);
+    SummariseChoices(planned, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

@@ -44,11 +44,12 @@ const std::vector<std::string> JOB{"name",
                                    "endpoints",
                                    "reduceRate",
                                    "timeout",
+                                   "reaction",
                                    "scheme",
                                    "codec",
                                    "profile"};
 const std::vector<std::string> PLOT{"x", "y", "series", "title", "labels", "logX", "logY"};
-const std::vector<std::string> RESULTS{"messages", "links", "every", "pcap"};
+const std::vector<std::string> RESULTS{"messages", "links", "trace", "every", "pcap"};
 } // namespace scenario_keys
 
 namespace

@@ -71,6 +71,7 @@ struct JobSpec
     std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
     std::optional<Time> timeout;                 //!< of an iteration; 0: no limit
+    bool replans{false};                         //!< goes on without ranks that crash
 };
 
 /// A run, ready to be simulated.
@@ -88,6 +89,7 @@ struct ResolvedRun
     bool recordLinks{true};
     Time sampleEvery;                  //!< links over time; 0: not sampled
     std::vector<LinkId> capturedLinks; //!< to pcap files
+    bool recordTrace{false};
 };
 
 } // namespace ns3::gradsync

@@ -73,8 +73,28 @@ GetTransports()
         {"tcp",
          "TCP by ns-3's Internet stack, any of its congestion controls and queue discs",
          &TcpTransport::GetTypeId,
-         true}};
+         true,
+         false}};
     return transports;
+}
+
+bool
+TransportEntry::Simulates(FaultKind fault) const
+{
+    switch (fault)
+    {
+    case FaultKind::HostPauseSend:
+    case FaultKind::HostPause:
+    case FaultKind::HostCrash:
+    case FaultKind::Flood:
+        return hostFaults;
+    case FaultKind::Straggler:
+    case FaultKind::LinkDown:
+    case FaultKind::LinkDegraded:
+    case FaultKind::SwitchDown:
+        break;
+    }
+    return true;
 }
 
 const TransportEntry&

@@ -3,6 +3,7 @@
 #define GRADSYNC_TRANSPORT_REGISTRY_H
 
 #include "ns3/attribute-reader.h"
+#include "ns3/fault-spec.h"
 #include "ns3/network-model.h"
 #include "ns3/transport.h"
 
@@ -20,8 +21,11 @@ struct TransportEntry
     std::string kind;
     std::string summary; //!< one line
     TypeId (*getTypeId)();
-    bool packets;       //!< simulates packets: a run costs time in proportion to its bytes
-    bool faults{false}; //!< can simulate faults
+    bool packets; //!< simulates packets: a run costs time in proportion to its bytes
+    /// Whether it simulates faults of endpoints and floods; all know those of links and switches.
+    bool hostFaults;
+
+    bool Simulates(FaultKind kind) const;
 };
 
 /// A transport and its Attributes, as a scenario chose them.

@@ -69,6 +69,7 @@ def _run_parser(parser: _Parser) -> None:
         metavar="NODE:NODE",
         help="capture the link between two nodes to pcap files; may be repeated",
     )
+    parser.add_argument("--trace", action="store_true", help="write trace.json for Perfetto")
     parser.add_argument("--no-plot", action="store_true", help="write no plot.svg and plot.png")
     _add_no_install(parser)
 
@@ -112,7 +113,7 @@ def _plot_parser(parser: _Parser) -> None:
         "--kind",
         action="append",
         default=[],
-        choices=("ict", "messages", "links", "bytes", "timeline", "queues"),
+        choices=("ict", "messages", "links", "bytes", "timeline", "faults", "queues"),
         help="a picture KIND.svg of what happened inside of runs, instead of plot.svg; repeatable",
     )
     parser.add_argument("--run", metavar="N", help="of --kind: which run (the first that finished)")

@@ -48,6 +48,8 @@ def run_scenario(arguments: Namespace) -> int:
         options.append(f"--progress={arguments.progress}")
     if arguments.no_resume:
         options.append("--no-resume")
+    if arguments.trace:
+        options.append("--trace")
     code = _program(arguments, *options)
     if plotted and code in (OK, _SIMULATION_INCOMPLETE):
         plotted_code = python_environment.python("-m", "gradsync", "plot", str(out))

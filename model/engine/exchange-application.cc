@@ -95,6 +95,49 @@ ExchangeApplication::IsStopped() const
     return m_phase == Phase::Stopped;
 }
 
+void
+ExchangeApplication::Crash()
+{
+    if (m_phase == Phase::Stopped)
+    {
+        return;
+    }
+    m_exchangeEvent.Cancel();
+    m_phase = Phase::Crashed;
+    m_iterationPending = false;
+    m_begun = false;
+    ++m_life;
+    AbandonPlan();
+}
+
+void
+ExchangeApplication::Restart()
+{
+    if (m_phase == Phase::Crashed)
+    {
+        m_phase = Phase::Waiting;
+    }
+}
+
+bool
+ExchangeApplication::IsCrashed() const
+{
+    return m_phase == Phase::Crashed;
+}
+
+bool
+ExchangeApplication::HasBegun() const
+{
+    return m_begun;
+}
+
+void
+ExchangeApplication::AbandonPlan()
+{
+    m_deferred.clear();
+    m_busyUntil = Simulator::Now();
+}
+
 bool
 ExchangeApplication::IsExchanging() const
 {
@@ -131,10 +174,11 @@ ExchangeApplication::StopApplication()
 void
 ExchangeApplication::BeginIteration()
 {
-    if (m_phase == Phase::Stopped)
+    if (m_phase == Phase::Stopped || m_phase == Phase::Crashed)
     {
         return;
     }
+    m_begun = true;
     // A server that the iteration before did not need may not have begun that one yet.
     m_exchangeEvent.Cancel();
     m_phase = Phase::Waiting;
@@ -150,6 +194,7 @@ ExchangeApplication::BeginCompute()
 {
     m_iterationPending = false;
     m_phase = Phase::Computing;
+    m_computedSince = Simulator::Now();
     // An event even when the time is 0: all ranks then begin before the first operation starts.
     const auto time = m_job ? m_job->StretchCompute(m_endpoint, m_computeTime) : m_computeTime;
     m_exchangeEvent = Simulator::Schedule(time, &ExchangeApplication::BeginExchange, this);
@@ -165,7 +210,7 @@ ExchangeApplication::BeginExchange()
     m_phase = Phase::Exchanging;
     const auto deferred = std::move(m_deferred);
     m_deferred.clear();
-    m_job->OnRankExchanging(m_rank, deferred);
+    m_job->OnRankExchanging(m_rank, m_computedSince, deferred);
 }
 
 void
@@ -175,13 +220,15 @@ ExchangeApplication::Issue(OperationId id,
                            ExchangeApplication& to)
 {
     m_sendTrace(m_rank, id, bytes);
-    m_transport->Send({m_endpoint, to.m_endpoint, operation.stream, bytes, id, &to});
+    m_transport->Send(
+        {m_endpoint, to.m_endpoint, operation.stream, bytes, m_job->MakeTag(id), &to});
 }
 
 void
 ExchangeApplication::OnDelivered(uint64_t tag)
 {
-    if (m_job == nullptr || m_phase == Phase::Stopped)
+    if (m_job == nullptr || m_phase == Phase::Stopped || m_phase == Phase::Crashed ||
+        !m_job->IsCurrent(tag))
     {
         return;
     }
@@ -214,22 +261,23 @@ ExchangeApplication::StartCompute(OperationId operation, const Time& duration)
     Simulator::Schedule(m_busyUntil - now,
                         &ExchangeApplication::FinishCompute,
                         Ptr<ExchangeApplication>(this),
-                        operation);
+                        m_job->MakeTag(operation),
+                        m_life);
 }
 
 void
-ExchangeApplication::FinishCompute(OperationId operation)
+ExchangeApplication::FinishCompute(uint64_t tag, uint32_t life)
 {
-    if (m_job != nullptr && m_phase != Phase::Stopped)
+    if (m_job != nullptr && m_phase != Phase::Stopped && life == m_life && m_job->IsCurrent(tag))
     {
-        m_job->OnOperationDone(operation);
+        m_job->OnOperationDone(static_cast<OperationId>(tag));
     }
 }
 
 void
 ExchangeApplication::OnFailed(uint64_t tag, const std::string& reason)
 {
-    if (m_job != nullptr)
+    if (m_job != nullptr && m_job->IsCurrent(tag))
     {
         m_job->OnTransferFailed(static_cast<OperationId>(tag), reason);
     }

@@ -45,6 +45,18 @@ class ExchangeApplication : public Application, public MessageHandler
     uint32_t GetRank() const;
     bool IsStopped() const;
 
+    /// The host crashes: all that this rank has is lost, until a later iteration begins.
+    void Crash();
+    /// The host is back; the rank waits for an iteration to begin.
+    void Restart();
+    bool IsCrashed() const;
+
+    /// Has been there since the iteration began: it holds its gradient.
+    bool HasBegun() const;
+
+    /// The job abandons a plan: what this rank was about to do for it is not done.
+    void AbandonPlan();
+
     /// The job begins an iteration. This rank computes first, if it has started and contributes.
     void BeginIteration();
 
@@ -66,7 +78,7 @@ class ExchangeApplication : public Application, public MessageHandler
     /// Computes for that long, after what is in hand, and tells the job when the operation is done.
     void StartCompute(OperationId operation, const Time& duration);
 
-    // MessageHandler; the tag is the operation
+    // MessageHandler; tags as JobExecution::MakeTag makes them
     void OnDelivered(uint64_t tag) override;
     void OnFailed(uint64_t tag, const std::string& reason) override;
 
@@ -82,6 +94,7 @@ class ExchangeApplication : public Application, public MessageHandler
         Waiting, //!< for the start time, or for the next iteration
         Computing,
         Exchanging,
+        Crashed,
         Stopped
     };
 
@@ -89,7 +102,7 @@ class ExchangeApplication : public Application, public MessageHandler
     void StopApplication() override;
     void BeginCompute();
     void BeginExchange();
-    void FinishCompute(OperationId operation);
+    void FinishCompute(uint64_t tag, uint32_t life);
 
     JobExecution* m_job{nullptr};
     Ptr<Transport> m_transport;
@@ -97,9 +110,12 @@ class ExchangeApplication : public Application, public MessageHandler
     uint32_t m_endpoint{0};
     Phase m_phase{Phase::Waiting};
     bool m_started{false};
+    bool m_begun{false};
+    uint32_t m_life{0};             //!< crashes so far: reductions of an earlier life never end
     bool m_iterationPending{false}; //!< an iteration began that this rank has not taken up
     std::vector<OperationId> m_deferred;
     EventId m_exchangeEvent;
+    Time m_computedSince;
     Time m_busyUntil;              //!< end of the computing in hand
     Time m_computeTime;            //!< attribute ComputeTime
     double m_reduceSecondsPerByte; //!< attribute ReduceSecondsPerByte

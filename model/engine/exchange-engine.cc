@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -69,7 +70,15 @@ ExchangeEngine::GetTypeId()
                 "A transfer is delivered. Connect before an iteration begins: times are "
                 "kept only while somebody listens.",
                 MakeTraceSourceAccessor(&ExchangeEngine::m_transferTrace),
-                "ns3::gradsync::ExchangeEngine::TransferCallback");
+                "ns3::gradsync::ExchangeEngine::TransferCallback")
+            .AddTraceSource("Compute",
+                            "A rank has computed and begins to exchange.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_computeTrace),
+                            "ns3::gradsync::ExchangeEngine::ComputeCallback")
+            .AddTraceSource("Reaction",
+                            "A job that lost a rank goes on with a plan of the survivors.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_reactionTrace),
+                            "ns3::gradsync::ExchangeEngine::ReactionCallback");
     return tid;
 }
 
@@ -252,9 +261,80 @@ ExchangeEngine::OnTimeout(uint32_t job)
     if (job < m_jobs.size())
     {
         m_jobs[job]->OnTimeout();
-        if (IsSettled())
+    }
+}
+
+void
+ExchangeEngine::OnLost(uint32_t job, uint32_t rank)
+{
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->OnNotice(rank);
+    }
+}
+
+void
+ExchangeEngine::StopIfSettled()
+{
+    if (IsSettled())
+    {
+        Simulator::Stop(); // whatever the network goes on with is nobody's any more
+    }
+}
+
+void
+ExchangeEngine::Abandon(std::span<const Ptr<ExchangeApplication>> receivers)
+{
+    std::set<const MessageHandler*> handlers;
+    for (const auto& receiver : receivers)
+    {
+        handlers.insert(PeekPointer(receiver));
+    }
+    m_transport->Abandon([&handlers](uint32_t /* src */, uint32_t /* dst */, const auto* handler) {
+        return handlers.contains(handler);
+    });
+}
+
+std::span<const ExecutedPlan>
+ExchangeEngine::GetPlans(uint32_t job) const
+{
+    return m_jobs.at(job)->GetPlans();
+}
+
+void
+ExchangeEngine::CrashEndpoint(uint32_t endpoint)
+{
+    // Its peers go on sending until they notice.
+    m_transport->Abandon([endpoint](uint32_t src, uint32_t /* dst */, const auto* /* handler */) {
+        return src == endpoint;
+    });
+    for (const auto& job : m_jobs)
+    {
+        job->OnCrash(endpoint);
+    }
+}
+
+void
+ExchangeEngine::RestartEndpoint(uint32_t endpoint)
+{
+    // It knows nothing of the connections that its peers still hold.
+    m_transport->Abandon([endpoint](uint32_t src, uint32_t dst, const auto* /* handler */) {
+        return src == endpoint || dst == endpoint;
+    });
+    for (const auto& job : m_jobs)
+    {
+        job->OnRestart(endpoint);
+    }
+}
+
+void
+ExchangeEngine::NoticeCrash(uint32_t endpoint)
+{
+    for (const auto& job : m_jobs)
+    {
+        if (const auto rank = job->FindRank(endpoint))
         {
-            Simulator::Stop(); // whatever the network goes on with is nobody's any more
+            job->OnNotice(*rank);
         }
     }
 }
@@ -275,6 +355,18 @@ void
 ExchangeEngine::TraceIteration(const IterationRecord& record)
 {
     m_iterationTrace(record);
+}
+
+void
+ExchangeEngine::TraceReaction(const ReactionRecord& record)
+{
+    m_reactionTrace(record);
+}
+
+void
+ExchangeEngine::TraceCompute(const ComputeRecord& record)
+{
+    m_computeTrace(record);
 }
 
 void

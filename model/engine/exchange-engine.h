@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,22 @@ namespace ns3::gradsync
 class ExchangeApplication;
 class JobExecution;
 
+/**
+ * Makes a plan for the ranks of a job that are left, ascending, numbered from 0 in it.
+ * \param bytes of the gradient that are still to be exchanged; nothing: all of it
+ * \throws std::runtime_error with a text for the user when there is none
+ */
+using SurvivorPlanner = std::function<std::shared_ptr<const Plan>(std::span<const uint32_t> ranks,
+                                                                  std::optional<uint64_t> bytes)>;
+
+/// A plan as a job ran it: of all its ranks, or of those that were left.
+struct ExecutedPlan
+{
+    std::shared_ptr<const Plan> plan;
+    std::vector<uint32_t> ranks; //!< [rank of the plan] -> rank of the job
+    bool isWhole;                //!< of a whole gradient, not of what was missing of one
+};
+
 /// One training job: a plan that is executed once per iteration.
 struct Job
 {
@@ -39,7 +56,8 @@ struct Job
     /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in
     /// seconds; 0: free.
     double reduceSecondsPerByte{0.0};
-    Time timeout; //!< an iteration that takes longer has failed; 0: no limit
+    Time timeout;                  //!< an iteration that takes longer has failed; 0: no limit
+    SurvivorPlanner planSurvivors; //!< empty: a job that loses a rank has failed
 };
 
 /// Why a run could not be finished.
@@ -63,6 +81,7 @@ struct IterationRecord
     Time compress;      //!< compression of the rank that has the most of it
     Time decompress;    //!< likewise
     Time network;       //!< at least one transfer was on its way; 0 when not compressed
+    uint32_t plan{0};   //!< index of the plan that ended it, see ExchangeEngine::GetPlans
 };
 
 /// A transfer as the trace source reports it.
@@ -71,8 +90,31 @@ struct TransferRecord
     uint32_t job;
     uint32_t iteration;
     OperationId operation;
-    Time start; //!< handed to the transport
-    Time end;   //!< delivered (before the receiver's reduce time)
+    uint32_t plan; //!< index of its plan, see ExchangeEngine::GetPlans
+    Time start;    //!< handed to the transport
+    Time end;      //!< delivered (before the receiver's reduce time)
+};
+
+/// A computation of a rank before its exchange, as the trace source reports it.
+struct ComputeRecord
+{
+    uint32_t job;
+    uint32_t iteration;
+    uint32_t rank;
+    Time start;
+    Time end;
+};
+
+/// A job goes on without a rank, as the trace source reports it.
+struct ReactionRecord
+{
+    Time time;
+    uint32_t job;
+    uint32_t iteration;
+    uint32_t plan;      //!< that is abandoned
+    uint32_t rank;      //!< that is lost
+    uint32_t survivors; //!< ranks that go on
+    uint64_t bytes;     //!< of the gradient that are exchanged anew
 };
 
 /**
@@ -113,6 +155,18 @@ class ExchangeEngine : public Object
      */
     void SetSlowdown(uint32_t endpoint, std::function<double()> factor);
 
+    /// The plans that a job has run: first that of all its ranks, then those of survivors.
+    std::span<const ExecutedPlan> GetPlans(uint32_t job) const;
+
+    /*
+     * A host crashes: its ranks lose all they have, its connections end. Jobs learn of it by
+     * NoticeCrash and then go on with the survivors, or fail (Job::planSurvivors). A rank that is
+     * back takes part from its job's next iteration on.
+     */
+    void CrashEndpoint(uint32_t endpoint);
+    void RestartEndpoint(uint32_t endpoint);
+    void NoticeCrash(uint32_t endpoint);
+
     /// True when every iteration of every job is done.
     bool IsFinished() const;
 
@@ -129,6 +183,8 @@ class ExchangeEngine : public Object
     /// Signatures of the trace sources.
     using IterationCallback = void (*)(const IterationRecord& record);
     using TransferCallback = void (*)(const TransferRecord& record);
+    using ComputeCallback = void (*)(const ComputeRecord& record);
+    using ReactionCallback = void (*)(const ReactionRecord& record);
 
   protected:
     void DoDispose() override;
@@ -140,11 +196,17 @@ class ExchangeEngine : public Object
     // Called by the executions of the jobs.
     void StartReady(uint32_t job);
     void OnTimeout(uint32_t job);
+    void OnLost(uint32_t job, uint32_t rank);
+    void StopIfSettled();
+    /// Forgets the messages of these applications that are under way.
+    void Abandon(std::span<const Ptr<ExchangeApplication>> receivers);
     Time StretchCompute(uint32_t endpoint, const Time& duration);
     void AddDelivered(uint64_t bytes);
     bool IsTransferTraced() const;
     void TraceIteration(const IterationRecord& record);
     void TraceTransfer(const TransferRecord& record);
+    void TraceReaction(const ReactionRecord& record);
+    void TraceCompute(const ComputeRecord& record);
 
     Ptr<Transport> m_transport;
     std::vector<std::unique_ptr<JobExecution>> m_jobs;
@@ -154,6 +216,8 @@ class ExchangeEngine : public Object
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"
+    TracedCallback<const ReactionRecord&> m_reactionTrace;   //!< trace source "Reaction"
+    TracedCallback<const ComputeRecord&> m_computeTrace;     //!< trace source "Compute"
 };
 
 } // namespace ns3::gradsync

@@ -7,17 +7,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
+#include <utility>
 
 namespace ns3::gradsync
 {
 
 NS_LOG_COMPONENT_DEFINE("GradsyncJobExecution");
-
-namespace
-{
-constexpr uint32_t DONE = UINT32_MAX;
-constexpr uint32_t STARTED = UINT32_MAX - 1;
-} // namespace
 
 JobExecution::JobExecution(ExchangeEngine& engine,
                            uint32_t index,
@@ -29,10 +25,11 @@ JobExecution::JobExecution(ExchangeEngine& engine,
       m_applications(std::move(applications)),
       m_finished(m_job.iterations == 0)
 {
-    if (m_job.plan->IsCompressed())
-    {
-        SumComputeTimes();
-    }
+    std::vector<uint32_t> ranks(m_job.plan->GetRankCount());
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    m_planOf.emplace(ranks, 0);
+    m_plans.push_back({m_job.plan, std::move(ranks), true});
+    UsePlan(0);
 }
 
 JobExecution::~JobExecution()
@@ -75,6 +72,12 @@ JobExecution::IsFinished() const
     return m_finished;
 }
 
+std::span<const ExecutedPlan>
+JobExecution::GetPlans() const
+{
+    return m_plans;
+}
+
 bool
 JobExecution::HasFailed() const
 {
@@ -84,7 +87,7 @@ JobExecution::HasFailed() const
 bool
 JobExecution::IsReduce(OperationId id) const
 {
-    return m_job.plan->GetOperations()[id].kind == OperationKind::TransferReduce;
+    return m_plan->GetOperations()[id].kind == OperationKind::TransferReduce;
 }
 
 Time
@@ -96,15 +99,15 @@ JobExecution::StretchCompute(uint32_t endpoint, const Time& duration)
 void
 JobExecution::SumComputeTimes()
 {
-    std::vector<uint64_t> encode(m_job.plan->GetRankCount(), 0);
+    std::vector<uint64_t> encode(m_plan->GetRankCount(), 0);
     std::vector<uint64_t> decode(encode.size(), 0);
-    const auto operations = m_job.plan->GetOperations();
+    const auto operations = m_plan->GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
         if (operations[id].IsCompute())
         {
             auto& sums = operations[id].kind == OperationKind::Encode ? encode : decode;
-            sums[operations[id].src] += m_job.plan->GetComputePicoseconds(id);
+            sums[operations[id].src] += m_plan->GetComputePicoseconds(id);
         }
     }
     m_compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));
@@ -114,7 +117,7 @@ JobExecution::SumComputeTimes()
 void
 JobExecution::CountInFlight(int change)
 {
-    if (!m_job.plan->IsCompressed())
+    if (!m_plan->IsCompressed())
     {
         return;
     }
@@ -132,7 +135,7 @@ JobExecution::CountInFlight(int change)
 void
 JobExecution::OnRankStarted()
 {
-    if (!m_running && !m_finished)
+    if (!m_running && !m_finished && !m_failure)
     {
         BeginIteration();
     }
@@ -142,39 +145,59 @@ void
 JobExecution::BeginIteration()
 {
     NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
+    m_lost.clear();
+    AbandonPlans();
+    if (!ChoosePlan())
+    {
+        return;
+    }
     m_running = true;
     m_doneCount = 0;
     m_workersExchanging = 0;
     m_inFlight = 0;
-    m_record = {m_index, m_iteration, Simulator::Now(), {}, {}, m_compress, m_decompress, {}};
+    m_record = {};
+    m_record.job = m_index;
+    m_record.iteration = m_iteration;
+    m_record.start = Simulator::Now();
+    m_record.exchangeStart = TimeStep(-1); // not yet
+    m_record.compress = m_compress;
+    m_record.decompress = m_decompress;
+    m_record.plan = m_planIndex;
     if (m_job.timeout.IsStrictlyPositive())
     {
         m_timeoutEvent =
             Simulator::Schedule(m_job.timeout, &ExchangeEngine::OnTimeout, &m_engine, m_index);
     }
-    const auto counts = m_job.plan->GetPredecessorCounts();
+    const auto counts = m_plan->GetPredecessorCounts();
     m_waiting.assign(counts.begin(), counts.end());
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
-    const auto operations = m_job.plan->GetOperations();
+    const auto operations = m_plan->GetOperations();
     for (OperationId id = 0; id < m_waiting.size(); ++id)
     {
         if (m_waiting[id] == 0)
         {
-            m_applications[operations[id].src]->Defer(id);
+            m_members[operations[id].src]->Defer(id);
         }
     }
-    for (const auto& application : m_applications)
+    for (auto* member : m_members)
     {
-        application->BeginIteration();
+        member->BeginIteration();
     }
 }
 
 void
-JobExecution::OnRankExchanging(uint32_t rank, std::span<const OperationId> deferred)
+JobExecution::OnRankExchanging(uint32_t rank,
+                               const Time& computedSince,
+                               std::span<const OperationId> deferred)
 {
-    if (rank < m_job.plan->GetWorkerCount() && m_workersExchanging++ == 0)
+    m_engine.TraceCompute({m_index, m_iteration, rank, computedSince, Simulator::Now()});
+    if (rank < m_job.plan->GetWorkerCount())
     {
-        m_record.exchangeStart = Simulator::Now();
+        ++m_workersExchanging;
+        if (m_record.exchangeStart < m_record.start)
+        {
+            m_record.exchangeStart = Simulator::Now();
+        }
     }
     for (const auto id : deferred)
     {
@@ -186,8 +209,8 @@ JobExecution::OnRankExchanging(uint32_t rank, std::span<const OperationId> defer
 void
 JobExecution::MakeReady(OperationId id)
 {
-    const auto& operation = m_job.plan->GetOperations()[id];
-    auto& application = *m_applications[operation.src];
+    const auto& operation = m_plan->GetOperations()[id];
+    auto& application = *m_members[operation.src];
     if (!application.IsExchanging())
     {
         application.Defer(id);
@@ -195,13 +218,13 @@ JobExecution::MakeReady(OperationId id)
     }
     if (operation.IsCompute())
     {
-        application.StartCompute(id, PicoSeconds(m_job.plan->GetComputePicoseconds(id)));
+        application.StartCompute(id, PicoSeconds(m_plan->GetComputePicoseconds(id)));
         return;
     }
     if (!operation.IsTransfer())
     {
         // Copies within a rank take no time, as those of transfers do.
-        const auto bytes = IsReduce(id) ? m_job.plan->GetBytes(id) : 0;
+        const auto bytes = IsReduce(id) ? m_plan->GetBytes(id) : 0;
         if (!application.StartReduce(id, bytes))
         {
             MarkDone(id);
@@ -235,7 +258,7 @@ JobExecution::MarkDone(OperationId id)
         m_done.pop_back();
         m_waiting[done] = DONE;
         ++m_doneCount;
-        for (const auto successor : m_job.plan->GetSuccessors(done))
+        for (const auto successor : m_plan->GetSuccessors(done))
         {
             if (--m_waiting[successor] == 0)
             {
@@ -258,8 +281,8 @@ JobExecution::StartReady()
         {
             break;
         }
-        const auto& operation = m_job.plan->GetOperations()[id];
-        auto& application = *m_applications[operation.src];
+        const auto& operation = m_plan->GetOperations()[id];
+        auto& application = *m_members[operation.src];
         if (application.IsStopped())
         {
             continue;
@@ -270,7 +293,7 @@ JobExecution::StartReady()
             m_sentAt[id] = Simulator::Now();
         }
         CountInFlight(1);
-        application.Issue(id, operation, m_job.plan->GetBytes(id), *m_applications[operation.dst]);
+        application.Issue(id, operation, m_plan->GetBytes(id), *m_members[operation.dst]);
     }
     m_starting.clear();
 }
@@ -278,12 +301,13 @@ JobExecution::StartReady()
 uint64_t
 JobExecution::OnTransferDelivered(OperationId id)
 {
-    const auto bytes = m_job.plan->GetBytes(id);
+    const auto bytes = m_plan->GetBytes(id);
     CountInFlight(-1);
     m_engine.AddDelivered(bytes);
     if (!m_sentAt.empty())
     {
-        m_engine.TraceTransfer({m_index, m_iteration, id, m_sentAt[id], Simulator::Now()});
+        m_engine.TraceTransfer(
+            {m_index, m_iteration, id, m_planIndex, m_sentAt[id], Simulator::Now()});
     }
     return bytes;
 }
@@ -299,7 +323,7 @@ void
 JobExecution::FinishIterationIfDone()
 {
     if (!m_running || m_failure || m_doneCount < m_waiting.size() ||
-        m_workersExchanging < m_job.plan->GetWorkerCount())
+        m_workersExchanging < m_plan->GetWorkerCount())
     {
         return;
     }
@@ -318,23 +342,39 @@ JobExecution::FinishIterationIfDone()
 void
 JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
 {
-    if (!m_failure)
+    // A peer that has crashed is found out by its silence.
+    const auto& operation = m_plan->GetOperations()[id];
+    for (const auto* peer : {m_members[operation.src], m_members[operation.dst]})
+    {
+        if (m_job.planSurvivors && !peer->HasBegun())
+        {
+            // Not at once: the transport is about to tell of other transfers.
+            Simulator::ScheduleNow(&ExchangeEngine::OnLost,
+                                   Ptr<ExchangeEngine>(&m_engine),
+                                   m_index,
+                                   peer->GetRank());
+            return;
+        }
+    }
+    Fail(fmt::format("{}: {}", DescribeOperation(*m_plan, id), reason));
+}
+
+void
+JobExecution::Fail(std::string cause)
+{
+    if (!m_failure && !m_finished)
     {
         CancelTimeout();
-        m_failure = fmt::format("{}: {}", DescribeOperation(*m_job.plan, id), reason);
+        m_failure = std::move(cause);
         NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
+        m_engine.StopIfSettled();
     }
 }
 
 void
 JobExecution::OnTimeout()
 {
-    if (!m_failure)
-    {
-        m_failure =
-            fmt::format("timed out, not done {} s after it began", m_job.timeout.ToDouble(Time::S));
-        NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
-    }
+    Fail(fmt::format("timed out, not done {} s after it began", m_job.timeout.ToDouble(Time::S)));
 }
 
 ExchangeFailure
@@ -342,7 +382,7 @@ JobExecution::DescribeFailure() const
 {
     ExchangeFailure failure{"", m_index, m_iteration, {}};
     std::vector<OperationId> inNetwork;
-    for (OperationId id = 0; id < m_job.plan->GetOperations().size(); ++id)
+    for (OperationId id = 0; id < m_plan->GetOperations().size(); ++id)
     {
         // Nothing is known of an iteration that did not begin: all of it is missing.
         if (!m_running || m_waiting[id] != DONE)
@@ -355,7 +395,7 @@ JobExecution::DescribeFailure() const
         }
     }
     failure.reason =
-        FormatFailure(*m_job.plan,
+        FormatFailure(*m_plan,
                       {m_job.name, m_iteration, GetFailureCause(), failure.unfinished, inNetwork});
     return failure;
 }

@@ -6,7 +6,9 @@
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-engine.h"
 
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,10 +39,26 @@ class JobExecution
     /// Of a job that is not finished.
     ExchangeFailure DescribeFailure() const;
     bool HasFailed() const;
+    std::span<const ExecutedPlan> GetPlans() const;
+
+    /// Of a message: the operation, and in the upper half how many plans were abandoned before.
+    uint64_t MakeTag(OperationId id) const
+    {
+        return uint64_t{m_attempt} << 32 | id;
+    }
+
+    /// False for what an abandoned plan left behind.
+    bool IsCurrent(uint64_t tag) const
+    {
+        return tag >> 32 == m_attempt;
+    }
 
     // Called by the applications.
     void OnRankStarted();
-    void OnRankExchanging(uint32_t rank, std::span<const OperationId> deferred);
+    /// \param computedSince when its computation began
+    void OnRankExchanging(uint32_t rank,
+                          const Time& computedSince,
+                          std::span<const OperationId> deferred);
     /// \returns the bytes of the transfer
     uint64_t OnTransferDelivered(OperationId id);
     void OnOperationDone(OperationId id);
@@ -55,12 +73,40 @@ class JobExecution
     /// The iteration took too long. Called by the engine.
     void OnTimeout();
 
+    // What happens to hosts. Called by the engine.
+    std::optional<uint32_t> FindRank(uint32_t endpoint) const;
+    void OnCrash(uint32_t endpoint);
+    void OnRestart(uint32_t endpoint);
+    /// The job learns that a rank has crashed.
+    void OnNotice(uint32_t rank);
+
   private:
     void BeginIteration();
     void FinishIterationIfDone();
     void MakeReady(OperationId id);
     void MarkDone(OperationId id);
     std::string GetFailureCause() const;
+    void Fail(std::string cause);
+
+    static constexpr uint32_t DONE = UINT32_MAX;
+    static constexpr uint32_t STARTED = UINT32_MAX - 1;
+
+    bool IsDone(OperationId id) const
+    {
+        return m_waiting[id] == DONE;
+    }
+
+    // The part of plans and survivors: job-survivors.cc.
+    bool ChoosePlan();
+    void UsePlan(uint32_t index);
+    uint32_t FindWholePlan(const std::vector<uint32_t>& ranks);
+    uint32_t AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
+    void AbandonPlans();
+    void GoOnWithout(uint32_t rank);
+    void Restart(uint32_t plan);
+    std::vector<uint32_t> FindSurvivors() const;
+    std::vector<bool> FindMissingChunks() const;
+    uint64_t CountBytes(const std::vector<bool>& missing) const;
     void CancelTimeout();
     void SumComputeTimes();
     void CountInFlight(int change);
@@ -68,7 +114,16 @@ class JobExecution
     ExchangeEngine& m_engine;
     uint32_t m_index;
     Job m_job;
-    std::vector<Ptr<ExchangeApplication>> m_applications;
+    std::vector<Ptr<ExchangeApplication>> m_applications; //!< [rank]
+    std::vector<ExecutedPlan> m_plans;
+    std::map<std::vector<uint32_t>, uint32_t>
+        m_planOf; //!< ranks -> their plan for all of a gradient
+    uint32_t m_planIndex{0};
+    const Plan* m_plan;                          //!< the one in use
+    std::vector<ExchangeApplication*> m_members; //!< [rank of the plan in use]
+    uint32_t m_attempt{0};                       //!< plans abandoned so far
+    std::set<uint32_t> m_down;                   //!< ranks that are known to be down
+    std::set<uint32_t> m_lost; //!< ranks that this iteration is known to have lost
     /// [operation] -> predecessors not done, or one of the two marks STARTED and DONE.
     std::vector<uint32_t> m_waiting;
     std::vector<Time> m_sentAt; //!< [operation]; empty when nobody traces transfers

@@ -11,8 +11,10 @@ Recorder::Recorder(const Ptr<ExchangeEngine>& engine, Detail detail)
       m_detail(detail)
 {
     m_engine->TraceConnectWithoutContext("Iteration", MakeCallback(&Recorder::OnIteration, this));
+    m_engine->TraceConnectWithoutContext("Reaction", MakeCallback(&Recorder::OnReaction, this));
     if (m_detail == Detail::Transfers)
     {
+        m_engine->TraceConnectWithoutContext("Compute", MakeCallback(&Recorder::OnCompute, this));
         m_engine->TraceConnectWithoutContext("Transfer", MakeCallback(&Recorder::OnTransfer, this));
     }
 }
@@ -21,8 +23,11 @@ Recorder::~Recorder()
 {
     m_engine->TraceDisconnectWithoutContext("Iteration",
                                             MakeCallback(&Recorder::OnIteration, this));
+    m_engine->TraceDisconnectWithoutContext("Reaction", MakeCallback(&Recorder::OnReaction, this));
     if (m_detail == Detail::Transfers)
     {
+        m_engine->TraceDisconnectWithoutContext("Compute",
+                                                MakeCallback(&Recorder::OnCompute, this));
         m_engine->TraceDisconnectWithoutContext("Transfer",
                                                 MakeCallback(&Recorder::OnTransfer, this));
     }
@@ -38,6 +43,30 @@ std::span<const TransferRecord>
 Recorder::GetTransfers() const
 {
     return m_transfers;
+}
+
+std::span<const ReactionRecord>
+Recorder::GetReactions() const
+{
+    return m_reactions;
+}
+
+std::span<const ComputeRecord>
+Recorder::GetComputations() const
+{
+    return m_computations;
+}
+
+void
+Recorder::OnCompute(const ComputeRecord& record)
+{
+    m_computations.push_back(record);
+}
+
+void
+Recorder::OnReaction(const ReactionRecord& record)
+{
+    m_reactions.push_back(record);
 }
 
 void

@@ -33,15 +33,22 @@ class Recorder
     std::span<const IterationRecord> GetIterations() const;
     /// In order of delivery.
     std::span<const TransferRecord> GetTransfers() const;
+    std::span<const ReactionRecord> GetReactions() const;
+    /// Empty without transfers.
+    std::span<const ComputeRecord> GetComputations() const;
 
   private:
     void OnIteration(const IterationRecord& record);
     void OnTransfer(const TransferRecord& record);
+    void OnReaction(const ReactionRecord& record);
+    void OnCompute(const ComputeRecord& record);
 
     Ptr<ExchangeEngine> m_engine;
     Detail m_detail;
     std::vector<IterationRecord> m_iterations;
     std::vector<TransferRecord> m_transfers;
+    std::vector<ReactionRecord> m_reactions;
+    std::vector<ComputeRecord> m_computations;
 };
 
 } // namespace ns3::gradsync

@@ -200,6 +200,12 @@ FaultInjector::Do(const Entry& entry)
         case Step::Include:
             m_condition->Include(fault, target);
             break;
+        case Step::Notice:
+            if (m_engine)
+            {
+                m_engine->NoticeCrash(target);
+            }
+            break;
         case Step::Begin:
             break;
         }
@@ -225,6 +231,10 @@ FaultInjector::Hold(uint32_t fault, uint32_t target, bool begins)
     if (spec.kind == FaultKind::Straggler)
     {
         UpdateSlowdown(target);
+    }
+    else if (spec.kind == FaultKind::HostCrash)
+    {
+        UpdateCrash(target, begins);
     }
     m_faultTrace({Simulator::Now(), fault, spec.kind, target, begins});
 }
@@ -274,6 +284,10 @@ FaultInjector::Schedule(uint32_t index, const std::vector<uint32_t>& targets, co
     {
         Add(now + duration, {index, Step::End, targets, 0});
     }
+    if (fault.kind == FaultKind::HostCrash)
+    {
+        Add(now + fault.detectionDelay, {index, Step::Notice, targets, 0});
+    }
     if (ChangesRoutes(fault.kind))
     {
         Add(now + fault.detectionDelay, {index, Step::Exclude, targets, 0});
@@ -316,6 +330,24 @@ FaultInjector::UpdateSlowdown(uint32_t endpoint)
         }
         return factor;
     });
+}
+
+void
+FaultInjector::UpdateCrash(uint32_t endpoint, bool begins)
+{
+    if (!m_engine)
+    {
+        return;
+    }
+    auto& crashes = m_crashes[endpoint];
+    if (begins && crashes++ == 0)
+    {
+        m_engine->CrashEndpoint(endpoint);
+    }
+    else if (!begins && --crashes == 0)
+    {
+        m_engine->RestartEndpoint(endpoint);
+    }
 }
 
 void

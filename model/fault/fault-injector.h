@@ -72,7 +72,8 @@ class FaultInjector : public Object
         Include,
         End,
         Begin,
-        Exclude
+        Exclude,
+        Notice
     };
 
     struct Entry
@@ -97,6 +98,7 @@ class FaultInjector : public Object
     void Schedule(uint32_t fault, const std::vector<uint32_t>& targets, const Time& duration);
     void Hold(uint32_t fault, uint32_t target, bool begins);
     void UpdateSlowdown(uint32_t endpoint);
+    void UpdateCrash(uint32_t endpoint, bool begins);
     void OnIteration(const IterationRecord& record);
     void Finish();
     std::vector<uint32_t> Draw(uint32_t fault);
@@ -109,6 +111,7 @@ class FaultInjector : public Object
     std::map<std::pair<Time, Step>, std::vector<Entry>> m_timeline;
     std::shared_ptr<const Topology> m_topology;
     std::unique_ptr<NetworkCondition> m_condition;
+    std::map<uint32_t, uint32_t> m_crashes; //!< endpoint -> crashes of it that hold now
     Ptr<ExchangeEngine> m_engine;
     EventId m_event;
     TracedCallback<const FaultRecord&> m_faultTrace; //!< trace source "Fault"

@@ -13,6 +13,8 @@ ToString(FaultKind kind)
         return "host-pause-send";
     case FaultKind::HostPause:
         return "host-pause";
+    case FaultKind::HostCrash:
+        return "host-crash";
     case FaultKind::Straggler:
         return "straggler";
     case FaultKind::LinkDown:
@@ -34,6 +36,7 @@ GetTarget(FaultKind kind)
     {
     case FaultKind::HostPauseSend:
     case FaultKind::HostPause:
+    case FaultKind::HostCrash:
     case FaultKind::Straggler:
         return FaultTarget::Endpoint;
     case FaultKind::LinkDown:

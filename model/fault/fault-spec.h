@@ -18,6 +18,7 @@ enum class FaultKind : uint8_t
 {
     HostPauseSend, //!< a host sends no message data; it receives and acknowledges
     HostPause,     //!< a host neither sends nor receives
+    HostCrash,     //!< a host is gone with all it has, and is back without it
     Straggler,     //!< a host computes more slowly
     LinkDown,
     LinkDegraded, //!< in rate, delay or loss
@@ -48,14 +49,16 @@ struct FaultSpec
     std::vector<uint32_t> pool; //!< indices as GetTarget says; distinct
     uint32_t random{0}; //!< so many of the pool are drawn anew for each occurrence; 0: all of it
     Time start;
-    Time duration;       //!< 0: to the end of the run
-    Time every;          //!< 0: once
-    uint64_t count{0};   //!< occurrences; 0: no end, or one if `every` is 0
-    Time meanUp;         //!< see below; 0: the times above hold
-    Time meanRepair;     //!< 0: what fails stays so
-    LinkState degraded;  //!< of LinkDegraded: rateShare, extraDelay and loss; of Flood: floodRate
-    Slowdown slowdown;   //!< of Straggler
-    Time detectionDelay; //!< from a link's end or return to the routes that respect it
+    Time duration;      //!< 0: to the end of the run
+    Time every;         //!< 0: once
+    uint64_t count{0};  //!< occurrences; 0: no end, or one if `every` is 0
+    Time meanUp;        //!< see below; 0: the times above hold
+    Time meanRepair;    //!< 0: what fails stays so
+    LinkState degraded; //!< of LinkDegraded: rateShare, extraDelay and loss; of Flood: floodRate
+    Slowdown slowdown;  //!< of Straggler
+    /// From a link's end or return to the routes that respect it; from a crash to when jobs learn
+    /// of it
+    Time detectionDelay;
 };
 
 } // namespace ns3::gradsync

@@ -37,7 +37,9 @@ NetworkCondition::Change(const FaultSpec& fault, uint32_t target, bool begins)
     {
         auto& endpoint = m_endpoints[target];
         endpoint.silences += fault.kind == FaultKind::Straggler ? 0 : step;
-        endpoint.deafnesses += fault.kind == FaultKind::HostPause ? step : 0;
+        const bool isDeaf =
+            fault.kind == FaultKind::HostPause || fault.kind == FaultKind::HostCrash;
+        endpoint.deafnesses += isDeaf ? step : 0;
         m_changedEndpoints.insert(target);
         return;
     }

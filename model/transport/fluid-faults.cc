@@ -65,6 +65,47 @@ FluidTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
 }
 
 void
+FluidTransport::Abandon(const MessageFilter& isMeant)
+{
+    Advance();
+    for (uint32_t index = 0; index < m_connections.size(); ++index)
+    {
+        if (IsMeant(m_connections[index], isMeant))
+        {
+            Close(index);
+        }
+    }
+    RequestAllocation();
+}
+
+bool
+FluidTransport::IsMeant(const Connection& connection, const MessageFilter& isMeant) const
+{
+    const auto& pair = m_pairs[connection.pair];
+    for (auto index = connection.head; index != NONE; index = m_messages[index].next)
+    {
+        if (!isMeant(pair.src, pair.dst, m_messages[index].handler))
+        {
+            return false;
+        }
+    }
+    return connection.head != NONE;
+}
+
+void
+FluidTransport::Close(uint32_t index)
+{
+    auto& connection = m_connections[index];
+    auto& heap = m_pairs[connection.pair].heap;
+    std::erase_if(heap, [index](const Service& service) { return service.connection == index; });
+    std::make_heap(heap.begin(), heap.end());
+    m_messages[connection.tail].next = m_freeMessage;
+    m_freeMessage = connection.head;
+    connection.head = NONE;
+    Touch(connection.pair);
+}
+
+void
 FluidTransport::RequestFaultUpdate()
 {
     // Once for all that faults change at this instant.

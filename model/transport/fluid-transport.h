@@ -46,6 +46,7 @@ class FluidTransport : public Transport
     void SetLinkState(LinkId link, const LinkState& state) override;
     void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
     void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
+    void Abandon(const MessageFilter& isMeant) override;
 
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
@@ -134,6 +135,8 @@ class FluidTransport : public Transport
     void Fail(Message message);
     std::vector<MaxMinAllocator::Use> GetUses(uint32_t src, uint32_t dst) const;
     void RequestFaultUpdate();
+    bool IsMeant(const Connection& connection, const MessageFilter& isMeant) const;
+    void Close(uint32_t connection);
     void UpdateBlocked();
     bool IsBlocked(uint32_t pair) const;
     std::span<const uint32_t> SelectFlowing();

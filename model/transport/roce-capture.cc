@@ -88,6 +88,10 @@ RoceCapture::Describe(const File& file, const FabricPacket& packet)
 void
 RoceCapture::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start)
 {
+    if (packet.kind == PacketKind::Flood)
+    {
+        return; // foreign: nothing is known of its headers
+    }
     auto& entry = m_files.at(portIndex);
     const auto frame = MakeRoceFrame(packet, Describe(entry, packet));
     const auto nanoseconds = TimeStep(start).GetNanoSeconds();

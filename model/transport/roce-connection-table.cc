@@ -3,6 +3,8 @@
 
 #include "ns3/hash.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -48,6 +50,21 @@ RoceConnectionTable::Open(const RoceConnection& connection)
         entry->second = &queuePair;
     }
     return {*entry->second, isNew};
+}
+
+std::vector<RoceQueuePair*>
+RoceConnectionTable::ListOpen() const
+{
+    std::vector<RoceQueuePair*> open;
+    open.reserve(m_open.size());
+    for (const auto& [connection, queuePair] : m_open)
+    {
+        open.push_back(queuePair);
+    }
+    std::sort(open.begin(), open.end(), [](const auto* first, const auto* second) {
+        return first->index < second->index;
+    });
+    return open;
 }
 
 void

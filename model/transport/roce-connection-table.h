@@ -51,6 +51,9 @@ class RoceConnectionTable
         return queuePair->generation == generation ? queuePair : nullptr;
     }
 
+    /// The open connections, in the order of their indices.
+    std::vector<RoceQueuePair*> ListOpen() const;
+
   private:
     struct Hash
     {
@@ -62,7 +65,7 @@ class RoceConnectionTable
 
     RoceQueuePair& TakeUnused();
 
-    std::unordered_map<RoceConnection, RoceQueuePair*, Hash> m_open; //!< never iterated
+    std::unordered_map<RoceConnection, RoceQueuePair*, Hash> m_open; //!< its order reaches nothing
     std::vector<RoceQueuePair*> m_byIndex;
     ObjectPool<RoceQueuePair> m_pool;
     RoceQueuePair* m_unused{nullptr};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -174,6 +175,34 @@ RoceNic::Forget(RoceQueuePair& queuePair)
         Unlink(queuePair);
         queuePair.isOutstanding = false;
     }
+}
+
+void
+RoceNic::Remove(RoceQueuePair& queuePair)
+{
+    Forget(queuePair);
+    if (!std::exchange(queuePair.isReady, false))
+    {
+        return;
+    }
+    const auto isMeant = [&queuePair](const Paced& paced) { return paced.queuePair == &queuePair; };
+    if (std::erase_if(m_paced, isMeant) > 0)
+    {
+        std::make_heap(m_paced.begin(), m_paced.end(), std::greater<>());
+        return;
+    }
+    auto* earlier = m_firstReady;
+    if (earlier == &queuePair)
+    {
+        m_firstReady = queuePair.nextReady;
+        return;
+    }
+    while (earlier->nextReady != &queuePair)
+    {
+        earlier = earlier->nextReady;
+    }
+    earlier->nextReady = queuePair.nextReady;
+    m_lastReady = m_lastReady == &queuePair ? earlier : m_lastReady;
 }
 
 void

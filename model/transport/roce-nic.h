@@ -57,6 +57,10 @@ class RoceNic final : public PacketSource
     /// still, and begin anew when it sends again.
     void SetSilent(bool silent, TimeStepCount now);
 
+    /// The queue pair goes to another NIC, in whatever list of this one it stands. Linear in those
+    /// that want to send.
+    void Remove(RoceQueuePair& queuePair);
+
     /// The queue pair has nothing unacknowledged any more.
     void Forget(RoceQueuePair& queuePair);
 

@@ -28,6 +28,7 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     if (psn < queuePair.highestPsn)
     {
         ++m_retransmittedPackets;
+        m_retransmittedBytes += payload;
     }
     else
     {

@@ -335,24 +335,6 @@ RoceTransport::Send(const Message& message)
 }
 
 void
-RoceTransport::SetLinkState(LinkId link, const LinkState& state)
-{
-    m_fabric->SetLinkState(link, state);
-}
-
-void
-RoceTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
-{
-    m_fabric->SetEndpointState(endpoint, state);
-    const auto now = Simulator::Now().GetTimeStep();
-    const auto node = m_topology->GetEndpoints()[endpoint];
-    for (size_t port = 0; port < m_topology->GetPorts(node).size(); ++port)
-    {
-        m_nics[endpoint][port].SetSilent(!state.sends, now);
-    }
-}
-
-void
 RoceTransport::Capture(LinkId link, const std::string& folder)
 {
     if (!m_capture)
@@ -370,12 +352,6 @@ RoceTransport::CloseCaptures()
     {
         m_capture->Close();
     }
-}
-
-void
-RoceTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
-{
-    m_fabric->SetRoutes(std::move(routes));
 }
 
 std::vector<LinkStatistics>
@@ -413,6 +389,7 @@ RoceTransport::GetStatistics() const
     total.droppedPackets += m_fabric->GetLostPackets();
     total.goodputBytes = m_goodputBytes;
     total.retransmittedPackets = m_retransmittedPackets;
+    total.retransmittedBytes = m_retransmittedBytes;
     return total;
 }
 

@@ -49,6 +49,7 @@ class RoceTransport : public Transport, private PacketSink
     void SetLinkState(LinkId link, const LinkState& state) override;
     void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
     void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
+    void Abandon(const MessageFilter& isMeant) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
 
@@ -129,6 +130,10 @@ class RoceTransport : public Transport, private PacketSink
     void Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start);
     RoceQueuePair& Open(const RoceConnection& connection);
     void Close(RoceQueuePair& queuePair);
+    /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
+    void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);
+    static bool IsMeant(const RoceQueuePair& queuePair, const MessageFilter& isMeant);
+    void GiveMessages(RoceQueuePair& queuePair);
     RoceNic& GetNic(const RoceQueuePair& queuePair);
 
     uint32_t m_mtuBytes;
@@ -156,6 +161,7 @@ class RoceTransport : public Transport, private PacketSink
     ObjectPool<RoceMessage> m_messages;
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
+    uint64_t m_retransmittedBytes{0};
     TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace;    //!< trace source "Recovery"
     TracedCallback<uint64_t, uint64_t, uint32_t> m_payloadTrace; //!< trace source "Payload"
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/tcp-network.h"
 
+#include "ns3/channel.h"
 #include "ns3/cobalt-queue-disc.h"
 #include "ns3/double.h"
 #include "ns3/error-model.h"
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace ns3::gradsync
@@ -36,6 +38,8 @@ namespace
 constexpr uint32_t DATA_HEADERS = 54;
 /// PPP, IPv4 and the largest TCP header: no packet without data is larger.
 constexpr uint32_t LARGEST_HEADERS = 82;
+constexpr int64_t FAULT_STREAM = 1
+                                 << 20; //!< random number streams of faulty links, one a direction
 
 /// Bytes behind the headers of a packet, as a point-to-point device sends it.
 uint32_t
@@ -184,6 +188,7 @@ TcpNetwork::AddLink(LinkId id, const TcpNetworkOptions& options)
         auto& probe = m_probes.emplace_back(
             std::make_unique<PortProbe>(m_statistics[index], m_dataPacketHops));
         const auto device = DynamicCast<PointToPointNetDevice>(devices.Get(end));
+        m_devices.push_back(device);
         AddInterface(ends[end], device);
         AddPort(index, ends[end], device, options);
         if (options.lossRate > 0.0)
@@ -192,11 +197,11 @@ TcpNetwork::AddLink(LinkId id, const TcpNetworkOptions& options)
             loss->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
             loss->SetRate(options.lossRate);
             m_nextStream += loss->AssignStreams(m_nextStream);
-            const auto far = devices.Get(1 - end);
-            far->SetAttribute("ReceiveErrorModel", PointerValue(loss));
-            far->TraceConnectWithoutContext("PhyRxDrop",
-                                            MakeCallback(&PortProbe::OnPacketDrop, probe.get()));
+            devices.Get(1 - end)->SetAttribute("ReceiveErrorModel", PointerValue(loss));
         }
+        devices.Get(1 - end)->TraceConnectWithoutContext(
+            "PhyRxDrop",
+            MakeCallback(&PortProbe::OnPacketDrop, probe.get()));
     }
 }
 
@@ -240,6 +245,46 @@ TcpNetwork::AddPort(size_t index,
     queueDisc->TraceConnectWithoutContext("BytesInQueue", MakeCallback(&PortProbe::OnQueue, probe));
     m_nodes.Get(node)->GetObject<TrafficControlLayer>()->SetRootQueueDiscOnDevice(device,
                                                                                   queueDisc);
+}
+
+TcpLinkFault&
+TcpNetwork::GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver)
+{
+    auto& fault = m_faults[index];
+    if (!fault)
+    {
+        PointerValue own;
+        receiver->GetAttribute("ReceiveErrorModel", own);
+        fault = CreateObject<TcpLinkFault>();
+        fault->Install(own.Get<ErrorModel>(), FAULT_STREAM + static_cast<int64_t>(index));
+        receiver->SetAttribute("ReceiveErrorModel", PointerValue(fault));
+    }
+    return *fault;
+}
+
+void
+TcpNetwork::SetLinkState(LinkId id, const LinkState& state)
+{
+    const auto& link = m_topology->GetLinks()[id];
+    const auto bits = std::llround(state.GetBitRate(link.rate.GetBitRate()));
+    for (uint32_t end = 0; end < 2; ++end)
+    {
+        const auto index = 2 * size_t{id} + end;
+        m_devices[index]->SetDataRate(DataRate(static_cast<uint64_t>(bits)));
+        GetFault(index, m_devices[2 * size_t{id} + 1 - end]).SetState(state);
+    }
+    m_devices[2 * size_t{id}]->GetChannel()->SetAttribute("Delay",
+                                                          TimeValue(link.delay + state.extraDelay));
+}
+
+void
+TcpNetwork::SetRoutes(const std::shared_ptr<const RoutingTables>& routes)
+{
+    for (NodeId node = 0; node < m_nodes.GetN(); ++node)
+    {
+        const auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
+        DynamicCast<TopologyRouting>(ipv4->GetRoutingProtocol())->SetRoutes(routes);
+    }
 }
 
 Ptr<Node>

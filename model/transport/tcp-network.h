@@ -9,9 +9,11 @@
 #include "ns3/queue-disc.h"
 #include "ns3/queue-size.h"
 #include "ns3/routing-tables.h"
+#include "ns3/tcp-link-fault.h"
 #include "ns3/topology.h"
 #include "ns3/transport.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +60,12 @@ class TcpNetwork
     /// The ns-3 node of an endpoint.
     Ptr<Node> GetNode(uint32_t endpoint) const;
 
+    /// A fault changes a link: its devices' rate, its channel's delay, and what arrives.
+    void SetLinkState(LinkId link, const LinkState& state);
+
+    /// Packets follow these routes from now on.
+    void SetRoutes(const std::shared_ptr<const RoutingTables>& routes);
+
     /// Index: 2 * link + direction. Packets that carry data are counted apart.
     const std::vector<LinkStatistics>& GetLinkStatistics() const;
     uint64_t GetDataPacketHops() const;
@@ -72,12 +80,16 @@ class TcpNetwork
                  NodeId node,
                  const Ptr<PointToPointNetDevice>& device,
                  const TcpNetworkOptions& options);
+    /// What a fault makes of the direction of a link that ends at this device.
+    TcpLinkFault& GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver);
     void AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device);
 
     std::shared_ptr<const Topology> m_topology;
     NodeContainer m_nodes;
     std::vector<std::optional<uint32_t>> m_endpointOf; //!< [node]
     std::vector<std::unique_ptr<PortProbe>> m_probes;
+    std::vector<Ptr<PointToPointNetDevice>> m_devices; //!< [2 * link + direction]: the sender
+    std::map<size_t, Ptr<TcpLinkFault>> m_faults;      //!< by the same, once a fault was there
     std::vector<LinkStatistics> m_statistics;
     uint64_t m_dataPacketHops{0};
     int64_t m_nextStream{1}; //!< random number streams, the same for every run

@@ -241,6 +241,24 @@ TcpTransport::OnAccept(Ptr<Socket> socket, // NOLINT(performance-unnecessary-val
 }
 
 void
+TcpTransport::SetLinkState(LinkId link, const LinkState& state)
+{
+    if (state.floodBitRate > 0)
+    {
+        throw std::invalid_argument("the tcp transport has no floods");
+    }
+    m_network->SetLinkState(link, state);
+}
+
+// The network keeps the tables.
+void
+TcpTransport::SetRoutes(
+    std::shared_ptr<const RoutingTables> routes) // NOLINT(performance-unnecessary-value-param)
+{
+    m_network->SetRoutes(routes);
+}
+
+void
 TcpTransport::OnGoodput(uint64_t bytes)
 {
     m_goodputBytes += bytes;

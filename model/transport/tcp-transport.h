@@ -39,6 +39,10 @@ class TcpTransport : public Transport, private TcpConnectionObserver
     /// sender; an unreachable receiver is reported to the handler
     void Send(const Message& message) override;
 
+    /// By the devices' own means. There are no faults of endpoints, and no floods.
+    void SetLinkState(LinkId link, const LinkState& state) override;
+    void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
+
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
 

@@ -67,6 +67,12 @@ TopologyRouting::Install(std::shared_ptr<const RoutingTables> routes,
     m_chooser = chooser;
 }
 
+void
+TopologyRouting::SetRoutes(std::shared_ptr<const RoutingTables> routes)
+{
+    m_routes = std::move(routes);
+}
+
 Ipv4Address
 TopologyRouting::GetAddress(uint32_t endpoint)
 {

@@ -31,6 +31,9 @@ class TopologyRouting : public Ipv4RoutingProtocol
                  NodeId node,
                  const NextHopChooser& chooser);
 
+    /// Packets follow these routes from now on.
+    void SetRoutes(std::shared_ptr<const RoutingTables> routes);
+
     /// The address of an endpoint, on all its interfaces.
     static Ipv4Address GetAddress(uint32_t endpoint);
 

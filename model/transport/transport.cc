@@ -17,6 +17,12 @@ Transport::GetTypeId()
 }
 
 void
+Transport::Abandon(const MessageFilter& /* isMeant */)
+{
+    ThrowNoFaults();
+}
+
+void
 Transport::SetLinkState(LinkId /* link */, const LinkState& /* state */)
 {
     ThrowNoFaults();

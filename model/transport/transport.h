@@ -9,6 +9,7 @@
 #include "ns3/topology.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,7 +63,8 @@ struct TransportStatistics
     uint64_t droppedPackets{0};
     uint64_t ecnMarkedPackets{0};
     uint64_t retransmittedPackets{0};
-    Time pfcPause; //!< sum over links
+    uint64_t retransmittedBytes{0}; //!< of messages
+    Time pfcPause;                  //!< sum over links
 };
 
 /**
@@ -86,6 +88,16 @@ class Transport : public Object
      * What faults do to the network, from the instant of the call on. A transport that does not say
      * otherwise throws std::logic_error.
      */
+
+    /// Whether a message is meant, by its ends and by who is told of it.
+    using MessageFilter =
+        std::function<bool(uint32_t src, uint32_t dst, const MessageHandler* handler)>;
+
+    /**
+     * Closes every connection all of whose messages are meant. What they have not delivered is
+     * forgotten, and nobody is told. A connection with other messages too goes on.
+     */
+    virtual void Abandon(const MessageFilter& isMeant);
 
     /// Both directions of a link.
     virtual void SetLinkState(LinkId link, const LinkState& state);

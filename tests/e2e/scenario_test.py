@@ -15,6 +15,7 @@ import pytest
 from conftest import ROOT
 
 from gradsync.compare import compare_results
+from gradsync.plot import plot_results
 
 SCENARIOS = ROOT / "scenarios"
 SMOKE = SCENARIOS / "smoke.json"
@@ -42,6 +43,7 @@ RUN_COLUMNS = {
     "ecn_marked_packets",
     "pfc_pause_s",
     "retransmitted_packets",
+    "retransmitted_bytes",
     "packet_hops",
     "events",
     "wall_s",
@@ -66,7 +68,7 @@ def smoke(program, tmp_path):
 def test_run_writes_every_file_and_column(smoke):
     written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
     tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv", "flows.csv"}
-    tables.add("samples.csv")
+    tables |= {"samples.csv", "blocked.csv"}
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]
@@ -451,3 +453,28 @@ def test_one_tcp_timeout_outlasts_the_whole_incast(program, tmp_path):
     assert times["1s", "ps"] > 1
     assert times["10ms", "ps"] < 1
     assert times["1s", "ring"] == times["10ms", "ring"] < 0.01
+
+
+def test_a_crash_is_told_as_table_trace_and_picture(program, tmp_path):
+    crash = {"kind": "host-crash", "hosts": [2], "start": "1ms", "detectionDelay": "100us"}
+    result = program(
+        f"--scenario={ROOT / 'scenarios' / 'chain-blocking.json'}",
+        "--trace",
+        f"--out={tmp_path / 'out'}",
+        "--set=job.reaction=replan",
+        "--set=job.gradient=4MB",
+        f"--set=faults={json.dumps([crash])}",
+    )
+    assert result.returncode == 0, result.stderr
+    begin, reaction = rows_of(tmp_path / "out" / "faults.csv")
+    assert begin["target"] == "host2" and float(begin["recovery_s"]) > 0.0001
+    assert reaction["kind"] == "reaction" and float(reaction["time_s"]) == 0.0011
+    assert {int(row["blocked_workers"]) for row in rows_of(tmp_path / "out" / "blocked.csv")} > {0}
+    trace = json.loads((tmp_path / "out" / "trace.json").read_text())
+    names = {event["name"] for event in trace["traceEvents"]}
+    assert {"host-crash host2", "job0 goes on without host2", "to host3", "blocked"} <= names
+    assert [path.name for path in plot_results(tmp_path / "out")] == [
+        "plot.svg",
+        "plot.png",
+        "faults.svg",
+    ]

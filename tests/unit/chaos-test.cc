@@ -3,7 +3,9 @@
  * Random scenarios (topology, scheme, transport, faults drawn by seed): each must end, in a whole
  * exchange or in a named error. A failing seed is printed; GRADSYNC_CHAOS_SEED=N repeats it alone.
  */
+#include "ns3/fault-reader.h"
 #include "ns3/json-document.h"
+#include "ns3/plan-verifier.h"
 #include "ns3/plan.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
@@ -16,8 +18,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -90,15 +94,14 @@ DrawTopology(Dice& dice)
 Json
 DrawFault(Dice& dice, bool packets)
 {
-    std::vector<std::string> kinds{"host-pause-send", "host-pause", "link-down", "link-degraded"};
-    kinds.emplace_back("switch-down");
+    const std::vector<std::string> kinds = GetFaultKindNames();
     const auto& kind = dice.Of(kinds);
     Json fault{{"kind", kind}, {"start", dice.Time(0, 1000)}, {"random", 1}};
-    if (kind.starts_with("link"))
+    if (kind.starts_with("link") || kind == "flood")
     {
         fault["at"] = dice.OneIn(2) ? "leaf0" : "host1";
     }
-    if (kind == "link-down" || kind == "switch-down")
+    if (kind == "link-down" || kind == "switch-down" || kind == "host-crash")
     {
         fault["detectionDelay"] = dice.Time(0, 500);
     }
@@ -111,7 +114,21 @@ DrawFault(Dice& dice, bool packets)
             fault["loss"] = {{"goodToBad", 0.01}, {"badToGood", dice.Between(2, 10) / 10.0}};
         }
     }
-    if (!dice.OneIn(8)) // else to the end of the run
+    if (kind == "straggler")
+    {
+        fault["slowdown"] = {{"distribution", "pareto"}, {"minimum", 1}, {"shape", 2}};
+    }
+    if (kind == "flood")
+    {
+        fault["rate"] = fmt::format("{}Mbps", dice.Between(10, 12'000));
+    }
+    if (dice.OneIn(6))
+    {
+        fault.erase("random");
+        fault["mtbf"] = dice.Time(200, 5000);
+        fault["mttr"] = dice.Time(10, 2000);
+    }
+    else if (!dice.OneIn(8)) // else to the end of the run
     {
         const auto every = dice.Between(50, 3000);
         fault["every"] = fmt::format("{}us", every);
@@ -135,6 +152,8 @@ DrawScenario(uint32_t seed)
     {
         scenario["transport"]["mtu"] = dice.OneIn(2) ? "1024B" : "4096B";
         scenario["transport"]["timeout"] = dice.Time(300, 2000);
+        scenario["transport"]["congestionControl"] =
+            dice.Of({"none", "none", "dcqcn", "dctcp", "hpcc", "swift", "timely"});
         scenario["transport"]["windowPackets"] = dice.OneIn(2) ? 0 : dice.Between(1, 64);
         scenario["fabric"] = {{"pfc", !dice.OneIn(3)},
                               {"bufferBytes", fmt::format("{}kB", dice.Between(600, 3000))},
@@ -148,6 +167,8 @@ DrawScenario(uint32_t seed)
     scenario["scheme"] = {{"kind", dice.Of(schemes)}};
     scenario["job"] = {{"gradient", fmt::format("{}B", 4 * dice.Between(100, 100'000))},
                        {"iterations", dice.Between(1, 3)},
+                       {"compute", dice.Time(0, 300)},
+                       {"reaction", dice.OneIn(3) ? "none" : "replan"},
                        {"timeout", "100ms"}};
     scenario["faults"] = Json::array();
     for (auto faults = dice.Between(0, 4); faults > 0; --faults)
@@ -165,31 +186,34 @@ struct Deliveries
     std::vector<Time> end;
 };
 
-/// [iteration] of the only job.
-std::vector<Deliveries>
+/// Of the only job: (iteration, plan) -> what was delivered.
+using AllDeliveries = std::map<std::pair<uint32_t, uint32_t>, Deliveries>;
+
+AllDeliveries
 SortDeliveries(const RunResult& result)
 {
-    const auto operations = result.jobs[0].plan->GetOperations().size();
-    std::vector<Deliveries> iterations;
+    AllDeliveries deliveries;
     for (const auto& record : result.transfers)
     {
-        while (iterations.size() <= record.iteration)
+        const auto operations = result.jobs[0].plans[record.plan].plan->GetOperations().size();
+        const auto [found, isNew] = deliveries.try_emplace({record.iteration, record.plan});
+        auto& part = found->second;
+        if (isNew)
         {
-            iterations.push_back({std::vector<uint32_t>(operations),
-                                  std::vector<Time>(operations),
-                                  std::vector<Time>(operations)});
+            part = {std::vector<uint32_t>(operations),
+                    std::vector<Time>(operations),
+                    std::vector<Time>(operations)};
         }
-        auto& iteration = iterations[record.iteration];
-        ++iteration.count[record.operation];
-        iteration.start[record.operation] = record.start;
-        iteration.end[record.operation] = record.end;
+        ++part.count[record.operation];
+        part.start[record.operation] = record.start;
+        part.end[record.operation] = record.end;
     }
-    return iterations;
+    return deliveries;
 }
 
 /// No transfer began before all that the plan puts before it was at its receiver.
 bool
-IsInOrder(const Plan& plan, Deliveries iteration)
+IsInOrder(const Plan& plan, const Deliveries& iteration)
 {
     auto waiting = std::vector<uint32_t>(plan.GetPredecessorCounts().begin(),
                                          plan.GetPredecessorCounts().end());
@@ -223,41 +247,91 @@ IsInOrder(const Plan& plan, Deliveries iteration)
 }
 
 /**
- * A finished exchange executed every transfer of a plan that the verifier passed, once and in
- * order: every worker then holds every chunk with all contributions, each once.
+ * A finished iteration executed every transfer of the plan that ended it, once and in order. The
+ * verifier passed that plan: all its workers then hold what it is of with the contributions of all
+ * of them, each once. It is of the whole gradient, or of what others did not deliver before.
  */
 void
 ExpectWhole(const RunResult& result)
 {
-    const auto& plan = *result.jobs[0].plan;
+    const auto& plans = result.jobs[0].plans;
+    auto deliveries = SortDeliveries(result);
     uint64_t bytes = 0;
-    for (const auto& iteration : SortDeliveries(result))
+    for (const auto& record : result.iterations)
     {
-        for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+        const auto& plan = *plans[record.plan].plan;
+        const auto operations = plan.GetOperations();
+        auto& last = deliveries[{record.iteration, record.plan}];
+        last.count.resize(operations.size());
+        for (OperationId id = 0; id < operations.size(); ++id)
         {
-            const uint32_t expected = plan.GetOperations()[id].IsTransfer() ? 1 : 0;
-            ASSERT_EQ(iteration.count[id], expected) << "operation " << id;
-            bytes += expected * plan.GetBytes(id);
+            ASSERT_EQ(last.count[id], operations[id].IsTransfer() ? 1U : 0U) << "operation " << id;
+            bytes += operations[id].IsTransfer() ? plan.GetBytes(id) : 0;
         }
-        EXPECT_TRUE(IsInOrder(plan, iteration));
+        last.start.resize(operations.size());
+        last.end.resize(operations.size());
+        EXPECT_TRUE(IsInOrder(plan, last));
+        EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     }
-    EXPECT_EQ(result.summary.goodputBytes, bytes);
+    if (result.reactions.empty())
+    {
+        EXPECT_EQ(result.summary.goodputBytes, bytes);
+    }
+    EXPECT_GE(result.summary.goodputBytes, bytes);
+}
+
+/// A reaction leaves out only chunks of which every survivor was given all that the plan before had
+/// for it.
+void
+ExpectNothingForgotten(const RunResult& result)
+{
+    auto deliveries = SortDeliveries(result);
+    for (const auto& reaction : result.reactions)
+    {
+        const auto& [plan, ranks, whole] = result.jobs[0].plans[reaction.plan];
+        const auto operations = plan->GetOperations();
+        auto& count = deliveries[{reaction.iteration, reaction.plan}].count;
+        count.resize(operations.size());
+        std::vector<bool> missing(plan->GetLayout().GetChunkCount(), false);
+        for (OperationId id = 0; id < operations.size(); ++id)
+        {
+            const auto& operation = operations[id];
+            EXPECT_LE(count[id], 1U);
+            if (operation.IsTransfer() && count[id] == 0 && ranks[operation.dst] != reaction.rank)
+            {
+                std::fill_n(missing.begin() + operation.firstChunk, operation.chunkCount, true);
+            }
+        }
+        uint64_t bytes = 0;
+        for (uint32_t chunk = 0; chunk < missing.size(); ++chunk)
+        {
+            bytes += missing[chunk] ? plan->GetLayout().GetBytes(chunk, 1) : 0;
+        }
+        EXPECT_GE(reaction.bytes, bytes);
+    }
 }
 
 void
 ExpectNamedError(const RunResult& result)
 {
     EXPECT_THAT(result.summary.failure, testing::HasSubstr("job \"job0\", iteration"));
-    EXPECT_THAT(result.summary.failure, testing::HasSubstr("operations are not done: #"));
-    for (const auto& iteration : SortDeliveries(result))
+    EXPECT_THAT(result.summary.failure, testing::HasSubstr("operations are not done"));
+    for (const auto& [key, part] : SortDeliveries(result))
     {
-        EXPECT_LE(*std::max_element(iteration.count.begin(), iteration.count.end()), 1U);
+        EXPECT_LE(*std::max_element(part.count.begin(), part.count.end()), 1U);
     }
 }
 
+/// How the runs ended.
+struct Outcomes
+{
+    uint32_t finished{0};
+    uint32_t reacted{0}; //!< of these, after the loss of a host
+};
+
 /// Runs one; false when it is refused, as schemes do with too few workers.
 bool
-RunOne(uint32_t seed, uint32_t& finished)
+RunOne(uint32_t seed, Outcomes& outcomes)
 {
     const auto text = DrawScenario(seed).dump(2);
     SCOPED_TRACE(fmt::format("GRADSYNC_CHAOS_SEED={}\n{}", seed, text));
@@ -275,8 +349,10 @@ RunOne(uint32_t seed, uint32_t& finished)
     const auto result = RunScenario(run, {});
     if (result.summary.finished)
     {
-        ++finished;
+        ++outcomes.finished;
+        outcomes.reacted += result.reactions.empty() ? 0 : 1;
         ExpectWhole(result);
+        ExpectNothingForgotten(result);
     }
     else
     {
@@ -295,21 +371,22 @@ RunOne(uint32_t seed, uint32_t& finished)
 TEST(Chaos, EndsInAWholeExchangeOrANamedError)
 {
     UsePicoseconds();
-    uint32_t finished = 0;
+    Outcomes outcomes;
     if (const char* only = std::getenv("GRADSYNC_CHAOS_SEED"))
     {
-        EXPECT_TRUE(RunOne(static_cast<uint32_t>(std::strtoul(only, nullptr, 10)), finished));
+        EXPECT_TRUE(RunOne(static_cast<uint32_t>(std::strtoul(only, nullptr, 10)), outcomes));
         return;
     }
     uint32_t ran = 0;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
-        ran += RunOne(seed, finished) ? 1 : 0;
+        ran += RunOne(seed, outcomes) ? 1 : 0;
     }
     // Else the test would look at nothing: most run, many live through their faults, some do not.
     EXPECT_GE(ran, SEEDS / 2);
-    EXPECT_GE(finished, ran / 3);
-    EXPECT_LT(finished, ran);
+    EXPECT_GE(outcomes.finished, ran / 3);
+    EXPECT_LT(outcomes.finished, ran);
+    EXPECT_GE(outcomes.reacted, 5U);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "ns3/scenario-reader.h"
 #include "ns3/time-resolution.h"
 
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -393,6 +394,14 @@ TEST(ScenarioReader, SaysWhatIsWrongWithAFault)
     EXPECT_THAT(problem(R"({"kind": "flood", "random": 1})"), HasSubstr("\"rate\" is missing"));
     EXPECT_THAT(problem(R"({"kind": "host-pause", "role": "server"})"),
                 HasSubstr("no job has dedicated servers"));
+    for (const auto* kind : {"host-pause", "host-crash", "flood"})
+    {
+        EXPECT_THAT(ErrorWith({{"faults.0", fmt::format(R"({{"kind": "{}", "random": 1}})", kind)},
+                               {"transport", "tcp"}},
+                              FAULTY),
+                    HasSubstr(fmt::format("the transport tcp does not simulate {}", kind)));
+    }
+    EXPECT_EQ(ErrorWith({{"transport", "tcp"}}, FAULTY), "no error");
     EXPECT_THAT(problem(R"({"kind": "host-pause", "random": 1, "mtbf": "1s"})"),
                 HasSubstr("faults.0.random: it cannot be given with failures by chance"));
     EXPECT_THAT(problem(R"({"kind": "host-pause", "hosts": [1], "mttr": "1s"})"),

@@ -311,5 +311,43 @@ TEST(FactoryText, KnowsEveryCongestionControl)
     EXPECT_EQ(ParseType("ns3::TcpBbr", parent).GetName(), "ns3::TcpBbr");
 }
 
+TEST_F(TcpTransportTest, ADeadLinkLosesWhatIsSentAndTcpRecoversByItsTimeout)
+{
+    InstallStar(2);
+    Set("MinRto", TimeValue(MilliSeconds(5)));
+    Send(0, 1, 200 * SEGMENT, 1);
+    LinkState dead;
+    dead.up = false;
+    Simulator::Schedule(MilliSeconds(1), &TcpTransport::SetLinkState, m_transport, 0, dead);
+    Simulator::Schedule(MilliSeconds(3), &TcpTransport::SetLinkState, m_transport, 0, LinkState{});
+    Simulator::Run();
+    // 200 segments take 2.4 ms; nothing arrives from 1 to 3 ms, and then only the timeout, 5 ms
+    // after the last acknowledgement, brings the rest, 1.4 ms in slow start.
+    ASSERT_THAT(m_handler.delivered, ElementsAre(1));
+    EXPECT_GE(m_handler.at[1], MilliSeconds(6));
+    EXPECT_LE(m_handler.at[1], MilliSeconds(15));
+    EXPECT_GE(m_timeouts, 1U);
+    EXPECT_GT(m_transport->GetStatistics().droppedPackets, 0U);
+    EXPECT_GT(m_transport->GetStatistics().retransmittedPackets, 0U);
+}
+
+TEST_F(TcpTransportTest, ADegradedLinkHasItsShareOfTheRate)
+{
+    const auto measure = [this](double rateShare) {
+        InstallStar(2);
+        LinkState state;
+        state.rateShare = rateShare;
+        state.extraDelay = MicroSeconds(100);
+        m_transport->SetLinkState(1, state);
+        Send(0, 1, 2000 * SEGMENT, 1);
+        Simulator::Run();
+        return m_handler.at[1];
+    };
+    // 2000 frames at a quarter of 1 Gb/s: 96 ms; handshake and slow start cost at most 4 ms more.
+    const auto last = measure(0.25);
+    EXPECT_GT(last, NanoSeconds(2000 * FRAME * 8 * 4));
+    EXPECT_LT(last, NanoSeconds(2000 * FRAME * 8 * 4) + MilliSeconds(4));
+}
+
 } // namespace
 } // namespace ns3::gradsync

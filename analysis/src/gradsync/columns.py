@@ -21,6 +21,7 @@ _COLUMNS = {
     "ecn_marked_packets": ("ECN-marked packets", ""),
     "pfc_pause_s": ("Time paused by PFC", "s"),
     "retransmitted_packets": ("Retransmitted packets", ""),
+    "retransmitted_bytes": ("Retransmitted bytes", "B"),
     "packet_hops": ("Packet hops", ""),
     "events": ("Events", ""),
     "wall_s": ("Wall-clock time", "s"),

@@ -9,7 +9,7 @@ from gradsync.errors import ResultsError
 
 TABLES = tuple(
     f"{name}.csv"
-    for name in ("runs", "iterations", "links", "messages", "faults", "flows", "samples")
+    for name in ("runs", "iterations", "links", "messages", "faults", "blocked", "flows", "samples")
 )
 
 # What a run cost on the machine it ran on, which is no result of the simulation.

@@ -10,13 +10,15 @@ import polars as pl
 
 from gradsync.errors import ResultsError
 
-TABLES = ("runs", "iterations", "links", "messages", "faults", "flows", "samples")
+TABLES = ("runs", "iterations", "links", "messages", "faults", "blocked", "flows", "samples")
 
 # Columns that stay text even where every value of a run looks like a number.
 _TEXT = frozenset(
     {"job", "from", "to", "src", "dst", "kind", "target", "event", "status", "auto_choice"}
 )
-_COUNTS = frozenset({"run", "seed", "iteration", "operation", "workers", "fault", "packets"})
+_COUNTS = frozenset(
+    {"run", "seed", "iteration", "operation", "workers", "fault", "packets", "blocked_workers"}
+)
 
 # Student's t, 97.5 %, for 1, 2, ... degrees of freedom; beyond that the row below is used, which
 # errs on the wide side.

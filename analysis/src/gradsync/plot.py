@@ -15,7 +15,7 @@ from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
 
-from gradsync import closed_form, columns, style  # noqa: E402
+from gradsync import closed_form, columns, fault_plot, style  # noqa: E402
 from gradsync.results import Results, load  # noqa: E402
 from gradsync.series import Axes, Line, choose_axes, group  # noqa: E402
 
@@ -209,8 +209,22 @@ def save(figure: Figure, path: Path) -> None:
     os.replace(unfinished, path)
 
 
+def _plot_faults(results: Results) -> list[Path]:
+    """faults.svg of a single run with faults."""
+    if not fault_plot.applies(results):
+        return []
+    path = results.folder / "faults.svg"
+    with plt.rc_context(style.RC_PARAMS):
+        figure = fault_plot.draw_faults(results, None)
+        save(figure, path)
+        plt.close(figure)
+    return [path]
+
+
 def plot_results(folder: Path) -> list[Path]:
     """Write plot.svg and plot.png into a results folder; the same results give the same bytes.
+
+    A single run with faults also gets faults.svg.
 
     Raises ResultsError if the results cannot be read.
     """
@@ -221,4 +235,4 @@ def plot_results(folder: Path) -> list[Path]:
         save(figure, svg)
         save(figure, png)
         plt.close(figure)
-    return [svg, png]
+    return [svg, png, *_plot_faults(results)]

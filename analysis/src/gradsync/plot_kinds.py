@@ -21,6 +21,7 @@ from matplotlib.patches import Patch  # noqa: E402
 
 from gradsync import columns, style  # noqa: E402
 from gradsync.errors import ResultsError  # noqa: E402
+from gradsync.fault_plot import draw_faults  # noqa: E402
 from gradsync.layout import place  # noqa: E402
 from gradsync.pick import describe_run, name_of, pick_comparison, pick_run  # noqa: E402
 from gradsync.plot import draw, save  # noqa: E402
@@ -280,6 +281,7 @@ KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
     "bytes": draw_bytes,
     "timeline": draw_timeline,
     "queues": draw_queues,
+    "faults": draw_faults,
 }
 
 

@@ -28,8 +28,8 @@ def to_number(text: str) -> float:
 class Results:
     """The runs of one scenario, in run order, and the scenario.
 
-    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `flows`, `samples`; columns in
-    doc/results.rst) are polars data frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
+    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `blocked`, `flows`,
+    `samples`; columns in doc/results.rst) are polars data frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
     """
 
     folder: Path
@@ -84,6 +84,11 @@ class Results:
     def samples(self) -> "polars.DataFrame":
         """What links did over time, a row per interval and direction that was not idle."""
         return self._table("samples")
+
+    @cached_property
+    def blocked(self) -> "polars.DataFrame":
+        """Workers that wait for others, a row at each change."""
+        return self._table("blocked")
 
     def _table(self, name: str) -> "polars.DataFrame":
         from gradsync import frames

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of JobExecution that lives with the loss of ranks.
+#include "ns3/job-execution.h"
+#include "ns3/log.h"
+#include "ns3/plan-builder.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncJobSurvivors");
+
+std::optional<uint32_t>
+JobExecution::FindRank(uint32_t endpoint) const
+{
+    const auto& endpoints = m_job.endpointOf;
+    const auto found = std::find(endpoints.begin(), endpoints.end(), endpoint);
+    return found == endpoints.end()
+               ? std::nullopt
+               : std::make_optional(static_cast<uint32_t>(found - endpoints.begin()));
+}
+
+void
+JobExecution::OnCrash(uint32_t endpoint)
+{
+    if (const auto rank = FindRank(endpoint))
+    {
+        m_applications[*rank]->Crash();
+    }
+}
+
+void
+JobExecution::OnRestart(uint32_t endpoint)
+{
+    if (const auto rank = FindRank(endpoint))
+    {
+        m_applications[*rank]->Restart();
+        m_down.erase(*rank);
+    }
+}
+
+void
+JobExecution::OnNotice(uint32_t rank)
+{
+    if (m_finished || m_failure)
+    {
+        return;
+    }
+    const auto* application = PeekPointer(m_applications[rank]);
+    if (application->IsCrashed())
+    {
+        m_down.insert(rank);
+    }
+    // One that is back since before this iteration, or was left out of it, is not missed.
+    const bool isMember =
+        std::find(m_members.begin(), m_members.end(), application) != m_members.end();
+    if (m_running && isMember && !application->HasBegun())
+    {
+        m_lost.insert(rank);
+        GoOnWithout(rank);
+    }
+}
+
+void
+JobExecution::GoOnWithout(uint32_t rank)
+{
+    if (!m_job.planSurvivors)
+    {
+        Fail(fmt::format("rank {} has crashed", rank));
+        return;
+    }
+    const auto survivors = FindSurvivors();
+    const auto missing = FindMissingChunks();
+    const auto bytes = CountBytes(missing);
+    const bool isWhole = m_plans[m_planIndex].isWhole &&
+                         std::find(missing.begin(), missing.end(), false) == missing.end();
+    NS_LOG_LOGIC("job " << m_job.name << " goes on without rank " << rank);
+    m_engine.TraceReaction({Simulator::Now(),
+                            m_index,
+                            m_iteration,
+                            m_planIndex,
+                            rank,
+                            static_cast<uint32_t>(survivors.size()),
+                            bytes});
+    m_engine.Abandon(m_applications);
+    try
+    {
+        Restart(isWhole ? FindWholePlan(survivors) : AddPlan(survivors, bytes));
+    }
+    catch (const std::runtime_error& error)
+    {
+        Fail(fmt::format("rank {} has crashed, and the others cannot go on: {}",
+                         rank,
+                         error.what()));
+    }
+}
+
+std::vector<uint32_t>
+JobExecution::FindSurvivors() const
+{
+    std::vector<uint32_t> ranks;
+    for (const auto rank : m_plans[m_planIndex].ranks)
+    {
+        if (!m_lost.contains(rank))
+        {
+            ranks.push_back(rank);
+        }
+    }
+    return ranks;
+}
+
+/// [chunk] of the plan in use: some survivor does not hold its result yet.
+std::vector<bool>
+JobExecution::FindMissingChunks() const
+{
+    const auto& plan = *m_plan;
+    std::vector<bool> missing(plan.GetLayout().GetChunkCount());
+    for (uint32_t chunk = 0; chunk < missing.size(); ++chunk)
+    {
+        // What other collectives have done is no part of what they would do for fewer ranks.
+        const auto& collective = plan.GetCollective();
+        missing[chunk] = collective.GetSource(chunk) != Collective::ALL ||
+                         collective.GetTarget(chunk) != Collective::ALL;
+    }
+    for (OperationId id = 0; id < m_waiting.size(); ++id)
+    {
+        const auto& operation = plan.GetOperations()[id];
+        if (IsDone(id) || m_lost.contains(m_members[operation.dst]->GetRank()))
+        {
+            continue;
+        }
+        for (uint32_t i = 0; i < operation.chunkCount; ++i)
+        {
+            missing[operation.firstChunk + i] = true;
+        }
+    }
+    return missing;
+}
+
+uint64_t
+JobExecution::CountBytes(const std::vector<bool>& missing) const
+{
+    uint64_t bytes = 0;
+    for (uint32_t chunk = 0; chunk < missing.size(); ++chunk)
+    {
+        bytes += missing[chunk] ? m_plan->GetLayout().GetBytes(chunk, 1) : 0;
+    }
+    return bytes;
+}
+
+/// The index of the plan by which these ranks exchange a whole gradient.
+uint32_t
+JobExecution::FindWholePlan(const std::vector<uint32_t>& ranks)
+{
+    const auto known = m_planOf.find(ranks);
+    if (known != m_planOf.end())
+    {
+        return known->second;
+    }
+    const auto index = AddPlan(ranks, std::nullopt);
+    m_planOf.emplace(ranks, index);
+    return index;
+}
+
+/// The index of a new plan. \param bytes that are missing of the gradient; nothing: all of it
+uint32_t
+JobExecution::AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes)
+{
+    const auto workers = m_job.plan->GetWorkerCount();
+    if (ranks.empty() || ranks.front() >= workers)
+    {
+        throw std::runtime_error("no worker is left");
+    }
+    std::shared_ptr<const Plan> plan;
+    if (bytes == 0)
+    {
+        // Every survivor has all: a plan of nothing ends the iteration.
+        const auto left = std::lower_bound(ranks.begin(), ranks.end(), workers) - ranks.begin();
+        PlanBuilder nothing(static_cast<uint32_t>(ranks.size()),
+                            static_cast<uint32_t>(left),
+                            ChunkLayout::Even(0, 1));
+        plan = std::make_shared<const Plan>(nothing.Build());
+    }
+    else
+    {
+        plan = m_job.planSurvivors(ranks, bytes);
+    }
+    m_plans.push_back({std::move(plan), ranks, !bytes.has_value()});
+    return static_cast<uint32_t>(m_plans.size() - 1);
+}
+
+void
+JobExecution::UsePlan(uint32_t index)
+{
+    m_planIndex = index;
+    m_plan = m_plans[index].plan.get();
+    m_members.clear();
+    m_members.reserve(m_plans[index].ranks.size());
+    for (const auto rank : m_plans[index].ranks)
+    {
+        m_members.push_back(PeekPointer(m_applications[rank]));
+    }
+    m_compress = Time();
+    m_decompress = Time();
+    if (m_plan->IsCompressed())
+    {
+        SumComputeTimes();
+    }
+}
+
+/// False when the job cannot go on.
+bool
+JobExecution::ChoosePlan()
+{
+    std::vector<uint32_t> ranks;
+    for (const auto rank : m_plans.front().ranks)
+    {
+        if (!m_down.contains(rank))
+        {
+            ranks.push_back(rank);
+        }
+    }
+    try
+    {
+        if (!m_down.empty() && !m_job.planSurvivors)
+        {
+            throw std::runtime_error("the job cannot go on without them");
+        }
+        UsePlan(FindWholePlan(ranks));
+        return true;
+    }
+    catch (const std::runtime_error& error)
+    {
+        Fail(fmt::format("{} ranks are down: {}", m_down.size(), error.what()));
+        return false;
+    }
+}
+
+/// Ranks that are no members any more may still hold operations of an earlier plan.
+void
+JobExecution::AbandonPlans()
+{
+    for (const auto& application : m_applications)
+    {
+        application->AbandonPlan();
+    }
+}
+
+void
+JobExecution::Restart(uint32_t plan)
+{
+    CountInFlight(-static_cast<int>(m_inFlight));
+    ++m_attempt;
+    m_ready.clear();
+    UsePlan(plan);
+    m_record.plan = plan;
+    m_record.compress = m_compress;
+    m_record.decompress = m_decompress;
+    m_doneCount = 0;
+    m_workersExchanging = 0;
+    AbandonPlans();
+    for (uint32_t rank = 0; rank < m_members.size(); ++rank)
+    {
+        const bool isReady = rank < m_plan->GetWorkerCount() && m_members[rank]->IsExchanging();
+        m_workersExchanging += isReady ? 1 : 0;
+    }
+    const auto counts = m_plan->GetPredecessorCounts();
+    m_waiting.assign(counts.begin(), counts.end());
+    m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
+    // Listed first: what is done at once makes others ready.
+    std::vector<OperationId> ready;
+    for (OperationId id = 0; id < m_waiting.size(); ++id)
+    {
+        if (m_waiting[id] == 0)
+        {
+            ready.push_back(id);
+        }
+    }
+    for (const auto id : ready)
+    {
+        MakeReady(id);
+    }
+    FinishIterationIfDone();
+}
+
+} // namespace ns3::gradsync

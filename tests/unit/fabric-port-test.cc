@@ -174,7 +174,7 @@ TEST_F(FabricPortTest, LazyAndEagerDeparturesEqualAnObviousReference)
     int64_t at = 0;
     for (uint32_t id = 0; id < 2000; ++id)
     {
-        at += random() % 900; // mean load 1.1: the queue grows and drains
+        at += static_cast<int64_t>(random() % 900); // mean load 1.1: the queue grows and drains
         const bool isControl = random() % 4 == 0;
         sends.emplace_back(at,
                            isControl,

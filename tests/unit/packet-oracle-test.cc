@@ -98,7 +98,7 @@ class FourHostsOnOneSwitch : public ::testing::Test
         exchange.racks = 1;
         exchange.hostsPerRack = 4;
         exchange.rates = {DataRate("1Gbps"), DataRate("1Gbps"), MicroSeconds(1)};
-        exchange.gradientBytes = 4 * 100 * 1418;
+        exchange.gradientBytes = uint64_t{4} * 100 * 1418;
         exchange.elementBytes = 2; // 1418 is no multiple of 4
     }
 
@@ -139,7 +139,7 @@ TEST_F(FourHostsOnOneSwitch, AcknowledgementsCostTheRingTheirBandwidth)
     exchange.parameters = {{"pipelineChunks", int64_t{1}}};
     const auto ict = exchange.Run(MakeRoce(1418, 16));
     EXPECT_GT(ict, MicroSeconds(7284));
-    EXPECT_LE(ict, MicroSeconds(7284) + NanoSeconds(42 * 688));
+    EXPECT_LE(ict, MicroSeconds(7284) + NanoSeconds(uint64_t{42} * 688));
 }
 
 /// Packet level against fluid: the headers' share and store-and-forward latency, and little else.

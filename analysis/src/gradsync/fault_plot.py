@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from gradsync import style  # noqa: E402
 from gradsync.errors import ResultsError  # noqa: E402
@@ -144,7 +145,7 @@ def _draw_blocked(panel: Panel, timeline: Timeline) -> None:
     counts = [0, *(count for _, count in timeline.blocked), 0]
     panel.fill_between(times, counts, step="post", color=_BLOCKED, alpha=0.8, linewidth=0)
     panel.set_ylim(0, max(len(timeline.sends), 1))
-    panel.yaxis.get_major_locator().set_params(integer=True)
+    panel.yaxis.set_major_locator(MaxNLocator(integer=True))
     panel.set_title("Workers that wait for others")
     panel.set_xlabel("Time (ms)")
 

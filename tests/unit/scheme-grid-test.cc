@@ -401,7 +401,7 @@ TEST(TorusHipsScheme, SendsToNeighboursOnlyAsTheClosedForms)
     // 3 x 4 x 2: x = rank mod 3, y = rank / 3 mod 4, z = rank / 12.
     const auto request = MakeRequest("torus-hips",
                                      24,
-                                     6 * 24 * SHARD_BYTES,
+                                     uint64_t{6} * 24 * SHARD_BYTES,
                                      {{"dimensions", std::vector<double>{3, 4, 2}}});
     const auto plan = BuildPlan("torus-hips", request);
     for (const auto& operation : plan.GetOperations())
@@ -415,8 +415,8 @@ TEST(TorusHipsScheme, SendsToNeighboursOnlyAsTheClosedForms)
         EXPECT_EQ(hops, operation.IsTransfer() ? 1u : 0u);
     }
     const auto statistics = ComputePlanStatistics(plan);
-    EXPECT_THAT(statistics.sentBytes, Each(2 * 6 * SHARD_BYTES * 23)); // 2(w-1)K/w
-    EXPECT_EQ(statistics.GetLongestChain(), 2u * (2 + 3 + 1));         // rings, there and back
+    EXPECT_THAT(statistics.sentBytes, Each(uint64_t{2} * 6 * SHARD_BYTES * 23)); // 2(w-1)K/w
+    EXPECT_EQ(statistics.GetLongestChain(), 2u * (2 + 3 + 1)); // rings, there and back
 }
 
 TEST(TorusHipsScheme, RejectsDimensionsThatAreNoTorus)

@@ -388,7 +388,7 @@ TEST(MultiRingScheme, EntersAndLeavesServersByTheRailOfTheRing)
     }
     EXPECT_THAT(next, testing::ElementsAre(3, 2, 0, 5, 7, 4, 9, 8, 6, 11, 1, 10));
     EXPECT_THAT(ComputePlanStatistics(plan).sentBytes,
-                Each(2 * 3 * SHARD_BYTES * 11)); // 2(w-1)K/w
+                Each(uint64_t{2} * 3 * SHARD_BYTES * 11)); // 2(w-1)K/w
 }
 
 TEST(TorusHipsScheme, IsAnAllReduceOfAnyNumberOfWorkers)

@@ -363,6 +363,7 @@ list(APPEND gradsync_sources
   helper/run-command.cc
   helper/run-numbers.cc
   helper/run-store.cc
+  helper/run-summary.cc
   helper/run-timeline.cc
   helper/scenario-checker.cc
   helper/scenario-reader.cc
@@ -408,6 +409,7 @@ list(APPEND gradsync_headers
   helper/run-result.h
   helper/run-numbers.h
   helper/run-store.h
+  helper/run-summary.h
   helper/run-timeline.h
   helper/scenario-checker.h
   helper/scenario-error.h
@@ -420,6 +422,7 @@ list(APPEND gradsync_headers
   helper/space-time-diagram.h
   helper/time-resolution.h
   helper/topology-reader.h
+  helper/trace-recorder.h
   helper/trace-writer.h
   helper/traffic-reader.h
   helper/transport-registry.h

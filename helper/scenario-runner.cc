@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-runner.h"
 
-#include "ns3/bandwidth-bound.h"
 #include "ns3/fault-injector.h"
-#include "ns3/group-finder.h"
 #include "ns3/job-planner.h"
 #include "ns3/link-sampler.h"
 #include "ns3/object-factory.h"
-#include "ns3/plan-statistics.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/recorder.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-store.h"
+#include "ns3/run-summary.h"
 #include "ns3/scenario-error.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/time-resolution.h"
+#include "ns3/trace-recorder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -192,75 +191,6 @@ InstallFaults(const ResolvedRun& run,
     return injector;
 }
 
-/// Keeps what the trace source of an injector reports.
-class FaultRecorder
-{
-  public:
-    explicit FaultRecorder(const Ptr<FaultInjector>& injector)
-        : m_injector(injector)
-    {
-        m_injector->TraceConnectWithoutContext("Fault",
-                                               MakeCallback(&FaultRecorder::OnFault, this));
-    }
-
-    ~FaultRecorder()
-    {
-        m_injector->TraceDisconnectWithoutContext("Fault",
-                                                  MakeCallback(&FaultRecorder::OnFault, this));
-    }
-
-    FaultRecorder(const FaultRecorder&) = delete;
-    FaultRecorder& operator=(const FaultRecorder&) = delete;
-
-    const std::vector<FaultRecord>& GetRecords() const
-    {
-        return m_records;
-    }
-
-  private:
-    void OnFault(const FaultRecord& record)
-    {
-        m_records.push_back(record);
-    }
-
-    Ptr<FaultInjector> m_injector;
-    std::vector<FaultRecord> m_records;
-};
-
-/// Keeps what the trace source of a generator reports.
-class FlowRecorder
-{
-  public:
-    explicit FlowRecorder(const Ptr<TrafficGenerator>& generator)
-        : m_generator(generator)
-    {
-        m_generator->TraceConnectWithoutContext("Flow", MakeCallback(&FlowRecorder::OnFlow, this));
-    }
-
-    ~FlowRecorder()
-    {
-        m_generator->TraceDisconnectWithoutContext("Flow",
-                                                   MakeCallback(&FlowRecorder::OnFlow, this));
-    }
-
-    FlowRecorder(const FlowRecorder&) = delete;
-    FlowRecorder& operator=(const FlowRecorder&) = delete;
-
-    const std::vector<FlowRecord>& GetRecords() const
-    {
-        return m_records;
-    }
-
-  private:
-    void OnFlow(const FlowRecord& record)
-    {
-        m_records.push_back(record);
-    }
-
-    Ptr<TrafficGenerator> m_generator;
-    std::vector<FlowRecord> m_records;
-};
-
 /// The faults that hold at the end of a run, for the text of its failure.
 std::string
 DescribeFaults(const FaultInjector& injector)
@@ -301,125 +231,18 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
     return job;
 }
 
-void
-SummariseTimes(const RunResult& result, RunSummary& summary)
+Ptr<ExchangeEngine>
+InstallEngine(const ResolvedRun& run,
+              const std::vector<PlannedJob>& planned,
+              const Ptr<Transport>& transport)
 {
-    // 10^6 iterations of 2^63 ps would overflow 64 bits.
-    __extension__ using Wide = __int128;
-    Wide sum = 0;
-    for (const auto& record : result.iterations)
+    auto engine = CreateObject<ExchangeEngine>();
+    engine->SetTransport(transport);
+    for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        const int64_t ict = (record.end - record.start).GetPicoSeconds();
-        sum += ict;
-        summary.minIctPs = summary.iterations == 0 ? ict : std::min(summary.minIctPs, ict);
-        summary.maxIctPs = std::max(summary.maxIctPs, ict);
-        ++summary.iterations;
+        engine->AddJob(MakeJob(run.jobs[i], planned[i], run));
     }
-    if (summary.iterations > 0)
-    {
-        summary.meanIctPs = static_cast<int64_t>(sum / summary.iterations);
-    }
-}
-
-/// Compute times are no part of an exchange, so the bound is compared with what follows them.
-void
-SummariseBounds(RunResult& result)
-{
-    // Less than all of the gradient moves when it is compressed: there is no bound then.
-    if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
-            return job.plan->IsCompressed();
-        }))
-    {
-        return;
-    }
-    std::vector<double> bounds;
-    bounds.reserve(result.jobs.size());
-    for (const auto& job : result.jobs)
-    {
-        bounds.push_back(ComputeCollectiveBound(*job.plan, job.endpointOf, *result.topology));
-    }
-    double bound = 0.0;
-    double exchange = 0.0;
-    for (const auto& record : result.iterations)
-    {
-        bound += bounds[record.job];
-        exchange += (record.end - record.exchangeStart).GetSeconds();
-    }
-    if (bound > 0.0)
-    {
-        result.summary.meanBoundSeconds = bound / static_cast<double>(result.iterations.size());
-        result.summary.timesBound = exchange / bound;
-    }
-}
-
-void
-SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
-{
-    summary.goodputBytes = statistics.goodputBytes;
-    summary.wireBytes = statistics.wireBytes;
-    summary.droppedPackets = statistics.droppedPackets;
-    summary.ecnMarkedPackets = statistics.ecnMarkedPackets;
-    summary.pfcPausePs = statistics.pfcPause.GetPicoSeconds();
-    summary.retransmittedPackets = statistics.retransmittedPackets;
-    summary.retransmittedBytes = statistics.retransmittedBytes;
-    summary.packetHops = statistics.dataPacketHops;
-}
-
-/// What the scheme `auto` chose.
-void
-SummariseChoices(const std::vector<PlannedJob>& jobs, RunSummary& summary)
-{
-    for (const auto& job : jobs)
-    {
-        if (const auto& choice = job.choice)
-        {
-            summary.autoChoice += (summary.autoChoice.empty() ? "" : "; ") + choice->Describe();
-            summary.autoEstimateSeconds =
-                std::max(summary.autoEstimateSeconds, choice->GetSeconds());
-        }
-    }
-}
-
-/// The endpoints of the ranks of a plan.
-std::vector<uint32_t>
-GetEndpoints(const RunResult::JobInfo& job, const ExecutedPlan& plan)
-{
-    std::vector<uint32_t> endpoints;
-    endpoints.reserve(plan.ranks.size());
-    for (const auto rank : plan.ranks)
-    {
-        endpoints.push_back(job.endpointOf[rank]);
-    }
-    return endpoints;
-}
-
-/// What the plans move; bytes between racks of the plans by which iterations ended.
-void
-SummarisePlans(const Topology& topology, RunResult& result)
-{
-    auto& summary = result.summary;
-    std::vector<std::vector<uint64_t>> crossRack(result.jobs.size()); // [job][plan]
-    for (size_t job = 0; job < result.jobs.size(); ++job)
-    {
-        for (const auto& executed : result.jobs[job].plans)
-        {
-            const auto groups =
-                ComputeWorkerGroups(topology, GetEndpoints(result.jobs[job], executed));
-            const auto statistics = ComputePlanStatistics(*executed.plan, groups);
-            auto& bytes = crossRack[job].emplace_back(0);
-            for (const auto& crossing : statistics.crossings)
-            {
-                bytes += crossing.level == "rack" ? crossing.bytes : 0;
-            }
-            summary.peakReceivedBytes =
-                std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
-            summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
-        }
-    }
-    for (const auto& record : result.iterations)
-    {
-        summary.crossRackBytes += crossRack[record.job][record.plan];
-    }
+    return engine;
 }
 
 uint64_t
@@ -445,6 +268,43 @@ DescribeRun(const ResolvedRun& run, const std::vector<PlannedJob>& planned, RunR
     }
 }
 
+/// What the engine did.
+void
+TakeRecords(const Recorder& recorder, const ExchangeEngine& engine, RunResult& result)
+{
+    const auto take = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
+    take(recorder.GetIterations(), result.iterations);
+    take(recorder.GetComputations(), result.computations);
+    take(recorder.GetReactions(), result.reactions);
+    take(recorder.GetTransfers(), result.transfers);
+    for (uint32_t job = 0; job < engine.GetJobCount(); ++job)
+    {
+        take(engine.GetPlans(job), result.jobs[job].plans);
+    }
+}
+
+/// How the simulation ended. \param flows foreign ones, recorded or not
+void
+TakeEnd(const ExchangeEngine& engine,
+        const FaultInjector& injector,
+        const std::vector<FlowRecord>& flows,
+        RunResult& result)
+{
+    const auto failure = engine.GetFailure();
+    result.summary.finished = !failure;
+    result.summary.failure = failure ? failure->reason + DescribeFaults(injector) : "";
+    result.summary.events = Simulator::GetEventCount();
+    result.duration = failure ? Simulator::Now() : Time(0);
+    for (const auto& record : result.iterations)
+    {
+        result.duration = std::max(result.duration, record.end);
+    }
+    for (const auto& flow : flows)
+    {
+        result.duration = std::max(result.duration, flow.end);
+    }
+}
+
 void
 Simulate(const ResolvedRun& run,
          const std::vector<PlannedJob>& planned,
@@ -456,65 +316,30 @@ Simulate(const ResolvedRun& run,
     UseFastScheduler();
     const auto transport = InstallTransport(run);
     StartCaptures(run, transport, folder);
-    auto engine = CreateObject<ExchangeEngine>();
-    engine->SetTransport(transport);
-    for (size_t i = 0; i < run.jobs.size(); ++i)
-    {
-        engine->AddJob(MakeJob(run.jobs[i], planned[i], run));
-    }
+    const auto engine = InstallEngine(run, planned, transport);
     const bool recordTransfers = run.recordMessages || run.recordTrace;
     const Recorder recorder(engine,
                             recordTransfers ? Recorder::Detail::Transfers
                                             : Recorder::Detail::Iterations);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
-    const FaultRecorder faults(injector);
+    const TraceRecorder<FaultInjector, FaultRecord> faults(injector, "Fault");
     const auto generator = InstallTraffic(run, transport, engine);
-    const FlowRecorder flows(generator);
+    const TraceRecorder<TrafficGenerator, FlowRecord> flows(generator, "Flow");
     const auto sampler = StartSampler(run, transport, engine);
     Simulator::Run();
 
+    TakeRecords(recorder, *engine, result);
+    TakeEnd(*engine, *injector, flows.GetRecords(), result);
+    SummariseTransport(transport->GetStatistics(), result.summary);
+    result.recordTrace = run.recordTrace;
+    result.faults = recordTransfers ? faults.GetRecords() : std::vector<FaultRecord>{};
+    result.flows = run.recordMessages ? flows.GetRecords() : std::vector<FlowRecord>{};
+    result.links = run.recordLinks ? transport->GetLinkStatistics() : std::vector<LinkStatistics>{};
     if (sampler)
     {
         result.samples = sampler->GetSamples();
     }
-    result.iterations.assign(recorder.GetIterations().begin(), recorder.GetIterations().end());
-    if (recordTransfers)
-    {
-        result.faults = faults.GetRecords();
-    }
-    result.recordTrace = run.recordTrace;
-    result.computations.assign(recorder.GetComputations().begin(),
-                               recorder.GetComputations().end());
-    result.reactions.assign(recorder.GetReactions().begin(), recorder.GetReactions().end());
-    for (uint32_t job = 0; job < engine->GetJobCount(); ++job)
-    {
-        const auto plans = engine->GetPlans(job);
-        result.jobs[job].plans.assign(plans.begin(), plans.end());
-    }
-    result.transfers.assign(recorder.GetTransfers().begin(), recorder.GetTransfers().end());
-    if (run.recordLinks)
-    {
-        result.links = transport->GetLinkStatistics();
-    }
-    const auto failure = engine->GetFailure();
-    result.summary.finished = !failure;
-    result.summary.failure = failure ? failure->reason + DescribeFaults(*injector) : "";
-    result.duration = failure ? Simulator::Now() : Time(0);
-    for (const auto& record : result.iterations)
-    {
-        result.duration = std::max(result.duration, record.end);
-    }
-    if (run.recordMessages)
-    {
-        result.flows = flows.GetRecords();
-    }
-    for (const auto& flow : flows.GetRecords())
-    {
-        result.duration = std::max(result.duration, flow.end);
-    }
-    result.summary.events = Simulator::GetEventCount();
-    SummariseTransport(transport->GetStatistics(), result.summary);
     generator->Dispose();
     injector->Dispose();
     engine->Dispose();
@@ -564,9 +389,7 @@ RunScenario(const ResolvedRun& run,
     RunResult result;
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, folder, result);
-    SummariseTimes(result, result.summary);
-    SummariseBounds(result);
-    SummarisePlans(*run.topology, result);
+    SummariseExchanges(result);
     SummariseChoices(planned, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/run-summary.h"
+
+#include "ns3/bandwidth-bound.h"
+#include "ns3/group-finder.h"
+#include "ns3/plan-statistics.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+void
+SummariseTimes(RunResult& result)
+{
+    auto& summary = result.summary;
+    // 10^6 iterations of 2^63 ps would overflow 64 bits.
+    __extension__ using Wide = __int128;
+    Wide sum = 0;
+    for (const auto& record : result.iterations)
+    {
+        const int64_t ict = (record.end - record.start).GetPicoSeconds();
+        sum += ict;
+        summary.minIctPs = summary.iterations == 0 ? ict : std::min(summary.minIctPs, ict);
+        summary.maxIctPs = std::max(summary.maxIctPs, ict);
+        ++summary.iterations;
+    }
+    if (summary.iterations > 0)
+    {
+        summary.meanIctPs = static_cast<int64_t>(sum / summary.iterations);
+    }
+}
+
+/// Compute times are no part of an exchange, so the bound is compared with what follows them.
+void
+SummariseBounds(RunResult& result)
+{
+    // Less than all of the gradient moves when it is compressed: there is no bound then.
+    if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
+            return job.plan->IsCompressed();
+        }))
+    {
+        return;
+    }
+    std::vector<double> bounds;
+    bounds.reserve(result.jobs.size());
+    for (const auto& job : result.jobs)
+    {
+        bounds.push_back(ComputeCollectiveBound(*job.plan, job.endpointOf, *result.topology));
+    }
+    double bound = 0.0;
+    double exchange = 0.0;
+    for (const auto& record : result.iterations)
+    {
+        bound += bounds[record.job];
+        exchange += (record.end - record.exchangeStart).GetSeconds();
+    }
+    if (bound > 0.0)
+    {
+        result.summary.meanBoundSeconds = bound / static_cast<double>(result.iterations.size());
+        result.summary.timesBound = exchange / bound;
+    }
+}
+
+/// The endpoints of the ranks of a plan.
+std::vector<uint32_t>
+GetEndpoints(const RunResult::JobInfo& job, const ExecutedPlan& plan)
+{
+    std::vector<uint32_t> endpoints;
+    endpoints.reserve(plan.ranks.size());
+    for (const auto rank : plan.ranks)
+    {
+        endpoints.push_back(job.endpointOf[rank]);
+    }
+    return endpoints;
+}
+
+/// What the plans move; bytes between racks of the plans by which iterations ended.
+void
+SummarisePlans(RunResult& result)
+{
+    auto& summary = result.summary;
+    std::vector<std::vector<uint64_t>> crossRack(result.jobs.size()); // [job][plan]
+    for (size_t job = 0; job < result.jobs.size(); ++job)
+    {
+        for (const auto& executed : result.jobs[job].plans)
+        {
+            const auto groups =
+                ComputeWorkerGroups(*result.topology, GetEndpoints(result.jobs[job], executed));
+            const auto statistics = ComputePlanStatistics(*executed.plan, groups);
+            auto& bytes = crossRack[job].emplace_back(0);
+            for (const auto& crossing : statistics.crossings)
+            {
+                bytes += crossing.level == "rack" ? crossing.bytes : 0;
+            }
+            summary.peakReceivedBytes =
+                std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
+            summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
+        }
+    }
+    for (const auto& record : result.iterations)
+    {
+        summary.crossRackBytes += crossRack[record.job][record.plan];
+    }
+}
+
+} // namespace
+
+void
+SummariseExchanges(RunResult& result)
+{
+    SummariseTimes(result);
+    SummariseBounds(result);
+    SummarisePlans(result);
+}
+
+void
+SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
+{
+    summary.goodputBytes = statistics.goodputBytes;
+    summary.wireBytes = statistics.wireBytes;
+    summary.droppedPackets = statistics.droppedPackets;
+    summary.ecnMarkedPackets = statistics.ecnMarkedPackets;
+    summary.pfcPausePs = statistics.pfcPause.GetPicoSeconds();
+    summary.retransmittedPackets = statistics.retransmittedPackets;
+    summary.retransmittedBytes = statistics.retransmittedBytes;
+    summary.packetHops = statistics.dataPacketHops;
+}
+
+void
+SummariseChoices(const std::vector<PlannedJob>& jobs, RunSummary& summary)
+{
+    for (const auto& job : jobs)
+    {
+        if (const auto& choice = job.choice)
+        {
+            summary.autoChoice += (summary.autoChoice.empty() ? "" : "; ") + choice->Describe();
+            summary.autoEstimateSeconds =
+                std::max(summary.autoEstimateSeconds, choice->GetSeconds());
+        }
+    }
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_RUN_SUMMARY_H
+#define GRADSYNC_RUN_SUMMARY_H
+
+#include "ns3/job-planner.h"
+#include "ns3/run-result.h"
+#include "ns3/transport.h"
+
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Fills the summary of a run from its iterations and plans: times, bounds, bytes, chains.
+void SummariseExchanges(RunResult& result);
+
+/// What the transport counted.
+void SummariseTransport(const TransportStatistics& statistics, RunSummary& summary);
+
+/// What the scheme `auto` chose.
+void SummariseChoices(const std::vector<PlannedJob>& jobs, RunSummary& summary);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_RUN_SUMMARY_H

@@ -69,9 +69,11 @@ RoceCapture::Describe(const File& file, const FabricPacket& packet)
     }
     const auto key = std::pair{packet.connection, packet.generation};
     const auto* queuePair = m_connections.Find(packet.connection, packet.generation);
-    if (queuePair)
+    // A closed one keeps its ends until it serves again, which begins another generation still.
+    const auto& last = m_connections.Peek(packet.connection);
+    if (last.generation - packet.generation <= 1)
     {
-        m_seen[key] = {queuePair->src, queuePair->dst};
+        m_seen[key] = {last.src, last.dst};
     }
     const auto& connection = m_seen[key];
     const bool isData = packet.kind == PacketKind::Data;

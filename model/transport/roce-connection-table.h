@@ -54,6 +54,12 @@ class RoceConnectionTable
     /// The open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
 
+    /// The queue pair of an index, whatever connection it serves or served last.
+    const RoceQueuePair& Peek(uint32_t index) const
+    {
+        return *m_byIndex[index];
+    }
+
   private:
     struct Hash
     {

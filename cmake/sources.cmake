@@ -329,6 +329,21 @@ list(APPEND gradsync_headers
   model/workload/plan-compressor.h
 )
 
+# model/aggregation
+list(APPEND gradsync_sources
+  model/aggregation/slot-frame.cc
+  model/aggregation/slot-header.cc
+  model/aggregation/slot-switch-frames.cc
+  model/aggregation/slot-switch.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/byte-order.h
+  model/aggregation/slot-frame.h
+  model/aggregation/slot-header.h
+  model/aggregation/slot-switch-frames.h
+  model/aggregation/slot-switch.h
+)
+
 # helper
 list(APPEND gradsync_sources
   helper/atomic-file.cc
@@ -548,4 +563,9 @@ list(APPEND gradsync_unit_tests
 # model/workload
 list(APPEND gradsync_unit_tests
   tests/unit/plan-compressor-test.cc
+)
+
+# model/aggregation
+list(APPEND gradsync_unit_tests
+  tests/unit/slot-switch-test.cc
 )

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/slot-frame.h"
+
+#include "ns3/byte-order.h"
+#include "ns3/wire-format.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr size_t IP = wire::ETHERNET_BYTES;       //!< offset of the IPv4 header
+constexpr size_t UDP = IP + wire::IPV4_BYTES;     //!< of the UDP header
+constexpr size_t PAYLOAD = UDP + wire::UDP_BYTES; //!< of the slot header
+constexpr size_t VALUES = PAYLOAD + SlotHeader::BYTES;
+constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
+constexpr uint8_t VERSION_AND_LENGTH = 0x45; // IPv4, five words of header
+constexpr uint8_t PROTOCOL_UDP = 17;
+constexpr uint8_t TIME_TO_LIVE = 64;
+constexpr size_t TTL_AT = IP + 8;
+constexpr size_t IP_CHECKSUM_AT = IP + 10;
+constexpr size_t UDP_LENGTH_AT = UDP + 4;
+constexpr size_t UDP_CHECKSUM_AT = UDP + 6;
+
+/// Of source and destination address, protocol and length (RFC 768).
+uint32_t
+SumPseudoHeader(std::span<const uint8_t> frame)
+{
+    uint32_t sum = PROTOCOL_UDP + uint32_t{ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT)};
+    for (size_t at = IP + 12; at < UDP; at += 2)
+    {
+        sum += ReadBigEndian<uint16_t>(frame, at);
+    }
+    return sum;
+}
+
+/// True when the checksum is not used (0) or right.
+bool
+IsUdpChecksumRight(std::span<const uint8_t> frame)
+{
+    if (ReadBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT) == 0)
+    {
+        return true;
+    }
+    const size_t length = ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT);
+    return length >= wire::UDP_BYTES && UDP + length <= frame.size() &&
+           ComputeInternetChecksum(frame.subspan(UDP, length), SumPseudoHeader(frame)) == 0;
+}
+
+void
+WriteIpHeader(std::span<uint8_t> bytes, const SlotFrame& frame)
+{
+    bytes[IP] = VERSION_AND_LENGTH;
+    WriteBigEndian<uint16_t>(bytes, IP + 2, static_cast<uint16_t>(bytes.size() - IP));
+    bytes[TTL_AT] = TIME_TO_LIVE;
+    bytes[IP + 9] = PROTOCOL_UDP;
+    WriteBigEndian<uint32_t>(bytes, IP + 12, frame.source.ip);
+    WriteBigEndian<uint32_t>(bytes, IP + 16, frame.destination.ip);
+    WriteBigEndian(bytes,
+                   IP_CHECKSUM_AT,
+                   ComputeInternetChecksum(bytes.subspan(IP, wire::IPV4_BYTES)));
+}
+
+} // namespace
+
+uint16_t
+ComputeInternetChecksum(std::span<const uint8_t> bytes, uint32_t sum)
+{
+    uint64_t total = sum;
+    for (size_t at = 0; at + 1 < bytes.size(); at += 2)
+    {
+        total += ReadBigEndian<uint16_t>(bytes, at);
+    }
+    if (bytes.size() % 2 != 0)
+    {
+        total += uint64_t{bytes.back()} << 8;
+    }
+    while (total > UINT16_MAX)
+    {
+        total = (total & UINT16_MAX) + (total >> 16);
+    }
+    return static_cast<uint16_t>(~total);
+}
+
+std::vector<uint8_t>
+SerialiseSlotFrame(const SlotFrame& frame)
+{
+    std::vector<uint8_t> bytes(VALUES + 4 * frame.values.size());
+    std::ranges::copy(frame.destination.mac, bytes.begin());
+    std::ranges::copy(frame.source.mac, bytes.begin() + 6);
+    WriteBigEndian<uint16_t>(bytes, 12, ETHERTYPE_IPV4);
+    WriteIpHeader(bytes, frame);
+    WriteBigEndian<uint16_t>(bytes, UDP, frame.sourcePort);
+    WriteBigEndian<uint16_t>(bytes, UDP + 2, frame.destinationPort);
+    WriteBigEndian<uint16_t>(bytes, UDP_LENGTH_AT, static_cast<uint16_t>(bytes.size() - UDP));
+    std::ranges::copy(SerialiseSlotHeader(frame.header), bytes.begin() + PAYLOAD);
+    for (size_t i = 0; i < frame.values.size(); ++i)
+    {
+        WriteBigEndian<uint32_t>(bytes, VALUES + 4 * i, static_cast<uint32_t>(frame.values[i]));
+    }
+    const auto checksum =
+        ComputeInternetChecksum(std::span(bytes).subspan(UDP), SumPseudoHeader(bytes));
+    // 0 says that there is none (RFC 768).
+    WriteBigEndian<uint16_t>(bytes, UDP_CHECKSUM_AT, checksum == 0 ? UINT16_MAX : checksum);
+    return bytes;
+}
+
+FrameCheck
+CheckFrame(std::span<const uint8_t> frame)
+{
+    if (frame.size() < UDP || ReadBigEndian<uint16_t>(frame, 12) != ETHERTYPE_IPV4 ||
+        frame[IP] != VERSION_AND_LENGTH)
+    {
+        return FrameCheck::Other;
+    }
+    if (ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)) != 0)
+    {
+        return FrameCheck::BadChecksum;
+    }
+    if (frame[IP + 9] != PROTOCOL_UDP || frame.size() < PAYLOAD ||
+        ReadBigEndian<uint16_t>(frame, UDP + 2) != SLOT_UDP_PORT)
+    {
+        return FrameCheck::OtherIpv4;
+    }
+    return IsUdpChecksumRight(frame) ? FrameCheck::Slot : FrameCheck::BadChecksum;
+}
+
+std::optional<SlotFrame>
+ParseSlotFrame(std::span<const uint8_t> frame)
+{
+    if (frame.size() < VALUES)
+    {
+        return std::nullopt;
+    }
+    SlotFrame parsed;
+    std::copy_n(frame.begin(), 6, parsed.destination.mac.begin());
+    std::copy_n(frame.begin() + 6, 6, parsed.source.mac.begin());
+    parsed.source.ip = ReadBigEndian<uint32_t>(frame, IP + 12);
+    parsed.destination.ip = GetDestination(frame);
+    parsed.sourcePort = ReadBigEndian<uint16_t>(frame, UDP);
+    parsed.destinationPort = ReadBigEndian<uint16_t>(frame, UDP + 2);
+    parsed.header = ParseSlotHeader(frame.subspan(PAYLOAD));
+    if (frame.size() < VALUES + size_t{4} * parsed.header.count)
+    {
+        return std::nullopt;
+    }
+    for (size_t i = 0; i < parsed.header.count; ++i)
+    {
+        parsed.values.push_back(
+            static_cast<int32_t>(ReadBigEndian<uint32_t>(frame, VALUES + 4 * i)));
+    }
+    return parsed;
+}
+
+uint32_t
+GetDestination(std::span<const uint8_t> frame)
+{
+    return ReadBigEndian<uint32_t>(frame, IP + 16);
+}
+
+void
+DecrementTimeToLive(std::span<uint8_t> frame)
+{
+    --frame[TTL_AT];
+    WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
+    WriteBigEndian(frame,
+                   IP_CHECKSUM_AT,
+                   ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SLOT_FRAME_H
+#define GRADSYNC_SLOT_FRAME_H
+
+#include "ns3/slot-header.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// UDP port of the slot protocol, at the switch.
+inline constexpr uint16_t SLOT_UDP_PORT = 0xBEE0;
+
+/// An address of both layers.
+struct FrameAddress
+{
+    std::array<uint8_t, 6> mac{};
+    uint32_t ip{0};
+
+    bool operator==(const FrameAddress&) const = default;
+};
+
+/// A packet of the slot protocol with all its headers.
+struct SlotFrame
+{
+    FrameAddress source;
+    FrameAddress destination;
+    uint16_t sourcePort{SLOT_UDP_PORT};
+    uint16_t destinationPort{SLOT_UDP_PORT};
+    SlotHeader header;
+    std::vector<int32_t> values;
+};
+
+/// What a switch finds when it looks at the headers of a frame.
+enum class FrameCheck : uint8_t
+{
+    Slot,        //!< IPv4, UDP to SLOT_UDP_PORT, checksums right or not used
+    BadChecksum, //!< IPv4 header or UDP
+    OtherIpv4,
+    Other //!< no IPv4 without options, or too short
+};
+
+/**
+ * The bytes of a frame from destination MAC to the last value, without FCS: Ethernet, IPv4 (RFC
+ * 791: no options, identification 0, time to live 64), UDP (RFC 768, with checksum), slot header,
+ * values. 318 bytes with 64 values.
+ */
+std::vector<uint8_t> SerialiseSlotFrame(const SlotFrame& frame);
+
+/// In the order of a switch: addresses, IPv4 header checksum, UDP port, UDP checksum.
+FrameCheck CheckFrame(std::span<const uint8_t> frame);
+
+/// Of a frame that CheckFrame calls Slot. Nothing when it ends before the `count` values do.
+std::optional<SlotFrame> ParseSlotFrame(std::span<const uint8_t> frame);
+
+/// IPv4 destination address of a frame of at least 34 bytes.
+uint32_t GetDestination(std::span<const uint8_t> frame);
+
+/// One hop less to live, and the IPv4 header checksum that goes with it.
+void DecrementTimeToLive(std::span<uint8_t> frame);
+
+/// The Internet checksum (RFC 1071) of bytes whose ones' complement sum starts with `sum`.
+uint16_t ComputeInternetChecksum(std::span<const uint8_t> bytes, uint32_t sum = 0);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SLOT_FRAME_H

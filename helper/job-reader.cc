@@ -137,6 +137,10 @@ ReadJob(const JsonValue& value,
     {
         job.reduceRate = rate->AsRate();
     }
+    if (const auto limit = value.Find("maxOutstandingSends"))
+    {
+        job.maxOutstandingSends = static_cast<uint32_t>(limit->AsUnsigned(0, UINT32_MAX));
+    }
     if (const auto codec = value.Find("codec"))
     {
         job.codec = ReadCodec(*codec);

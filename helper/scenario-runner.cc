@@ -228,6 +228,7 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
     }
     job.reduceSecondsPerByte =
         spec.reduceRate ? 8.0 / static_cast<double>(spec.reduceRate->GetBitRate()) : 0.0;
+    job.maxOutstandingSends = spec.maxOutstandingSends;
     return job;
 }
 

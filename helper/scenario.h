@@ -70,6 +70,7 @@ struct JobSpec
     std::optional<CodecSpec> codec;              //!< none: float32
     std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
+    uint32_t maxOutstandingSends{0};             //!< of a rank, 0: no limit
     std::optional<Time> timeout;                 //!< of an iteration; 0: no limit
     bool replans{false};                         //!< goes on without ranks that crash
 };

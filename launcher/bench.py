@@ -44,13 +44,14 @@ SIZES = (
 )
 # Payload of a packet of 1500 bytes from the IP header on: 44 of them RoCE headers and ICRC, 52 TCP's.
 _SMALL = {"fabric": 1456, "stock": 1448}
-# Scheme, payload of a packet and congestion control.
+# Scheme, payload of a packet, congestion control, and transfers of a host under way at once (0: all).
 _LOADS = (
-    ("ring", _SMALL["fabric"], "none"),
-    ("ring", _SMALL["fabric"], "dcqcn"),
-    ("ring", 4096, "dcqcn"),
-    ("ps", _SMALL["fabric"], "dcqcn"),
-    ("ps", 4096, "dcqcn"),
+    ("ring", _SMALL["fabric"], "none", 0),
+    ("ring", _SMALL["fabric"], "dcqcn", 0),
+    ("ring", 4096, "dcqcn", 0),
+    ("ps", _SMALL["fabric"], "dcqcn", 0),
+    ("ps", 4096, "dcqcn", 0),
+    ("ps", _SMALL["fabric"], "dcqcn", 16),
 )
 _REPEATS = 3
 
@@ -79,7 +80,9 @@ def _core(scheduler: str, events: int, hosts: int) -> float:
     return core["events"] / core["user_s"]
 
 
-def _row(scheme: str, size: Size, mtu: int, control: str, stock_rate: Optional[float]) -> dict:
+def _row(
+    size: Size, scheme: str, mtu: int, control: str, sends: int, stock_rate: Optional[float]
+) -> dict:
     fabric = _measure(
         "exchange-bench",
         *size.network(),
@@ -87,6 +90,7 @@ def _row(scheme: str, size: Size, mtu: int, control: str, stock_rate: Optional[f
         f"--gradient={size.gradient}",
         f"--mtu={mtu}",
         f"--congestion-control={control}",
+        f"--max-outstanding-sends={sends}",
     )
     rate = fabric["data_packet_hops"] / fabric["user_s"]
     event_rate = fabric["events"] / fabric["user_s"]
@@ -114,7 +118,7 @@ def _stock(size: Size) -> Optional[dict]:
 
 def _print_stock(stock: dict, rate: float) -> None:
     say(
-        f"stock {stock['hosts']:>5} {_SMALL['stock']:>6} {'':>6} {stock['data_packet_hops'] / 1e6:>7.2f}"
+        f"stock {stock['hosts']:>5} {_SMALL['stock']:>6} {'':>12} {stock['data_packet_hops'] / 1e6:>7.2f}"
         f" {stock['events'] / stock['data_packet_hops']:>7.3f} {stock['user_s']:>7.2f}"
         f" {rate / 1e6:>8.3f} {stock['peak_rss_bytes'] / 1e6:>8.1f}"
     )
@@ -125,6 +129,7 @@ def _print(row: dict) -> None:
     times = f"{ratio:>8.1f}" if ratio else f"{'':>8}"
     say(
         f"{row['scheme']:<5} {row['hosts']:>5} {row['mtu_bytes']:>6} {row['congestion_control']:>6}"
+        f" {row['max_outstanding_sends'] or 'all':>5}"
         f" {row['data_packet_hops'] / 1e6:>7.2f}"
         f" {row['events_per_hop']:>7.3f} {row['user_s']:>7.2f} {row['hops_per_user_s'] / 1e6:>8.2f}"
         f" {row['peak_rss_bytes'] / 1e6:>8.1f} {times}"
@@ -138,13 +143,13 @@ def run_benchmarks() -> None:
     stock_rows = []
     say("data packet-hops a second; RoCE with PFC and acknowledgements, 100 Gb/s, 1 us a link")
     say(
-        "scheme hosts    MTU     CC  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core"
+        "scheme hosts    MTU     CC sends  M hops ev/hop  user s  M hops/s  peak MB  x stock  x core  x radix core"
     )
     for size in SIZES:
         stock = _stock(size)
         stock_rate = stock["data_packet_hops"] / stock["user_s"] if stock else None
-        for scheme, mtu, control in _LOADS:
-            rows.append(_row(scheme, size, mtu, control, stock_rate))
+        for scheme, mtu, control, sends in _LOADS:
+            rows.append(_row(size, scheme, mtu, control, sends, stock_rate))
             _print(rows[-1])
         if stock and stock_rate:
             stock_rows.append(stock)

@@ -43,6 +43,13 @@ ExchangeApplication::GetTypeId()
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&ExchangeApplication::m_reduceSecondsPerByte),
                           MakeDoubleChecker<double>(0.0))
+            .AddAttribute("MaxOutstandingSends",
+                          "Transfers that this rank has under way at once; of those that wait the "
+                          "one that comes first in the plan starts next. Set from the job; 0: no "
+                          "limit.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&ExchangeApplication::m_maxOutstanding),
+                          MakeUintegerChecker<uint32_t>())
             .AddTraceSource("Send",
                             "A transfer of this rank is handed to the transport.",
                             MakeTraceSourceAccessor(&ExchangeApplication::m_sendTrace),
@@ -135,6 +142,8 @@ void
 ExchangeApplication::AbandonPlan()
 {
     m_deferred.clear();
+    m_held = {};
+    m_outstanding = 0;
     m_busyUntil = Simulator::Now();
 }
 
@@ -148,6 +157,25 @@ void
 ExchangeApplication::Defer(OperationId operation)
 {
     m_deferred.push_back(operation);
+}
+
+void
+ExchangeApplication::Hold(OperationId operation)
+{
+    m_held.push(operation);
+}
+
+std::optional<OperationId>
+ExchangeApplication::OnSent()
+{
+    --m_outstanding;
+    if (m_held.empty() || !MayIssue())
+    {
+        return std::nullopt;
+    }
+    const auto next = m_held.top();
+    m_held.pop();
+    return next;
 }
 
 void
@@ -219,6 +247,7 @@ ExchangeApplication::Issue(OperationId id,
                            uint64_t bytes,
                            ExchangeApplication& to)
 {
+    ++m_outstanding;
     m_sendTrace(m_rank, id, bytes);
     m_transport->Send(
         {m_endpoint, to.m_endpoint, operation.stream, bytes, m_job->MakeTag(id), &to});

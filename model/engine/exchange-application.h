@@ -10,6 +10,9 @@
 #include "ns3/transport.h"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
 #include <string>
 #include <vector>
 
@@ -66,6 +69,18 @@ class ExchangeApplication : public Application, public MessageHandler
     /// Keeps an operation until the rank is exchanging. Called in ascending order of ids at first.
     void Defer(OperationId operation);
 
+    /// Whether this rank may have one more transfer under way.
+    bool MayIssue() const
+    {
+        return m_maxOutstanding == 0 || m_outstanding < m_maxOutstanding;
+    }
+
+    /// Keeps a transfer that may start until another one of this rank is delivered.
+    void Hold(OperationId operation);
+
+    /// A transfer of this rank was delivered. \returns the one that may start in its place
+    std::optional<OperationId> OnSent();
+
     /// Sends a transfer of this rank to the endpoint of its receiver, whose application is told.
     void Issue(OperationId id, const Operation& operation, uint64_t bytes, ExchangeApplication& to);
 
@@ -114,6 +129,10 @@ class ExchangeApplication : public Application, public MessageHandler
     uint32_t m_life{0};             //!< crashes so far: reductions of an earlier life never end
     bool m_iterationPending{false}; //!< an iteration began that this rank has not taken up
     std::vector<OperationId> m_deferred;
+    /// Transfers that wait for one under way to be delivered, the lowest id on top.
+    std::priority_queue<OperationId, std::vector<OperationId>, std::greater<>> m_held;
+    uint32_t m_outstanding{0};    //!< transfers under way
+    uint32_t m_maxOutstanding{0}; //!< attribute MaxOutstandingSends
     EventId m_exchangeEvent;
     Time m_computedSince;
     Time m_busyUntil;              //!< end of the computing in hand

@@ -8,6 +8,7 @@
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
@@ -115,6 +116,7 @@ ExchangeEngine::MakeApplication(const Job& job, uint32_t rank)
         application->SetAttribute("ComputeTime", TimeValue(job.compute));
     }
     application->SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
+    application->SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
     // An Application counts its start from when it is installed, a Job from 0.
     application->SetStartTime(std::max(job.start - Simulator::Now(), Time(0)));
     node->AddApplication(application);

@@ -56,6 +56,9 @@ struct Job
     /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in
     /// seconds; 0: free.
     double reduceSecondsPerByte{0.0};
+    /// Transfers that a rank has under way at once; the others wait, the lowest id goes first. 0:
+    /// no limit.
+    uint32_t maxOutstandingSends{0};
     Time timeout;                  //!< an iteration that takes longer has failed; 0: no limit
     SurvivorPlanner planSurvivors; //!< empty: a job that loses a rank has failed
 };

@@ -287,6 +287,11 @@ JobExecution::StartReady()
         {
             continue;
         }
+        if (!application.MayIssue())
+        {
+            application.Hold(id);
+            continue;
+        }
         m_waiting[id] = STARTED;
         if (!m_sentAt.empty())
         {
@@ -303,6 +308,10 @@ JobExecution::OnTransferDelivered(OperationId id)
 {
     const auto bytes = m_plan->GetBytes(id);
     CountInFlight(-1);
+    if (const auto next = m_members[m_plan->GetOperations()[id].src]->OnSent())
+    {
+        MakeReady(*next);
+    }
     m_engine.AddDelivered(bytes);
     if (!m_sentAt.empty())
     {

@@ -39,6 +39,7 @@ struct Options
     std::string congestionControl{"none"};
     std::string loadBalancing{"destination"};
     std::string scheduler{"ns3::gradsync::RadixScheduler"};
+    uint32_t maxOutstandingSends{0};
 };
 
 Job
@@ -51,6 +52,7 @@ MakeJob(const Options& options, const Topology& topology)
     }
     Job job;
     job.name = options.scheme;
+    job.maxOutstandingSends = options.maxOutstandingSends;
     job.endpointOf.resize(topology.GetEndpoints().size());
     std::iota(job.endpointOf.begin(), job.endpointOf.end(), 0);
     SchemeRequest request;
@@ -106,6 +108,7 @@ Run(const Options& options)
             {"congestion_control", options.congestionControl},
             {"load_balancing", options.loadBalancing},
             {"gradient_bytes", options.gradientBytes},
+            {"max_outstanding_sends", options.maxOutstandingSends},
             {"ict_s", (iteration.end - iteration.start).GetSeconds()},
             {"data_packet_hops", statistics.dataPacketHops},
             {"control_packet_hops", statistics.controlPacketHops},
@@ -137,6 +140,8 @@ main(int argc, char** argv)
     app.add_option("--congestion-control", options.congestionControl, "none, dcqcn, ...")
         ->capture_default_str();
     app.add_option("--load-balancing", options.loadBalancing, "hash, destination, ...")
+        ->capture_default_str();
+    app.add_option("--max-outstanding-sends", options.maxOutstandingSends, "of a rank; 0: no limit")
         ->capture_default_str();
     app.add_option("--scheduler", options.scheduler, "TypeId of the event scheduler")
         ->capture_default_str();

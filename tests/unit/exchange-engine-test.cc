@@ -171,6 +171,34 @@ TEST_F(ExchangeEngineTest, ReducesOneAfterTheOtherAtTheReceiver)
     EXPECT_EQ(recorder.GetIterations()[0].end, MicroSeconds(3500));
 }
 
+TEST_F(ExchangeEngineTest, LimitsTheTransfersOfARankUnderWay)
+{
+    // 0 sends 1000 bytes to 1, 2 and 3, two at a time at half its rate each: those to 1 and 2
+    // arrive at 2000 us, the one to 3 then has the link to itself, until 3000 us. Without the limit
+    // all three arrive at 3000 us.
+    PlanBuilder builder(4, 4, ChunkLayout::Even(1000, 1));
+    for (const uint32_t to : {1U, 2U, 3U})
+    {
+        builder.AddCopy(0, to, 0, 1);
+    }
+    auto job = MakeJob(std::make_shared<Plan>(builder.Build()), {0, 1, 2, 3});
+    job.maxOutstandingSends = 2;
+    job.iterations = 2; // nothing is left over of the first
+    engine->AddJob(job);
+    Recorder recorder(engine, Recorder::Detail::Transfers);
+    Simulator::Run();
+    ASSERT_EQ(recorder.GetTransfers().size(), 6U);
+    for (const int64_t offset : {0, 3000})
+    {
+        const auto* transfers = &recorder.GetTransfers()[offset / 1000];
+        EXPECT_EQ(transfers[0].end, MicroSeconds(offset + 2000));
+        EXPECT_EQ(transfers[1].end, MicroSeconds(offset + 2000));
+        EXPECT_EQ(transfers[2].operation, 2U);
+        EXPECT_EQ(transfers[2].start, MicroSeconds(offset + 2000));
+        EXPECT_EQ(transfers[2].end, MicroSeconds(offset + 3000));
+    }
+}
+
 TEST_F(ExchangeEngineTest, MovesBetweenBuffersOfARankWithoutTheNetwork)
 {
     // A swap of 1000 bytes in full duplex: 1000 us. Then both add what they got, 250 us, and copy

@@ -239,7 +239,8 @@ TEST(ScenarioReader, ReadsSeveralJobs)
     const std::string text =
         R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "1Gbps"}}, "scheme": "ring",
             "jobs": [{"name": "a", "endpoints": [0, 1]},
-                     {"endpoints": [2, 3], "start": "5ms", "scheme": "ps", "reduceRate": "80Gbps"}]})";
+                     {"endpoints": [2, 3], "start": "5ms", "scheme": "ps", "reduceRate": "80Gbps",
+                      "maxOutstandingSends": 3}]})";
     const auto jobs = ResolveRun(Read({}, text), 0).jobs;
     ASSERT_EQ(jobs.size(), 2U);
     EXPECT_EQ(jobs[0].name, "a");
@@ -247,6 +248,8 @@ TEST(ScenarioReader, ReadsSeveralJobs)
     EXPECT_EQ(jobs[1].start, MilliSeconds(5));
     EXPECT_EQ(jobs[1].scheme.scheme->name, "ps");
     EXPECT_EQ(jobs[1].reduceRate->GetBitRate(), 80'000'000'000U);
+    EXPECT_EQ(jobs[0].maxOutstandingSends, 0U);
+    EXPECT_EQ(jobs[1].maxOutstandingSends, 3U);
     EXPECT_THAT(ErrorWith({{"jobs.1.name", "a"}}, text),
                 HasSubstr("jobs.1: the name \"a\" is taken"));
     EXPECT_THAT(ErrorWith({{"jobs.2.name", "a"}}, text), HasSubstr("\"jobs\" is a list of 2"));

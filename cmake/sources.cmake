@@ -13,6 +13,7 @@ list(APPEND gradsync_sources
   model/plan/goal-writer.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
+  model/plan/plan-part.cc
   model/plan/plan-statistics.cc
   model/plan/plan-verifier.cc
   model/plan/plan.cc
@@ -24,7 +25,9 @@ list(APPEND gradsync_headers
   model/plan/dataflow-builder.h
   model/plan/goal-writer.h
   model/plan/plan-builder.h
+  model/plan/plan-gate.h
   model/plan/plan-graph.h
+  model/plan/plan-part.h
   model/plan/plan-statistics.h
   model/plan/plan-verifier.h
   model/plan/plan.h
@@ -70,6 +73,7 @@ list(APPEND gradsync_sources
   model/scheme/byteps-scheme.cc
   model/scheme/double-binary-tree-scheme.cc
   model/scheme/gather-exchange.cc
+  model/scheme/federated-scheme.cc
   model/scheme/geo-hips-scheme.cc
   model/scheme/grid-exchange.cc
   model/scheme/grid-support.cc
@@ -111,6 +115,7 @@ list(APPEND gradsync_headers
   model/scheme/byteps-scheme.h
   model/scheme/double-binary-tree-scheme.h
   model/scheme/gather-exchange.h
+  model/scheme/federated-scheme.h
   model/scheme/geo-hips-scheme.h
   model/scheme/grid-exchange.h
   model/scheme/grid-support.h
@@ -255,7 +260,9 @@ list(APPEND gradsync_sources
   model/engine/exchange-engine.cc
   model/engine/failure-text.cc
   model/engine/job-execution.cc
+  model/engine/job-rounds.cc
   model/engine/job-survivors.cc
+  model/engine/late-operations.cc
   model/engine/recorder.cc
 )
 list(APPEND gradsync_headers
@@ -263,6 +270,7 @@ list(APPEND gradsync_headers
   model/engine/exchange-engine.h
   model/engine/failure-text.h
   model/engine/job-execution.h
+  model/engine/late-operations.h
   model/engine/recorder.h
 )
 

@@ -91,6 +91,27 @@ ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
     }
 }
 
+/// One time for all workers, or a list with one for each.
+void
+ReadCompute(const JsonValue& value, JobSpec& job)
+{
+    if (!value.Get().is_array())
+    {
+        job.compute = value.AsTime();
+        return;
+    }
+    for (const auto& item : value.GetItems())
+    {
+        job.computeOf.push_back(item.AsTime());
+    }
+    if (job.computeOf.size() != job.workers)
+    {
+        value.FailWith(fmt::format("found {} times, expected one for each of the {} workers",
+                                   job.computeOf.size(),
+                                   job.workers));
+    }
+}
+
 JobSpec
 ReadJob(const JsonValue& value,
         const std::optional<JsonValue>& scheme,
@@ -120,10 +141,6 @@ ReadJob(const JsonValue& value,
     {
         job.start = start->AsTime();
     }
-    if (const auto compute = value.Find("compute"))
-    {
-        job.compute = compute->AsTime();
-    }
     if (const auto timeout = value.Find("timeout"))
     {
         job.timeout = timeout->AsTime();
@@ -150,6 +167,10 @@ ReadJob(const JsonValue& value,
         job.profile = ReadProfile(*profile);
     }
     ReadRanks(value, topology, job);
+    if (const auto compute = value.Find("compute"))
+    {
+        ReadCompute(*compute, job);
+    }
     return job;
 }
 

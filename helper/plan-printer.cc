@@ -11,30 +11,6 @@
 namespace ns3::gradsync
 {
 
-namespace
-{
-
-const char*
-GetName(OperationKind kind)
-{
-    switch (kind)
-    {
-    case OperationKind::TransferReduce:
-        return "reduce";
-    case OperationKind::TransferCopy:
-        return "copy";
-    case OperationKind::Encode:
-        return "encode";
-    case OperationKind::Decode:
-        return "decode";
-    case OperationKind::Join:
-        break;
-    }
-    return "join";
-}
-
-} // namespace
-
 PlanPrinter::PlanPrinter(const Plan& plan)
     : m_plan(plan),
       m_graph(plan),
@@ -67,9 +43,11 @@ PlanPrinter::PrintTable(size_t maxRows, std::ostream& stream) const
         table.AddRow(
             {std::to_string(id),
              std::to_string(m_rounds[id]),
-             GetName(operation.kind),
+             ToString(operation.kind),
              show(operation.src, operation.buffers.src),
-             operation.IsMove() ? show(operation.dst, operation.buffers.dst) : "-",
+             operation.IsMove() || operation.IsTransfer()
+                 ? show(operation.dst, operation.buffers.dst)
+                 : "-",
              operation.IsMove() ? fmt::format("[{}, {})", operation.firstChunk, last) : "-",
              std::to_string(m_plan.GetBytes(id)),
              std::to_string(operation.stream),
@@ -104,8 +82,14 @@ PlanPrinter::ToJson() const
         Json entry;
         entry["id"] = id;
         entry["round"] = m_rounds[id];
-        entry["kind"] = GetName(operation.kind);
+        entry["kind"] = ToString(operation.kind);
         entry["from"] = operation.src;
+        if (operation.kind == OperationKind::Signal)
+        {
+            entry["to"] = operation.dst;
+            entry["bytes"] = m_plan.GetBytes(id);
+            entry["stream"] = operation.stream;
+        }
         if (operation.IsMove())
         {
             entry["to"] = operation.dst;

@@ -154,19 +154,23 @@ WriteIterations(const RunResult& result, std::ostream& stream)
     RowWriter rows(stream);
     for (const auto& record : result.iterations)
     {
-        const bool isCompressed = result.jobs[record.job].plan->IsCompressed();
+        const auto& plan = *result.jobs[record.job].plan;
+        const bool isGated = plan.GetGate().has_value();
         const Time exchange = record.end - record.exchangeStart;
-        const Time network = isCompressed ? record.network : exchange;
-        rows.Add("{},{},{},{},{},{},{},{},{}\n",
+        const Time network = plan.IsCompressed() || isGated ? record.network : exchange;
+        rows.Add("{},{},{},{},{},{},{},{},{},{},{}\n",
                  QuoteCsv(result.jobs[record.job].name),
                  record.iteration,
                  FormatSeconds(record.start),
                  FormatSeconds(record.end - record.start),
-                 FormatSeconds(record.exchangeStart - record.start),
+                 FormatSeconds(record.exchangeStart - record.start + record.training),
                  FormatSeconds(record.compress),
                  FormatSeconds(network),
                  FormatSeconds(record.decompress),
-                 FormatSeconds(record.compress + network + record.decompress - exchange));
+                 FormatSeconds(record.training + record.compress + network + record.decompress -
+                               exchange),
+                 isGated ? std::to_string(record.replies) : "",
+                 isGated ? std::to_string(record.late) : "");
     }
 }
 

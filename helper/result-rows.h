@@ -25,7 +25,8 @@ std::string FormatCrashedSummary(bool hasSeed);
 
 /// Headers of the other files, without the leading column `run`.
 inline constexpr const char* ITERATION_HEADER =
-    "job,iteration,start_s,ict_s,compute_s,compress_s,network_s,decompress_s,overlap_s";
+    "job,iteration,start_s,ict_s,compute_s,compress_s,network_s,decompress_s,overlap_s,"
+    "replies,late";
 inline constexpr const char* LINK_HEADER =
     "from,to,kind,rate_bps,payload_bytes,wire_bytes,packets,utilisation,dropped,ecn,pfc_pause_s,"
     "max_queue_bytes";

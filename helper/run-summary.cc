@@ -39,9 +39,10 @@ SummariseTimes(RunResult& result)
 void
 SummariseBounds(RunResult& result)
 {
-    // Less than all of the gradient moves when it is compressed: there is no bound then.
+    // Less than all of the gradient moves when it is compressed, or not everybody is waited for:
+    // there is no bound then.
     if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
-            return job.plan->IsCompressed();
+            return job.plan->IsCompressed() || job.plan->GetGate();
         }))
     {
         return;

@@ -33,8 +33,8 @@ SortSends(const RunResult& result)
     std::map<JobRank, std::vector<Span>> sends;
     for (const auto& record : result.transfers)
     {
-        const auto& [plan, ranks, whole] = result.jobs[record.job].plans[record.plan];
-        const auto rank = ranks[plan->GetOperations()[record.operation].src];
+        const auto& executed = result.jobs[record.job].plans[record.plan];
+        const auto rank = executed.ranks[executed.plan->GetOperations()[record.operation].src];
         sends[{record.job, rank}].push_back({record.start, record.end});
     }
     for (auto& [rank, spans] : sends)
@@ -98,10 +98,10 @@ bool
 IsOfHost(const RunResult& result, const TransferRecord& record, uint32_t endpoint)
 {
     const auto& job = result.jobs[record.job];
-    const auto& [plan, ranks, whole] = job.plans[record.plan];
-    const auto& operation = plan->GetOperations()[record.operation];
-    return job.endpointOf[ranks[operation.src]] == endpoint ||
-           job.endpointOf[ranks[operation.dst]] == endpoint;
+    const auto& executed = job.plans[record.plan];
+    const auto& operation = executed.plan->GetOperations()[record.operation];
+    return job.endpointOf[executed.ranks[operation.src]] == endpoint ||
+           job.endpointOf[executed.ranks[operation.dst]] == endpoint;
 }
 
 /// The end of the iterations with a rank on that endpoint that are under way.

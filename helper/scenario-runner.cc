@@ -218,6 +218,7 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
     job.iterations = spec.iterations;
     job.start = spec.start;
     job.compute = spec.compute;
+    job.computeOf = spec.computeOf;
     job.timeout = spec.timeout.value_or(hasFaults ? DEFAULT_FAULT_TIMEOUT : Time());
     if (spec.replans)
     {

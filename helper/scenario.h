@@ -67,7 +67,8 @@ struct JobSpec
     NetworkModel network; //!< of the run's transport: what the scheme `auto` estimates with
     Time start;
     Time compute;
-    std::optional<CodecSpec> codec;              //!< none: float32
+    std::vector<Time> computeOf;    //!< [worker]: in place of `compute`; empty: all take that
+    std::optional<CodecSpec> codec; //!< none: float32
     std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
     uint32_t maxOutstandingSends{0};             //!< of a rank, 0: no limit

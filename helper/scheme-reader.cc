@@ -49,6 +49,10 @@ ReadParameter(const JsonValue& value, const ParameterSpec& spec)
             {
                 return value.AsNumber(ToFinite(spec.minimum), ToFinite(spec.maximum));
             }
+            else if constexpr (std::is_same_v<Type, Time>)
+            {
+                return value.AsTime();
+            }
             else if constexpr (std::is_same_v<Type, std::string>)
             {
                 return spec.allowed.empty() ? value.AsString(spec.help)
@@ -151,6 +155,10 @@ ShowParameter(const ParameterValue& value)
             else if constexpr (std::is_same_v<Type, std::string>)
             {
                 return fmt::format("\"{}\"", content);
+            }
+            else if constexpr (std::is_same_v<Type, Time>)
+            {
+                return fmt::format("\"{}s\"", content.ToDouble(Time::S));
             }
             else
             {

@@ -229,7 +229,8 @@ class TraceWriter
     void WriteSend(const TransferRecord& record, std::map<uint32_t, Lanes>& lanes)
     {
         const auto& job = m_result.jobs[record.job];
-        const auto& [plan, ranks, whole] = job.plans[record.plan];
+        const auto& plan = job.plans[record.plan].plan;
+        const auto& ranks = job.plans[record.plan].ranks;
         const auto& operation = plan->GetOperations()[record.operation];
         const auto process = GetProcess(record.job, ranks[operation.src]);
         const auto lane = lanes[process].Take(record.start, record.end);

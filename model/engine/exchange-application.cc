@@ -9,6 +9,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -113,6 +114,8 @@ ExchangeApplication::Crash()
     m_phase = Phase::Crashed;
     m_iterationPending = false;
     m_begun = false;
+    m_isTraining = false;
+    m_nextTraining.reset();
     ++m_life;
     AbandonPlan();
 }
@@ -141,10 +144,16 @@ ExchangeApplication::HasBegun() const
 void
 ExchangeApplication::AbandonPlan()
 {
+    DropDeferred();
+    m_busyUntil = Simulator::Now();
+}
+
+void
+ExchangeApplication::DropDeferred()
+{
     m_deferred.clear();
     m_held = {};
     m_outstanding = 0;
-    m_busyUntil = Simulator::Now();
 }
 
 bool
@@ -169,6 +178,12 @@ std::optional<OperationId>
 ExchangeApplication::OnSent()
 {
     --m_outstanding;
+    return TakeHeld();
+}
+
+std::optional<OperationId>
+ExchangeApplication::TakeHeld()
+{
     if (m_held.empty() || !MayIssue())
     {
         return std::nullopt;
@@ -224,7 +239,10 @@ ExchangeApplication::BeginCompute()
     m_phase = Phase::Computing;
     m_computedSince = Simulator::Now();
     // An event even when the time is 0: all ranks then begin before the first operation starts.
-    const auto time = m_job ? m_job->StretchCompute(m_endpoint, m_computeTime) : m_computeTime;
+    const bool isPlanned = m_job && m_job->TrainsInPlan();
+    const auto time = isPlanned ? Time(0)
+                      : m_job   ? m_job->StretchCompute(m_endpoint, m_computeTime)
+                                : m_computeTime;
     m_exchangeEvent = Simulator::Schedule(time, &ExchangeApplication::BeginExchange, this);
 }
 
@@ -242,64 +260,113 @@ ExchangeApplication::BeginExchange()
 }
 
 void
-ExchangeApplication::Issue(OperationId id,
+ExchangeApplication::Issue(uint64_t tag,
                            const Operation& operation,
                            uint64_t bytes,
                            ExchangeApplication& to)
 {
-    ++m_outstanding;
-    m_sendTrace(m_rank, id, bytes);
-    m_transport->Send(
-        {m_endpoint, to.m_endpoint, operation.stream, bytes, m_job->MakeTag(id), &to});
+    m_sendTrace(m_rank, static_cast<OperationId>(tag), bytes);
+    m_transport->Send({m_endpoint, to.m_endpoint, operation.stream, bytes, tag, &to});
 }
 
 void
 ExchangeApplication::OnDelivered(uint64_t tag)
 {
-    if (m_job == nullptr || m_phase == Phase::Stopped || m_phase == Phase::Crashed ||
-        !m_job->IsCurrent(tag))
+    if (m_job == nullptr || m_phase == Phase::Stopped || m_phase == Phase::Crashed)
     {
+        return;
+    }
+    if (!m_job->IsCurrent(tag))
+    {
+        m_job->OnLateDone(tag);
         return;
     }
     const auto id = static_cast<OperationId>(tag);
     const auto bytes = m_job->OnTransferDelivered(id);
     m_receiveTrace(m_rank, id, bytes);
-    if (!m_job->IsReduce(id) || !StartReduce(id, bytes))
+    if (!m_job->IsReduce(id) || !StartReduce(tag, bytes))
     {
         m_job->OnOperationDone(id);
     }
 }
 
 bool
-ExchangeApplication::StartReduce(OperationId operation, uint64_t bytes)
+ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
 {
     if (m_reduceSecondsPerByte == 0 || bytes == 0)
     {
         return false;
     }
-    StartCompute(operation,
+    StartCompute(tag,
                  Time::FromDouble(static_cast<double>(bytes) * m_reduceSecondsPerByte, Time::S));
     return true;
 }
 
 void
-ExchangeApplication::StartCompute(OperationId operation, const Time& duration)
+ExchangeApplication::StartCompute(uint64_t tag, const Time& duration)
 {
     const auto now = Simulator::Now();
     m_busyUntil = std::max(m_busyUntil, now) + duration;
     Simulator::Schedule(m_busyUntil - now,
                         &ExchangeApplication::FinishCompute,
                         Ptr<ExchangeApplication>(this),
-                        m_job->MakeTag(operation),
+                        tag,
                         m_life);
+}
+
+void
+ExchangeApplication::StartTraining(uint64_t tag)
+{
+    if (m_isTraining)
+    {
+        if (m_nextTraining)
+        {
+            m_job->ForgetLate(*m_nextTraining);
+        }
+        m_nextTraining = tag;
+        return;
+    }
+    m_isTraining = true;
+    const auto now = Simulator::Now();
+    const auto since = std::max(m_busyUntil, now);
+    m_busyUntil = since + m_job->StretchCompute(m_endpoint, m_computeTime);
+    Simulator::Schedule(m_busyUntil - now,
+                        &ExchangeApplication::FinishTraining,
+                        Ptr<ExchangeApplication>(this),
+                        tag,
+                        m_life,
+                        since);
+}
+
+void
+ExchangeApplication::FinishTraining(uint64_t tag, uint32_t life, const Time& since)
+{
+    if (m_job == nullptr || m_phase == Phase::Stopped || life != m_life)
+    {
+        return;
+    }
+    m_isTraining = false;
+    m_job->OnTrained(tag, m_rank, since);
+    if (m_job != nullptr && m_nextTraining)
+    {
+        StartTraining(*std::exchange(m_nextTraining, std::nullopt));
+    }
 }
 
 void
 ExchangeApplication::FinishCompute(uint64_t tag, uint32_t life)
 {
-    if (m_job != nullptr && m_phase != Phase::Stopped && life == m_life && m_job->IsCurrent(tag))
+    if (m_job == nullptr || m_phase == Phase::Stopped || life != m_life)
+    {
+        return;
+    }
+    if (m_job->IsCurrent(tag))
     {
         m_job->OnOperationDone(static_cast<OperationId>(tag));
+    }
+    else
+    {
+        m_job->OnLateDone(tag);
     }
 }
 

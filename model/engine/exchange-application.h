@@ -60,6 +60,9 @@ class ExchangeApplication : public Application, public MessageHandler
     /// The job abandons a plan: what this rank was about to do for it is not done.
     void AbandonPlan();
 
+    /// What was kept for this rank is not done.
+    void DropDeferred();
+
     /// The job begins an iteration. This rank computes first, if it has started and contributes.
     void BeginIteration();
 
@@ -78,20 +81,39 @@ class ExchangeApplication : public Application, public MessageHandler
     /// Keeps a transfer that may start until another one of this rank is delivered.
     void Hold(OperationId operation);
 
-    /// A transfer of this rank was delivered. \returns the one that may start in its place
+    /// One more transfer is under way for which the limit counts.
+    void CountSend()
+    {
+        ++m_outstanding;
+    }
+
+    /// A transfer that counted is delivered, or waited for no more. \returns the one that may start
+    /// in its place
     std::optional<OperationId> OnSent();
 
-    /// Sends a transfer of this rank to the endpoint of its receiver, whose application is told.
-    void Issue(OperationId id, const Operation& operation, uint64_t bytes, ExchangeApplication& to);
+    /// A transfer that was kept and may start now, if there is one.
+    std::optional<OperationId> TakeHeld();
+
+    /**
+     * Sends a transfer of this rank to the endpoint of its receiver, whose application is told.
+     * \param tag as JobExecution::MakeTag makes them; likewise below
+     */
+    void Issue(uint64_t tag, const Operation& operation, uint64_t bytes, ExchangeApplication& to);
 
     /**
      * Adds that many bytes, after what is in hand, and tells the job when the operation is done.
      * \returns false when that takes no time: nothing was begun
      */
-    bool StartReduce(OperationId operation, uint64_t bytes);
+    bool StartReduce(uint64_t tag, uint64_t bytes);
 
     /// Computes for that long, after what is in hand, and tells the job when the operation is done.
-    void StartCompute(OperationId operation, const Time& duration);
+    void StartCompute(uint64_t tag, const Time& duration);
+
+    /**
+     * Computes the gradient, after what is in hand, and tells the job. One that is told to while it
+     * still computes an earlier one does so afterwards; of several only the last.
+     */
+    void StartTraining(uint64_t tag);
 
     // MessageHandler; tags as JobExecution::MakeTag makes them
     void OnDelivered(uint64_t tag) override;
@@ -118,6 +140,7 @@ class ExchangeApplication : public Application, public MessageHandler
     void BeginCompute();
     void BeginExchange();
     void FinishCompute(uint64_t tag, uint32_t life);
+    void FinishTraining(uint64_t tag, uint32_t life, const Time& since);
 
     JobExecution* m_job{nullptr};
     Ptr<Transport> m_transport;
@@ -134,6 +157,8 @@ class ExchangeApplication : public Application, public MessageHandler
     uint32_t m_outstanding{0};    //!< transfers under way
     uint32_t m_maxOutstanding{0}; //!< attribute MaxOutstandingSends
     EventId m_exchangeEvent;
+    std::optional<uint64_t> m_nextTraining; //!< to begin when the one in hand is done
+    bool m_isTraining{false};
     Time m_computedSince;
     Time m_busyUntil;              //!< end of the computing in hand
     Time m_computeTime;            //!< attribute ComputeTime

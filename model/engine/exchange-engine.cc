@@ -46,6 +46,12 @@ CheckJob(const Job& job)
     {
         fail(fmt::format("endpoint {} is given to two ranks", *twice));
     }
+    if (!job.computeOf.empty() && job.computeOf.size() != job.plan->GetWorkerCount())
+    {
+        fail(fmt::format("its plan has {} workers, but {} compute times are given",
+                         job.plan->GetWorkerCount(),
+                         job.computeOf.size()));
+    }
     if (job.start.IsStrictlyNegative() || job.compute.IsStrictlyNegative() ||
         job.timeout.IsStrictlyNegative() || !(job.reduceSecondsPerByte >= 0))
     {
@@ -113,7 +119,8 @@ ExchangeEngine::MakeApplication(const Job& job, uint32_t rank)
     auto application = CreateObject<ExchangeApplication>();
     if (rank < job.plan->GetWorkerCount())
     {
-        application->SetAttribute("ComputeTime", TimeValue(job.compute));
+        const auto& own = job.computeOf;
+        application->SetAttribute("ComputeTime", TimeValue(own.empty() ? job.compute : own[rank]));
     }
     application->SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
     application->SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
@@ -272,6 +279,45 @@ ExchangeEngine::OnLost(uint32_t job, uint32_t rank)
     if (job < m_jobs.size())
     {
         m_jobs[job]->OnNotice(rank);
+    }
+}
+
+void
+ExchangeEngine::OnUnreachable(uint32_t job, uint32_t rank)
+{
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->LoseWorker(rank);
+    }
+}
+
+void
+ExchangeEngine::OnGateTimeout(uint32_t job)
+{
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->OnGateTimeout();
+    }
+}
+
+void
+ExchangeEngine::CloseGate(uint32_t job)
+{
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->CloseGate();
+    }
+}
+
+void
+ExchangeEngine::OnFinished()
+{
+    // Else late clients would go on to answer somebody who is gone.
+    if (std::any_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
+            return job->HasLateOperations();
+        }))
+    {
+        StopIfSettled();
     }
 }
 

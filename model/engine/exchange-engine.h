@@ -41,7 +41,10 @@ struct ExecutedPlan
 {
     std::shared_ptr<const Plan> plan;
     std::vector<uint32_t> ranks; //!< [rank of the plan] -> rank of the job
-    bool isWhole;                //!< of a whole gradient, not of what was missing of one
+    bool isWhole{false};         //!< of a whole gradient, not of what was missing of one
+    /// Of what is left of another plan: the index of that one, which transfers name.
+    std::optional<uint32_t> whole{};
+    std::vector<OperationId> operations{}; //!< likewise: [operation] -> of that one
 };
 
 /// One training job: a plan that is executed once per iteration.
@@ -53,6 +56,7 @@ struct Job
     uint32_t iterations{1};
     Time start;   //!< when the first iteration starts
     Time compute; //!< forward and backward pass of every worker, before its exchange starts
+    std::vector<Time> computeOf; //!< [worker]: in place of `compute`; empty: all take that
     /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in
     /// seconds; 0: free.
     double reduceSecondsPerByte{0.0};
@@ -77,14 +81,17 @@ struct ExchangeFailure
 struct IterationRecord
 {
     uint32_t job;
-    uint32_t iteration; //!< from 0
-    Time start;         //!< the workers begin to compute
-    Time exchangeStart; //!< the first worker begins to exchange
-    Time end;           //!< the last operation of the plan is done
-    Time compress;      //!< compression of the rank that has the most of it
-    Time decompress;    //!< likewise
-    Time network;       //!< at least one transfer was on its way; 0 when not compressed
-    uint32_t plan{0};   //!< index of the plan that ended it, see ExchangeEngine::GetPlans
+    uint32_t iteration;  //!< from 0
+    Time start;          //!< the workers begin to compute
+    Time exchangeStart;  //!< the first worker begins to exchange
+    Time end;            //!< the last operation of the plan is done
+    Time compress;       //!< compression of the rank that has the most of it
+    Time decompress;     //!< likewise
+    Time network;        //!< at least one transfer was on its way; 0 when not compressed
+    uint32_t plan{0};    //!< index of the plan that ended it, see ExchangeEngine::GetPlans
+    Time training;       //!< of plans in which workers are told to compute: the longest
+    uint32_t replies{0}; //!< of plans with a gate: answers that counted
+    uint32_t late{0};    //!< answers to it or earlier iterations that were dropped meanwhile
 };
 
 /// A transfer as the trace source reports it.
@@ -200,6 +207,10 @@ class ExchangeEngine : public Object
     void StartReady(uint32_t job);
     void OnTimeout(uint32_t job);
     void OnLost(uint32_t job, uint32_t rank);
+    void OnUnreachable(uint32_t job, uint32_t rank);
+    void OnGateTimeout(uint32_t job);
+    void CloseGate(uint32_t job);
+    void OnFinished();
     void StopIfSettled();
     /// Forgets the messages of these applications that are under way.
     void Abandon(std::span<const Ptr<ExchangeApplication>> receivers);

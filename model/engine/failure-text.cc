@@ -16,11 +16,7 @@ std::string
 DescribeOperation(const Plan& plan, OperationId id)
 {
     const auto& operation = plan.GetOperations()[id];
-    const auto* what = operation.kind == OperationKind::Encode           ? "encode"
-                       : operation.kind == OperationKind::Decode         ? "decode"
-                       : !operation.IsMove()                             ? "join"
-                       : operation.kind == OperationKind::TransferReduce ? "reduce"
-                                                                         : "copy";
+    const auto* what = ToString(operation.kind);
     return operation.IsTransfer()
                ? fmt::format("#{} {} {} -> {}", id, what, operation.src, operation.dst)
                : fmt::format("#{} {} at rank {}", id, what, operation.src);

@@ -39,16 +39,17 @@ JobExecution::~JobExecution()
     {
         application->Detach();
     }
-    CancelTimeout();
+    CancelEvent(m_timeoutEvent);
+    CancelEvent(m_gateEvent);
 }
 
 void
-JobExecution::CancelTimeout()
+JobExecution::CancelEvent(const EventId& pending)
 {
     // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already. The
     // event does not hold a reference to the engine: with the EventId kept here that would be a
     // circle.
-    if (auto* event = m_timeoutEvent.PeekEventImpl())
+    if (auto* event = pending.PeekEventImpl())
     {
         event->Cancel();
     }
@@ -104,7 +105,7 @@ JobExecution::SumComputeTimes()
     const auto operations = m_plan->GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
-        if (operations[id].IsCompute())
+        if (operations[id].IsCodec())
         {
             auto& sums = operations[id].kind == OperationKind::Encode ? encode : decode;
             sums[operations[id].src] += m_plan->GetComputePicoseconds(id);
@@ -117,7 +118,7 @@ JobExecution::SumComputeTimes()
 void
 JobExecution::CountInFlight(int change)
 {
-    if (!m_plan->IsCompressed())
+    if (!m_plan->IsCompressed() && m_gateOperation == NO_OPERATION)
     {
         return;
     }
@@ -146,13 +147,16 @@ JobExecution::BeginIteration()
 {
     NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
     m_lost.clear();
-    AbandonPlans();
+    // Ranks that are no members any more may still hold operations of an earlier plan.
+    for (const auto& application : m_applications)
+    {
+        application->DropDeferred();
+    }
     if (!ChoosePlan())
     {
         return;
     }
     m_running = true;
-    m_doneCount = 0;
     m_workersExchanging = 0;
     m_inFlight = 0;
     m_record = {};
@@ -170,6 +174,8 @@ JobExecution::BeginIteration()
     }
     const auto counts = m_plan->GetPredecessorCounts();
     m_waiting.assign(counts.begin(), counts.end());
+    m_left = static_cast<uint32_t>(m_waiting.size());
+    OpenGate();
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
     const auto operations = m_plan->GetOperations();
     for (OperationId id = 0; id < m_waiting.size(); ++id)
@@ -190,7 +196,10 @@ JobExecution::OnRankExchanging(uint32_t rank,
                                const Time& computedSince,
                                std::span<const OperationId> deferred)
 {
-    m_engine.TraceCompute({m_index, m_iteration, rank, computedSince, Simulator::Now()});
+    if (!TrainsInPlan())
+    {
+        m_engine.TraceCompute({m_index, m_iteration, rank, computedSince, Simulator::Now()});
+    }
     if (rank < m_job.plan->GetWorkerCount())
     {
         ++m_workersExchanging;
@@ -201,7 +210,10 @@ JobExecution::OnRankExchanging(uint32_t rank,
     }
     for (const auto id : deferred)
     {
-        MakeReady(id);
+        if (!IsDone(id))
+        {
+            MakeReady(id);
+        }
     }
     FinishIterationIfDone();
 }
@@ -216,16 +228,21 @@ JobExecution::MakeReady(OperationId id)
         application.Defer(id);
         return;
     }
-    if (operation.IsCompute())
+    if (operation.IsCodec())
     {
-        application.StartCompute(id, PicoSeconds(m_plan->GetComputePicoseconds(id)));
+        application.StartCompute(MakeTag(id), PicoSeconds(m_plan->GetComputePicoseconds(id)));
+        return;
+    }
+    if (operation.kind == OperationKind::Train)
+    {
+        application.StartTraining(MakeTag(id));
         return;
     }
     if (!operation.IsTransfer())
     {
         // Copies within a rank take no time, as those of transfers do.
         const auto bytes = IsReduce(id) ? m_plan->GetBytes(id) : 0;
-        if (!application.StartReduce(id, bytes))
+        if (!application.StartReduce(MakeTag(id), bytes))
         {
             MarkDone(id);
         }
@@ -257,10 +274,14 @@ JobExecution::MarkDone(OperationId id)
         const auto done = m_done.back();
         m_done.pop_back();
         m_waiting[done] = DONE;
-        ++m_doneCount;
+        --m_left;
         for (const auto successor : m_plan->GetSuccessors(done))
         {
-            if (--m_waiting[successor] == 0)
+            if (successor == m_gateOperation)
+            {
+                OnAnswer();
+            }
+            else if (!IsDone(successor) && --m_waiting[successor] == 0)
             {
                 MakeReady(successor);
             }
@@ -287,18 +308,28 @@ JobExecution::StartReady()
         {
             continue;
         }
+        if (IsDone(id))
+        {
+            // Left out while it was kept: the next one may start in its place.
+            if (const auto next = application.TakeHeld())
+            {
+                MakeReady(*next);
+            }
+            continue;
+        }
         if (!application.MayIssue())
         {
             application.Hold(id);
             continue;
         }
         m_waiting[id] = STARTED;
+        application.CountSend();
         if (!m_sentAt.empty())
         {
             m_sentAt[id] = Simulator::Now();
         }
         CountInFlight(1);
-        application.Issue(id, operation, m_plan->GetBytes(id), *m_members[operation.dst]);
+        application.Issue(MakeTag(id), operation, m_plan->GetBytes(id), *m_members[operation.dst]);
     }
     m_starting.clear();
 }
@@ -324,25 +355,35 @@ JobExecution::OnTransferDelivered(OperationId id)
 void
 JobExecution::OnOperationDone(OperationId id)
 {
-    MarkDone(id);
-    FinishIterationIfDone();
+    if (!IsDone(id))
+    {
+        MarkDone(id);
+        FinishIterationIfDone();
+    }
 }
 
 void
 JobExecution::FinishIterationIfDone()
 {
-    if (!m_running || m_failure || m_doneCount < m_waiting.size() ||
-        m_workersExchanging < m_plan->GetWorkerCount())
+    // Of plans with a gate those that do not exchange are left out.
+    if (!m_running || m_failure || m_left > 0 ||
+        (m_gateOperation == NO_OPERATION && m_workersExchanging < m_plan->GetWorkerCount()))
     {
         return;
     }
     m_running = false;
-    CancelTimeout();
+    m_record.replies = m_answers;
+    m_record.late = std::exchange(m_lateAnswers, 0);
+    CancelEvent(m_timeoutEvent);
     m_record.end = Simulator::Now();
     ++m_iteration;
     m_finished = m_iteration == m_job.iterations;
     m_engine.TraceIteration(m_record);
-    if (!m_finished)
+    if (m_finished)
+    {
+        m_engine.OnFinished();
+    }
+    else
     {
         BeginIteration();
     }
@@ -355,6 +396,14 @@ JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
     const auto& operation = m_plan->GetOperations()[id];
     for (const auto* peer : {m_members[operation.src], m_members[operation.dst]})
     {
+        if (CanDoWithout(peer->GetRank()))
+        {
+            Simulator::ScheduleNow(&ExchangeEngine::OnUnreachable,
+                                   Ptr<ExchangeEngine>(&m_engine),
+                                   m_index,
+                                   peer->GetRank());
+            return;
+        }
         if (m_job.planSurvivors && !peer->HasBegun())
         {
             // Not at once: the transport is about to tell of other transfers.
@@ -373,7 +422,8 @@ JobExecution::Fail(std::string cause)
 {
     if (!m_failure && !m_finished)
     {
-        CancelTimeout();
+        CancelEvent(m_timeoutEvent);
+        CancelEvent(m_gateEvent);
         m_failure = std::move(cause);
         NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
         m_engine.StopIfSettled();

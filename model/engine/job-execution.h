@@ -5,12 +5,14 @@
 #include "ns3/event-id.h"
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-engine.h"
+#include "ns3/late-operations.h"
 
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -64,6 +66,22 @@ class JobExecution
     void OnOperationDone(OperationId id);
     void OnTransferFailed(OperationId id, const std::string& reason);
     bool IsReduce(OperationId id) const;
+
+    // What plans with a gate do not wait for. Called by the applications and the engine.
+    /// Whether the plan says when workers compute; else they do so before the exchange.
+    bool TrainsInPlan() const;
+    void OnTrained(uint64_t tag, uint32_t rank, const Time& since);
+    void OnLateDone(uint64_t tag);
+    void ForgetLate(uint64_t tag);
+    void OnGateTimeout();
+    void CloseGate();
+    void LoseWorker(uint32_t rank);
+
+    bool HasLateOperations() const
+    {
+        return !m_late.IsEmpty();
+    }
+
     /// How long a computation takes that begins now.
     Time StretchCompute(uint32_t endpoint, const Time& duration);
 
@@ -88,6 +106,7 @@ class JobExecution
     std::string GetFailureCause() const;
     void Fail(std::string cause);
 
+    static constexpr OperationId NO_OPERATION = UINT32_MAX;
     static constexpr uint32_t DONE = UINT32_MAX;
     static constexpr uint32_t STARTED = UINT32_MAX - 1;
 
@@ -96,6 +115,27 @@ class JobExecution
         return m_waiting[id] == DONE;
     }
 
+    // The part of gates: job-rounds.cc.
+    enum class GateState : uint8_t
+    {
+        Open,
+        Closing, //!< when this instant is over
+        Closed
+    };
+
+    void OpenGate();
+    void OnAnswer();
+    bool HasAllAnswers() const;
+    void CloseGateIfEnough();
+    std::map<OperationId, LateOperations::Entry> LeaveOut(const std::vector<bool>& isLost);
+    std::vector<uint64_t> FindKept(
+        uint32_t attempt,
+        const std::map<OperationId, LateOperations::Entry>& entries) const;
+    bool UsePart(const std::vector<bool>& isLost);
+    bool CanDoWithout(uint32_t rank) const;
+    void StartTraining(OperationId id);
+    void StartLate(uint64_t tag);
+
     // The part of plans and survivors: job-survivors.cc.
     bool ChoosePlan();
     void UsePlan(uint32_t index);
@@ -103,11 +143,12 @@ class JobExecution
     uint32_t AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
     void AbandonPlans();
     void GoOnWithout(uint32_t rank);
+    void TraceLoss(uint32_t rank);
     void Restart(uint32_t plan);
     std::vector<uint32_t> FindSurvivors() const;
     std::vector<bool> FindMissingChunks() const;
     uint64_t CountBytes(const std::vector<bool>& missing) const;
-    void CancelTimeout();
+    static void CancelEvent(const EventId& event);
     void SumComputeTimes();
     void CountInFlight(int change);
 
@@ -121,8 +162,9 @@ class JobExecution
     uint32_t m_planIndex{0};
     const Plan* m_plan;                          //!< the one in use
     std::vector<ExchangeApplication*> m_members; //!< [rank of the plan in use]
-    uint32_t m_attempt{0};                       //!< plans abandoned so far
-    std::set<uint32_t> m_down;                   //!< ranks that are known to be down
+    /// Plans abandoned and gates closed so far: what belongs to earlier ones is not waited for.
+    uint32_t m_attempt{0};
+    std::set<uint32_t> m_down; //!< ranks that are known to be down
     std::set<uint32_t> m_lost; //!< ranks that this iteration is known to have lost
     /// [operation] -> predecessors not done, or one of the two marks STARTED and DONE.
     std::vector<uint32_t> m_waiting;
@@ -136,7 +178,7 @@ class JobExecution
     Time m_inFlightSince; //!< there are transfers on their way; only for compressed plans
     uint32_t m_inFlight{0};
     uint32_t m_iteration{0};
-    uint32_t m_doneCount{0};
+    uint32_t m_left{0}; //!< operations that are not done
     uint32_t m_workersExchanging{0};
     bool m_startScheduled{false}; //!< StartReady is called before this instant is over
     bool m_markingDone{false};    //!< MarkDone is at work further up the stack
@@ -144,6 +186,14 @@ class JobExecution
     bool m_finished{false};
     std::optional<std::string> m_failure;
     EventId m_timeoutEvent;
+    OperationId m_gateOperation{NO_OPERATION}; //!< of the plan in use
+    GateState m_gateState{GateState::Open};
+    uint32_t m_answers{0};     //!< that arrived before the gate closed
+    uint32_t m_lateAnswers{0}; //!< that arrived later since this iteration began
+    EventId m_gateEvent;
+    /// Plan and the ranks left of it -> the index of the plan of these.
+    std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t> m_partOf;
+    LateOperations m_late;
 };
 
 } // namespace ns3::gradsync

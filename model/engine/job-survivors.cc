@@ -52,7 +52,8 @@ JobExecution::OnNotice(uint32_t rank)
         return;
     }
     const auto* application = PeekPointer(m_applications[rank]);
-    if (application->IsCrashed())
+    // Without a reaction the controller of rounds goes on to call those that do not answer.
+    if (application->IsCrashed() && (m_job.planSurvivors || !CanDoWithout(rank)))
     {
         m_down.insert(rank);
     }
@@ -61,8 +62,31 @@ JobExecution::OnNotice(uint32_t rank)
         std::find(m_members.begin(), m_members.end(), application) != m_members.end();
     if (m_running && isMember && !application->HasBegun())
     {
+        if (CanDoWithout(rank))
+        {
+            TraceLoss(rank);
+            LoseWorker(rank);
+            return;
+        }
         m_lost.insert(rank);
         GoOnWithout(rank);
+    }
+}
+
+/// A round goes on without a worker; nothing is planned anew.
+void
+JobExecution::TraceLoss(uint32_t rank)
+{
+    if (m_job.planSurvivors && !m_lost.contains(rank))
+    {
+        const auto left = m_plan->GetRankCount() - m_lost.size() - 1;
+        m_engine.TraceReaction({Simulator::Now(),
+                                m_index,
+                                m_iteration,
+                                m_planIndex,
+                                rank,
+                                static_cast<uint32_t>(left),
+                                0});
     }
 }
 
@@ -241,7 +265,6 @@ JobExecution::ChoosePlan()
     }
 }
 
-/// Ranks that are no members any more may still hold operations of an earlier plan.
 void
 JobExecution::AbandonPlans()
 {
@@ -261,7 +284,6 @@ JobExecution::Restart(uint32_t plan)
     m_record.plan = plan;
     m_record.compress = m_compress;
     m_record.decompress = m_decompress;
-    m_doneCount = 0;
     m_workersExchanging = 0;
     AbandonPlans();
     for (uint32_t rank = 0; rank < m_members.size(); ++rank)
@@ -271,6 +293,8 @@ JobExecution::Restart(uint32_t plan)
     }
     const auto counts = m_plan->GetPredecessorCounts();
     m_waiting.assign(counts.begin(), counts.end());
+    m_left = static_cast<uint32_t>(m_waiting.size());
+    OpenGate();
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
     // Listed first: what is done at once makes others ready.
     std::vector<OperationId> ready;

@@ -110,6 +110,56 @@ PlanBuilder::AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds)
     return Add({kind, {}, rank, rank, 0, 0, entry->second});
 }
 
+OperationId
+PlanBuilder::AddSignal(uint32_t src, uint32_t dst, uint32_t bytes, uint32_t stream)
+{
+    return Add({OperationKind::Signal, {}, src, dst, bytes, 0, stream});
+}
+
+OperationId
+PlanBuilder::AddTrain(uint32_t worker)
+{
+    return Add({OperationKind::Train, {}, worker, worker, 0, 0, 0});
+}
+
+OperationId
+PlanBuilder::AddGate(uint32_t rank, uint32_t quorum, uint64_t timeoutPicoseconds)
+{
+    if (m_plan.m_gate)
+    {
+        throw std::logic_error("plan: a second gate");
+    }
+    const auto id = Add({OperationKind::Gate, {}, rank, rank, 0, 0, 0});
+    m_plan.m_gate = PlanGate{id, quorum, timeoutPicoseconds, {}};
+    return id;
+}
+
+void
+PlanBuilder::AddAnswer(OperationId operation, uint32_t worker)
+{
+    if (!m_plan.m_gate)
+    {
+        throw std::logic_error("plan: an answer without a gate");
+    }
+    m_plan.m_gate->answers.push_back({operation, worker});
+    AddEdge(operation, m_plan.m_gate->operation);
+}
+
+void
+PlanBuilder::CheckGate() const
+{
+    const auto& gate = m_plan.m_gate;
+    if (gate &&
+        (gate->quorum == 0 || gate->quorum > gate->answers.size() || gate->timeoutPicoseconds == 0))
+    {
+        throw std::logic_error(
+            fmt::format("plan: a gate that {} of {} answers open, after {} ps at the latest",
+                        gate->quorum,
+                        gate->answers.size(),
+                        gate->timeoutPicoseconds));
+    }
+}
+
 void
 PlanBuilder::SetMessageBytes(OperationId transfer, uint64_t bytes)
 {
@@ -126,7 +176,9 @@ PlanBuilder::FinishMessageBytes()
     std::vector<uint64_t> bytes(m_plan.m_operations.size(), 0);
     for (OperationId id = 0; id < bytes.size(); ++id)
     {
-        bytes[id] = m_plan.m_operations[id].IsMove() ? m_plan.GetBytes(id) : 0;
+        const auto& operation = m_plan.m_operations[id];
+        const bool isMessage = operation.IsMove() || operation.kind == OperationKind::Signal;
+        bytes[id] = isMessage ? m_plan.GetBytes(id) : 0;
     }
     for (const auto& [id, size] : m_messageBytes)
     {
@@ -146,6 +198,7 @@ Plan
 PlanBuilder::Build()
 {
     CheckOperations();
+    CheckGate();
     SortEdges();
     CheckAcyclic();
     FinishMessageBytes();
@@ -177,6 +230,11 @@ PlanBuilder::CheckOperations() const
                             operation.src,
                             operation.dst,
                             m_plan.m_rankCount));
+        }
+        if (operation.kind == OperationKind::Signal && !operation.IsTransfer())
+        {
+            throw std::logic_error(
+                fmt::format("plan: operation {} sends from rank {} to itself", id, operation.src));
         }
         if (!operation.IsMove())
         {

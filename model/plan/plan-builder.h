@@ -55,6 +55,22 @@ class PlanBuilder
     /// \param kind Encode or Decode; \param picoseconds how long it takes
     OperationId AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds);
 
+    /// A message that moves no chunk.
+    OperationId AddSignal(uint32_t src, uint32_t dst, uint32_t bytes, uint32_t stream = 0);
+
+    /// A worker computes its gradient.
+    OperationId AddTrain(uint32_t worker);
+
+    /**
+     * The gate of the plan.
+     * \param quorum answers that are enough, at least 1
+     * \param timeoutPicoseconds from the beginning of the exchange, positive
+     */
+    OperationId AddGate(uint32_t rank, uint32_t quorum, uint64_t timeoutPicoseconds);
+
+    /// The gate waits for what `worker` contributes, which `operation` ends.
+    void AddAnswer(OperationId operation, uint32_t worker);
+
     /// Gives a transfer a message of another size than its chunks. All others keep theirs.
     void SetMessageBytes(OperationId transfer, uint64_t bytes);
 
@@ -64,8 +80,9 @@ class PlanBuilder
     /**
      * Freezes the plan; the builder is empty afterwards.
      * \throws std::logic_error when an operation names a rank or chunk out of range, moves no
-     * chunk, moves a buffer of a rank onto itself, when the collective does not fit, or when an
-     * edge names an unknown operation or the edges form a cycle \throws std::length_error when
+     * chunk, moves a buffer of a rank onto itself, when the collective does not fit, when an edge
+     * names an unknown operation or the edges form a cycle, or when there is a second gate, one
+     * without answers, or answers without a gate \throws std::length_error when
      * edges do not fit 32-bit indices (Add: when operations do not)
      */
     Plan Build();
@@ -76,6 +93,7 @@ class PlanBuilder
     void SortEdges();
     void DropRepeatedEdges();
     void CheckAcyclic() const;
+    void CheckGate() const;
 
     void FinishMessageBytes();
 

@@ -4,8 +4,10 @@
 
 #include "ns3/chunk-layout.h"
 #include "ns3/collective.h"
+#include "ns3/plan-gate.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,8 +24,14 @@ enum class OperationKind : uint8_t
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
     Join,   //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
     Encode, //!< moves nothing: the rank compresses chunks, which takes its accelerator time
-    Decode  //!< as Encode: it decompresses, and adds where data are reduced
+    Decode, //!< as Encode: it decompresses, and adds where data are reduced
+    Signal, //!< a message of a few bytes src -> dst that moves no chunk (a command)
+    Train,  //!< the rank computes its gradient; ranks of plans without it do so before the exchange
+    Gate    //!< done when enough of the operations before it are, see PlanGate
 };
+
+/// As messages and files have it: "reduce".
+const char* ToString(OperationKind kind);
 
 /**
  * From which buffer of `src` to which of `dst` an operation moves its chunks. Buffer 0 holds the
@@ -48,7 +56,8 @@ struct Operation
     BufferPair buffers;
     uint32_t src;        //!< sending rank; of what moves nothing, the rank it is accounted to
     uint32_t dst;        //!< receiving rank; of what moves nothing, equal to src
-    uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount); empty for Join
+    uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount) of what moves; of
+                         //!< Signal, the bytes of its message
     uint32_t chunkCount;
     /**
      * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one
@@ -63,16 +72,16 @@ struct Operation
         return kind < OperationKind::Join;
     }
 
-    /// Whether it takes time at its rank's accelerator.
-    bool IsCompute() const
+    /// Whether it compresses or decompresses.
+    bool IsCodec() const
     {
-        return kind > OperationKind::Join;
+        return kind == OperationKind::Encode || kind == OperationKind::Decode;
     }
 
-    /// Whether it moves them over the network.
+    /// Whether it is a message over the network.
     bool IsTransfer() const
     {
-        return IsMove() && src != dst;
+        return src != dst;
     }
 };
 
@@ -140,13 +149,21 @@ class Plan
             return m_messageBytes[id];
         }
         const auto& operation = m_operations[id];
-        return m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
+        return operation.kind == OperationKind::Signal
+                   ? operation.firstChunk
+                   : m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
     }
 
     /// Whether messages have other sizes than the chunks that they carry.
     bool IsCompressed() const
     {
         return !m_messageBytes.empty();
+    }
+
+    /// The gate, if there is one.
+    const std::optional<PlanGate>& GetGate() const
+    {
+        return m_gate;
     }
 
     /// How long an Encode or Decode takes.
@@ -172,6 +189,7 @@ class Plan
     std::vector<uint32_t> m_predecessorCounts;
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
     std::vector<uint64_t> m_durations;    //!< of Encode and Decode, in picoseconds
+    std::optional<PlanGate> m_gate;
 };
 
 } // namespace ns3::gradsync

@@ -93,6 +93,10 @@ AutoCandidate::Describe() const
                 {
                     text += fmt::format("{}", fmt::join(content, ":"));
                 }
+                else if constexpr (std::is_same_v<std::decay_t<decltype(content)>, Time>)
+                {
+                    text += fmt::format("{}s", content.ToDouble(Time::S));
+                }
                 else
                 {
                     text += fmt::format("{}", content);

@@ -8,6 +8,7 @@
 #include "ns3/butterfly-scheme.h"
 #include "ns3/byteps-scheme.h"
 #include "ns3/double-binary-tree-scheme.h"
+#include "ns3/federated-scheme.h"
 #include "ns3/geo-hips-scheme.h"
 #include "ns3/halving-doubling-scheme.h"
 #include "ns3/hierarchical-scheme.h"
@@ -52,6 +53,7 @@ GetSchemes()
         MakeButterflyScheme(),
         MakeBytePsScheme(),
         MakeDoubleBinaryTreeScheme(),
+        MakeFederatedScheme(),
         MakeGeoHipsScheme(),
         MakeHalvingDoublingScheme(),
         MakeHierarchicalScheme(),

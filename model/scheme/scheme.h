@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SCHEME_H
 #define GRADSYNC_SCHEME_H
 
+#include "ns3/nstime.h"
 #include "ns3/plan.h"
 #include "ns3/worker-groups.h"
 
@@ -18,7 +19,7 @@ namespace ns3::gradsync
 {
 
 /// A parameter of an exchange scheme, as a scenario file can give it.
-using ParameterValue = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
+using ParameterValue = std::variant<bool, int64_t, double, std::string, std::vector<double>, Time>;
 
 /// What a scheme declares of one parameter; readers, `list` and error messages are made from it.
 struct ParameterSpec

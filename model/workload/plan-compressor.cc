@@ -72,6 +72,7 @@ class PlanCompression
 
     Plan Run()
     {
+        FindModels();
         for (const auto id : m_graph.GetOrder())
         {
             if (m_plan.GetOperations()[id].IsMove())
@@ -107,14 +108,39 @@ class PlanCompression
                arrived.chunkCount == operation.chunkCount;
     }
 
-    /// Decides on a transfer by the state of what it reads.
-    void Read(OperationId id)
+    /// What follows the gate carries the model, not a gradient.
+    void FindModels()
     {
-        const auto& operation = m_plan.GetOperations()[id];
-        if (!operation.IsTransfer())
+        m_isModel.assign(m_plan.GetOperations().size(), false);
+        if (!m_plan.GetGate())
         {
             return;
         }
+        m_isModel[m_plan.GetGate()->operation] = true;
+        for (const auto id : m_graph.GetOrder())
+        {
+            for (const auto later : m_plan.GetSuccessors(id))
+            {
+                m_isModel[later] = m_isModel[later] || m_isModel[id];
+            }
+        }
+    }
+
+    /// Whether an operation is a message that the codec works on.
+    bool IsEncoded(OperationId id) const
+    {
+        const auto& operation = m_plan.GetOperations()[id];
+        return operation.IsMove() && operation.IsTransfer() && !m_isModel[id];
+    }
+
+    /// Decides on a transfer by the state of what it reads.
+    void Read(OperationId id)
+    {
+        if (!IsEncoded(id))
+        {
+            return;
+        }
+        const auto& operation = m_plan.GetOperations()[id];
         const auto& first = GetPlace(operation.src, operation.buffers.src, operation.firstChunk);
         const OperationId arrivedBy = first.arrivedBy;
         uint32_t contributions = 0;
@@ -211,17 +237,21 @@ class PlanCompression
         {
             EmitEdges(id);
         }
+        EmitAnswers();
         return m_builder.Build();
     }
 
     void EmitOperation(OperationId id)
     {
         const auto& operation = m_plan.GetOperations()[id];
-        const bool isTransfer = operation.IsTransfer();
         EmitEncoding(m_steps[id].encoding, id, operation.src);
         EmitEncoding(m_steps[id].selection, id, operation.dst);
-        m_emitted[id] = m_builder.AddLike(operation);
-        if (isTransfer)
+        m_emitted[id] = operation.kind == OperationKind::Gate
+                            ? m_builder.AddGate(operation.src,
+                                                m_plan.GetGate()->quorum,
+                                                m_plan.GetGate()->timeoutPicoseconds)
+                            : m_builder.AddLike(operation);
+        if (IsEncoded(id))
         {
             m_builder.SetMessageBytes(m_emitted[id], m_steps[id].bytes);
             m_decode[id] = AddCompute(OperationKind::Decode, operation.dst, operation);
@@ -234,6 +264,19 @@ class PlanCompression
         {
             m_encodings[encoding].emitted =
                 AddCompute(OperationKind::Encode, rank, m_plan.GetOperations()[user]);
+        }
+    }
+
+    /// An answer has ended when it is decoded.
+    void EmitAnswers()
+    {
+        if (!m_plan.GetGate())
+        {
+            return;
+        }
+        for (const auto& [id, worker] : m_plan.GetGate()->answers)
+        {
+            m_builder.AddAnswer(m_decode[id] != NONE ? m_decode[id] : m_emitted[id], worker);
         }
     }
 
@@ -277,6 +320,7 @@ class PlanCompression
     const CodecCosts& m_costs;
     uint32_t m_chunks;
     std::vector<Place> m_places;
+    std::vector<bool> m_isModel;       //!< [operation]
     std::vector<TransferStep> m_steps; //!< [operation]
     std::vector<Encoding> m_encodings;
     /// Rank, buffer, chunks and the sum of their versions -> index in m_encodings.

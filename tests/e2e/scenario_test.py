@@ -122,6 +122,22 @@ def test_a_dead_link_ends_a_run_with_a_named_error_and_exit_code_3(program, tmp_
     assert rows_of(tmp_path / "dead" / "runs.csv")[0]["status"] == "unfinished"
 
 
+def test_federated_rounds_close_by_either_policy(program, tmp_path):
+    result = program(f"--scenario={SCENARIOS / 'federated.json'}", "--out=rounds")
+    assert result.returncode == 0, result.stderr
+    rows = rows_of(tmp_path / "rounds" / "iterations.csv")
+    # All: at the timeout of 10 s; minimum 2: at 5 s, plus an answer of 12.5 % of 93.95 MB. Then
+    # three models of 93.95 MB leave the controller at 1 Gb/s, headers included: 2.3 s; of two that
+    # are waited for and one that is not, the two are there at the same time.
+    times = {row["run"]: float(row["ict_s"]) for row in rows if row["iteration"] == "0"}
+    assert times["0"] == pytest.approx(10 + 3 * 0.7516, rel=0.01)
+    assert times["1"] == pytest.approx(5 + 0.125 * 0.7516 + 3 * 0.7516, rel=0.01)
+    assert {row["replies"] for row in rows} == {"2"}
+    # The answer that takes 20 s comes in the second round of 12.3 s, and in the third of 7.4 s.
+    late = {run: [row["late"] for row in rows if row["run"] == run] for run in times}
+    assert late == {"0": ["0", "1", "0"], "1": ["0", "0", "1"]}
+
+
 def test_smoke_times_are_those_of_the_closed_form(smoke):
     # 8 workers in 2 racks, uplinks 2 x 10 Gb/s for 4 hosts: o = 2; K / B = 1 MB / 10 Gb/s = 0.8 ms.
     # PS: 2 max(7/8, 2 (1 - 1/2)) 0.8 ms = 1.6 ms, and 2 steps of at most 4 links of 1 us each.

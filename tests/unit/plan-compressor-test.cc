@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <gmock/gmock.h>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -221,6 +223,54 @@ TEST(CodecProfile, InterpolatesExtrapolatesAndRefuses)
     profile.kernels["slow"] = {4.0, 1e-6, 1.0, {}};
     EXPECT_THROW(profile.GetSeconds("slow", 1'000'000), ProfileError);
     EXPECT_EQ(GetKernelName(CodecKind::BiSparse, "decode"), "dgc-decode");
+}
+
+/// Bytes of the answers of a federated round of 4 clients, and of the models, over those of fp32.
+std::pair<double, double>
+GetRoundShares(const CodecSpec& codec)
+{
+    constexpr uint64_t ELEMENTS = 8192ULL * 1000;
+    const auto plan = CompressPlan(BuildPlan("federated", 4, 4 * ELEMENTS), codec, {});
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    std::map<OperationKind, double> bytes;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        bytes[plan.GetOperations()[id].kind] += static_cast<double>(plan.GetBytes(id));
+    }
+    EXPECT_EQ(bytes[OperationKind::Signal], 4 * 28); // commands are never compressed
+    const double dense = 4.0 * 4.0 * ELEMENTS;
+    const double up = bytes[OperationKind::TransferReduce];
+    const double down = bytes[OperationKind::TransferCopy];
+    return {up / dense, (up + down) / (2 * dense)};
+}
+
+TEST(PlanCompressor, FederatedClientsAnswerCompressedAndGetADenseModel)
+{
+    // The figures of the DDS framework: int8 with a scale per 8192 elements (1 + 4/8192) / 4; the
+    // top 10 % as index and value 0.1 * 8 / 4; as index and int8 0.1 * 5 / 4, and 4 bytes for each
+    // 8192 of these. The model comes down in 4 bytes an element: (share + 1) / 2 of the round.
+    const auto int8 = GetRoundShares(GetDefaults("int8"));
+    EXPECT_NEAR(int8.first, 0.2501, 0.00005);
+    EXPECT_NEAR(int8.second, 0.625, 0.0001);
+    const auto sparse = GetRoundShares(GetDefaults("top-k"));
+    EXPECT_NEAR(sparse.first, 0.20, 1e-6);
+    EXPECT_NEAR(sparse.second, 0.60, 1e-6);
+    const auto sq8 = GetRoundShares(GetDefaults("sq8"));
+    EXPECT_NEAR(sq8.first, 0.125, 0.00002);
+    EXPECT_NEAR(sq8.second, 0.5625, 0.00002);
+}
+
+TEST(PlanCompressor, AnswersEndWhenTheControllerHasDecodedThem)
+{
+    const auto plan = CompressPlan(BuildPlan("federated", 3, 4000), GetDefaults("int8"), SECONDS);
+    EXPECT_EQ(CountOperations(plan, OperationKind::Decode, 3), 3U);
+    EXPECT_EQ(CountOperations(plan, OperationKind::Encode, 3), 0U); // the model is dense
+    ASSERT_TRUE(plan.GetGate().has_value());
+    ASSERT_EQ(plan.GetGate()->answers.size(), 3U);
+    for (const auto& answer : plan.GetGate()->answers)
+    {
+        EXPECT_EQ(plan.GetOperations()[answer.operation].kind, OperationKind::Decode);
+    }
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-builder.h"
+#include "ns3/plan-part.h"
 #include "ns3/plan-verifier.h"
 
 #include <gmock/gmock.h>
@@ -319,6 +320,69 @@ TEST(PlanVerifier, StopsAfterTheGivenNumberOfViolations)
     EXPECT_THAT(PlanVerifier(1000).Verify(plan).violations, SizeIs(30));
     EXPECT_THAT(PlanVerifier(1).Verify(plan).violations,
                 ElementsAre(HasSubstr("29 are missing: 1, 2, 3, 4, 5, 6, 7, 8, ...")));
+}
+
+/// Clients 0 to 2 push to rank 3, which waits for two of them and answers all.
+Plan
+MakeRound(bool isOrdered)
+{
+    PlanBuilder builder(4, 3, ChunkLayout::Even(400, 1));
+    const auto gate = builder.AddGate(3, 2, 1000);
+    for (uint32_t client = 0; client < 3; ++client)
+    {
+        const auto push = builder.AddReduce(client, 3, 0, 1);
+        const auto pull = builder.AddCopy(3, client, 0, 1);
+        builder.AddAnswer(push, client);
+        if (isOrdered)
+        {
+            builder.AddEdge(gate, pull);
+        }
+    }
+    return builder.Build();
+}
+
+TEST(PlanPart, IsAWholeExchangeOfThoseThatAreLeft)
+{
+    const auto plan = MakeRound(true);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    const auto part = MakePlanPart(plan, {false, true, false, false});
+    EXPECT_TRUE(PlanVerifier().Verify(part.plan).ok);
+    EXPECT_EQ(part.plan.GetRankCount(), 3U);
+    EXPECT_EQ(part.plan.GetWorkerCount(), 2U);
+    // The gate, and a push and a pull of clients 0 and 2.
+    EXPECT_THAT(part.operations, testing::ElementsAre(0, 1, 2, 5, 6));
+    EXPECT_EQ(part.plan.GetOperations()[3].src, 1U);
+    EXPECT_EQ(part.plan.GetGate()->quorum, 2U);
+}
+
+TEST(PlanPart, LeavesOutWhatWaitsForTheLost)
+{
+    // A chain 0 -> 1 -> 2: without 0, what 1 sends on is not known to be there.
+    PlanBuilder builder(3, 3, ChunkLayout::Even(400, 1));
+    const auto first = builder.AddReduce(0, 1, 0, 1);
+    const auto second = builder.AddReduce(1, 2, 0, 1);
+    builder.AddEdge(first, second);
+    const auto plan = builder.Build();
+    EXPECT_THAT(FindLeftOut(plan, {true, false, false}), testing::ElementsAre(true, true));
+    EXPECT_THAT(FindLeftOut(plan, {false, false, true}), testing::ElementsAre(false, true));
+    EXPECT_FALSE(PlanVerifier().Verify(MakePlanPart(plan, {true, false, false}).plan).ok);
+}
+
+TEST(PlanPart, OfAPlanWithARaceHasTheRace)
+{
+    const auto part = MakePlanPart(MakeRound(false), {true, false, false, false});
+    EXPECT_FALSE(PlanVerifier().Verify(part.plan).ok);
+}
+
+TEST(PlanBuilder, RejectsGatesThatCannotOpen)
+{
+    PlanBuilder alone(2, 1, ChunkLayout::Even(4, 1));
+    alone.AddGate(1, 1, 1000); // nobody answers
+    EXPECT_THROW(alone.Build(), std::logic_error);
+    PlanBuilder builder(2, 1, ChunkLayout::Even(4, 1));
+    EXPECT_THROW(builder.AddAnswer(0, 0), std::logic_error);
+    builder.AddGate(1, 1, 1000);
+    EXPECT_THROW(builder.AddGate(1, 1, 1000), std::logic_error);
 }
 
 } // namespace

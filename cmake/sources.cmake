@@ -19,6 +19,7 @@ list(APPEND gradsync_sources
   model/plan/plan.cc
 )
 list(APPEND gradsync_headers
+  model/plan/aggregation-gate.h
   model/plan/chunk-layout.h
   model/plan/chunk-race-finder.h
   model/plan/collective.h
@@ -86,6 +87,7 @@ list(APPEND gradsync_sources
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
   model/scheme/parameter-hub-scheme.cc
+  model/scheme/passing-scheme.cc
   model/scheme/piece-credit.cc
   model/scheme/plink-scheme.cc
   model/scheme/ps-ring-scheme.cc
@@ -99,6 +101,7 @@ list(APPEND gradsync_sources
   model/scheme/scheme-registry.cc
   model/scheme/scheme-support.cc
   model/scheme/sparse-all-gather-scheme.cc
+  model/scheme/switchml-scheme.cc
   model/scheme/torus-2d-scheme.cc
   model/scheme/torus-hips-scheme.cc
   model/scheme/two-level-exchange.cc
@@ -128,6 +131,7 @@ list(APPEND gradsync_headers
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h
   model/scheme/parameter-hub-scheme.h
+  model/scheme/passing-scheme.h
   model/scheme/piece-credit.h
   model/scheme/plink-scheme.h
   model/scheme/ps-ring-scheme.h
@@ -141,6 +145,7 @@ list(APPEND gradsync_headers
   model/scheme/scheme-support.h
   model/scheme/scheme.h
   model/scheme/sparse-all-gather-scheme.h
+  model/scheme/switchml-scheme.h
   model/scheme/torus-2d-scheme.h
   model/scheme/torus-hips-scheme.h
   model/scheme/two-level-exchange.h
@@ -179,6 +184,7 @@ list(APPEND gradsync_headers
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
+  model/fabric/switch-program.h
   model/fabric/telemetry-record.h
   model/fabric/wire-format.h
 )
@@ -195,6 +201,8 @@ list(APPEND gradsync_sources
   model/transport/fluid-transport.cc
   model/transport/hpcc-control.cc
   model/transport/max-min-allocator.cc
+  model/transport/network-aggregation.cc
+  model/transport/roce-aggregation.cc
   model/transport/roce-capture.cc
   model/transport/roce-connection-table.cc
   model/transport/roce-faults.cc
@@ -223,6 +231,7 @@ list(APPEND gradsync_headers
   model/transport/hpcc-control.h
   model/transport/max-min-allocator.h
   model/transport/packet-set.h
+  model/transport/network-aggregation.h
   model/transport/roce-capture.h
   model/transport/roce-connection-table.h
   model/transport/roce-frame.h
@@ -259,6 +268,7 @@ list(APPEND gradsync_sources
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
   model/engine/failure-text.cc
+  model/engine/job-aggregations.cc
   model/engine/job-execution.cc
   model/engine/job-rounds.cc
   model/engine/job-survivors.cc
@@ -339,17 +349,28 @@ list(APPEND gradsync_headers
 
 # model/aggregation
 list(APPEND gradsync_sources
+  model/aggregation/aggregation-switch.cc
+  model/aggregation/aggregation-tree.cc
+  model/aggregation/slot-aggregation.cc
   model/aggregation/slot-frame.cc
   model/aggregation/slot-header.cc
   model/aggregation/slot-switch-frames.cc
   model/aggregation/slot-switch.cc
+  model/aggregation/slot-tensor.cc
+  model/aggregation/slot-worker.cc
 )
 list(APPEND gradsync_headers
+  model/aggregation/aggregation-switch.h
+  model/aggregation/aggregation-tree.h
   model/aggregation/byte-order.h
+  model/aggregation/slot-aggregation.h
+  model/aggregation/slot-contents.h
   model/aggregation/slot-frame.h
   model/aggregation/slot-header.h
   model/aggregation/slot-switch-frames.h
   model/aggregation/slot-switch.h
+  model/aggregation/slot-tensor.h
+  model/aggregation/slot-worker.h
 )
 
 # helper
@@ -575,5 +596,6 @@ list(APPEND gradsync_unit_tests
 
 # model/aggregation
 list(APPEND gradsync_unit_tests
+  tests/unit/slot-aggregation-test.cc
   tests/unit/slot-switch-test.cc
 )

@@ -91,6 +91,10 @@ DescribeJob(const JobSpec& job,
                            crossing.bytes,
                            crossing.transfers);
     }
+    if (planned.plan->HasAggregations())
+    {
+        return; // both bounds are of networks that do not add up
+    }
     out << fmt::format("    bandwidth bound: {:.6f} ms, by the link {} -> {}\n",
                        bound.seconds * 1e3,
                        bound.from,
@@ -149,17 +153,22 @@ DescribeCommand(const std::filesystem::path& file,
         out << fmt::format("  transport: {}\n", run.transport.kind);
         const RoutingTables routes(*run.topology);
         uint64_t transfers = 0;
+        bool aggregates = false;
         for (const auto& job : run.jobs)
         {
             const auto planned = PlanJob(job, *run.topology);
             transfers += planned.plan->GetOperations().size();
+            aggregates |= planned.plan->HasAggregations();
             DescribeJob(job,
                         planned,
                         ComputeBandwidthBound(*planned.plan, job.endpointOf, *run.topology, routes),
                         ComputeCollectiveBound(*planned.plan, job.endpointOf, *run.topology),
                         out);
         }
-        DescribeFluid(run, transfers, out);
+        if (!aggregates) // which it does not know
+        {
+            DescribeFluid(run, transfers, out);
+        }
     }
     return exit_code::OK;
 }

@@ -56,6 +56,11 @@ Compress(Plan plan, const JobSpec& job)
     {
         return plan;
     }
+    if (plan.HasAggregations())
+    {
+        throw SchemeError("a switch adds up integers, not compressed gradients: the codec must be "
+                          "fp32");
+    }
     return CompressPlan(plan, *job.codec, {GetCosts(job, "encode"), GetCosts(job, "decode")});
 }
 

@@ -103,8 +103,14 @@ Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
 }
 
 void
-CheckDrawing(const PlanOptions& options, const Plan& plan)
+CheckOutputs(const PlanOptions& options, const Plan& plan)
 {
+    if (plan.HasAggregations() && !(options.drawing.empty() && options.goal.empty()))
+    {
+        throw ScenarioError(options.drawing.empty() ? "--export" : "--draw",
+                            "neither GOAL nor a space-time diagram can say that the network adds "
+                            "up, and this plan lets it");
+    }
     if (!options.drawing.empty() && plan.GetOperations().size() > MAX_DRAWN_TRANSFERS)
     {
         throw ScenarioError("--draw",
@@ -171,7 +177,7 @@ PlanCommand(const PlanOptions& options, std::ostream& out)
     const auto& job = FindJob(run, options.job);
     const auto planned = PlanJob(job, *run.topology);
     const auto& plan = *planned.plan;
-    CheckDrawing(options, plan);
+    CheckOutputs(options, plan);
     std::optional<PlanVerification> verification;
     if (options.verify)
     {

@@ -18,6 +18,9 @@ PlanPrinter::PlanPrinter(const Plan& plan)
 {
     for (const auto id : m_graph.GetOrder())
     {
+        const auto members = plan.GetMembers(id);
+        m_rounds[id] =
+            *std::max_element(m_rounds.begin() + members.first, m_rounds.begin() + members.last);
         const uint32_t end = m_rounds[id] + (plan.GetOperations()[id].IsTransfer() ? 1 : 0);
         for (const auto later : plan.GetSuccessors(id))
         {
@@ -74,6 +77,12 @@ PlanPrinter::ToJson() const
     for (uint32_t chunk = 0; chunk < layout.GetChunkCount(); ++chunk)
     {
         json["chunkBytes"].push_back(layout.GetBytes(chunk, 1));
+    }
+    const auto groups = m_plan.GetAggregationGroups();
+    if (!groups.empty())
+    {
+        json["aggregationGroups"] =
+            std::vector<std::vector<uint32_t>>(groups.begin(), groups.end());
     }
     json["operations"] = Json::array();
     for (OperationId id = 0; id < m_plan.GetOperations().size(); ++id)

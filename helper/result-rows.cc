@@ -20,9 +20,10 @@ constexpr const char* SUMMARY_COLUMNS =
     "cross_rack_bytes,peak_received_bytes,longest_chain,"
     "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
     "dropped_packets,ecn_marked_packets,pfc_pause_s,"
-    "retransmitted_packets,retransmitted_bytes,packet_hops,events,wall_s,"
+    "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,wrong_sums,"
+    "packet_hops,events,wall_s,"
     "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 24;
+constexpr size_t SUMMARY_COLUMN_COUNT = 27;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -113,8 +114,9 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     };
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
     const bool isChosen = !summary.autoChoice.empty();
+    const auto& sums = summary.aggregation;
     return fmt::format(
-        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
         hasSeed ? "" : fmt::format("{},", summary.seed),
         summary.workers,
         summary.oversubscription,
@@ -135,6 +137,9 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
         FormatPicoseconds(summary.pfcPausePs),
         summary.retransmittedPackets,
         summary.retransmittedBytes,
+        sums.results,
+        sums.overflows,
+        sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
         summary.packetHops,
         summary.events,
         summary.wallSeconds,
@@ -337,6 +342,10 @@ ToJson(const RunSummary& summary)
     json["pfcPausePs"] = summary.pfcPausePs;
     json["retransmittedPackets"] = summary.retransmittedPackets;
     json["retransmittedBytes"] = summary.retransmittedBytes;
+    json["sumPackets"] = summary.aggregation.results;
+    json["sumOverflows"] = summary.aggregation.overflows;
+    json["checkedSums"] = summary.aggregation.checkedSums;
+    json["wrongSums"] = summary.aggregation.wrongSums;
     json["packetHops"] = summary.packetHops;
     json["events"] = summary.events;
     json["wallSeconds"] = summary.wallSeconds;
@@ -371,6 +380,10 @@ ToSummary(const Json& json)
     json.at("pfcPausePs").get_to(summary.pfcPausePs);
     json.at("retransmittedPackets").get_to(summary.retransmittedPackets);
     json.at("retransmittedBytes").get_to(summary.retransmittedBytes);
+    json.at("sumPackets").get_to(summary.aggregation.results);
+    json.at("sumOverflows").get_to(summary.aggregation.overflows);
+    json.at("checkedSums").get_to(summary.aggregation.checkedSums);
+    json.at("wrongSums").get_to(summary.aggregation.wrongSums);
     json.at("packetHops").get_to(summary.packetHops);
     json.at("events").get_to(summary.events);
     json.at("wallSeconds").get_to(summary.wallSeconds);

@@ -48,7 +48,8 @@ struct RunSummary
     int64_t pfcPausePs{0};
     uint64_t retransmittedPackets{0};
     uint64_t retransmittedBytes{0}; //!< of messages
-    uint64_t packetHops{0};         //!< data packets
+    AggregationStatistics aggregation;
+    uint64_t packetHops{0}; //!< data packets
     uint64_t events{0};
     double wallSeconds{0.0};
     uint64_t peakRssBytes{0};

@@ -39,10 +39,9 @@ SummariseTimes(RunResult& result)
 void
 SummariseBounds(RunResult& result)
 {
-    // Less than all of the gradient moves when it is compressed, or not everybody is waited for:
-    // there is no bound then.
+    // The bound is one for whole gradients of all, and for networks that do not add up.
     if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
-            return job.plan->IsCompressed() || job.plan->GetGate();
+            return job.plan->IsCompressed() || job.plan->GetGate() || job.plan->HasAggregations();
         }))
     {
         return;

@@ -115,6 +115,7 @@ InstallTransport(const ResolvedRun& run)
         factory.Set(name, StringValue(value));
     }
     auto transport = factory.Create<Transport>();
+    EnableAggregation(transport);
     for (const auto& [part, attributes] : run.transport.parts)
     {
         for (const auto& [name, value] : attributes)
@@ -233,6 +234,35 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
     return job;
 }
 
+std::string
+DescribeScheme(const JobSpec& job)
+{
+    return fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name);
+}
+
+/// Whether the switches can add up as a plan asks. \throws ScenarioError
+void
+CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& transport)
+{
+    for (const auto& group : plan.GetAggregationGroups())
+    {
+        std::vector<uint32_t> endpoints;
+        endpoints.reserve(group.size());
+        for (const auto rank : group)
+        {
+            endpoints.push_back(job.endpointOf[rank]);
+        }
+        try
+        {
+            transport->OpenAggregation(endpoints);
+        }
+        catch (const std::invalid_argument& error)
+        {
+            throw ScenarioError(DescribeScheme(job), error.what());
+        }
+    }
+}
+
 Ptr<ExchangeEngine>
 InstallEngine(const ResolvedRun& run,
               const std::vector<PlannedJob>& planned,
@@ -242,7 +272,14 @@ InstallEngine(const ResolvedRun& run,
     engine->SetTransport(transport);
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        engine->AddJob(MakeJob(run.jobs[i], planned[i], run));
+        try
+        {
+            engine->AddJob(MakeJob(run.jobs[i], planned[i], run));
+        }
+        catch (const std::runtime_error& error)
+        {
+            throw ScenarioError(DescribeScheme(run.jobs[i]), error.what());
+        }
     }
     return engine;
 }
@@ -334,6 +371,7 @@ Simulate(const ResolvedRun& run,
     TakeRecords(recorder, *engine, result);
     TakeEnd(*engine, *injector, flows.GetRecords(), result);
     SummariseTransport(transport->GetStatistics(), result.summary);
+    result.summary.aggregation = transport->GetAggregationStatistics();
     result.recordTrace = run.recordTrace;
     result.faults = recordTransfers ? faults.GetRecords() : std::vector<FaultRecord>{};
     result.flows = run.recordMessages ? flows.GetRecords() : std::vector<FlowRecord>{};
@@ -355,6 +393,8 @@ uint64_t
 CheckRun(const ResolvedRun& run, bool verifyAll)
 {
     UsePicoseconds();
+    const SimulatorGuard guard;
+    const auto transport = InstallTransport(run);
     uint64_t bytes = 0;
     for (const auto& job : run.jobs)
     {
@@ -363,14 +403,14 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
         {
             VerifyJob(job, planned);
         }
+        CheckAggregations(job, *planned.plan, transport);
         for (OperationId id = 0; id < planned.plan->GetOperations().size(); ++id)
         {
             const bool isTransfer = planned.plan->GetOperations()[id].IsTransfer();
             bytes += isTransfer ? planned.plan->GetBytes(id) * job.iterations : 0;
         }
     }
-    const SimulatorGuard guard;
-    InstallTransport(run)->Dispose();
+    transport->Dispose();
     return bytes;
 }
 

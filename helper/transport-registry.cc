@@ -5,6 +5,7 @@
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
 #include "ns3/roce-transport.h"
+#include "ns3/slot-aggregation.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/wire-format.h"
 
@@ -17,16 +18,25 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Names of the parts that a transport has.
-std::vector<std::string>
+constexpr const char* AGGREGATION = "aggregation";
+
+/// A part of a transport: its name, and the type whose Attributes it sets.
+struct TransportPart
+{
+    std::string name;
+    TypeId type;
+};
+
+std::vector<TransportPart>
 GetParts(std::string_view kind)
 {
-    std::vector<std::string> parts;
+    std::vector<TransportPart> parts;
     if (kind == "roce")
     {
+        parts.push_back({AGGREGATION, SlotAggregation::GetTypeId()});
         for (const auto& entry : GetCongestionControls())
         {
-            parts.push_back(entry.name);
+            parts.push_back({entry.name, entry.getTypeId()});
         }
     }
     return parts;
@@ -126,8 +136,10 @@ GetTransportKeys(std::string_view kind)
         {
             auto keys = GetAttributeKeys(entry.getTypeId());
             keys.insert(keys.begin(), "kind");
-            const auto parts = GetParts(kind);
-            keys.insert(keys.end(), parts.begin(), parts.end());
+            for (const auto& part : GetParts(kind))
+            {
+                keys.push_back(part.name);
+            }
             return keys;
         }
     }
@@ -137,21 +149,38 @@ GetTransportKeys(std::string_view kind)
 std::vector<std::string>
 GetTransportPartKeys(std::string_view part)
 {
-    for (const auto& entry : GetCongestionControls())
+    for (const auto& kind : GetTransportKinds())
     {
-        if (entry.name == part)
+        for (const auto& entry : GetParts(kind))
         {
-            return GetAttributeKeys(entry.getTypeId());
+            if (entry.name == part)
+            {
+                return GetAttributeKeys(entry.type);
+            }
         }
     }
     return {};
+}
+
+void
+EnableAggregation(const Ptr<Transport>& transport)
+{
+    if (const auto roce = DynamicCast<RoceTransport>(transport))
+    {
+        roce->SetAggregation(CreateObject<SlotAggregation>());
+    }
 }
 
 Ptr<Object>
 GetTransportPart(const Ptr<Transport>& transport, const std::string& part)
 {
     const auto roce = DynamicCast<RoceTransport>(transport);
-    return roce ? roce->GetCongestionControl(part) : nullptr;
+    if (!roce)
+    {
+        return nullptr;
+    }
+    return part == AGGREGATION ? Ptr<Object>(roce->GetAggregation())
+                               : Ptr<Object>(roce->GetCongestionControl(part));
 }
 
 TypeId
@@ -243,15 +272,18 @@ ReadTransport(const JsonValue& value)
         choice.kind = kind->AsChoice(GetTransportKinds());
     }
     choice.type = GetTransport(choice.kind).getTypeId();
-    auto others = GetParts(choice.kind);
-    others.emplace_back("kind");
-    choice.attributes = ReadAttributes(value, choice.type, others);
-    for (const auto& entry : GetCongestionControls())
+    const auto parts = GetParts(choice.kind);
+    std::vector<std::string> others{"kind"};
+    for (const auto& part : parts)
     {
-        const auto part = choice.kind == "roce" ? value.Find(entry.name) : std::nullopt;
-        if (part)
+        others.push_back(part.name);
+    }
+    choice.attributes = ReadAttributes(value, choice.type, others);
+    for (const auto& part : parts)
+    {
+        if (const auto settings = value.Find(part.name))
         {
-            choice.parts.emplace_back(entry.name, ReadAttributes(*part, entry.getTypeId(), {}));
+            choice.parts.emplace_back(part.name, ReadAttributes(*settings, part.type, {}));
         }
     }
     return choice;

@@ -53,9 +53,12 @@ std::vector<std::string> GetTransportKeys(std::string_view kind);
 
 /**
  * Keys of a part of a transport, as `dcqcn` of roce: the Attributes of one of its congestion
- * control algorithms. Empty when there is no such part.
+ * control algorithms, or of `aggregation`. Empty when there is no such part.
  */
 std::vector<std::string> GetTransportPartKeys(std::string_view part);
+
+/// Lets the switches under a transport add up, where they can. Before Install.
+void EnableAggregation(const Ptr<Transport>& transport);
 
 /// The part of a transport, for its Attributes; nullptr when it has no such part.
 Ptr<Object> GetTransportPart(const Ptr<Transport>& transport, const std::string& part);

@@ -33,6 +33,16 @@ SlotSwitch::AddWorker(const WorkerKey& key, const WorkerEntry& entry)
 }
 
 void
+SlotSwitch::Reset(uint32_t base, uint32_t slots)
+{
+    for (const size_t set : {0, 1})
+    {
+        const auto first = m_slots.begin() + static_cast<ptrdiff_t>(set * m_config.poolSize + base);
+        std::fill(first, first + slots, Slot());
+    }
+}
+
+void
 SlotSwitch::RemoveJob(uint16_t job)
 {
     std::erase_if(m_workers, [job](const auto& worker) { return worker.first.job == job; });

@@ -90,6 +90,9 @@ class SlotSwitch
 
     void AddWorker(const WorkerKey& key, const WorkerEntry& entry);
 
+    /// Makes slots as if they had never been used, as a switch's control plane does for a new job.
+    void Reset(uint32_t base, uint32_t slots);
+
     /// Forgets the workers of a job. Its slots stay as they are.
     void RemoveJob(uint16_t job);
 

@@ -270,6 +270,15 @@ ExchangeApplication::Issue(uint64_t tag,
 }
 
 void
+ExchangeApplication::Aggregate(OperationId id, AggregationMessage message)
+{
+    m_sendTrace(m_rank, id, message.bytes);
+    message.tag = m_job->MakeTag(id);
+    message.handler = this;
+    m_transport->Aggregate(message);
+}
+
+void
 ExchangeApplication::OnDelivered(uint64_t tag)
 {
     if (m_job == nullptr || m_phase == Phase::Stopped || m_phase == Phase::Crashed)

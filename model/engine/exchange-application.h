@@ -100,6 +100,9 @@ class ExchangeApplication : public Application, public MessageHandler
      */
     void Issue(uint64_t tag, const Operation& operation, uint64_t bytes, ExchangeApplication& to);
 
+    /// Takes part in an aggregation of the network. \param message all but tag and handler
+    void Aggregate(OperationId id, AggregationMessage message);
+
     /**
      * Adds that many bytes, after what is in hand, and tells the job when the operation is done.
      * \returns false when that takes no time: nothing was begun

@@ -343,6 +343,25 @@ ExchangeEngine::Abandon(std::span<const Ptr<ExchangeApplication>> receivers)
     });
 }
 
+uint32_t
+ExchangeEngine::OpenAggregation(const std::vector<uint32_t>& endpoints)
+{
+    try
+    {
+        return m_transport->OpenAggregation(endpoints);
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw std::runtime_error(error.what());
+    }
+}
+
+void
+ExchangeEngine::CloseAggregation(uint32_t group)
+{
+    m_transport->CloseAggregation(group);
+}
+
 std::span<const ExecutedPlan>
 ExchangeEngine::GetPlans(uint32_t job) const
 {

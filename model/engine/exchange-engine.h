@@ -146,7 +146,7 @@ class ExchangeEngine : public Object
     void SetTransport(const Ptr<Transport>& transport);
 
     /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the
-    /// plan
+    /// plan; std::runtime_error with a text for the user when the network cannot add up as it asks
     uint32_t AddJob(Job job);
 
     const Job& GetJob(uint32_t job) const;
@@ -214,6 +214,8 @@ class ExchangeEngine : public Object
     void StopIfSettled();
     /// Forgets the messages of these applications that are under way.
     void Abandon(std::span<const Ptr<ExchangeApplication>> receivers);
+    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints);
+    void CloseAggregation(uint32_t group);
     Time StretchCompute(uint32_t endpoint, const Time& duration);
     void AddDelivered(uint64_t bytes);
     bool IsTransferTraced() const;

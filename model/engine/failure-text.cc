@@ -17,7 +17,7 @@ DescribeOperation(const Plan& plan, OperationId id)
 {
     const auto& operation = plan.GetOperations()[id];
     const auto* what = ToString(operation.kind);
-    return operation.IsTransfer()
+    return operation.src != operation.dst
                ? fmt::format("#{} {} {} -> {}", id, what, operation.src, operation.dst)
                : fmt::format("#{} {} at rank {}", id, what, operation.src);
 }

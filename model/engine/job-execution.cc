@@ -317,7 +317,8 @@ JobExecution::StartReady()
             }
             continue;
         }
-        if (!application.MayIssue())
+        // Ranks that wait for different aggregations of each other would wait for ever.
+        if (!operation.IsAggregate() && !application.MayIssue())
         {
             application.Hold(id);
             continue;
@@ -329,6 +330,11 @@ JobExecution::StartReady()
             m_sentAt[id] = Simulator::Now();
         }
         CountInFlight(1);
+        if (operation.IsAggregate())
+        {
+            StartAggregation(id);
+            continue;
+        }
         application.Issue(MakeTag(id), operation, m_plan->GetBytes(id), *m_members[operation.dst]);
     }
     m_starting.clear();
@@ -377,6 +383,7 @@ JobExecution::FinishIterationIfDone()
     CancelEvent(m_timeoutEvent);
     m_record.end = Simulator::Now();
     ++m_iteration;
+    ++m_aggregationRounds;
     m_finished = m_iteration == m_job.iterations;
     m_engine.TraceIteration(m_record);
     if (m_finished)

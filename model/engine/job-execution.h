@@ -150,6 +150,11 @@ class JobExecution
     uint64_t CountBytes(const std::vector<bool>& missing) const;
     static void CancelEvent(const EventId& event);
     void SumComputeTimes();
+
+    // The part of aggregations: job-aggregations.cc.
+    void OpenAggregations();
+    void CloseAggregations();
+    void StartAggregation(OperationId id);
     void CountInFlight(int change);
 
     ExchangeEngine& m_engine;
@@ -168,7 +173,11 @@ class JobExecution
     std::set<uint32_t> m_lost; //!< ranks that this iteration is known to have lost
     /// [operation] -> predecessors not done, or one of the two marks STARTED and DONE.
     std::vector<uint32_t> m_waiting;
-    std::vector<Time> m_sentAt; //!< [operation]; empty when nobody traces transfers
+    std::vector<Time> m_sentAt;               //!< [operation]; empty when nobody traces transfers
+    std::vector<uint32_t> m_aggregations;     //!< [group of the plan in use] -> of the transport
+    std::vector<uint32_t> m_aggregationIndex; //!< [operation] in its group; empty without groups
+    std::vector<uint32_t> m_aggregationCount; //!< [group] in one iteration
+    uint64_t m_aggregationRounds{0};          //!< iterations since they were opened
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_starting; //!< m_ready of the instant in hand; kept for its memory
     std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet

@@ -221,8 +221,13 @@ JobExecution::AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t
 void
 JobExecution::UsePlan(uint32_t index)
 {
+    if (index != m_planIndex)
+    {
+        CloseAggregations();
+    }
     m_planIndex = index;
     m_plan = m_plans[index].plan.get();
+    OpenAggregations();
     m_members.clear();
     m_members.reserve(m_plans[index].ranks.size());
     for (const auto rank : m_plans[index].ranks)
@@ -280,6 +285,7 @@ JobExecution::Restart(uint32_t plan)
     CountInFlight(-static_cast<int>(m_inFlight));
     ++m_attempt;
     m_ready.clear();
+    CloseAggregations(); // with all that is under way
     UsePlan(plan);
     m_record.plan = plan;
     m_record.compress = m_compress;

@@ -120,6 +120,27 @@ FabricNetwork::SetEndpointState(uint32_t endpoint, const EndpointState& state)
     }
 }
 
+PacketSink*
+FabricNetwork::GetSink(uint32_t endpoint)
+{
+    const auto deaf = m_deafSinks.find(endpoint);
+    return deaf == m_deafSinks.end() ? m_endpoints[endpoint]->GetSink() : deaf->second;
+}
+
+void
+FabricNetwork::SetSink(uint32_t endpoint, PacketSink* sink)
+{
+    const auto deaf = m_deafSinks.find(endpoint);
+    if (deaf == m_deafSinks.end())
+    {
+        m_endpoints[endpoint]->SetSink(sink);
+    }
+    else
+    {
+        deaf->second = sink;
+    }
+}
+
 void
 FabricNetwork::Receive(FabricPacket* packet, uint32_t /* endpoint */, TimeStepCount /* now */)
 {

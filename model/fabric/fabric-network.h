@@ -47,6 +47,16 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
 
     FabricEndpoint& GetEndpoint(uint32_t endpoint);
 
+    /// The switch at a node that forwards; nullptr at endpoints.
+    FabricSwitch* GetSwitch(NodeId node) const
+    {
+        return m_switches[node];
+    }
+
+    /// Who takes the packets that reach an endpoint, be it deaf or not.
+    PacketSink* GetSink(uint32_t endpoint);
+    void SetSink(uint32_t endpoint, PacketSink* sink);
+
     /// Lets `tap` see what both ends of a link send. \param tap must outlive the simulation
     void SetTap(LinkId link, PacketTap* tap);
 

@@ -50,32 +50,45 @@ FabricSwitch::ChooseEgress(const FabricPacket& packet, TimeStepCount now) const
     return m_ports[nextHops[m_chooser.Choose(packet.flowHash, packet.destination, count)]];
 }
 
+inline void
+FabricSwitch::Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress, TimeStepCount now)
+{
+    egress.Sync(now);
+    if (egress.IsFree(now))
+    {
+        egress.StartNow(packet, now);
+    }
+    else if (m_buffer->Admit(ingress, egress, packet->wireBytes, now))
+    {
+        packet->ingressPort = ingress;
+        egress.QueueData(packet, now);
+    }
+    else
+    {
+        egress.CountDrop(*packet);
+        m_pool.Give(packet);
+    }
+}
+
 void
 FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
     if (packet->kind == PacketKind::Data)
     {
+        if (m_program && (packet->flags & PacketFlag::PROGRAM) != 0) [[unlikely]]
+        {
+            if (m_program->Process(packet, port, now))
+            {
+                return;
+            }
+        }
         auto* egress = ChooseEgress(*packet, now);
         if (!egress)
         {
             DropUnroutable(packet);
             return;
         }
-        egress->Sync(now);
-        if (egress->IsFree(now))
-        {
-            egress->StartNow(packet, now);
-        }
-        else if (m_buffer->Admit(port, *egress, packet->wireBytes, now))
-        {
-            packet->ingressPort = port;
-            egress->QueueData(packet, now);
-        }
-        else
-        {
-            egress->CountDrop(*packet);
-            m_pool.Give(packet);
-        }
+        Forward(packet, port, *egress, now);
         return;
     }
     if (packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume)
@@ -90,6 +103,12 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
         return;
     }
     DropUnroutable(packet);
+}
+
+void
+FabricSwitch::Emit(FabricPacket* packet, uint16_t ingress, uint16_t egress, TimeStepCount now)
+{
+    Forward(packet, ingress, *m_ports[egress], now);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "ns3/path-selector.h"
 #include "ns3/routing-tables.h"
 #include "ns3/switch-buffer.h"
+#include "ns3/switch-program.h"
 
 #include <memory>
 #include <vector>
@@ -38,6 +39,21 @@ class FabricSwitch final : public FabricNode
         m_selector = std::move(selector);
     }
 
+    /// Packets that are meant for programs go to this one; nullptr: none.
+    void SetProgram(SwitchProgram* program)
+    {
+        m_program = program;
+    }
+
+    SwitchProgram* GetProgram() const
+    {
+        return m_program;
+    }
+
+    /// Sends a data packet, or drops it for want of room. \param ingress port that it is accounted
+    /// to
+    void Emit(FabricPacket* packet, uint16_t ingress, uint16_t egress, TimeStepCount now);
+
     /// \param routes must outlive the switch or the next call
     void SetRoutes(const RoutingTables& routes)
     {
@@ -59,6 +75,7 @@ class FabricSwitch final : public FabricNode
     /// The port by which a packet leaves, or nullptr when there is no path any more.
     FabricPort* ChooseEgress(const FabricPacket& packet, TimeStepCount now) const;
 
+    void Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress, TimeStepCount now);
     void DropUnroutable(FabricPacket* packet);
 
     NodeId m_node;
@@ -67,6 +84,7 @@ class FabricSwitch final : public FabricNode
     NextHopChooser m_chooser;
     std::unique_ptr<PathSelector> m_selector; //!< of data packets; null: m_chooser chooses
     PacketPool& m_pool;
+    SwitchProgram* m_program{nullptr};
     std::unique_ptr<SwitchBuffer> m_buffer;
     uint64_t m_unroutablePackets{0};
 };

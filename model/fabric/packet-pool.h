@@ -4,6 +4,7 @@
 
 #include "ns3/fabric-packet.h"
 #include "ns3/object-pool.h"
+#include "ns3/switch-program.h"
 #include "ns3/telemetry-record.h"
 
 #include <cstdint>
@@ -24,9 +25,9 @@ class PacketPool
 
     void Give(FabricPacket* packet)
     {
-        if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
+        if ((packet->flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM)) != 0) [[unlikely]]
         {
-            m_unusedRecords.push_back(packet->feedback);
+            GiveRecord(*packet);
         }
         m_packets.Give(packet);
     }
@@ -34,6 +35,12 @@ class PacketPool
     size_t GetCapacity() const
     {
         return m_packets.GetCapacity();
+    }
+
+    /// Whoever keeps the contents of packets for programs; must outlive them.
+    void SetContents(PacketContents* contents)
+    {
+        m_contents = contents;
     }
 
     /// Gives a packet an empty record, which returns to the pool with it.
@@ -65,7 +72,18 @@ class PacketPool
     }
 
   private:
+    void GiveRecord(const FabricPacket& packet)
+    {
+        if ((packet.flags & PacketFlag::PROGRAM) != 0)
+        {
+            m_contents->Release(packet.feedback);
+            return;
+        }
+        m_unusedRecords.push_back(packet.feedback);
+    }
+
     ObjectPool<FabricPacket> m_packets;
+    PacketContents* m_contents{nullptr};
     std::vector<TelemetryRecord> m_records;
     std::vector<uint32_t> m_unusedRecords;
 };

@@ -69,7 +69,7 @@ ChunkRaceFinder::CollectAccesses(uint32_t chunk)
     for (uint32_t node = 0; node < transfers.size(); ++node)
     {
         const auto& operation = m_plan.GetOperations()[transfers[node]];
-        const bool isCopy = operation.kind == OperationKind::TransferCopy;
+        const bool isCopy = operation.kind != OperationKind::TransferReduce;
         const auto buffers = m_plan.GetBufferCount();
         m_accesses.push_back(
             {operation.src * buffers + operation.buffers.src, node, Access::Kind::Read});

@@ -75,6 +75,43 @@ DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
     return id;
 }
 
+uint32_t
+DataflowBuilder::AddAggregationGroup(std::vector<uint32_t> ranks)
+{
+    return m_builder.AddAggregationGroup(std::move(ranks));
+}
+
+OperationId
+DataflowBuilder::AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount)
+{
+    const auto first = m_builder.AddAggregate(group, firstChunk, chunkCount);
+    const auto end = static_cast<OperationId>(m_builder.GetOperations().size());
+    for (auto id = first; id < end; ++id)
+    {
+        AccessAggregate(id);
+    }
+    return first;
+}
+
+void
+DataflowBuilder::AccessAggregate(OperationId id)
+{
+    const auto [kind, buffers, rank, dst, firstChunk, chunkCount, group] =
+        m_builder.GetOperations()[id];
+    const bool isInRange = rank < m_rankCount && uint64_t{firstChunk} + chunkCount <= m_chunkCount;
+    m_stage.push_back(id);
+    m_ordered = false;
+    for (uint32_t chunk = firstChunk; isInRange && chunk < firstChunk + chunkCount; ++chunk)
+    {
+        // It reads and writes; a copy conflicts with all that a read does.
+        Access(rank, buffers.dst, chunk, AccessKind::Copy, id);
+    }
+    if (m_barrier && !m_ordered)
+    {
+        m_builder.AddEdge(*m_barrier, id);
+    }
+}
+
 OperationId
 DataflowBuilder::AddJoin(uint32_t rank)
 {

@@ -48,6 +48,10 @@ class DataflowBuilder
                         uint32_t stream = 0,
                         BufferPair buffers = {});
 
+    /// As of PlanBuilder. Each rank of the group gives its chunks of buffer 0 when it has them.
+    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks);
+    OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
+
     /// A point at a rank to which AddEdge can draw edges.
     OperationId AddJoin(uint32_t rank);
 
@@ -93,6 +97,7 @@ class DataflowBuilder
     };
 
     OperationId AddMove(AccessKind kind, const Operation& move);
+    void AccessAggregate(OperationId id);
     void Access(uint32_t rank, uint32_t buffer, uint32_t chunk, AccessKind kind, OperationId id);
     OperationId JoinRun(uint32_t run, uint32_t rank);
 

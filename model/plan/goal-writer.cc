@@ -2,6 +2,7 @@
 #include "ns3/goal-writer.h"
 
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -11,6 +12,12 @@ GoalWriter::GoalWriter(const Plan& plan)
       m_steps(plan.GetRankCount()),
       m_dependencies(plan.GetRankCount())
 {
+    if (plan.HasAggregations())
+    {
+        throw std::invalid_argument(
+            "GOAL knows messages between ranks only, and this plan lets the "
+            "network add up");
+    }
     const auto count = static_cast<OperationId>(plan.GetOperations().size());
     for (OperationId id = 0; id < count; ++id)
     {

@@ -26,6 +26,7 @@ namespace ns3::gradsync
 class GoalWriter
 {
   public:
+    /// \throws std::invalid_argument for a plan with aggregations, which GOAL cannot say
     explicit GoalWriter(const Plan& plan);
 
     /// Messages of one byte that are in no plan.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-builder.h"
 
+#include "ns3/aggregation-gate.h"
+
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -90,6 +93,24 @@ OperationId
 PlanBuilder::AddJoin(uint32_t rank)
 {
     return Add({OperationKind::Join, {}, rank, rank, 0, 0, 0});
+}
+
+uint32_t
+PlanBuilder::AddAggregationGroup(std::vector<uint32_t> ranks)
+{
+    m_plan.m_aggregationGroups.push_back(std::move(ranks));
+    return static_cast<uint32_t>(m_plan.m_aggregationGroups.size() - 1);
+}
+
+OperationId
+PlanBuilder::AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount)
+{
+    const auto first = static_cast<OperationId>(m_plan.m_operations.size());
+    for (const auto rank : m_plan.m_aggregationGroups.at(group))
+    {
+        Add({OperationKind::Aggregate, {}, rank, rank, firstChunk, chunkCount, group});
+    }
+    return first;
 }
 
 OperationId
@@ -208,8 +229,23 @@ PlanBuilder::Build()
 }
 
 void
+PlanBuilder::CheckGroups() const
+{
+    for (const auto& group : m_plan.m_aggregationGroups)
+    {
+        if (group.size() < 2 ||
+            std::adjacent_find(group.begin(), group.end(), std::greater_equal<>()) != group.end())
+        {
+            throw std::logic_error("plan: the ranks of an aggregation must be at least two, and "
+                                   "ascending");
+        }
+    }
+}
+
+void
 PlanBuilder::CheckOperations() const
 {
+    CheckGroups();
     const uint32_t chunks = m_plan.m_layout.GetChunkCount();
     if (!m_plan.m_collective.Fits(m_plan.m_workerCount, chunks))
     {
@@ -332,11 +368,13 @@ PlanBuilder::CheckAcyclic() const
     const size_t count = m_plan.m_operations.size();
     auto waitsFor = m_plan.m_predecessorCounts;
     std::vector<OperationId> ready;
+    AggregationGate gate(m_plan);
+    const auto append = [&ready](OperationId id) { ready.push_back(id); };
     for (OperationId id = 0; id < count; ++id)
     {
         if (waitsFor[id] == 0)
         {
-            ready.push_back(id);
+            gate.Reach(id, append);
         }
     }
     size_t done = 0;
@@ -349,7 +387,7 @@ PlanBuilder::CheckAcyclic() const
         {
             if (--waitsFor[successor] == 0)
             {
-                ready.push_back(successor);
+                gate.Reach(successor, append);
             }
         }
     }

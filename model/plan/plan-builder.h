@@ -43,6 +43,12 @@ class PlanBuilder
                         BufferPair buffers = {});
     OperationId AddJoin(uint32_t rank);
 
+    /// A group of ranks, ascending, whose data the network adds up. \returns its number
+    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks);
+
+    /// One operation for each rank of a group. \returns the first id; the others follow
+    OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
+
     /// What was added so far, by id; valid until the next Add call.
     std::span<const Operation> GetOperations() const
     {
@@ -80,16 +86,18 @@ class PlanBuilder
     /**
      * Freezes the plan; the builder is empty afterwards.
      * \throws std::logic_error when an operation names a rank or chunk out of range, moves no
-     * chunk, moves a buffer of a rank onto itself, when the collective does not fit, when an edge
-     * names an unknown operation or the edges form a cycle, or when there is a second gate, one
-     * without answers, or answers without a gate \throws std::length_error when
-     * edges do not fit 32-bit indices (Add: when operations do not)
+     * chunk, moves a buffer of a rank onto itself, when a group is not ascending or has one rank,
+     * when the collective does not fit, when an edge names an unknown operation or the edges form a
+     * cycle, be it through the operations of an aggregation, which wait for each other, or when
+     * there is a second gate, one without answers, or answers without a gate
+     * \throws std::length_error when edges do not fit 32-bit indices (Add: when operations do not)
      */
     Plan Build();
 
   private:
     OperationId Add(const Operation& operation);
     void CheckOperations() const;
+    void CheckGroups() const;
     void SortEdges();
     void DropRepeatedEdges();
     void CheckAcyclic() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-graph.h"
 
+#include "ns3/aggregation-gate.h"
+
 #include <algorithm>
 #include <numeric>
 #include <unordered_set>
@@ -22,11 +24,13 @@ PlanGraph::SortTopologically(const Plan& plan)
     const auto waits = plan.GetPredecessorCounts();
     std::vector<uint32_t> waitsFor(waits.begin(), waits.end());
     m_order.reserve(count);
+    AggregationGate gate(plan);
+    const auto append = [this](OperationId id) { m_order.push_back(id); };
     for (OperationId id = 0; id < count; ++id)
     {
         if (waitsFor[id] == 0)
         {
-            m_order.push_back(id);
+            gate.Reach(id, append);
         }
     }
     // m_order is its own queue: what lies behind `next` is ready, but not yet expanded.
@@ -38,7 +42,7 @@ PlanGraph::SortTopologically(const Plan& plan)
         {
             if (--waitsFor[successor] == 0)
             {
-                m_order.push_back(successor);
+                gate.Reach(successor, append);
             }
         }
     }

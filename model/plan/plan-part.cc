@@ -161,9 +161,9 @@ FindLeftOut(const Plan& plan, const std::vector<bool>& isLost)
 PlanPart
 MakePlanPart(const Plan& plan, const std::vector<bool>& isLost)
 {
-    if (!plan.GetCollective().IsAllReduce())
+    if (!plan.GetCollective().IsAllReduce() || plan.HasAggregations())
     {
-        throw std::logic_error("plan: only an all-reduce has parts for fewer ranks");
+        throw std::logic_error("plan: only an all-reduce of messages has parts for fewer ranks");
     }
     return PartBuilder(plan, isLost).Make();
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-statistics.h"
 
+#include "ns3/aggregation-gate.h"
+
 #include <algorithm>
+#include <set>
 
 namespace ns3::gradsync
 {
@@ -23,6 +26,33 @@ IsCrossing(const GroupLevel& level, const Operation& operation)
            level.groupOf[operation.src] != level.groupOf[operation.dst];
 }
 
+/// Groups of a level among the ranks of an aggregation, of each of which one sum leaves; 0 when it
+/// stays within one.
+uint64_t
+CountLeaving(const GroupLevel& level, const std::vector<uint32_t>& ranks)
+{
+    std::set<uint32_t> groups;
+    for (const auto rank : ranks)
+    {
+        const bool isListed = rank < level.groupOf.size();
+        groups.insert(isListed ? level.groupOf[rank] : level.groupCount + rank);
+    }
+    return groups.size() > 1 ? groups.size() : 0;
+}
+
+/// How often the data of a transfer leave a group of a level.
+uint64_t
+CountCrossings(const Plan& plan, OperationId id, const GroupLevel& level)
+{
+    const auto& operation = plan.GetOperations()[id];
+    if (!operation.IsAggregate())
+    {
+        return IsCrossing(level, operation) ? 1 : 0;
+    }
+    const bool isFirst = plan.GetMembers(id).first == id; // which stands for all
+    return isFirst ? CountLeaving(level, plan.GetAggregationGroups()[operation.stream]) : 0;
+}
+
 /// Counts the transfers by their depth: the most transfers on a path that leads to them.
 std::vector<uint64_t>
 CountRounds(const Plan& plan)
@@ -32,11 +62,13 @@ CountRounds(const Plan& plan)
     std::vector<uint32_t> waitsFor(waits.begin(), waits.end());
     std::vector<uint32_t> depth(operations.size(), 0);
     std::vector<OperationId> ready;
+    AggregationGate gate(plan);
+    const auto append = [&ready](OperationId id) { ready.push_back(id); };
     for (OperationId id = 0; id < operations.size(); ++id)
     {
         if (waitsFor[id] == 0)
         {
-            ready.push_back(id);
+            gate.Reach(id, append);
         }
     }
     std::vector<uint64_t> transfersPerRound;
@@ -45,17 +77,21 @@ CountRounds(const Plan& plan)
         const auto id = ready.back();
         ready.pop_back();
         const bool isTransfer = operations[id].IsTransfer();
+        const auto members = plan.GetMembers(id);
+        // All of an aggregation end after the last of them has begun.
+        const auto round =
+            *std::max_element(depth.begin() + members.first, depth.begin() + members.last);
         if (isTransfer)
         {
-            transfersPerRound.resize(std::max<size_t>(transfersPerRound.size(), depth[id] + 1));
-            ++transfersPerRound[depth[id]];
+            transfersPerRound.resize(std::max<size_t>(transfersPerRound.size(), round + 1));
+            ++transfersPerRound[round];
         }
         for (const auto successor : plan.GetSuccessors(id))
         {
-            depth[successor] = std::max(depth[successor], depth[id] + (isTransfer ? 1 : 0));
+            depth[successor] = std::max(depth[successor], round + (isTransfer ? 1 : 0));
             if (--waitsFor[successor] == 0)
             {
-                ready.push_back(successor);
+                gate.Reach(successor, append);
             }
         }
     }
@@ -102,11 +138,9 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
         statistics.receivedBytes[operation.dst] += bytes;
         for (size_t level = 0; level < groups.levels.size(); ++level)
         {
-            if (IsCrossing(groups.levels[level], operation))
-            {
-                statistics.crossings[level].bytes += bytes;
-                ++statistics.crossings[level].transfers;
-            }
+            const auto crossings = CountCrossings(plan, id, groups.levels[level]);
+            statistics.crossings[level].bytes += bytes * crossings;
+            statistics.crossings[level].transfers += crossings;
         }
     }
     statistics.transfersPerRound = CountRounds(plan);

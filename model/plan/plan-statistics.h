@@ -22,7 +22,9 @@ struct CrossingStatistics
 
 /**
  * What a plan costs before any network is looked at. All bytes are message bytes, without headers.
- * doc/plan.rst defines each figure, doc/schemes.rst gives its closed form for each scheme.
+ * A rank that takes part in an aggregation sends and receives its bytes once; where the ranks are
+ * in several groups of a level, one partial sum leaves each of these. doc/plan.rst defines each
+ * figure, doc/schemes.rst gives its closed form for each scheme.
  */
 struct PlanStatistics
 {

@@ -32,6 +32,13 @@ std::string
 Describe(const Plan& plan, OperationId id)
 {
     const auto& operation = plan.GetOperations()[id];
+    if (operation.IsAggregate())
+    {
+        return fmt::format("operation {} (aggregate of group {} at rank {})",
+                           id,
+                           operation.stream,
+                           operation.src);
+    }
     const auto* verb = operation.kind == OperationKind::TransferReduce ? "reduce" : "copy";
     return fmt::format("operation {} ({} {} -> {})",
                        id,
@@ -198,15 +205,14 @@ class Verification
         for (const auto id : m_graph.GetTransfers(chunk))
         {
             const auto& operation = m_plan.GetOperations()[id];
+            if (operation.IsAggregate())
+            {
+                Aggregate(id, chunk);
+                continue;
+            }
             const auto src = m_sets.GetPlace(operation.src, operation.buffers.src);
             const auto dst = m_sets.GetPlace(operation.dst, operation.buffers.dst);
-            if (m_sets.IsEmpty(src))
-            {
-                Report(fmt::format("{} of chunk {}: expected data at {}, which holds none",
-                                   Describe(m_plan, id),
-                                   chunk,
-                                   DescribePlace(operation.src, operation.buffers.src)));
-            }
+            CheckSource(id, chunk, src);
             if (operation.kind == OperationKind::TransferCopy)
             {
                 m_sets.Copy(src, dst);
@@ -214,6 +220,43 @@ class Verification
             }
             CheckDisjoint(id, chunk, src, dst);
             m_sets.Add(src, dst);
+        }
+    }
+
+    /// All operations of an aggregation at once, when the walk comes to the first.
+    void Aggregate(OperationId id, uint32_t chunk)
+    {
+        const auto members = m_plan.GetMembers(id);
+        if (id != members.first)
+        {
+            return;
+        }
+        const auto placeOf = [this](OperationId member) {
+            return m_sets.GetPlace(m_plan.GetOperations()[member].src, 0);
+        };
+        const auto sum = placeOf(id);
+        CheckSource(id, chunk, sum);
+        for (auto member = members.first + 1; member < members.last; ++member)
+        {
+            CheckSource(member, chunk, placeOf(member));
+            CheckDisjoint(member, chunk, placeOf(member), sum);
+            m_sets.Add(placeOf(member), sum);
+        }
+        for (auto member = members.first + 1; member < members.last; ++member)
+        {
+            m_sets.Copy(sum, placeOf(member));
+        }
+    }
+
+    void CheckSource(OperationId id, uint32_t chunk, uint32_t place)
+    {
+        if (m_sets.IsEmpty(place))
+        {
+            const auto& operation = m_plan.GetOperations()[id];
+            Report(fmt::format("{} of chunk {}: expected data at {}, which holds none",
+                               Describe(m_plan, id),
+                               chunk,
+                               DescribePlace(operation.src, operation.buffers.src)));
         }
     }
 

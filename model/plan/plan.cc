@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -15,6 +17,8 @@ ToString(OperationKind kind)
         return "reduce";
     case OperationKind::TransferCopy:
         return "copy";
+    case OperationKind::Aggregate:
+        return "aggregate";
     case OperationKind::Encode:
         return "encode";
     case OperationKind::Decode:
@@ -31,10 +35,29 @@ ToString(OperationKind kind)
     return "join";
 }
 
+IdRange
+Plan::GetMembers(OperationId id) const
+{
+    const auto& operation = m_operations[id];
+    if (!operation.IsAggregate())
+    {
+        return {id, id + 1};
+    }
+    const auto& group = m_aggregationGroups[operation.stream];
+    const auto member = std::lower_bound(group.begin(), group.end(), operation.src) - group.begin();
+    const auto first = id - static_cast<OperationId>(member);
+    return {first, first + static_cast<OperationId>(group.size())};
+}
+
 uint64_t
 Plan::GetMemoryBytes() const
 {
-    return m_layout.GetMemoryBytes() + m_collective.GetMemoryBytes() +
+    uint64_t groupBytes = 0;
+    for (const auto& group : m_aggregationGroups)
+    {
+        groupBytes += sizeof(group) + group.capacity() * sizeof(uint32_t);
+    }
+    return groupBytes + m_layout.GetMemoryBytes() + m_collective.GetMemoryBytes() +
            m_operations.capacity() * sizeof(Operation) +
            m_successorOffsets.capacity() * sizeof(uint32_t) +
            m_successors.capacity() * sizeof(OperationId) +

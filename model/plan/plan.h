@@ -22,6 +22,7 @@ enum class OperationKind : uint8_t
 {
     TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
+    Aggregate,      //!< the network adds up what the ranks of a group send and gives each the sum
     Join,   //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
     Encode, //!< moves nothing: the rank compresses chunks, which takes its accelerator time
     Decode, //!< as Encode: it decompresses, and adds where data are reduced
@@ -49,6 +50,10 @@ struct BufferPair
  *
  * A move reads its chunks at `src` when it starts and writes them at `dst` when it is done. Within
  * one rank (`src` equal to `dst`) it moves them from one buffer to another, over no network.
+ *
+ * An aggregation is one operation for each rank of its group, `src` equal to `dst`, with
+ * consecutive ids in the order of the group: each rank gives its chunks when it is ready to, and
+ * gets the sum of those of all.
  */
 struct Operation
 {
@@ -62,7 +67,8 @@ struct Operation
     /**
      * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one
      * connection and arrive in the order in which they were started; different streams share the
-     * links fairly. Of Encode and Decode, the number of their duration in the plan.
+     * links fairly. Of Encode and Decode, the number of their duration in the plan; of Aggregate,
+     * the number of its group.
      */
     uint32_t stream;
 
@@ -78,11 +84,23 @@ struct Operation
         return kind == OperationKind::Encode || kind == OperationKind::Decode;
     }
 
-    /// Whether it is a message over the network.
+    bool IsAggregate() const
+    {
+        return kind == OperationKind::Aggregate;
+    }
+
+    /// Whether it is a message over the network, or what a rank gives to it.
     bool IsTransfer() const
     {
-        return src != dst;
+        return src != dst || IsAggregate();
     }
+};
+
+/// Consecutive operations [first, last).
+struct IdRange
+{
+    OperationId first;
+    OperationId last;
 };
 
 /**
@@ -154,6 +172,22 @@ class Plan
                    : m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
     }
 
+    /// Groups of ranks, ascending, whose data the network adds up. The aggregations of a group run
+    /// in the order of their ids; each rank may go ahead of the others.
+    std::span<const std::vector<uint32_t>> GetAggregationGroups() const
+    {
+        return m_aggregationGroups;
+    }
+
+    /// Whether the network adds up.
+    bool HasAggregations() const
+    {
+        return !m_aggregationGroups.empty();
+    }
+
+    /// All operations of the aggregation that `id` is one of; of others, itself.
+    IdRange GetMembers(OperationId id) const;
+
     /// Whether messages have other sizes than the chunks that they carry.
     bool IsCompressed() const
     {
@@ -190,6 +224,7 @@ class Plan
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
     std::vector<uint64_t> m_durations;    //!< of Encode and Decode, in picoseconds
     std::optional<PlanGate> m_gate;
+    std::vector<std::vector<uint32_t>> m_aggregationGroups;
 };
 
 } // namespace ns3::gradsync

@@ -137,9 +137,9 @@ AutoPlanner::AddCandidate(const AutoRequest& request,
             return; // the job has workers only
         }
         const auto plan = Build(request, candidate);
-        if (!plan.GetCollective().IsAllReduce())
+        if (!plan.GetCollective().IsAllReduce() || plan.HasAggregations())
         {
-            return;
+            return; // it takes the network for one that does not add up
         }
         candidate.operations = plan.GetOperations().size();
         candidate.boundSeconds =

@@ -16,6 +16,7 @@
 #include "ns3/mesh-2d-scheme.h"
 #include "ns3/multi-ring-scheme.h"
 #include "ns3/parameter-hub-scheme.h"
+#include "ns3/passing-scheme.h"
 #include "ns3/plink-scheme.h"
 #include "ns3/ps-ring-scheme.h"
 #include "ns3/ps-scheme.h"
@@ -25,6 +26,7 @@
 #include "ns3/ring-scheme.h"
 #include "ns3/scheme.h"
 #include "ns3/sparse-all-gather-scheme.h"
+#include "ns3/switchml-scheme.h"
 #include "ns3/torus-2d-scheme.h"
 #include "ns3/torus-hips-scheme.h"
 
@@ -61,6 +63,7 @@ GetSchemes()
         MakeMesh2dScheme(),
         MakeMultiRingScheme(),
         MakeParameterHubScheme(),
+        MakePassingScheme(),
         MakePlinkScheme(),
         MakePsScheme(),
         MakePsRingScheme(),
@@ -69,6 +72,7 @@ GetSchemes()
         MakeReduceScatterScheme(),
         MakeRingScheme(),
         MakeSparseAllGatherScheme(),
+        MakeSwitchMlScheme(),
         MakeTorus2dScheme(),
         MakeTorusHipsScheme(),
     };

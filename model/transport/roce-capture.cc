@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -88,6 +89,23 @@ RoceCapture::Describe(const File& file, const FabricPacket& packet)
 }
 
 void
+RoceCapture::SetProgramFrames(ProgramFrames frames)
+{
+    m_programFrames = std::move(frames);
+}
+
+std::vector<uint8_t>
+RoceCapture::MakeFrame(const File& file, const FabricPacket& packet)
+{
+    if ((packet.flags & PacketFlag::PROGRAM) == 0)
+    {
+        return MakeRoceFrame(packet, Describe(file, packet));
+    }
+    return m_programFrames ? m_programFrames(packet, file.sender, file.receiver)
+                           : std::vector<uint8_t>();
+}
+
+void
 RoceCapture::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start)
 {
     if (packet.kind == PacketKind::Flood)
@@ -95,7 +113,11 @@ RoceCapture::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCo
         return; // foreign: nothing is known of its headers
     }
     auto& entry = m_files.at(portIndex);
-    const auto frame = MakeRoceFrame(packet, Describe(entry, packet));
+    const auto frame = MakeFrame(entry, packet);
+    if (frame.empty())
+    {
+        return;
+    }
     const auto nanoseconds = TimeStep(start).GetNanoSeconds();
     constexpr int64_t SECOND = 1'000'000'000;
     entry.file.Write(static_cast<uint32_t>(nanoseconds / SECOND),

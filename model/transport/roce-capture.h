@@ -9,9 +9,11 @@
 #include "ns3/topology.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -35,6 +37,13 @@ class RoceCapture final : public PacketTap
 
     void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) override;
 
+    /// What packets for programs of switches are on the wire.
+    using ProgramFrames =
+        std::function<std::vector<uint8_t>(const FabricPacket&, NodeId sender, NodeId receiver)>;
+
+    /// Without them these packets are left out.
+    void SetProgramFrames(ProgramFrames frames);
+
     /// Flushes the files. \throws std::runtime_error when something could not be written
     void Close();
 
@@ -56,9 +65,11 @@ class RoceCapture final : public PacketTap
 
     void AddFile(uint32_t portIndex, NodeId sender, NodeId receiver, const std::string& name);
     RoceFrameInfo Describe(const File& file, const FabricPacket& packet);
+    std::vector<uint8_t> MakeFrame(const File& file, const FabricPacket& packet);
 
     const Topology& m_topology;
     const RoceConnectionTable& m_connections;
+    ProgramFrames m_programFrames;
     std::map<uint32_t, File> m_files;                           //!< [port]
     std::map<std::pair<uint32_t, uint32_t>, Connection> m_seen; //!< [index, generation]
 };

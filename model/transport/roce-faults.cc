@@ -63,6 +63,10 @@ RoceTransport::ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now)
 void
 RoceTransport::Abandon(const MessageFilter& isMeant)
 {
+    if (m_aggregation)
+    {
+        m_aggregation->Abandon(isMeant);
+    }
     for (auto* queuePair : m_connections.ListOpen())
     {
         if (IsMeant(*queuePair, isMeant))

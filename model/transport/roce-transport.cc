@@ -120,6 +120,11 @@ RoceTransport::DoDispose()
 {
     m_control = nullptr;
     m_controls.clear();
+    if (m_aggregation)
+    {
+        m_aggregation->Dispose();
+        m_aggregation = nullptr;
+    }
     m_fabric = nullptr;
     Transport::DoDispose();
 }
@@ -149,6 +154,10 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     m_routes = std::move(routes);
     m_fabric->Install(m_topology, m_routes, GetDataBytes(m_mtuBytes));
     InstallNics();
+    if (m_aggregation)
+    {
+        m_aggregation->Install(m_fabric, m_topology);
+    }
 }
 
 void
@@ -340,6 +349,14 @@ RoceTransport::Capture(LinkId link, const std::string& folder)
     if (!m_capture)
     {
         m_capture = std::make_unique<RoceCapture>(*m_topology, m_connections);
+        if (m_aggregation)
+        {
+            m_capture->SetProgramFrames(
+                [aggregation = PeekPointer(
+                     m_aggregation)](const FabricPacket& packet, NodeId sender, NodeId receiver) {
+                    return aggregation->MakeFrame(packet, sender, receiver);
+                });
+        }
     }
     m_capture->Add(link, folder);
     m_fabric->SetTap(link, m_capture.get());
@@ -390,6 +407,10 @@ RoceTransport::GetStatistics() const
     total.goodputBytes = m_goodputBytes;
     total.retransmittedPackets = m_retransmittedPackets;
     total.retransmittedBytes = m_retransmittedBytes;
+    if (m_aggregation)
+    {
+        m_aggregation->AddStatistics(total);
+    }
     return total;
 }
 

@@ -5,6 +5,7 @@
 #include "ns3/congestion-control.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
+#include "ns3/network-aggregation.h"
 #include "ns3/object-pool.h"
 #include "ns3/roce-capture.h"
 #include "ns3/roce-connection-table.h"
@@ -52,6 +53,15 @@ class RoceTransport : public Transport, private PacketSink
     void Abandon(const MessageFilter& isMeant) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
+
+    /// What the switches of the fabric run for aggregations. Before Install.
+    void SetAggregation(const Ptr<NetworkAggregation>& aggregation);
+    Ptr<NetworkAggregation> GetAggregation() const;
+
+    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints) override;
+    void CloseAggregation(uint32_t group) override;
+    void Aggregate(const AggregationMessage& message) override;
+    AggregationStatistics GetAggregationStatistics() const override;
 
     /// Signature of the trace source "Recovery": a queue pair learns of a loss.
     using RecoveryCallback = void (*)(uint32_t src, uint32_t dst, bool isTimeout);
@@ -153,6 +163,7 @@ class RoceTransport : public Transport, private PacketSink
     uint32_t m_telemetryBytes{0};
     int m_stampShift{0}; //!< time steps of a time stamp's unit, as a power of two
     Ptr<FabricNetwork> m_fabric;
+    Ptr<NetworkAggregation> m_aggregation; //!< null: switches do not add up
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
     std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]

@@ -43,6 +43,37 @@ Transport::SetRoutes(
     ThrowNoFaults();
 }
 
+uint32_t
+Transport::OpenAggregation(const std::vector<uint32_t>& /* endpoints */)
+{
+    ThrowNoAggregation();
+}
+
+void
+Transport::CloseAggregation(uint32_t /* group */)
+{
+    ThrowNoAggregation();
+}
+
+void
+Transport::Aggregate(const AggregationMessage& /* message */)
+{
+    ThrowNoAggregation();
+}
+
+AggregationStatistics
+Transport::GetAggregationStatistics() const
+{
+    return {};
+}
+
+void
+Transport::ThrowNoAggregation() const
+{
+    throw std::invalid_argument("switches do not add up under this transport; roce is one under "
+                                "which they do");
+}
+
 void
 Transport::ThrowNoFaults() const
 {

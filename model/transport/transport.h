@@ -41,6 +41,29 @@ struct Message
     MessageHandler* handler;
 };
 
+/// What one endpoint of a group gives to an aggregation, and waits for.
+struct AggregationMessage
+{
+    uint32_t group;  //!< of Transport::OpenAggregation
+    uint32_t member; //!< index of the endpoint in the group
+    uint64_t index;  //!< running number of the aggregation in its group, from 0, the same for all
+    uint64_t bytes;  //!< the same for all; 0 is allowed: still costs one packet
+    uint64_t tag;    //!< given back to the handler
+    MessageHandler* handler; //!< OnDelivered: this endpoint has the sum of all
+};
+
+/// What happened to the packets of all aggregations.
+struct AggregationStatistics
+{
+    uint64_t results{0};         //!< packets of sums that endpoints took, each once
+    uint64_t retransmissions{0}; //!< contributions that endpoints sent again
+    uint64_t repeatedResults{0}; //!< that switches sent again to one that asked
+    uint64_t staleDrops{0};      //!< packets of earlier uses of a slot, at switches
+    uint64_t overflows{0};       //!< packets at switches that drove a sum out of int32
+    uint64_t wrongSums{0};       //!< results that are not the exact sum, where values are real
+    uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
+};
+
 /// What one direction of one link carried.
 struct LinkStatistics
 {
@@ -85,6 +108,24 @@ class Transport : public Object
     virtual void Send(const Message& message) = 0;
 
     /*
+     * Aggregation in the network. A transport that does not say otherwise throws
+     * std::invalid_argument with a text for the user.
+     */
+
+    /**
+     * Prepares switches to add up what endpoints send. The aggregations of a group run in the order
+     * of their index; an endpoint may go ahead of the others.
+     * \param endpoints distinct \returns the number of the group
+     * \throws std::invalid_argument with a text for the user when the network cannot
+     */
+    virtual uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints);
+    /// Forgets a group with all that is under way; nobody is told.
+    virtual void CloseAggregation(uint32_t group);
+    /// One endpoint takes part in the next aggregation of its group.
+    virtual void Aggregate(const AggregationMessage& message);
+    virtual AggregationStatistics GetAggregationStatistics() const;
+
+    /*
      * What faults do to the network, from the instant of the call on. A transport that does not say
      * otherwise throws std::logic_error.
      */
@@ -111,6 +152,7 @@ class Transport : public Object
 
   private:
     [[noreturn]] void ThrowNoFaults() const;
+    [[noreturn]] void ThrowNoAggregation() const;
 };
 
 } // namespace ns3::gradsync

@@ -162,7 +162,11 @@ DrawScenario(uint32_t seed)
     std::vector<std::string> schemes;
     for (const auto& scheme : GetSchemes())
     {
-        schemes.push_back(scheme.name);
+        // Switches add up only where there are packets.
+        if (packets || (scheme.name != "switchml" && scheme.name != "passing"))
+        {
+            schemes.push_back(scheme.name);
+        }
     }
     scenario["scheme"] = {{"kind", dice.Of(schemes)}};
     if (scenario["scheme"]["kind"] == "federated")

@@ -150,6 +150,45 @@ TEST(PlanBuilder, RejectsCycles)
     EXPECT_THROW(self.Build(), std::logic_error);
 }
 
+TEST(PlanBuilder, ListsTheOperationsOfAnAggregation)
+{
+    PlanBuilder builder(4, 4, ChunkLayout::Even(64, 1));
+    builder.AddJoin(0);
+    const auto group = builder.AddAggregationGroup({0, 2, 3});
+    EXPECT_EQ(builder.AddAggregate(group, 0, 1), 1U);
+    const auto plan = builder.Build();
+    EXPECT_EQ(plan.GetOperations()[2].src, 2U);
+    for (OperationId id = 1; id < 4; ++id)
+    {
+        EXPECT_EQ(plan.GetMembers(id).first, 1U);
+        EXPECT_EQ(plan.GetMembers(id).last, 4U);
+    }
+    EXPECT_EQ(plan.GetMembers(0).last, 1U);
+    EXPECT_EQ(plan.GetBytes(3), 64U);
+}
+
+TEST(PlanBuilder, RefusesAggregationsThatWaitForEachOther)
+{
+    // Rank 0 gives to the second only when it has the first, rank 1 the other way round.
+    PlanBuilder builder(2, 2, ChunkLayout::Even(64, 2));
+    const auto group = builder.AddAggregationGroup({0, 1});
+    const auto first = builder.AddAggregate(group, 0, 1);
+    const auto second = builder.AddAggregate(group, 1, 1);
+    builder.AddEdge(first, second);
+    builder.AddEdge(second + 1, first + 1);
+    EXPECT_THROW(builder.Build(), std::logic_error);
+}
+
+TEST(PlanBuilder, RefusesGroupsThatAreNoGroups)
+{
+    for (const std::vector<uint32_t>& ranks : {std::vector<uint32_t>{1}, {1, 0}, {0, 0}})
+    {
+        PlanBuilder builder(2, 2, ChunkLayout::Even(64, 1));
+        builder.AddAggregate(builder.AddAggregationGroup(ranks), 0, 1);
+        EXPECT_THROW(builder.Build(), std::logic_error);
+    }
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

@@ -74,6 +74,27 @@ TEST(PlanStatistics, AreAllZeroForAnEmptyPlan)
     EXPECT_EQ(statistics.GetPeakReceivedBytes(), 0u);
 }
 
+TEST(PlanStatistics, CountsWhatTheNetworkAddsUpOnceForEachRank)
+{
+    PlanBuilder builder(4, 4, ChunkLayout::Even(100, 1));
+    const auto wait = builder.AddReduce(1, 0, 0, 1);
+    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 2, 3}), 0, 1);
+    builder.AddEdge(wait, sum);
+    WorkerGroups groups;
+    groups.levels.push_back({"rack", {0, 0, 1, 1}, 2});
+    groups.levels.push_back({"pod", {0, 0, 0, 0}, 1});
+    const auto statistics = ComputePlanStatistics(builder.Build(), groups);
+    EXPECT_THAT(statistics.sentBytes, testing::ElementsAre(100, 100, 100, 100));
+    EXPECT_THAT(statistics.receivedBytes, testing::ElementsAre(200, 0, 100, 100));
+    EXPECT_EQ(statistics.totalBytes, 400U);
+    // Of each of the two racks one partial sum leaves.
+    EXPECT_EQ(statistics.crossings[0].bytes, 200U);
+    EXPECT_EQ(statistics.crossings[0].transfers, 2U);
+    EXPECT_EQ(statistics.crossings[1].bytes, 0U);
+    // Nobody has the sum before rank 0 has what it waits for.
+    EXPECT_THAT(statistics.transfersPerRound, testing::ElementsAre(1, 3));
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

@@ -385,6 +385,57 @@ TEST(PlanBuilder, RejectsGatesThatCannotOpen)
     EXPECT_THROW(builder.AddGate(1, 1, 1000), std::logic_error);
 }
 
+TEST(PlanVerifier, AcceptsAnAggregationOfAll)
+{
+    auto builder = MakeBuilder(3, 0, 2);
+    const auto group = builder.AddAggregationGroup({0, 1, 2});
+    builder.AddAggregate(group, 0, 1);
+    builder.AddAggregate(group, 1, 1);
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, AcceptsAggregationsWithinServersAndThenAmongThem)
+{
+    // Reduce 1 -> 0 and 3 -> 2, aggregate 0 and 2, copy back: each rank waits for what it needs.
+    auto builder = MakeBuilder(4);
+    const auto first = builder.AddReduce(1, 0, 0, 1);
+    const auto second = builder.AddReduce(3, 2, 0, 1);
+    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 2}), 0, 1);
+    builder.AddEdge(first, sum);
+    builder.AddEdge(second, sum + 1);
+    builder.AddEdge(sum, builder.AddCopy(0, 1, 0, 1));
+    builder.AddEdge(sum + 1, builder.AddCopy(2, 3, 0, 1));
+    EXPECT_THAT(Verify(builder), IsEmpty());
+}
+
+TEST(PlanVerifier, ReportsAWorkerThatAnAggregationLeavesOut)
+{
+    auto builder = MakeBuilder(3);
+    builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    EXPECT_THAT(Verify(builder), Contains(HasSubstr("chunk 0 at worker 2 at the end")));
+}
+
+TEST(PlanVerifier, ReportsAGradientThatAnAggregationCountsTwice)
+{
+    auto builder = MakeBuilder(2);
+    const auto copy = builder.AddCopy(0, 1, 0, 1);
+    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    builder.AddEdge(copy, sum);
+    builder.AddEdge(copy, sum + 1);
+    EXPECT_THAT(Verify(builder),
+                Contains(AllOf(HasSubstr("aggregate of group 0 at rank 1"),
+                               HasSubstr("both hold the gradient of worker 0"))));
+}
+
+TEST(PlanVerifier, ReportsAnAggregationThatDoesNotWaitForItsData)
+{
+    auto builder = MakeBuilder(3);
+    builder.AddReduce(2, 1, 0, 1);
+    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    builder.AddEdge(sum, builder.AddCopy(0, 2, 0, 1));
+    EXPECT_THAT(Verify(builder), Contains(HasSubstr("race on chunk 0 at rank 1")));
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-switch.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+AggregationSwitch::AggregationSwitch(std::string name,
+                                     FabricSwitch& forwarder,
+                                     PacketPool& pool,
+                                     SlotContents& contents,
+                                     const SlotSwitch::Config& config)
+    : m_name(std::move(name)),
+      m_forwarder(forwarder),
+      m_pool(pool),
+      m_contents(contents),
+      m_slots(config)
+{
+}
+
+void
+AggregationSwitch::AddJob(uint16_t job, const Role& role)
+{
+    Job entry{role, 0};
+    if (role.aggregates)
+    {
+        if (role.children.size() > SlotSwitch::MAX_WORKERS)
+        {
+            throw std::invalid_argument(
+                fmt::format("switch {} would have to add up {} workers, but its bitmaps hold {}",
+                            m_name,
+                            role.children.size(),
+                            SlotSwitch::MAX_WORKERS));
+        }
+        entry.base = FindRoom(role.slots);
+        m_slots.Reset(entry.base, role.slots);
+        AddChildren(job, entry);
+    }
+    m_jobs.emplace(job, std::move(entry));
+}
+
+/// The first slot of a free range.
+uint32_t
+AggregationSwitch::FindRoom(uint32_t slots) const
+{
+    std::vector<std::pair<uint32_t, uint32_t>> taken; // [first, last)
+    for (const auto& [number, job] : m_jobs)
+    {
+        if (job.role.aggregates)
+        {
+            taken.emplace_back(job.base, job.base + job.role.slots);
+        }
+    }
+    std::ranges::sort(taken);
+    uint32_t base = 0;
+    for (const auto& [first, last] : taken)
+    {
+        if (first - base >= slots)
+        {
+            break;
+        }
+        base = last;
+    }
+    const auto poolSize = m_slots.GetConfig().poolSize;
+    if (uint64_t{base} + slots > poolSize)
+    {
+        throw std::invalid_argument(
+            fmt::format("switch {} has no {} slots left of {} for one more job (attributes Slots "
+                        "and PoolSlots)",
+                        m_name,
+                        slots,
+                        poolSize));
+    }
+    return base;
+}
+
+void
+AggregationSwitch::AddChildren(uint16_t job, const Job& entry)
+{
+    const auto& children = entry.role.children;
+    const auto all = static_cast<uint32_t>((uint64_t{1} << children.size()) - 1);
+    for (size_t i = 0; i < children.size(); ++i)
+    {
+        m_slots.AddWorker({job, children[i].worker, children[i].port},
+                          {.bit = 1U << i,
+                           .all = all,
+                           .base = entry.base,
+                           .slots = entry.role.slots,
+                           .isRoot = !entry.role.up,
+                           .isSwitch = children[i].endpoint == NO_ENDPOINT});
+    }
+}
+
+void
+AggregationSwitch::RemoveJob(uint16_t job)
+{
+    m_slots.RemoveJob(job);
+    m_jobs.erase(job);
+}
+
+bool
+AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
+{
+    const auto& header = m_contents.Get(*packet).header;
+    const auto found = m_jobs.find(header.job);
+    const bool isContribution =
+        header.messageType == static_cast<uint8_t>(SlotMessage::Contribution);
+    if (found == m_jobs.end())
+    {
+        if (!isContribution && packet->destination != NO_ENDPOINT)
+        {
+            return false;
+        }
+        m_pool.Give(packet); // of a job that is over
+        return true;
+    }
+    const auto& job = found->second;
+    if (!job.role.aggregates)
+    {
+        if (!isContribution && packet->destination != NO_ENDPOINT)
+        {
+            return false;
+        }
+        m_forwarder.Emit(packet, port, isContribution ? *job.role.up : *job.role.down, now);
+    }
+    else if (isContribution)
+    {
+        OnContribution(packet, port, job, now);
+    }
+    else
+    {
+        OnResult(packet, port, job, now);
+    }
+    return true;
+}
+
+void
+AggregationSwitch::OnContribution(FabricPacket* packet,
+                                  uint16_t port,
+                                  const Job& job,
+                                  TimeStepCount now)
+{
+    auto& content = m_contents.Get(*packet);
+    const auto verdict = m_slots.Contribute(content.header, port, content.values);
+    if (verdict == SlotVerdict::Multicast)
+    {
+        Multicast(packet, port, job, now);
+    }
+    else if (verdict == SlotVerdict::Unicast)
+    {
+        const auto sender = content.header.worker;
+        const auto child = std::ranges::find(job.role.children, sender, &Child::worker);
+        Fill(content, SlotMessage::Result, sender, job.base);
+        packet->destination = child->endpoint;
+        m_forwarder.Emit(packet, port, port, now);
+    }
+    else if (verdict == SlotVerdict::ForwardUp)
+    {
+        Fill(content, SlotMessage::Contribution, job.role.worker, job.base);
+        m_forwarder.Emit(packet, port, *job.role.up, now);
+    }
+    else
+    {
+        m_pool.Give(packet);
+    }
+}
+
+void
+AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now)
+{
+    const auto& content = m_contents.Get(*packet);
+    if (m_slots.AcceptResult(content.header, content.values) == SlotVerdict::Multicast)
+    {
+        Multicast(packet, port, job, now);
+    }
+    else
+    {
+        m_pool.Give(packet);
+    }
+}
+
+/// The packet becomes the last of the copies.
+void
+AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now)
+{
+    const auto header = m_contents.Get(*packet).header;
+    for (size_t i = 0; i < job.role.children.size(); ++i)
+    {
+        const auto& child = job.role.children[i];
+        auto* copy = packet;
+        if (i + 1 < job.role.children.size())
+        {
+            copy = m_pool.Take();
+            *copy = *packet;
+            m_contents.Attach(*copy).header = header;
+        }
+        Fill(m_contents.Get(*copy), SlotMessage::Result, child.worker, job.base);
+        copy->destination = child.endpoint;
+        m_forwarder.Emit(copy, port, child.port, now);
+    }
+}
+
+/// Puts what the slot of a packet holds into it.
+void
+AggregationSwitch::Fill(SlotPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const
+{
+    auto& header = packet.header;
+    const auto& slot = m_slots.GetSlot(header, base);
+    const auto values = m_slots.GetValues(header, base);
+    header.messageType = static_cast<uint8_t>(type);
+    header.flags = slot.flags;
+    header.worker = worker;
+    header.offset = slot.offset;
+    header.exponentA = slot.exponentA;
+    header.exponentB = slot.exponentB;
+    header.reserved = 0;
+    packet.values.assign(values.begin(), values.end());
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-tree.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr uint32_t FAR = Topology::Unreachable;
+
+/// Builds one tree.
+class TreeBuilder
+{
+  public:
+    TreeBuilder(const Topology& topology, std::span<const uint32_t> endpoints, uint32_t turn)
+        : m_topology(topology),
+          m_turn(turn)
+    {
+        for (const auto endpoint : endpoints)
+        {
+            m_members.push_back(topology.GetEndpoints()[endpoint]);
+        }
+    }
+
+    AggregationTree Build()
+    {
+        const auto root = FindRoot();
+        MeasureFrom(root);
+        m_tree.hops.push_back({root, true, {}, {}, {}});
+        m_hopOf[root] = 0;
+        for (const auto member : m_members)
+        {
+            m_tree.memberPorts.push_back(AddPath(member));
+        }
+        for (auto& hop : m_tree.hops)
+        {
+            hop.aggregates = !hop.up || (IsSwitch(hop.node) && m_below[hop.node].size() > 1);
+        }
+        for (uint32_t member = 0; member < m_members.size(); ++member)
+        {
+            AddChild(m_members[member], {true, member, 0});
+        }
+        for (uint32_t hop = 1; hop < m_tree.hops.size(); ++hop)
+        {
+            if (m_tree.hops[hop].aggregates)
+            {
+                AddChild(m_tree.hops[hop].node, {false, hop, 0});
+            }
+        }
+        return std::move(m_tree);
+    }
+
+  private:
+    bool IsSwitch(NodeId node) const
+    {
+        return m_topology.GetNodes()[node].kind == NodeKind::Switch;
+    }
+
+    NodeId FindRoot() const
+    {
+        using Score = std::pair<uint64_t, uint64_t>; // farthest, sum
+        const auto count = m_topology.GetNodes().size();
+        std::vector<Score> scores(count);
+        for (const auto member : m_members)
+        {
+            const auto distances = m_topology.GetDistancesTo(member);
+            for (NodeId node = 0; node < count; ++node)
+            {
+                scores[node].first = std::max<uint64_t>(scores[node].first, distances[node]);
+                scores[node].second += distances[node];
+            }
+        }
+        Score least{FAR, 0};
+        std::vector<NodeId> best;
+        for (NodeId node = 0; node < count; ++node)
+        {
+            if (!IsSwitch(node) || scores[node].first == FAR || scores[node] > least)
+            {
+                continue;
+            }
+            if (scores[node] < least)
+            {
+                best.clear();
+            }
+            least = scores[node];
+            best.push_back(node);
+        }
+        if (best.empty())
+        {
+            throw std::invalid_argument("no switch of the network reaches all workers of the "
+                                        "aggregation");
+        }
+        return best[m_turn % best.size()];
+    }
+
+    /// Fewest links from the root to each node over nodes that forward.
+    void MeasureFrom(NodeId root)
+    {
+        m_distance.assign(m_topology.GetNodes().size(), FAR);
+        m_distance[root] = 0;
+        std::vector<NodeId> open{root};
+        for (size_t next = 0; next < open.size(); ++next)
+        {
+            const auto node = open[next];
+            for (const auto& port : m_topology.GetPorts(node))
+            {
+                if (m_distance[port.peer] != FAR)
+                {
+                    continue;
+                }
+                m_distance[port.peer] = m_distance[node] + 1;
+                if (!IsEndpoint(m_topology.GetNodes()[port.peer].kind))
+                {
+                    open.push_back(port.peer);
+                }
+            }
+        }
+    }
+
+    /// The port of a node towards the root: of equal ones the first.
+    uint16_t FindUp(NodeId node) const
+    {
+        const auto ports = m_topology.GetPorts(node);
+        const auto nearer = std::find_if(ports.begin(), ports.end(), [&](const auto& port) {
+            return m_distance[port.peer] + 1 == m_distance[node] &&
+                   !IsEndpoint(m_topology.GetNodes()[port.peer].kind);
+        });
+        return static_cast<uint16_t>(nearer - ports.begin());
+    }
+
+    /// The port at the far end of a port's link.
+    uint16_t FindFarPort(NodeId node, uint16_t port) const
+    {
+        const auto& adjacency = m_topology.GetPorts(node)[port];
+        const auto ports = m_topology.GetPorts(adjacency.peer);
+        const auto found = std::find_if(ports.begin(), ports.end(), [&](const auto& far) {
+            return far.link == adjacency.link;
+        });
+        return static_cast<uint16_t>(found - ports.begin());
+    }
+
+    /// Makes hops of all nodes from a member to the root. \returns the member's port
+    uint16_t AddPath(NodeId member)
+    {
+        const auto first = FindUp(member);
+        auto node = member;
+        auto up = first;
+        for (;;)
+        {
+            const auto parent = m_topology.GetPorts(node)[up].peer;
+            const auto farPort = FindFarPort(node, up);
+            const bool isNew = m_below[parent].insert(node).second;
+            const auto [entry, isNewHop] =
+                m_hopOf.try_emplace(parent, static_cast<uint32_t>(m_tree.hops.size()));
+            if (isNewHop)
+            {
+                m_tree.hops.push_back({parent, false, FindUp(parent), {}, {}});
+            }
+            auto& hop = m_tree.hops[entry->second];
+            if (isNew && !IsEndpoint(m_topology.GetNodes()[node].kind))
+            {
+                hop.down = farPort;
+            }
+            if (!isNewHop)
+            {
+                return first; // from here on the path is known
+            }
+            node = parent;
+            up = *hop.up;
+        }
+    }
+
+    /// Tells the aggregating switch above a node of this child.
+    void AddChild(NodeId node, AggregationTree::Child child)
+    {
+        auto up = FindUp(node);
+        for (;;)
+        {
+            child.port = FindFarPort(node, up);
+            node = m_topology.GetPorts(node)[up].peer;
+            auto& hop = m_tree.hops[m_hopOf.at(node)];
+            if (hop.aggregates)
+            {
+                hop.children.push_back(child);
+                return;
+            }
+            up = *hop.up;
+        }
+    }
+
+    const Topology& m_topology;
+    uint32_t m_turn;
+    std::vector<NodeId> m_members;
+    std::vector<uint32_t> m_distance;
+    std::map<NodeId, uint32_t> m_hopOf;
+    std::map<NodeId, std::set<NodeId>> m_below;
+    AggregationTree m_tree;
+};
+
+} // namespace
+
+AggregationTree
+BuildAggregationTree(const Topology& topology, std::span<const uint32_t> endpoints, uint32_t turn)
+{
+    return TreeBuilder(topology, endpoints, turn).Build();
+}
+
+} // namespace ns3::gradsync

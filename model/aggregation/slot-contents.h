@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SLOT_CONTENTS_H
+#define GRADSYNC_SLOT_CONTENTS_H
+
+#include "ns3/fabric-packet.h"
+#include "ns3/slot-header.h"
+#include "ns3/switch-program.h"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What a packet of the slot protocol carries.
+struct SlotPacket
+{
+    SlotHeader header;
+    std::vector<int32_t> values; //!< empty where only sizes matter
+};
+
+/// The contents of all packets of the slot protocol that are in a fabric.
+class SlotContents final : public PacketContents
+{
+  public:
+    /// Gives a packet contents, with whatever their last user left in them.
+    SlotPacket& Attach(FabricPacket& packet)
+    {
+        if (m_unused.empty())
+        {
+            m_unused.push_back(static_cast<uint32_t>(m_packets.size()));
+            m_packets.emplace_back();
+        }
+        packet.feedback = m_unused.back();
+        packet.flags = PacketFlag::PROGRAM;
+        m_unused.pop_back();
+        return m_packets[packet.feedback];
+    }
+
+    SlotPacket& Get(const FabricPacket& packet)
+    {
+        return m_packets[packet.feedback];
+    }
+
+    void Release(uint32_t contents) override
+    {
+        m_unused.push_back(contents);
+    }
+
+    /// How many are in use.
+    size_t GetUsed() const
+    {
+        return m_packets.size() - m_unused.size();
+    }
+
+  private:
+    std::deque<SlotPacket> m_packets; //!< a deque: references stay valid
+    std::vector<uint32_t> m_unused;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SLOT_CONTENTS_H

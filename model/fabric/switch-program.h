@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SWITCH_PROGRAM_H
+#define GRADSYNC_SWITCH_PROGRAM_H
+
+#include "ns3/fabric-packet.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// What a programmable switch does with the packets that are meant for programs
+/// (PacketFlag::PROGRAM).
+class SwitchProgram
+{
+  public:
+    /**
+     * \param port by which the packet came in
+     * \returns true when the program took the packet, which it owns then; false: the switch
+     * forwards it to its destination
+     */
+    virtual bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) = 0;
+
+  protected:
+    ~SwitchProgram() = default;
+};
+
+/// Keeps what packets for programs carry beyond a FabricPacket, by their `feedback`.
+class PacketContents
+{
+  public:
+    /// Nobody uses the packet any more.
+    virtual void Release(uint32_t contents) = 0;
+
+  protected:
+    ~PacketContents() = default;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SWITCH_PROGRAM_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/switchml-scheme.h"
+
+#include "ns3/plan-builder.h"
+#include "ns3/scheme-support.h"
+
+#include <numeric>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+Plan
+BuildSwitchMl(const SchemeRequest& request)
+{
+    CheckRequest(request);
+    const auto pieces = GetCount(request.parameters, "pipelineChunks", 1);
+    CountChunks(request.workers, pieces); // each worker has an operation for each
+    PlanBuilder builder(request.workers,
+                        request.workers,
+                        ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes));
+    if (request.workers > 1)
+    {
+        std::vector<uint32_t> all(request.workers);
+        std::iota(all.begin(), all.end(), 0U);
+        const auto group = builder.AddAggregationGroup(std::move(all));
+        for (uint32_t piece = 0; piece < pieces; ++piece)
+        {
+            builder.AddAggregate(group, piece, 1);
+        }
+    }
+    return builder.Build();
+}
+
+} // namespace
+
+Scheme
+MakeSwitchMlScheme()
+{
+    return {
+        "switchml",
+        "SwitchML: the switches add up the gradients of all workers, and send everyone the sum",
+        "Sapio et al., NSDI 2021, sections 3 and 4",
+        {MakePipelineChunksSpec(1, "pieces of the gradient that are aggregated one after another")},
+        CountNoServers,
+        BuildSwitchMl,
+    };
+}
+
+} // namespace ns3::gradsync

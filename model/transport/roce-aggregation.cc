@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of RoceTransport that hands aggregations on.
+#include "ns3/roce-transport.h"
+
+namespace ns3::gradsync
+{
+
+void
+RoceTransport::SetAggregation(const Ptr<NetworkAggregation>& aggregation)
+{
+    m_aggregation = aggregation;
+}
+
+Ptr<NetworkAggregation>
+RoceTransport::GetAggregation() const
+{
+    return m_aggregation;
+}
+
+uint32_t
+RoceTransport::OpenAggregation(const std::vector<uint32_t>& endpoints)
+{
+    return m_aggregation ? m_aggregation->OpenAggregation(endpoints)
+                         : Transport::OpenAggregation(endpoints);
+}
+
+void
+RoceTransport::CloseAggregation(uint32_t group)
+{
+    m_aggregation->CloseAggregation(group);
+}
+
+void
+RoceTransport::Aggregate(const AggregationMessage& message)
+{
+    m_aggregation->Aggregate(message);
+}
+
+AggregationStatistics
+RoceTransport::GetAggregationStatistics() const
+{
+    return m_aggregation ? m_aggregation->GetStatistics() : AggregationStatistics();
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The P4 programs: what is committed fits together, and the real switch answers as the vectors say."""
+
+import hashlib
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+VECTORS = ROOT / "p4-behavioral" / "vectors"
+COMPILED = ROOT / "p4-behavioral" / "compiled"
+sys.path.insert(0, str(VECTORS))
+
+import bmv2  # noqa: E402
+import check  # noqa: E402
+import edges  # noqa: E402
+import generate  # noqa: E402
+import programs  # noqa: E402
+
+
+def require_tools():
+    missing = bmv2.missing_tools()
+    if missing:
+        text = f"NOT RUN on the real BMv2: {', '.join(missing)} not on the PATH"
+        warnings.warn(text, stacklevel=2)
+        pytest.skip(text)
+
+
+def test_compiled_programs_are_those_of_the_sources():
+    noted = json.loads((COMPILED / "compiled.json").read_text())["programs"]
+    assert sorted(noted) == sorted(program.name for program in programs.PROGRAMS)
+    for program in programs.PROGRAMS:
+        told = noted[program.name]
+        assert told["sources"] == program.source_hashes(), "compile again: vectors/programs.py"
+        assert told["settings"] == list(program.settings)
+        compiled = (COMPILED / f"{program.name}.json").read_bytes()
+        assert told["json"] == hashlib.sha256(compiled).hexdigest()
+
+
+def test_committed_vectors_are_those_of_the_generator(tmp_path):
+    for vector in generate.all_vectors(generate.SEED, generate.ROUNDS):
+        vector.write(tmp_path)
+    made = {path.name: path.read_bytes() for path in tmp_path.glob("*.stf")}
+    kept = {path.name: path.read_bytes() for path in VECTORS.glob("*.stf")}
+    # Recorded from the real switch.
+    del kept["features.stf"]
+    assert made == kept
+
+
+def test_hand_written_vectors_agree_with_the_reference():
+    assert [wrong for vector in edges.vectors() for wrong in check.mismatches(vector)] == []
+
+
+def test_a_wrong_expectation_is_noticed():
+    vector = edges.duplicates()
+    # The third packet is dropped; the last one is answered.
+    assert vector.steps[-1].startswith("expect 1 ")
+    del vector.steps[-1]
+    assert len(check.mismatches(vector)) == 1
+
+
+def test_real_compiler_makes_the_committed_programs(tmp_path):
+    require_tools()
+    for program in programs.PROGRAMS:
+        output = tmp_path / f"{program.name}.json"
+        program.compile(output)
+        assert output.read_bytes() == (COMPILED / output.name).read_bytes()
+
+
+def test_real_switch_answers_as_the_vectors_say():
+    require_tools()
+    done = subprocess.run(
+        [sys.executable, VECTORS / "play.py", "--jobs", "8"],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    count = len(list(Path(VECTORS).glob("*.stf")))
+    assert f"{count} passed, 0 failed" in done.stdout

@@ -351,6 +351,18 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/aggregation/aggregation-switch.cc
   model/aggregation/aggregation-tree.cc
+  model/aggregation/p4-action-compiler.cc
+  model/aggregation/p4-calculation.cc
+  model/aggregation/p4-control-compiler.cc
+  model/aggregation/p4-emitter.cc
+  model/aggregation/p4-expression-compiler.cc
+  model/aggregation/p4-json.cc
+  model/aggregation/p4-machine.cc
+  model/aggregation/p4-match-table.cc
+  model/aggregation/p4-parser-compiler.cc
+  model/aggregation/p4-pipeline.cc
+  model/aggregation/p4-program-loader.cc
+  model/aggregation/p4-runtime-commands.cc
   model/aggregation/slot-aggregation.cc
   model/aggregation/slot-frame.cc
   model/aggregation/slot-header.cc
@@ -363,6 +375,22 @@ list(APPEND gradsync_headers
   model/aggregation/aggregation-switch.h
   model/aggregation/aggregation-tree.h
   model/aggregation/byte-order.h
+  model/aggregation/p4-action-compiler.h
+  model/aggregation/p4-calculation.h
+  model/aggregation/p4-control-compiler.h
+  model/aggregation/p4-emitter.h
+  model/aggregation/p4-error.h
+  model/aggregation/p4-expression-compiler.h
+  model/aggregation/p4-json.h
+  model/aggregation/p4-limbs.h
+  model/aggregation/p4-machine.h
+  model/aggregation/p4-match-table.h
+  model/aggregation/p4-parser-compiler.h
+  model/aggregation/p4-pipeline.h
+  model/aggregation/p4-program.h
+  model/aggregation/p4-program-loader.h
+  model/aggregation/p4-runtime-commands.h
+  model/aggregation/p4-wire-bits.h
   model/aggregation/slot-aggregation.h
   model/aggregation/slot-contents.h
   model/aggregation/slot-frame.h
@@ -568,6 +596,7 @@ set(gradsync_benchmarks
   tests/bench/codec-bench.cc
   tests/bench/event-core-bench.cc
   tests/bench/exchange-bench.cc
+  tests/bench/p4-bench.cc
   tests/bench/plan-bench.cc
   tests/bench/stock-ns3-ring.cc
 )
@@ -596,6 +625,7 @@ list(APPEND gradsync_unit_tests
 
 # model/aggregation
 list(APPEND gradsync_unit_tests
+  tests/unit/p4-pipeline-test.cc
   tests/unit/slot-aggregation-test.cc
   tests/unit/slot-switch-test.cc
 )

@@ -20,6 +20,7 @@ constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint8_t VERSION_AND_LENGTH = 0x45; // IPv4, five words of header
 constexpr uint8_t PROTOCOL_UDP = 17;
 constexpr uint8_t TIME_TO_LIVE = 64;
+constexpr uint16_t FRAGMENT = 0x3FFF; // more fragments, and the offset
 constexpr size_t TTL_AT = IP + 8;
 constexpr size_t IP_CHECKSUM_AT = IP + 10;
 constexpr size_t UDP_LENGTH_AT = UDP + 4;
@@ -37,17 +38,20 @@ SumPseudoHeader(std::span<const uint8_t> frame)
     return sum;
 }
 
-/// True when the checksum is not used (0) or right.
+/// IPv4 and UDP both say how long the frame is.
+bool
+AreLengthsRight(std::span<const uint8_t> frame)
+{
+    return ReadBigEndian<uint16_t>(frame, IP + 2) == frame.size() - IP &&
+           ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT) == frame.size() - UDP;
+}
+
+/// True when the checksum is not used (0) or right. For a frame whose lengths are right.
 bool
 IsUdpChecksumRight(std::span<const uint8_t> frame)
 {
-    if (ReadBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT) == 0)
-    {
-        return true;
-    }
-    const size_t length = ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT);
-    return length >= wire::UDP_BYTES && UDP + length <= frame.size() &&
-           ComputeInternetChecksum(frame.subspan(UDP, length), SumPseudoHeader(frame)) == 0;
+    return ReadBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT) == 0 ||
+           ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame)) == 0;
 }
 
 void
@@ -116,14 +120,23 @@ CheckFrame(std::span<const uint8_t> frame)
     {
         return FrameCheck::Other;
     }
+    const bool isUdp =
+        frame[IP + 9] == PROTOCOL_UDP && (ReadBigEndian<uint16_t>(frame, IP + 6) & FRAGMENT) == 0;
+    if (isUdp && frame.size() < PAYLOAD)
+    {
+        return FrameCheck::Malformed;
+    }
     if (ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)) != 0)
     {
         return FrameCheck::BadChecksum;
     }
-    if (frame[IP + 9] != PROTOCOL_UDP || frame.size() < PAYLOAD ||
-        ReadBigEndian<uint16_t>(frame, UDP + 2) != SLOT_UDP_PORT)
+    if (!isUdp || ReadBigEndian<uint16_t>(frame, UDP + 2) != SLOT_UDP_PORT)
     {
         return FrameCheck::OtherIpv4;
+    }
+    if (!AreLengthsRight(frame))
+    {
+        return FrameCheck::Malformed;
     }
     return IsUdpChecksumRight(frame) ? FrameCheck::Slot : FrameCheck::BadChecksum;
 }
@@ -143,7 +156,7 @@ ParseSlotFrame(std::span<const uint8_t> frame)
     parsed.sourcePort = ReadBigEndian<uint16_t>(frame, UDP);
     parsed.destinationPort = ReadBigEndian<uint16_t>(frame, UDP + 2);
     parsed.header = ParseSlotHeader(frame.subspan(PAYLOAD));
-    if (frame.size() < VALUES + size_t{4} * parsed.header.count)
+    if (frame.size() != VALUES + size_t{4} * parsed.header.count)
     {
         return std::nullopt;
     }
@@ -161,14 +174,19 @@ GetDestination(std::span<const uint8_t> frame)
     return ReadBigEndian<uint32_t>(frame, IP + 16);
 }
 
-void
+bool
 DecrementTimeToLive(std::span<uint8_t> frame)
 {
+    if (frame[TTL_AT] <= 1)
+    {
+        return false;
+    }
     --frame[TTL_AT];
     WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
     WriteBigEndian(frame,
                    IP_CHECKSUM_AT,
                    ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+    return true;
 }
 
 } // namespace ns3::gradsync

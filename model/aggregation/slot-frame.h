@@ -39,10 +39,11 @@ struct SlotFrame
 /// What a switch finds when it looks at the headers of a frame.
 enum class FrameCheck : uint8_t
 {
-    Slot,        //!< IPv4, UDP to SLOT_UDP_PORT, checksums right or not used
+    Slot,        //!< IPv4, UDP to SLOT_UDP_PORT, lengths right, checksums right or not used
     BadChecksum, //!< IPv4 header or UDP
-    OtherIpv4,
-    Other //!< no IPv4 without options, or too short
+    Malformed,   //!< UDP that is cut off, or to SLOT_UDP_PORT with a length that is not its own
+    OtherIpv4,   //!< fragments too
+    Other        //!< no IPv4 without options, or too short
 };
 
 /**
@@ -52,17 +53,18 @@ enum class FrameCheck : uint8_t
  */
 std::vector<uint8_t> SerialiseSlotFrame(const SlotFrame& frame);
 
-/// In the order of a switch: addresses, IPv4 header checksum, UDP port, UDP checksum.
+/// In the order of a switch: addresses, IPv4 header checksum, UDP port, lengths, UDP checksum.
 FrameCheck CheckFrame(std::span<const uint8_t> frame);
 
-/// Of a frame that CheckFrame calls Slot. Nothing when it ends before the `count` values do.
+/// Of a frame that CheckFrame calls Slot. Nothing when it does not end with the `count` values.
 std::optional<SlotFrame> ParseSlotFrame(std::span<const uint8_t> frame);
 
 /// IPv4 destination address of a frame of at least 34 bytes.
 uint32_t GetDestination(std::span<const uint8_t> frame);
 
-/// One hop less to live, and the IPv4 header checksum that goes with it.
-void DecrementTimeToLive(std::span<uint8_t> frame);
+/// One hop less to live, and the IPv4 header checksum that goes with it; false if this was the
+/// last.
+bool DecrementTimeToLive(std::span<uint8_t> frame);
 
 /// The Internet checksum (RFC 1071) of bytes whose ones' complement sum starts with `sum`.
 uint16_t ComputeInternetChecksum(std::span<const uint8_t> bytes, uint32_t sum = 0);

@@ -56,13 +56,15 @@ SlotSwitchFrames::Process(uint16_t port, std::span<const uint8_t> frame)
     case FrameCheck::Other:
         ++m_routeDrops;
         return {};
+    case FrameCheck::Malformed:
+        return Aggregate(port, SlotFrame());
     case FrameCheck::OtherIpv4:
         return Forward(frame);
     case FrameCheck::Slot:
         break;
     }
     const auto parsed = ParseSlotFrame(frame);
-    // One that is cut off is as malformed as one of no values.
+    // One with other values than it says is as malformed as one of no values.
     return Aggregate(port, parsed.value_or(SlotFrame()));
 }
 
@@ -80,8 +82,10 @@ SlotSwitchFrames::Forward(std::span<const uint8_t> frame)
     if (route != m_routes.rend())
     {
         std::vector<uint8_t> bytes(frame.begin(), frame.end());
-        DecrementTimeToLive(bytes);
-        return {{route->second, std::move(bytes)}};
+        if (DecrementTimeToLive(bytes))
+        {
+            return {{route->second, std::move(bytes)}};
+        }
     }
     ++m_routeDrops;
     return {};
@@ -98,14 +102,14 @@ SlotSwitchFrames::Aggregate(uint16_t port, const SlotFrame& frame)
     }
     const SlotSwitch::WorkerKey key{header.job, header.worker, port};
     const auto base = m_switch.FindWorker(key)->base;
-    if (verdict == SlotVerdict::Unicast)
-    {
-        return {MakeResult(header, base, port)};
-    }
+    const bool isUnicast = verdict == SlotVerdict::Unicast;
     std::vector<PortFrame> results;
-    for (const auto member : m_groups[m_groupOf[key]])
+    for (const auto to : isUnicast ? std::vector<uint16_t>{port} : m_groups[m_groupOf[key]])
     {
-        results.push_back(MakeResult(header, base, member));
+        if (m_receivers.contains({header.job, to}))
+        {
+            results.push_back(MakeResult(header, base, to));
+        }
     }
     return results;
 }

@@ -46,6 +46,7 @@ class SlotSwitchFrames
     /// Results of a job come from this address.
     void SetSource(uint16_t job, const FrameAddress& address);
     void SetGroup(uint16_t group, std::vector<uint16_t> ports);
+    /// Ports without a receiver get no results.
     void AddReceiver(uint16_t job, uint16_t port, const Receiver& receiver);
     /// Longest prefix first wins. \param length of the prefix in bits, 0 to 32
     void AddRoute(uint32_t prefix, uint8_t length, uint16_t port);

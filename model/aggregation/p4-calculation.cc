@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "p4-calculation.h"
+
+#include "ns3/p4-limbs.h"
+#include "ns3/p4-wire-bits.h"
+
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// A one's complement sum: only zeros give 0.
+uint64_t
+Fold(uint64_t sum)
+{
+    while (sum >> 16 != 0)
+    {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    return sum;
+}
+
+bool
+IsUsed(const P4CalculationInput& input, const uint64_t* store)
+{
+    return input.valid == 0 || store[input.valid] != 0;
+}
+
+/**
+ * The Internet checksum without building the bytes: since 2^16 is 1 modulo 65535, a field counts
+ * with its value times two to the distance of its end from a 16-bit boundary (RFC 1071, section 2).
+ */
+uint64_t
+SumFields(const P4Calculation& calculation, const uint64_t* store, uint64_t& bits)
+{
+    uint64_t sum = 0;
+    for (const auto& input : calculation.inputs)
+    {
+        if (!IsUsed(input, store))
+        {
+            continue;
+        }
+        bits += input.bits;
+        uint64_t value = 0;
+        for (uint32_t i = 0; i < limbs::CountFor(input.bits); ++i)
+        {
+            const uint64_t limb = store[input.slot + i];
+            value += (limb & 0xFFFFFFFF) + (limb >> 32);
+        }
+        sum += Fold(value) << ((16 - bits % 16) % 16);
+    }
+    return sum;
+}
+
+uint64_t
+InternetChecksum(const P4Calculation& calculation,
+                 const uint64_t* store,
+                 std::span<const uint8_t> payload)
+{
+    uint64_t bits = 0;
+    uint64_t sum = SumFields(calculation, store, bits);
+    if (calculation.withPayload)
+    {
+        const bool isOdd = (bits + 7) / 8 % 2 != 0;
+        for (size_t i = 0; i < payload.size(); ++i)
+        {
+            const bool isLow = (i % 2 != 0) != isOdd;
+            sum += isLow ? payload[i] : uint64_t{payload[i]} << 8;
+        }
+    }
+    return Fold(sum) ^ 0xFFFF;
+}
+
+std::vector<uint8_t>
+CollectBytes(const P4Calculation& calculation,
+             const uint64_t* store,
+             std::span<const uint8_t> payload)
+{
+    std::vector<uint8_t> bytes;
+    uint64_t bits = 0;
+    for (const auto& input : calculation.inputs)
+    {
+        if (IsUsed(input, store))
+        {
+            bytes.resize((bits + input.bits + 7) / 8);
+            wire::StoreField(bytes.data(), bits, input.bits, store + input.slot);
+            bits += input.bits;
+        }
+    }
+    if (calculation.withPayload)
+    {
+        bytes.insert(bytes.end(), payload.begin(), payload.end());
+    }
+    return bytes;
+}
+
+/// CRC with reflected input and output, bit by bit; `polynomial` is reflected too.
+uint32_t
+Crc(std::span<const uint8_t> bytes, uint32_t polynomial, uint32_t start)
+{
+    uint32_t remainder = start;
+    for (const uint8_t byte : bytes)
+    {
+        remainder ^= byte;
+        for (int bit = 0; bit < 8; ++bit)
+        {
+            remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? polynomial : 0);
+        }
+    }
+    return remainder;
+}
+
+uint64_t
+Xor16(std::span<const uint8_t> bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes.size(); ++i)
+    {
+        value ^= i % 2 == 0 ? uint64_t{bytes[i]} << 8 : bytes[i];
+    }
+    return value;
+}
+
+/// The first eight bytes as a number.
+uint64_t
+Identity(std::span<const uint8_t> bytes)
+{
+    uint64_t value = 0;
+    for (const uint8_t byte : bytes.first(std::min<size_t>(bytes.size(), 8)))
+    {
+        value = (value << 8) | byte;
+    }
+    return value;
+}
+
+} // namespace
+
+uint64_t
+Calculate(const P4Calculation& calculation, const uint64_t* store, std::span<const uint8_t> payload)
+{
+    if (calculation.algorithm == P4HashAlgorithm::CSUM16)
+    {
+        return InternetChecksum(calculation, store, payload);
+    }
+    const auto bytes = CollectBytes(calculation, store, payload);
+    switch (calculation.algorithm)
+    {
+    case P4HashAlgorithm::XOR16:
+        return Xor16(bytes);
+    case P4HashAlgorithm::CRC16:
+        return Crc(bytes, 0xA001, 0);
+    case P4HashAlgorithm::CRC32:
+        return Crc(bytes, 0xEDB88320, 0xFFFFFFFF) ^ 0xFFFFFFFF;
+    default:
+        return Identity(bytes);
+    }
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "p4-expression-compiler.h"
+
+#include "ns3/p4-limbs.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Four times the widest field that p4c makes.
+constexpr uint64_t MAX_BITS = 8192;
+
+/// Bits as a signed number.
+uint32_t
+SignedBits(const P4Value& value)
+{
+    return value.bits + (value.isSigned ? 0 : 1);
+}
+
+/// All of the lowest bits are ones.
+bool
+IsAllOnes(const std::vector<uint64_t>& value)
+{
+    const uint32_t bits = CountBits(value);
+    for (uint32_t i = 0; i < bits / 64; ++i)
+    {
+        if (~value[i] != 0)
+        {
+            return false;
+        }
+    }
+    return bits % 64 == 0 || value[bits / 64] == limbs::LowMask(bits % 64);
+}
+
+} // namespace
+
+P4ExpressionCompiler::P4ExpressionCompiler(P4Emitter& emitter, const P4Action* action)
+    : m_emitter(emitter),
+      m_action(action)
+{
+}
+
+P4Value
+P4ExpressionCompiler::Compile(const P4Json& node, uint32_t demand)
+{
+    if (node.Find("op"))
+    {
+        return CompileOperation(node, demand);
+    }
+    const std::string type = node.Get("type").AsText();
+    const P4Json value = node.Get("value");
+    if (type == "expression")
+    {
+        return Compile(value, demand);
+    }
+    if (type == "field")
+    {
+        if (P4Emitter::IsValidity(value))
+        {
+            const uint32_t header = m_emitter.FindHeader(value.GetItems(2)[0]);
+            return {m_emitter.GetProgram().headers[header].valid};
+        }
+        return CompileField(m_emitter.FindField(value));
+    }
+    if (type == "hexstr")
+    {
+        auto [number, isNegative] = ParseHexadecimal(value);
+        return m_emitter.AddConstant(std::move(number), isNegative);
+    }
+    if (type == "bool")
+    {
+        return m_emitter.AddConstant(value.AsBool() ? 1 : 0);
+    }
+    if (type == "runtime_data" || type == "local")
+    {
+        const uint32_t count =
+            m_action == nullptr ? 0 : static_cast<uint32_t>(m_action->parameterBits.size());
+        const uint32_t index = value.AsNumber();
+        if (index >= count)
+        {
+            value.Fail(fmt::format("the action has {} parameters", count));
+        }
+        uint32_t slot = m_action->slot;
+        for (uint32_t i = 0; i < index; ++i)
+        {
+            slot += limbs::CountFor(m_action->parameterBits[i]);
+        }
+        const uint32_t bits = m_action->parameterBits[index];
+        return {slot, limbs::CountFor(bits), bits};
+    }
+    if (type == "header")
+    {
+        return {m_emitter.GetProgram().headers[m_emitter.FindHeader(value)].valid};
+    }
+    if (type == "stack_field")
+    {
+        return CompileStackField(value);
+    }
+    node.Get("type").Fail(fmt::format("a value of type \"{}\" is not supported", type));
+}
+
+uint32_t
+P4ExpressionCompiler::CompileToLimb(const P4Json& node)
+{
+    const P4Value value = Compile(node, 64);
+    if (value.bits > 64)
+    {
+        node.Fail("an index or a condition of more than 64 bits is not supported");
+    }
+    return value.slot;
+}
+
+void
+P4ExpressionCompiler::CompileTo(const P4Field& field, const P4Json& node)
+{
+    const P4Value value = Compile(node, field.bits);
+    const bool fits = value.isExact && !value.isSigned && value.bits <= field.bits;
+    if (field.limbs == 1)
+    {
+        if (fits || field.bits == 64)
+        {
+            m_emitter.Emit(P4Op::MOVE, field.slot, value.slot);
+        }
+        else
+        {
+            const P4Value mask = m_emitter.AddConstant(limbs::LowMask(field.bits));
+            m_emitter.Emit(P4Op::AND, field.slot, value.slot, mask.slot);
+        }
+        return;
+    }
+    const uint32_t source = Widen(value, field.limbs);
+    m_emitter.EmitWide(P4Op::MOVE_WIDE, field.limbs, field.slot, source, 0);
+    if (!fits && field.bits % 64 != 0)
+    {
+        const P4Value mask = m_emitter.AddConstant(limbs::LowMask(field.bits % 64));
+        m_emitter.EmitWide(P4Op::MASK_WIDE, field.limbs, field.slot, field.slot, mask.slot);
+    }
+}
+
+P4Value
+P4ExpressionCompiler::CompileField(const P4Field& field)
+{
+    if (!field.isSigned)
+    {
+        return {field.slot, field.limbs, field.bits};
+    }
+    const uint32_t slot = m_emitter.AllocateTemporary(field.limbs);
+    const P4Op op = field.limbs == 1 ? P4Op::SIGN_EXTEND : P4Op::SIGN_EXTEND_WIDE;
+    m_emitter.EmitWide(op, field.limbs, slot, field.slot, 0, field.bits);
+    return {slot, field.limbs, field.bits, true};
+}
+
+P4Value
+P4ExpressionCompiler::CompileOperation(const P4Json& node, uint32_t demand)
+{
+    const std::string op = node.Get("op").AsText();
+    if (op == "?")
+    {
+        return CompileSelect(node, demand);
+    }
+    if (op == "last_stack_index" || op == "size_stack")
+    {
+        const auto stack = m_emitter.FindStack(node.Get("right").Get("value"));
+        const uint32_t next = m_emitter.GetProgram().stacks[stack].next;
+        if (op == "size_stack")
+        {
+            return {next, 1, 32};
+        }
+        const uint32_t slot = m_emitter.AllocateTemporary(1);
+        m_emitter.Emit(P4Op::LAST_STACK_INDEX, slot, next);
+        return {slot, 1, 32};
+    }
+    return node.Find("left") ? CompileBinary(op, node, demand) : CompileUnary(op, node, demand);
+}
+
+P4Value
+P4ExpressionCompiler::CompileUnary(const std::string& op, const P4Json& node, uint32_t demand)
+{
+    const P4Json right = node.Get("right");
+    if (op == "~")
+    {
+        return CompileNot(right, demand);
+    }
+    if (op == "not")
+    {
+        return Negate(Compile(right));
+    }
+    if (op == "d2b")
+    {
+        return CompileToBool(Compile(right));
+    }
+    if (op == "b2d" || op == "valid")
+    {
+        return Compile(right);
+    }
+    node.Get("op").Fail(fmt::format("the operation \"{}\" of one operand is not supported", op));
+}
+
+P4Value
+P4ExpressionCompiler::CompileBinary(const std::string& op, const P4Json& node, uint32_t demand)
+{
+    if (op == "+")
+    {
+        return CompileSum(P4Op::ADD, P4Op::ADD_WIDE, node, demand);
+    }
+    if (op == "-")
+    {
+        return CompileSum(P4Op::SUBTRACT, P4Op::SUBTRACT_WIDE, node, demand);
+    }
+    if (op == "*")
+    {
+        return CompileMultiply(node, demand);
+    }
+    if (op == "/")
+    {
+        return CompileDivision(P4Op::DIVIDE, P4Op::DIVIDE_WIDE, node);
+    }
+    if (op == "%")
+    {
+        return CompileDivision(P4Op::MODULO, P4Op::MODULO_WIDE, node);
+    }
+    if (op == "&")
+    {
+        return CompileAnd(node, demand);
+    }
+    if (op == "and")
+    {
+        return CompileAnd(node, WHOLE);
+    }
+    if (op == "|" || op == "or")
+    {
+        return CompileOr(P4Op::OR, P4Op::OR_WIDE, node, demand);
+    }
+    if (op == "^")
+    {
+        return CompileOr(P4Op::XOR, P4Op::XOR_WIDE, node, demand);
+    }
+    if (op == "<<")
+    {
+        return CompileShiftLeft(node, demand);
+    }
+    if (op == ">>")
+    {
+        return CompileShiftRight(node);
+    }
+    if (op == "two_comp_mod")
+    {
+        return CompileSignExtend(node);
+    }
+    if (op == "usat_cast")
+    {
+        return CompileSaturate(P4Op::SATURATE_UNSIGNED, node);
+    }
+    if (op == "sat_cast")
+    {
+        return CompileSaturate(P4Op::SATURATE_SIGNED, node);
+    }
+    return CompileComparison(op, node);
+}
+
+P4Value
+P4ExpressionCompiler::CompileSum(P4Op one, P4Op wide, const P4Json& node, uint32_t demand)
+{
+    const P4Value a = Compile(node.Get("left"), demand);
+    const P4Value b = Compile(node.Get("right"), demand);
+    const bool isSigned = one == P4Op::SUBTRACT || a.isSigned || b.isSigned;
+    const uint64_t bits =
+        1 + uint64_t{isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits)};
+    P4Value result = MakeResult(node, bits, isSigned, demand);
+    result.isExact = result.isExact && a.isExact && b.isExact;
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileMultiply(const P4Json& node, uint32_t demand)
+{
+    const P4Value a = Compile(node.Get("left"), demand);
+    const P4Value b = Compile(node.Get("right"), demand);
+    P4Value result =
+        MakeResult(node, uint64_t{SignedBits(a)} + SignedBits(b), a.isSigned || b.isSigned, demand);
+    result.isExact = result.isExact && a.isExact && b.isExact;
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    const P4Op op = result.limbs == 1 ? P4Op::MULTIPLY : P4Op::MULTIPLY_WIDE;
+    m_emitter.EmitWide(op, result.limbs, result.slot, left, right);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileDivision(P4Op one, P4Op wide, const P4Json& node)
+{
+    const P4Value a = Compile(node.Get("left"));
+    const P4Value b = Compile(node.Get("right"));
+    if (a.isSigned || b.isSigned)
+    {
+        node.Fail("division of signed numbers is not supported");
+    }
+    const P4Value result = MakeResult(node, std::max(a.bits, b.bits), false, WHOLE);
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileAnd(const P4Json& node, uint32_t demand)
+{
+    const P4Value b = Compile(node.Get("right"), demand);
+    const bool isMask = b.isConstant && !b.isSigned;
+    const P4Value a = Compile(node.Get("left"), isMask ? std::min(demand, b.bits) : demand);
+    if (isMask && IsAllOnes(m_emitter.GetConstant(b)))
+    {
+        if (a.isExact && !a.isSigned && a.bits <= b.bits)
+        {
+            return a;
+        }
+        if (b.bits % 64 == 0 && a.limbs >= b.limbs)
+        {
+            return {a.slot, b.limbs, b.bits};
+        }
+    }
+    const bool isSigned = a.isSigned && b.isSigned;
+    uint32_t bits = std::max(a.bits, b.bits);
+    // An unsigned operand bounds the result, as long as it is right in all its bits.
+    for (const auto& value : {a, b})
+    {
+        if (!value.isSigned && value.isExact)
+        {
+            bits = std::min(bits, value.bits);
+        }
+    }
+    P4Value result = MakeResult(node, bits, isSigned, demand);
+    result.isExact = result.isExact && (isMask || (a.isExact && b.isExact));
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    const P4Op op = result.limbs == 1 ? P4Op::AND : P4Op::AND_WIDE;
+    m_emitter.EmitWide(op, result.limbs, result.slot, left, right);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileOr(P4Op one, P4Op wide, const P4Json& node, uint32_t demand)
+{
+    const P4Value a = Compile(node.Get("left"), demand);
+    const P4Value b = Compile(node.Get("right"), demand);
+    const bool isSigned = a.isSigned || b.isSigned;
+    const uint32_t bits =
+        isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
+    P4Value result = MakeResult(node, bits, isSigned, demand);
+    result.isExact = result.isExact && a.isExact && b.isExact;
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileNot(const P4Json& node, uint32_t demand)
+{
+    const P4Value a = Compile(node, demand);
+    P4Value result = MakeResult(node, SignedBits(a), true, demand);
+    result.isExact = result.isExact && a.isExact;
+    const P4Op op = result.limbs == 1 ? P4Op::NOT : P4Op::NOT_WIDE;
+    m_emitter.EmitWide(op, result.limbs, result.slot, Widen(a, result.limbs), 0);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileShiftLeft(const P4Json& node, uint32_t demand)
+{
+    const P4Value a = Compile(node.Get("left"), demand);
+    const P4Value b = Compile(node.Get("right"));
+    if (b.isSigned || b.limbs > 1)
+    {
+        node.Get("right").Fail(
+            "only an unsigned number of at most 64 bits can tell how far to shift");
+    }
+    const uint64_t shift = b.isConstant ? m_emitter.GetConstant(b)[0]
+                                        : (b.bits < 32 ? limbs::LowMask(b.bits) : MAX_BITS);
+    P4Value result = MakeResult(node, a.bits + std::min(shift, 2 * MAX_BITS), a.isSigned, demand);
+    result.isExact = result.isExact && a.isExact;
+    const uint32_t left = Widen(a, result.limbs);
+    const P4Op op = result.limbs == 1 ? P4Op::SHIFT_LEFT : P4Op::SHIFT_LEFT_WIDE;
+    m_emitter.EmitWide(op, result.limbs, result.slot, left, b.slot);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileShiftRight(const P4Json& node)
+{
+    const P4Value a = Compile(node.Get("left"));
+    const P4Value b = Compile(node.Get("right"));
+    if (b.isSigned || b.limbs > 1)
+    {
+        node.Get("right").Fail(
+            "only an unsigned number of at most 64 bits can tell how far to shift");
+    }
+    const P4Value result = MakeResult(node, a.bits, a.isSigned, WHOLE);
+    const uint32_t left = Widen(a, result.limbs);
+    const P4Op one = a.isSigned ? P4Op::SHIFT_RIGHT_SIGNED : P4Op::SHIFT_RIGHT;
+    const P4Op wide = a.isSigned ? P4Op::SHIFT_RIGHT_SIGNED_WIDE : P4Op::SHIFT_RIGHT_WIDE;
+    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, b.slot);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileComparison(const std::string& op, const P4Json& node)
+{
+    static const std::vector<std::string> known{"==", "!=", "<", ">=", ">", "<="};
+    if (std::find(known.begin(), known.end(), op) == known.end())
+    {
+        node.Get("op").Fail(fmt::format("the operation \"{}\" is not supported", op));
+    }
+    P4Value a = Compile(node.Get("left"));
+    P4Value b = Compile(node.Get("right"));
+    if (op == ">" || op == "<=")
+    {
+        std::swap(a, b);
+    }
+    const bool isSigned = a.isSigned || b.isSigned;
+    const uint32_t bits =
+        isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
+    const uint32_t n = limbs::CountFor(bits);
+    const uint32_t left = Widen(a, n);
+    const uint32_t right = Widen(b, n);
+    const P4Value result{m_emitter.AllocateTemporary(1)};
+    P4Op code = n == 1 ? P4Op::EQUAL : P4Op::EQUAL_WIDE;
+    if (op != "==" && op != "!=")
+    {
+        code = n == 1 ? (isSigned ? P4Op::LESS_SIGNED : P4Op::LESS)
+                      : (isSigned ? P4Op::LESS_SIGNED_WIDE : P4Op::LESS_WIDE);
+    }
+    m_emitter.EmitWide(code, n, result.slot, left, right);
+    return op == "!=" || op == ">=" || op == "<=" ? Negate(result) : result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileSignExtend(const P4Json& node)
+{
+    const uint32_t width = ReadWidth(node.Get("right"));
+    const P4Value a = Compile(node.Get("left"), width);
+    const P4Value result = MakeResult(node, width, true, WHOLE);
+    const P4Op op = result.limbs == 1 ? P4Op::SIGN_EXTEND : P4Op::SIGN_EXTEND_WIDE;
+    m_emitter.EmitWide(op, result.limbs, result.slot, Widen(a, result.limbs), 0, width);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileSaturate(P4Op op, const P4Json& node)
+{
+    const uint32_t width = ReadWidth(node.Get("right"));
+    const P4Value a = Compile(node.Get("left"));
+    // One bit more than either, so that both limits and the value are signed numbers in it.
+    const P4Value wide =
+        MakeResult(node, uint64_t{std::max(SignedBits(a), width + 1)} + 1, true, WHOLE);
+    m_emitter.EmitWide(op, wide.limbs, wide.slot, Widen(a, wide.limbs), 0, width);
+    return {wide.slot, wide.limbs, width, op == P4Op::SATURATE_SIGNED};
+}
+
+P4Value
+P4ExpressionCompiler::CompileSelect(const P4Json& node, uint32_t demand)
+{
+    const P4Value condition = CompileToBool(Compile(node.Get("cond")));
+    const P4Value a = Compile(node.Get("left"), demand);
+    const P4Value b = Compile(node.Get("right"), demand);
+    const bool isSigned = a.isSigned || b.isSigned;
+    const uint32_t bits =
+        isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
+    P4Value result = MakeResult(node, bits, isSigned, demand);
+    result.isExact = result.isExact && a.isExact && b.isExact;
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    const P4Op op = result.limbs == 1 ? P4Op::SELECT : P4Op::SELECT_WIDE;
+    m_emitter.EmitWide(op, result.limbs, result.slot, left, right, condition.slot);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileToBool(const P4Value& value)
+{
+    if (value.bits == 1 && !value.isSigned)
+    {
+        return value;
+    }
+    const P4Value result{m_emitter.AllocateTemporary(1)};
+    m_emitter.EmitWide(P4Op::NOT_ZERO_WIDE, value.limbs, result.slot, value.slot, 0);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::CompileStackField(const P4Json& pair)
+{
+    const auto names = pair.GetItems(2);
+    const uint32_t index = m_emitter.FindStack(names[0]);
+    const auto& program = m_emitter.GetProgram();
+    const auto& fields = program.headers[program.stacks[index].headers[0]].fields;
+    const std::string name = names[1].AsText();
+    const auto found = std::find_if(fields.begin(), fields.end(), [&name](const P4Field& field) {
+        return field.name == name;
+    });
+    if (found == fields.end() || found->isSigned)
+    {
+        names[1].Fail(fmt::format("the stack has no unsigned field \"{}\"", name));
+    }
+    const P4Value result{m_emitter.AllocateTemporary(found->limbs), found->limbs, found->bits};
+    const auto position = static_cast<uint32_t>(found - fields.begin());
+    m_emitter.EmitWide(P4Op::LAST_STACK_FIELD, result.limbs, result.slot, index, position);
+    return result;
+}
+
+uint32_t
+P4ExpressionCompiler::ReadWidth(const P4Json& node) const
+{
+    if (node.Get("type").AsText() != "hexstr")
+    {
+        node.Fail("a constant number of bits is expected");
+    }
+    const auto [value, isNegative] = ParseHexadecimal(node.Get("value"));
+    if (isNegative || CountBits(value) > 32 || value[0] == 0 || value[0] > MAX_BITS)
+    {
+        node.Get("value").Fail(fmt::format("1 to {} bits are expected", MAX_BITS));
+    }
+    return static_cast<uint32_t>(value[0]);
+}
+
+uint32_t
+P4ExpressionCompiler::Widen(const P4Value& value, uint32_t limbs)
+{
+    if (value.limbs >= limbs)
+    {
+        return value.slot;
+    }
+    const uint32_t slot = m_emitter.AllocateTemporary(limbs);
+    const P4Op op = value.isSigned ? P4Op::EXTEND_SIGNED_WIDE : P4Op::EXTEND_WIDE;
+    m_emitter.EmitWide(op, limbs, slot, value.slot, value.limbs);
+    return slot;
+}
+
+P4Value
+P4ExpressionCompiler::Negate(const P4Value& value)
+{
+    const P4Value flag = CompileToBool(value);
+    const P4Value result{m_emitter.AllocateTemporary(1)};
+    m_emitter.Emit(P4Op::LOGICAL_NOT, result.slot, flag.slot);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::MakeResult(const P4Json& node, uint64_t bits, bool isSigned, uint32_t demand)
+{
+    const uint64_t needed = std::min<uint64_t>(bits, demand);
+    if (needed > MAX_BITS)
+    {
+        node.Fail(fmt::format("this needs numbers of {} bits; at most {} are supported",
+                              needed,
+                              MAX_BITS));
+    }
+    P4Value result;
+    result.limbs = limbs::CountFor(needed);
+    result.slot = m_emitter.AllocateTemporary(result.limbs);
+    // Beyond its limbs a number that was cut is not known.
+    result.isExact = bits <= 64 * uint64_t{result.limbs};
+    result.bits = static_cast<uint32_t>(std::min<uint64_t>(bits, 64 * uint64_t{result.limbs}));
+    result.isSigned = isSigned;
+    return result;
+}
+
+} // namespace ns3::gradsync

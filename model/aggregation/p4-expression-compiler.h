@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_P4_EXPRESSION_COMPILER_H
+#define GRADSYNC_P4_EXPRESSION_COMPILER_H
+
+#include "ns3/p4-emitter.h"
+
+#include <limits>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Compiles the expressions of BMv2 JSON, whose arithmetic has no bounds, to instructions on as many
+ * limbs as can matter: a result that is masked or stored to 2,048 bits is computed modulo 2^2048.
+ */
+class P4ExpressionCompiler
+{
+  public:
+    /// \param action the action whose parameters the expression may name, or null
+    explicit P4ExpressionCompiler(P4Emitter& emitter, const P4Action* action = nullptr);
+
+    /**
+     * Emits code that evaluates a type-value object.
+     * \param demand the lowest bits of the result that will be used
+     * \throws P4Error for an operation that is not known, or that needs too wide a number
+     */
+    P4Value Compile(const P4Json& node, uint32_t demand = WHOLE);
+    /// The same for an index or a condition: the value as one unsigned limb.
+    uint32_t CompileToLimb(const P4Json& node);
+    /// Emits code that stores a type-value object in a field, cut to its width.
+    void CompileTo(const P4Field& field, const P4Json& node);
+
+    /// Demand for the exact value.
+    static constexpr uint32_t WHOLE = std::numeric_limits<uint32_t>::max();
+
+  private:
+    P4Value CompileField(const P4Field& field);
+    P4Value CompileOperation(const P4Json& node, uint32_t demand);
+    P4Value CompileUnary(const std::string& op, const P4Json& node, uint32_t demand);
+    P4Value CompileBinary(const std::string& op, const P4Json& node, uint32_t demand);
+    P4Value CompileSum(P4Op one, P4Op wide, const P4Json& node, uint32_t demand);
+    P4Value CompileMultiply(const P4Json& node, uint32_t demand);
+    P4Value CompileDivision(P4Op one, P4Op wide, const P4Json& node);
+    P4Value CompileAnd(const P4Json& node, uint32_t demand);
+    P4Value CompileOr(P4Op one, P4Op wide, const P4Json& node, uint32_t demand);
+    P4Value CompileNot(const P4Json& node, uint32_t demand);
+    P4Value CompileShiftLeft(const P4Json& node, uint32_t demand);
+    P4Value CompileShiftRight(const P4Json& node);
+    P4Value CompileComparison(const std::string& op, const P4Json& node);
+    P4Value CompileSignExtend(const P4Json& node);
+    P4Value CompileSaturate(P4Op op, const P4Json& node);
+    P4Value CompileSelect(const P4Json& node, uint32_t demand);
+    P4Value CompileToBool(const P4Value& value);
+    P4Value CompileStackField(const P4Json& pair);
+
+    /// The constant that a node is, as one limb. \throws P4Error when it is none
+    uint32_t ReadWidth(const P4Json& node) const;
+    /// The same value in exactly so many limbs.
+    uint32_t Widen(const P4Value& value, uint32_t limbs);
+    P4Value Negate(const P4Value& value);
+    /// A new temporary for a result that needs so many bits, of which `demand` matter.
+    P4Value MakeResult(const P4Json& node, uint64_t bits, bool isSigned, uint32_t demand);
+
+    P4Emitter& m_emitter;
+    const P4Action* m_action;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_P4_EXPRESSION_COMPILER_H

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_P4_JSON_H
+#define GRADSYNC_P4_JSON_H
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * A view of a value in a BMv2 JSON file that knows its path, for messages.
+ *
+ * All readers throw P4Error when the value does not fit. The document must outlive the view.
+ */
+class P4Json
+{
+  public:
+    /// \param value the document \param file its name, the beginning of all messages
+    P4Json(const nlohmann::json& value, std::string file);
+
+    /// Error with free text about this value.
+    [[noreturn]] void Fail(const std::string& problem) const;
+
+    /// The member. \throws P4Error when this is no object or has no such member
+    P4Json Get(const std::string& key) const;
+    /// The member, or nothing when it is missing or null.
+    std::optional<P4Json> Find(const std::string& key) const;
+    /// All items of an array.
+    std::vector<P4Json> GetItems() const;
+    /// The items of an array that must have so many.
+    std::vector<P4Json> GetItems(size_t count) const;
+    /// Names and values of all members of an object.
+    std::vector<std::pair<std::string, P4Json>> GetMembers() const;
+
+    bool IsNull() const
+    {
+        return m_value->is_null();
+    }
+
+    bool IsArray() const
+    {
+        return m_value->is_array();
+    }
+
+    bool IsObject() const
+    {
+        return m_value->is_object();
+    }
+
+    std::string AsText() const;
+    bool AsBool() const;
+    /// A whole number from 0 to `largest`.
+    uint32_t AsNumber(uint32_t largest = UINT32_MAX) const;
+
+    const std::string& GetPath() const
+    {
+        return m_path;
+    }
+
+  private:
+    P4Json(const nlohmann::json* value, std::string path);
+
+    const nlohmann::json* m_value;
+    std::string m_path;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_P4_JSON_H

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_P4_MACHINE_H
+#define GRADSYNC_P4_MACHINE_H
+
+#include "ns3/p4-match-table.h"
+#include "ns3/p4-program.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Runs the code of a compiled program: holds the store, the registers, the counters and the tables
+ * of one switch. What happens between ingress and egress is P4Pipeline's.
+ */
+class P4Machine
+{
+  public:
+    struct Counter
+    {
+        uint64_t packets = 0;
+        uint64_t bytes = 0;
+    };
+
+    /// What primitives ask of the switch for a packet.
+    struct Requests
+    {
+        bool clone = false;
+        uint32_t cloneSession = 0;
+        uint32_t cloneFields = 0;
+        bool resubmit = false;
+        uint32_t resubmitFields = 0;
+        bool recirculate = false;
+        uint32_t recirculateFields = 0;
+        uint64_t truncateBytes = UINT64_MAX;
+    };
+
+    explicit P4Machine(std::shared_ptr<const P4Program> program);
+
+    /// A new packet: metadata 0, no header valid. The bytes must stay until the next call.
+    void Begin(std::span<const uint8_t> frame);
+    /// Runs code up to its end. \throws P4Error when the program asserts what is not so
+    void Run(uint32_t address);
+    /// Appends the valid headers and what the parser left to `out`, which is emptied before.
+    void Deparse(std::vector<uint8_t>& out) const;
+
+    uint64_t& At(uint32_t slot)
+    {
+        return m_store[slot];
+    }
+
+    /// The packet's part of the store.
+    std::span<uint64_t> GetPacket()
+    {
+        return {m_store.data(), m_program->packetLimbs};
+    }
+
+    /// Bytes of the packet, as headers are added and removed.
+    uint64_t GetPacketLength() const
+    {
+        return m_packetLength;
+    }
+
+    void SetPacketLength(uint64_t bytes)
+    {
+        m_packetLength = bytes;
+    }
+
+    uint64_t GetParserError() const
+    {
+        return m_parserError;
+    }
+
+    bool HasChecksumError() const
+    {
+        return m_hasChecksumError;
+    }
+
+    Requests& GetRequests()
+    {
+        return m_requests;
+    }
+
+    std::vector<P4MatchTable>& GetTables()
+    {
+        return m_tables;
+    }
+
+    /// Register and counter arrays, by the program's indices; a register's limbs lie in a row.
+    std::vector<std::vector<uint64_t>>& GetRegisters()
+    {
+        return m_registers;
+    }
+
+    const std::vector<std::vector<Counter>>& GetCounters() const
+    {
+        return m_counters;
+    }
+
+    /// Accesses to registers and counters outside their arrays, which did nothing.
+    uint64_t GetOutOfRange() const
+    {
+        return m_outOfRange;
+    }
+
+  private:
+    void RunWide(const P4Instruction& instruction);
+    uint32_t RunTable(const P4Instruction& instruction, uint32_t& link);
+    uint32_t RunSelect(const P4Select& select);
+    /// These return false when the parser must stop.
+    bool Extract(uint32_t header);
+    bool ExtractToStack(const P4Stack& stack);
+    bool RunParserStep(const P4Instruction& instruction);
+    void RunPrimitive(const P4Instruction& instruction);
+    void Saturate(const P4Instruction& instruction);
+    void DivideWide(const P4Instruction& instruction);
+    void AddHeader(const P4Header& header);
+    void CopyHeader(const P4Header& to, const P4Header& from);
+    void Push(const P4Stack& stack, uint32_t count);
+    void Pop(const P4Stack& stack, uint32_t count);
+    void LoadLastOfStack(const P4Instruction& instruction);
+    void Count(uint32_t counter, uint64_t index);
+    bool FailParser(uint32_t error);
+    std::span<const uint8_t> GetPayload() const;
+
+    std::shared_ptr<const P4Program> m_program;
+    std::vector<uint64_t> m_store;
+    std::vector<std::vector<uint64_t>> m_registers;
+    std::vector<std::vector<Counter>> m_counters;
+    std::vector<P4MatchTable> m_tables;
+    std::vector<uint64_t> m_scratch;
+    std::span<const uint8_t> m_frame;
+    size_t m_cursor = 0;
+    uint64_t m_packetLength = 0;
+    uint64_t m_parserError = 0;
+    bool m_hasChecksumError = false;
+    bool m_isExiting = false;
+    Requests m_requests;
+    uint64_t m_outOfRange = 0;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_P4_MACHINE_H

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "p4-pipeline.h"
+
+#include "ns3/p4-error.h"
+#include "ns3/p4-runtime-commands.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr uint32_t DROP_PORT = 511;
+/// Passes through ingress or egress that one packet may cause.
+constexpr uint32_t MAX_PASSES = 4096;
+
+/// How a packet came to be, as simple_switch numbers it in standard_metadata.instance_type.
+enum InstanceType : uint32_t
+{
+    NORMAL = 0,
+    INGRESS_CLONE = 1,
+    EGRESS_CLONE = 2,
+    RECIRCULATED = 4,
+    REPLICATION = 5,
+    RESUBMITTED = 6,
+};
+
+} // namespace
+
+P4Pipeline::P4Pipeline(std::shared_ptr<const P4Program> program)
+    : m_program(std::move(program)),
+      m_machine(m_program)
+{
+}
+
+void
+P4Pipeline::Configure(std::string_view text, const std::string& file)
+{
+    P4RuntimeCommands(*this, file).Run(text);
+}
+
+std::span<const P4OutputPacket>
+P4Pipeline::Process(std::span<const uint8_t> frame, uint32_t port, uint64_t timeUs)
+{
+    m_outputCount = 0;
+    m_again.clear();
+    m_timeUs = timeUs;
+    m_passes = 0;
+    RunIngress(frame, port, NORMAL, nullptr);
+    for (size_t i = 0; i < m_again.size(); ++i)
+    {
+        // The list may grow, and move, while the packet is on its way.
+        const Again again = std::move(m_again[i]);
+        RunIngress(again.bytes, 0, again.instanceType, &again);
+    }
+    return {m_outputs.data(), m_outputCount};
+}
+
+void
+P4Pipeline::RunIngress(std::span<const uint8_t> frame,
+                       uint32_t port,
+                       uint32_t type,
+                       const Again* again)
+{
+    CountPass();
+    Parse(frame, port, type, again);
+    m_machine.Run(m_program->ingressAddress);
+    LeaveIngress(frame, port);
+}
+
+void
+P4Pipeline::Parse(std::span<const uint8_t> frame, uint32_t port, uint32_t type, const Again* again)
+{
+    const auto& standard = m_program->standard;
+    m_machine.Begin(frame);
+    m_machine.At(standard.ingressPort) = port;
+    m_machine.At(standard.packetLength) = frame.size();
+    m_machine.At(standard.instanceType) = type;
+    m_machine.At(standard.ingressTimestamp) = m_timeUs;
+    if (again != nullptr)
+    {
+        RestoreFields(again->fieldList, again->kept);
+    }
+    m_machine.Run(m_program->parserAddress);
+    m_machine.At(standard.parserError) = m_machine.GetParserError();
+    m_machine.Run(m_program->verifyAddress);
+    m_machine.At(standard.checksumError) = m_machine.HasChecksumError() ? 1 : 0;
+}
+
+void
+P4Pipeline::LeaveIngress(std::span<const uint8_t> frame, uint32_t port)
+{
+    const auto& standard = m_program->standard;
+    if (m_machine.GetRequests().clone)
+    {
+        CloneFromIngress(frame, port);
+    }
+    const auto& requests = m_machine.GetRequests();
+    if (requests.resubmit)
+    {
+        m_again.push_back({{frame.begin(), frame.end()},
+                           RESUBMITTED,
+                           KeepFields(requests.resubmitFields),
+                           requests.resubmitFields});
+        return;
+    }
+    const auto group = static_cast<uint32_t>(m_machine.At(standard.multicastGroup));
+    const auto port_ = static_cast<uint32_t>(m_machine.At(standard.egressSpec));
+    if (group != 0)
+    {
+        m_machine.At(standard.instanceType) = REPLICATION;
+        Replicate(FindGroup(group));
+    }
+    else if (port_ != DROP_PORT)
+    {
+        m_machine.At(standard.instanceType) = NORMAL;
+        RunEgress({port_, 0});
+    }
+}
+
+void
+P4Pipeline::CloneFromIngress(std::span<const uint8_t> frame, uint32_t port)
+{
+    auto requests = m_machine.GetRequests();
+    requests.clone = false;
+    const auto packet = m_machine.GetPacket();
+    const std::vector<uint64_t> original(packet.begin(), packet.end());
+    const uint64_t length = m_machine.GetPacketLength();
+    const auto kept = KeepFields(requests.cloneFields);
+    // The clone is the packet as it came in: it is parsed again.
+    Parse(frame, port, INGRESS_CLONE, nullptr);
+    RestoreFields(requests.cloneFields, kept);
+    m_machine.At(m_program->standard.instanceType) = INGRESS_CLONE;
+    Replicate(FindMirror(requests.cloneSession));
+    // The parser ends where it did before, so only fields and requests need to come back.
+    Parse(frame, port, NORMAL, nullptr);
+    std::copy(original.begin(), original.end(), m_machine.GetPacket().begin());
+    m_machine.SetPacketLength(length);
+    m_machine.GetRequests() = requests;
+}
+
+void
+P4Pipeline::Replicate(const std::vector<P4Replica>& replicas)
+{
+    const auto packet = m_machine.GetPacket();
+    const std::vector<uint64_t> original(packet.begin(), packet.end());
+    const uint64_t length = m_machine.GetPacketLength();
+    for (const auto& replica : replicas)
+    {
+        std::copy(original.begin(), original.end(), packet.begin());
+        m_machine.SetPacketLength(length);
+        m_machine.At(m_program->standard.replicationId) = replica.replicationId;
+        RunEgress(replica);
+    }
+}
+
+void
+P4Pipeline::RunEgress(P4Replica to)
+{
+    CountPass();
+    const auto& standard = m_program->standard;
+    m_machine.At(standard.egressPort) = to.port;
+    m_machine.At(standard.egressSpec) = 0;
+    m_machine.At(standard.packetLength) = m_machine.GetPacketLength();
+    m_machine.At(standard.egressTimestamp) = m_timeUs;
+    const uint64_t truncateBytes = m_machine.GetRequests().truncateBytes;
+    m_machine.GetRequests() = {};
+    m_machine.GetRequests().truncateBytes = truncateBytes;
+    m_machine.Run(m_program->egressAddress);
+    const auto requests = m_machine.GetRequests();
+    if (!requests.clone)
+    {
+        Send(to);
+        return;
+    }
+    // The copy waits in its queue while the packet itself leaves.
+    const auto packet = m_machine.GetPacket();
+    const std::vector<uint64_t> copy(packet.begin(), packet.end());
+    const uint64_t length = m_machine.GetPacketLength();
+    Send(to);
+    std::copy(copy.begin(), copy.end(), packet.begin());
+    CloneFromEgress(requests, length);
+}
+
+void
+P4Pipeline::CloneFromEgress(const P4Machine::Requests& requests, uint64_t length)
+{
+    const auto kept = KeepFields(requests.cloneFields);
+    for (const auto& header : m_program->headers)
+    {
+        if (header.isMetadata)
+        {
+            const auto fields = m_machine.GetPacket().subspan(header.slot, header.limbs);
+            std::fill(fields.begin(), fields.end(), 0);
+        }
+    }
+    RestoreFields(requests.cloneFields, kept);
+    m_machine.SetPacketLength(length);
+    m_machine.At(m_program->standard.instanceType) = EGRESS_CLONE;
+    Replicate(FindMirror(requests.cloneSession));
+}
+
+void
+P4Pipeline::Send(P4Replica to)
+{
+    if (m_machine.At(m_program->standard.egressSpec) == DROP_PORT)
+    {
+        return;
+    }
+    m_machine.Run(m_program->updateAddress);
+    const auto& requests = m_machine.GetRequests();
+    if (requests.recirculate)
+    {
+        Again again;
+        again.instanceType = RECIRCULATED;
+        again.fieldList = requests.recirculateFields;
+        again.kept = KeepFields(again.fieldList);
+        m_machine.Deparse(again.bytes);
+        m_again.push_back(std::move(again));
+        return;
+    }
+    if (m_outputCount == m_outputs.size())
+    {
+        m_outputs.emplace_back();
+    }
+    auto& output = m_outputs[m_outputCount++];
+    output.port = to.port;
+    m_machine.Deparse(output.bytes);
+}
+
+std::vector<P4Replica>
+P4Pipeline::FindMirror(uint32_t session) const
+{
+    const auto found = m_mirrors.find(session);
+    if (found == m_mirrors.end())
+    {
+        return {};
+    }
+    return found->second.isGroup ? FindGroup(found->second.target)
+                                 : std::vector<P4Replica>{{found->second.target, 0}};
+}
+
+std::vector<P4Replica>
+P4Pipeline::FindGroup(uint32_t group) const
+{
+    std::vector<P4Replica> replicas;
+    const auto found = m_groups.find(group);
+    if (found != m_groups.end())
+    {
+        for (const uint32_t node : found->second)
+        {
+            replicas.insert(replicas.end(), m_nodes[node].begin(), m_nodes[node].end());
+        }
+    }
+    return replicas;
+}
+
+std::vector<uint64_t>
+P4Pipeline::KeepFields(uint32_t fieldList)
+{
+    std::vector<uint64_t> kept;
+    const auto found = m_program->fieldLists.find(fieldList);
+    if (found != m_program->fieldLists.end())
+    {
+        for (const auto& [slot, limbs] : found->second)
+        {
+            const auto field = m_machine.GetPacket().subspan(slot, limbs);
+            kept.insert(kept.end(), field.begin(), field.end());
+        }
+    }
+    return kept;
+}
+
+void
+P4Pipeline::RestoreFields(uint32_t fieldList, const std::vector<uint64_t>& kept)
+{
+    const auto found = m_program->fieldLists.find(fieldList);
+    if (found == m_program->fieldLists.end())
+    {
+        return;
+    }
+    auto from = kept.begin();
+    for (const auto& [slot, limbs] : found->second)
+    {
+        std::copy_n(from, limbs, m_machine.GetPacket().begin() + slot);
+        from += limbs;
+    }
+}
+
+void
+P4Pipeline::CountPass()
+{
+    if (++m_passes > MAX_PASSES)
+    {
+        throw P4Error(
+            m_program->file,
+            fmt::format("a packet goes through the switch more than {} times", MAX_PASSES));
+    }
+}
+
+P4MatchTable&
+P4Pipeline::FindTable(const std::string& name)
+{
+    for (auto& table : m_machine.GetTables())
+    {
+        if (table.GetTable().name == name)
+        {
+            return table;
+        }
+    }
+    throw P4Error(m_program->file, fmt::format("there is no table \"{}\"", name));
+}
+
+uint32_t
+P4Pipeline::FindRegisterIndex(const std::string& name, uint32_t index) const
+{
+    for (size_t i = 0; i < m_program->registers.size(); ++i)
+    {
+        if (m_program->registers[i].name == name && index < m_program->registers[i].size)
+        {
+            return static_cast<uint32_t>(i);
+        }
+    }
+    throw P4Error(m_program->file, fmt::format("there is no register \"{}\"[{}]", name, index));
+}
+
+uint64_t
+P4Pipeline::GetCounterPackets(const std::string& name, uint32_t index) const
+{
+    for (size_t i = 0; i < m_program->counters.size(); ++i)
+    {
+        if (m_program->counters[i].name == name && index < m_program->counters[i].size)
+        {
+            return m_machine.GetCounters()[i][index].packets;
+        }
+    }
+    throw P4Error(m_program->file, fmt::format("there is no counter \"{}\"[{}]", name, index));
+}
+
+uint64_t
+P4Pipeline::GetRegister(const std::string& name, uint32_t index)
+{
+    const uint32_t array = FindRegisterIndex(name, index);
+    return m_machine.GetRegisters()[array][size_t{index} * m_program->registers[array].limbs];
+}
+
+void
+P4Pipeline::SetRegister(const std::string& name, uint32_t index, const std::vector<uint64_t>& value)
+{
+    const uint32_t array = FindRegisterIndex(name, index);
+    const uint32_t limbs = m_program->registers[array].limbs;
+    auto cell =
+        m_machine.GetRegisters()[array].begin() + static_cast<ptrdiff_t>(size_t{index} * limbs);
+    for (uint32_t i = 0; i < limbs; ++i)
+    {
+        *cell++ = i < value.size() ? value[i] : 0;
+    }
+}
+
+void
+P4Pipeline::AddEntry(const std::string& table, P4TableEntry entry)
+{
+    FindTable(table).Add(std::move(entry));
+}
+
+void
+P4Pipeline::SetDefault(const std::string& table, P4TableEntry entry)
+{
+    FindTable(table).SetDefault(std::move(entry));
+}
+
+void
+P4Pipeline::CreateGroup(uint32_t group)
+{
+    if (!m_groups.emplace(group, std::vector<uint32_t>{}).second)
+    {
+        throw P4Error(m_program->file, fmt::format("multicast group {} is there already", group));
+    }
+}
+
+uint32_t
+P4Pipeline::CreateNode(uint32_t replicationId, const std::vector<uint32_t>& ports)
+{
+    // A node's ports are a set: each gets one copy, in ascending order.
+    std::vector<uint32_t> sorted(ports);
+    std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    std::vector<P4Replica> replicas;
+    for (const uint32_t port : sorted)
+    {
+        replicas.push_back({port, replicationId});
+    }
+    m_nodes.push_back(std::move(replicas));
+    return static_cast<uint32_t>(m_nodes.size() - 1);
+}
+
+void
+P4Pipeline::AssociateNode(uint32_t group, uint32_t node)
+{
+    const auto found = m_groups.find(group);
+    if (found == m_groups.end() || node >= m_nodes.size())
+    {
+        throw P4Error(m_program->file,
+                      fmt::format("there is no multicast group {} or no node {}", group, node));
+    }
+    found->second.push_back(node);
+}
+
+void
+P4Pipeline::AddMirror(uint32_t session, uint32_t target, bool isGroup)
+{
+    m_mirrors[session] = {target, isGroup};
+}
+
+} // namespace ns3::gradsync

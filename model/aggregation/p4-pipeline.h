@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_P4_PIPELINE_H
+#define GRADSYNC_P4_PIPELINE_H
+
+#include "ns3/p4-machine.h"
+#include "ns3/p4-program.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// A packet that leaves a switch.
+struct P4OutputPacket
+{
+    uint32_t port = 0;
+    std::vector<uint8_t> bytes;
+};
+
+/// A copy that a multicast group makes.
+struct P4Replica
+{
+    uint32_t port = 0;
+    uint32_t replicationId = 0;
+};
+
+/**
+ * One v1model switch that runs a compiled P4 program, as BMv2's simple_switch does, without queues
+ * and time: parser, checksums, ingress, then unicast, multicast, clone or resubmit, egress and
+ * deparser, and recirculation. Several switches may share a program.
+ */
+class P4Pipeline
+{
+  public:
+    explicit P4Pipeline(std::shared_ptr<const P4Program> program);
+
+    /**
+     * Reads runtime configuration as simple_switch_CLI takes it: table_add, table_set_default,
+     * mc_mgrp_create, mc_node_create, mc_node_associate, mirroring_add, mirroring_add_mc,
+     * register_write; empty lines and lines that begin with # are left out.
+     * \param text the commands \param file their name, for messages
+     * \throws P4Error that names the line
+     */
+    void Configure(std::string_view text, const std::string& file);
+
+    /**
+     * Takes a packet in and gives what leaves, in order.
+     * \param frame bytes from the Ethernet header on, without FCS
+     * \param port where it came in, 0 to 510
+     * \param timeUs what the program sees as time
+     * \returns packets that stay as they are until the next call
+     * \throws P4Error when the program asserts what is not so, or does not end
+     */
+    std::span<const P4OutputPacket> Process(std::span<const uint8_t> frame,
+                                            uint32_t port,
+                                            uint64_t timeUs = 0);
+
+    /// Packets that the counter of this name and index has seen. \throws P4Error
+    uint64_t GetCounterPackets(const std::string& name, uint32_t index) const;
+    /// The lowest 64 bits of a register. \throws P4Error
+    uint64_t GetRegister(const std::string& name, uint32_t index);
+    void SetRegister(const std::string& name, uint32_t index, const std::vector<uint64_t>& value);
+
+    void AddEntry(const std::string& table, P4TableEntry entry);
+    void SetDefault(const std::string& table, P4TableEntry entry);
+    void CreateGroup(uint32_t group);
+    /// A node for groups; returns its handle: 0, 1, ...
+    uint32_t CreateNode(uint32_t replicationId, const std::vector<uint32_t>& ports);
+    void AssociateNode(uint32_t group, uint32_t node);
+    /// A mirroring session that copies to a port or, with `isGroup`, to a multicast group.
+    void AddMirror(uint32_t session, uint32_t target, bool isGroup);
+
+    const P4Program& GetProgram() const
+    {
+        return *m_program;
+    }
+
+    /// Accesses to registers and counters outside their arrays, which did nothing.
+    uint64_t GetOutOfRange() const
+    {
+        return m_machine.GetOutOfRange();
+    }
+
+  private:
+    struct Mirror
+    {
+        uint32_t target = 0;
+        bool isGroup = false;
+    };
+
+    /// A packet that goes through ingress again, with the metadata that it keeps.
+    struct Again
+    {
+        std::vector<uint8_t> bytes;
+        uint32_t instanceType = 0;
+        std::vector<uint64_t> kept;
+        uint32_t fieldList = 0;
+    };
+
+    void RunIngress(std::span<const uint8_t> frame,
+                    uint32_t port,
+                    uint32_t type,
+                    const Again* again);
+    void Parse(std::span<const uint8_t> frame, uint32_t port, uint32_t type, const Again* again);
+    void LeaveIngress(std::span<const uint8_t> frame, uint32_t port);
+    void CloneFromIngress(std::span<const uint8_t> frame, uint32_t port);
+    void Replicate(const std::vector<P4Replica>& replicas);
+    void RunEgress(P4Replica to);
+    void CloneFromEgress(const P4Machine::Requests& requests, uint64_t length);
+    void Send(P4Replica to);
+    /// Copies of a mirroring session; none when there is no such session.
+    std::vector<P4Replica> FindMirror(uint32_t session) const;
+    std::vector<P4Replica> FindGroup(uint32_t group) const;
+    std::vector<uint64_t> KeepFields(uint32_t fieldList);
+    void RestoreFields(uint32_t fieldList, const std::vector<uint64_t>& kept);
+    /// Counts a pass through egress or ingress; a packet that makes too many never ends.
+    void CountPass();
+    P4MatchTable& FindTable(const std::string& name);
+    uint32_t FindRegisterIndex(const std::string& name, uint32_t index) const;
+
+    std::shared_ptr<const P4Program> m_program;
+    P4Machine m_machine;
+    std::map<uint32_t, std::vector<uint32_t>> m_groups;
+    std::vector<std::vector<P4Replica>> m_nodes;
+    std::map<uint32_t, Mirror> m_mirrors;
+    std::vector<P4OutputPacket> m_outputs;
+    size_t m_outputCount = 0;
+    std::vector<Again> m_again;
+    uint64_t m_timeUs = 0;
+    uint32_t m_passes = 0;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_P4_PIPELINE_H

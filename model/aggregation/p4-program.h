@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_P4_PROGRAM_H
+#define GRADSYNC_P4_PROGRAM_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * What a P4 program is compiled to: a flat list of instructions over one array of 64-bit limbs, the
+ * store. Its first part is the packet's own (fields, validity of headers, next of stacks), then
+ * follow action parameters, temporaries and constants. Operands are indices in the store.
+ */
+enum class P4Op : uint16_t
+{
+    // Flow. `a` is a condition, `c` an address.
+    END,
+    RETURN,
+    JUMP,
+    JUMP_IF_ZERO,
+    APPLY_TABLE,
+    CALL_ACTION,
+    // One limb: dst = a op b.
+    MOVE,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    MODULO,
+    AND,
+    OR,
+    XOR,
+    NOT,
+    SHIFT_LEFT,
+    SHIFT_RIGHT,
+    SHIFT_RIGHT_SIGNED,
+    SIGN_EXTEND,
+    EQUAL,
+    LESS,
+    LESS_SIGNED,
+    LOGICAL_NOT,
+    SELECT,
+    // n limbs: dst = a op b.
+    MOVE_WIDE,
+    EXTEND_WIDE,
+    EXTEND_SIGNED_WIDE,
+    ADD_WIDE,
+    SUBTRACT_WIDE,
+    MULTIPLY_WIDE,
+    DIVIDE_WIDE,
+    MODULO_WIDE,
+    AND_WIDE,
+    OR_WIDE,
+    XOR_WIDE,
+    NOT_WIDE,
+    SHIFT_LEFT_WIDE,
+    SHIFT_RIGHT_WIDE,
+    SHIFT_RIGHT_SIGNED_WIDE,
+    SIGN_EXTEND_WIDE,
+    MASK_WIDE,
+    EQUAL_WIDE,
+    LESS_WIDE,
+    LESS_SIGNED_WIDE,
+    NOT_ZERO_WIDE,
+    SELECT_WIDE,
+    SATURATE_UNSIGNED,
+    SATURATE_SIGNED,
+    // Parser.
+    EXTRACT,
+    EXTRACT_STACK,
+    LOOKAHEAD,
+    ADVANCE,
+    VERIFY,
+    SELECT_STATE,
+    // Primitives and externs.
+    REGISTER_READ,
+    REGISTER_WRITE,
+    COUNT,
+    MARK_TO_DROP,
+    SET_VALID,
+    SET_INVALID,
+    COPY_HEADER,
+    COPY_STACK,
+    PUSH,
+    POP,
+    LAST_STACK_FIELD,
+    LAST_STACK_INDEX,
+    HASH,
+    VERIFY_CHECKSUM,
+    UPDATE_CHECKSUM,
+    CLONE,
+    RESUBMIT,
+    RECIRCULATE,
+    TRUNCATE,
+    EXIT,
+    ASSERT,
+};
+
+struct P4Instruction
+{
+    P4Op op = P4Op::END;
+    /// Limbs of a wide operation.
+    uint16_t limbs = 1;
+    uint32_t dst = 0;
+    uint32_t a = 0;
+    uint32_t b = 0;
+    uint32_t c = 0;
+};
+
+struct P4Field
+{
+    std::string name;
+    uint32_t bits = 0;
+    bool isSigned = false;
+    /// Where its limbs are in the store.
+    uint32_t slot = 0;
+    uint32_t limbs = 1;
+    /// Bits before it in its header.
+    uint32_t offset = 0;
+};
+
+struct P4Header
+{
+    std::string name;
+    bool isMetadata = false;
+    std::vector<P4Field> fields;
+    uint32_t bytes = 0;
+    /// 1 in the store while the header is valid.
+    uint32_t valid = 0;
+    /// The limbs of its fields, one behind the other.
+    uint32_t slot = 0;
+    uint32_t limbs = 0;
+};
+
+struct P4Stack
+{
+    std::string name;
+    std::vector<uint32_t> headers;
+    /// Index of the header that the next extract fills.
+    uint32_t next = 0;
+};
+
+struct P4RegisterArray
+{
+    std::string name;
+    uint32_t size = 0;
+    uint32_t bits = 0;
+    uint32_t limbs = 1;
+};
+
+struct P4CounterArray
+{
+    std::string name;
+    uint32_t size = 0;
+};
+
+enum class P4HashAlgorithm
+{
+    CSUM16,
+    XOR16,
+    CRC16,
+    CRC32,
+    IDENTITY,
+};
+
+struct P4CalculationInput
+{
+    uint32_t slot = 0;
+    uint32_t bits = 0;
+    /// Validity of its header: the fields of invalid headers are left out.
+    uint32_t valid = 0;
+};
+
+struct P4Calculation
+{
+    P4HashAlgorithm algorithm = P4HashAlgorithm::CSUM16;
+    std::vector<P4CalculationInput> inputs;
+    bool withPayload = false;
+};
+
+struct P4Action
+{
+    std::string name;
+    uint32_t address = 0;
+    std::vector<std::string> parameterNames;
+    std::vector<uint32_t> parameterBits;
+    /// The parameters' limbs in the store, one behind the other.
+    uint32_t slot = 0;
+    uint32_t limbs = 0;
+};
+
+enum class P4MatchKind
+{
+    EXACT,
+    LPM,
+    TERNARY,
+    RANGE,
+};
+
+struct P4TableKey
+{
+    std::string name;
+    P4MatchKind kind = P4MatchKind::EXACT;
+    uint32_t slot = 0;
+    uint32_t bits = 0;
+    uint32_t limbs = 1;
+    /// Slot of the static mask, or 0.
+    uint32_t mask = 0;
+};
+
+/// A key as an entry has it: value and mask, or the two ends of a range, or a prefix length.
+struct P4EntryKey
+{
+    std::vector<uint64_t> value;
+    std::vector<uint64_t> other;
+    uint32_t prefixLength = 0;
+};
+
+struct P4TableEntry
+{
+    std::vector<P4EntryKey> keys;
+    uint32_t priority = 0;
+    uint32_t action = 0;
+    std::vector<uint64_t> parameters;
+};
+
+struct P4Table
+{
+    std::string name;
+    std::vector<P4TableKey> keys;
+    uint32_t maxSize = 0;
+    std::vector<uint32_t> actions;
+    /// Address after an action: of the table's actions in their order.
+    std::vector<uint32_t> nextOfAction;
+    bool branchesOnHit = false;
+    uint32_t nextOnHit = 0;
+    uint32_t nextOnMiss = 0;
+    bool isConstant = false;
+    bool hasConstantDefault = false;
+    P4TableEntry defaultEntry;
+    bool hasDefault = false;
+    std::vector<P4TableEntry> entries;
+};
+
+struct P4SelectCase
+{
+    std::vector<uint64_t> value;
+    std::vector<uint64_t> mask;
+    uint32_t address = 0;
+};
+
+/// The transition of a parser state.
+struct P4Select
+{
+    /// Slot and bits of each part of the key; the parts are padded to bytes.
+    std::vector<std::pair<uint32_t, uint32_t>> parts;
+    uint32_t limbs = 1;
+    std::vector<P4SelectCase> cases;
+    bool hasDefault = false;
+    uint32_t defaultAddress = 0;
+};
+
+/// Metadata that a clone, a resubmitted or a recirculated packet keeps: slot and limbs.
+using P4FieldList = std::vector<std::pair<uint32_t, uint32_t>>;
+
+/// Where the architecture's own fields are; those that a program lacks are somewhere unused.
+struct P4StandardMetadata
+{
+    uint32_t ingressPort = 0;
+    uint32_t egressSpec = 0;
+    uint32_t egressPort = 0;
+    uint32_t instanceType = 0;
+    uint32_t packetLength = 0;
+    uint32_t parserError = 0;
+    uint32_t checksumError = 0;
+    uint32_t multicastGroup = 0;
+    uint32_t replicationId = 0;
+    uint32_t ingressTimestamp = 0;
+    uint32_t egressTimestamp = 0;
+    /// Where the architecture writes fields that the program does not have.
+    uint32_t unused = 0;
+};
+
+struct P4Program
+{
+    std::string file;
+    std::vector<P4Instruction> code;
+    /// What the store holds when a switch starts; constants keep it.
+    std::vector<uint64_t> store;
+    /// The first limbs of the store that belong to a packet.
+    uint32_t packetLimbs = 0;
+    std::vector<P4Header> headers;
+    std::vector<P4Stack> stacks;
+    std::vector<P4RegisterArray> registers;
+    std::vector<P4CounterArray> counters;
+    std::vector<P4Calculation> calculations;
+    std::vector<P4Action> actions;
+    std::vector<P4Table> tables;
+    std::vector<P4Select> selects;
+    std::map<uint32_t, P4FieldList> fieldLists;
+    std::vector<uint32_t> deparserOrder;
+    P4StandardMetadata standard;
+    uint32_t parserAddress = 0;
+    uint32_t verifyAddress = 0;
+    uint32_t ingressAddress = 0;
+    uint32_t egressAddress = 0;
+    uint32_t updateAddress = 0;
+    uint32_t errorPacketTooShort = 1;
+    uint32_t errorNoMatch = 2;
+    uint32_t errorStackOutOfBounds = 3;
+    uint32_t errorInvalidArgument = 6;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_P4_PROGRAM_H

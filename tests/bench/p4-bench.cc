@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Packets per second of the P4 pipeline: 64 int32 values per packet, workers that contribute in
+// turn, every result multicast to all of them. One line of JSON.
+#include "bench/process-usage.h"
+#include "support/stf-vector.h"
+
+#include "ns3/p4-pipeline.h"
+#include "ns3/p4-program-loader.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace ns3::gradsync;
+
+namespace
+{
+
+/// A frame's epoch, two further on, and the UDP checksum that goes with it (RFC 1624).
+void
+AdvanceEpoch(std::vector<uint8_t>& frame)
+{
+    constexpr size_t EPOCH_AT = 52;
+    constexpr size_t CHECKSUM_AT = 40;
+    const auto read = [&frame](size_t at) { return uint32_t{frame[at]} << 8 | frame[at + 1]; };
+    const auto write = [&frame](size_t at, uint32_t value) {
+        frame[at] = static_cast<uint8_t>(value >> 8);
+        frame[at + 1] = static_cast<uint8_t>(value);
+    };
+    const uint32_t before = read(EPOCH_AT);
+    const uint32_t after = (before + 2) & 0xFFFF;
+    uint32_t sum = (~read(CHECKSUM_AT) & 0xFFFF) + (~before & 0xFFFF) + after;
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    write(EPOCH_AT, after);
+    write(CHECKSUM_AT, ~sum & 0xFFFF);
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    std::string folder = "p4-behavioral";
+    std::string name = "32-workers";
+    uint64_t packets = 1'000'000;
+    CLI::App app{"The P4 pipeline on packets of a vector, over and over with new epochs"};
+    app.add_option("--folder", folder, "p4-behavioral")->capture_default_str();
+    app.add_option("--vector", name, "vector to play")->capture_default_str();
+    app.add_option("--packets", packets, "packets to send")->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+
+    auto vector = ReadStfVector(folder + "/vectors/" + name + ".stf");
+    P4Pipeline pipeline(std::make_shared<const P4Program>(
+        P4ProgramLoader::LoadFile(folder + "/compiled/" + vector.program + ".json")));
+    pipeline.Configure(vector.commands, name);
+    uint64_t sent = 0;
+    uint64_t bytes = 0;
+    const double before = bench::GetUserSeconds();
+    for (uint64_t i = 0; i < packets; ++i)
+    {
+        auto& step = vector.steps[i % vector.steps.size()];
+        for (const auto& packet : pipeline.Process(step.packet.second, step.packet.first))
+        {
+            ++sent;
+            bytes += packet.bytes.size();
+        }
+        AdvanceEpoch(step.packet.second);
+    }
+    const double seconds = bench::GetUserSeconds() - before;
+    const nlohmann::ordered_json result = {
+        {"vector", name},
+        {"packets_in", packets},
+        {"packets_out", sent},
+        {"bytes_out", bytes},
+        {"user_s", seconds},
+        {"packets_in_per_s", static_cast<double>(packets) / seconds}};
+    fmt::print("{}\n", result.dump());
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_STF_VECTOR_H
+#define GRADSYNC_STF_VECTOR_H
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// A packet and the port that it enters or leaves at.
+using StfPacket = std::pair<uint32_t, std::vector<uint8_t>>;
+
+/// Any switch: takes a packet in at a port, gives what leaves, in order.
+using StfSwitch =
+    std::function<std::vector<StfPacket>(uint32_t port, std::span<const uint8_t> frame)>;
+
+/// An `add` statement: a table's entry with the names of keys and parameters.
+struct StfEntry
+{
+    std::string table;
+    std::vector<std::pair<std::string, std::string>> keys;
+    std::string action;
+    std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+struct StfStep
+{
+    uint32_t line = 0;
+    StfPacket packet;
+    std::vector<StfPacket> expected;
+};
+
+/// One of the files in p4-behavioral/vectors: a configuration, packets, and what must leave.
+struct StfVector
+{
+    std::string name;
+    /// The program that it is for, which is its base name in p4-behavioral/compiled.
+    std::string program;
+    std::vector<StfEntry> entries;
+    /// Multicast groups: the number, and its ports.
+    std::vector<std::pair<uint32_t, std::vector<uint32_t>>> groups;
+    /// The whole configuration as simple_switch_CLI takes it; lines "# cli: COMMAND" belong to it.
+    std::string commands;
+    std::vector<StfStep> steps;
+};
+
+/// Pairs of "name:value" words or, for parameters, of their list between parentheses.
+inline std::vector<std::pair<std::string, std::string>>
+SplitStfPairs(const std::string& text, char mark)
+{
+    std::vector<std::pair<std::string, std::string>> pairs;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, mark);)
+    {
+        if (const auto colon = word.find(':'); colon != std::string::npos)
+        {
+            pairs.emplace_back(word.substr(0, colon), word.substr(colon + 1));
+        }
+    }
+    return pairs;
+}
+
+inline StfEntry
+ReadStfEntry(const std::string& line)
+{
+    // add TABLE KEY:VALUE ... ACTION(NAME:VALUE,...)
+    const auto begin = line.find(' ') + 1;
+    const auto end = line.find(' ', begin);
+    const auto paren = line.find('(');
+    const auto action = line.rfind(' ', paren) + 1;
+    StfEntry entry;
+    entry.table = line.substr(begin, end - begin);
+    entry.keys = SplitStfPairs(line.substr(end, action - end), ' ');
+    entry.action = line.substr(action, paren - action);
+    entry.parameters = SplitStfPairs(line.substr(paren + 1, line.rfind(')') - paren - 1), ',');
+    return entry;
+}
+
+inline std::string
+MakeStfCommand(const StfEntry& entry)
+{
+    std::string command = fmt::format("table_add {} {}", entry.table, entry.action);
+    for (const auto& [name, value] : entry.keys)
+    {
+        command += " " + value;
+    }
+    command += " =>";
+    for (const auto& [name, value] : entry.parameters)
+    {
+        command += " " + value;
+    }
+    return command;
+}
+
+inline StfPacket
+ReadStfPacket(std::istringstream& words)
+{
+    uint32_t port = 0;
+    std::string digits;
+    words >> port >> digits;
+    if (!digits.empty() && digits.back() == '$')
+    {
+        digits.pop_back();
+    }
+    StfPacket packet{port, {}};
+    for (size_t i = 0; i + 1 < digits.size(); i += 2)
+    {
+        packet.second.push_back(static_cast<uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    }
+    return packet;
+}
+
+/// \throws std::runtime_error when the file has a statement that is not known
+inline StfVector
+ReadStfVector(const std::filesystem::path& file)
+{
+    static const std::string programMark = "# program: ";
+    static const std::string commandMark = "# cli: ";
+    StfVector vector;
+    vector.name = file.stem().string();
+    std::vector<std::vector<uint32_t>> nodes;
+    std::ifstream input(file);
+    uint32_t number = 0;
+    for (std::string line; std::getline(input, line);)
+    {
+        ++number;
+        std::istringstream words(line);
+        std::string verb;
+        words >> verb;
+        if (line.starts_with(programMark))
+        {
+            vector.program = line.substr(programMark.size());
+        }
+        else if (line.starts_with(commandMark))
+        {
+            vector.commands += line.substr(commandMark.size()) + "\n";
+        }
+        else if (verb == "packet")
+        {
+            vector.steps.push_back({number, ReadStfPacket(words), {}});
+        }
+        else if (verb == "expect" && !vector.steps.empty())
+        {
+            vector.steps.back().expected.push_back(ReadStfPacket(words));
+        }
+        else if (verb == "add")
+        {
+            vector.entries.push_back(ReadStfEntry(line));
+            vector.commands += MakeStfCommand(vector.entries.back()) + "\n";
+        }
+        else if (verb == "mc_mgrp_create")
+        {
+            vector.commands += line + "\n";
+        }
+        else if (verb == "mc_node_create")
+        {
+            uint32_t port = 0;
+            words >> port;
+            nodes.emplace_back();
+            while (words >> port)
+            {
+                nodes.back().push_back(port);
+            }
+            vector.commands += line + "\n";
+        }
+        else if (verb == "mc_node_associate")
+        {
+            uint32_t group = 0;
+            size_t node = 0;
+            words >> group >> node;
+            vector.groups.emplace_back(group, nodes.at(node));
+            vector.commands += line + "\n";
+        }
+        else if (!verb.empty() && !verb.starts_with("#"))
+        {
+            throw std::runtime_error(
+                fmt::format("{}:{}: {}: unknown statement", file.string(), number, verb));
+        }
+    }
+    return vector;
+}
+
+/// The first difference between packets that left and those expected; nothing when there is none.
+inline std::optional<std::string>
+CompareStfPackets(std::vector<StfPacket> sent, std::vector<StfPacket> expected)
+{
+    const auto byPort = [](const StfPacket& a, const StfPacket& b) { return a.first < b.first; };
+    std::stable_sort(sent.begin(), sent.end(), byPort);
+    std::stable_sort(expected.begin(), expected.end(), byPort);
+    for (size_t i = 0; i < std::min(sent.size(), expected.size()); ++i)
+    {
+        if (sent[i].first != expected[i].first)
+        {
+            return fmt::format("a packet left at port {}, not {}",
+                               sent[i].first,
+                               expected[i].first);
+        }
+        const auto& have = sent[i].second;
+        const auto& want = expected[i].second;
+        for (size_t byte = 0; byte < std::min(have.size(), want.size()); ++byte)
+        {
+            if (have[byte] != want[byte])
+            {
+                return fmt::format("port {}, byte {}: {:02X}, not {:02X}",
+                                   sent[i].first,
+                                   byte,
+                                   have[byte],
+                                   want[byte]);
+            }
+        }
+        if (have.size() != want.size())
+        {
+            return fmt::format("port {}: {} bytes, not {}",
+                               sent[i].first,
+                               have.size(),
+                               want.size());
+        }
+    }
+    if (sent.size() != expected.size())
+    {
+        return fmt::format("{} packets left, not {}", sent.size(), expected.size());
+    }
+    return std::nullopt;
+}
+
+/// Plays a vector; the first mismatch in words, with file, line and number of the packet.
+inline std::optional<std::string>
+PlayStfVector(const StfVector& vector, const StfSwitch& process)
+{
+    for (size_t i = 0; i < vector.steps.size(); ++i)
+    {
+        const auto& step = vector.steps[i];
+        const auto sent = process(step.packet.first, step.packet.second);
+        if (const auto problem = CompareStfPackets(sent, step.expected))
+        {
+            return fmt::format("{}.stf:{}: packet {} into port {}: {}",
+                               vector.name,
+                               step.line,
+                               i,
+                               step.packet.first,
+                               *problem);
+        }
+    }
+    return std::nullopt;
+}
+
+/// All vectors of a folder in the order of their names.
+inline std::vector<std::filesystem::path>
+FindStfFiles(const std::filesystem::path& folder)
+{
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+    {
+        if (entry.path().extension() == ".stf")
+        {
+            files.push_back(entry.path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_STF_VECTOR_H

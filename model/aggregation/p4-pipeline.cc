@@ -50,10 +50,10 @@ P4Pipeline::Process(std::span<const uint8_t> frame, uint32_t port, uint64_t time
     m_timeUs = timeUs;
     m_passes = 0;
     RunIngress(frame, port, NORMAL, nullptr);
-    for (size_t i = 0; i < m_again.size(); ++i)
+    while (!m_again.empty())
     {
-        // The list may grow, and move, while the packet is on its way.
-        const Again again = std::move(m_again[i]);
+        const Again again = std::move(m_again.front());
+        m_again.pop_front();
         RunIngress(again.bytes, 0, again.instanceType, &again);
     }
     return {m_outputs.data(), m_outputCount};
@@ -389,6 +389,7 @@ P4Pipeline::CreateNode(uint32_t replicationId, const std::vector<uint32_t>& port
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     std::vector<P4Replica> replicas;
+    replicas.reserve(sorted.size());
     for (const uint32_t port : sorted)
     {
         replicas.push_back({port, replicationId});

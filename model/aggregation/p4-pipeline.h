@@ -6,6 +6,7 @@
 #include "ns3/p4-program.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -131,7 +132,7 @@ class P4Pipeline
     std::map<uint32_t, Mirror> m_mirrors;
     std::vector<P4OutputPacket> m_outputs;
     size_t m_outputCount = 0;
-    std::vector<Again> m_again;
+    std::deque<Again> m_again;
     uint64_t m_timeUs = 0;
     uint32_t m_passes = 0;
 };

@@ -19,7 +19,7 @@ namespace
 {
 
 constexpr uint32_t FORMAT_MAJOR = 2;
-constexpr uintmax_t MAX_FILE_BYTES = 64 * 1024 * 1024;
+constexpr uintmax_t MAX_FILE_BYTES = uintmax_t{64} * 1024 * 1024;
 /// p4c makes no field wider than this.
 constexpr uint32_t MAX_FIELD_BITS = 4096;
 constexpr uint64_t MAX_REGISTER_LIMBS = uint64_t{1} << 25;

@@ -214,6 +214,7 @@ list(APPEND gradsync_sources
   model/transport/roce-transport.cc
   model/transport/swift-control.cc
   model/transport/tcp-connection.cc
+  model/transport/tcp-flood.cc
   model/transport/tcp-link-fault.cc
   model/transport/tcp-network.cc
   model/transport/tcp-transport.cc
@@ -240,6 +241,7 @@ list(APPEND gradsync_headers
   model/transport/roce-transport.h
   model/transport/swift-control.h
   model/transport/tcp-connection.h
+  model/transport/tcp-flood.h
   model/transport/tcp-link-fault.h
   model/transport/tcp-network.h
   model/transport/tcp-transport.h

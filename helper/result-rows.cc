@@ -189,7 +189,7 @@ WriteLinks(const RunResult& result, std::ostream& stream)
     {
         const auto& link = links[i / 2];
         const auto& statistics = result.links[i];
-        rows.Add("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n",
+        rows.Add("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}\n",
                  names[i % 2 == 0 ? link.a : link.b],
                  names[i % 2 == 0 ? link.b : link.a],
                  ToString(link.kind),
@@ -201,7 +201,9 @@ WriteLinks(const RunResult& result, std::ostream& stream)
                  statistics.droppedPackets,
                  statistics.ecnMarkedPackets,
                  FormatSeconds(statistics.pfcPause),
-                 statistics.maxQueueBytes);
+                 statistics.maxQueueBytes,
+                 statistics.pfcPauses,
+                 statistics.blockedBytes);
     }
 }
 

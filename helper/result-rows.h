@@ -29,7 +29,7 @@ inline constexpr const char* ITERATION_HEADER =
     "replies,late";
 inline constexpr const char* LINK_HEADER =
     "from,to,kind,rate_bps,payload_bytes,wire_bytes,packets,utilisation,dropped,ecn,pfc_pause_s,"
-    "max_queue_bytes";
+    "max_queue_bytes,pfc_pauses,blocked_bytes";
 inline constexpr const char* FAULT_HEADER = "time_s,fault,kind,target,event,recovery_s";
 inline constexpr const char* BLOCKED_HEADER = "time_s,job,blocked_workers";
 inline constexpr const char* FLOW_HEADER = "traffic,src,dst,bytes,start_s,end_s,status";

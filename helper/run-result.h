@@ -76,6 +76,7 @@ struct RunResult
     std::vector<FaultRecord> faults;         //!< in the order in which they began and ended
     std::vector<FlowRecord> flows;           //!< foreign ones, in the order in which they ended
     std::vector<LinkSample> samples;         //!< of links over time; empty when not sampled
+    Time sampleEvery;                        //!< their interval
     std::vector<ReactionRecord> reactions;   //!< in order of time
     std::vector<ComputeRecord> computations; //!< in order of their ends; empty when not recorded
     bool recordTrace{false};                 //!< trace.json is wanted

@@ -67,8 +67,8 @@ ReadCapturedLinks(const JsonValue& list, const ResolvedRun& run)
     auto links = ReadLinkNames(list, *run.topology);
     if (!links.empty() && !CanCapture(run.transport))
     {
-        list.FailWith(
-            fmt::format("the transport {} writes no pcap files (roce does)", run.transport.kind));
+        list.FailWith(fmt::format("the transport {} has no packets to capture (roce and tcp have)",
+                                  run.transport.kind));
     }
     for (const auto id : links)
     {
@@ -88,7 +88,7 @@ ReadSampleInterval(const JsonValue& value, const ResolvedRun& run)
     {
         value.Fail("a time above 0");
     }
-    if (!CanCapture(run.transport))
+    if (!CanSample(run.transport))
     {
         value.FailWith(
             fmt::format("the transport {} has no links to sample (roce has)", run.transport.kind));

@@ -379,6 +379,7 @@ Simulate(const ResolvedRun& run,
     if (sampler)
     {
         result.samples = sampler->GetSamples();
+        result.sampleEvery = run.sampleEvery;
     }
     generator->Dispose();
     injector->Dispose();

@@ -290,7 +290,7 @@ GetTopologyKeys(std::string_view kind)
     {
         return {};
     }
-    std::vector<std::string> keys{"kind", "file"};
+    std::vector<std::string> keys{"kind", "file", "pathWeights"};
     keys.insert(keys.end(), entry->keys.begin(), entry->keys.end());
     return keys;
 }
@@ -327,6 +327,11 @@ ReadTopology(const JsonValue& value)
             value.FailWith("the network has no endpoint (a node of kind host or accelerator)");
         }
         topology.CheckConnected();
+        if (const auto weights = value.Find("pathWeights"))
+        {
+            const bool isEven = weights->AsChoice({"even", "capacity"}) == "even";
+            topology.SetPathWeights(isEven ? PathWeights::Even : PathWeights::Capacity);
+        }
         return topology;
     }
     catch (const std::invalid_argument& error)

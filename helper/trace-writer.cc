@@ -99,6 +99,7 @@ class TraceWriter
         WriteSends();
         WriteBlocked();
         WriteFaults();
+        WriteLinks();
         m_stream << "\n]}\n";
     }
 
@@ -304,6 +305,53 @@ class TraceWriter
             NameThread(NETWORK, 1 + lane, fmt::format("faults {}", lane));
         }
         WriteReactions();
+    }
+
+    /// How much of its rate each direction of a link used, and what waited for it.
+    void AddLinkCounter(uint32_t port, const Time& from, double share, uint64_t queueBytes)
+    {
+        const auto& link = m_result.topology->GetLinks()[port / 2];
+        const auto nodes = m_result.topology->GetNodes();
+        const bool isForward = port % 2 == 0;
+        const auto name = fmt::format("link {} -> {}",
+                                      nodes[isForward ? link.a : link.b].name,
+                                      nodes[isForward ? link.b : link.a].name);
+        Add('C',
+            NETWORK,
+            0,
+            fmt::format("\"name\": {}, \"ts\": {}, \"args\": {{\"utilisation_percent\": {:.2f}, "
+                        "\"queue_bytes\": {}}}",
+                        Quote(name),
+                        FormatUs(from),
+                        100.0 * share,
+                        queueBytes));
+    }
+
+    void WriteLinks()
+    {
+        std::map<uint32_t, Time> usedUntil; // by port: end of its last sample
+        const auto links = m_result.topology->GetLinks();
+        const auto every = m_result.sampleEvery;
+        for (const auto& sample : m_result.samples)
+        {
+            const auto from = sample.time - every;
+            const auto [last, isFirst] = usedUntil.try_emplace(sample.port, Time());
+            if (last->second < from)
+            {
+                AddLinkCounter(sample.port, last->second, 0.0, 0);
+            }
+            last->second = sample.time;
+            const auto bits =
+                static_cast<double>(links[sample.port / 2].rate.GetBitRate()) * every.GetSeconds();
+            AddLinkCounter(sample.port,
+                           from,
+                           8.0 * static_cast<double>(sample.wireBytes) / bits,
+                           sample.queueBytes);
+        }
+        for (const auto& [port, end] : usedUntil)
+        {
+            AddLinkCounter(port, end, 0.0, 0);
+        }
     }
 
     void WriteReactions()

@@ -94,10 +94,10 @@ TransportEntry::Simulates(FaultKind fault) const
     switch (fault)
     {
     case FaultKind::HostPauseSend:
-    case FaultKind::HostPause:
     case FaultKind::HostCrash:
-    case FaultKind::Flood:
         return hostFaults;
+    case FaultKind::HostPause:
+    case FaultKind::Flood:
     case FaultKind::Straggler:
     case FaultKind::LinkDown:
     case FaultKind::LinkDegraded:
@@ -205,6 +205,12 @@ GetFabric(const Ptr<Transport>& transport)
 bool
 CanCapture(const TransportChoice& choice)
 {
+    return GetTransport(choice.kind).packets;
+}
+
+bool
+CanSample(const TransportChoice& choice)
+{
     return choice.type == RoceTransport::GetTypeId();
 }
 
@@ -213,11 +219,17 @@ CaptureLinks(const Ptr<Transport>& transport,
              const std::vector<LinkId>& links,
              const std::string& folder)
 {
-    if (const auto roce = DynamicCast<RoceTransport>(transport))
+    const auto roce = DynamicCast<RoceTransport>(transport);
+    const auto tcp = DynamicCast<TcpTransport>(transport);
+    for (const auto link : links)
     {
-        for (const auto link : links)
+        if (roce)
         {
             roce->Capture(link, folder);
+        }
+        else if (tcp)
+        {
+            tcp->Capture(link, folder);
         }
     }
 }

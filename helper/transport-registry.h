@@ -22,7 +22,8 @@ struct TransportEntry
     std::string summary; //!< one line
     TypeId (*getTypeId)();
     bool packets; //!< simulates packets: a run costs time in proportion to its bytes
-    /// Whether it simulates faults of endpoints and floods; all know those of links and switches.
+    /// Whether it simulates hosts that stop sending only, and that crash; all know the other
+    /// faults.
     bool hostFaults;
 
     bool Simulates(FaultKind kind) const;
@@ -72,6 +73,9 @@ TypeId GetFabricTypeId();
 /// The packet-level network under a transport, for its Attributes; nullptr for one that has none.
 /// True when links can be captured under this transport.
 bool CanCapture(const TransportChoice& choice);
+
+/// True when links can be looked at over time under this transport.
+bool CanSample(const TransportChoice& choice);
 
 /// Captures links to pcap files in a folder; CloseCaptures ends that. \throws std::runtime_error
 void CaptureLinks(const Ptr<Transport>& transport,

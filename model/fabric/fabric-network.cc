@@ -42,6 +42,14 @@ FabricNetwork::GetTypeId()
                 BooleanValue(true),
                 MakeBooleanAccessor(&FabricNetwork::m_pfc),
                 MakeBooleanChecker())
+            .AddAttribute(
+                "CountBlocked",
+                "Count blocked_bytes of links.csv: at the end of each PFC pause of a switch port "
+                "the bytes that wait there for an egress of the next switch that is idle. "
+                "Takes a walk along the queue; not with spray, adaptive and flowlet.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&FabricNetwork::m_countBlocked),
+                MakeBooleanChecker())
             .AddAttribute("BufferBytes",
                           "Packet memory of each switch that its ports share, in bytes, PFC "
                           "headroom included.",
@@ -303,6 +311,28 @@ void
 FabricNetwork::OnPause(uint32_t portIndex, bool paused)
 {
     m_pauseTrace(portIndex, paused);
+    if (m_countBlocked && !paused)
+    {
+        CountBlocked(m_ports[portIndex]);
+    }
+}
+
+void
+FabricNetwork::CountBlocked(FabricPort& port)
+{
+    const auto* next = dynamic_cast<const FabricSwitch*>(port.GetPeer());
+    if (next == nullptr || port.GetQueueBytes() == 0)
+    {
+        return;
+    }
+    const auto now = Simulator::Now().GetTimeStep();
+    for (const auto* packet = port.GetFirstWaiting(); packet; packet = packet->next)
+    {
+        if (next->IsWayFree(*packet, now))
+        {
+            port.CountBlocked(packet->wireBytes);
+        }
+    }
 }
 
 FabricEndpoint&

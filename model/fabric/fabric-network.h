@@ -114,8 +114,10 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     uint64_t GetHeadroomBytes(const TopologyLink& link, uint32_t maxFrameBytes) const;
     void InstallTelemetry(LinkId id);
     EcnMarker* GetEcnMarker(const DataRate& rate);
+    void CountBlocked(FabricPort& port);
 
     bool m_pfc;
+    bool m_countBlocked;
     uint64_t m_bufferBytes;
     double m_pauseAlpha;
     double m_dropAlpha;

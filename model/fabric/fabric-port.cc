@@ -222,6 +222,7 @@ FabricPort::SetPaused(bool paused, TimeStepCount now)
     if (paused)
     {
         m_pausedSince = now;
+        ++m_counters.pauses;
     }
     else
     {

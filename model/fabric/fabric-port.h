@@ -67,6 +67,8 @@ struct PortCounters
     uint64_t droppedPackets{0};
     uint64_t maxQueueBytes{0};
     TimeStepCount pausedFor{0};
+    uint64_t pauses{0};       //!< by PFC
+    uint64_t blockedBytes{0}; //!< see FabricNetwork's Attribute CountBlocked
     uint64_t ecnMarkedPackets{0};
 };
 
@@ -195,6 +197,24 @@ class FabricPort
 
     /// Counts a packet that found no room here, or was lost on the wire.
     void CountDrop(const FabricPacket& packet);
+
+    /// Counts bytes that wait here for nothing but the end of a pause.
+    void CountBlocked(uint64_t bytes)
+    {
+        m_counters.blockedBytes += bytes;
+    }
+
+    /// The data packets that wait, the first one first; nullptr: none. Exact after Sync.
+    const FabricPacket* GetFirstWaiting() const
+    {
+        return m_data.Front();
+    }
+
+    /// The node at the far end.
+    const FabricNode* GetPeer() const
+    {
+        return m_peer;
+    }
 
     /// Counters up to `now`.
     PortCounters GetCounters(TimeStepCount now) const;

@@ -70,6 +70,23 @@ FabricSwitch::Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress
     }
 }
 
+bool
+FabricSwitch::IsWayFree(const FabricPacket& packet, TimeStepCount now) const
+{
+    const bool isProgram = (packet.flags & PacketFlag::PROGRAM) != 0;
+    if (m_selector || isProgram || packet.kind != PacketKind::Data)
+    {
+        return false;
+    }
+    auto* egress = ChooseEgress(packet, now);
+    if (!egress)
+    {
+        return false;
+    }
+    egress->Sync(now);
+    return egress->IsFree(now);
+}
+
 void
 FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {

@@ -66,6 +66,9 @@ class FabricSwitch final : public FabricNode
         m_buffer->ResetIngress(port, now);
     }
 
+    /// Whether a packet that came now would leave at once; false too where its path is not fixed.
+    bool IsWayFree(const FabricPacket& packet, TimeStepCount now) const;
+
     uint64_t GetUnroutablePackets() const
     {
         return m_unroutablePackets;

@@ -4,6 +4,8 @@
 #include "ns3/roce-connection-table.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -123,8 +125,13 @@ PathCatalogue::Latency
 PathCatalogue::FindLongest(NodeId node, uint32_t endpoint) const
 {
     Latency longest;
+    std::optional<uint16_t> last;
     for (const auto port : m_routes.GetNextHops(node, endpoint))
     {
+        if (std::exchange(last, port) == port)
+        {
+            continue; // one of several entries
+        }
         const auto& hop = m_topology.GetPorts(node)[port];
         auto latency = FindLongest(hop.peer, endpoint);
         AddLink(hop.link, latency);

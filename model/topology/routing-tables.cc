@@ -2,7 +2,9 @@
 #include "ns3/routing-tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -53,6 +55,79 @@ PreferNvlink(const Topology& topology, NodeId node, std::vector<uint16_t>& hops)
     }
 }
 
+/// Bits per second towards one endpoint, from the nodes near to it outwards.
+class PathCapacities
+{
+  public:
+    PathCapacities(const Topology& topology, const std::vector<uint32_t>& distances)
+        : m_topology(topology),
+          m_distances(distances),
+          m_capacity(distances.size(), 0)
+    {
+    }
+
+    /// \param hops[in,out] ports of the node, each once; then as often as its weight says
+    void Weigh(NodeId node, std::vector<uint16_t>& hops)
+    {
+        std::vector<uint64_t> weights;
+        weights.reserve(hops.size());
+        for (const auto port : hops)
+        {
+            const auto [link, peer] = m_topology.GetPorts(node)[port];
+            const auto rate = m_topology.GetLinks()[link].rate.GetBitRate();
+            weights.push_back(m_distances[peer] <= 1 ? rate : std::min(rate, m_capacity[peer]));
+        }
+        m_capacity[node] = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
+        Repeat(weights, hops);
+    }
+
+  private:
+    void Repeat(std::vector<uint64_t>& weights, std::vector<uint16_t>& hops) const
+    {
+        uint64_t divisor = 0;
+        for (const auto weight : weights)
+        {
+            divisor = std::gcd(divisor, weight);
+        }
+        const auto sum = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
+        if (divisor == 0 || sum == divisor * weights.size())
+        {
+            return; // all alike
+        }
+        const auto entries = std::min<uint64_t>(sum / divisor, RoutingTables::MAX_ENTRIES);
+        std::vector<uint16_t> repeated;
+        for (size_t i = 0; i < hops.size(); ++i)
+        {
+            const auto share = static_cast<double>(weights[i]) / static_cast<double>(sum);
+            const auto count = std::llround(share * static_cast<double>(entries));
+            repeated.insert(repeated.end(), std::max<size_t>(count, 1), hops[i]);
+        }
+        hops.swap(repeated);
+    }
+
+    const Topology& m_topology;
+    const std::vector<uint32_t>& m_distances;
+    std::vector<uint64_t> m_capacity; //!< [node]
+};
+
+/// The nodes from which an endpoint can be reached, the nearest first.
+std::vector<NodeId>
+SortByDistance(const std::vector<uint32_t>& distances)
+{
+    std::vector<NodeId> nodes;
+    for (NodeId node = 0; node < distances.size(); ++node)
+    {
+        if (distances[node] != 0 && distances[node] != Topology::Unreachable)
+        {
+            nodes.push_back(node);
+        }
+    }
+    std::stable_sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
+        return distances[a] < distances[b];
+    });
+    return nodes;
+}
+
 } // namespace
 
 RoutingTables::RoutingTables(const Topology& topology, const std::vector<bool>& excludedLinks)
@@ -75,48 +150,74 @@ RoutingTables::AddRoutesTo(uint32_t endpoint,
                            const std::vector<bool>& excludedLinks,
                            std::map<std::vector<uint16_t>, uint32_t>& known)
 {
-    const auto nodes = m_topology->GetNodes();
     const auto target = m_topology->GetEndpoints()[endpoint];
     const auto distances = m_topology->GetDistancesTo(target, excludedLinks);
-    std::vector<uint16_t> hops;
-    for (NodeId node = 0; node < nodes.size(); ++node)
+    if (m_topology->GetPathWeights() == PathWeights::Capacity)
     {
-        if (node == target || distances[node] == Topology::Unreachable)
+        PathCapacities capacities(*m_topology, distances);
+        for (const auto node : SortByDistance(distances))
         {
-            continue;
+            auto hops = FindNextHops(node, target, distances, excludedLinks);
+            capacities.Weigh(node, hops);
+            Keep(node, endpoint, hops, known);
         }
-        hops.clear();
-        const auto ports = m_topology->GetPorts(node);
-        for (size_t port = 0; port < ports.size(); ++port)
-        {
-            const auto [link, peer] = ports[port];
-            if (!excludedLinks.empty() && excludedLinks[link])
-            {
-                continue;
-            }
-            const auto forwards = peer == target || !IsEndpoint(nodes[peer].kind);
-            if (forwards && distances[peer] == distances[node] - 1)
-            {
-                hops.push_back(static_cast<uint16_t>(port));
-            }
-        }
-        PreferNvlink(*m_topology, node, hops);
-        const auto index = static_cast<size_t>(node) * m_endpointCount + endpoint;
-        // Neighbouring endpoints mostly share their next hops: looking there first saves the map.
-        if (endpoint > 0 && std::ranges::equal(hops, GetNextHops(node, endpoint - 1)))
-        {
-            m_setOf[index] = m_setOf[index - 1];
-            continue;
-        }
-        const auto next = static_cast<uint32_t>(m_setOffsets.size() - 1);
-        const auto [entry, isNew] = known.try_emplace(hops, next);
-        if (isNew)
-        {
-            m_ports.insert(m_ports.end(), hops.begin(), hops.end());
-            m_setOffsets.push_back(static_cast<uint32_t>(m_ports.size()));
-        }
-        m_setOf[index] = entry->second;
+        return;
     }
+    for (NodeId node = 0; node < distances.size(); ++node)
+    {
+        if (node != target && distances[node] != Topology::Unreachable)
+        {
+            Keep(node, endpoint, FindNextHops(node, target, distances, excludedLinks), known);
+        }
+    }
+}
+
+std::vector<uint16_t>
+RoutingTables::FindNextHops(NodeId node,
+                            NodeId target,
+                            const std::vector<uint32_t>& distances,
+                            const std::vector<bool>& excludedLinks) const
+{
+    std::vector<uint16_t> hops;
+    const auto ports = m_topology->GetPorts(node);
+    for (size_t port = 0; port < ports.size(); ++port)
+    {
+        const auto [link, peer] = ports[port];
+        if (!excludedLinks.empty() && excludedLinks[link])
+        {
+            continue;
+        }
+        const auto forwards = peer == target || !IsEndpoint(m_topology->GetNodes()[peer].kind);
+        if (forwards && distances[peer] == distances[node] - 1)
+        {
+            hops.push_back(static_cast<uint16_t>(port));
+        }
+    }
+    PreferNvlink(*m_topology, node, hops);
+    return hops;
+}
+
+void
+RoutingTables::Keep(NodeId node,
+                    uint32_t endpoint,
+                    const std::vector<uint16_t>& hops,
+                    std::map<std::vector<uint16_t>, uint32_t>& known)
+{
+    const auto index = static_cast<size_t>(node) * m_endpointCount + endpoint;
+    // Neighbouring endpoints mostly share their next hops: looking there first saves the map.
+    if (endpoint > 0 && std::ranges::equal(hops, GetNextHops(node, endpoint - 1)))
+    {
+        m_setOf[index] = m_setOf[index - 1];
+        return;
+    }
+    const auto next = static_cast<uint32_t>(m_setOffsets.size() - 1);
+    const auto [entry, isNew] = known.try_emplace(hops, next);
+    if (isNew)
+    {
+        m_ports.insert(m_ports.end(), hops.begin(), hops.end());
+        m_setOffsets.push_back(static_cast<uint32_t>(m_ports.size()));
+    }
+    m_setOf[index] = entry->second;
 }
 
 void
@@ -167,13 +268,18 @@ RoutingTables::GetEvenSplit(uint32_t source, uint32_t destination) const
             {
                 ThrowNoPath(source, destination);
             }
-            const auto part = share / static_cast<double>(hops.size());
-            for (const auto port : hops)
+            for (auto first = hops.begin(); first != hops.end();)
             {
-                const auto [link, peer] = m_topology->GetPorts(node)[port];
+                const auto last = std::find_if(first, hops.end(), [first](uint16_t port) {
+                    return port != *first;
+                });
+                const auto part =
+                    share * static_cast<double>(last - first) / static_cast<double>(hops.size());
+                const auto [link, peer] = m_topology->GetPorts(node)[*first];
                 // Distances fall with every hop, so no link is used in both directions or twice.
                 shares.push_back({link, m_topology->GetLinks()[link].a == node, part});
                 next.emplace_back(peer, part);
+                first = last;
             }
         }
         MergeByNode(next);

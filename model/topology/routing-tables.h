@@ -19,16 +19,26 @@ namespace ns3::gradsync
  *
  * Next hops are port numbers of the node (indices into Topology::GetPorts), ascending. Identical
  * sets are stored once, so the tables of 1,024 hosts take a few megabytes.
+ *
+ * With PathWeights::Capacity a port stands in its set as often as its weight says, as in the tables
+ * of WCMP (Zhou et al., EuroSys'14, section 3): whoever chooses an entry with equal chances
+ * chooses ports by their weights. The weight of a port is what it can carry towards the endpoint:
+ * the rate of its link, or, if that is less, the sum over the next hops of the neighbour. The
+ * endpoint's own links and those of its neighbours do not count: they are the same for all paths.
+ * Weights are rounded to a set of MAX_ENTRIES entries; each port has one at least.
  */
 class RoutingTables
 {
   public:
+    /// To which weights are rounded.
+    static constexpr uint32_t MAX_ENTRIES = 64;
+
     /// \param topology must outlive the tables and not change
     /// \param excludedLinks [link] true: routes avoid it; empty: none is
     explicit RoutingTables(const Topology& topology, const std::vector<bool>& excludedLinks = {});
 
     /// Ports of `node` on shortest paths to `endpoint` (an endpoint index); empty: at the endpoint
-    /// itself or unreachable.
+    /// itself or unreachable. With weights, equal ports follow each other.
     std::span<const uint16_t> GetNextHops(NodeId node, uint32_t endpoint) const
     {
         const auto set = m_setOf[static_cast<size_t>(node) * m_endpointCount + endpoint];
@@ -50,7 +60,8 @@ class RoutingTables
     };
 
     /**
-     * How traffic source -> destination spreads when every node splits evenly over its next hops.
+     * How traffic source -> destination spreads when every node splits evenly over the entries of
+     * its set of next hops.
      * \returns the links used, ordered by (link, forward false before true); empty for source ==
      * destination \throws std::invalid_argument when there is no path
      */
@@ -63,6 +74,14 @@ class RoutingTables
     void AddRoutesTo(uint32_t endpoint,
                      const std::vector<bool>& excludedLinks,
                      std::map<std::vector<uint16_t>, uint32_t>& known);
+    std::vector<uint16_t> FindNextHops(NodeId node,
+                                       NodeId target,
+                                       const std::vector<uint32_t>& distances,
+                                       const std::vector<bool>& excludedLinks) const;
+    void Keep(NodeId node,
+              uint32_t endpoint,
+              const std::vector<uint16_t>& hops,
+              std::map<std::vector<uint16_t>, uint32_t>& known);
     [[noreturn]] void ThrowNoPath(uint32_t source, uint32_t destination) const;
 
     const Topology* m_topology;

@@ -74,6 +74,13 @@ IsEthernet(const TopologyLink& link)
     return link.kind == LinkKind::Host || link.kind == LinkKind::Fabric;
 }
 
+/// How routes share traffic among shortest paths.
+enum class PathWeights : uint8_t
+{
+    Even,    //!< all next hops alike (ECMP)
+    Capacity //!< by the capacity that lies behind each (WCMP), see RoutingTables
+};
+
 /// One end of a link as seen from a node.
 struct Adjacency
 {
@@ -99,6 +106,16 @@ class Topology
      *         delay negative, or an end has 65,535 ports already (ports are numbered in 16 bits)
      */
     LinkId AddLink(NodeId a, NodeId b, DataRate rate, const Time& delay, LinkKind kind);
+
+    void SetPathWeights(PathWeights weights)
+    {
+        m_pathWeights = weights;
+    }
+
+    PathWeights GetPathWeights() const
+    {
+        return m_pathWeights;
+    }
 
     std::span<const TopologyNode> GetNodes() const;
     std::span<const TopologyLink> GetLinks() const;
@@ -131,6 +148,7 @@ class Topology
     std::vector<TopologyNode> m_nodes;
     std::vector<TopologyLink> m_links;
     std::vector<NodeId> m_endpoints;
+    PathWeights m_pathWeights{PathWeights::Even};
     std::vector<std::vector<Adjacency>> m_ports;
     std::map<std::string, NodeId, std::less<>> m_nodeByName;
 };

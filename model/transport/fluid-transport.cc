@@ -9,7 +9,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -165,8 +167,13 @@ Time
 FluidTransport::FindLongestDelay(NodeId node, uint32_t endpoint) const
 {
     Time longest;
+    std::optional<uint16_t> last;
     for (const auto port : m_routes->GetNextHops(node, endpoint))
     {
+        if (std::exchange(last, port) == port)
+        {
+            continue; // one of several entries
+        }
         const auto& hop = m_topology->GetPorts(node)[port];
         const auto state = m_linkStates.find(hop.link);
         const auto extra = state == m_linkStates.end() ? Time() : state->second.extraDelay;

@@ -385,6 +385,8 @@ RoceTransport::GetLinkStatistics() const
         result[i].ecnMarkedPackets = counters.ecnMarkedPackets;
         result[i].maxQueueBytes = counters.maxQueueBytes;
         result[i].pfcPause = TimeStep(counters.pausedFor);
+        result[i].pfcPauses = counters.pauses;
+        result[i].blockedBytes = counters.blockedBytes;
     }
     return result;
 }

@@ -2,6 +2,7 @@
 #include "ns3/tcp-link-fault.h"
 
 #include "ns3/packet.h"
+#include "ns3/tcp-flood.h"
 
 namespace ns3::gradsync
 {
@@ -35,13 +36,20 @@ TcpLinkFault::SetState(const LinkState& state)
 {
     m_bad = m_bad && state.loss == m_state.loss;
     m_state = state;
+    m_hasFlood = m_hasFlood || state.floodBitRate > 0;
+}
+
+void
+TcpLinkFault::SetMuted(bool muted)
+{
+    m_mutes += muted ? 1 : -1;
 }
 
 // ns-3's interface fixes the type of this parameter.
 bool
 TcpLinkFault::DoCorrupt(Ptr<Packet> packet) // NOLINT(performance-unnecessary-value-param)
 {
-    if (!m_state.up)
+    if (!m_state.up || m_mutes > 0 || (m_hasFlood && TcpFloodTag::IsOn(packet)))
     {
         return true;
     }

@@ -23,12 +23,17 @@ class TcpLinkFault : public ErrorModel
 
     void SetState(const LinkState& state);
 
+    /// Nothing arrives while any of the two ends neither sends nor receives.
+    void SetMuted(bool muted);
+
   private:
     bool DoCorrupt(Ptr<Packet> packet) override;
     void DoReset() override;
 
     Ptr<ErrorModel> m_base;
     LinkState m_state;
+    uint32_t m_mutes{0};    //!< ends that are muted
+    bool m_hasFlood{false}; //!< there was one; its packets are thrown away
     Ptr<UniformRandomVariable> m_random;
     bool m_bad{false}; //!< state of the Markov chain
 };

@@ -19,12 +19,14 @@
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-prr-recovery.h"
 #include "ns3/topology-routing.h"
+#include "ns3/trace-helper.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 namespace ns3::gradsync
@@ -91,21 +93,22 @@ class TcpNetwork::PortProbe
     // NOLINTBEGIN(performance-unnecessary-value-param)
     void OnTransmit(Ptr<const Packet> packet)
     {
-        const auto payload = CountPayload(packet);
+        const auto payload = m_hasFlood && TcpFloodTag::IsOn(packet) ? 0 : CountPayload(packet);
         ++m_statistics.packets;
         m_statistics.payloadBytes += payload;
         m_statistics.wireBytes += packet->GetSize();
         m_dataPacketHops += payload > 0 ? 1 : 0;
     }
 
-    void OnPacketDrop(Ptr<const Packet> /* packet */)
+    void OnPacketDrop(Ptr<const Packet> packet)
     {
-        ++m_statistics.droppedPackets;
+        // Nobody misses those of a flood.
+        m_statistics.droppedPackets += m_hasFlood && TcpFloodTag::IsOn(packet) ? 0 : 1;
     }
 
-    void OnItemDrop(Ptr<const QueueDiscItem> /* item */)
+    void OnItemDrop(Ptr<const QueueDiscItem> item)
     {
-        ++m_statistics.droppedPackets;
+        OnPacketDrop(item->GetPacket());
     }
 
     void OnMark(Ptr<const QueueDiscItem> /* item */, const char* /* reason */)
@@ -120,9 +123,16 @@ class TcpNetwork::PortProbe
         m_statistics.maxQueueBytes = std::max<uint64_t>(m_statistics.maxQueueBytes, now);
     }
 
+    /// There may be packets of a flood from now on.
+    void ExpectFlood()
+    {
+        m_hasFlood = true;
+    }
+
   private:
     LinkStatistics& m_statistics;
     uint64_t& m_dataPacketHops;
+    bool m_hasFlood{false};
 };
 
 TcpNetwork::TcpNetwork(std::shared_ptr<const Topology> topology,
@@ -272,9 +282,72 @@ TcpNetwork::SetLinkState(LinkId id, const LinkState& state)
         const auto index = 2 * size_t{id} + end;
         m_devices[index]->SetDataRate(DataRate(static_cast<uint64_t>(bits)));
         GetFault(index, m_devices[2 * size_t{id} + 1 - end]).SetState(state);
+        if (state.floodBitRate > 0 || m_floods.contains(index))
+        {
+            GetFlood(index).SetBitRate(state.up ? state.GetFloodBitRate(link.rate.GetBitRate())
+                                                : 0.0);
+        }
     }
     m_devices[2 * size_t{id}]->GetChannel()->SetAttribute("Delay",
                                                           TimeValue(link.delay + state.extraDelay));
+}
+
+void
+TcpNetwork::Capture(LinkId id, const std::string& folder)
+{
+    const auto links = m_topology->GetLinks();
+    const auto& link = links[id];
+    const auto isParallel = std::ranges::count_if(links, [&](const TopologyLink& other) {
+        return std::minmax(other.a, other.b) == std::minmax(link.a, link.b);
+    }) > 1;
+    const auto name = [&](NodeId from, NodeId to) {
+        const auto nodes = m_topology->GetNodes();
+        return fmt::format("{}/{}-{}{}",
+                           folder,
+                           nodes[from].name,
+                           nodes[to].name,
+                           isParallel ? fmt::format("-{}", id) : "");
+    };
+    PointToPointHelper helper;
+    const auto text = AsciiTraceHelper().CreateFileStream(name(link.a, link.b) + ".tr");
+    const std::array<std::string, 2> names{name(link.a, link.b), name(link.b, link.a)};
+    for (uint32_t end = 0; end < 2; ++end)
+    {
+        const Ptr<NetDevice> device = m_devices[2 * size_t{id} + end];
+        helper.EnablePcap(names[end] + ".pcap", device, false, true);
+        helper.EnableAscii(text, device);
+    }
+}
+
+TcpFlood&
+TcpNetwork::GetFlood(size_t index)
+{
+    auto& flood = m_floods[index];
+    if (!flood)
+    {
+        const auto& device = m_devices[index];
+        m_probes[index]->ExpectFlood();
+        flood =
+            std::make_unique<TcpFlood>(device->GetNode()->GetObject<TrafficControlLayer>(), device);
+    }
+    return *flood;
+}
+
+void
+TcpNetwork::SetMuted(uint32_t endpoint, bool muted)
+{
+    if (!(muted ? m_muted.insert(endpoint).second : m_muted.erase(endpoint) > 0))
+    {
+        return; // it is
+    }
+    for (const auto& port : m_topology->GetPorts(m_topology->GetEndpoints()[endpoint]))
+    {
+        for (uint32_t end = 0; end < 2; ++end)
+        {
+            const auto index = 2 * size_t{port.link} + end;
+            GetFault(index, m_devices[2 * size_t{port.link} + 1 - end]).SetMuted(muted);
+        }
+    }
 }
 
 void

@@ -9,6 +9,7 @@
 #include "ns3/queue-disc.h"
 #include "ns3/queue-size.h"
 #include "ns3/routing-tables.h"
+#include "ns3/tcp-flood.h"
 #include "ns3/tcp-link-fault.h"
 #include "ns3/topology.h"
 #include "ns3/transport.h"
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,15 @@ class TcpNetwork
     /// A fault changes a link: its devices' rate, its channel's delay, and what arrives.
     void SetLinkState(LinkId link, const LinkState& state);
 
+    /**
+     * Writes what the two ends of a link send and receive, by ns-3's own helpers: A-B.pcap for what
+     * A sees, B-A.pcap, and both in ns-3's ASCII format to A-B.tr.
+     */
+    void Capture(LinkId link, const std::string& folder);
+
+    /// A fault takes a host off its links, in both directions, or puts it back.
+    void SetMuted(uint32_t endpoint, bool muted);
+
     /// Packets follow these routes from now on.
     void SetRoutes(const std::shared_ptr<const RoutingTables>& routes);
 
@@ -82,14 +93,17 @@ class TcpNetwork
                  const TcpNetworkOptions& options);
     /// What a fault makes of the direction of a link that ends at this device.
     TcpLinkFault& GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver);
+    TcpFlood& GetFlood(size_t index);
     void AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device);
 
     std::shared_ptr<const Topology> m_topology;
     NodeContainer m_nodes;
     std::vector<std::optional<uint32_t>> m_endpointOf; //!< [node]
     std::vector<std::unique_ptr<PortProbe>> m_probes;
-    std::vector<Ptr<PointToPointNetDevice>> m_devices; //!< [2 * link + direction]: the sender
-    std::map<size_t, Ptr<TcpLinkFault>> m_faults;      //!< by the same, once a fault was there
+    std::vector<Ptr<PointToPointNetDevice>> m_devices;    //!< [2 * link + direction]: the sender
+    std::map<size_t, Ptr<TcpLinkFault>> m_faults;         //!< by the same, once a fault was there
+    std::map<size_t, std::unique_ptr<TcpFlood>> m_floods; //!< by the same, once one was there
+    std::set<uint32_t> m_muted;                           //!< endpoints
     std::vector<LinkStatistics> m_statistics;
     uint64_t m_dataPacketHops{0};
     int64_t m_nextStream{1}; //!< random number streams, the same for every run

@@ -241,13 +241,25 @@ TcpTransport::OnAccept(Ptr<Socket> socket, // NOLINT(performance-unnecessary-val
 }
 
 void
+TcpTransport::Capture(LinkId link, const std::string& folder)
+{
+    m_network->Capture(link, folder);
+}
+
+void
 TcpTransport::SetLinkState(LinkId link, const LinkState& state)
 {
-    if (state.floodBitRate > 0)
-    {
-        throw std::invalid_argument("the tcp transport has no floods");
-    }
     m_network->SetLinkState(link, state);
+}
+
+void
+TcpTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
+{
+    if (state.sends != state.receives)
+    {
+        throw std::invalid_argument("the tcp transport has no host that sends or receives only");
+    }
+    m_network->SetMuted(endpoint, !state.sends);
 }
 
 // The network keeps the tables.

@@ -40,7 +40,11 @@ class TcpTransport : public Transport, private TcpConnectionObserver
     void Send(const Message& message) override;
 
     /// By the devices' own means. There are no faults of endpoints, and no floods.
+    /// Writes what the ends of a link see to pcap and ASCII files. After Install.
+    void Capture(LinkId link, const std::string& folder);
+
     void SetLinkState(LinkId link, const LinkState& state) override;
+    void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
     void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
 
     std::vector<LinkStatistics> GetLinkStatistics() const override;

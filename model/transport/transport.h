@@ -74,6 +74,8 @@ struct LinkStatistics
     uint64_t ecnMarkedPackets{0};
     uint64_t maxQueueBytes{0};
     Time pfcPause; //!< time for which the sending end was paused
+    uint64_t pfcPauses{0};
+    uint64_t blockedBytes{0}; //!< on the wire, that waited for nothing but the end of a pause
 };
 
 /// Totals of a transport.

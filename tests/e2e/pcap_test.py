@@ -122,3 +122,23 @@ def test_the_fluid_transport_has_nothing_to_capture(program, tmp_path):
     result = program("--scenario=fluid.json", "--out=out")
     assert result.returncode == 2
     assert "pcap" in result.stderr and "roce" in result.stderr
+
+
+@needs_tshark
+def test_tcp_links_are_captured_by_the_helpers_of_ns3(program, tmp_path):
+    scenario = {**SCENARIO, "transport": {"kind": "tcp", "queueSize": "100MB"}}
+    del scenario["fabric"]
+    (tmp_path / "tcp.json").write_text(json.dumps(scenario))
+    result = program("--scenario=tcp.json", "--out=out")
+    assert result.returncode == 0, result.stderr
+    folder = tmp_path / "out" / "pcap" / "run-0"
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"leaf0-host0.pcap", "host0-leaf0.pcap", "host0-leaf0.tr"}
+    frames = dissect(folder / "host0-leaf0.pcap", "frame.protocols", "tcp.len")
+    assert all(protocols.startswith("ppp:ip:tcp") for protocols, _ in frames)
+    # Host 0 pushes 300 kB and pulls as much; nothing is lost.
+    assert sum(int(length) for _, length in frames) == 2 * 300_000
+    with open(folder / "host0-leaf0.tr", encoding="utf-8") as file:
+        marks = Counter(line[0] for line in file)
+    # Of both ends: as many packets received as either end sees in the capture.
+    assert marks["r"] == len(frames)

@@ -177,5 +177,68 @@ TEST(RoutingTables, TakeAFewMegabytesForAThousandHosts)
     EXPECT_EQ(routes.GetDistance(0, 1023), 4U);
 }
 
+/// Two hosts on a, two on b; a and b have uplinks to s and t of the given rates.
+Topology
+MakeAsymmetric(const std::vector<const char*>& rates, PathWeights weights)
+{
+    Topology topology;
+    topology.SetPathWeights(weights);
+    const auto a = topology.AddNode("a", NodeKind::Switch, 1);
+    const auto b = topology.AddNode("b", NodeKind::Switch, 1);
+    const auto s = topology.AddNode("s", NodeKind::Switch, 2);
+    const auto t = topology.AddNode("t", NodeKind::Switch, 2);
+    topology.AddLink(a, s, DataRate(rates[0]), Delay, LinkKind::Fabric);
+    topology.AddLink(a, t, DataRate(rates[1]), Delay, LinkKind::Fabric);
+    topology.AddLink(s, b, DataRate(rates[2]), Delay, LinkKind::Fabric);
+    topology.AddLink(t, b, DataRate(rates[3]), Delay, LinkKind::Fabric);
+    for (const auto& [name, leaf] : {std::pair{"a0", a}, {"a1", a}, {"b0", b}, {"b1", b}})
+    {
+        const auto host = topology.AddNode(name, NodeKind::Host, 0);
+        topology.AddLink(host, leaf, DataRate("10Gbps"), Delay, LinkKind::Host);
+    }
+    return topology;
+}
+
+TEST(RoutingTables, WeighNextHopsByTheRatesOfTheirLinks)
+{
+    const std::vector<const char*> rates{"100Gbps", "40Gbps", "100Gbps", "40Gbps"};
+    const auto even = MakeAsymmetric(rates, PathWeights::Even);
+    EXPECT_THAT(RoutingTables(even).GetNextHops(0, 2), ElementsAre(0, 1));
+    // 100 : 40 = 5 : 2. The hosts' own links of 10 Gb/s do not count.
+    const auto weighted = MakeAsymmetric(rates, PathWeights::Capacity);
+    const RoutingTables routes(weighted);
+    EXPECT_THAT(routes.GetNextHops(0, 2), ElementsAre(0, 0, 0, 0, 0, 1, 1));
+    EXPECT_THAT(routes.GetNextHops(0, 0), ElementsAre(2)); // its own host
+    const auto shares = routes.GetEvenSplit(0, 2);
+    ASSERT_EQ(shares.size(), 6U);
+    EXPECT_DOUBLE_EQ(shares[0].share, 5.0 / 7);
+    EXPECT_DOUBLE_EQ(shares[1].share, 2.0 / 7);
+    EXPECT_DOUBLE_EQ(shares[2].share, 5.0 / 7); // s hands on what it got
+}
+
+TEST(RoutingTables, WeighNextHopsByWhatLiesBehindThem)
+{
+    // Equal uplinks, but s has only 25 Gb/s to b and t has 75.
+    const auto topology =
+        MakeAsymmetric({"100Gbps", "100Gbps", "25Gbps", "75Gbps"}, PathWeights::Capacity);
+    EXPECT_THAT(RoutingTables(topology).GetNextHops(0, 3), ElementsAre(0, 1, 1, 1));
+    // Without the link from t to b all goes by s.
+    EXPECT_THAT(RoutingTables(topology, {false, false, false, true, false, false, false, false})
+                    .GetNextHops(0, 3),
+                ElementsAre(0));
+}
+
+TEST(RoutingTables, RoundWeightsToAFewEntries)
+{
+    // 100 : 99.9 would take 1999 entries, and is as good as even; 1000 : 1 gets one of 64.
+    const auto near =
+        MakeAsymmetric({"100Gbps", "99900Mbps", "100Gbps", "99900Mbps"}, PathWeights::Capacity);
+    EXPECT_DOUBLE_EQ(RoutingTables(near).GetEvenSplit(0, 2)[0].share, 0.5);
+    const auto far =
+        MakeAsymmetric({"100Gbps", "100Mbps", "100Gbps", "100Mbps"}, PathWeights::Capacity);
+    EXPECT_DOUBLE_EQ(RoutingTables(far).GetEvenSplit(0, 2)[1].share, 1.0 / 65);
+    EXPECT_LE(RoutingTables(far).GetNextHops(0, 2).size(), RoutingTables::MAX_ENTRIES + 1U);
+}
+
 } // namespace
 } // namespace ns3::gradsync

@@ -397,7 +397,7 @@ TEST(ScenarioReader, SaysWhatIsWrongWithAFault)
     EXPECT_THAT(problem(R"({"kind": "flood", "random": 1})"), HasSubstr("\"rate\" is missing"));
     EXPECT_THAT(problem(R"({"kind": "host-pause", "role": "server"})"),
                 HasSubstr("no job has dedicated servers"));
-    for (const auto* kind : {"host-pause", "host-crash", "flood"})
+    for (const auto* kind : {"host-pause-send", "host-crash"})
     {
         EXPECT_THAT(ErrorWith({{"faults.0", fmt::format(R"({{"kind": "{}", "random": 1}})", kind)},
                                {"transport", "tcp"}},

@@ -490,10 +490,9 @@ TEST(FederatedRounds, CloseWithTheMinimumOfAnswers)
     EXPECT_THAT(GetSeconds(two), testing::ElementsAre(5.0));
     EXPECT_EQ(two.iterations[0].replies, 2U);
     // A limit of transfers under way counts only those that are waited for.
-    const auto limited = Simulate({{"scheme.closing", "minimum"},
-                                   {"job.maxOutstandingSends", "1"},
-                                   {"job.iterations", "4"}},
-                                  ROUNDS);
+    const auto limited = Simulate(
+        {{"scheme.closing", "minimum"}, {"job.maxOutstandingSends", "1"}, {"job.iterations", "4"}},
+        ROUNDS);
     EXPECT_THAT(GetSeconds(limited), testing::ElementsAre(2.0, 2.0, 2.0, 2.0));
 }
 
@@ -624,6 +623,121 @@ TEST(FederatedRounds, RejectMoreRepliesThanClients)
                     Simulate({{"job.compute", R"(["1s", "2s"])"}}, ROUNDS);
                 }),
                 testing::HasSubstr("found 2 times, expected one for each of the 3 workers"));
+}
+
+/// Four hosts on each of two leaves; one spine has 3.5 Gb/s to each leaf, the other 500 Mb/s.
+constexpr const char* UNEQUAL = R"({
+  "topology": {"kind": "graph", "pathWeights": "even",
+    "nodes": [{"name": "a", "kind": "switch", "tier": 1}, {"name": "b", "kind": "switch", "tier": 1},
+              {"name": "s", "kind": "switch", "tier": 2}, {"name": "t", "kind": "switch", "tier": 2},
+              {"name": "a0", "kind": "host"}, {"name": "a1", "kind": "host"},
+              {"name": "a2", "kind": "host"}, {"name": "a3", "kind": "host"},
+              {"name": "b0", "kind": "host"}, {"name": "b1", "kind": "host"},
+              {"name": "b2", "kind": "host"}, {"name": "b3", "kind": "host"}],
+    "links": [{"a": "a", "b": "s", "rate": "3500Mbps"}, {"a": "a", "b": "t", "rate": "500Mbps"},
+              {"a": "b", "b": "s", "rate": "3500Mbps"}, {"a": "b", "b": "t", "rate": "500Mbps"},
+              {"a": "a0", "b": "a", "rate": "1Gbps"}, {"a": "a1", "b": "a", "rate": "1Gbps"},
+              {"a": "a2", "b": "a", "rate": "1Gbps"}, {"a": "a3", "b": "a", "rate": "1Gbps"},
+              {"a": "b0", "b": "b", "rate": "1Gbps"}, {"a": "b1", "b": "b", "rate": "1Gbps"},
+              {"a": "b2", "b": "b", "rate": "1Gbps"}, {"a": "b3", "b": "b", "rate": "1Gbps"}]},
+  "transport": "fluid", "job": {"gradient": "1MB"}, "scheme": {"kind": "ps", "barrier": true}})";
+
+TEST(ScenarioRunner, WeightedPathsUseAllOfAnAsymmetricNetwork)
+{
+    // 16 K/8 = 2 K cross between the leaves in each phase. Evenly, half of it goes over 500 Mb/s:
+    // 2 tau with tau = 8 ms at 1 Gb/s. By capacity, 7 : 1, the hosts' 7/8 tau is what takes
+    // longest.
+    const auto even = Simulate({}, UNEQUAL);
+    EXPECT_NEAR(static_cast<double>(even.summary.meanIctPs), 2 * (2 * 8e9 + 4e6), 1e3);
+    const auto weighted = Simulate({{"topology.pathWeights", "capacity"}}, UNEQUAL);
+    EXPECT_NEAR(static_cast<double>(weighted.summary.meanIctPs), 2 * (0.875 * 8e9 + 4e6), 1e3);
+    // Packet by packet, sprayed: the headers' 1.02 and what queues meet.
+    const auto sprayed =
+        Simulate({{"topology.pathWeights", "capacity"},
+                  {"transport",
+                   R"({"kind": "roce", "mtu": "4096B", "recovery": "selective-repeat",
+                       "reorderTolerance": 64})"},
+                  {"fabric", R"({"loadBalancing": "spray"})"}},
+                 UNEQUAL);
+    EXPECT_LT(static_cast<double>(sprayed.summary.meanIctPs), 1.25 * 2 * 0.875 * 8e9);
+}
+
+/// Of the links, the direction from one node to another.
+const LinkStatistics&
+FindLink(const RunResult& result, const std::string& from, const std::string& to)
+{
+    const auto links = result.topology->GetLinks();
+    const auto nodes = result.topology->GetNodes();
+    for (size_t i = 0; i < result.links.size(); ++i)
+    {
+        const auto& link = links[i / 2];
+        if (nodes[i % 2 == 0 ? link.a : link.b].name == from &&
+            nodes[i % 2 == 0 ? link.b : link.a].name == to)
+        {
+            return result.links[i];
+        }
+    }
+    throw std::invalid_argument("no such link");
+}
+
+TEST(ScenarioRunner, CountsPausesAndWhatTheyBlockForNothing)
+{
+    // x0 and y0, y1 push to hot behind y: y pauses x's port. The job of x1 and cold meets nothing
+    // but that pause.
+    const std::string text = R"({
+      "topology": {"kind": "graph",
+        "nodes": [{"name": "x", "kind": "switch", "tier": 1}, {"name": "y", "kind": "switch", "tier": 1},
+                  {"name": "x0", "kind": "host"}, {"name": "x1", "kind": "host"},
+                  {"name": "y0", "kind": "host"}, {"name": "y1", "kind": "host"},
+                  {"name": "hot", "kind": "host"}, {"name": "cold", "kind": "host"}],
+        "links": [{"a": "x", "b": "y", "rate": "10Gbps"}, {"a": "x0", "b": "x", "rate": "10Gbps"},
+                  {"a": "x1", "b": "x", "rate": "1Gbps"}, {"a": "y0", "b": "y", "rate": "10Gbps"},
+                  {"a": "y1", "b": "y", "rate": "10Gbps"}, {"a": "hot", "b": "y", "rate": "10Gbps"},
+                  {"a": "cold", "b": "y", "rate": "10Gbps"}]},
+      "fabric": {"bufferBytes": "200kB", "countBlocked": true},
+      "scheme": {"kind": "ps", "servers": 1},
+      "jobs": [{"gradient": "2MB", "endpoints": ["x0", "y0", "y1", "hot"]},
+               {"gradient": "200kB", "endpoints": ["x1", "cold"], "scheme": "ring"}]})";
+    const auto both = Simulate({}, text);
+    const auto& port = FindLink(both, "x", "y");
+    EXPECT_GT(port.pfcPauses, 0U);
+    EXPECT_TRUE(port.pfcPause.IsStrictlyPositive());
+    EXPECT_GT(port.blockedBytes, 0U);
+    // Not counted unless asked for, and all else is the same.
+    const auto plain = Simulate({{"fabric.countBlocked", "false"}}, text);
+    EXPECT_EQ(FindLink(plain, "x", "y").blockedBytes, 0U);
+    EXPECT_EQ(FindLink(plain, "x", "y").pfcPauses, port.pfcPauses);
+    EXPECT_EQ(plain.duration, both.duration);
+    // Alone, the first job only waits for itself.
+    const auto alone =
+        Simulate({{"jobs", R"([{"gradient": "2MB", "endpoints": ["x0", "y0", "y1", "hot"]}])"}},
+                 text);
+    EXPECT_GT(FindLink(alone, "x", "y").pfcPauses, 0U);
+    EXPECT_EQ(FindLink(alone, "x", "y").blockedBytes, 0U);
+}
+
+TEST(ScenarioRunner, TracesHowMuchOfItsRateALinkUses)
+{
+    const auto result =
+        Simulate({{"transport", "roce"}, {"results.trace", "true"}, {"results.every", "1ms"}});
+    std::ostringstream stream;
+    WriteTrace(result, stream);
+    const auto trace = Json::parse(stream.str());
+    double sum = 0.0; // percent times milliseconds of one link
+    double last = -1.0;
+    for (const auto& event : trace.at("traceEvents"))
+    {
+        if (event.at("ph") == "C" && event.at("name") == "link host0 -> leaf0")
+        {
+            EXPECT_GT(event.at("ts").get<double>(), last);
+            last = event.at("ts").get<double>();
+            sum += event.at("args").at("utilisation_percent").get<double>();
+        }
+    }
+    // The ring sends 1.5 MB: 12 ms at 1 Gb/s, and the wire has 1024 B of every 1024 B + headers.
+    const auto wire = FindLink(result, "host0", "leaf0").wireBytes;
+    EXPECT_NEAR(sum / 100.0, static_cast<double>(wire) * 8 / 1e9 * 1e3, 0.01);
+    EXPECT_GT(sum / 100.0, 12.0);
 }
 
 } // namespace

@@ -349,5 +349,47 @@ TEST_F(TcpTransportTest, ADegradedLinkHasItsShareOfTheRate)
     EXPECT_LT(last, NanoSeconds(2000 * FRAME * 8 * 4) + MilliSeconds(4));
 }
 
+TEST_F(TcpTransportTest, AFloodTakesItsShareOfTheLink)
+{
+    // Half of the link is left, so that a message of 50 MB takes twice as long: 0.4 s and headers.
+    // Not to be measured to the packet: the flood takes its turns among the segments.
+    const auto run = [this](uint64_t floodBitRate) {
+        InstallStar(2);
+        Send(0, 1, 50'000'000, 1);
+        LinkState state;
+        state.floodBitRate = floodBitRate;
+        m_transport->SetLinkState(0, state);
+        Simulator::Schedule(Seconds(2), [this] { m_transport->SetLinkState(0, LinkState()); });
+        Simulator::Run();
+        return m_handler.at.at(1).GetSeconds();
+    };
+    const auto flooded = run(500'000'000);
+    const auto wire = m_transport->GetLinkStatistics()[0].wireBytes;
+    EXPECT_NEAR(flooded, 2 * 0.4 * FRAME / SEGMENT, 0.02);
+    // Two seconds of it; none of it is data, and nobody misses it.
+    EXPECT_GT(wire, 2 * 500'000'000ULL / 8);
+    EXPECT_EQ(m_transport->GetStatistics().goodputBytes, 50'000'000U);
+}
+
+TEST_F(TcpTransportTest, APausedHostIsCutOffBothWaysUntilItIsBack)
+{
+    Set("MinRto", TimeValue(MilliSeconds(10)));
+    InstallStar(3);
+    Send(0, 1, 10 * SEGMENT, 1);
+    Send(1, 2, 10 * SEGMENT, 2);
+    Send(0, 2, 10 * SEGMENT, 3);
+    const auto set = [this](bool isThere) {
+        m_transport->SetEndpointState(1, {.sends = isThere, .receives = isThere});
+    };
+    Simulator::Schedule(MicroSeconds(30), [set] { set(false); });
+    Simulator::Schedule(MilliSeconds(50), [set] { set(true); });
+    Simulator::Run();
+    EXPECT_GT(m_handler.at[1], MilliSeconds(50));
+    EXPECT_GT(m_handler.at[2], MilliSeconds(50));
+    EXPECT_LT(m_handler.at[3], MilliSeconds(1));
+    EXPECT_THROW(m_transport->SetEndpointState(1, {.sends = false, .receives = true}),
+                 std::invalid_argument);
+}
+
 } // namespace
 } // namespace ns3::gradsync

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/tcp-flood.h"
+
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv4-queue-disc-item.h"
+#include "ns3/simulator.h"
+#include "ns3/traffic-control-layer.h"
+#include "ns3/udp-l4-protocol.h"
+
+#include <cmath>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(TcpFloodTag);
+
+namespace
+{
+constexpr uint32_t PACKET_BYTES = 1500; //!< on the wire: PPP 2, IPv4 20, the rest whatever it is
+constexpr uint32_t HEADER_BYTES = 22;
+} // namespace
+
+TypeId
+TcpFloodTag::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::gradsync::TcpFloodTag")
+                            .SetParent<Tag>()
+                            .SetGroupName("gradsync")
+                            .AddConstructor<TcpFloodTag>();
+    return tid;
+}
+
+TypeId
+TcpFloodTag::GetInstanceTypeId() const
+{
+    return GetTypeId();
+}
+
+uint32_t
+TcpFloodTag::GetSerializedSize() const
+{
+    return 0;
+}
+
+void
+TcpFloodTag::Serialize(TagBuffer /* buffer */) const
+{
+}
+
+void
+TcpFloodTag::Deserialize(TagBuffer /* buffer */)
+{
+}
+
+void
+TcpFloodTag::Print(std::ostream& stream) const
+{
+    stream << "flood";
+}
+
+bool
+TcpFloodTag::IsOn(const Ptr<const Packet>& packet)
+{
+    TcpFloodTag tag;
+    return packet->PeekPacketTag(tag);
+}
+
+TcpFlood::TcpFlood(const Ptr<TrafficControlLayer>& queue, const Ptr<NetDevice>& device)
+    : m_queue(queue),
+      m_device(device)
+{
+}
+
+TcpFlood::~TcpFlood()
+{
+    Cancel();
+}
+
+void
+TcpFlood::Cancel()
+{
+    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
+    if (auto* event = m_event.PeekEventImpl())
+    {
+        event->Cancel();
+    }
+}
+
+void
+TcpFlood::SetBitRate(double bitRate)
+{
+    if (bitRate == m_bitRate)
+    {
+        return;
+    }
+    Cancel();
+    m_bitRate = bitRate;
+    if (bitRate > 0.0)
+    {
+        const auto stepsPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
+        m_interval = TimeStep(std::llround(8.0 * PACKET_BYTES / bitRate * stepsPerSecond));
+        m_event = Simulator::ScheduleNow(&TcpFlood::Send, this);
+    }
+}
+
+void
+TcpFlood::Send()
+{
+    const auto packet = Create<Packet>(PACKET_BYTES - HEADER_BYTES);
+    packet->AddPacketTag(TcpFloodTag());
+    Ipv4Header header;
+    header.SetPayloadSize(static_cast<uint16_t>(packet->GetSize()));
+    header.SetProtocol(UdpL4Protocol::PROT_NUMBER);
+    header.SetTtl(1);
+    m_queue->Send(m_device,
+                  Create<Ipv4QueueDiscItem>(packet,
+                                            m_device->GetBroadcast(),
+                                            Ipv4L3Protocol::PROT_NUMBER,
+                                            header));
+    m_event = Simulator::Schedule(m_interval, &TcpFlood::Send, this);
+}
+
+} // namespace ns3::gradsync

@@ -10,6 +10,7 @@ list(APPEND gradsync_sources
   model/plan/chunk-race-finder.cc
   model/plan/collective.cc
   model/plan/dataflow-builder.cc
+  model/plan/goal-annotation.cc
   model/plan/goal-writer.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
@@ -24,6 +25,7 @@ list(APPEND gradsync_headers
   model/plan/chunk-race-finder.h
   model/plan/collective.h
   model/plan/dataflow-builder.h
+  model/plan/goal-annotation.h
   model/plan/goal-writer.h
   model/plan/plan-builder.h
   model/plan/plan-gate.h
@@ -248,6 +250,31 @@ list(APPEND gradsync_headers
   model/transport/timely-control.h
   model/transport/topology-routing.h
   model/transport/transport.h
+)
+
+# model/import
+list(APPEND gradsync_sources
+  model/import/goal-graph.cc
+  model/import/goal-planner.cc
+  model/import/goal-restorer.cc
+  model/import/goal-schedule.cc
+  model/import/goal-tokens.cc
+  model/import/import-scheme.cc
+  model/import/msccl-algorithm.cc
+  model/import/msccl-planner.cc
+  model/import/xml-document.cc
+)
+list(APPEND gradsync_headers
+  model/import/goal-graph.h
+  model/import/goal-planner.h
+  model/import/goal-restorer.h
+  model/import/goal-schedule.h
+  model/import/goal-tokens.h
+  model/import/import-error.h
+  model/import/import-scheme.h
+  model/import/msccl-algorithm.h
+  model/import/msccl-planner.h
+  model/import/xml-document.h
 )
 
 # model/planner
@@ -544,6 +571,11 @@ list(APPEND gradsync_unit_tests
   tests/unit/scheme-ring-test.cc
   tests/unit/scheme-server-test.cc
   tests/unit/scheme-tree-test.cc
+)
+
+# model/import
+list(APPEND gradsync_unit_tests
+  tests/unit/plan-import-test.cc
 )
 
 # model/planner

@@ -16,6 +16,7 @@ find_package(ns3 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(LibXml2 REQUIRED)
 
 # Debian's ns-3 names folders that its packages do not bring along (/usr/include/python3.11), at which
 # CMake stops. Nothing here includes from them.
@@ -74,8 +75,9 @@ target_compile_definitions(gradsync-options INTERFACE
 gradsync_set_version_definitions("${ns3_VERSION}")
 add_library(gradsync STATIC ${gradsync_sources})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
+target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS})
 target_link_libraries(gradsync PUBLIC ${gradsync_ns3} fmt::fmt nlohmann_json::nlohmann_json
-  PRIVATE gradsync-options)
+  PRIVATE gradsync-options ${LIBXML2_LIBRARIES})
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 
 if(gradsync_program_sources)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/congestion-controls.h"
+#include "ns3/import-scheme.h"
 #include "ns3/program-commands.h"
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
@@ -26,6 +27,22 @@ ListAttributesOf(const TypeId& type, std::ostream& out)
                            entry.key,
                            ShowDefault(entry),
                            entry.information.help);
+    }
+}
+
+void
+ListScheme(const Scheme& scheme, std::ostream& out)
+{
+    out << fmt::format("  {:<20}{} [{}]\n", scheme.name, scheme.summary, scheme.source);
+    for (const auto& parameter : scheme.parameters)
+    {
+        out << fmt::format("      {} = {}  {}{}\n",
+                           parameter.name,
+                           ShowParameter(parameter.defaultValue),
+                           parameter.help,
+                           parameter.allowed.empty()
+                               ? ""
+                               : fmt::format(" ({})", fmt::join(parameter.allowed, ", ")));
     }
 }
 
@@ -77,19 +94,10 @@ ListCommand(std::ostream& out)
            "  auto                the one of those below, with its parameters, that is estimated "
            "to "
            "take the least time [doc/auto.rst]\n";
+    ListScheme(MakeImportScheme(), out);
     for (const auto& scheme : GetSchemes())
     {
-        out << fmt::format("  {:<20}{} [{}]\n", scheme.name, scheme.summary, scheme.source);
-        for (const auto& parameter : scheme.parameters)
-        {
-            out << fmt::format("      {} = {}  {}{}\n",
-                               parameter.name,
-                               ShowParameter(parameter.defaultValue),
-                               parameter.help,
-                               parameter.allowed.empty()
-                                   ? ""
-                                   : fmt::format(" ({})", fmt::join(parameter.allowed, ", ")));
-        }
+        ListScheme(scheme, out);
     }
     out << "\nTopologies (topology.kind)\n";
     for (const auto& kind : GetTopologyKinds())

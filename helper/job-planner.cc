@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -60,6 +61,17 @@ Compress(Plan plan, const JobSpec& job)
     {
         throw SchemeError("a switch adds up integers, not compressed gradients: the codec must be "
                           "fp32");
+    }
+    if (IsImport(job.scheme) && !plan.GetCollective().IsAllReduce())
+    {
+        throw SchemeError(fmt::format("a codec is for gradients, but the file has {}",
+                                      plan.GetCollective().GetTitle()));
+    }
+    const auto operations = plan.GetOperations();
+    if (plan.IsCompressed() ||
+        std::any_of(operations.begin(), operations.end(), std::mem_fn(&Operation::IsCompute)))
+    {
+        throw SchemeError("the plan in the file is compressed already, but the job has a codec");
     }
     return CompressPlan(plan, *job.codec, {GetCosts(job, "encode"), GetCosts(job, "decode")});
 }
@@ -248,14 +260,19 @@ void
 VerifyJob(const JobSpec& job, const PlannedJob& planned)
 {
     const auto verification = PlanVerifier().Verify(*planned.plan);
-    if (!verification.ok)
+    if (verification.ok)
     {
-        throw std::logic_error(fmt::format("{}: the plan of the scheme {} is no {}: {}",
-                                           job.name,
-                                           GetSchemeText(job, planned),
-                                           planned.plan->GetCollective().GetName(),
-                                           verification.violations.front()));
+        return;
     }
+    const auto problem = fmt::format("the plan of the scheme {} is no {}: {}",
+                                     GetSchemeText(job, planned),
+                                     planned.plan->GetCollective().GetName(),
+                                     verification.violations.front());
+    if (IsImport(job.scheme))
+    {
+        throw ScenarioError(job.name, problem); // not our mistake
+    }
+    throw std::logic_error(fmt::format("{}: {}", job.name, problem));
 }
 
 } // namespace ns3::gradsync

@@ -12,6 +12,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/scenario-vocabulary.h"
+#include "ns3/scheme-reader.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-reader.h"
 #include "ns3/traffic-reader.h"
@@ -39,6 +40,13 @@ CheckPlot(const JsonValue& plot)
         if (const auto hint = plot.Find(key))
         {
             hint->AsString("a column or a text");
+        }
+    }
+    if (const auto panels = plot.Find("panels"))
+    {
+        for (const auto& panel : panels->GetItems())
+        {
+            panel.AsString("a column");
         }
     }
     for (const auto* key : {"logX", "logY"})
@@ -277,6 +285,7 @@ MakePoint(const Scenario& scenario, uint32_t index)
     InlineTopology(point.document, scenario.file);
     InlineProfiles(point.document, scenario.file);
     InlineFaultTraces(point.document, scenario.file);
+    StampImports(point.document, scenario.file);
     return point;
 }
 

@@ -400,7 +400,7 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
     for (const auto& job : run.jobs)
     {
         const auto planned = PlanJob(job, *run.topology);
-        if (verifyAll || planned.plan->GetOperations().size() <= SMALL_PLAN)
+        if (verifyAll || IsImport(job.scheme) || planned.plan->GetOperations().size() <= SMALL_PLAN)
         {
             VerifyJob(job, planned);
         }

@@ -42,6 +42,7 @@ const std::vector<std::string> JOB{"name",
                                    "start",
                                    "workers",
                                    "endpoints",
+                                   "serverEndpoints",
                                    "reduceRate",
                                    "maxOutstandingSends",
                                    "timeout",
@@ -49,7 +50,8 @@ const std::vector<std::string> JOB{"name",
                                    "scheme",
                                    "codec",
                                    "profile"};
-const std::vector<std::string> PLOT{"x", "y", "series", "title", "labels", "logX", "logY"};
+const std::vector<std::string>
+    PLOT{"x", "y", "series", "title", "labels", "panels", "logX", "logY"};
 const std::vector<std::string> RESULTS{"messages", "links", "trace", "every", "pcap"};
 } // namespace scenario_keys
 

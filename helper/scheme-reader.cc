@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scheme-reader.h"
 
+#include "ns3/document-path.h"
+#include "ns3/hash.h"
+#include "ns3/import-error.h"
+#include "ns3/import-scheme.h"
+#include "ns3/scenario-error.h"
+
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -31,6 +38,13 @@ ToFinite(double bound)
     return std::isfinite(bound) ? bound : std::copysign(std::numeric_limits<double>::max(), bound);
 }
 
+/// The path that a value names, from the folder of the scenario.
+std::string
+FindFile(const JsonValue& value)
+{
+    return (std::filesystem::path(value.GetFile()).parent_path() / value.AsName()).string();
+}
+
 ParameterValue
 ReadParameter(const JsonValue& value, const ParameterSpec& spec)
 {
@@ -55,6 +69,10 @@ ReadParameter(const JsonValue& value, const ParameterSpec& spec)
             }
             else if constexpr (std::is_same_v<Type, std::string>)
             {
+                if (spec.isFile)
+                {
+                    return FindFile(value);
+                }
                 return spec.allowed.empty() ? value.AsString(spec.help)
                                             : value.AsChoice(spec.allowed);
             }
@@ -85,13 +103,79 @@ GetAutoScheme()
     return scheme;
 }
 
-const Scheme*
-FindSchemeOrAuto(std::string_view name)
+const Scheme&
+GetImportScheme()
 {
-    return name == GetAutoScheme().name ? &GetAutoScheme() : FindScheme(name);
+    static const Scheme scheme = MakeImportScheme();
+    return scheme;
+}
+
+/// A scheme of the registry, or one of those that only scenarios know.
+const Scheme*
+FindAnyScheme(std::string_view name)
+{
+    for (const auto* scheme : {&GetAutoScheme(), &GetImportScheme()})
+    {
+        if (scheme->name == name)
+        {
+            return scheme;
+        }
+    }
+    return FindScheme(name);
+}
+
+void
+StampImport(Json& scheme, const std::string& scenarioFile, const std::string& path)
+{
+    if (!scheme.is_object() || !scheme.contains("file") || !scheme.contains("kind") ||
+        scheme["kind"] != GetImportScheme().name)
+    {
+        return;
+    }
+    const auto file = FindFile(JsonValue(scheme["file"], scenarioFile, path + ".file"));
+    try
+    {
+        const auto text = ReadImportFile(file);
+        const auto digest = fmt::format("{:016x}", Hash64(text));
+        if (scheme.contains("digest") && scheme["digest"] != digest)
+        {
+            JsonValue(scheme["digest"], scenarioFile, path + ".digest")
+                .Fail(fmt::format("\"{}\", which {} hashes to", digest, file));
+        }
+        scheme["digest"] = digest;
+        if (!scheme.contains("servers"))
+        {
+            scheme["servers"] = CountImportServers(file, text);
+        }
+    }
+    catch (const ImportError& error)
+    {
+        throw ScenarioError(fmt::format("{}: {}.file", scenarioFile, path), error.what());
+    }
 }
 
 } // namespace
+
+void
+StampImports(Json& document, const std::string& scenarioFile)
+{
+    for (const auto* path : {"scheme", "job.scheme"})
+    {
+        if (Json* scheme = FindAtPath(document, SplitPath(path)))
+        {
+            StampImport(*scheme, scenarioFile, path);
+        }
+    }
+    Json* jobs = FindAtPath(document, {"jobs"});
+    for (size_t i = 0; jobs != nullptr && jobs->is_array() && i < jobs->size(); ++i)
+    {
+        const auto path = fmt::format("jobs.{}.scheme", i);
+        if (Json* scheme = FindAtPath(document, SplitPath(path)))
+        {
+            StampImport(*scheme, scenarioFile, path);
+        }
+    }
+}
 
 bool
 IsAuto(const SchemeChoice& choice)
@@ -99,10 +183,16 @@ IsAuto(const SchemeChoice& choice)
     return choice.scheme == &GetAutoScheme();
 }
 
+bool
+IsImport(const SchemeChoice& choice)
+{
+    return choice.scheme == &GetImportScheme();
+}
+
 std::vector<std::string>
 GetSchemeNames()
 {
-    std::vector<std::string> names{GetAutoScheme().name};
+    std::vector<std::string> names{GetAutoScheme().name, GetImportScheme().name};
     for (const auto& scheme : GetSchemes())
     {
         names.push_back(scheme.name);
@@ -114,7 +204,7 @@ std::vector<std::string>
 GetSchemeKeys(std::string_view name)
 {
     std::vector<std::string> keys;
-    if (const Scheme* scheme = FindSchemeOrAuto(name))
+    if (const Scheme* scheme = FindAnyScheme(name))
     {
         keys.emplace_back("kind");
         for (const auto& spec : scheme->parameters)
@@ -129,7 +219,7 @@ SchemeChoice
 ReadScheme(const JsonValue& value)
 {
     const std::string kind = value.Require("kind", "ring").AsChoice(GetSchemeNames());
-    SchemeChoice choice{FindSchemeOrAuto(kind), {}};
+    SchemeChoice choice{FindAnyScheme(kind), {}};
     choice.parameters = MakeDefaultParameters(*choice.scheme);
     value.CheckKeys(GetSchemeKeys(kind));
     for (const auto& spec : choice.scheme->parameters)

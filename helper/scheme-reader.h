@@ -22,8 +22,18 @@ struct SchemeChoice
 /// True for the scheme `auto`, which stands for the best of the others (AutoPlanner).
 bool IsAuto(const SchemeChoice& choice);
 
-/// Names of all schemes, `auto` too.
+/// True for the scheme `import`, whose plan is that of a file.
+bool IsImport(const SchemeChoice& choice);
+
+/// Names of all schemes, `auto` and `import` too.
 std::vector<std::string> GetSchemeNames();
+
+/**
+ * Writes beside the file of every scheme `import` what its content hashes to, so that a run is
+ * another one when the file is, and how many dedicated servers it has, where the scenario does not.
+ * \throws ScenarioError for a file that cannot be read, or another digest
+ */
+void StampImports(Json& document, const std::string& scenarioFile);
 
 /// Keys that the scheme of that name knows in a scenario (`kind` and its parameters); empty if
 /// there is none.

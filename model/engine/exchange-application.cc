@@ -145,7 +145,7 @@ void
 ExchangeApplication::AbandonPlan()
 {
     DropDeferred();
-    m_busyUntil = Simulator::Now();
+    m_busyUntil.clear();
 }
 
 void
@@ -312,11 +312,12 @@ ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
 }
 
 void
-ExchangeApplication::StartCompute(uint64_t tag, const Time& duration)
+ExchangeApplication::StartCompute(uint64_t tag, const Time& duration, uint32_t processor)
 {
     const auto now = Simulator::Now();
-    m_busyUntil = std::max(m_busyUntil, now) + duration;
-    Simulator::Schedule(m_busyUntil - now,
+    auto& busyUntil = m_busyUntil[processor];
+    busyUntil = std::max(busyUntil, now) + duration;
+    Simulator::Schedule(busyUntil - now,
                         &ExchangeApplication::FinishCompute,
                         Ptr<ExchangeApplication>(this),
                         tag,
@@ -337,9 +338,10 @@ ExchangeApplication::StartTraining(uint64_t tag)
     }
     m_isTraining = true;
     const auto now = Simulator::Now();
-    const auto since = std::max(m_busyUntil, now);
-    m_busyUntil = since + m_job->StretchCompute(m_endpoint, m_computeTime);
-    Simulator::Schedule(m_busyUntil - now,
+    auto& busyUntil = m_busyUntil[0];
+    const auto since = std::max(busyUntil, now);
+    busyUntil = since + m_job->StretchCompute(m_endpoint, m_computeTime);
+    Simulator::Schedule(busyUntil - now,
                         &ExchangeApplication::FinishTraining,
                         Ptr<ExchangeApplication>(this),
                         tag,

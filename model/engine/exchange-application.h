@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <queue>
 #include <string>
@@ -109,8 +110,9 @@ class ExchangeApplication : public Application, public MessageHandler
      */
     bool StartReduce(uint64_t tag, uint64_t bytes);
 
-    /// Computes for that long, after what is in hand, and tells the job when the operation is done.
-    void StartCompute(uint64_t tag, const Time& duration);
+    /// Computes for that long, after what that processor of the rank has in hand, and tells the job
+    /// when the operation is done. The first processor trains and adds what is reduced, too.
+    void StartCompute(uint64_t tag, const Time& duration, uint32_t processor = 0);
 
     /**
      * Computes the gradient, after what is in hand, and tells the job. One that is told to while it
@@ -157,13 +159,13 @@ class ExchangeApplication : public Application, public MessageHandler
     std::vector<OperationId> m_deferred;
     /// Transfers that wait for one under way to be delivered, the lowest id on top.
     std::priority_queue<OperationId, std::vector<OperationId>, std::greater<>> m_held;
-    uint32_t m_outstanding{0};    //!< transfers under way
-    uint32_t m_maxOutstanding{0}; //!< attribute MaxOutstandingSends
+    uint32_t m_outstanding{0};            //!< transfers under way
+    uint32_t m_maxOutstanding{0};         //!< attribute MaxOutstandingSends
+    std::map<uint32_t, Time> m_busyUntil; //!< [processor] end of the computing in hand
     EventId m_exchangeEvent;
     std::optional<uint64_t> m_nextTraining; //!< to begin when the one in hand is done
     bool m_isTraining{false};
     Time m_computedSince;
-    Time m_busyUntil;              //!< end of the computing in hand
     Time m_computeTime;            //!< attribute ComputeTime
     double m_reduceSecondsPerByte; //!< attribute ReduceSecondsPerByte
     TracedCallback<uint32_t, OperationId, uint64_t> m_sendTrace;

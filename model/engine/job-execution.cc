@@ -105,10 +105,13 @@ JobExecution::SumComputeTimes()
     const auto operations = m_plan->GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
-        if (operations[id].IsCodec())
+        if (operations[id].kind == OperationKind::Encode)
         {
-            auto& sums = operations[id].kind == OperationKind::Encode ? encode : decode;
-            sums[operations[id].src] += m_plan->GetComputePicoseconds(id);
+            encode[operations[id].src] += m_plan->GetComputePicoseconds(id);
+        }
+        else if (operations[id].kind == OperationKind::Decode)
+        {
+            decode[operations[id].src] += m_plan->GetComputePicoseconds(id);
         }
     }
     m_compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));
@@ -228,9 +231,11 @@ JobExecution::MakeReady(OperationId id)
         application.Defer(id);
         return;
     }
-    if (operation.IsCodec())
+    if (operation.IsCompute())
     {
-        application.StartCompute(MakeTag(id), PicoSeconds(m_plan->GetComputePicoseconds(id)));
+        application.StartCompute(MakeTag(id),
+                                 PicoSeconds(m_plan->GetComputePicoseconds(id)),
+                                 operation.firstChunk);
         return;
     }
     if (operation.kind == OperationKind::Train)

@@ -319,7 +319,8 @@ JobExecution::StartLate(uint64_t tag)
     {
         application.StartCompute(
             tag,
-            PicoSeconds(operation.IsCodec() ? batch->plan->GetComputePicoseconds(id) : 0));
+            PicoSeconds(operation.IsCompute() ? batch->plan->GetComputePicoseconds(id) : 0),
+            operation.IsCompute() ? operation.firstChunk : 0);
     }
 }
 

@@ -106,6 +106,15 @@ ChunkLayout::CommonRefinement(const std::vector<ChunkLayout>& layouts)
     return refined;
 }
 
+ChunkLayout
+ChunkLayout::FromSizes(const std::vector<uint64_t>& sizes)
+{
+    ChunkLayout layout;
+    layout.m_offsets.assign(sizes.size() + 1, 0);
+    std::partial_sum(sizes.begin(), sizes.end(), layout.m_offsets.begin() + 1);
+    return layout;
+}
+
 uint32_t
 ChunkLayout::GetChunkCount() const
 {

@@ -46,6 +46,9 @@ class ChunkLayout
      */
     static ChunkLayout CommonRefinement(const std::vector<ChunkLayout>& layouts);
 
+    /// Chunks of the given sizes, which may be 0, one after the other.
+    static ChunkLayout FromSizes(const std::vector<uint64_t>& sizes);
+
     uint32_t GetChunkCount() const;
     uint64_t GetTotalBytes() const;
     /// Bytes in `count` chunks that start at chunk `first`.

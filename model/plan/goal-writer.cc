@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/goal-writer.h"
 
+#include "ns3/goal-annotation.h"
+
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -36,9 +38,10 @@ void
 GoalWriter::AddOperation(OperationId id)
 {
     const auto& operation = m_plan.GetOperations()[id];
+    m_steps[operation.src] += goal_annotation::WriteOperation(m_plan, id);
     if (!operation.IsTransfer())
     {
-        m_steps[operation.src] += fmt::format("j{}: calc 0\n", id);
+        m_steps[operation.src] += WriteCalc(id);
         return;
     }
     // The tag says which transfer it is: two of one pair may have the same size.
@@ -47,6 +50,21 @@ GoalWriter::AddOperation(OperationId id)
         fmt::format("s{}: send {}b to {} tag {}\n", id, bytes, operation.dst, id);
     m_steps[operation.dst] +=
         fmt::format("r{}: recv {}b from {} tag {}\n", id, bytes, operation.src, id);
+}
+
+std::string
+GoalWriter::WriteCalc(OperationId id) const
+{
+    const auto& operation = m_plan.GetOperations()[id];
+    if (!operation.IsCompute())
+    {
+        return fmt::format("j{}: calc 0\n", id);
+    }
+    // To the nearest nanosecond, the unit of GOAL.
+    const auto nanoseconds = (m_plan.GetComputePicoseconds(id) + 500) / 1000;
+    const auto processor =
+        operation.firstChunk > 0 ? fmt::format(" cpu {}", operation.firstChunk) : std::string();
+    return fmt::format("j{}: calc {}{}\n", id, nanoseconds, processor);
 }
 
 bool
@@ -86,6 +104,7 @@ GoalWriter::AddDependency(OperationId earlier, OperationId later)
     // Tags of signals follow those of the transfers.
     const auto signal = m_signalCount++;
     const auto tag = m_plan.GetOperations().size() + signal;
+    m_steps[from] += goal_annotation::WriteSignal();
     m_steps[from] += fmt::format("ss{}: send 1b to {} tag {}\n", signal, to, tag);
     m_steps[to] += fmt::format("sr{}: recv 1b from {} tag {}\n", signal, from, tag);
     m_dependencies[from] += fmt::format("ss{} requires {}\n", signal, GetEnd(earlier, from));
@@ -96,6 +115,7 @@ void
 GoalWriter::Write(std::ostream& stream) const
 {
     stream << fmt::format("num_ranks {}\n", m_plan.GetRankCount());
+    stream << goal_annotation::WritePlan(m_plan);
     for (size_t rank = 0; rank < m_steps.size(); ++rank)
     {
         stream << fmt::format("\nrank {} {{\n{}{}}}\n", rank, m_steps[rank], m_dependencies[rank]);

@@ -16,7 +16,9 @@ namespace ns3::gradsync
 
 /**
  * Writes a plan as a GOAL schedule, the text form that LogGOPSim and ATLAHS read: every transfer is
- * a send at one rank and a recv at another, every join and every move within a rank a calc of 0.
+ * a send at one rank and a recv at another, every join and every move within a rank a calc of 0,
+ * and what computes a calc of so many nanoseconds. Comments say what GOAL does not
+ * (goal_annotation), so that GoalPlanner can read the same plan again.
  *
  * A GOAL dependency stays inside a rank. What starts at the receiver of a transfer requires its
  * recv; what starts at the sender only requires the send, which is done when the sender is, not the
@@ -43,6 +45,7 @@ class GoalWriter
     /// Label of the step that starts `id`.
     std::string GetStart(OperationId id) const;
     void AddOperation(OperationId id);
+    std::string WriteCalc(OperationId id) const;
     void AddDependency(OperationId earlier, OperationId later);
     bool Involves(OperationId id, uint32_t rank) const;
 

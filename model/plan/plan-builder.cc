@@ -120,7 +120,7 @@ PlanBuilder::AddLike(const Operation& operation)
 }
 
 OperationId
-PlanBuilder::AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds)
+PlanBuilder::AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds, uint32_t processor)
 {
     const auto [entry, isNew] =
         m_durations.try_emplace(picoseconds, static_cast<uint32_t>(m_durations.size()));
@@ -128,7 +128,7 @@ PlanBuilder::AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds)
     {
         m_plan.m_durations.push_back(picoseconds);
     }
-    return Add({kind, {}, rank, rank, 0, 0, entry->second});
+    return Add({kind, {}, rank, rank, processor, 0, entry->second});
 }
 
 OperationId

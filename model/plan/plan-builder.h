@@ -58,8 +58,12 @@ class PlanBuilder
     /// Adds an operation of another plan that moves data or joins.
     OperationId AddLike(const Operation& operation);
 
-    /// \param kind Encode or Decode; \param picoseconds how long it takes
-    OperationId AddCompute(OperationKind kind, uint32_t rank, uint64_t picoseconds);
+    /// \param kind Encode, Decode or Compute; \param picoseconds how long it takes; \param
+    /// processor of the rank, which does one thing at a time
+    OperationId AddCompute(OperationKind kind,
+                           uint32_t rank,
+                           uint64_t picoseconds,
+                           uint32_t processor = 0);
 
     /// A message that moves no chunk.
     OperationId AddSignal(uint32_t src, uint32_t dst, uint32_t bytes, uint32_t stream = 0);

@@ -68,11 +68,12 @@ class PartBuilder
         auto operation = m_plan.GetOperations()[id];
         operation.src = m_rankOf[operation.src];
         operation.dst = m_rankOf[operation.dst];
-        if (operation.IsCodec())
+        if (operation.IsCompute())
         {
             return builder.AddCompute(operation.kind,
                                       operation.src,
-                                      m_plan.GetComputePicoseconds(id));
+                                      m_plan.GetComputePicoseconds(id),
+                                      operation.firstChunk);
         }
         if (operation.kind == OperationKind::Gate)
         {

@@ -23,6 +23,8 @@ ToString(OperationKind kind)
         return "encode";
     case OperationKind::Decode:
         return "decode";
+    case OperationKind::Compute:
+        return "compute";
     case OperationKind::Signal:
         return "signal";
     case OperationKind::Train:

@@ -23,12 +23,13 @@ enum class OperationKind : uint8_t
     TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
     Aggregate,      //!< the network adds up what the ranks of a group send and gives each the sum
-    Join,   //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
-    Encode, //!< moves nothing: the rank compresses chunks, which takes its accelerator time
-    Decode, //!< as Encode: it decompresses, and adds where data are reduced
-    Signal, //!< a message of a few bytes src -> dst that moves no chunk (a command)
-    Train,  //!< the rank computes its gradient; ranks of plans without it do so before the exchange
-    Gate    //!< done when enough of the operations before it are, see PlanGate
+    Join,    //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
+    Encode,  //!< moves nothing: the rank compresses chunks, which takes its accelerator time
+    Decode,  //!< as Encode: it decompresses, and adds where data are reduced
+    Compute, //!< as Encode: whatever else it computes
+    Signal,  //!< a message of a few bytes src -> dst that moves no chunk (a command)
+    Train, //!< the rank computes its gradient; ranks of plans without it do so before the exchange
+    Gate   //!< done when enough of the operations before it are, see PlanGate
 };
 
 /// As messages and files have it: "reduce".
@@ -59,16 +60,17 @@ struct Operation
 {
     OperationKind kind;
     BufferPair buffers;
-    uint32_t src;        //!< sending rank; of what moves nothing, the rank it is accounted to
-    uint32_t dst;        //!< receiving rank; of what moves nothing, equal to src
-    uint32_t firstChunk; //!< chunk range [firstChunk, firstChunk + chunkCount) of what moves; of
-                         //!< Signal, the bytes of its message
+    uint32_t src; //!< sending rank; of what moves nothing, the rank it is accounted to
+    uint32_t dst; //!< receiving rank; of what moves nothing, equal to src
+    /// Chunk range [firstChunk, firstChunk + chunkCount) of what moves; of Signal, the bytes of its
+    /// message; of Encode, Decode and Compute, the processor of the rank that is busy with it.
+    uint32_t firstChunk;
     uint32_t chunkCount;
     /**
      * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one
      * connection and arrive in the order in which they were started; different streams share the
-     * links fairly. Of Encode and Decode, the number of their duration in the plan; of Aggregate,
-     * the number of its group.
+     * links fairly. Of Encode, Decode and Compute, the number of their duration in the plan; of
+     * Aggregate, the number of its group.
      */
     uint32_t stream;
 
@@ -78,10 +80,11 @@ struct Operation
         return kind < OperationKind::Join;
     }
 
-    /// Whether it compresses or decompresses.
-    bool IsCodec() const
+    /// Whether it takes a time of the plan at a processor of its rank.
+    bool IsCompute() const
     {
-        return kind == OperationKind::Encode || kind == OperationKind::Decode;
+        return kind == OperationKind::Encode || kind == OperationKind::Decode ||
+               kind == OperationKind::Compute;
     }
 
     bool IsAggregate() const
@@ -200,7 +203,7 @@ class Plan
         return m_gate;
     }
 
-    /// How long an Encode or Decode takes.
+    /// How long an Encode, Decode or Compute takes.
     uint64_t GetComputePicoseconds(OperationId id) const
     {
         return m_durations[m_operations[id].stream];
@@ -222,7 +225,7 @@ class Plan
     std::vector<OperationId> m_successors;
     std::vector<uint32_t> m_predecessorCounts;
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
-    std::vector<uint64_t> m_durations;    //!< of Encode and Decode, in picoseconds
+    std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
     std::optional<PlanGate> m_gate;
     std::vector<std::vector<uint32_t>> m_aggregationGroups;
 };

@@ -397,7 +397,7 @@ FluidExecution::FinishArrivals()
 bool
 FluidExecution::TakesTime(const Operation& operation) const
 {
-    return operation.IsCodec() ||
+    return operation.IsCompute() ||
            (operation.kind == OperationKind::TransferReduce && m_placed.reduceSecondsPerByte > 0.0);
 }
 
@@ -405,7 +405,7 @@ void
 FluidExecution::StartWork(OperationId id)
 {
     const auto& operation = m_placed.plan.GetOperations()[id];
-    auto& busy = operation.IsCodec() ? m_computingUntil : m_addingUntil;
+    auto& busy = operation.IsCompute() ? m_computingUntil : m_addingUntil;
     auto& until = busy[operation.dst];
     until = std::max(until, m_now) + m_placed.GetWorkSeconds(id);
     m_arrivals.emplace(until, id);

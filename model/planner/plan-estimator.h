@@ -27,7 +27,7 @@ struct PlacedPlan
     double GetWorkSeconds(OperationId id) const
     {
         const auto& operation = plan.GetOperations()[id];
-        return operation.IsCodec() ? static_cast<double>(plan.GetComputePicoseconds(id)) * 1e-12
+        return operation.IsCompute() ? static_cast<double>(plan.GetComputePicoseconds(id)) * 1e-12
                : operation.kind == OperationKind::TransferReduce
                    ? reduceSecondsPerByte * static_cast<double>(plan.GetBytes(id))
                    : 0.0;

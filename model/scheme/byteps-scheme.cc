@@ -17,6 +17,8 @@ namespace
 {
 
 constexpr double MAX_PARTITION_BYTES = 0x1p44;
+/// BytePS's own (reference: BYTEPS_PARTITION_BYTES).
+constexpr int64_t STANDARD_PARTITION_BYTES = 4'096'000;
 
 uint32_t
 CountCpuMachines(const ParameterSet& parameters)
@@ -49,12 +51,12 @@ class Partitions
   public:
     explicit Partitions(const SchemeRequest& request)
     {
+        const auto wanted = request.parameters.Get<int64_t>("partitionBytes");
         const auto partitionBytes =
-            static_cast<double>(request.parameters.Get<int64_t>("partitionBytes"));
+            static_cast<double>(wanted > 0 ? wanted : STANDARD_PARTITION_BYTES);
         for (const auto layer : GetLayers(request))
         {
-            const double count =
-                partitionBytes > 0 ? std::max(1.0, std::ceil(layer / partitionBytes)) : 1.0;
+            const double count = std::max(1.0, std::ceil(layer / partitionBytes));
             if (static_cast<double>(m_sizes.size()) + count > MAX_PARTITIONS)
             {
                 throw SchemeError(fmt::format("partitions of {} bytes are more than {}",
@@ -158,8 +160,8 @@ MakeBytePsScheme()
               65536},
              {"partitionBytes",
               int64_t{0},
-              "largest partition, which is exchanged on its own; BytePS has 4096000. 0: as "
-              "pipelineChunks or layers say",
+              "largest partition, which is exchanged on its own. 0: with layers BytePS's own "
+              "4096000, else as pipelineChunks says",
               {},
               0,
               MAX_PARTITION_BYTES},

@@ -33,6 +33,7 @@ struct ParameterSpec
     double maximum{std::numeric_limits<double>::infinity()};
     /// Other values that the scheme `auto` tries; of strings it tries all that are allowed.
     std::vector<ParameterValue> alternatives{};
+    bool isFile{false}; //!< of strings: a path, which in a scenario is relative to its file
 };
 
 /// Parameters by name, complete: defaults are filled in before a scheme sees them.

@@ -365,6 +365,7 @@ TEST_F(FluidScheme, BytePsGivesTheFirstLayerToTheNextPassEarly)
                                                          4,
                                                          GRADIENT,
                                                          {{"layers", std::vector<double>(4, layer)},
+                                                          {"partitionBytes", int64_t{GRADIENT}},
                                                           {"order", order},
                                                           {"credit", credit}})));
         engine->AddJob(oracles::MakeOracleJob("byteps", plan));

@@ -2,7 +2,9 @@
 #include "unit/scheme-test-support.h"
 
 #include "ns3/goal-writer.h"
+#include "ns3/import-scheme.h"
 #include "ns3/plan-builder.h"
+#include "ns3/plan-compressor.h"
 
 #include <deque>
 #include <map>
@@ -21,6 +23,30 @@ WriteGoal(const Plan& plan)
     std::ostringstream stream;
     GoalWriter(plan).Write(stream);
     return stream.str();
+}
+
+/// The schedule without its comments: what others' schedules say.
+std::string
+DropComments(const std::string& text)
+{
+    std::string plain;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+    {
+        plain += line.starts_with("//") ? "" : line + '\n';
+    }
+    return plain;
+}
+
+/// Nine workers in three racks.
+Plan
+BuildNine(const Scheme& scheme, const Parameters& parameters = {})
+{
+    return scheme.build(MakeRequest(scheme.name,
+                                    9,
+                                    9 * SHARD_BYTES,
+                                    parameters,
+                                    {MakeLevel("rack", {3, 3, 3}, 2.0)}));
 }
 
 /// Executes a GOAL schedule without time, as its language is defined.
@@ -72,8 +98,8 @@ class GoalRun
             }
             else
             {
-                m_isKnown =
-                    m_isKnown && (line.empty() || line == "}" || std::regex_match(line, header));
+                m_isKnown = m_isKnown && (line.empty() || line == "}" || line.starts_with("//") ||
+                                          std::regex_match(line, header));
             }
         }
         Match();
@@ -137,7 +163,8 @@ class GoalRun
 TEST(GoalWriter, WritesARingOfTwo)
 {
     // Two parts of 8 B: 0 sends part 0, then returns part 1 when it has it; so does 1.
-    EXPECT_EQ(WriteGoal(BuildPlan("ring", MakeRequest("ring", 2, 16))),
+    const auto goal = WriteGoal(BuildPlan("ring", MakeRequest("ring", 2, 16)));
+    EXPECT_EQ(DropComments(goal),
               "num_ranks 2\n"
               "\n"
               "rank 0 {\n"
@@ -162,9 +189,7 @@ TEST(GoalWriter, WritesSchedulesThatCompleteForEveryScheme)
     for (const auto& scheme : GetSchemes())
     {
         SCOPED_TRACE(scheme.name);
-        const auto request =
-            MakeRequest(scheme.name, 9, 9 * SHARD_BYTES, {}, {MakeLevel("rack", {3, 3, 3}, 2.0)});
-        const auto plan = scheme.build(request);
+        const auto plan = BuildNine(scheme);
         if (plan.HasAggregations())
         {
             continue;
@@ -173,6 +198,160 @@ TEST(GoalWriter, WritesSchedulesThatCompleteForEveryScheme)
         EXPECT_TRUE(run.Completes());
         EXPECT_EQ(run.GetBytes(),
                   ComputePlanStatistics(plan).totalBytes + GoalWriter(plan).GetSignalCount());
+    }
+}
+
+TEST(GoalWriter, SaysInCommentsWhatGoalDoesNot)
+{
+    const auto goal = WriteGoal(BuildPlan("ring", MakeRequest("ring", 2, 16)));
+    // Two chunks of 8 B; all (2^32 - 1) contribute to both and want their sum. Of operation 2, the
+    // first of the all-gather: a copy of one chunk, the second, on stream 0 between buffers 0.
+    EXPECT_THAT(goal,
+                testing::StartsWith("num_ranks 2\n"
+                                    "//gradsync plan 2 exact all-reduce\n"
+                                    "//gradsync chunks 2*8\n"
+                                    "//gradsync sources 2*4294967295\n"
+                                    "//gradsync targets 2*4294967295\n"));
+    EXPECT_THAT(goal,
+                testing::HasSubstr("//gradsync operation 2 copy 1 1 0 0 0\n"
+                                   "s2: send 8b to 1 tag 2\n"));
+}
+
+std::vector<uint32_t>
+Describe(const Plan& plan, OperationId id)
+{
+    const auto& operation = plan.GetOperations()[id];
+    std::vector<uint32_t> numbers{static_cast<uint32_t>(operation.kind),
+                                  operation.src,
+                                  operation.dst,
+                                  operation.firstChunk,
+                                  operation.chunkCount,
+                                  operation.buffers.src,
+                                  operation.buffers.dst};
+    // Of what computes the stream is the number of its duration, which is compared apart.
+    numbers.push_back(operation.IsCompute() ? 0 : operation.stream);
+    for (const auto later : plan.GetSuccessors(id))
+    {
+        numbers.push_back(later);
+    }
+    return numbers;
+}
+
+void
+ExpectSame(const Plan& imported, const Plan& plan)
+{
+    ASSERT_EQ(imported.GetOperations().size(), plan.GetOperations().size());
+    ASSERT_EQ(imported.GetLayout().GetChunkCount(), plan.GetLayout().GetChunkCount());
+    EXPECT_EQ(imported.GetRankCount(), plan.GetRankCount());
+    EXPECT_EQ(imported.GetWorkerCount(), plan.GetWorkerCount());
+    EXPECT_EQ(imported.IsCompressed(), plan.IsCompressed());
+    EXPECT_EQ(imported.GetCollective().GetName(), plan.GetCollective().GetName());
+    EXPECT_EQ(imported.GetCollective().GetSum(), plan.GetCollective().GetSum());
+    EXPECT_EQ(imported.GetCollective().IsAllReduce(), plan.GetCollective().IsAllReduce());
+    for (uint32_t chunk = 0; chunk < plan.GetLayout().GetChunkCount(); ++chunk)
+    {
+        EXPECT_EQ(imported.GetLayout().GetBytes(chunk, 1), plan.GetLayout().GetBytes(chunk, 1));
+        EXPECT_EQ(imported.GetCollective().GetSource(chunk), plan.GetCollective().GetSource(chunk));
+        EXPECT_EQ(imported.GetCollective().GetTarget(chunk), plan.GetCollective().GetTarget(chunk));
+    }
+    ASSERT_EQ(imported.GetGate().has_value(), plan.GetGate().has_value());
+    if (const auto& gate = plan.GetGate())
+    {
+        EXPECT_EQ(imported.GetGate()->operation, gate->operation);
+        EXPECT_EQ(imported.GetGate()->quorum, gate->quorum);
+        EXPECT_EQ(imported.GetGate()->timeoutPicoseconds, gate->timeoutPicoseconds);
+        EXPECT_EQ(imported.GetGate()->answers.size(), gate->answers.size());
+    }
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        ASSERT_EQ(Describe(imported, id), Describe(plan, id)) << id;
+        ASSERT_EQ(imported.GetBytes(id), plan.GetBytes(id)) << id;
+        if (plan.GetOperations()[id].IsCompute())
+        {
+            ASSERT_EQ(imported.GetComputePicoseconds(id), plan.GetComputePicoseconds(id)) << id;
+        }
+    }
+}
+
+TEST(GoalImport, IsThePlanThatWasExportedForEveryScheme)
+{
+    for (const auto& scheme : GetSchemes())
+    {
+        SCOPED_TRACE(scheme.name);
+        const auto plan = BuildNine(scheme);
+        if (plan.HasAggregations())
+        {
+            continue;
+        }
+        const auto imported = PlanImport("x.goal", WriteGoal(plan), 1, 4);
+        ExpectSame(imported, plan);
+        EXPECT_THAT(imported, DoesWhatItIsFor());
+        EXPECT_EQ(CountImportServers("x.goal", WriteGoal(plan)),
+                  plan.GetRankCount() - plan.GetWorkerCount());
+    }
+}
+
+TEST(GoalImport, RestoresBarriersThatTookSignals)
+{
+    const auto plan = BuildNine(*FindScheme("ps"), {{"barrier", true}});
+    EXPECT_GT(GoalWriter(plan).GetSignalCount(), 0u);
+    ExpectSame(PlanImport("x.goal", WriteGoal(plan), 1, 4), plan);
+}
+
+TEST(GoalImport, RestoresWhatComputesAndSizesOfMessages)
+{
+    CodecSpec codec;
+    codec.kind = CodecKind::Int8;
+    // 1.25 ns an element, so that times are no whole nanoseconds.
+    const auto cost = [](uint64_t elements) { return 1.25e-9 * static_cast<double>(elements); };
+    const auto plan = CompressPlan(BuildNine(*FindScheme("ring")), codec, {cost, cost});
+    ASSERT_TRUE(plan.IsCompressed());
+    ExpectSame(PlanImport("x.goal", WriteGoal(plan), 1, 4), plan);
+}
+
+std::map<std::pair<uint32_t, uint32_t>, uint64_t>
+CountPairs(const Plan& plan)
+{
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> bytes;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        const auto& operation = plan.GetOperations()[id];
+        if (operation.IsTransfer())
+        {
+            bytes[{operation.src, operation.dst}] += plan.GetBytes(id);
+        }
+    }
+    return bytes;
+}
+
+TEST(GoalImport, KeepsMessagesAndChainsWithoutTheComments)
+{
+    for (const auto& scheme : GetSchemes())
+    {
+        SCOPED_TRACE(scheme.name);
+        const auto plan = BuildNine(scheme);
+        if (plan.HasAggregations())
+        {
+            continue;
+        }
+        const auto signals = GoalWriter(plan).GetSignalCount();
+        const auto imported = PlanImport("x.goal", DropComments(WriteGoal(plan)), 1, 4);
+        EXPECT_THAT(imported, DoesWhatItIsFor());
+        EXPECT_EQ(imported.GetCollective().GetName(), "exchange of messages");
+        const auto before = ComputePlanStatistics(plan);
+        const auto after = ComputePlanStatistics(imported);
+        EXPECT_EQ(after.transferCount, before.transferCount + signals);
+        EXPECT_EQ(after.totalBytes, before.totalBytes + signals);
+        if (signals == 0)
+        {
+            EXPECT_EQ(CountPairs(imported), CountPairs(plan));
+            EXPECT_EQ(after.transfersPerRound, before.transfersPerRound);
+        }
+        else
+        {
+            // A signal is a link of the chain that it carries on.
+            EXPECT_GE(after.GetLongestChain(), before.GetLongestChain());
+        }
     }
 }
 

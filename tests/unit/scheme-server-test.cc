@@ -311,6 +311,25 @@ TEST(BytePsScheme, SendsPartitionsOneAfterTheOtherWithACreditOfOne)
     EXPECT_EQ(count(1).transferCount, 6u * 4 * 2 * 3);
 }
 
+TEST(BytePsScheme, CutsLayersInItsOwnPartitionsByDefault)
+{
+    // Layers of 10, 2 and 4.096 MB: ceil(10 / 4.096) + 1 + 1 partitions of at most 4,096,000 bytes.
+    const auto count = [](int64_t partitionBytes, std::vector<double> layers) {
+        return ComputeStatistics(
+                   "byteps",
+                   MakeRequest("byteps",
+                               4,
+                               16'096'000,
+                               {{"partitionBytes", partitionBytes}, {"layers", std::move(layers)}}))
+            .transferCount;
+    };
+    const std::vector<double> layers{10e6, 2e6, 4.096e6};
+    EXPECT_EQ(count(0, layers), 5u * 4 * 2 * 3);
+    EXPECT_EQ(count(0, layers), count(4'096'000, layers));
+    EXPECT_EQ(count(16'096'000, layers), 3u * 4 * 2 * 3);
+    EXPECT_EQ(count(0, {}), 1u * 4 * 2 * 3); // without layers the gradient is one piece
+}
+
 TEST(BytePsScheme, RejectsLayersAndPiecesThatDoNotFit)
 {
     const auto build = [](const Parameters& parameters) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <set>
 
 namespace ns3::gradsync
@@ -21,48 +23,77 @@ constexpr size_t MAX_JOBS = 1000;
 /// 16 TiB: the picoseconds of a whole exchange must fit in 63 bits.
 constexpr uint64_t MAX_GRADIENT_BYTES = 1ULL << 44;
 
-/// Ranks that are listed: the first ones work, as many as the scheme wants at the end serve.
-void
-ReadEndpoints(const JsonValue& list, const Topology& topology, JobSpec& job)
+std::vector<uint32_t>
+ReadEndpoints(const JsonValue& list, const Topology& topology)
 {
     const NodeNames names = NodeNames::OfEndpoints(topology);
+    std::vector<uint32_t> endpoints;
     std::set<uint32_t> seen;
     for (const auto& item : list.GetItems())
     {
-        const uint32_t endpoint = names.Read(item);
-        if (!seen.insert(endpoint).second)
+        endpoints.push_back(names.Read(item));
+        if (!seen.insert(endpoints.back()).second)
         {
             item.FailWith(fmt::format("the endpoint {} is listed twice", ShowJson(item.Get())));
         }
-        job.endpointOf.push_back(endpoint);
     }
+    return endpoints;
 }
 
-/// The first endpoints of the network work, the last ones serve.
-void
-ChooseEndpoints(uint32_t workers, uint32_t servers, uint32_t endpoints, JobSpec& job)
+/// The list for the scheme of the job, where each scheme may have one of its own.
+std::optional<JsonValue>
+FindServerList(const JsonValue& job, const std::string& scheme)
 {
-    for (uint32_t i = 0; i < workers; ++i)
+    auto value = job.Find("serverEndpoints");
+    if (!value || !value->IsObject())
     {
-        job.endpointOf.push_back(i);
+        return value;
     }
-    for (uint32_t i = endpoints - servers; i < endpoints; ++i)
-    {
-        job.endpointOf.push_back(i);
-    }
+    value->CheckKeys(GetSchemeNames());
+    return value->Find(scheme);
 }
 
+/// Dedicated servers stand on the first of the listed endpoints, and no worker on any of these.
+void
+PlaceServers(const JsonValue& list, const Topology& topology, uint32_t servers, JobSpec& job)
+{
+    auto endpoints = ReadEndpoints(list, topology);
+    if (endpoints.size() < servers)
+    {
+        list.FailWith(
+            fmt::format("{} endpoints are too few: the scheme {} has {} dedicated servers",
+                        endpoints.size(),
+                        job.scheme.scheme->name,
+                        servers));
+    }
+    for (const auto endpoint : endpoints)
+    {
+        std::erase(job.endpointOf, endpoint);
+    }
+    job.endpointOf.insert(job.endpointOf.end(), endpoints.begin(), endpoints.begin() + servers);
+}
+
+/// Ranks that are listed, or all endpoints of the network: the first ones work, as many as the
+/// scheme wants at the end serve.
 void
 ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
 {
     const auto list = value.Find("endpoints");
     if (list)
     {
-        ReadEndpoints(*list, topology, job);
+        job.endpointOf = ReadEndpoints(*list, topology);
     }
-    const auto available =
-        static_cast<uint32_t>(list ? job.endpointOf.size() : topology.GetEndpoints().size());
+    else
+    {
+        job.endpointOf.resize(topology.GetEndpoints().size());
+        std::iota(job.endpointOf.begin(), job.endpointOf.end(), 0);
+    }
     const uint32_t servers = job.scheme.scheme->countServers(job.scheme.parameters);
+    if (const auto places = FindServerList(value, job.scheme.scheme->name))
+    {
+        PlaceServers(*places, topology, servers, job);
+    }
+    const auto available = static_cast<uint32_t>(job.endpointOf.size());
     if (uint64_t{servers} + 2 > available)
     {
         value.FailWith(
@@ -85,10 +116,8 @@ ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
                             servers));
         }
     }
-    if (!list)
-    {
-        ChooseEndpoints(job.workers, servers, available, job);
-    }
+    // Endpoints between the workers and the servers rest.
+    job.endpointOf.erase(job.endpointOf.begin() + job.workers, job.endpointOf.end() - servers);
 }
 
 /// One time for all workers, or a list with one for each.

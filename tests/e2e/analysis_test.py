@@ -178,6 +178,18 @@ def test_words_as_x_are_bars(tmp_path):
     assert [text.get_text() for text in panel.get_yticklabels()] == ["Parameter server", "Ring"]
 
 
+def test_panels_have_a_row_for_each_series_and_a_mark_for_each_x(study):
+    scenario = {**SCENARIO, "plot": {**SCENARIO["plot"], "panels": ["ict_mean_s", "workers"]}}
+    (study / "manifest.json").write_text(json.dumps({"scenario": scenario}))
+    times, workers = draw(load(study)).axes
+    assert [text.get_text() for text in times.get_yticklabels()] == ["Parameter server", "Ring"]
+    # One set of marks for o = 2 (4 hosts a leaf) and one for o = 4, a row for ps and one for ring.
+    marks = [(list(line.get_xdata()), list(line.get_ydata())) for line in times.get_lines()]
+    assert marks == [([60, 40], [0, 1]), ([120, 40], [0, 1])]
+    assert [list(line.get_xdata()) for line in workers.get_lines()] == [[16, 16], [32, 32]]
+    assert times.get_title(loc="left") == "Iteration completion time (ms)"
+
+
 def test_a_scheme_keeps_its_colour_whatever_else_is_plotted():
     assert series_styles(["ring"])["ring"] == series_styles(["x", "y", "ring"])["ring"]
     colours = [look.colour for look in series_styles(["ps", "ring", "rat", "x", "y"]).values()]

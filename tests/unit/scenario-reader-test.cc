@@ -234,6 +234,36 @@ TEST(ScenarioReader, PlacesRanksOnNamedEndpoints)
     EXPECT_THAT(ErrorWith({{"job.workers", "9"}}), HasSubstr("job.workers: found 9"));
 }
 
+TEST(ScenarioReader, PlacesDedicatedServersWhereTheyAreListed)
+{
+    const ScenarioOverride ps{"scheme", R"({"kind": "ps", "servers": 2})"};
+    const auto ranks = [](const JobSpec& job) { return job.endpointOf; };
+    using Ranks = std::vector<uint32_t>;
+    // As many as the scheme wants, from the front; all that are listed are for servers only.
+    const std::string list = R"(["host3", 0, 7])";
+    EXPECT_EQ(ranks(Resolve({ps, {"job.serverEndpoints", list}}).jobs[0]),
+              (Ranks{1, 2, 4, 5, 6, 3, 0}));
+    EXPECT_EQ(ranks(Resolve({{"job.serverEndpoints", list}}).jobs[0]), (Ranks{1, 2, 4, 5, 6}));
+    EXPECT_EQ(ranks(Resolve({ps,
+                             {"job.serverEndpoints", list},
+                             {"job.endpoints", "[0, 6, 5, 4]"},
+                             {"job.workers", "3"}})
+                        .jobs[0]),
+              (Ranks{6, 5, 4, 3, 0}));
+    // A list for each scheme.
+    EXPECT_EQ(
+        ranks(Resolve({ps, {"job.serverEndpoints", R"({"ps": [1, 2], "ring": [0]})"}}).jobs[0]),
+        (Ranks{0, 3, 4, 5, 6, 7, 1, 2}));
+    EXPECT_EQ(ranks(Resolve({ps, {"job.serverEndpoints", R"({"geo-hips": [0]})"}}).jobs[0]),
+              (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_THAT(ErrorWith({ps, {"job.serverEndpoints", "[4]"}}),
+                HasSubstr("job.serverEndpoints: 1 endpoints are too few: the scheme ps has 2"));
+    EXPECT_THAT(ErrorWith({ps, {"job.serverEndpoints", R"({"pss": [4]})"}}),
+                HasSubstr("did you mean \"ps\""));
+    EXPECT_THAT(ErrorWith({ps, {"job.serverEndpoints", "[4, 4]"}}),
+                HasSubstr("the endpoint 4 is listed twice"));
+}
+
 TEST(ScenarioReader, ReadsSeveralJobs)
 {
     const std::string text =

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
 
-from gradsync import closed_form, columns, fault_plot, style  # noqa: E402
+from gradsync import closed_form, columns, fault_plot, panel_plot, style  # noqa: E402
 from gradsync.results import Results, load  # noqa: E402
 from gradsync.series import Axes, Line, choose_axes, group  # noqa: E402
 
@@ -175,7 +175,14 @@ def _caption(figure: Figure, results: Results) -> None:
 
 @matplotlib.rc_context(style.RC_PARAMS)
 def draw(results: Results) -> Figure:
-    """The figure of these results: lines over x with, where ring is among them, ratios to ring."""
+    """The figure of these results: lines over x with, where ring is among them, ratios to ring.
+
+    With the hint `panels`: a panel for each of its columns.
+    """
+    if results.hints.get("panels"):
+        figure = panel_plot.draw_panels(results)
+        _caption(figure, results)
+        return figure
     axes = choose_axes(results)
     lines = group(results, axes)
     if axes.x is None:

@@ -10,6 +10,7 @@ import argparse
 import random
 from pathlib import Path
 
+import atp
 import edges
 from packets import VALUES, contribution
 from reference import INT32_MAX, INT32_MIN, ReferenceSwitch
@@ -263,6 +264,7 @@ def all_vectors(seed: int, rounds: int) -> list[Vector]:
         *special_vectors(seed),
         *overflow_vectors(seed),
         *broken_vectors(seed, rounds),
+        *atp.vectors(seed),
     ]
 
 

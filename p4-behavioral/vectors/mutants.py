@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Breaks slot-aggregation.p4 in many ways and tells which vectors notice: mutants.py RUNNER, where
+"""Breaks slot-aggregation.p4 and atp.p4 in many ways and tells which vectors notice: mutants.py RUNNER, where
 RUNNER is the built p4-pipeline-test. Every mutant is compiled by the real compiler.
 
 --real plays one of the vectors that noticed on the real simple_switch too."""
@@ -26,6 +26,7 @@ class Mutant:
     name: str
     old: str
     new: str
+    source: str = "slot-aggregation.p4"
 
 
 MUTANTS = [
@@ -95,11 +96,33 @@ MUTANTS = [
     Mutant("forwards at TTL 1", "headers.ipv4.ttl <= 1", "headers.ipv4.ttl == 0"),
     Mutant("fragments looked into",
            "(4, 5, 0, 0, PROTOCOL_UDP): parseUdp;", "(4, 5, _, _, PROTOCOL_UDP): parseUdp;"),
+    *(Mutant(f"ATP: {name}", old, new, "atp.p4") for name, old, new in (
+        ("freed at completion", "events.count(EVENT_COMPLETED);",
+         "bitmaps.write(cell, 0);\n                            events.count(EVENT_COMPLETED);"),
+        ("owner not compared",
+         "bitmap != 0 && owner == headers.atp.job ++ headers.atp.sequence;", "bitmap != 0;"),
+        ("job not in the owner", "bitmap != 0 && owner == headers.atp.job ++ headers.atp.sequence;",
+         "bitmap != 0 && owner[15:0] == headers.atp.sequence;"),
+        ("answer frees another's", "if (isMine) {\n                        freeAggregator(EVENT_FREED);",
+         "if (bitmap != 0) {\n                        freeAggregator(EVENT_FREED);"),
+        ("answer frees nothing", "freeAggregator(EVENT_FREED);", ""),
+        ("resend frees nothing", "freeAggregator(EVENT_EVICTED);", ""),
+        ("resend leaves the partial sum", "loadAggregator();", ""),
+        ("duplicates added", "if (isMine && (bitmap & metadata.bitmap) != 0) {",
+         "if (isMine && bitmap == 0) {"),
+        ("collision not told", "headers.atp.collision = 1;", ""),
+        ("congestion not kept", "headers.atp.ecn = headers.atp.ecn | mark[0:0];\n"
+         "        headers.atp.overflow = headers.atp.overflow | mark[1:1];",
+         "headers.atp.overflow = headers.atp.overflow | mark[1:1];"),
+        ("one level only", "cell = cell + AGGREGATORS;", "cell = cell + 0;"),
+        ("index not guarded", "metadata.index >= AGGREGATORS ||", "false ||"),
+        ("fan-in not guarded", "(metadata.bitmap & ~all) != 0", "false"),
+    )),
 ]
 
 
 def write(mutant: Mutant, folder: Path) -> None:
-    source = programs.FOLDER / "slot-aggregation.p4"
+    source = programs.FOLDER / mutant.source
     text = source.read_text(encoding="ascii")
     if text.count(mutant.old) != 1:
         raise ValueError(f"{mutant.name}: \"{mutant.old}\" is there {text.count(mutant.old)} times")
@@ -113,9 +136,10 @@ def write(mutant: Mutant, folder: Path) -> None:
         )
 
 
-def failing_vectors(runner: Path, folder: Path) -> list[str]:
+def failing_vectors(mutant: Mutant, runner: Path, folder: Path) -> list[str]:
+    chosen = "/atp*" if mutant.source == "atp.p4" else "*-*features:*/atp*"
     done = subprocess.run(
-        [runner, "--gtest_filter=*PipelineAnswersAsExpected*-*features"],
+        [runner, f"--gtest_filter=*PipelineAnswersAsExpected{chosen}"],
         env={**os.environ, "GRADSYNC_P4_FOLDER": str(folder)},
         capture_output=True,
         text=True,
@@ -135,19 +159,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runner", type=Path)
     parser.add_argument("--real", action="store_true")
+    parser.add_argument("--match", default="", help="only mutants whose names contain this")
     arguments = parser.parse_args()
     survivors = 0
-    for mutant in MUTANTS:
+    chosen = [mutant for mutant in MUTANTS if arguments.match in mutant.name]
+    for mutant in chosen:
         with tempfile.TemporaryDirectory() as name:
             write(mutant, Path(name))
-            failing = failing_vectors(arguments.runner.resolve(), Path(name))
+            failing = failing_vectors(mutant, arguments.runner.resolve(), Path(name))
             first = next((v for v in failing if v.startswith("edge")), (failing or [""])[0])
             real = ""
             if failing and arguments.real:
                 real = " | yes" if really_caught(Path(name), first) else " | NO"
             survivors += not failing or real == " | NO"
         print(f"| {mutant.name} | {len(failing)} | {first or 'SURVIVED'}{real} |", flush=True)
-    print(f"{len(MUTANTS)} mutants, {len(MUTANTS) - survivors} caught")
+    print(f"{len(chosen)} mutants, {len(chosen) - survivors} caught")
     return 1 if survivors else 0
 
 

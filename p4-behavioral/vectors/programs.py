@@ -35,6 +35,7 @@ class Program:
 PROGRAMS = [
     Program("slot-aggregation", "slot-aggregation.p4"),
     Program("slot-aggregation-saturate", "slot-aggregation.p4", ("-DSATURATE",)),
+    Program("atp", "atp.p4"),
     Program("features", "features.p4"),
 ]
 

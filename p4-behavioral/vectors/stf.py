@@ -58,7 +58,9 @@ class Vector:
             f"# {self.purpose}",
             f"# program: {self.program}",
         ]
-        return "\n".join(head + configuration_lines(self.configuration) + self.steps) + "\n"
+        own = getattr(self.configuration, "lines", None)
+        lines = own() if own else configuration_lines(self.configuration)
+        return "\n".join(head + lines + self.steps) + "\n"
 
     def write(self, folder: Path) -> None:
         (folder / f"{self.name}.stf").write_text(self.text(), encoding="ascii")

@@ -81,13 +81,13 @@ TEST_P(P4Vectors, PipelineAnswersAsExpected)
     }
 }
 
-TEST_P(P4Vectors, NativeSwitchAnswersAsExpected)
+class SlotSwitchVectors : public testing::TestWithParam<std::filesystem::path>
+{
+};
+
+TEST_P(SlotSwitchVectors, NativeSwitchAnswersAsExpected)
 {
     const auto vector = ReadStfVector(GetParam());
-    if (!vector.program.starts_with("slot-aggregation"))
-    {
-        GTEST_SKIP() << "of another program";
-    }
     auto frames = MakeSlotSwitch(vector);
     const auto process = [&frames](uint32_t port, std::span<const uint8_t> frame) {
         std::vector<StfPacket> packets;
@@ -100,14 +100,30 @@ TEST_P(P4Vectors, NativeSwitchAnswersAsExpected)
     EXPECT_EQ(PlayStfVector(vector, process), std::nullopt);
 }
 
+/// The vectors whose program is the slot protocol's, which has a native model.
+std::vector<std::filesystem::path>
+FindSlotVectors()
+{
+    auto files = FindStfFiles(GetVectorFolder());
+    std::erase_if(files, [](const auto& file) {
+        return !ReadStfVector(file).program.starts_with("slot-aggregation");
+    });
+    return files;
+}
+
+std::string
+GetTestName(const testing::TestParamInfo<std::filesystem::path>& parameter)
+{
+    std::string name = parameter.param.stem().string();
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(All,
                          P4Vectors,
                          testing::ValuesIn(FindStfFiles(GetVectorFolder())),
-                         [](const auto& parameter) {
-                             std::string name = parameter.param.stem().string();
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             return name;
-                         });
+                         GetTestName);
+INSTANTIATE_TEST_SUITE_P(All, SlotSwitchVectors, testing::ValuesIn(FindSlotVectors()), GetTestName);
 
 nlohmann::json
 ReadProgram(const std::string& name)
@@ -257,6 +273,14 @@ TEST_F(P4Commands, NamesLineAndProblem)
     EXPECT_THAT(Say("mc_node_associate 1 0"), HasSubstr("there is no multicast group 1"));
     EXPECT_THAT(Say("table_set_default SlotIngress.route SlotIngress.noRoute"),
                 HasSubstr("is constant"));
+}
+
+TEST(P4Examples, ConfigureAtp)
+{
+    std::ostringstream text;
+    text << std::ifstream(FOLDER / "atp.cli").rdbuf();
+    P4Pipeline pipeline(GetProgram("atp"));
+    EXPECT_NO_THROW(pipeline.Configure(text.str(), "atp.cli"));
 }
 
 TEST_F(P4Commands, ReadTheExampleConfiguration)

@@ -35,7 +35,7 @@ int32_t
 SlotTensor::GetValue(uint32_t worker, uint64_t packet, uint32_t place) const
 {
     const auto random = Mix(Mix(m_seed + worker) + packet * m_valueCount + place);
-    return static_cast<int32_t>(random % (2 * RANGE)) - RANGE;
+    return static_cast<int32_t>(random % (uint64_t{2} * RANGE)) - RANGE;
 }
 
 void

@@ -57,7 +57,7 @@ Plan::GetMemoryBytes() const
     uint64_t groupBytes = 0;
     for (const auto& group : m_aggregationGroups)
     {
-        groupBytes += sizeof(group) + group.capacity() * sizeof(uint32_t);
+        groupBytes += sizeof(std::vector<uint32_t>) + group.capacity() * sizeof(uint32_t);
     }
     return groupBytes + m_layout.GetMemoryBytes() + m_collective.GetMemoryBytes() +
            m_operations.capacity() * sizeof(Operation) +

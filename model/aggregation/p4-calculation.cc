@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "p4-calculation.h"
+#include "ns3/p4-calculation.h"
 
 #include "ns3/p4-limbs.h"
 #include "ns3/p4-wire-bits.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "p4-match-table.h"
+#include "ns3/p4-match-table.h"
 
 #include "ns3/p4-error.h"
 #include "ns3/p4-limbs.h"

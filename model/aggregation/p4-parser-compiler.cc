@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "p4-parser-compiler.h"
+#include "ns3/p4-parser-compiler.h"
 
 #include "ns3/p4-action-compiler.h"
 #include "ns3/p4-expression-compiler.h"

@@ -45,7 +45,8 @@ main(int argc, char** argv)
     uint64_t packets = 1'000'000;
     CLI::App app{"The P4 pipeline on packets of a vector, over and over with new epochs"};
     app.add_option("--folder", folder, "p4-behavioral")->capture_default_str();
-    app.add_option("--vector", name, "vector to play")->capture_default_str();
+    app.add_option("--vector", name, "vector to play, with epochs 0 and 1 only")
+        ->capture_default_str();
     app.add_option("--packets", packets, "packets to send")->capture_default_str();
     CLI11_PARSE(app, argc, argv);
 

@@ -161,6 +161,7 @@ WriteResultFiles(const std::filesystem::path& folder,
     WriteRows(folder, store, summaries, RunStore::FAULT_FILE, FAULT_HEADER);
     WriteRows(folder, store, summaries, RunStore::SAMPLE_FILE, SAMPLE_HEADER);
     WriteRows(folder, store, summaries, RunStore::FLOW_FILE, FLOW_HEADER);
+    WriteRows(folder, store, summaries, RunStore::UNFINISHED_FILE, UNFINISHED_HEADER);
     LinkCaptures(folder, store, summaries);
     WriteRows(folder, store, summaries, RunStore::BLOCKED_FILE, BLOCKED_HEADER);
     CopyTraces(folder, store, summaries);

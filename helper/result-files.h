@@ -20,7 +20,7 @@ using RunSummaries = std::vector<std::optional<RunSummary>>;
 RunSummaries ReadSummaries(const RunStore& store, uint32_t runCount);
 
 /**
- * Puts runs.csv, iterations.csv, links.csv, messages.csv, faults.csv and blocked.csv together in
+ * Puts runs.csv and the tables of the runs (iterations.csv, links.csv, ...) together in
  * run order, and copies the traces, each renamed into place when it is whole. links.csv and
  * messages.csv have no rows where the scenario does not record them.
  */

@@ -317,6 +317,41 @@ WriteMessages(const RunResult& result, std::ostream& stream)
     }
 }
 
+void
+WriteUnfinished(const RunResult& result, std::ostream& stream)
+{
+    if (!result.failure)
+    {
+        return;
+    }
+    RowWriter rows(stream);
+    const auto& failure = *result.failure;
+    const auto& job = result.jobs[failure.job];
+    const auto& executed = job.plans[failure.plan];
+    const auto names = QuoteNodeNames(*result.topology);
+    const auto endpoints = result.topology->GetEndpoints();
+    const auto name = [&](uint32_t rank) {
+        return names[endpoints[job.endpointOf[executed.ranks[rank]]]];
+    };
+    for (const auto id : failure.unfinished)
+    {
+        const auto& operation = executed.plan->GetOperations()[id];
+        if (operation.IsTransfer())
+        {
+            const bool isSent = std::ranges::binary_search(failure.inNetwork, id);
+            rows.Add("{},{},{},{},{},{},{},{}\n",
+                     QuoteCsv(job.name),
+                     failure.iteration,
+                     id,
+                     ToString(operation.kind),
+                     name(operation.src),
+                     name(operation.dst),
+                     executed.plan->GetBytes(id),
+                     isSent ? "network" : "waiting");
+        }
+    }
+}
+
 Json
 ToJson(const RunSummary& summary)
 {

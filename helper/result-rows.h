@@ -34,6 +34,7 @@ inline constexpr const char* FAULT_HEADER = "time_s,fault,kind,target,event,reco
 inline constexpr const char* BLOCKED_HEADER = "time_s,job,blocked_workers";
 inline constexpr const char* FLOW_HEADER = "traffic,src,dst,bytes,start_s,end_s,status";
 inline constexpr const char* SAMPLE_HEADER = "time_s,from,to,wire_bytes,queue_bytes,pfc_pause_s";
+inline constexpr const char* UNFINISHED_HEADER = "job,iteration,operation,what,src,dst,bytes,state";
 inline constexpr const char* MESSAGE_HEADER = "job,iteration,operation,src,dst,bytes,start_s,end_s";
 
 /// Rows of one run, without header and without the column `run`.
@@ -44,6 +45,8 @@ void WriteFaults(const RunResult& result, std::ostream& stream);
 void WriteFlows(const RunResult& result, std::ostream& stream);
 void WriteBlocked(const RunResult& result, std::ostream& stream);
 void WriteMessages(const RunResult& result, std::ostream& stream);
+/// The transfers that a run did not finish.
+void WriteUnfinished(const RunResult& result, std::ostream& stream);
 
 /// A summary as JSON and back, for the folder of a run.
 Json ToJson(const RunSummary& summary);

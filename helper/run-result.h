@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,8 @@ struct RunResult
     };
 
     RunSummary summary;
-    Time duration; //!< from 0 to the end of the last iteration
+    std::optional<ExchangeFailure> failure; //!< of a run that is not finished
+    Time duration;                          //!< from 0 to the end of the last iteration
     std::shared_ptr<const Topology> topology;
     std::vector<JobInfo> jobs;
     std::vector<IterationRecord> iterations;

@@ -183,6 +183,8 @@ RunStore::Write(uint32_t run, const RunResult& result) const
     WriteFile(temporary / SAMPLE_FILE, [&](std::ostream& out) { WriteSamples(result, out); });
     WriteFile(temporary / FLOW_FILE, [&](std::ostream& out) { WriteFlows(result, out); });
     WriteFile(temporary / BLOCKED_FILE, [&](std::ostream& out) { WriteBlocked(result, out); });
+    WriteFile(temporary / UNFINISHED_FILE,
+              [&](std::ostream& out) { WriteUnfinished(result, out); });
     if (result.recordTrace)
     {
         WriteFile(temporary / TRACE_FILE, [&](std::ostream& out) { WriteTrace(result, out); });

@@ -30,6 +30,7 @@ class RunStore
     static constexpr const char* FAULT_FILE = "faults.csv";
     static constexpr const char* SAMPLE_FILE = "samples.csv";
     static constexpr const char* FLOW_FILE = "flows.csv";
+    static constexpr const char* UNFINISHED_FILE = "unfinished.csv";
     static constexpr const char* CAPTURE_FOLDER = "pcap";
     static constexpr const char* BLOCKED_FILE = "blocked.csv";
     static constexpr const char* TRACE_FILE = "trace.json"; //!< only of runs that want it

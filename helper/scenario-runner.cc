@@ -330,6 +330,7 @@ TakeEnd(const ExchangeEngine& engine,
         RunResult& result)
 {
     const auto failure = engine.GetFailure();
+    result.failure = failure;
     result.summary.finished = !failure;
     result.summary.failure = failure ? failure->reason + DescribeFaults(injector) : "";
     result.summary.events = Simulator::GetEventCount();

@@ -73,8 +73,10 @@ struct ExchangeFailure
     std::string reason; //!< one line for the user: job, iteration, what and why
     uint32_t job;
     uint32_t iteration;
-    std::vector<OperationId>
-        unfinished; //!< operations of that job's current iteration not done, ascending
+    /// Operations of that job's current iteration not done, ascending.
+    std::vector<OperationId> unfinished;
+    std::vector<OperationId> inNetwork; //!< of these, transfers under way
+    uint32_t plan{0};                   //!< index of their plan, see ExchangeEngine::GetPlans
 };
 
 /// An iteration as the trace source reports it.

@@ -451,8 +451,7 @@ JobExecution::OnTimeout()
 ExchangeFailure
 JobExecution::DescribeFailure() const
 {
-    ExchangeFailure failure{"", m_index, m_iteration, {}};
-    std::vector<OperationId> inNetwork;
+    ExchangeFailure failure{"", m_index, m_iteration, {}, {}, m_planIndex};
     for (OperationId id = 0; id < m_plan->GetOperations().size(); ++id)
     {
         // Nothing is known of an iteration that did not begin: all of it is missing.
@@ -462,12 +461,12 @@ JobExecution::DescribeFailure() const
         }
         if (m_running && m_waiting[id] == STARTED)
         {
-            inNetwork.push_back(id);
+            failure.inNetwork.push_back(id);
         }
     }
-    failure.reason =
-        FormatFailure(*m_plan,
-                      {m_job.name, m_iteration, GetFailureCause(), failure.unfinished, inNetwork});
+    failure.reason = FormatFailure(
+        *m_plan,
+        {m_job.name, m_iteration, GetFailureCause(), failure.unfinished, failure.inNetwork});
     return failure;
 }
 

@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -71,7 +72,7 @@ def smoke(program, tmp_path):
 def test_run_writes_every_file_and_column(smoke):
     written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
     tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv", "flows.csv"}
-    tables |= {"samples.csv", "blocked.csv"}
+    tables |= {"samples.csv", "blocked.csv", "unfinished.csv"}
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]
@@ -123,6 +124,12 @@ def test_a_dead_link_ends_a_run_with_a_named_error_and_exit_code_3(program, tmp_
         ("0.000100000000", "host3-leaf0", "begin")
     ]
     assert rows_of(tmp_path / "dead" / "runs.csv")[0]["status"] == "unfinished"
+    # All transfers that are not done, of which the message names the first.
+    left = rows_of(tmp_path / "dead" / "unfinished.csv")
+    said = re.search(r"(\d+) of \d+ operations are not done: #(\d+) ", result.stderr)
+    assert 0 < len(left) <= int(said[1])
+    assert {row["state"] for row in left} <= {"network", "waiting"}
+    assert any(row["state"] == "network" and "host3" in (row["src"], row["dst"]) for row in left)
 
 
 def test_federated_rounds_close_by_either_policy(program, tmp_path):

@@ -68,6 +68,7 @@ list(APPEND gradsync_sources
   model/scheme/aggregation-trees.cc
   model/scheme/all-gather-scheme.cc
   model/scheme/all-to-all-scheme.cc
+  model/scheme/atp-scheme.cc
   model/scheme/barrier-scheme.cc
   model/scheme/bcube-hips-scheme.cc
   model/scheme/blueconnect-scheme.cc
@@ -112,6 +113,7 @@ list(APPEND gradsync_headers
   model/scheme/aggregation-trees.h
   model/scheme/all-gather-scheme.h
   model/scheme/all-to-all-scheme.h
+  model/scheme/atp-scheme.h
   model/scheme/barrier-scheme.h
   model/scheme/bcube-hips-scheme.h
   model/scheme/blueconnect-scheme.h
@@ -380,6 +382,12 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/aggregation/aggregation-switch.cc
   model/aggregation/aggregation-tree.cc
+  model/aggregation/aggregation-worker.cc
+  model/aggregation/atp-aggregation.cc
+  model/aggregation/atp-node.cc
+  model/aggregation/atp-server.cc
+  model/aggregation/atp-switch.cc
+  model/aggregation/atp-worker.cc
   model/aggregation/p4-action-compiler.cc
   model/aggregation/p4-calculation.cc
   model/aggregation/p4-control-compiler.cc
@@ -403,6 +411,12 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/aggregation/aggregation-switch.h
   model/aggregation/aggregation-tree.h
+  model/aggregation/aggregation-worker.h
+  model/aggregation/atp-header.h
+  model/aggregation/atp-node.h
+  model/aggregation/atp-server.h
+  model/aggregation/atp-switch.h
+  model/aggregation/atp-worker.h
   model/aggregation/byte-order.h
   model/aggregation/p4-action-compiler.h
   model/aggregation/p4-calculation.h

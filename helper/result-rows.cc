@@ -20,10 +20,10 @@ constexpr const char* SUMMARY_COLUMNS =
     "cross_rack_bytes,peak_received_bytes,longest_chain,"
     "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
     "dropped_packets,ecn_marked_packets,pfc_pause_s,"
-    "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,wrong_sums,"
+    "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,wrong_sums,server_packets,"
     "packet_hops,events,wall_s,"
     "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 27;
+constexpr size_t SUMMARY_COLUMN_COUNT = 28;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -116,7 +116,7 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     const bool isChosen = !summary.autoChoice.empty();
     const auto& sums = summary.aggregation;
     return fmt::format(
-        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
+        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
         hasSeed ? "" : fmt::format("{},", summary.seed),
         summary.workers,
         summary.oversubscription,
@@ -140,6 +140,7 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
         sums.results,
         sums.overflows,
         sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
+        sums.serverPackets,
         summary.packetHops,
         summary.events,
         summary.wallSeconds,
@@ -383,6 +384,7 @@ ToJson(const RunSummary& summary)
     json["sumOverflows"] = summary.aggregation.overflows;
     json["checkedSums"] = summary.aggregation.checkedSums;
     json["wrongSums"] = summary.aggregation.wrongSums;
+    json["serverPackets"] = summary.aggregation.serverPackets;
     json["packetHops"] = summary.packetHops;
     json["events"] = summary.events;
     json["wallSeconds"] = summary.wallSeconds;
@@ -421,6 +423,7 @@ ToSummary(const Json& json)
     json.at("sumOverflows").get_to(summary.aggregation.overflows);
     json.at("checkedSums").get_to(summary.aggregation.checkedSums);
     json.at("wrongSums").get_to(summary.aggregation.wrongSums);
+    json.at("serverPackets").get_to(summary.aggregation.serverPackets);
     json.at("packetHops").get_to(summary.packetHops);
     json.at("events").get_to(summary.events);
     json.at("wallSeconds").get_to(summary.wallSeconds);

@@ -244,8 +244,11 @@ DescribeScheme(const JobSpec& job)
 void
 CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& transport)
 {
+    const auto servers = plan.GetRankCount() - plan.GetWorkerCount();
     for (const auto& group : plan.GetAggregationGroups())
     {
+        const auto server =
+            servers > 0 ? std::optional(job.endpointOf[plan.GetWorkerCount()]) : std::nullopt;
         std::vector<uint32_t> endpoints;
         endpoints.reserve(group.size());
         for (const auto rank : group)
@@ -254,7 +257,7 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
         }
         try
         {
-            transport->OpenAggregation(endpoints);
+            transport->OpenAggregation(endpoints, server);
         }
         catch (const std::invalid_argument& error)
         {

@@ -196,7 +196,9 @@ AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job
         {
             copy = m_pool.Take();
             *copy = *packet;
-            m_contents.Attach(*copy).header = header;
+            auto& content = m_contents.Attach(*copy);
+            content.protocol = ProgramProtocol::Slots;
+            content.header = header;
         }
         Fill(m_contents.Get(*copy), SlotMessage::Result, child.worker, job.base);
         copy->destination = child.endpoint;

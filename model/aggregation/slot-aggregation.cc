@@ -3,6 +3,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/byte-order.h"
+#include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/slot-frame.h"
 #include "ns3/uinteger.h"
@@ -34,12 +35,12 @@ MakeMac(NodeId node)
     return mac;
 }
 
-/// A packet of the slot protocol on the wire.
+/// A packet of a protocol over UDP on the wire.
 uint32_t
-GetWireBytes(uint32_t valueCount)
+GetWireBytes(uint32_t headerBytes, uint32_t valueCount)
 {
-    return wire::OnWire(wire::ETHERNET_BYTES + wire::IPV4_BYTES + wire::UDP_BYTES +
-                        SlotHeader::BYTES + 4 * valueCount + wire::FCS_BYTES);
+    return wire::OnWire(wire::ETHERNET_BYTES + wire::IPV4_BYTES + wire::UDP_BYTES + headerBytes +
+                        4 * valueCount + wire::FCS_BYTES);
 }
 
 } // namespace
@@ -93,7 +94,38 @@ SlotAggregation::GetTypeId()
                 "that switches add up, and of which every worker checks the sums).",
                 EnumValue(VALUES_SIZES),
                 MakeEnumAccessor(&SlotAggregation::m_values),
-                MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real"));
+                MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real"))
+            .AddAttribute(
+                "AtpAggregators",
+                "ATP: aggregators of a switch, which all jobs share; 0: none, all packets "
+                "go to the parameter server.",
+                UintegerValue(4096),
+                MakeUintegerAccessor(&SlotAggregation::m_atpAggregators),
+                MakeUintegerChecker<uint32_t>(0, 1U << 24))
+            .AddAttribute("AtpBusyShare",
+                          "ATP: share of the aggregators of each switch that jobs outside the "
+                          "simulation hold, spread evenly.",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&SlotAggregation::m_atpBusyShare),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("AtpWindow",
+                          "ATP: most packets that a worker has under way, and how many it begins "
+                          "with (NSDI 2021, section 3.6).",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&SlotAggregation::m_atpWindow),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("AtpFirstTimeout",
+                          "ATP: a worker without the result of a packet for this long sends it "
+                          "again.",
+                          TimeValue(MilliSeconds(50)),
+                          MakeTimeAccessor(&SlotAggregation::m_atpFirstTimeout),
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute(
+                "AtpTimeout",
+                "ATP: and again after this long; doubled from the tenth time in a row on.",
+                TimeValue(MicroSeconds(200)),
+                MakeTimeAccessor(&SlotAggregation::m_atpTimeout),
+                MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }
 
@@ -117,31 +149,72 @@ SlotAggregation::Install(const Ptr<FabricNetwork>& fabric, std::shared_ptr<const
 }
 
 uint32_t
-SlotAggregation::OpenAggregation(const std::vector<uint32_t>& endpoints)
+SlotAggregation::OpenAggregation(const std::vector<uint32_t>& endpoints,
+                                 std::optional<uint32_t> server)
 {
     auto session = std::make_unique<Session>();
-    session->tree = BuildAggregationTree(*m_topology, endpoints, m_sessionCount++);
-    const auto number = TakeNumber();
-    const auto valueCount = static_cast<uint16_t>(m_valueCount);
-    if (m_values == VALUES_REAL)
+    session->job.number = TakeNumber();
+    try
     {
-        session->tensor = std::make_unique<SlotTensor>(number,
-                                                       static_cast<uint32_t>(endpoints.size()),
-                                                       valueCount);
+        if (server)
+        {
+            OpenAtp(*session, endpoints, *server);
+        }
+        else
+        {
+            OpenSlots(*session, endpoints);
+        }
     }
-    session->job = {.number = number,
-                    .slots = m_slots,
-                    .valueCount = valueCount,
-                    .wireBytes = GetWireBytes(m_valueCount),
-                    .timeout = m_timeout,
-                    .retryLimit = m_retryLimit,
-                    .pool = &m_fabric->GetPool(),
-                    .contents = &m_contents,
-                    .tensor = session->tensor.get()};
-    AddRoles(*session, endpoints);
-    AddWorkers(*session, endpoints);
+    catch (const std::invalid_argument&)
+    {
+        RemoveRoles(*session);
+        throw;
+    }
+    const auto number = session->job.number;
     m_sessions.emplace(number, std::move(session));
     return number;
+}
+
+void
+SlotAggregation::FillJob(Session& session,
+                         uint32_t workers,
+                         uint16_t valueCount,
+                         uint32_t headerBytes)
+{
+    if (m_values == VALUES_REAL)
+    {
+        session.tensor = std::make_unique<SlotTensor>(session.job.number, workers, valueCount);
+    }
+    session.job = {.number = session.job.number,
+                   .valueCount = valueCount,
+                   .wireBytes = GetWireBytes(headerBytes, valueCount),
+                   .retryLimit = m_retryLimit,
+                   .pool = &m_fabric->GetPool(),
+                   .contents = &m_contents,
+                   .tensor = session.tensor.get()};
+}
+
+void
+SlotAggregation::OpenSlots(Session& session, const std::vector<uint32_t>& endpoints)
+{
+    FillJob(session,
+            static_cast<uint32_t>(endpoints.size()),
+            static_cast<uint16_t>(m_valueCount),
+            SlotHeader::BYTES);
+    session.slotSettings = {.slots = m_slots, .timeout = m_timeout};
+    const auto tree = BuildAggregationTree(*m_topology, endpoints, m_sessionCount++);
+    AddRoles(session, tree, endpoints);
+    for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
+    {
+        const auto endpoint = endpoints[rank];
+        session.workers.push_back(std::make_unique<SlotWorker>(
+            session.job,
+            session.slotSettings,
+            static_cast<uint16_t>(rank),
+            endpoint,
+            m_fabric->GetEndpoint(endpoint).GetPort(tree.memberPorts[rank])));
+        TakeSink(endpoint);
+    }
 }
 
 /// Not one that was used lately: its packets may still be under way.
@@ -160,89 +233,90 @@ SlotAggregation::TakeNumber()
 }
 
 void
-SlotAggregation::AddRoles(const Session& session, const std::vector<uint32_t>& endpoints)
+SlotAggregation::AddRoles(Session& session,
+                          const AggregationTree& tree,
+                          const std::vector<uint32_t>& endpoints)
 {
-    const auto& hops = session.tree.hops;
     // Numbers of switches follow those of the workers.
     const auto numberOf = [&endpoints](uint32_t hop) {
         return static_cast<uint16_t>(endpoints.size() + hop);
     };
-    try
+    for (uint32_t i = 0; i < tree.hops.size(); ++i)
     {
-        for (uint32_t i = 0; i < hops.size(); ++i)
+        const auto& hop = tree.hops[i];
+        AggregationSwitch::Role role{.aggregates = hop.aggregates,
+                                     .worker = numberOf(i),
+                                     .up = hop.up,
+                                     .down = hop.down,
+                                     .children = {},
+                                     .slots = m_slots};
+        for (const auto& child : hop.children)
         {
-            AggregationSwitch::Role role{.aggregates = hops[i].aggregates,
-                                         .worker = numberOf(i),
-                                         .up = hops[i].up,
-                                         .down = hops[i].down,
-                                         .children = {},
-                                         .slots = m_slots};
-            for (const auto& child : hops[i].children)
-            {
-                role.children.push_back(
-                    child.isMember ? AggregationSwitch::Child{static_cast<uint16_t>(child.index),
-                                                              child.port,
-                                                              endpoints[child.index]}
-                                   : AggregationSwitch::Child{numberOf(child.index),
-                                                              child.port,
-                                                              AggregationSwitch::NO_ENDPOINT});
-            }
-            GetProgram(hops[i].node).AddJob(session.job.number, role);
+            role.children.push_back(
+                child.isMember ? AggregationSwitch::Child{static_cast<uint16_t>(child.index),
+                                                          child.port,
+                                                          endpoints[child.index]}
+                               : AggregationSwitch::Child{numberOf(child.index),
+                                                          child.port,
+                                                          AggregationSwitch::NO_ENDPOINT});
         }
-    }
-    catch (const std::invalid_argument&)
-    {
-        RemoveRoles(session);
-        throw;
+        GetSlotProgram(hop.node).AddJob(session.job.number, role);
+        session.nodes.push_back(hop.node);
     }
 }
 
-AggregationSwitch&
-SlotAggregation::GetProgram(NodeId node)
+SlotAggregation::NodePrograms&
+SlotAggregation::GetPrograms(NodeId node)
 {
-    auto& program = m_switches[node];
+    auto& programs = m_programs[node];
+    programs.contents = &m_contents;
+    m_fabric->GetSwitch(node)->SetProgram(&programs);
+    return programs;
+}
+
+AggregationSwitch&
+SlotAggregation::GetSlotProgram(NodeId node)
+{
+    auto& program = GetPrograms(node).slots;
     if (!program)
     {
-        auto& forwarder = *m_fabric->GetSwitch(node);
         program = std::make_unique<AggregationSwitch>(
             m_topology->GetNodes()[node].name,
-            forwarder,
+            *m_fabric->GetSwitch(node),
             m_fabric->GetPool(),
             m_contents,
             SlotSwitch::Config{.poolSize = m_poolSlots,
                                .valueCount = static_cast<uint16_t>(m_valueCount),
                                .saturate = m_saturate,
                                .computesSums = m_values == VALUES_REAL});
-        forwarder.SetProgram(program.get());
     }
     return *program;
 }
 
+/// What reaches an endpoint comes to us first.
 void
-SlotAggregation::AddWorkers(Session& session, const std::vector<uint32_t>& endpoints)
+SlotAggregation::TakeSink(uint32_t endpoint)
 {
-    for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
+    if (!m_sinks.contains(endpoint))
     {
-        const auto endpoint = endpoints[rank];
-        auto& port = m_fabric->GetEndpoint(endpoint).GetPort(session.tree.memberPorts[rank]);
-        session.workers.push_back(
-            std::make_unique<SlotWorker>(session.job, static_cast<uint16_t>(rank), endpoint, port));
-        if (!m_sinks.contains(endpoint))
-        {
-            m_sinks[endpoint] = m_fabric->GetSink(endpoint);
-            m_fabric->SetSink(endpoint, this);
-        }
+        m_sinks[endpoint] = m_fabric->GetSink(endpoint);
+        m_fabric->SetSink(endpoint, this);
     }
 }
 
 void
 SlotAggregation::RemoveRoles(const Session& session)
 {
-    for (const auto& hop : session.tree.hops)
+    for (const auto node : session.nodes)
     {
-        if (const auto found = m_switches.find(hop.node); found != m_switches.end())
+        auto& programs = m_programs.at(node);
+        if (session.server)
         {
-            found->second->RemoveJob(session.job.number);
+            programs.atp->RemoveJob(session.job.number);
+        }
+        else
+        {
+            programs.slots->RemoveJob(session.job.number);
         }
     }
 }
@@ -261,7 +335,7 @@ SlotAggregation::CloseAggregation(uint32_t group)
 
 /// Keeps the counters of a worker that goes.
 void
-SlotAggregation::Retire(const SlotWorker& worker)
+SlotAggregation::Retire(const AggregationWorker& worker)
 {
     m_statistics.retransmissions += worker.GetRetransmissions();
     m_retransmittedBytes += worker.GetRetransmittedBytes();
@@ -286,6 +360,12 @@ SlotAggregation::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount 
     }
     // A copy: the worker may send, which may use these contents again.
     const auto content = m_contents.Get(*packet);
+    if (content.protocol == ProgramProtocol::Atp)
+    {
+        ReceiveAtp(content, *packet, endpoint);
+        m_fabric->GetPool().Give(packet);
+        return;
+    }
     m_fabric->GetPool().Give(packet);
     const auto found = m_sessions.find(content.header.job);
     if (found == m_sessions.end())
@@ -319,6 +399,10 @@ std::vector<uint8_t>
 SlotAggregation::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId receiver)
 {
     const auto& content = m_contents.Get(packet);
+    if (content.protocol == ProgramProtocol::Atp)
+    {
+        return {}; // its header is modelled, not laid out
+    }
     const auto& header = content.header;
     const auto session = m_sessions.find(header.job);
     // Workers have the addresses of their endpoints, a job has one of its own, below it are those
@@ -342,8 +426,15 @@ SlotAggregation::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId rec
 const AggregationSwitch*
 SlotAggregation::GetSwitch(NodeId node) const
 {
-    const auto found = m_switches.find(node);
-    return found == m_switches.end() ? nullptr : found->second.get();
+    const auto found = m_programs.find(node);
+    return found == m_programs.end() ? nullptr : found->second.slots.get();
+}
+
+const AtpNode*
+SlotAggregation::GetAtpNode(NodeId node) const
+{
+    const auto found = m_programs.find(node);
+    return found == m_programs.end() ? nullptr : found->second.atp.get();
 }
 
 AggregationStatistics
@@ -357,12 +448,20 @@ SlotAggregation::GetStatistics() const
             statistics.retransmissions += worker->GetRetransmissions();
         }
     }
-    for (const auto& [node, program] : m_switches)
+    for (const auto& [node, programs] : m_programs)
     {
-        const auto& slots = program->GetSlots();
-        statistics.repeatedResults += slots.GetCount(SlotVerdict::Unicast);
-        statistics.staleDrops += slots.GetCount(SlotVerdict::Stale);
-        statistics.overflows += slots.GetOverflows();
+        if (programs.slots)
+        {
+            const auto& slots = programs.slots->GetSlots();
+            statistics.repeatedResults += slots.GetCount(SlotVerdict::Unicast);
+            statistics.staleDrops += slots.GetCount(SlotVerdict::Stale);
+            statistics.overflows += slots.GetOverflows();
+        }
+        if (programs.atp)
+        {
+            statistics.overflows += programs.atp->GetSwitch().GetOverflows();
+            statistics.collisions += programs.atp->GetSwitch().GetCollisions();
+        }
     }
     return statistics;
 }

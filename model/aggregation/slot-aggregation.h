@@ -4,6 +4,10 @@
 
 #include "ns3/aggregation-switch.h"
 #include "ns3/aggregation-tree.h"
+#include "ns3/aggregation-worker.h"
+#include "ns3/atp-node.h"
+#include "ns3/atp-server.h"
+#include "ns3/atp-worker.h"
 #include "ns3/network-aggregation.h"
 #include "ns3/slot-contents.h"
 #include "ns3/slot-tensor.h"
@@ -12,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace ns3::gradsync
@@ -25,8 +30,8 @@ enum AggregationValues
 };
 
 /**
- * Aggregation by the slot protocol of SwitchML and PASSING in the switches of the fabric, over one
- * or more levels (doc/aggregation.rst).
+ * Aggregation in the switches of the fabric (doc/aggregation.rst): by the slot protocol of SwitchML
+ * and PASSING over any number of levels, and, for groups that have a parameter server, by ATP.
  */
 class SlotAggregation : public NetworkAggregation, private PacketSink
 {
@@ -37,7 +42,8 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
 
     void Install(const Ptr<FabricNetwork>& fabric,
                  std::shared_ptr<const Topology> topology) override;
-    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints) override;
+    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
+                             std::optional<uint32_t> server) override;
     void CloseAggregation(uint32_t group) override;
     void Aggregate(const AggregationMessage& message) override;
     void Abandon(const Transport::MessageFilter& isMeant) override;
@@ -47,29 +53,63 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
                                    NodeId receiver) override;
     void AddStatistics(TransportStatistics& total) const override;
 
-    /// The part of a node, or nullptr when it has none.
+    /// The parts of a node in the protocols, or nullptr when it has none.
     const AggregationSwitch* GetSwitch(NodeId node) const;
+    const AtpNode* GetAtpNode(NodeId node) const;
 
   protected:
     void DoDispose() override;
 
   private:
+    /// The programs of a node.
+    struct NodePrograms final : public SwitchProgram
+    {
+        SlotContents* contents{nullptr};
+        std::unique_ptr<AggregationSwitch> slots;
+        std::unique_ptr<AtpNode> atp;
+
+        bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override
+        {
+            if (contents->Get(*packet).protocol == ProgramProtocol::Atp)
+            {
+                return atp && atp->Process(packet, port, now);
+            }
+            return slots && slots->Process(packet, port, now);
+        }
+    };
+
     /// A group.
     struct Session
     {
-        SlotJob job;
-        AggregationTree tree;
+        AggregationJob job;
+        SlotWorker::Settings slotSettings;
+        AtpWorker::Settings atpSettings;
+        std::vector<NodeId> nodes; //!< that have a part in it
         std::unique_ptr<SlotTensor> tensor;
-        std::vector<std::unique_ptr<SlotWorker>> workers;
+        std::unique_ptr<AtpServer> server; //!< of ATP; null: the slot protocol
+        std::vector<std::unique_ptr<AggregationWorker>> workers;
     };
 
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     uint16_t TakeNumber();
-    void AddWorkers(Session& session, const std::vector<uint32_t>& endpoints);
-    void AddRoles(const Session& session, const std::vector<uint32_t>& endpoints);
-    AggregationSwitch& GetProgram(NodeId node);
+    void FillJob(Session& session, uint32_t workers, uint16_t valueCount, uint32_t headerBytes);
+    void OpenSlots(Session& session, const std::vector<uint32_t>& endpoints);
+    void AddRoles(Session& session,
+                  const AggregationTree& tree,
+                  const std::vector<uint32_t>& endpoints);
+    NodePrograms& GetPrograms(NodeId node);
+    AggregationSwitch& GetSlotProgram(NodeId node);
     void RemoveRoles(const Session& session);
-    void Retire(const SlotWorker& worker);
+    void TakeSink(uint32_t endpoint);
+    void Retire(const AggregationWorker& worker);
+
+    // The part of ATP: atp-aggregation.cc.
+    void OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
+    void AddAtpRoles(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
+    AtpNode& GetAtpProgram(NodeId node);
+    NodeId FindLeaf(uint32_t endpoint) const;
+    void ReceiveAtp(const SlotPacket& content, const FabricPacket& packet, uint32_t endpoint);
+    void OnServerData(Session& session, const SlotPacket& content, const FabricPacket& packet);
 
     uint32_t m_slots;
     uint32_t m_poolSlots;
@@ -78,12 +118,17 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     Time m_timeout;
     uint32_t m_retryLimit;
     AggregationValues m_values;
+    uint32_t m_atpAggregators;
+    double m_atpBusyShare;
+    uint32_t m_atpWindow;
+    Time m_atpFirstTimeout;
+    Time m_atpTimeout;
 
     Ptr<FabricNetwork> m_fabric;
     std::shared_ptr<const Topology> m_topology;
     SlotContents m_contents;
     std::map<uint16_t, std::unique_ptr<Session>> m_sessions; //!< by number of the job
-    std::map<NodeId, std::unique_ptr<AggregationSwitch>> m_switches;
+    std::map<NodeId, NodePrograms> m_programs;
     std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us
     uint16_t m_nextNumber{0};
     uint32_t m_sessionCount{0};         //!< ever

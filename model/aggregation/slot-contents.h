@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SLOT_CONTENTS_H
 #define GRADSYNC_SLOT_CONTENTS_H
 
+#include "ns3/atp-header.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/slot-header.h"
 #include "ns3/switch-program.h"
@@ -13,14 +14,23 @@
 namespace ns3::gradsync
 {
 
-/// What a packet of the slot protocol carries.
+/// By which protocol a packet goes.
+enum class ProgramProtocol : uint8_t
+{
+    Slots,
+    Atp
+};
+
+/// What a packet of an aggregation carries.
 struct SlotPacket
 {
-    SlotHeader header;
+    ProgramProtocol protocol{ProgramProtocol::Slots};
+    SlotHeader header;           //!< of Slots
+    AtpHeader atp;               //!< of Atp
     std::vector<int32_t> values; //!< empty where only sizes matter
 };
 
-/// The contents of all packets of the slot protocol that are in a fabric.
+/// The contents of all packets of aggregations that are in a fabric.
 class SlotContents final : public PacketContents
 {
   public:

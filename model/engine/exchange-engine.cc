@@ -344,11 +344,12 @@ ExchangeEngine::Abandon(std::span<const Ptr<ExchangeApplication>> receivers)
 }
 
 uint32_t
-ExchangeEngine::OpenAggregation(const std::vector<uint32_t>& endpoints)
+ExchangeEngine::OpenAggregation(const std::vector<uint32_t>& endpoints,
+                                std::optional<uint32_t> server)
 {
     try
     {
-        return m_transport->OpenAggregation(endpoints);
+        return m_transport->OpenAggregation(endpoints, server);
     }
     catch (const std::invalid_argument& error)
     {

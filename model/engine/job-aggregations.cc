@@ -3,6 +3,7 @@
 #include "ns3/job-execution.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ns3::gradsync
 {
@@ -30,15 +31,22 @@ JobExecution::OpenAggregations()
         }
     }
     const auto& ranks = m_plans[m_planIndex].ranks;
+    const auto workers = m_plan->GetWorkerCount();
+    const auto servers = m_plan->GetRankCount() - workers;
     for (const auto& group : m_plan->GetAggregationGroups())
     {
+        // Dedicated servers of a plan that lets switches add up are there to help them, in turn.
+        const auto turn = static_cast<uint32_t>(m_aggregations.size());
+        const auto server = servers > 0
+                                ? std::optional(m_job.endpointOf[ranks[workers + turn % servers]])
+                                : std::nullopt;
         std::vector<uint32_t> endpoints;
         endpoints.reserve(group.size());
         for (const auto rank : group)
         {
             endpoints.push_back(m_job.endpointOf[ranks[rank]]);
         }
-        m_aggregations.push_back(m_engine.OpenAggregation(endpoints));
+        m_aggregations.push_back(m_engine.OpenAggregation(endpoints, server));
     }
 }
 

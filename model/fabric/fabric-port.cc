@@ -195,6 +195,20 @@ FabricPort::Mark(FabricPacket* packet)
 }
 
 void
+FabricPort::SendData(FabricPacket* packet, TimeStepCount now)
+{
+    Sync(now);
+    if (IsFree(now))
+    {
+        StartNow(packet, now);
+    }
+    else
+    {
+        QueueData(packet, now);
+    }
+}
+
+void
 FabricPort::SendControl(FabricPacket* packet, TimeStepCount now)
 {
     Sync(now);

@@ -156,6 +156,10 @@ class FabricPort
     /// Puts a data packet in line. Only after Sync and when not IsFree.
     void QueueData(FabricPacket* packet, TimeStepCount now);
 
+    /// Sends a data packet of a host that does not come from its source: at once, or in line before
+    /// those of the source.
+    void SendData(FabricPacket* packet, TimeStepCount now);
+
     /// Sends a packet of any kind but Data.
     void SendControl(FabricPacket* packet, TimeStepCount now);
 

@@ -129,6 +129,17 @@ FabricSwitch::Emit(FabricPacket* packet, uint16_t ingress, uint16_t egress, Time
 }
 
 void
+FabricSwitch::EmitTo(FabricPacket* packet, uint16_t ingress, TimeStepCount now)
+{
+    if (auto* egress = ChooseEgress(*packet, now))
+    {
+        Forward(packet, ingress, *egress, now);
+        return;
+    }
+    DropUnroutable(packet);
+}
+
+void
 FabricSwitch::DropUnroutable(FabricPacket* packet)
 {
     ++m_unroutablePackets;

@@ -53,6 +53,8 @@ class FabricSwitch final : public FabricNode
     /// Sends a data packet, or drops it for want of room. \param ingress port that it is accounted
     /// to
     void Emit(FabricPacket* packet, uint16_t ingress, uint16_t egress, TimeStepCount now);
+    /// Likewise, on the way to its destination.
+    void EmitTo(FabricPacket* packet, uint16_t ingress, TimeStepCount now);
 
     /// \param routes must outlive the switch or the next call
     void SetRoutes(const RoutingTables& routes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/all-gather-scheme.h"
 #include "ns3/all-to-all-scheme.h"
+#include "ns3/atp-scheme.h"
 #include "ns3/barrier-scheme.h"
 #include "ns3/bcube-hips-scheme.h"
 #include "ns3/blueconnect-scheme.h"
@@ -46,35 +47,16 @@ const std::vector<Scheme>&
 GetSchemes()
 {
     static const std::vector<Scheme> schemes = {
-        MakeAllGatherScheme(),
-        MakeAllToAllScheme(),
-        MakeBarrierScheme(),
-        MakeBcubeHipsScheme(),
-        MakeBlueConnectScheme(),
-        MakeBroadcastScheme(),
-        MakeButterflyScheme(),
-        MakeBytePsScheme(),
-        MakeDoubleBinaryTreeScheme(),
-        MakeFederatedScheme(),
-        MakeGeoHipsScheme(),
-        MakeHalvingDoublingScheme(),
-        MakeHierarchicalScheme(),
-        MakeKNomialScheme(),
-        MakeMesh2dScheme(),
-        MakeMultiRingScheme(),
-        MakeParameterHubScheme(),
-        MakePassingScheme(),
-        MakePlinkScheme(),
-        MakePsScheme(),
-        MakePsRingScheme(),
-        MakeRatScheme(),
-        MakeReduceScheme(),
-        MakeReduceScatterScheme(),
-        MakeRingScheme(),
-        MakeSparseAllGatherScheme(),
-        MakeSwitchMlScheme(),
-        MakeTorus2dScheme(),
-        MakeTorusHipsScheme(),
+        MakeAllGatherScheme(),        MakeAllToAllScheme(),     MakeAtpScheme(),
+        MakeBarrierScheme(),          MakeBcubeHipsScheme(),    MakeBlueConnectScheme(),
+        MakeBroadcastScheme(),        MakeButterflyScheme(),    MakeBytePsScheme(),
+        MakeDoubleBinaryTreeScheme(), MakeFederatedScheme(),    MakeGeoHipsScheme(),
+        MakeHalvingDoublingScheme(),  MakeHierarchicalScheme(), MakeKNomialScheme(),
+        MakeMesh2dScheme(),           MakeMultiRingScheme(),    MakeParameterHubScheme(),
+        MakePassingScheme(),          MakePlinkScheme(),        MakePsScheme(),
+        MakePsRingScheme(),           MakeRatScheme(),          MakeReduceScheme(),
+        MakeReduceScatterScheme(),    MakeRingScheme(),         MakeSparseAllGatherScheme(),
+        MakeSwitchMlScheme(),         MakeTorus2dScheme(),      MakeTorusHipsScheme(),
     };
     return schemes;
 }

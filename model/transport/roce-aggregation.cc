@@ -18,10 +18,11 @@ RoceTransport::GetAggregation() const
 }
 
 uint32_t
-RoceTransport::OpenAggregation(const std::vector<uint32_t>& endpoints)
+RoceTransport::OpenAggregation(const std::vector<uint32_t>& endpoints,
+                               std::optional<uint32_t> server)
 {
-    return m_aggregation ? m_aggregation->OpenAggregation(endpoints)
-                         : Transport::OpenAggregation(endpoints);
+    return m_aggregation ? m_aggregation->OpenAggregation(endpoints, server)
+                         : Transport::OpenAggregation(endpoints, server);
 }
 
 void

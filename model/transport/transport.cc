@@ -44,7 +44,8 @@ Transport::SetRoutes(
 }
 
 uint32_t
-Transport::OpenAggregation(const std::vector<uint32_t>& /* endpoints */)
+Transport::OpenAggregation(const std::vector<uint32_t>& /* endpoints */,
+                           std::optional<uint32_t> /* server */)
 {
     ThrowNoAggregation();
 }

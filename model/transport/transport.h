@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,8 @@ struct AggregationStatistics
     uint64_t repeatedResults{0}; //!< that switches sent again to one that asked
     uint64_t staleDrops{0};      //!< packets of earlier uses of a slot, at switches
     uint64_t overflows{0};       //!< packets at switches that drove a sum out of int32
+    uint64_t serverPackets{0};   //!< that reached parameter servers
+    uint64_t collisions{0};      //!< packets for which a switch had no room
     uint64_t wrongSums{0};       //!< results that are not the exact sum, where values are real
     uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
 };
@@ -117,10 +120,14 @@ class Transport : public Object
     /**
      * Prepares switches to add up what endpoints send. The aggregations of a group run in the order
      * of their index; an endpoint may go ahead of the others.
-     * \param endpoints distinct \returns the number of the group
-     * \throws std::invalid_argument with a text for the user when the network cannot
+     * \param endpoints distinct
+     * \param server endpoint of a parameter server, which adds up what the switches have no room
+     * for (ATP); none: there is no server, and switches have room for all (SwitchML) \returns the
+     * number of the group \throws std::invalid_argument with a text for the user when the network
+     * cannot
      */
-    virtual uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints);
+    virtual uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
+                                     std::optional<uint32_t> server);
     /// Forgets a group with all that is under way; nobody is told.
     virtual void CloseAggregation(uint32_t group);
     /// One endpoint takes part in the next aggregation of its group.

@@ -48,6 +48,7 @@ RUN_COLUMNS = {
     "sum_packets",
     "sum_overflows",
     "wrong_sums",
+    "server_packets",
     "packet_hops",
     "events",
     "wall_s",

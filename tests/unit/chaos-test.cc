@@ -168,7 +168,8 @@ DrawScenario(uint32_t seed)
     for (const auto& scheme : GetSchemes())
     {
         // Switches add up only where there are packets.
-        if (packets || (scheme.name != "switchml" && scheme.name != "passing"))
+        if (packets ||
+            (scheme.name != "switchml" && scheme.name != "passing" && scheme.name != "atp"))
         {
             schemes.push_back(scheme.name);
         }

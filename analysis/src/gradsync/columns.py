@@ -25,6 +25,7 @@ _COLUMNS = {
     "sum_packets": ("Sums from switches", ""),
     "sum_overflows": ("Sums that overflowed", ""),
     "wrong_sums": ("Wrong sums", ""),
+    "server_packets": ("Packets at parameter servers", ""),
     "packet_hops": ("Packet hops", ""),
     "events": ("Events", ""),
     "wall_s": ("Wall-clock time", "s"),

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-worker.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+constexpr uint32_t BYTES_PER_VALUE = 4;
+} // namespace
+
+AggregationWorker::AggregationWorker(const AggregationJob& job,
+                                     uint16_t rank,
+                                     uint32_t endpoint,
+                                     FabricPort& port)
+    : m_job(job),
+      m_rank(rank),
+      m_endpoint(endpoint),
+      m_port(port)
+{
+}
+
+void
+AggregationWorker::Contribute(const AggregationMessage& message)
+{
+    m_ahead.emplace(message.index, message);
+    const auto first = m_packetCount;
+    while (!m_ahead.empty() && m_ahead.begin()->first == m_nextIndex)
+    {
+        Append(m_ahead.begin()->second);
+        m_ahead.erase(m_ahead.begin());
+        ++m_nextIndex;
+    }
+    SendFrom(first);
+}
+
+void
+AggregationWorker::Append(const AggregationMessage& message)
+{
+    const uint64_t packetBytes = uint64_t{BYTES_PER_VALUE} * m_job.valueCount;
+    // An empty contribution still costs one packet.
+    const auto count = std::max<uint64_t>((message.bytes + packetBytes - 1) / packetBytes, 1);
+    m_messages.push_back({message, m_packetCount, count, count});
+    m_packetCount += count;
+}
+
+AggregationWorker::Message&
+AggregationWorker::FindMessage(uint64_t packet)
+{
+    return *std::prev(std::upper_bound(
+        m_messages.begin(),
+        m_messages.end(),
+        packet,
+        [](uint64_t number, const Message& message) { return number < message.firstPacket; }));
+}
+
+uint64_t
+AggregationWorker::GetPlace(uint64_t packet)
+{
+    return packet - FindMessage(packet).firstPacket;
+}
+
+/// Of a message in one of its packets; the last may have fewer.
+uint32_t
+AggregationWorker::GetBytes(const Message& message, uint64_t packet) const
+{
+    const uint64_t packetBytes = uint64_t{BYTES_PER_VALUE} * m_job.valueCount;
+    const auto before = (packet - message.firstPacket) * packetBytes;
+    return static_cast<uint32_t>(std::min(message.request.bytes - before, packetBytes));
+}
+
+FabricPacket*
+AggregationWorker::MakePacket(uint64_t packet)
+{
+    auto* made = m_job.pool->Take();
+    auto& content = m_job.contents->Attach(*made);
+    content.values.clear();
+    if (m_job.tensor)
+    {
+        m_job.tensor->Fill(m_rank, packet, content.values);
+    }
+    made->connection = UINT32_MAX;
+    made->generation = 0;
+    made->psn = 0;
+    made->destination = UINT32_MAX;
+    made->flowHash = m_job.number;
+    made->payloadBytes = static_cast<uint16_t>(GetBytes(FindMessage(packet), packet));
+    made->wireBytes = static_cast<uint16_t>(m_job.wireBytes);
+    made->kind = PacketKind::Data;
+    return made;
+}
+
+void
+AggregationWorker::Transmit(FabricPacket* packet)
+{
+    m_port.SendData(packet, Simulator::Now().GetTimeStep());
+}
+
+void
+AggregationWorker::CountRetransmission(uint64_t packet)
+{
+    ++m_retransmissions;
+    m_retransmittedBytes += GetBytes(FindMessage(packet), packet);
+}
+
+bool
+AggregationWorker::IsWaiting()
+{
+    m_port.Sync(Simulator::Now().GetTimeStep());
+    return m_port.GetQueueBytes() > 0;
+}
+
+void
+AggregationWorker::Finish(uint64_t packet,
+                          const SlotPacket& result,
+                          AggregationStatistics& statistics)
+{
+    ++statistics.results;
+    if (m_job.tensor)
+    {
+        ++statistics.checkedSums;
+        statistics.wrongSums += m_job.tensor->IsSum(packet, result.values) ? 0 : 1;
+    }
+    auto& message = FindMessage(packet);
+    m_resultBytes += GetBytes(message, packet);
+    if (--message.missing > 0)
+    {
+        return;
+    }
+    const auto request = message.request;
+    while (!m_messages.empty() && m_messages.front().missing == 0)
+    {
+        m_messages.pop_front();
+    }
+    request.handler->OnDelivered(request.tag); // last: it may contribute, and so change everything
+}
+
+void
+AggregationWorker::Fail(uint64_t packet, const std::string& reason)
+{
+    const auto request = FindMessage(packet).request;
+    Stop();
+    request.handler->OnFailed(request.tag, reason);
+}
+
+void
+AggregationWorker::Stop()
+{
+    Halt();
+    m_messages.clear();
+    m_ahead.clear();
+}
+
+bool
+AggregationWorker::IsMeant(const Transport::MessageFilter& isMeant) const
+{
+    const bool isIdle = m_messages.empty() && m_ahead.empty();
+    return !isIdle && std::ranges::all_of(m_messages, [&](const Message& message) {
+        return message.missing == 0 || isMeant(m_endpoint, m_endpoint, message.request.handler);
+    });
+}
+
+} // namespace ns3::gradsync

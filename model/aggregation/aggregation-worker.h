@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_AGGREGATION_WORKER_H
+#define GRADSYNC_AGGREGATION_WORKER_H
+
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/packet-pool.h"
+#include "ns3/slot-contents.h"
+#include "ns3/slot-tensor.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+/// What the workers of a job have in common.
+struct AggregationJob
+{
+    uint16_t number;
+    uint16_t valueCount;
+    uint32_t wireBytes; //!< of a packet
+    uint32_t retryLimit;
+    PacketPool* pool;
+    SlotContents* contents;
+    SlotTensor* tensor; //!< null: only sizes matter
+};
+
+/**
+ * The end of an aggregation protocol at a worker: cuts what it contributes into packets, which are
+ * numbered from 0 since the job began, over all its aggregations. Protocols decide when packets
+ * leave.
+ */
+class AggregationWorker
+{
+  public:
+    /// \param job,port must outlive the worker. \param rank in the job
+    AggregationWorker(const AggregationJob& job,
+                      uint16_t rank,
+                      uint32_t endpoint,
+                      FabricPort& port);
+    virtual ~AggregationWorker() = default;
+    AggregationWorker(const AggregationWorker&) = delete;
+    AggregationWorker& operator=(const AggregationWorker&) = delete;
+
+    uint32_t GetEndpoint() const
+    {
+        return m_endpoint;
+    }
+
+    /// Takes part in an aggregation, after all those of smaller index.
+    void Contribute(const AggregationMessage& message);
+
+    /// A result has arrived. \param[in,out] statistics of all workers
+    virtual void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) = 0;
+
+    /// Forgets all that is under way and all that comes.
+    void Stop();
+
+    /// Whether something is under way, and all of it is for these.
+    bool IsMeant(const Transport::MessageFilter& isMeant) const;
+
+    uint64_t GetRetransmissions() const
+    {
+        return m_retransmissions;
+    }
+
+    uint64_t GetRetransmittedBytes() const
+    {
+        return m_retransmittedBytes;
+    }
+
+    /// Message bytes of the results that it took.
+    uint64_t GetResultBytes() const
+    {
+        return m_resultBytes;
+    }
+
+  protected:
+    /// Packets from `first` on are there to be sent.
+    virtual void SendFrom(uint64_t first) = 0;
+    /// Stop() has been called: nothing leaves any more.
+    virtual void Halt() = 0;
+
+    /// Of all aggregations so far.
+    uint64_t GetPacketCount() const
+    {
+        return m_packetCount;
+    }
+
+    /// Index of a packet in its own aggregation.
+    uint64_t GetPlace(uint64_t packet);
+    /// A packet with contents and without a header of the protocol. Transmit sends it.
+    FabricPacket* MakePacket(uint64_t packet);
+    void Transmit(FabricPacket* packet);
+    void CountRetransmission(uint64_t packet);
+    /// Whether packets wait in the host's port.
+    bool IsWaiting();
+
+    /// The sums of a packet are there: tells whom it may concern, which may call Contribute.
+    void Finish(uint64_t packet, const SlotPacket& result, AggregationStatistics& statistics);
+    /// Gives up: stops, and tells so.
+    void Fail(uint64_t packet, const std::string& reason);
+
+    const AggregationJob& m_job;
+    const uint16_t m_rank;
+
+  private:
+    /// An aggregation that is under way.
+    struct Message
+    {
+        AggregationMessage request;
+        uint64_t firstPacket;
+        uint64_t packetCount;
+        uint64_t missing; //!< packets without result
+    };
+
+    void Append(const AggregationMessage& message);
+    Message& FindMessage(uint64_t packet);
+    uint32_t GetBytes(const Message& message, uint64_t packet) const;
+
+    uint32_t m_endpoint;
+    FabricPort& m_port;
+    std::deque<Message> m_messages;                 //!< in order, finished ones but at the front
+    std::map<uint64_t, AggregationMessage> m_ahead; //!< that wait for those before
+    uint64_t m_nextIndex{0};
+    uint64_t m_packetCount{0};
+    uint64_t m_retransmissions{0};
+    uint64_t m_retransmittedBytes{0};
+    uint64_t m_resultBytes{0};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_AGGREGATION_WORKER_H

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of SlotAggregation that speaks ATP.
+#include "ns3/simulator.h"
+#include "ns3/slot-aggregation.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Integers of an ATP packet (NSDI 2021, section 3.2).
+constexpr uint16_t ATP_VALUES = 62;
+
+} // namespace
+
+void
+SlotAggregation::OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server)
+{
+    if (endpoints.size() > SlotSwitch::MAX_WORKERS)
+    {
+        throw std::invalid_argument(fmt::format("{} workers, but the bitmaps of ATP hold {}",
+                                                endpoints.size(),
+                                                SlotSwitch::MAX_WORKERS));
+    }
+    FillJob(session, static_cast<uint32_t>(endpoints.size()), ATP_VALUES, AtpHeader::BYTES);
+    session.atpSettings = {.server = server,
+                           .maxWindow = m_atpWindow,
+                           .firstTimeout = m_atpFirstTimeout,
+                           .timeout = m_atpTimeout};
+    const auto all = static_cast<uint32_t>((uint64_t{1} << endpoints.size()) - 1);
+    session.server = std::make_unique<AtpServer>(all, m_atpWindow);
+    AddAtpRoles(session, endpoints, server);
+    for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
+    {
+        const auto endpoint = endpoints[rank];
+        const auto port = m_fabric->ChooseEndpointPort(endpoint, session.job.number, server);
+        session.workers.push_back(
+            std::make_unique<AtpWorker>(session.job,
+                                        session.atpSettings,
+                                        static_cast<uint16_t>(rank),
+                                        endpoint,
+                                        m_fabric->GetEndpoint(endpoint).GetPort(port)));
+        TakeSink(endpoint);
+    }
+    TakeSink(server);
+}
+
+/// The first switch on the way of an endpoint into the network.
+NodeId
+SlotAggregation::FindLeaf(uint32_t endpoint) const
+{
+    std::vector<NodeId> open{m_topology->GetEndpoints()[endpoint]};
+    std::vector<bool> seen(m_topology->GetNodes().size(), false);
+    seen[open.front()] = true;
+    for (size_t next = 0; next < open.size(); ++next)
+    {
+        for (const auto& port : m_topology->GetPorts(open[next]))
+        {
+            const auto kind = m_topology->GetNodes()[port.peer].kind;
+            if (kind == NodeKind::Switch)
+            {
+                return port.peer;
+            }
+            if (!seen[port.peer] && !IsEndpoint(kind))
+            {
+                seen[port.peer] = true;
+                open.push_back(port.peer);
+            }
+        }
+    }
+    throw std::invalid_argument("a worker of the aggregation is at no switch");
+}
+
+void
+SlotAggregation::AddAtpRoles(Session& session,
+                             const std::vector<uint32_t>& endpoints,
+                             uint32_t server)
+{
+    std::map<NodeId, AtpNode::Role> roles;
+    for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
+    {
+        auto& role = roles[FindLeaf(endpoints[rank])];
+        role.all |= 1U << rank;
+        role.workers.push_back(endpoints[rank]);
+    }
+    const auto serverLeaf = FindLeaf(server);
+    auto& last = roles[serverLeaf];
+    last.isServerSide = true;
+    for (const auto& [node, role] : roles)
+    {
+        if (node != serverLeaf)
+        {
+            last.all |= role.all;
+            last.racks.push_back(role.workers.front());
+        }
+    }
+    for (const auto& [node, role] : roles)
+    {
+        GetAtpProgram(node).AddJob(session.job.number, role);
+        session.nodes.push_back(node);
+    }
+}
+
+AtpNode&
+SlotAggregation::GetAtpProgram(NodeId node)
+{
+    auto& program = GetPrograms(node).atp;
+    if (!program)
+    {
+        program =
+            std::make_unique<AtpNode>(*m_fabric->GetSwitch(node),
+                                      m_fabric->GetPool(),
+                                      m_contents,
+                                      AtpSwitch::Config{.aggregators = m_atpAggregators,
+                                                        .valueCount = ATP_VALUES,
+                                                        .busyShare = m_atpBusyShare,
+                                                        .window = m_atpWindow,
+                                                        .computesSums = m_values == VALUES_REAL});
+    }
+    return *program;
+}
+
+void
+SlotAggregation::ReceiveAtp(const SlotPacket& content,
+                            const FabricPacket& packet,
+                            uint32_t endpoint)
+{
+    const auto found = m_sessions.find(content.atp.job);
+    if (found == m_sessions.end() || !found->second->server)
+    {
+        return;
+    }
+    auto& session = *found->second;
+    if (content.atp.stage == AtpStage::Data && endpoint == session.atpSettings.server)
+    {
+        OnServerData(session, content, packet);
+        return;
+    }
+    const auto worker = std::ranges::find(session.workers, endpoint, [](const auto& entry) {
+        return entry->GetEndpoint();
+    });
+    if (content.atp.stage == AtpStage::WorkerResult && worker != session.workers.end())
+    {
+        (*worker)->OnResult(content, m_statistics);
+    }
+}
+
+void
+SlotAggregation::OnServerData(Session& session,
+                              const SlotPacket& content,
+                              const FabricPacket& packet)
+{
+    ++m_statistics.serverPackets;
+    auto header = content.atp;
+    header.isCongested |= (packet.flags & PacketFlag::CONGESTION_EXPERIENCED) != 0;
+    const auto* merged = session.server->Merge(header, content.values);
+    if (!merged)
+    {
+        return;
+    }
+    auto* answer = m_fabric->GetPool().Take();
+    *answer = packet;
+    auto& answerContent = m_contents.Attach(*answer);
+    answerContent.protocol = ProgramProtocol::Atp;
+    answerContent.atp = merged->header;
+    answerContent.atp.stage = AtpStage::Result;
+    answerContent.values = merged->values;
+    // Its own switch knows to whom it goes; the way there is that to any worker.
+    const auto server = session.atpSettings.server;
+    answer->destination = session.workers.front()->GetEndpoint();
+    const auto port = m_fabric->ChooseEndpointPort(server, session.job.number, answer->destination);
+    m_fabric->GetEndpoint(server).GetPort(port).SendData(answer, Simulator::Now().GetTimeStep());
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/atp-node.h"
+
+namespace ns3::gradsync
+{
+
+AtpNode::AtpNode(FabricSwitch& forwarder,
+                 PacketPool& pool,
+                 SlotContents& contents,
+                 const AtpSwitch::Config& config)
+    : m_forwarder(forwarder),
+      m_pool(pool),
+      m_contents(contents),
+      m_switch(config)
+{
+}
+
+void
+AtpNode::AddJob(uint16_t job, const Role& role)
+{
+    m_jobs.emplace(job, role);
+}
+
+void
+AtpNode::RemoveJob(uint16_t job)
+{
+    m_jobs.erase(job);
+}
+
+bool
+AtpNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
+{
+    const auto& header = m_contents.Get(*packet).atp;
+    const auto found = m_jobs.find(header.job);
+    if (found == m_jobs.end())
+    {
+        return false;
+    }
+    const auto& role = found->second;
+    switch (header.stage)
+    {
+    case AtpStage::Data:
+        return OnData(packet, role);
+    case AtpStage::Result:
+        if (!role.isServerSide)
+        {
+            return false;
+        }
+        break;
+    case AtpStage::RackResult:
+        if (role.workers.empty() || role.workers.front() != packet->destination)
+        {
+            return false; // it only passes
+        }
+        break;
+    case AtpStage::WorkerResult:
+        return false;
+    }
+    Answer(packet, port, role, now);
+    return true;
+}
+
+bool
+AtpNode::OnData(FabricPacket* packet, const Role& role)
+{
+    auto& content = m_contents.Get(*packet);
+    content.atp.isCongested |= (packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0;
+    const auto verdict = m_switch.Contribute(role.all, content.atp, content.values);
+    if (verdict == AtpVerdict::Held || verdict == AtpVerdict::Dropped)
+    {
+        m_pool.Give(packet);
+        return true;
+    }
+    return false; // on to the server
+}
+
+void
+AtpNode::Answer(FabricPacket* packet, uint16_t port, const Role& role, TimeStepCount now)
+{
+    m_switch.Free(m_contents.Get(*packet).atp);
+    for (const auto endpoint : role.workers)
+    {
+        SendCopy(*packet, AtpStage::WorkerResult, endpoint, port, now);
+    }
+    if (m_contents.Get(*packet).atp.stage == AtpStage::Result)
+    {
+        for (const auto endpoint : role.racks)
+        {
+            SendCopy(*packet, AtpStage::RackResult, endpoint, port, now);
+        }
+    }
+    m_pool.Give(packet);
+}
+
+void
+AtpNode::SendCopy(const FabricPacket& packet,
+                  AtpStage stage,
+                  uint32_t endpoint,
+                  uint16_t port,
+                  TimeStepCount now)
+{
+    auto* copy = m_pool.Take();
+    *copy = packet;
+    auto& content = m_contents.Attach(*copy);
+    const auto& original = m_contents.Get(packet);
+    content.protocol = ProgramProtocol::Atp;
+    content.atp = original.atp;
+    content.atp.stage = stage;
+    content.values = original.values;
+    copy->destination = endpoint;
+    m_forwarder.EmitTo(copy, port, now);
+}
+
+} // namespace ns3::gradsync

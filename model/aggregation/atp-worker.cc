@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/atp-worker.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+AtpWorker::AtpWorker(const AggregationJob& job,
+                     const Settings& settings,
+                     uint16_t rank,
+                     uint32_t endpoint,
+                     FabricPort& port)
+    : AggregationWorker(job, rank, endpoint, port),
+      m_settings(settings),
+      m_window(settings.maxWindow)
+{
+}
+
+AtpWorker::~AtpWorker()
+{
+    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
+    if (auto* event = m_timer.PeekEventImpl())
+    {
+        event->Cancel();
+    }
+}
+
+void
+AtpWorker::SendFrom(uint64_t /* first */)
+{
+    while (!m_halted && m_next < GetPacketCount())
+    {
+        const auto base = m_outstanding.empty() ? m_next : m_outstanding.begin()->first;
+        if (static_cast<double>(m_next - base) >= m_window)
+        {
+            return;
+        }
+        Send(m_next++, false);
+    }
+}
+
+void
+AtpWorker::Send(uint64_t number, bool isResend)
+{
+    auto& outstanding = m_outstanding[number];
+    outstanding.due =
+        Simulator::Now() + (isResend ? GetTimeout(outstanding.timeouts) : m_settings.firstTimeout);
+    SetTimer(outstanding.due);
+    auto* packet = MakePacket(number);
+    packet->destination = m_settings.server;
+    packet->flags |= PacketFlag::ECN_CAPABLE;
+    auto& content = m_job.contents->Get(*packet);
+    content.protocol = ProgramProtocol::Atp;
+    content.atp = {.bitmap = 1U << m_rank,
+                   .sequence = static_cast<uint32_t>(number),
+                   .job = m_job.number,
+                   .isResend = isResend};
+    Transmit(packet);
+}
+
+/// ATP's timeout stays as it is; ours grows when it does not help, so that waiting for a worker
+/// that is late does not flood the network.
+Time
+AtpWorker::GetTimeout(uint32_t timeouts) const
+{
+    constexpr uint32_t PATIENCE = 10;
+    constexpr uint32_t MAX_DOUBLINGS = 6;
+    const auto doublings = timeouts < PATIENCE ? 0 : std::min(timeouts - PATIENCE, MAX_DOUBLINGS);
+    return m_settings.timeout * (int64_t{1} << doublings);
+}
+
+void
+AtpWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
+{
+    const auto found = m_outstanding.find(packet.atp.sequence);
+    if (found == m_outstanding.end())
+    {
+        return; // it came twice
+    }
+    const auto number = found->first;
+    m_outstanding.erase(found);
+    if (packet.atp.isCongested && number >= m_reactFrom)
+    {
+        OnCongestion();
+    }
+    else if (!packet.atp.isCongested)
+    {
+        m_window = std::min<double>(m_window + 1.0 / m_window, m_settings.maxWindow);
+    }
+    SendFrom(m_next);
+    Finish(number, packet, statistics);
+}
+
+/// At most once a window.
+void
+AtpWorker::OnCongestion()
+{
+    m_window = std::max(m_window / 2.0, 1.0);
+    m_reactFrom = m_next;
+}
+
+void
+AtpWorker::SetTimer(const Time& due)
+{
+    if (due < m_timerDue)
+    {
+        m_timer.Cancel();
+        m_timerDue = due;
+        m_timer = Simulator::Schedule(due - Simulator::Now(), &AtpWorker::OnTimer, this);
+    }
+}
+
+void
+AtpWorker::OnTimer()
+{
+    const auto now = Simulator::Now();
+    m_timerDue = Time::Max();
+    std::vector<uint64_t> late;
+    for (auto& [number, outstanding] : m_outstanding)
+    {
+        if (outstanding.due <= now)
+        {
+            late.push_back(number);
+        }
+    }
+    const bool isWaiting = IsWaiting(); // it may not have left yet
+    for (const auto number : late)
+    {
+        auto& outstanding = m_outstanding[number];
+        if (isWaiting)
+        {
+            outstanding.due = now + m_settings.timeout;
+            continue;
+        }
+        if (++outstanding.timeouts > m_job.retryLimit)
+        {
+            Fail(number,
+                 fmt::format("no sum for packet {} of worker {} after {} timeouts in a row",
+                             number,
+                             m_rank,
+                             m_job.retryLimit));
+            return;
+        }
+        CountRetransmission(number);
+        Send(number, true);
+    }
+    for (const auto& [number, outstanding] : m_outstanding)
+    {
+        SetTimer(outstanding.due);
+    }
+}
+
+void
+AtpWorker::Halt()
+{
+    m_timer.Cancel();
+    m_timerDue = Time::Max();
+    m_outstanding.clear();
+    m_halted = true;
+}
+
+} // namespace ns3::gradsync

@@ -298,8 +298,8 @@ TcpNetwork::Capture(LinkId id, const std::string& folder)
     const auto links = m_topology->GetLinks();
     const auto& link = links[id];
     const auto isParallel = std::ranges::count_if(links, [&](const TopologyLink& other) {
-        return std::minmax(other.a, other.b) == std::minmax(link.a, link.b);
-    }) > 1;
+                                return std::minmax(other.a, other.b) == std::minmax(link.a, link.b);
+                            }) > 1;
     const auto name = [&](NodeId from, NodeId to) {
         const auto nodes = m_topology->GetNodes();
         return fmt::format("{}/{}-{}{}",

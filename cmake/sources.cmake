@@ -381,7 +381,7 @@ list(APPEND gradsync_headers
 # model/aggregation
 list(APPEND gradsync_sources
   model/aggregation/aggregation-switch.cc
-  model/aggregation/aggregation-tree.cc
+  model/aggregation/switch-tree.cc
   model/aggregation/aggregation-worker.cc
   model/aggregation/atp-aggregation.cc
   model/aggregation/atp-node.cc
@@ -410,7 +410,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/aggregation/aggregation-switch.h
-  model/aggregation/aggregation-tree.h
+  model/aggregation/switch-tree.h
   model/aggregation/aggregation-worker.h
   model/aggregation/atp-header.h
   model/aggregation/atp-node.h

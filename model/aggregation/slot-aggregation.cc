@@ -202,7 +202,7 @@ SlotAggregation::OpenSlots(Session& session, const std::vector<uint32_t>& endpoi
             static_cast<uint16_t>(m_valueCount),
             SlotHeader::BYTES);
     session.slotSettings = {.slots = m_slots, .timeout = m_timeout};
-    const auto tree = BuildAggregationTree(*m_topology, endpoints, m_sessionCount++);
+    const auto tree = BuildSwitchTree(*m_topology, endpoints, m_sessionCount++);
     AddRoles(session, tree, endpoints);
     for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
     {
@@ -234,7 +234,7 @@ SlotAggregation::TakeNumber()
 
 void
 SlotAggregation::AddRoles(Session& session,
-                          const AggregationTree& tree,
+                          const SwitchTree& tree,
                           const std::vector<uint32_t>& endpoints)
 {
     // Numbers of switches follow those of the workers.

@@ -3,7 +3,6 @@
 #define GRADSYNC_SLOT_AGGREGATION_H
 
 #include "ns3/aggregation-switch.h"
-#include "ns3/aggregation-tree.h"
 #include "ns3/aggregation-worker.h"
 #include "ns3/atp-node.h"
 #include "ns3/atp-server.h"
@@ -12,6 +11,7 @@
 #include "ns3/slot-contents.h"
 #include "ns3/slot-tensor.h"
 #include "ns3/slot-worker.h"
+#include "ns3/switch-tree.h"
 
 #include <cstdint>
 #include <map>
@@ -94,9 +94,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     uint16_t TakeNumber();
     void FillJob(Session& session, uint32_t workers, uint16_t valueCount, uint32_t headerBytes);
     void OpenSlots(Session& session, const std::vector<uint32_t>& endpoints);
-    void AddRoles(Session& session,
-                  const AggregationTree& tree,
-                  const std::vector<uint32_t>& endpoints);
+    void AddRoles(Session& session, const SwitchTree& tree, const std::vector<uint32_t>& endpoints);
     NodePrograms& GetPrograms(NodeId node);
     AggregationSwitch& GetSlotProgram(NodeId node);
     void RemoveRoles(const Session& session);

@@ -2,9 +2,12 @@
 """How ./ns3 builds, and how it hands the program's output and exit codes on."""
 
 import os
+import re
 import signal
 import subprocess
 import time
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,17 @@ int main(int argc, char** argv)
     return 0;
 }
 """
+
+
+def test_no_two_headers_define_a_type_of_one_name():
+    # All are in one namespace, where two classes of a name are one to the linker, which keeps the
+    # destructor of either for both and says nothing.
+    root = Path(__file__).parents[2]
+    headers = [*root.glob("model/*/*.h"), *root.glob("helper/*.h")]
+    pattern = re.compile(r"^(?:class|struct|enum class) (\w+)[^;\n]*$", re.MULTILINE)
+    names = Counter(name for header in headers for name in pattern.findall(header.read_text()))
+    assert names["Plan"] == 1
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_run_hands_the_options_to_the_program(small_tree):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/aggregation-tree.h"
+#include "ns3/switch-tree.h"
 
 #include <algorithm>
 #include <map>
@@ -29,7 +29,7 @@ class TreeBuilder
         }
     }
 
-    AggregationTree Build()
+    SwitchTree Build()
     {
         const auto root = FindRoot();
         MeasureFrom(root);
@@ -178,7 +178,7 @@ class TreeBuilder
     }
 
     /// Tells the aggregating switch above a node of this child.
-    void AddChild(NodeId node, AggregationTree::Child child)
+    void AddChild(NodeId node, SwitchTree::Child child)
     {
         auto up = FindUp(node);
         for (;;)
@@ -201,13 +201,13 @@ class TreeBuilder
     std::vector<uint32_t> m_distance;
     std::map<NodeId, uint32_t> m_hopOf;
     std::map<NodeId, std::set<NodeId>> m_below;
-    AggregationTree m_tree;
+    SwitchTree m_tree;
 };
 
 } // namespace
 
-AggregationTree
-BuildAggregationTree(const Topology& topology, std::span<const uint32_t> endpoints, uint32_t turn)
+SwitchTree
+BuildSwitchTree(const Topology& topology, std::span<const uint32_t> endpoints, uint32_t turn)
 {
     return TreeBuilder(topology, endpoints, turn).Build();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifndef GRADSYNC_AGGREGATION_TREE_H
-#define GRADSYNC_AGGREGATION_TREE_H
+#ifndef GRADSYNC_SWITCH_TREE_H
+#define GRADSYNC_SWITCH_TREE_H
 
 #include "ns3/topology.h"
 
@@ -20,7 +20,7 @@ namespace ns3::gradsync
  * Switches where paths meet aggregate; NICs and the like, and switches that one path passes, hand
  * on.
  */
-struct AggregationTree
+struct SwitchTree
 {
     /// What an aggregating switch waits for and answers: a member or an aggregating switch below.
     struct Child
@@ -48,10 +48,10 @@ struct AggregationTree
  * \param endpoints of the group, distinct; \param turn number of the group
  * \throws std::invalid_argument with a text for the user when no switch reaches all of them
  */
-AggregationTree BuildAggregationTree(const Topology& topology,
-                                     std::span<const uint32_t> endpoints,
-                                     uint32_t turn);
+SwitchTree BuildSwitchTree(const Topology& topology,
+                           std::span<const uint32_t> endpoints,
+                           uint32_t turn);
 
 } // namespace ns3::gradsync
 
-#endif // GRADSYNC_AGGREGATION_TREE_H
+#endif // GRADSYNC_SWITCH_TREE_H

@@ -27,7 +27,7 @@ ParseDigit(char digit, const P4Json& text)
     const char low = static_cast<char>(digit | 0x20);
     if (low >= 'a' && low <= 'f')
     {
-        return static_cast<uint64_t>(low - 'a' + 10);
+        return static_cast<uint64_t>(low - 'a') + 10;
     }
     text.Fail("this is no hexadecimal number");
 }

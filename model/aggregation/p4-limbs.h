@@ -21,11 +21,11 @@ CountFor(uint64_t bits)
     return bits <= 64 ? 1 : static_cast<uint32_t>((bits + 63) / 64);
 }
 
-/// The lowest `bits` bits set, for 1 to 64.
+/// The lowest `bits` bits set, for 0 to 64.
 constexpr uint64_t
 LowMask(uint32_t bits)
 {
-    return ~uint64_t{0} >> (64 - bits);
+    return bits == 0 ? 0 : ~uint64_t{0} >> (64 - bits);
 }
 
 inline bool

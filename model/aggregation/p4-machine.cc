@@ -329,13 +329,13 @@ P4Machine::RunSelect(const P4Select& select)
     m_scratch.assign(select.limbs, 0);
     for (const auto& [slot, bits] : select.parts)
     {
+        const uint32_t padded = (bits + 7) / 8 * 8;
         if (select.limbs == 1)
         {
-            const uint32_t padded = (bits + 7) / 8 * 8;
             m_scratch[0] = padded == 64 ? m_store[slot] : (m_scratch[0] << padded) | m_store[slot];
             continue;
         }
-        limbs::ShiftLeft(m_scratch.data(), m_scratch.data(), (bits + 7) / 8 * 8, select.limbs);
+        limbs::ShiftLeft(m_scratch.data(), m_scratch.data(), padded, select.limbs);
         for (uint32_t i = 0; i < limbs::CountFor(bits); ++i)
         {
             m_scratch[i] |= m_store[slot + i];

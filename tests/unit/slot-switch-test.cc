@@ -34,7 +34,7 @@ MakeHeader(uint16_t worker, uint16_t slot, uint16_t epoch, uint16_t count = 2)
 
 /// `workers` workers of one job, worker w at port 10 + w, with the slots [2, 6) of a pool of 8.
 SlotSwitch
-MakeSwitch(uint32_t workers, bool saturate = false, bool isRoot = true)
+MakeSwitch(uint16_t workers, bool saturate = false, bool isRoot = true)
 {
     SlotSwitch slots({.poolSize = 8, .valueCount = 2, .saturate = saturate});
     const auto all = workers == 32 ? UINT32_MAX : (1U << workers) - 1;

@@ -162,6 +162,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-switch.cc
+  model/fabric/flood-clock.cc
   model/fabric/flood-source.cc
   model/fabric/load-balancing.cc
   model/fabric/path-selector.cc
@@ -177,6 +178,7 @@ list(APPEND gradsync_headers
   model/fabric/fabric-packet.h
   model/fabric/fabric-port.h
   model/fabric/fabric-switch.h
+  model/fabric/flood-clock.h
   model/fabric/flood-source.h
   model/fabric/link-fault.h
   model/fabric/link-state.h

@@ -3,8 +3,6 @@
 
 #include "ns3/simulator.h"
 
-#include <cmath>
-
 namespace ns3::gradsync
 {
 
@@ -15,40 +13,15 @@ constexpr uint16_t WIRE_BYTES = 1538;
 
 FloodSource::FloodSource(FabricPort& port, PacketPool& pool)
     : m_port(port),
-      m_pool(pool)
+      m_pool(pool),
+      m_clock(WIRE_BYTES, [this] { Send(); })
 {
-}
-
-FloodSource::~FloodSource()
-{
-    Cancel();
-}
-
-void
-FloodSource::Cancel()
-{
-    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
-    if (auto* event = m_event.PeekEventImpl())
-    {
-        event->Cancel();
-    }
 }
 
 void
 FloodSource::SetBitRate(double bitRate)
 {
-    if (bitRate == m_bitRate)
-    {
-        return;
-    }
-    Cancel();
-    m_bitRate = bitRate;
-    if (bitRate > 0.0)
-    {
-        const auto stepsPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
-        m_interval = TimeStep(std::llround(8.0 * WIRE_BYTES / bitRate * stepsPerSecond));
-        m_event = Simulator::ScheduleNow(&FloodSource::Send, this);
-    }
+    m_clock.SetBitRate(bitRate);
 }
 
 void
@@ -61,7 +34,6 @@ FloodSource::Send()
     packet->kind = PacketKind::Flood;
     packet->flags = 0;
     m_port.SendControl(packet, Simulator::Now().GetTimeStep());
-    m_event = Simulator::Schedule(m_interval, &FloodSource::Send, this);
 }
 
 } // namespace ns3::gradsync

@@ -2,9 +2,8 @@
 #ifndef GRADSYNC_FLOOD_SOURCE_H
 #define GRADSYNC_FLOOD_SOURCE_H
 
-#include "ns3/event-id.h"
 #include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
+#include "ns3/flood-clock.h"
 #include "ns3/packet-pool.h"
 
 namespace ns3::gradsync
@@ -21,22 +20,16 @@ class FloodSource
   public:
     /// \param port must be one whose loss is a LinkFault, which takes the packets at the far end
     FloodSource(FabricPort& port, PacketPool& pool);
-    ~FloodSource();
-    FloodSource(const FloodSource&) = delete;
-    FloodSource& operator=(const FloodSource&) = delete;
 
     /// On the wire; below the rate of the port. 0: stops.
     void SetBitRate(double bitRate);
 
   private:
     void Send();
-    void Cancel();
 
     FabricPort& m_port;
     PacketPool& m_pool;
-    Time m_interval;
-    double m_bitRate{0.0};
-    EventId m_event;
+    FloodClock m_clock;
 };
 
 } // namespace ns3::gradsync

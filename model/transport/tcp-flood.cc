@@ -4,11 +4,8 @@
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-queue-disc-item.h"
-#include "ns3/simulator.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3/udp-l4-protocol.h"
-
-#include <cmath>
 
 namespace ns3::gradsync
 {
@@ -68,40 +65,15 @@ TcpFloodTag::IsOn(const Ptr<const Packet>& packet)
 
 TcpFlood::TcpFlood(const Ptr<TrafficControlLayer>& queue, const Ptr<NetDevice>& device)
     : m_queue(queue),
-      m_device(device)
+      m_device(device),
+      m_clock(PACKET_BYTES, [this] { Send(); })
 {
-}
-
-TcpFlood::~TcpFlood()
-{
-    Cancel();
-}
-
-void
-TcpFlood::Cancel()
-{
-    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
-    if (auto* event = m_event.PeekEventImpl())
-    {
-        event->Cancel();
-    }
 }
 
 void
 TcpFlood::SetBitRate(double bitRate)
 {
-    if (bitRate == m_bitRate)
-    {
-        return;
-    }
-    Cancel();
-    m_bitRate = bitRate;
-    if (bitRate > 0.0)
-    {
-        const auto stepsPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
-        m_interval = TimeStep(std::llround(8.0 * PACKET_BYTES / bitRate * stepsPerSecond));
-        m_event = Simulator::ScheduleNow(&TcpFlood::Send, this);
-    }
+    m_clock.SetBitRate(bitRate);
 }
 
 void
@@ -118,7 +90,6 @@ TcpFlood::Send()
                                             m_device->GetBroadcast(),
                                             Ipv4L3Protocol::PROT_NUMBER,
                                             header));
-    m_event = Simulator::Schedule(m_interval, &TcpFlood::Send, this);
 }
 
 } // namespace ns3::gradsync

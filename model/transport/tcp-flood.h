@@ -2,9 +2,8 @@
 #ifndef GRADSYNC_TCP_FLOOD_H
 #define GRADSYNC_TCP_FLOOD_H
 
-#include "ns3/event-id.h"
+#include "ns3/flood-clock.h"
 #include "ns3/net-device.h"
-#include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
 #include "ns3/tag.h"
@@ -37,22 +36,16 @@ class TcpFlood
 {
   public:
     TcpFlood(const Ptr<TrafficControlLayer>& queue, const Ptr<NetDevice>& device);
-    ~TcpFlood();
-    TcpFlood(const TcpFlood&) = delete;
-    TcpFlood& operator=(const TcpFlood&) = delete;
 
     /// From now on; 0: nothing. \param bitRate on the wire, headers included
     void SetBitRate(double bitRate);
 
   private:
     void Send();
-    void Cancel();
 
     Ptr<TrafficControlLayer> m_queue;
     Ptr<NetDevice> m_device;
-    double m_bitRate{0.0};
-    Time m_interval;
-    EventId m_event;
+    FloodClock m_clock;
 };
 
 } // namespace ns3::gradsync

@@ -143,7 +143,7 @@ def _measure(
     copy = measured["copyBytesPerSecond"]
     provenance = {
         **measured["provenance"],
-        "kernel": platform.release(),
+        "kernel": platform.release().split("-")[0],  # what follows may name a site
         "commit": _commit(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "loadBefore": load,

@@ -95,6 +95,42 @@ def test_a_size_far_beyond_the_profile_is_refused(program, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def _measured_run(program, folder, gradient):
+    """A ring of two hosts with the measured profile that is shipped."""
+    profile = ROOT / "profiles" / "amd-epyc-2-threads.profile.json"
+    scenario = {
+        "topology": {"kind": "star", "hosts": 2, "hostLink": {"rate": "8Gbps", "delay": "0s"}},
+        "transport": "fluid",
+        "job": {"gradient": gradient, "codec": "int8", "profile": str(profile)},
+        "scheme": "ring",
+    }
+    (folder / "s.json").write_text(json.dumps(scenario))
+    return program("--scenario=s.json", f"--out=out-{gradient}"), json.loads(profile.read_text())
+
+
+def test_the_measured_profile_is_interpolated_extrapolated_and_refused(program, tmp_path):
+    done, profile = _measured_run(program, tmp_path, "4MB")
+    assert done.returncode == 0
+    assert "estimate" not in done.stderr
+    kernel = profile["kernels"]["int8-encode"]
+    # Two encodes of half of 10^6 elements, which lie between 2^18 and 2^20.
+    at = {point["elements"]: point["median_s"] for point in kernel["points"]}
+    share = (500_000 - 2**18) / (2**20 - 2**18)
+    expected = 2 * (at[2**18] + share * (at[2**20] - at[2**18]))
+    with open(tmp_path / "out-4MB" / "iterations.csv", newline="", encoding="utf-8") as file:
+        assert float(next(csv.DictReader(file))["compress_s"]) == pytest.approx(expected)
+    # The largest point has 2^24 elements. Halves of 50 million: the fit. Of 68 million: too much.
+    done, _ = _measured_run(program, tmp_path, "400MB")
+    assert done.returncode == 0
+    rate = kernel["bytesPerSecond"]
+    expected = 2 * (kernel["fixedSeconds"] + 5e7 * kernel["bytesPerElement"] / rate)
+    with open(tmp_path / "out-400MB" / "iterations.csv", newline="", encoding="utf-8") as file:
+        assert float(next(csv.DictReader(file))["compress_s"]) == pytest.approx(expected)
+    done, _ = _measured_run(program, tmp_path, "544MB")
+    assert done.returncode == 2
+    assert "for at most 16777216 elements; 68000000 are more than 4 times that" in done.stderr
+
+
 def test_estimates_are_warned_of(program, tmp_path):
     _scenario(tmp_path, [])
     profile = json.loads((tmp_path / "a.profile.json").read_text())

@@ -144,11 +144,10 @@ def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
 
 
 def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
-    styles = style.series_styles(line.name for line in lines)
     divisor, unit = columns.scale(axes.y, [line.y[0] for line in lines])
     values = [line.y[0] / divisor for line in lines]
     names = [style.series_label(line.name) for line in lines]
-    colours = [styles[line.name].colour for line in lines]
+    colours = style.bar_colours(line.name for line in lines)
     spread = [
         [max(0.0, (line.y[0] - line.low[0]) / divisor) for line in lines],
         [max(0.0, (line.high[0] - line.y[0]) / divisor) for line in lines],

@@ -5,6 +5,7 @@ A folder in scenarios/papers has a paper.toml: `title`, `source`, `remark`, a li
 [[row]]s. A row's simulated value comes from the runs of one scenario that match `of`; with `to`, from
 each such run and the run that matches `to` and is the same otherwise, by `how` (ratio, difference or
 reduction). Groups of equal values in `by` are averaged, and `reduce` (mean, max, min) makes one number.
+With `order`, it is the share of settings in which the values of a column follow each other as it says.
 """
 
 import tomllib
@@ -44,6 +45,12 @@ class Row:
     scenario: int = 0
     within: float | None = None
     """Largest relative deviation from the paper that still reproduces it; None: it is not claimed."""
+    points: float | None = None
+    """The same in percentage points, for rows that are shares."""
+    order: Mapping[str, list[list[Any]]] = field(default_factory=dict)
+    """Column -> groups of its values, each slower than the next; those of a group are alike."""
+    ties: float = 0.0
+    """Largest relative deviation of values that are alike, from the least of them."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,17 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """Whether the claim holds; empty if none is made."""
-        if self.row.within is None or self.ratio is None:
+        if self.row.paper is None or self.ratio is None:
             return ""
-        text = f"within {self.row.within:.0%}"
-        return text if abs(self.ratio - 1) <= self.row.within else f"NOT {text}"
+        if self.row.points is not None:
+            text = f"within {self.row.points:g} points"
+            holds = abs(self.simulated - self.row.paper) * 100 <= self.row.points
+        elif self.row.within is not None:
+            text = "everywhere" if self.row.order else f"within {self.row.within:.0%}"
+            holds = abs(self.ratio - 1) <= self.row.within
+        else:
+            return ""
+        return text if holds else f"NOT {text}"
 
     @property
     def has_failed(self) -> bool:
@@ -127,8 +141,33 @@ def _match(runs: pl.DataFrame, wanted: Mapping[str, Any]) -> pl.DataFrame:
     return runs
 
 
+def _is_in_order(values: Mapping[Any, float], groups: list[list[Any]], ties: float) -> bool:
+    """Whether groups follow each other, slowest first, and the members of each are alike."""
+    spans = [sorted(values[member] for member in group) for group in groups]
+    alike = all(span[-1] <= span[0] * (1 + ties) for span in spans)
+    return alike and all(slow[0] > fast[-1] for slow, fast in zip(spans, spans[1:], strict=False))
+
+
+def _evaluate_order(row: Row, results: Results) -> float:
+    """The share of settings in which the order of a row holds."""
+    ((column, groups),) = row.order.items()
+    members = [member for group in groups for member in group]
+    chosen = _match(results.runs, row.of).filter(pl.col(column).is_in(members))
+    keys = [path for path in results.swept if path != column]
+    settings = [chosen] if not keys else chosen.partition_by(keys)
+    held = 0
+    for runs in settings:
+        values = dict(zip(runs[column], runs[row.value], strict=True))
+        if set(values) != set(members) or None in values.values():
+            raise ResultsError(f"{row.what}: its runs are not all there, or did not finish")
+        held += _is_in_order(values, groups, row.ties)
+    return held / len(settings)
+
+
 def evaluate(row: Row, results: Results) -> float:
     """The simulated value of a row. Raises ResultsError if its runs are not there or did not finish."""
+    if row.order:
+        return _evaluate_order(row, results)
     chosen = _match(results.runs, row.of).with_columns(pl.col(row.value).alias("value"))
     if row.to:
         keys = [path for path in results.swept if path not in {*row.of, *row.to}]

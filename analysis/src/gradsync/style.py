@@ -113,6 +113,13 @@ def series_styles(names: Iterable[str]) -> dict[str, SeriesStyle]:
     return styles
 
 
+def bar_colours(names: Iterable[str]) -> list[str]:
+    """The colours of bars, which have their names beside them: of the scheme that a name is about, if any."""
+    styles = series_styles(names := list(names))
+    parts = [next((part for part in name.split(", ") if part in _SCHEMES), name) for name in names]
+    return [(_SCHEMES.get(part) or styles[part]).colour for part in parts]
+
+
 def series_label(name: str) -> str:
     """How a series is called in the legend."""
     return _NAMES.get(name, name)

@@ -148,12 +148,12 @@ def reproduce(arguments: Namespace) -> int:
 
 
 def gallery(arguments: Namespace) -> int:
-    """./ns3 gallery: the pictures of doc/gallery.rst, from a simulation."""
+    """./ns3 gallery: the pictures of the documentation, from simulations."""
     install.ensure([BUILD, PLOT], not arguments.no_install)
     python_environment.ensure(not arguments.no_install)
     build(RELEASE, [_PROGRAM_TARGET])
-    scenario = ROOT / "scenarios" / "gallery.json"
-    options = [f"--scenario={scenario}", f"--pictures={ROOT / 'doc' / 'pictures'}"]
+    options = [f"--scenarios={ROOT / 'scenarios'}", f"--pictures={ROOT / 'doc' / 'pictures'}"]
+    options += ["--check"] if arguments.check else []
     return python_environment.python("-m", "gradsync", "gallery", *options)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fixtures of the end-to-end tests: the launcher and the program as a user calls them."""
 
+import csv
 import os
 import re
 import shutil
@@ -13,6 +14,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "analysis" / "src"))
+SCENARIOS = ROOT / "scenarios"
+SMOKE = SCENARIOS / "smoke.json"
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def pytest_addoption(parser):
@@ -62,6 +70,14 @@ def program(tmp_path):
 
     run.path = path
     return run
+
+
+@pytest.fixture
+def smoke(program, tmp_path):
+    """Results of the smoke scenario."""
+    result = program(f"--scenario={SMOKE}", "--out=smoke")
+    assert result.returncode == 0, result.stderr
+    return tmp_path / "smoke"
 
 
 class BareSystem:

@@ -6,6 +6,7 @@ import pytest
 from conftest import ROOT
 
 import gradsync
+from gradsync.gallery import PICTURES, list_outdated
 from gradsync.layout import place
 from gradsync.plot_kinds import KINDS, plot_kind
 from gradsync.plot_kinds import draw_bytes, draw_messages, draw_queues, draw_timeline
@@ -92,6 +93,25 @@ def test_looking_changes_nothing(incast, tmp_path, monkeypatch):
     assert unseen.rows[0]["ict_mean_s"] == incast.rows[0]["ict_mean_s"]
     with pytest.raises(gradsync.ScenarioError, match="the transport fluid has no links to sample"):
         scenario.set("transport", "fluid").set("results.every", "1us").check()
+
+
+def test_pictures_that_differ_or_are_missing_are_out_of_date(tmp_path):
+    drawn = [tmp_path / name for name in ("same.svg", "other.svg", "new.svg")]
+    there = tmp_path / "there"
+    there.mkdir()
+    for path in drawn:
+        path.write_text(path.name)
+    (there / "same.svg").write_text("same.svg")
+    (there / "other.svg").write_text("other.sVg")
+    assert list_outdated(drawn, there) == drawn[1:]
+
+
+def test_every_picture_of_the_gallery_has_a_scenario_and_a_place():
+    pages = "".join(page.read_text() for page in (ROOT / "doc").glob("*.rst"))
+    for picture in PICTURES:
+        assert (ROOT / "scenarios" / f"{picture.scenario}.json").exists()
+        assert f"pictures/{picture.name}.svg" in pages
+    assert {picture.kind for picture in PICTURES} == set(KINDS)
 
 
 def test_network_is_laid_out_in_tiers():

@@ -74,12 +74,20 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
-    from gradsync.gallery import draw_gallery
+    from gradsync.gallery import draw_gallery, list_outdated
 
-    paths = (Path(arguments.scenario), Path(arguments.out), Path(arguments.pictures))
-    for path in draw_gallery(*paths):
-        print(f"wrote {path}", file=sys.stderr)
-    return 0
+    scenarios, out = Path(arguments.scenarios), Path(arguments.out)
+    pictures = Path(arguments.pictures)
+    drawn = draw_gallery(scenarios, out, out / "pictures" if arguments.check else pictures)
+    if not arguments.check:
+        for path in drawn:
+            print(f"wrote {path}", file=sys.stderr)
+        return 0
+    outdated = list_outdated(drawn, pictures)
+    for path in outdated:
+        print(f"{pictures / path.name} is out of date; anew: {path}")
+    print(f"{len(drawn) - len(outdated)} of {len(drawn)} pictures are as drawn anew")
+    return 1 if outdated else 0
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -160,9 +168,10 @@ def main(command: Sequence[str] | None = None) -> int:
     reproduce.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
     reproduce.set_defaults(carry_out=_reproduce)
     gallery = verbs.add_parser("gallery", help="draw the pictures of the documentation")
-    gallery.add_argument("--scenario", metavar="FILE", default="scenarios/gallery.json")
+    gallery.add_argument("--scenarios", metavar="DIR", default="scenarios")
     gallery.add_argument("--out", metavar="DIR", default="results/gallery")
     gallery.add_argument("--pictures", metavar="DIR", default="doc/pictures")
+    gallery.add_argument("--check", action="store_true", help="only compare with what is there")
     gallery.set_defaults(carry_out=_gallery)
     sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
     _add_sweep_options(sweep)

@@ -1,30 +1,72 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draws every kind of picture from one small scenario, for the documentation."""
+"""Draws the pictures of the documentation from small scenarios, and tells which are out of date."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gradsync.plot_kinds import KINDS, plot_kind
+from gradsync.plot_kinds import plot_kind
 from gradsync.results import Results
 from gradsync.scenario import Scenario
 
-# The scheme whose run shows best what a picture of one run is for; the others compare schemes.
-_SCHEMES = {"links": "ps", "timeline": "hierarchical", "queues": "ps"}
-_LEVEL = "4"
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: of which scenario in scenarios/, of which kind, of which run (none: of all)."""
+
+    name: str
+    scenario: str
+    kind: str
+    run: Mapping[str, str] = field(default_factory=dict)
 
 
-def _run(results: Results, kind: str) -> int | None:
-    scheme = _SCHEMES.get(kind)
-    if scheme is None:
+def _at_four_to_one(kind: str, scheme: str) -> Picture:
+    wanted = {"topology.oversubscription": "4", "scheme.kind": scheme}
+    return Picture(f"gallery-{kind}", "gallery", kind, wanted)
+
+
+PICTURES = (
+    Picture("gallery-ict", "gallery", "ict"),
+    Picture("gallery-messages", "gallery", "messages"),
+    Picture("gallery-bytes", "gallery", "bytes"),
+    # The scheme whose run shows best what a picture of one run is for.
+    _at_four_to_one("links", "ps"),
+    _at_four_to_one("timeline", "hierarchical"),
+    _at_four_to_one("queues", "ps"),
+    Picture("chain-blocking", "chain-blocking", "faults"),
+    Picture("in-network-oversubscription", "in-network-oversubscription", "ict"),
+)
+
+
+def _find_run(results: Results, wanted: Mapping[str, str]) -> int | None:
+    if not wanted:
         return None
-    wanted = {"topology.oversubscription": _LEVEL, "scheme.kind": scheme}
     return next(i for i, row in enumerate(results.rows) if wanted.items() <= row.items())
 
 
-def draw_gallery(scenario: Path, out: Path, pictures: Path) -> list[Path]:
-    """Simulate the scenario into `out` and draw gallery-KIND.svg of each kind; their paths."""
-    results = Scenario.load(scenario).run(out)
+def draw_gallery(scenarios: Path, out: Path, pictures: Path) -> list[Path]:
+    """Simulate the scenarios into folders in `out` and draw all pictures into `pictures`; their paths."""
+    results = {
+        name: Scenario.load(scenarios / f"{name}.json").run(out / name)
+        for name in dict.fromkeys(picture.scenario for picture in PICTURES)
+    }
     pictures.mkdir(parents=True, exist_ok=True)
     return [
-        plot_kind(results, kind, _run(results, kind), pictures / f"gallery-{kind}.svg")
-        for kind in KINDS
+        plot_kind(
+            results[picture.scenario],
+            picture.kind,
+            _find_run(results[picture.scenario], picture.run),
+            pictures / f"{picture.name}.svg",
+        )
+        for picture in PICTURES
+    ]
+
+
+def list_outdated(drawn: list[Path], pictures: Path) -> list[Path]:
+    """Those of `drawn` that `pictures` does not have, byte for byte."""
+    return [
+        path
+        for path in drawn
+        if not (pictures / path.name).exists()
+        or (pictures / path.name).read_bytes() != path.read_bytes()
     ]

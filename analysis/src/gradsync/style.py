@@ -54,6 +54,7 @@ def _further(index: int) -> SeriesStyle:
 
 _SCHEMES |= {name: _further(index) for index, name in enumerate(_MORE_SCHEMES)}
 _NAMES = {"ps": "Parameter server", "ring": "Ring", "rat": "RAT", "hierarchical": "Hierarchical"}
+_NAMES |= {"switchml": "SwitchML", "atp": "ATP", "passing": "PASSING", "netreduce": "NetReduce"}
 
 INK = "#222222"
 WARNING = "#B00020"

@@ -21,6 +21,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/plan/aggregation-gate.h
+  model/plan/aggregation-protocol.h
   model/plan/chunk-layout.h
   model/plan/chunk-race-finder.h
   model/plan/collective.h

@@ -14,16 +14,17 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr const char* SUMMARY_COLUMNS =
-    "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
-    "bound_s,times_bound,"
-    "cross_rack_bytes,peak_received_bytes,longest_chain,"
-    "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
-    "dropped_packets,ecn_marked_packets,pfc_pause_s,"
-    "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,wrong_sums,server_packets,"
-    "packet_hops,events,wall_s,"
-    "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 28;
+constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
+                                        "bound_s,times_bound,"
+                                        "cross_rack_bytes,peak_received_bytes,longest_chain,"
+                                        "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
+                                        "dropped_packets,ecn_marked_packets,pfc_pause_s,"
+                                        "retransmitted_packets,retransmitted_bytes,sum_packets,sum_"
+                                        "overflows,overflowed_sums,wrong_sums,"
+                                        "server_packets,"
+                                        "packet_hops,events,wall_s,"
+                                        "peak_rss_bytes,status";
+constexpr size_t SUMMARY_COLUMN_COUNT = 29;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -115,37 +116,38 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
     const bool isChosen = !summary.autoChoice.empty();
     const auto& sums = summary.aggregation;
-    return fmt::format(
-        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{},{}",
-        hasSeed ? "" : fmt::format("{},", summary.seed),
-        summary.workers,
-        summary.oversubscription,
-        time(summary.meanIctPs),
-        time(summary.minIctPs),
-        time(summary.maxIctPs),
-        isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
-        isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
-        summary.crossRackBytes,
-        summary.peakReceivedBytes,
-        summary.longestChain,
-        QuoteCsv(summary.autoChoice),
-        isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
-        summary.goodputBytes,
-        summary.wireBytes,
-        summary.droppedPackets,
-        summary.ecnMarkedPackets,
-        FormatPicoseconds(summary.pfcPausePs),
-        summary.retransmittedPackets,
-        summary.retransmittedBytes,
-        sums.results,
-        sums.overflows,
-        sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
-        sums.serverPackets,
-        summary.packetHops,
-        summary.events,
-        summary.wallSeconds,
-        summary.peakRssBytes,
-        summary.finished ? "ok" : "unfinished");
+    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{"
+                       "},{},{:.3f},{},{}",
+                       hasSeed ? "" : fmt::format("{},", summary.seed),
+                       summary.workers,
+                       summary.oversubscription,
+                       time(summary.meanIctPs),
+                       time(summary.minIctPs),
+                       time(summary.maxIctPs),
+                       isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
+                       isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
+                       summary.crossRackBytes,
+                       summary.peakReceivedBytes,
+                       summary.longestChain,
+                       QuoteCsv(summary.autoChoice),
+                       isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
+                       summary.goodputBytes,
+                       summary.wireBytes,
+                       summary.droppedPackets,
+                       summary.ecnMarkedPackets,
+                       FormatPicoseconds(summary.pfcPausePs),
+                       summary.retransmittedPackets,
+                       summary.retransmittedBytes,
+                       sums.results,
+                       sums.overflows,
+                       sums.checkedSums > 0 ? std::to_string(sums.overflowedSums) : "",
+                       sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
+                       sums.serverPackets,
+                       summary.packetHops,
+                       summary.events,
+                       summary.wallSeconds,
+                       summary.peakRssBytes,
+                       summary.finished ? "ok" : "unfinished");
 }
 
 std::string
@@ -383,6 +385,7 @@ ToJson(const RunSummary& summary)
     json["sumPackets"] = summary.aggregation.results;
     json["sumOverflows"] = summary.aggregation.overflows;
     json["checkedSums"] = summary.aggregation.checkedSums;
+    json["overflowedSums"] = summary.aggregation.overflowedSums;
     json["wrongSums"] = summary.aggregation.wrongSums;
     json["serverPackets"] = summary.aggregation.serverPackets;
     json["packetHops"] = summary.packetHops;
@@ -422,6 +425,7 @@ ToSummary(const Json& json)
     json.at("sumPackets").get_to(summary.aggregation.results);
     json.at("sumOverflows").get_to(summary.aggregation.overflows);
     json.at("checkedSums").get_to(summary.aggregation.checkedSums);
+    json.at("overflowedSums").get_to(summary.aggregation.overflowedSums);
     json.at("wrongSums").get_to(summary.aggregation.wrongSums);
     json.at("serverPackets").get_to(summary.aggregation.serverPackets);
     json.at("packetHops").get_to(summary.packetHops);

@@ -257,7 +257,8 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
         }
         try
         {
-            transport->OpenAggregation(endpoints, server);
+            transport->OpenAggregation(
+                {std::move(endpoints), server, plan.GetAggregationProtocol()});
         }
         catch (const std::invalid_argument& error)
         {

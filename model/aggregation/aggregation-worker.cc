@@ -4,6 +4,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace ns3::gradsync
 {
@@ -114,16 +115,42 @@ AggregationWorker::IsWaiting()
     return m_port.GetQueueBytes() > 0;
 }
 
+/// False when the sums are not what they are to be, and somebody was told.
+bool
+AggregationWorker::CheckSums(uint64_t packet,
+                             const SlotPacket& result,
+                             bool hasOverflowed,
+                             AggregationStatistics& statistics)
+{
+    ++statistics.checkedSums;
+    const auto verdict = m_job.tensor->Check(packet, result.values, hasOverflowed);
+    statistics.overflowedSums += verdict == SumVerdict::Overflowed ? 1 : 0;
+    statistics.wrongSums += verdict == SumVerdict::Wrong ? 1 : 0;
+    if (verdict == SumVerdict::Exact ||
+        (verdict == SumVerdict::Overflowed && m_job.expectsOverflow))
+    {
+        return true;
+    }
+    const auto request = FindMessage(packet).request;
+    const auto reason = fmt::format("{} at worker {}: {}",
+                                    verdict == SumVerdict::Wrong ? "wrong sum" : "sum beyond int32",
+                                    m_rank,
+                                    m_job.tensor->DescribeDifference(packet, result.values));
+    Stop();
+    request.handler->OnWrongSum(request.tag, reason);
+    return false;
+}
+
 void
 AggregationWorker::Finish(uint64_t packet,
                           const SlotPacket& result,
+                          bool hasOverflowed,
                           AggregationStatistics& statistics)
 {
     ++statistics.results;
-    if (m_job.tensor)
+    if (m_job.tensor && !CheckSums(packet, result, hasOverflowed, statistics))
     {
-        ++statistics.checkedSums;
-        statistics.wrongSums += m_job.tensor->IsSum(packet, result.values) ? 0 : 1;
+        return;
     }
     auto& message = FindMessage(packet);
     m_resultBytes += GetBytes(message, packet);

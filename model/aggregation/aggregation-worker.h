@@ -24,6 +24,7 @@ struct AggregationJob
     uint16_t valueCount;
     uint32_t wireBytes; //!< of a packet
     uint32_t retryLimit;
+    bool expectsOverflow; //!< sums that int32 cannot hold are no failure
     PacketPool* pool;
     SlotContents* contents;
     SlotTensor* tensor; //!< null: only sizes matter
@@ -100,8 +101,14 @@ class AggregationWorker
     /// Whether packets wait in the host's port.
     bool IsWaiting();
 
-    /// The sums of a packet are there: tells whom it may concern, which may call Contribute.
-    void Finish(uint64_t packet, const SlotPacket& result, AggregationStatistics& statistics);
+    /**
+     * The sums of a packet are there: tells whom it may concern, which may call Contribute.
+     * \param hasOverflowed as the packet says, a sum left the range of int32 on the way
+     */
+    void Finish(uint64_t packet,
+                const SlotPacket& result,
+                bool hasOverflowed,
+                AggregationStatistics& statistics);
     /// Gives up: stops, and tells so.
     void Fail(uint64_t packet, const std::string& reason);
 
@@ -119,6 +126,10 @@ class AggregationWorker
     };
 
     void Append(const AggregationMessage& message);
+    bool CheckSums(uint64_t packet,
+                   const SlotPacket& result,
+                   bool hasOverflowed,
+                   AggregationStatistics& statistics);
     Message& FindMessage(uint64_t packet);
     uint32_t GetBytes(const Message& message, uint64_t packet) const;
 

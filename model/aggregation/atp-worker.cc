@@ -93,7 +93,7 @@ AtpWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
         m_window = std::min<double>(m_window + 1.0 / m_window, m_settings.maxWindow);
     }
     SendFrom(m_next);
-    Finish(number, packet, statistics);
+    Finish(number, packet, packet.atp.hasOverflowed, statistics);
 }
 
 /// At most once a window.

@@ -96,6 +96,19 @@ SlotAggregation::GetTypeId()
                 MakeEnumAccessor(&SlotAggregation::m_values),
                 MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real"))
             .AddAttribute(
+                "ValueBits",
+                "Real values are integers in [-2^b, 2^b). With 24 the sums of 127 workers "
+                "fit int32.",
+                UintegerValue(24),
+                MakeUintegerAccessor(&SlotAggregation::m_valueBits),
+                MakeUintegerChecker<uint32_t>(1, 31))
+            .AddAttribute("Overflow",
+                          "Sums that int32 cannot hold, where values are real: error (the job "
+                          "fails) or count (they are expected, and wrap around or saturate).",
+                          EnumValue(OVERFLOW_ERROR),
+                          MakeEnumAccessor(&SlotAggregation::m_overflow),
+                          MakeEnumChecker(OVERFLOW_ERROR, "error", OVERFLOW_COUNT, "count"))
+            .AddAttribute(
                 "AtpAggregators",
                 "ATP: aggregators of a switch, which all jobs share; 0: none, all packets "
                 "go to the parameter server.",
@@ -149,20 +162,19 @@ SlotAggregation::Install(const Ptr<FabricNetwork>& fabric, std::shared_ptr<const
 }
 
 uint32_t
-SlotAggregation::OpenAggregation(const std::vector<uint32_t>& endpoints,
-                                 std::optional<uint32_t> server)
+SlotAggregation::OpenAggregation(const AggregationGroup& group)
 {
     auto session = std::make_unique<Session>();
     session->job.number = TakeNumber();
     try
     {
-        if (server)
+        if (group.server)
         {
-            OpenAtp(*session, endpoints, *server);
+            OpenAtp(*session, group.endpoints, *group.server);
         }
         else
         {
-            OpenSlots(*session, endpoints);
+            OpenSlots(*session, group.endpoints);
         }
     }
     catch (const std::invalid_argument&)
@@ -183,12 +195,15 @@ SlotAggregation::FillJob(Session& session,
 {
     if (m_values == VALUES_REAL)
     {
-        session.tensor = std::make_unique<SlotTensor>(session.job.number, workers, valueCount);
+        session.tensor = std::make_unique<SlotTensor>(
+            session.job.number,
+            SlotTensor::Settings{workers, valueCount, m_valueBits, m_saturate});
     }
     session.job = {.number = session.job.number,
                    .valueCount = valueCount,
                    .wireBytes = GetWireBytes(headerBytes, valueCount),
                    .retryLimit = m_retryLimit,
+                   .expectsOverflow = m_overflow == OVERFLOW_COUNT,
                    .pool = &m_fabric->GetPool(),
                    .contents = &m_contents,
                    .tensor = session.tensor.get()};

@@ -29,6 +29,13 @@ enum AggregationValues
     VALUES_REAL   //!< integers, which switches add up and workers check
 };
 
+/// What a sum is that int32 cannot hold.
+enum AggregationOverflow
+{
+    OVERFLOW_ERROR, //!< a failure of the job
+    OVERFLOW_COUNT  //!< expected, and counted
+};
+
 /**
  * Aggregation in the switches of the fabric (doc/aggregation.rst): by the slot protocol of SwitchML
  * and PASSING over any number of levels, and, for groups that have a parameter server, by ATP.
@@ -42,8 +49,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
 
     void Install(const Ptr<FabricNetwork>& fabric,
                  std::shared_ptr<const Topology> topology) override;
-    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
-                             std::optional<uint32_t> server) override;
+    uint32_t OpenAggregation(const AggregationGroup& group) override;
     void CloseAggregation(uint32_t group) override;
     void Aggregate(const AggregationMessage& message) override;
     void Abandon(const Transport::MessageFilter& isMeant) override;
@@ -56,6 +62,12 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     /// The parts of a node in the protocols, or nullptr when it has none.
     const AggregationSwitch* GetSwitch(NodeId node) const;
     const AtpNode* GetAtpNode(NodeId node) const;
+
+    /// What the packets of all aggregations carry.
+    SlotContents& GetContents()
+    {
+        return m_contents;
+    }
 
   protected:
     void DoDispose() override;
@@ -113,6 +125,8 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     uint32_t m_poolSlots;
     uint32_t m_valueCount;
     bool m_saturate;
+    uint32_t m_valueBits;
+    AggregationOverflow m_overflow;
     Time m_timeout;
     uint32_t m_retryLimit;
     AggregationValues m_values;

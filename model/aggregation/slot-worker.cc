@@ -110,7 +110,7 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
     {
         CancelTimer();
     }
-    Finish(done, packet, statistics);
+    Finish(done, packet, (packet.header.flags & SlotFlag::OVERFLOWED) != 0, statistics);
 }
 
 /// The timer may come too early: it looks at all slots then.

@@ -390,4 +390,13 @@ ExchangeApplication::OnFailed(uint64_t tag, const std::string& reason)
     }
 }
 
+void
+ExchangeApplication::OnWrongSum(uint64_t tag, const std::string& reason)
+{
+    if (m_job != nullptr && m_job->IsCurrent(tag))
+    {
+        m_job->OnWrongSum(static_cast<OperationId>(tag), reason);
+    }
+}
+
 } // namespace ns3::gradsync

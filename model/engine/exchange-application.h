@@ -123,6 +123,7 @@ class ExchangeApplication : public Application, public MessageHandler
     // MessageHandler; tags as JobExecution::MakeTag makes them
     void OnDelivered(uint64_t tag) override;
     void OnFailed(uint64_t tag, const std::string& reason) override;
+    void OnWrongSum(uint64_t tag, const std::string& reason) override;
 
     /// Signature of the trace sources "Send" and "Receive": rank, operation, bytes.
     using TransferCallback = void (*)(uint32_t rank, OperationId operation, uint64_t bytes);

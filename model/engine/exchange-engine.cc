@@ -344,12 +344,11 @@ ExchangeEngine::Abandon(std::span<const Ptr<ExchangeApplication>> receivers)
 }
 
 uint32_t
-ExchangeEngine::OpenAggregation(const std::vector<uint32_t>& endpoints,
-                                std::optional<uint32_t> server)
+ExchangeEngine::OpenAggregation(const AggregationGroup& group)
 {
     try
     {
-        return m_transport->OpenAggregation(endpoints, server);
+        return m_transport->OpenAggregation(group);
     }
     catch (const std::invalid_argument& error)
     {

@@ -216,8 +216,7 @@ class ExchangeEngine : public Object
     void StopIfSettled();
     /// Forgets the messages of these applications that are under way.
     void Abandon(std::span<const Ptr<ExchangeApplication>> receivers);
-    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
-                             std::optional<uint32_t> server);
+    uint32_t OpenAggregation(const AggregationGroup& group);
     void CloseAggregation(uint32_t group);
     Time StretchCompute(uint32_t endpoint, const Time& duration);
     void AddDelivered(uint64_t bytes);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -46,7 +47,8 @@ JobExecution::OpenAggregations()
         {
             endpoints.push_back(m_job.endpointOf[ranks[rank]]);
         }
-        m_aggregations.push_back(m_engine.OpenAggregation(endpoints, server));
+        m_aggregations.push_back(m_engine.OpenAggregation(
+            {std::move(endpoints), server, m_plan->GetAggregationProtocol()}));
     }
 }
 

@@ -430,6 +430,12 @@ JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
 }
 
 void
+JobExecution::OnWrongSum(OperationId id, const std::string& reason)
+{
+    Fail(fmt::format("{}: {}", DescribeOperation(*m_plan, id), reason));
+}
+
+void
 JobExecution::Fail(std::string cause)
 {
     if (!m_failure && !m_finished)

@@ -65,6 +65,7 @@ class JobExecution
     uint64_t OnTransferDelivered(OperationId id);
     void OnOperationDone(OperationId id);
     void OnTransferFailed(OperationId id, const std::string& reason);
+    void OnWrongSum(OperationId id, const std::string& reason);
     bool IsReduce(OperationId id) const;
 
     // What plans with a gate do not wait for. Called by the applications and the engine.

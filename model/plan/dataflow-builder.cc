@@ -76,9 +76,9 @@ DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
 }
 
 uint32_t
-DataflowBuilder::AddAggregationGroup(std::vector<uint32_t> ranks)
+DataflowBuilder::AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol)
 {
-    return m_builder.AddAggregationGroup(std::move(ranks));
+    return m_builder.AddAggregationGroup(std::move(ranks), protocol);
 }
 
 OperationId

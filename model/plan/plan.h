@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_PLAN_H
 #define GRADSYNC_PLAN_H
 
+#include "ns3/aggregation-protocol.h"
 #include "ns3/chunk-layout.h"
 #include "ns3/collective.h"
 #include "ns3/plan-gate.h"
@@ -182,6 +183,12 @@ class Plan
         return m_aggregationGroups;
     }
 
+    /// By which protocol the network adds up.
+    AggregationProtocol GetAggregationProtocol() const
+    {
+        return m_aggregationProtocol;
+    }
+
     /// Whether the network adds up.
     bool HasAggregations() const
     {
@@ -228,6 +235,7 @@ class Plan
     std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
     std::optional<PlanGate> m_gate;
     std::vector<std::vector<uint32_t>> m_aggregationGroups;
+    AggregationProtocol m_aggregationProtocol{AggregationProtocol::SwitchMl};
 };
 
 } // namespace ns3::gradsync

@@ -91,7 +91,7 @@ class PassingPlan
             std::ranges::sort(owners);
             for (uint32_t part = 0; part < m_parts; ++part)
             {
-                builder.AddAggregationGroup(owners);
+                builder.AddAggregationGroup(owners, AggregationProtocol::Passing);
             }
         }
     }

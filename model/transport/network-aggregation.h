@@ -28,8 +28,7 @@ class NetworkAggregation : public Object
                          std::shared_ptr<const Topology> topology) = 0;
 
     // As of Transport.
-    virtual uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
-                                     std::optional<uint32_t> server) = 0;
+    virtual uint32_t OpenAggregation(const AggregationGroup& group) = 0;
     virtual void CloseAggregation(uint32_t group) = 0;
     virtual void Aggregate(const AggregationMessage& message) = 0;
     virtual void Abandon(const Transport::MessageFilter& isMeant) = 0;

@@ -18,11 +18,10 @@ RoceTransport::GetAggregation() const
 }
 
 uint32_t
-RoceTransport::OpenAggregation(const std::vector<uint32_t>& endpoints,
-                               std::optional<uint32_t> server)
+RoceTransport::OpenAggregation(const AggregationGroup& group)
 {
-    return m_aggregation ? m_aggregation->OpenAggregation(endpoints, server)
-                         : Transport::OpenAggregation(endpoints, server);
+    return m_aggregation ? m_aggregation->OpenAggregation(group)
+                         : Transport::OpenAggregation(group);
 }
 
 void

@@ -58,8 +58,7 @@ class RoceTransport : public Transport, private PacketSink
     void SetAggregation(const Ptr<NetworkAggregation>& aggregation);
     Ptr<NetworkAggregation> GetAggregation() const;
 
-    uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
-                             std::optional<uint32_t> server) override;
+    uint32_t OpenAggregation(const AggregationGroup& group) override;
     void CloseAggregation(uint32_t group) override;
     void Aggregate(const AggregationMessage& message) override;
     AggregationStatistics GetAggregationStatistics() const override;

@@ -43,9 +43,14 @@ Transport::SetRoutes(
     ThrowNoFaults();
 }
 
+void
+MessageHandler::OnWrongSum(uint64_t tag, const std::string& reason)
+{
+    OnFailed(tag, reason);
+}
+
 uint32_t
-Transport::OpenAggregation(const std::vector<uint32_t>& /* endpoints */,
-                           std::optional<uint32_t> /* server */)
+Transport::OpenAggregation(const AggregationGroup& /* group */)
 {
     ThrowNoAggregation();
 }

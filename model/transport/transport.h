@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_TRANSPORT_H
 #define GRADSYNC_TRANSPORT_H
 
+#include "ns3/aggregation-protocol.h"
 #include "ns3/link-state.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -26,6 +27,8 @@ class MessageHandler
     virtual void OnDelivered(uint64_t tag) = 0;
     /// The transport gave up; `reason` names the connection and the cause.
     virtual void OnFailed(uint64_t tag, const std::string& reason) = 0;
+    /// What was delivered is not what was to be; `reason` says how. Nothing can mend that.
+    virtual void OnWrongSum(uint64_t tag, const std::string& reason);
 
   protected:
     ~MessageHandler() = default;
@@ -40,6 +43,16 @@ struct Message
     uint64_t bytes;  //!< 0 is allowed: still costs one packet
     uint64_t tag;    //!< given back to the handler
     MessageHandler* handler;
+};
+
+/// A group of endpoints for which the network is to add up.
+struct AggregationGroup
+{
+    std::vector<uint32_t> endpoints; //!< distinct
+    /// Endpoint of a parameter server, which adds up what the switches have no room for (ATP);
+    /// none: there is no server, and switches have room for all (SwitchML).
+    std::optional<uint32_t> server{};
+    AggregationProtocol protocol{AggregationProtocol::SwitchMl};
 };
 
 /// What one endpoint of a group gives to an aggregation, and waits for.
@@ -64,6 +77,7 @@ struct AggregationStatistics
     uint64_t serverPackets{0};   //!< that reached parameter servers
     uint64_t collisions{0};      //!< packets for which a switch had no room
     uint64_t wrongSums{0};       //!< results that are not the exact sum, where values are real
+    uint64_t overflowedSums{0};  //!< results that are not because int32 cannot hold the sum
     uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
 };
 
@@ -120,14 +134,10 @@ class Transport : public Object
     /**
      * Prepares switches to add up what endpoints send. The aggregations of a group run in the order
      * of their index; an endpoint may go ahead of the others.
-     * \param endpoints distinct
-     * \param server endpoint of a parameter server, which adds up what the switches have no room
-     * for (ATP); none: there is no server, and switches have room for all (SwitchML) \returns the
-     * number of the group \throws std::invalid_argument with a text for the user when the network
-     * cannot
+     * \returns the number of the group
+     * \throws std::invalid_argument with a text for the user when the network cannot
      */
-    virtual uint32_t OpenAggregation(const std::vector<uint32_t>& endpoints,
-                                     std::optional<uint32_t> server);
+    virtual uint32_t OpenAggregation(const AggregationGroup& group);
     /// Forgets a group with all that is under way; nobody is told.
     virtual void CloseAggregation(uint32_t group);
     /// One endpoint takes part in the next aggregation of its group.

@@ -34,6 +34,7 @@ RUN_COLUMNS = {
     "retransmitted_bytes",
     "sum_packets",
     "sum_overflows",
+    "overflowed_sums",
     "wrong_sums",
     "server_packets",
     "packet_hops",

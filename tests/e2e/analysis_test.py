@@ -12,7 +12,7 @@ from gradsync.compare import compare_results
 from gradsync.errors import ResultsError
 from gradsync.plot import draw, plot_results
 from gradsync.results import load
-from gradsync.series import choose_axes, group
+from gradsync.series import Axes, choose_axes, group
 from gradsync.style import series_styles
 
 SCENARIO = {
@@ -54,7 +54,7 @@ def study(tmp_path):
     return write_results(tmp_path / "study", SCENARIO, rows)
 
 
-def test_seeds_are_points_of_one_line_with_their_mean_and_extremes(tmp_path):
+def test_seeds_are_points_of_one_line_with_their_mean_and_confidence_interval(tmp_path):
     scenario = {
         "scheme": {"kind": "ring"},
         "sweep": {"scheme.kind": ["ps", "ring"], "seed": [1, 2, 3], "faults.0.random": [1, 2]},
@@ -71,9 +71,15 @@ def test_seeds_are_points_of_one_line_with_their_mean_and_extremes(tmp_path):
     axes = choose_axes(results)
     assert axes.series == ("scheme.kind",)
     ps, ring = group(results, axes)
-    # (1 + 2 + 6) / 3; of the ring's three runs one did not finish.
-    assert (ps.x, ps.y, ps.low, ps.high) == ([1, 2], [3, 3], [1, 1], [6, 6])
-    assert (ring.y, ring.low, ring.high) == ([6, 6], [4, 4], [8, 8])
+    # (1 + 2 + 6) / 3, deviation sqrt 7, Student's t of 2 degrees 4.303; of the ring's three runs one did
+    # not finish: deviation sqrt 8, t of 1 degree 12.706.
+    assert (ps.x, ps.y) == ([1, 2], [3, 3])
+    assert ps.high == pytest.approx([3 + 4.303 * (7 / 3) ** 0.5] * 2)
+    assert ps.low == pytest.approx([3 - 4.303 * (7 / 3) ** 0.5] * 2)
+    assert ring.y == [6, 6] and ring.high == pytest.approx([6 + 12.706 * 2] * 2)
+    # Points that differ in more than the seed are no repetitions: the least and the largest value.
+    pooled = group(load(results.folder), Axes("faults.0.random", "ict_mean_s", ()))[0]
+    assert (pooled.low, pooled.high) == ([1, 1], [8, 8])
 
 
 # Co-located PS over ring for 4 racks of 2 o hosts: o w (1 - 1/4) / (w - 1) with w = 8 o.

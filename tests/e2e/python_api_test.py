@@ -8,9 +8,11 @@ import sys
 import polars as pl
 import pytest
 from conftest import ROOT
+from matplotlib import pyplot
 
 import gradsync
-from gradsync.frames import TABLES, t_975
+from gradsync.frames import TABLES
+from gradsync.student import t_975
 
 SMOKE = ROOT / "scenarios" / "smoke.json"
 FOUR = gradsync.star(4, "10Gbps")
@@ -141,3 +143,15 @@ def test_package_is_typed(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_results_show_themselves_in_a_notebook(tmp_path):
+    results = gradsync.Scenario(FOUR, transport="fluid", scheme="ring").run(tmp_path / "r")
+    assert "<table" in results._repr_html_() and "ict_mean_s" in results._repr_html_()
+    before = pyplot.get_fignums()
+    figure = results.figure()
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Iteration completion time (ms)"]
+    # A figure that stays open is shown a second time.
+    assert pyplot.get_fignums() == before
+    with pytest.raises(gradsync.ResultsError, match="no kind x of plot"):
+        results.figure("x")

@@ -2,13 +2,15 @@
 """Reproductions of papers: what is claimed can be simulated, and what is not is said."""
 
 import json
+from statistics import stdev
 
 import pytest
 from conftest import ROOT
 
 import gradsync
 from gradsync.__main__ import main
-from gradsync.reproduce import Outcome, Row, evaluate, list_missing, list_papers, read_paper
+from gradsync.reproduce import Outcome, Row, evaluate, find_interval
+from gradsync.reproduce import list_missing, list_papers, read_paper
 
 PAPERS = ROOT / "scenarios" / "papers"
 SCENARIO = {
@@ -115,6 +117,28 @@ def test_passing_testbed_follows_from_one_fitted_value_per_model(program, tmp_pa
     assert main(["reproduce", f"--papers={PAPERS}", f"--out={tmp_path}", "passing"]) == 0
     told = capsys.readouterr().out
     assert told.count("  within 4 points") == 8 and told.count("  everywhere") == 5
+
+
+def test_seeds_give_a_confidence_interval(papers, monkeypatch):
+    scenario = SCENARIO | {
+        "faults": [{"kind": "host-pause-send", "random": 1, "every": "100us"}],
+        "sweep": {"faults.0.random": [1, 2], "scheme.kind": ["ps", "ring"]},
+        "repeat": 3,
+    }
+    results = gradsync.Scenario(**scenario).run(papers / "out")
+    runs = {(r["faults.0.random"], r["scheme.kind"], r["seed"]): float(r["ict_mean_s"]) for r in results.rows}
+    assert len(runs) == 12
+    row = Row("", {"scheme.kind": "ring"}, to={"scheme.kind": "ps"})
+    ratio = {(k, s): runs[k, "ring", s] / runs[k, "ps", s] for k in "12" for s in "123"}
+    means = [(ratio["1", s] + ratio["2", s]) / 2 for s in "123"]
+    # Student's t of 2 degrees of freedom.
+    assert find_interval(row, results) == pytest.approx(4.303 * stdev(means) / 3**0.5) != 0
+    worst = Row("", row.of, to=row.to, by=("faults.0.random",), reduce="max")
+    sums = {k: sum(ratio[k, s] for s in "123") for k in "12"}
+    k = max(sums, key=sums.__getitem__)
+    deviation = stdev(ratio[k, s] for s in "123")
+    assert find_interval(worst, results) == pytest.approx(4.303 * deviation / 3**0.5)
+    assert find_interval(row, gradsync.Scenario(**SCENARIO).run(papers / "single")) is None
 
 
 def test_unknown_and_missing_papers_are_told_apart(capsys):

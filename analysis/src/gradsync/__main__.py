@@ -69,6 +69,8 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     found = reproduce.outcomes(paper, results)
     page = reproduce_page.write_page(paper, results, found, out)
     print(f"{paper.title}\n{paper.source}\n\n{reproduce_page.as_text(found)}\n{paper.remark}")
+    if any(outcome.interval is not None for outcome in found):
+        print(reproduce_page.INTERVALS)
     print(f"The page is {page}")
     return 1 if any(outcome.has_failed for outcome in found) else 0
 

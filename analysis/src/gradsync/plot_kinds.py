@@ -285,16 +285,23 @@ KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
 }
 
 
+def draw_kind(results: Results, kind: str, run: int | None = None) -> Figure:
+    """One kind of picture. Raises ResultsError for a kind, a run or a record that is not there."""
+    if kind not in KINDS:
+        raise ResultsError(f"there is no kind {kind} of plot; there are {', '.join(KINDS)}")
+    with plt.rc_context(style.RC_PARAMS):
+        figure = KINDS[kind](results, run)
+        # Notebooks show the value of a cell, and would show every open figure once more.
+        plt.close(figure)
+    return figure
+
+
 def plot_kind(results: Results, kind: str, run: int | None = None, out: Path | None = None) -> Path:
     """Draw one kind of picture into a file (default: KIND.svg in the results folder); its path.
 
     Raises ResultsError for a kind, a run or a record that is not there.
     """
-    if kind not in KINDS:
-        raise ResultsError(f"there is no kind {kind} of plot; there are {', '.join(KINDS)}")
     path = out or results.folder / f"{kind}.svg"
     with plt.rc_context(style.RC_PARAMS):
-        figure = KINDS[kind](results, run)
-        save(figure, path)
-        plt.close(figure)
+        save(draw_kind(results, kind, run), path)
     return path

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import polars as pl
@@ -19,6 +20,7 @@ import polars as pl
 from gradsync.errors import ResultsError, ScenarioError
 from gradsync.program import call
 from gradsync.results import Results, load
+from gradsync.student import half_width
 
 _HOW = {
     "ratio": pl.col("value") / pl.col("other"),
@@ -72,6 +74,8 @@ class Outcome:
 
     row: Row
     simulated: float
+    interval: float | None = None
+    """Half of its 95 % confidence interval over the seeds, if there are several."""
 
     @property
     def ratio(self) -> float | None:
@@ -164,22 +168,47 @@ def _evaluate_order(row: Row, results: Results) -> float:
     return held / len(settings)
 
 
-def evaluate(row: Row, results: Results) -> float:
-    """The simulated value of a row. Raises ResultsError if its runs are not there or did not finish."""
-    if row.order:
-        return _evaluate_order(row, results)
+def _values(row: Row, results: Results) -> pl.DataFrame:
+    """The values that a row reduces to one, each with what its run sweeps over."""
     chosen = _match(results.runs, row.of).with_columns(pl.col(row.value).alias("value"))
     if row.to:
         keys = [path for path in results.swept if path not in {*row.of, *row.to}]
         others = _match(results.runs, row.to).select(*keys, pl.col(row.value).alias("other"))
         joined = chosen.join(others, on=keys) if keys else chosen.join(others, how="cross")
         chosen = joined.with_columns(_HOW[row.how].alias("value"))
-    if row.by:
-        chosen = chosen.group_by(list(row.by)).agg(pl.col("value").mean())
-    reduced = chosen.select(_REDUCE[row.reduce]).item()
+    return chosen
+
+
+def _average(row: Row, values: pl.DataFrame) -> pl.DataFrame:
+    return values.group_by(list(row.by)).agg(pl.col("value").mean()) if row.by else values
+
+
+def evaluate(row: Row, results: Results) -> float:
+    """The simulated value of a row. Raises ResultsError if its runs are not there or did not finish."""
+    if row.order:
+        return _evaluate_order(row, results)
+    reduced = _average(row, _values(row, results)).select(_REDUCE[row.reduce]).item()
     if reduced is None:
         raise ResultsError(f"{row.what}: its runs did not finish")
     return float(reduced)
+
+
+def find_interval(row: Row, results: Results) -> float | None:
+    """Half of the 95 % confidence interval of a row's value over the seeds; None for fewer than two.
+
+    Of a least or largest value: that of the group which has it.
+    """
+    if row.order or "seed" not in results.swept:
+        return None
+    values = _values(row, results)
+    if row.reduce != "mean":
+        extreme = evaluate(row, results)
+        if not row.by:
+            return None
+        where = _average(row, values).filter(pl.col("value") == extreme).head(1)
+        values = values.join(where.select(row.by), on=list(row.by))
+    seeds = values.group_by("seed").agg(pl.col("value").mean())["value"].drop_nulls().to_list()
+    return half_width(len(seeds), stdev(seeds)) if len(seeds) > 1 else None
 
 
 def simulate(paper: Paper, out: Path, overrides: list[str]) -> list[Results]:
@@ -195,4 +224,9 @@ def simulate(paper: Paper, out: Path, overrides: list[str]) -> list[Results]:
 
 def outcomes(paper: Paper, results: list[Results]) -> list[Outcome]:
     """All rows with their simulated values."""
-    return [Outcome(row, evaluate(row, results[row.scenario])) for row in paper.rows]
+    return [
+        Outcome(
+            row, evaluate(row, results[row.scenario]), find_interval(row, results[row.scenario])
+        )
+        for row in paper.rows
+    ]

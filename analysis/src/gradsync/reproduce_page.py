@@ -14,16 +14,21 @@ from gradsync.results import Results
 
 HEAD = ["what", "paper", "ideal network", "simulated", "simulated / paper", ""]
 
+INTERVALS = "±: half of the 95 % confidence interval over the seeds."
+
 _STYLE = """body { color: #222; font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #ddd; padding: .3rem .7rem; text-align: right; }
 td.text, th.text { text-align: left; } img { max-width: 100%; } pre { background: #f6f6f6; padding: .7rem; }"""
 
 
-def _show(value: float | None, unit: str = "") -> str:
+def _show(value: float | None, unit: str = "", interval: float | None = None) -> str:
     if value is None:
         return "–"
-    return f"{value:.1%}" if unit == "%" else f"{value:.4g}{' ' + unit if unit else ''}"
+    if unit == "%":
+        return f"{value:.1%}" if interval is None else f"{value:.1%} ± {interval:.1%}"
+    text = f"{value:.4g}" if interval is None else f"{value:.4g} ± {interval:.2g}"
+    return f"{text} {unit}".rstrip()
 
 
 def cells(outcomes: list[Outcome]) -> list[list[str]]:
@@ -33,7 +38,7 @@ def cells(outcomes: list[Outcome]) -> list[list[str]]:
             outcome.row.what,
             _show(outcome.row.paper, outcome.row.unit),
             _show(outcome.row.theory, outcome.row.unit),
-            _show(outcome.simulated, outcome.row.unit),
+            _show(outcome.simulated, outcome.row.unit, outcome.interval),
             _show(outcome.ratio),
             outcome.verdict,
         ]
@@ -64,6 +69,8 @@ def write_page(paper: Paper, results: list[Results], found: list[Outcome], out: 
             plt.close(figure)
         title = escape(str(result.scenario.get("title", path.stem)))
         pictures.append(f'<p><img src="{path.name}" alt="{title}"></p>')
+    if any(outcome.interval is not None for outcome in found):
+        pictures.insert(0, f"<p>{INTERVALS}</p>")
     remark = "".join(f"<p>{escape(part.strip())}</p>" for part in paper.remark.split("\n\n"))
     page = (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'

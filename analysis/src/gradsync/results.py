@@ -14,6 +14,7 @@ from gradsync.errors import ResultsError
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 
 def to_number(text: str) -> float:
@@ -109,6 +110,19 @@ class Results:
         for column in (*points, value):
             self.require(column)
         return frames.summarise(self.runs, points, value)
+
+    def figure(self, kind: str = "ict", run: int | None = None) -> "Figure":
+        """A picture of these results, of a kind of `gradsync.plot_kinds.KINDS`; notebooks show it.
+
+        Raises ResultsError for a kind, a run or a record that is not there.
+        """
+        from gradsync import plot_kinds
+
+        return plot_kinds.draw_kind(self, kind, run)
+
+    def _repr_html_(self) -> str:
+        """The table of runs, which notebooks show where the results are the value of a cell."""
+        return str(self.runs._repr_html_())
 
     def write_parquet(self) -> list[Path]:
         """Write the tables as Parquet files into the folder, beside the CSV files."""

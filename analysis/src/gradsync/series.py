@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from statistics import fmean
+from statistics import fmean, stdev
 
 from gradsync.results import Results, to_number
+from gradsync.student import half_width
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class Axes:
 class Line:
     """One series: points in ascending x, each of one run or of the mean of several.
 
-    A y of NaN stands for runs none of which finished; `runs` has the first of each point.
+    `low` and `high` are the 95 % confidence interval where the runs of a point differ in the seed
+    alone, else the least and the largest value. A y of NaN stands for runs none of which finished;
+    `runs` has the first of each point.
     """
 
     name: str
@@ -83,8 +86,19 @@ def _phrase(section: dict[str, object]) -> str:
     return " ".join([str(section.get("kind", "")), *others]).strip()
 
 
-def _spread(axes: Axes, run: dict[str, str], column: str) -> float:
-    return to_number(run[column] if axes.y == "ict_mean_s" else run[axes.y])
+def _interval(results: Results, axes: Axes, runs: list[dict[str, str]]) -> tuple[float, float]:
+    """What a point's mean may be in: of repetitions the confidence interval, else what there is."""
+    points = [path for path in results.swept if path != "seed"]
+    if len(runs) > 1 and len({tuple(run[path] for path in points) for run in runs}) == 1:
+        values = [v for v in (to_number(run[axes.y]) for run in runs) if not math.isnan(v)]
+        if len(values) > 1:
+            middle, half = fmean(values), half_width(len(values), stdev(values))
+            return middle - half, middle + half
+    low, high = ("ict_min_s", "ict_max_s") if axes.y == "ict_mean_s" else (axes.y, axes.y)
+    return (
+        _over(runs, lambda run: to_number(run[low]), min),
+        _over(runs, lambda run: to_number(run[high]), max),
+    )
 
 
 def group(results: Results, axes: Axes) -> list[Line]:
@@ -101,13 +115,14 @@ def group(results: Results, axes: Axes) -> list[Line]:
             points = _repetitions(sorted(runs, key=lambda run: to_number(run[axes.x or ""])), axes.x)
         else:
             points = [runs]
+        intervals = [_interval(results, axes, point) for point in points]
         lines.append(
             Line(
                 name,
                 [to_number(point[0][axes.x]) if axes.x else math.nan for point in points],
                 [_over(point, lambda run: to_number(run[axes.y]), fmean) for point in points],
-                [_over(point, lambda run: _spread(axes, run, "ict_min_s"), min) for point in points],
-                [_over(point, lambda run: _spread(axes, run, "ict_max_s"), max) for point in points],
+                [low for low, _ in intervals],
+                [high for _, high in intervals],
                 [point[0] for point in points],
             )
         )

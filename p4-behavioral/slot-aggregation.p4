@@ -2,11 +2,12 @@
 /*
  * Aggregation of int32 vectors in a switch, after SwitchML (NSDI'21) and PASSING, with an epoch per
  * slot in place of SwitchML's one-bit set, so that packets may be lost, repeated, reordered or come
- * late. README.md has the header, the state machine and the reasons.
+ * late. A switch may be a worker of a switch above: it passes its sums on and answers with what
+ * that one answers. README.md has the header, the state machine and the reasons.
  *
  * Compile-time settings:
  *   VALUES     int32 values per packet, 1 to 64 (64)
- *   POOL_SIZE  slots of the switch, shared by its jobs (1024)
+ *   POOL_SIZE  slots of the switch, shared by its jobs (4096)
  *   SATURATE   when defined, sums saturate at the limits of int32; otherwise they wrap
  */
 #include <core.p4>
@@ -18,7 +19,7 @@
 #define VALUES 64
 #endif
 #ifndef POOL_SIZE
-#define POOL_SIZE 1024
+#define POOL_SIZE 4096
 #endif
 
 const bit<16> AGGREGATION_PORT = 0xBEE0;
@@ -55,7 +56,8 @@ const bit<32> EVENT_NO_ROUTE = 6;
 const bit<32> EVENT_RESENT = 7;
 const bit<32> EVENT_COMPLETED = 8;
 const bit<32> EVENT_OVERFLOW = 9;
-const bit<32> EVENTS = 10;
+const bit<32> EVENT_PARTIAL = 10;
+const bit<32> EVENTS = 11;
 
 header slot_t {
     bit<8> messageType;
@@ -88,7 +90,12 @@ struct metadata_t {
     bit<16> zero;
     bit<1> isAggregation;
     bit<1> isResult;
+    bit<1> isPartial;
     bit<1> isForwarded;
+    /// What the sender may send: contributions, or results if it is the switch above.
+    bit<8> messageType;
+    /// Flags of contributions that count: none of a worker's, all of a switch's.
+    bit<8> flagMask;
     bit<32> workerBit;
     bit<32> allWorkers;
     bit<32> base;
@@ -96,6 +103,13 @@ struct metadata_t {
     bit<16> group;
     bit<48> switchMac;
     bit<32> switchIp;
+    /// Of the switch above, if there is one.
+    bit<1> hasParent;
+    bit<9> parentPort;
+    bit<16> numberAbove;
+    bit<48> parentMac;
+    bit<32> parentIp;
+    bit<32> addressAbove;
 }
 
 parser SlotParser(packet_in packet, out headers_t headers, inout metadata_t metadata,
@@ -167,6 +181,8 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
     register<bit<32>>(2 * POOL_SIZE) offsets;
     register<bit<16>>(2 * POOL_SIZE) exponents;
     register<lanes_t>(2 * POOL_SIZE) values;
+    // Whether the cell holds the answer of the switch above, no longer the partial sum.
+    register<bit<1>>(2 * POOL_SIZE) answered;
     counter(EVENTS, CounterType.packets) events;
 
     bit<32> cell = 0;
@@ -189,6 +205,20 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
         metadata.switchIp = switchIp;
     }
 
+    /// As contribution, of a switch below: what it sends is a sum, and its flags tell of it.
+    action partialSum(bit<32> workerBit, bit<32> allWorkers, bit<32> base, bit<32> slots,
+                      bit<16> group, bit<48> switchMac, bit<32> switchIp) {
+        contribution(workerBit, allWorkers, base, slots, group, switchMac, switchIp);
+        metadata.flagMask = 0xFF;
+    }
+
+    /// Results of the switch above; worker is the number by which it knows this switch.
+    action result(bit<32> allWorkers, bit<32> base, bit<32> slots, bit<16> group,
+                  bit<48> switchMac, bit<32> switchIp) {
+        contribution(0, allWorkers, base, slots, group, switchMac, switchIp);
+        metadata.messageType = RESULT;
+    }
+
     action unknownWorker() {
         drop(EVENT_UNKNOWN_WORKER);
     }
@@ -199,9 +229,30 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
             headers.slot.worker: exact @name("worker");
             standard.ingress_port: exact @name("port");
         }
-        actions = { contribution; unknownWorker; }
+        actions = { contribution; partialSum; result; unknownWorker; }
         const default_action = unknownWorker();
         size = 4096;
+    }
+
+    action sendUp(bit<9> port, bit<16> number, bit<48> mac, bit<32> ip, bit<32> ownIp) {
+        metadata.hasParent = 1;
+        metadata.parentPort = port;
+        metadata.numberAbove = number;
+        metadata.parentMac = mac;
+        metadata.parentIp = ip;
+        metadata.addressAbove = ownIp;
+    }
+
+    action isRoot() {
+        metadata.hasParent = 0;
+    }
+
+    /// The switch to which sums of a job go on; none: this one tells the workers.
+    table parent {
+        key = { headers.slot.job: exact @name("job"); }
+        actions = { sendUp; isRoot; }
+        const default_action = isRoot();
+        size = 1024;
     }
 
     action forward(bit<9> port) {
@@ -224,9 +275,10 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
     /// The first contribution of an epoch overwrites all that was there: nothing is ever cleared.
     action startSlot() {
         bitmap = metadata.workerBit;
-        headers.slot.flags = 0;
+        headers.slot.flags = headers.slot.flags & metadata.flagMask;
         epochs.write(cell, headers.slot.epoch);
         offsets.write(cell, headers.slot.offset);
+        answered.write(cell, 0);
     }
 
     action addLanes() {
@@ -253,7 +305,7 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
         if (overflowed) {
             storedFlags = storedFlags | FLAG_OVERFLOW;
         }
-        headers.slot.flags = storedFlags;
+        headers.slot.flags = storedFlags | (headers.slot.flags & metadata.flagMask);
         if ((int<8>)storedExponents[15:8] > headers.slot.exponentA) {
             headers.slot.exponentA = (int<8>)storedExponents[15:8];
         }
@@ -263,13 +315,24 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
         bitmap = bitmap | metadata.workerBit;
     }
 
-    action storeSlot() {
-        bitmaps.write(cell, bitmap);
+    action storeSums() {
         flags.write(cell, headers.slot.flags);
         exponents.write(cell,
             (bit<8>)headers.slot.exponentA ++ (bit<8>)headers.slot.exponentB);
         values.write(cell, headers.values.lanes);
         mark_to_drop(standard);
+    }
+
+    action storeSlot() {
+        bitmaps.write(cell, bitmap);
+        storeSums();
+    }
+
+    /// The answer takes the place of the partial sum.
+    action storeAnswer() {
+        offsets.write(cell, headers.slot.offset);
+        answered.write(cell, 1);
+        storeSums();
     }
 
     action loadResult() {
@@ -283,7 +346,6 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
     }
 
     action resend() {
-        loadResult();
         events.count(EVENT_RESENT);
         metadata.isResult = 1;
         standard.egress_spec = standard.ingress_port;
@@ -293,6 +355,12 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
         events.count(EVENT_COMPLETED);
         metadata.isResult = 1;
         standard.mcast_grp = metadata.group;
+    }
+
+    action passUp() {
+        events.count(EVENT_PARTIAL);
+        metadata.isPartial = 1;
+        standard.egress_spec = metadata.parentPort;
     }
 
     apply {
@@ -307,31 +375,48 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
             } else {
                 route.apply();
             }
-        } else if (!headers.values.isValid() || headers.slot.messageType != CONTRIBUTION ||
-                   headers.slot.count != VALUES) {
+        } else if (!headers.values.isValid() || headers.slot.count != VALUES) {
             drop(EVENT_MALFORMED);
         } else if (worker.apply().hit) {
             bit<32> slot = (bit<32>)headers.slot.slot;
-            if (slot >= metadata.slots || metadata.base >= POOL_SIZE ||
+            parent.apply();
+            if (headers.slot.messageType != metadata.messageType) {
+                drop(EVENT_MALFORMED);
+            } else if (slot >= metadata.slots || metadata.base >= POOL_SIZE ||
                 slot >= POOL_SIZE - metadata.base) {
                 drop(EVENT_SLOT_OUT_OF_RANGE);
             } else {
                 bit<16> storedEpoch;
+                bit<1> isAnswered;
                 cell = metadata.base + slot;
                 if (headers.slot.epoch[0:0] == 1) {
                     cell = cell + POOL_SIZE;
                 }
                 bitmaps.read(bitmap, cell);
                 epochs.read(storedEpoch, cell);
+                answered.read(isAnswered, cell);
+                bool isKnown = metadata.hasParent == 0 || isAnswered == 1;
                 // Serial number arithmetic (RFC 1982): epochs wrap.
                 bit<16> ahead = headers.slot.epoch - storedEpoch;
-                if (bitmap != 0 && ahead[15:15] == 1) {
+                if (metadata.messageType == RESULT) {
+                    if (bitmap != metadata.allWorkers || ahead != 0) {
+                        drop(EVENT_STALE);
+                    } else if (isKnown) {
+                        drop(EVENT_DUPLICATE);
+                    } else {
+                        storeAnswer();
+                        complete();
+                    }
+                } else if (bitmap != 0 && ahead[15:15] == 1) {
                     drop(EVENT_STALE);
                 } else if (bitmap != 0 && ahead == 0 && (bitmap & metadata.workerBit) != 0) {
-                    if (bitmap == metadata.allWorkers) {
+                    loadResult();
+                    if (bitmap != metadata.allWorkers) {
+                        drop(EVENT_DUPLICATE);
+                    } else if (isKnown) {
                         resend();
                     } else {
-                        drop(EVENT_DUPLICATE);
+                        passUp();
                     }
                 } else {
                     if (bitmap == 0 || ahead != 0) {
@@ -344,7 +429,11 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
                     }
                     storeSlot();
                     if (bitmap == metadata.allWorkers) {
-                        complete();
+                        if (metadata.hasParent == 0) {
+                            complete();
+                        } else {
+                            passUp();
+                        }
                     }
                 }
             }
@@ -354,20 +443,28 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
 
 control SlotEgress(inout headers_t headers, inout metadata_t metadata,
                    inout standard_metadata_t standard) {
-    action addressResult(bit<16> rank, bit<48> mac, bit<32> ip) {
+    action address(bit<48> mac, bit<32> ip, bit<32> ownIp) {
         headers.ethernet.destination = mac;
         headers.ethernet.source = metadata.switchMac;
         headers.ipv4.diffserv = 0;
         headers.ipv4.identification = 0;
         headers.ipv4.flags = 0;
         headers.ipv4.ttl = RESULT_TTL;
-        headers.ipv4.source = metadata.switchIp;
+        headers.ipv4.source = ownIp;
         headers.ipv4.destination = ip;
         headers.udp.sourcePort = AGGREGATION_PORT;
         headers.udp.destinationPort = AGGREGATION_PORT;
-        headers.slot.messageType = RESULT;
-        headers.slot.worker = rank;
         headers.slot.reserved = 0;
+    }
+
+    action addressResult(bit<48> mac, bit<32> ip) {
+        address(mac, ip, metadata.switchIp);
+        headers.slot.messageType = RESULT;
+    }
+
+    action addressPartial() {
+        address(metadata.parentMac, metadata.parentIp, metadata.addressAbove);
+        headers.slot.worker = metadata.numberAbove;
     }
 
     action noReceiver() {
@@ -377,7 +474,7 @@ control SlotEgress(inout headers_t headers, inout metadata_t metadata,
     table receiver {
         key = {
             headers.slot.job: exact @name("job");
-            standard.egress_port: exact @name("port");
+            headers.slot.worker: exact @name("worker");
         }
         actions = { addressResult; noReceiver; }
         const default_action = noReceiver();
@@ -385,7 +482,13 @@ control SlotEgress(inout headers_t headers, inout metadata_t metadata,
     }
 
     apply {
-        if (metadata.isResult == 1) {
+        if (metadata.isPartial == 1) {
+            addressPartial();
+        } else if (metadata.isResult == 1) {
+            if (standard.mcast_grp != 0) {
+                // The nodes of a group have the numbers of the workers.
+                headers.slot.worker = standard.egress_rid;
+            }
             receiver.apply();
         }
     }
@@ -393,13 +496,14 @@ control SlotEgress(inout headers_t headers, inout metadata_t metadata,
 
 control SlotComputeChecksum(inout headers_t headers, inout metadata_t metadata) {
     apply {
-        update_checksum(metadata.isResult == 1 || metadata.isForwarded == 1,
+        update_checksum(metadata.isResult == 1 || metadata.isPartial == 1 ||
+            metadata.isForwarded == 1,
             { headers.ipv4.version, headers.ipv4.ihl, headers.ipv4.diffserv,
               headers.ipv4.totalLength, headers.ipv4.identification, headers.ipv4.flags,
               headers.ipv4.fragmentOffset, headers.ipv4.ttl, headers.ipv4.protocol,
               headers.ipv4.source, headers.ipv4.destination },
             headers.ipv4.checksum, HashAlgorithm.csum16);
-        update_checksum(metadata.isResult == 1,
+        update_checksum(metadata.isResult == 1 || metadata.isPartial == 1,
             { headers.ipv4.source, headers.ipv4.destination, 8w0, headers.ipv4.protocol,
               headers.udp.length, headers.udp.sourcePort, headers.udp.destinationPort,
               headers.udp.length, headers.slot.messageType, headers.slot.flags, headers.slot.job,
@@ -408,8 +512,8 @@ control SlotComputeChecksum(inout headers_t headers, inout metadata_t metadata) 
               headers.slot.reserved, headers.values.lanes },
             headers.udp.checksum, HashAlgorithm.csum16);
         // A UDP checksum of 0 is sent as 0xFFFF (RFC 768), which is the checksum of one zero word.
-        update_checksum(metadata.isResult == 1 && headers.udp.checksum == 0, { 16w0 },
-            headers.udp.checksum, HashAlgorithm.csum16);
+        update_checksum((metadata.isResult == 1 || metadata.isPartial == 1) &&
+            headers.udp.checksum == 0, { 16w0 }, headers.udp.checksum, HashAlgorithm.csum16);
     }
 }
 

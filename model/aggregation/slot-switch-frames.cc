@@ -27,16 +27,21 @@ SlotSwitchFrames::SetSource(uint16_t job, const FrameAddress& address)
 }
 
 void
-SlotSwitchFrames::SetGroup(uint16_t group, std::vector<uint16_t> ports)
+SlotSwitchFrames::SetGroup(uint16_t group, std::vector<Receiver> receivers)
 {
-    std::ranges::sort(ports);
-    m_groups[group] = std::move(ports);
+    m_groups[group] = std::move(receivers);
 }
 
 void
-SlotSwitchFrames::AddReceiver(uint16_t job, uint16_t port, const Receiver& receiver)
+SlotSwitchFrames::AddAddress(uint16_t job, uint16_t worker, const FrameAddress& address)
 {
-    m_receivers[{job, port}] = receiver;
+    m_addresses[{job, worker}] = address;
+}
+
+void
+SlotSwitchFrames::SetParent(uint16_t job, const Parent& parent)
+{
+    m_parents[job] = parent;
 }
 
 void
@@ -95,18 +100,53 @@ std::vector<SlotSwitchFrames::PortFrame>
 SlotSwitchFrames::Aggregate(uint16_t port, const SlotFrame& frame)
 {
     const auto& header = frame.header;
+    const auto parent = m_parents.find(header.job);
+    if (parent != m_parents.end() && parent->second.port == port &&
+        parent->second.number == header.worker)
+    {
+        return Accept(frame);
+    }
     const auto verdict = m_switch.Contribute(header, port, frame.values);
-    if (verdict != SlotVerdict::Multicast && verdict != SlotVerdict::Unicast)
+    const SlotSwitch::WorkerKey key{header.job, header.worker, port};
+    switch (verdict)
+    {
+    case SlotVerdict::Multicast:
+        return Multicast(header, m_groupOf[key], m_switch.FindWorker(key)->base);
+    case SlotVerdict::ForwardUp:
+        return {MakePartial(header, m_switch.FindWorker(key)->base)};
+    case SlotVerdict::Unicast:
+        if (m_addresses.contains({header.job, header.worker}))
+        {
+            const auto base = m_switch.FindWorker(key)->base;
+            return {MakeResult(header, base, {header.worker, port})};
+        }
+        return {};
+    default:
+        return {};
+    }
+}
+
+/// A packet of the switch above.
+std::vector<SlotSwitchFrames::PortFrame>
+SlotSwitchFrames::Accept(const SlotFrame& frame)
+{
+    const auto& header = frame.header;
+    if (header.messageType != static_cast<uint8_t>(SlotMessage::Result) ||
+        m_switch.AcceptResult(header, frame.values) != SlotVerdict::Multicast)
     {
         return {};
     }
-    const SlotSwitch::WorkerKey key{header.job, header.worker, port};
-    const auto base = m_switch.FindWorker(key)->base;
-    const bool isUnicast = verdict == SlotVerdict::Unicast;
+    const auto key = m_groupOf.lower_bound({header.job, 0, 0});
+    return Multicast(header, key->second, m_switch.FindWorker(key->first)->base);
+}
+
+std::vector<SlotSwitchFrames::PortFrame>
+SlotSwitchFrames::Multicast(const SlotHeader& header, uint16_t group, uint32_t base)
+{
     std::vector<PortFrame> results;
-    for (const auto to : isUnicast ? std::vector<uint16_t>{port} : m_groups[m_groupOf[key]])
+    for (const auto& to : m_groups[group])
     {
-        if (m_receivers.contains({header.job, to}))
+        if (m_addresses.contains({header.job, to.worker}))
         {
             results.push_back(MakeResult(header, base, to));
         }
@@ -114,27 +154,45 @@ SlotSwitchFrames::Aggregate(uint16_t port, const SlotFrame& frame)
     return results;
 }
 
-SlotSwitchFrames::PortFrame
-SlotSwitchFrames::MakeResult(const SlotHeader& header, uint32_t base, uint16_t port) const
+/// What a slot holds, without addresses.
+SlotFrame
+SlotSwitchFrames::MakeFrame(const SlotHeader& header, uint32_t base) const
 {
     const auto& slot = m_switch.GetSlot(header, base);
     const auto values = m_switch.GetValues(header, base);
-    const auto& receiver = m_receivers.at({header.job, port});
-    SlotFrame result;
-    result.source = m_sources.at(header.job);
-    result.destination = receiver.address;
-    result.header = {.messageType = static_cast<uint8_t>(SlotMessage::Result),
-                     .flags = slot.flags,
-                     .job = header.job,
-                     .worker = receiver.worker,
-                     .count = header.count,
-                     .slot = header.slot,
-                     .epoch = header.epoch,
-                     .offset = slot.offset,
-                     .exponentA = slot.exponentA,
-                     .exponentB = slot.exponentB};
-    result.values.assign(values.begin(), values.end());
-    return {port, SerialiseSlotFrame(result)};
+    SlotFrame frame;
+    frame.source = m_sources.at(header.job);
+    frame.header = {.flags = slot.flags,
+                    .job = header.job,
+                    .count = header.count,
+                    .slot = header.slot,
+                    .epoch = header.epoch,
+                    .offset = slot.offset,
+                    .exponentA = slot.exponentA,
+                    .exponentB = slot.exponentB};
+    frame.values.assign(values.begin(), values.end());
+    return frame;
+}
+
+SlotSwitchFrames::PortFrame
+SlotSwitchFrames::MakeResult(const SlotHeader& header, uint32_t base, const Receiver& to) const
+{
+    auto result = MakeFrame(header, base);
+    result.destination = m_addresses.at({header.job, to.worker});
+    result.header.messageType = static_cast<uint8_t>(SlotMessage::Result);
+    result.header.worker = to.worker;
+    return {to.port, SerialiseSlotFrame(result)};
+}
+
+SlotSwitchFrames::PortFrame
+SlotSwitchFrames::MakePartial(const SlotHeader& header, uint32_t base) const
+{
+    const auto& parent = m_parents.at(header.job);
+    auto partial = MakeFrame(header, base);
+    partial.source.ip = parent.ownIp;
+    partial.destination = parent.address;
+    partial.header.worker = parent.number;
+    return {parent.port, SerialiseSlotFrame(partial)};
 }
 
 } // namespace ns3::gradsync

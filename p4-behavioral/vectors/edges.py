@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Edge cases whose expected packets are stated by hand: nothing here asks a switch model."""
 
-from packets import VALUES, Frame, contribution, result
-from reference import INT32_MAX, INT32_MIN
-from stf import Vector, job_configuration
+import struct
+from dataclasses import replace
+
+from packets import SLOT, VALUES, Frame, contribution, result
+from reference import INT32_MAX, INT32_MIN, Parent
+from stf import Vector, add_parent, job_configuration
 
 
 def lanes(start: int, step: int = 1) -> tuple[int, ...]:
@@ -146,7 +149,7 @@ def unknown() -> Vector:
 def slot_ranges() -> Vector:
     configuration = job_configuration(1, [0, 1], base=0, slots=4)
     job_configuration(2, [2, 3], base=4, slots=4, into=configuration)
-    job_configuration(3, [4], base=1020, slots=8, into=configuration)
+    job_configuration(3, [4], base=4092, slots=8, into=configuration)
     job_configuration(4, [5], base=0xFFFFFFFF, slots=8, into=configuration)
     v = scene("edge-slot-range", "Slots outside a job's pool or the switch's", configuration)
     a, b = two_workers(0, slot=4)
@@ -159,12 +162,12 @@ def slot_ranges() -> Vector:
            source_mac=0x020000000102, source_ip=0x0A000102))
     answered(v, "slot 3 completes", 1, b.but(slot=3), results(BOTH, slot=3, values=SUM))
     alone = contribution(4, job=3, values=A, slot=3)
-    answered(v, "cell 1023, the last of the switch", 4, alone,
+    answered(v, "cell 4095, the last of the switch", 4, alone,
              {4: result(4, job=3, slot=3, values=A)})
-    silent(v, "cell 1024", 4, alone.but(slot=4))
-    silent(v, "cell 1024 of the other set", 4, alone.but(slot=4, epoch=1))
+    silent(v, "cell 4096", 4, alone.but(slot=4))
+    silent(v, "cell 4096 of the other set", 4, alone.but(slot=4, epoch=1))
     silent(v, "a base so high that adding the slot wraps", 5, contribution(5, job=4, values=A, slot=1))
-    answered(v, "cell 1023 keeps its result", 4, alone.but(values=B),
+    answered(v, "cell 4095 keeps its result", 4, alone.but(values=B),
              {4: result(4, job=3, slot=3, values=A)})
     return v
 
@@ -326,14 +329,83 @@ def forwarding() -> Vector:
 def receivers() -> Vector:
     configuration = job_configuration(1, [0, 1], switch=(0x020000000077, 0x0A0000AA))
     del configuration.receivers[1, 1]
-    configuration.groups[1] = [0, 1, 5]
-    v = scene("edge-receivers", "Ports without a receiver get no result; the job names the switch",
+    configuration.groups[1] = [(0, 0), (1, 1), (5, 5)]
+    v = scene("edge-receivers", "Without an address no result; the job names the switch",
               configuration)
     a, b = two_workers(0)
     silent(v, "the first", 0, a)
-    answered(v, "ports 1 and 5 have no receiver", 1, b, {0: result(0, worker=0, values=SUM).but(
+    answered(v, "workers 1 and 5 have no address", 1, b, {0: result(0, worker=0, values=SUM).but(
         source_mac=0x020000000077, source_ip=0x0A0000AA)})
     silent(v, "nor does asking again help", 1, b)
+    return v
+
+
+# The switch above in the scenes below: at port 8, where this one is number 7.
+ABOVE = Parent(8, 7, 0x0200000000AA, 0x0A8000AA, 0x0A900007)
+
+
+def partial(**fields) -> Frame:
+    """What the switch sends up."""
+    return Frame(worker=7, source_mac=0x0200000000FE, destination_mac=ABOVE.mac,
+                 source_ip=ABOVE.own_ip, destination_ip=ABOVE.ip, source_port=0xBEE0, **fields)
+
+
+def answer(**fields) -> Frame:
+    """What the switch above sends down."""
+    return Frame(message_type=1, worker=7, source_mac=ABOVE.mac, destination_mac=0x0200000000FE,
+                 source_ip=ABOVE.ip, destination_ip=ABOVE.own_ip, source_port=0xBEE0, **fields)
+
+
+def answer_to(sent: bytes, added: list[tuple[int, ...]]) -> bytes:
+    """What the switch above answers to a sum when it adds what the offset points at."""
+    _, flags, job, _, _, slot, epoch, offset, a, b, _ = SLOT.unpack(sent[42 : 42 + SLOT.size])
+    lanes_ = struct.unpack(f"!{VALUES}i", sent[42 + SLOT.size :])
+    values = tuple(x + y for x, y in zip(lanes_, added[offset // VALUES]))
+    return answer(job=job, slot=slot, epoch=epoch, offset=offset, flags=flags, exponents=(a, b),
+                  values=values).to_bytes()
+
+
+def levels() -> Vector:
+    configuration = job_configuration(1, [0, 1])
+    add_parent(configuration, 1, ABOVE)
+    v = scene("edge-levels", "A switch that is a worker of a switch above", configuration)
+    a, b = two_workers(0, slot=2, offset=640, exponents=(3, -7))
+    total = tuple(3 * x for x in SUM)
+    silent(v, "the first contribution", 0, a)
+    silent(v, "an answer before all have contributed", 8, answer(slot=2, values=total))
+    up = partial(slot=2, offset=640, exponents=(3, -7), values=SUM)
+    answered(v, "the last: the sum goes up", 1, b, {8: up})
+    answered(v, "worker 0 asks again: the sum goes up again", 0, a, {8: up})
+    silent(v, "an answer of another epoch", 8, answer(slot=2, epoch=2, values=total))
+    silent(v, "an answer for another number", 8, answer(slot=2, values=total).but(worker=6))
+    silent(v, "an answer from another port", 9, answer(slot=2, values=total))
+    silent(v, "a result from a worker", 0, a.but(message_type=1, values=total))
+    silent(v, "a contribution from above", 8, answer(slot=2, values=total).but(message_type=0))
+    down = answer(slot=2, flags=1, offset=641, exponents=(9, -1), values=total, reserved=5)
+    whole = results(BOTH, slot=2, flags=1, offset=641, exponents=(9, -1), values=total)
+    answered(v, "the answer goes to all", 8, down, whole)
+    silent(v, "once", 8, down)
+    answered(v, "worker 1 asks again: it alone gets the answer", 1, b, {1: whole[1]})
+    silent(v, "the next epoch but one starts without it", 1, b.but(epoch=2))
+    answered(v, "and is a sum again", 0, a.but(epoch=2), {8: up.but(epoch=2)})
+    answered(v, "as often as asked", 1, b.but(epoch=2), {8: up.but(epoch=2)})
+    silent(v, "epoch 0 is over, above too", 8, down)
+    return v
+
+
+def flags_of_switches() -> Vector:
+    configuration = job_configuration(1, [0, 1])
+    known = configuration.workers[1, 1, 1]
+    configuration.workers[1, 1, 1] = replace(known, kind="switch")
+    v = scene("edge-switch-flags", "Flags count of a switch below, not of a worker", configuration)
+    a, b = two_workers(0)
+    silent(v, "a worker's flag", 0, a.but(flags=0xFF))
+    answered(v, "does not count", 1, b, results(BOTH, values=SUM))
+    silent(v, "the flag of a switch below, first", 1, b.but(epoch=1, flags=1))
+    answered(v, "counts", 0, a.but(epoch=1, flags=0xFE), results(BOTH, epoch=1, flags=1, values=SUM))
+    silent(v, "a worker first", 0, a.but(epoch=2, flags=1))
+    answered(v, "then the switch", 1, b.but(epoch=2, flags=1),
+             results(BOTH, epoch=2, flags=1, values=SUM))
     return v
 
 
@@ -352,4 +424,6 @@ def vectors() -> list[Vector]:
         exponents(),
         forwarding(),
         receivers(),
+        levels(),
+        flags_of_switches(),
     ]

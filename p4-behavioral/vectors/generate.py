@@ -14,7 +14,7 @@ import atp
 import edges
 from packets import VALUES, contribution
 from reference import INT32_MAX, INT32_MIN, ReferenceSwitch
-from stf import Vector, job_configuration
+from stf import Vector, add_parent, job_configuration
 
 HERE = Path(__file__).resolve().parent
 # Of the vectors that are kept.
@@ -173,6 +173,42 @@ def special_vectors(seed: int):
     yield lossy(draw, vector, exchanges, 0.1)
 
 
+def level_vectors(seed: int):
+    """A switch of three workers below one that adds those of the fourth; all may get lost."""
+    draw = random.Random(f"{seed} levels")
+    ports = [3, 1, 4]
+    vector = Vector(
+        "levels", "Below another switch, 20 % of the packets lost", job_configuration(6, ports)
+    )
+    add_parent(vector.configuration, 6, edges.ABOVE)
+    switch = ReferenceSwitch(vector.configuration)
+    exchange = Exchange(draw, 6, ports, 2, 8)
+    fourth = [draw_values(draw, False) for _ in range(8)]
+    late = []
+    while turn := [(rank, i) for rank in range(3) for i in exchange.outstanding(rank)]:
+        draw.shuffle(turn)
+        for rank, index in turn:
+            waiting = [(ports[rank], exchange.frame(rank, index))]
+            if late and draw.random() < 0.2:
+                waiting.append(late.pop(draw.randrange(len(late))))
+            while waiting:
+                port, frame = waiting.pop(0)
+                if draw.random() < 0.2:
+                    continue
+                for out, sent in play(vector, switch, port, frame):
+                    if out != edges.ABOVE.port:
+                        exchange.deliver(out, sent)
+                        continue
+                    answer = edges.answer_to(sent, fourth)
+                    waiting.append((out, answer))
+                    late.append((out, answer))
+    for index, extra in enumerate(fourth):
+        lanes = zip(extra, *(data[index] for data in exchange.data))
+        exact = b"".join(sum(lane).to_bytes(4, "big", signed=True) for lane in lanes)
+        assert all(mine[index] == exact for mine in exchange.results), index
+    yield vector
+
+
 def overflow_vectors(seed: int):
     """Lanes near the limits of int32 in both programs."""
     for program in ("slot-aggregation", "slot-aggregation-saturate"):
@@ -206,7 +242,7 @@ def broken_vectors(seed: int, rounds: int):
     """Good packets with changed fields, with and without their checksums made good again."""
     draw = random.Random(f"{seed} broken")
     ports = [0, 1]
-    configuration = job_configuration(1, ports, base=1018, slots=8)
+    configuration = job_configuration(1, ports, base=4090, slots=8)
     configuration.routes = [(0x0A000000, 8, 4), (0x0A000100, 24, 5)]
     vector = Vector("broken-packets", "Packets with wrong fields, cut, or changed", configuration)
     switch = ReferenceSwitch(configuration)
@@ -262,6 +298,7 @@ def all_vectors(seed: int, rounds: int) -> list[Vector]:
         *edges.vectors(),
         *lossy_vectors(seed),
         *special_vectors(seed),
+        *level_vectors(seed),
         *overflow_vectors(seed),
         *broken_vectors(seed, rounds),
         *atp.vectors(seed),

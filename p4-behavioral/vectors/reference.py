@@ -8,7 +8,7 @@ from typing import Optional
 
 from packets import FRAME_BYTES, PAYLOAD_BYTES, PORT, SLOT, VALUES, Frame, ones_complement_sum
 
-POOL_SIZE = 1024
+POOL_SIZE = 4096
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
 
@@ -23,20 +23,35 @@ class Assignment:
     group: int
     switch_mac: int
     switch_ip: int
+    # A switch below, whose flags count; or the one above, which sends results.
+    kind: str = "worker"
 
 
 @dataclass(frozen=True)
 class Receiver:
-    worker: int
     mac: int
     ip: int
+
+
+@dataclass(frozen=True)
+class Parent:
+    """The switch above: where it is, and by which number and address it knows this one."""
+
+    port: int
+    number: int
+    mac: int
+    ip: int
+    own_ip: int
 
 
 @dataclass
 class Configuration:
     workers: dict[tuple[int, int, int], Assignment] = field(default_factory=dict)
+    # By job and worker.
     receivers: dict[tuple[int, int], Receiver] = field(default_factory=dict)
-    groups: dict[int, list[int]] = field(default_factory=dict)
+    # Pairs of worker and port.
+    groups: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    parents: dict[int, Parent] = field(default_factory=dict)
     # (prefix, its length, port)
     routes: list[tuple[int, int, int]] = field(default_factory=list)
     saturate: bool = False
@@ -50,6 +65,7 @@ class Slot:
     values: list[int]
     exponents: list[int]
     flags: int = 0
+    answered: bool = False
 
 
 Sent = list[tuple[int, bytes]]
@@ -105,19 +121,31 @@ class ReferenceSwitch:
         return [(port, frame[:14] + header + frame[34:])]
 
     def aggregate(self, port: int, payload: bytes) -> Sent:
-        kind, _, job, worker, count, slot, epoch, offset, a, b, _ = SLOT.unpack(
+        kind, flags, job, worker, count, slot, epoch, offset, a, b, _ = SLOT.unpack(
             payload[: SLOT.size]
         )
-        if kind != 0 or count != VALUES:
+        if count != VALUES:
             return self.drop("malformed")
         known = self.configuration.workers.get((job, worker, port))
         if known is None:
             return self.drop("unknown worker")
+        if kind != (1 if known.kind == "above" else 0):
+            return self.drop("malformed")
+        told = flags if known.kind != "worker" else 0
         if slot >= known.slots or known.base + slot >= POOL_SIZE:
             return self.drop("slot out of range")
         values = list(struct.unpack(f"!{VALUES}i", payload[SLOT.size :]))
         cell = (epoch % 2, known.base + slot)
         state = self.slots.get(cell)
+        above = self.configuration.parents.get(job)
+        if known.kind == "above":
+            if state is None or state.epoch != epoch or state.seen != known.all_bits:
+                return self.drop("stale")
+            if state.answered or above is None:
+                return self.drop("duplicate")
+            self.slots[cell] = Slot(state.seen, epoch, offset, values, [a, b], told, True)
+            self.drop("completed")
+            return self.tell_all(job, slot, self.slots[cell], known)
         if state is not None:
             ahead = (epoch - state.epoch) % 65536
             if ahead >= 32768:
@@ -125,21 +153,48 @@ class ReferenceSwitch:
             if ahead > 0:
                 state = None
         if state is None:
-            state = Slot(known.bit, epoch, offset, values, [a, b])
+            state = Slot(known.bit, epoch, offset, values, [a, b], told)
             self.slots[cell] = state
         elif state.seen & known.bit:
             if state.seen != known.all_bits:
                 return self.drop("duplicate")
+            if above is not None and not state.answered:
+                return self.pass_up(job, slot, state, known, above)
             self.drop("resent")
-            return self.send(job, slot, state, [port], known)
+            return self.send(job, slot, state, [(worker, port)], known)
         else:
             state.seen |= known.bit
+            state.flags |= told
             state.values = [self.add(state, x, y) for x, y in zip(state.values, values)]
             state.exponents = [max(state.exponents[0], a), max(state.exponents[1], b)]
         if state.seen != known.all_bits:
             return []
+        if above is not None:
+            return self.pass_up(job, slot, state, known, above)
         self.drop("completed")
+        return self.tell_all(job, slot, state, known)
+
+    def tell_all(self, job: int, slot: int, state: Slot, known: Assignment) -> Sent:
         return self.send(job, slot, state, self.configuration.groups.get(known.group, []), known)
+
+    def pass_up(self, job: int, slot: int, state: Slot, known: Assignment, above: Parent) -> Sent:
+        self.drop("partial")
+        frame = Frame(
+            job=job,
+            worker=above.number,
+            slot=slot,
+            epoch=state.epoch,
+            values=tuple(state.values),
+            flags=state.flags,
+            offset=state.offset,
+            exponents=(state.exponents[0], state.exponents[1]),
+            source_mac=known.switch_mac,
+            destination_mac=above.mac,
+            source_ip=above.own_ip,
+            destination_ip=above.ip,
+            source_port=PORT,
+        )
+        return [(above.port, frame.to_bytes())]
 
     def add(self, state: Slot, x: int, y: int) -> int:
         total = x + y
@@ -150,15 +205,17 @@ class ReferenceSwitch:
             return INT32_MAX if total > 0 else INT32_MIN
         return (total - INT32_MIN) % 2**32 + INT32_MIN
 
-    def send(self, job: int, slot: int, state: Slot, ports: list[int], known: Assignment) -> Sent:
+    def send(
+        self, job: int, slot: int, state: Slot, workers: list[tuple[int, int]], known: Assignment
+    ) -> Sent:
         frames = []
-        for port in ports:
-            receiver: Optional[Receiver] = self.configuration.receivers.get((job, port))
+        for worker, port in workers:
+            receiver: Optional[Receiver] = self.configuration.receivers.get((job, worker))
             if receiver is None:
                 continue
             frame = Frame(
                 job=job,
-                worker=receiver.worker,
+                worker=worker,
                 slot=slot,
                 epoch=state.epoch,
                 values=tuple(state.values),

@@ -1,35 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes and reads vectors in the STF language of p4c's tests."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reference import Assignment, Configuration, Receiver
+from reference import Assignment, Configuration, Parent, Receiver
 
 def configuration_lines(configuration: Configuration) -> list[str]:
     """The tables and multicast groups as STF statements."""
     lines = []
+    actions = {"worker": "contribution", "switch": "partialSum", "above": "result"}
     for (job, worker, port), known in configuration.workers.items():
+        bit = "" if known.kind == "above" else f"workerBit:{known.bit:#x},"
         lines.append(
             f"add SlotIngress.worker job:{job:#x} worker:{worker:#x} port:{port:#x} "
-            f"SlotIngress.contribution(workerBit:{known.bit:#x},allWorkers:{known.all_bits:#x},"
+            f"SlotIngress.{actions[known.kind]}({bit}allWorkers:{known.all_bits:#x},"
             f"base:{known.base:#x},slots:{known.slots:#x},group:{known.group:#x},"
             f"switchMac:{known.switch_mac:#x},switchIp:{known.switch_ip:#x})"
         )
-    for (job, port), to in configuration.receivers.items():
+    for job, parent in configuration.parents.items():
         lines.append(
-            f"add SlotEgress.receiver job:{job:#x} port:{port:#x} "
-            f"SlotEgress.addressResult(rank:{to.worker:#x},mac:{to.mac:#x},ip:{to.ip:#x})"
+            f"add SlotIngress.parent job:{job:#x} SlotIngress.sendUp(port:{parent.port:#x},"
+            f"number:{parent.number:#x},mac:{parent.mac:#x},ip:{parent.ip:#x},"
+            f"ownIp:{parent.own_ip:#x})"
+        )
+    for (job, worker), to in configuration.receivers.items():
+        lines.append(
+            f"add SlotEgress.receiver job:{job:#x} worker:{worker:#x} "
+            f"SlotEgress.addressResult(mac:{to.mac:#x},ip:{to.ip:#x})"
         )
     for prefix, length, port in configuration.routes:
         lines.append(
             f"add SlotIngress.route destination:{prefix:#x}/{length} "
             f"SlotIngress.forward(port:{port:#x})"
         )
-    for node, (group, ports) in enumerate(configuration.groups.items()):
+    node = 0
+    for group, workers in configuration.groups.items():
         lines.append(f"mc_mgrp_create {group}")
-        lines.append(f"mc_node_create 0 {' '.join(str(port) for port in ports)}")
-        lines.append(f"mc_node_associate {group} {node}")
+        for worker, port in workers:
+            lines.append(f"mc_node_create {worker} {port}")
+            lines.append(f"mc_node_associate {group} {node}")
+            node += 1
     return lines
 
 
@@ -81,11 +92,18 @@ def job_configuration(
         configuration.workers[job, rank, port] = Assignment(
             1 << rank, everyone, base, slots, job, *switch
         )
-        configuration.receivers[job, port] = Receiver(
-            rank, 0x02_00_00_00_01_00 + port, 0x0A_00_01_00 + port
+        configuration.receivers[job, rank] = Receiver(
+            0x02_00_00_00_01_00 + port, 0x0A_00_01_00 + port
         )
-    configuration.groups[job] = sorted(ports)
+    configuration.groups[job] = list(enumerate(ports))
     return configuration
+
+
+def add_parent(configuration: Configuration, job: int, parent: Parent) -> None:
+    """Puts a switch above: sums go there, results come from there."""
+    own = next(known for key, known in configuration.workers.items() if key[0] == job)
+    configuration.workers[job, parent.number, parent.port] = replace(own, bit=0, kind="above")
+    configuration.parents[job] = parent
 
 
 @dataclass

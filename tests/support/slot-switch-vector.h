@@ -6,6 +6,8 @@
 
 #include "ns3/slot-switch-frames.h"
 
+#include <set>
+
 namespace ns3::gradsync
 {
 
@@ -35,50 +37,93 @@ MakeFrameAddress(uint64_t mac, uint64_t ip)
     return address;
 }
 
+/// A row of the table of workers. \param parents jobs that have a switch above
+inline void
+AddStfWorker(SlotSwitchFrames& frames, const StfEntry& entry, const std::set<uint16_t>& parents)
+{
+    const auto key = [&entry](const std::string& name) {
+        return static_cast<uint16_t>(GetStfNumber(entry.keys, name));
+    };
+    const auto value = [&entry](const std::string& name) {
+        return static_cast<uint32_t>(GetStfNumber(entry.parameters, name));
+    };
+    frames.AddWorker({key("job"), key("worker"), key("port")},
+                     {.bit = value("workerBit"),
+                      .all = value("allWorkers"),
+                      .base = value("base"),
+                      .slots = value("slots"),
+                      .isRoot = !parents.contains(key("job")),
+                      .isSwitch = entry.action == "SlotIngress.partialSum"},
+                     static_cast<uint16_t>(value("group")));
+    frames.SetSource(
+        key("job"),
+        MakeFrameAddress(GetStfNumber(entry.parameters, "switchMac"), value("switchIp")));
+}
+
+/// A row of one of the other tables.
+inline void
+AddStfAddress(SlotSwitchFrames& frames, const StfEntry& entry)
+{
+    const auto value = [&entry](const std::string& name) {
+        return GetStfNumber(entry.parameters, name);
+    };
+    if (entry.table == "SlotIngress.route")
+    {
+        const std::string& prefix = entry.keys.at(0).second;
+        const auto slash = prefix.find('/');
+        frames.AddRoute(static_cast<uint32_t>(std::stoull(prefix.substr(0, slash), nullptr, 0)),
+                        static_cast<uint8_t>(std::stoul(prefix.substr(slash + 1))),
+                        static_cast<uint16_t>(value("port")));
+        return;
+    }
+    const auto job = static_cast<uint16_t>(GetStfNumber(entry.keys, "job"));
+    const auto address = MakeFrameAddress(value("mac"), value("ip"));
+    if (entry.table == "SlotIngress.parent")
+    {
+        frames.SetParent(job,
+                         {static_cast<uint16_t>(value("port")),
+                          static_cast<uint16_t>(value("number")),
+                          address,
+                          static_cast<uint32_t>(value("ownIp"))});
+        return;
+    }
+    frames.AddAddress(job, static_cast<uint16_t>(GetStfNumber(entry.keys, "worker")), address);
+}
+
 /// The native switch, configured as a vector says.
 inline SlotSwitchFrames
 MakeSlotSwitch(const StfVector& vector)
 {
     SlotSwitch::Config config;
-    config.poolSize = 1024;
+    config.poolSize = 4096;
     config.saturate = vector.program.ends_with("saturate");
     SlotSwitchFrames frames(config);
-    for (const auto& [group, ports] : vector.groups)
+    for (const auto& [group, replicas] : vector.groups)
     {
-        frames.SetGroup(static_cast<uint16_t>(group), {ports.begin(), ports.end()});
+        std::vector<SlotSwitchFrames::Receiver> receivers;
+        for (const auto& [worker, port] : replicas)
+        {
+            receivers.push_back({static_cast<uint16_t>(worker), static_cast<uint16_t>(port)});
+        }
+        frames.SetGroup(static_cast<uint16_t>(group), std::move(receivers));
+    }
+    std::set<uint16_t> parents;
+    for (const auto& entry : vector.entries)
+    {
+        if (entry.table == "SlotIngress.parent")
+        {
+            parents.insert(static_cast<uint16_t>(GetStfNumber(entry.keys, "job")));
+        }
     }
     for (const auto& entry : vector.entries)
     {
-        const auto key = [&entry](const std::string& name) {
-            return static_cast<uint16_t>(GetStfNumber(entry.keys, name));
-        };
-        const auto value = [&entry](const std::string& name) {
-            return GetStfNumber(entry.parameters, name);
-        };
-        if (entry.table == "SlotIngress.worker")
+        if (entry.table != "SlotIngress.worker")
         {
-            frames.AddWorker({key("job"), key("worker"), key("port")},
-                             {static_cast<uint32_t>(value("workerBit")),
-                              static_cast<uint32_t>(value("allWorkers")),
-                              static_cast<uint32_t>(value("base")),
-                              static_cast<uint32_t>(value("slots"))},
-                             static_cast<uint16_t>(value("group")));
-            frames.SetSource(key("job"), MakeFrameAddress(value("switchMac"), value("switchIp")));
+            AddStfAddress(frames, entry);
         }
-        else if (entry.table == "SlotEgress.receiver")
+        else if (entry.action != "SlotIngress.result") // which comes with the parent
         {
-            frames.AddReceiver(key("job"),
-                               key("port"),
-                               {static_cast<uint16_t>(value("rank")),
-                                MakeFrameAddress(value("mac"), value("ip"))});
-        }
-        else
-        {
-            const std::string& prefix = entry.keys.at(0).second;
-            const auto slash = prefix.find('/');
-            frames.AddRoute(static_cast<uint32_t>(std::stoull(prefix.substr(0, slash), nullptr, 0)),
-                            static_cast<uint8_t>(std::stoul(prefix.substr(slash + 1))),
-                            static_cast<uint16_t>(value("port")));
+            AddStfWorker(frames, entry, parents);
         }
     }
     return frames;

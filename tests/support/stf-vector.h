@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -49,8 +50,8 @@ struct StfVector
     /// The program that it is for, which is its base name in p4-behavioral/compiled.
     std::string program;
     std::vector<StfEntry> entries;
-    /// Multicast groups: the number, and its ports.
-    std::vector<std::pair<uint32_t, std::vector<uint32_t>>> groups;
+    /// Multicast groups: the number, and pairs of replication id and port.
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> groups;
     /// The whole configuration as simple_switch_CLI takes it; lines "# cli: COMMAND" belong to it.
     std::string commands;
     std::vector<StfStep> steps;
@@ -130,7 +131,7 @@ ReadStfVector(const std::filesystem::path& file)
     static const std::string commandMark = "# cli: ";
     StfVector vector;
     vector.name = file.stem().string();
-    std::vector<std::vector<uint32_t>> nodes;
+    std::vector<std::vector<std::pair<uint32_t, uint32_t>>> nodes;
     std::ifstream input(file);
     uint32_t number = 0;
     for (std::string line; std::getline(input, line);)
@@ -166,12 +167,12 @@ ReadStfVector(const std::filesystem::path& file)
         }
         else if (verb == "mc_node_create")
         {
-            uint32_t port = 0;
-            words >> port;
+            uint32_t replicationId = 0;
+            words >> replicationId;
             nodes.emplace_back();
-            while (words >> port)
+            for (uint32_t port = 0; words >> port;)
             {
-                nodes.back().push_back(port);
+                nodes.back().emplace_back(replicationId, port);
             }
             vector.commands += line + "\n";
         }
@@ -180,7 +181,8 @@ ReadStfVector(const std::filesystem::path& file)
             uint32_t group = 0;
             size_t node = 0;
             words >> group >> node;
-            vector.groups.emplace_back(group, nodes.at(node));
+            auto& replicas = vector.groups[group];
+            replicas.insert(replicas.end(), nodes.at(node).begin(), nodes.at(node).end());
             vector.commands += line + "\n";
         }
         else if (!verb.empty() && !verb.starts_with("#"))

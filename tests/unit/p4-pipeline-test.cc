@@ -253,7 +253,7 @@ class P4Commands : public testing::Test
 TEST_F(P4Commands, ReadsAddressesAndNumbers)
 {
     EXPECT_EQ(Say("table_add SlotEgress.receiver SlotEgress.addressResult 1 0x2 => "
-                  "3 02:00:00:00:01:00 10.0.1.0"),
+                  "02:00:00:00:01:00 10.0.1.0"),
               "");
     EXPECT_EQ(Say("table_add SlotIngress.route SlotIngress.forward 10.1.0.0/16 => 5"), "");
 }

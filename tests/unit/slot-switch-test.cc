@@ -283,9 +283,9 @@ MakeBox()
         box.AddWorker({JOB, worker, port},
                       {.bit = 1U << worker, .all = 3, .base = 0, .slots = 8},
                       5);
-        box.AddReceiver(JOB, port, {worker, MakeFrame(worker, 0, {}).source});
+        box.AddAddress(JOB, worker, MakeFrame(worker, 0, {}).source);
     }
-    box.SetGroup(5, {2, 1});
+    box.SetGroup(5, {{0, 1}, {1, 2}});
     box.SetSource(JOB, MakeFrame(0, 0, {}).destination);
     return box;
 }

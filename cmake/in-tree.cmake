@@ -33,6 +33,7 @@ add_compile_options(-ffp-contract=off)
 include_directories(${LIBXML2_INCLUDE_DIRS})
 
 gradsync_set_version_definitions("${NS3_VER}")
+include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 
 # It also reads examples/CMakeLists.txt, which adds the program.
 build_lib(

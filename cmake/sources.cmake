@@ -403,6 +403,9 @@ list(APPEND gradsync_sources
   model/aggregation/p4-pipeline.cc
   model/aggregation/p4-program-loader.cc
   model/aggregation/p4-runtime-commands.cc
+  model/aggregation/p4-slot-switch.cc
+  model/aggregation/p4-switch-node.cc
+  model/aggregation/slot-aggregation-p4.cc
   model/aggregation/slot-aggregation.cc
   model/aggregation/slot-frame.cc
   model/aggregation/slot-header.cc
@@ -436,6 +439,11 @@ list(APPEND gradsync_headers
   model/aggregation/p4-program.h
   model/aggregation/p4-program-loader.h
   model/aggregation/p4-runtime-commands.h
+  model/aggregation/p4-slot-switch.h
+  model/aggregation/p4-switch-node.h
+  model/aggregation/p4-compiled-programs.h
+  model/aggregation/aggregation-address.h
+  model/aggregation/aggregation-role.h
   model/aggregation/p4-wire-bits.h
   model/aggregation/slot-aggregation.h
   model/aggregation/slot-contents.h
@@ -677,6 +685,7 @@ list(APPEND gradsync_unit_tests
 # model/aggregation
 list(APPEND gradsync_unit_tests
   tests/unit/p4-pipeline-test.cc
+  tests/unit/p4-engine-test.cc
   tests/unit/slot-aggregation-test.cc
   tests/unit/slot-switch-test.cc
 )

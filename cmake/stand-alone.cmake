@@ -73,6 +73,7 @@ target_compile_definitions(gradsync-options INTERFACE
   NS3_LOG_ENABLE $<$<CONFIG:Debug>:NS3_ASSERT_ENABLE>)
 
 gradsync_set_version_definitions("${ns3_VERSION}")
+include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 add_library(gradsync STATIC ${gradsync_sources})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
 target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS})

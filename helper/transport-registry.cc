@@ -4,12 +4,14 @@
 #include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
+#include "ns3/p4-compiled-programs.h"
 #include "ns3/roce-transport.h"
 #include "ns3/slot-aggregation.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 
 namespace ns3::gradsync
@@ -62,6 +64,33 @@ uint32_t
 GetNumber(const TypeId& type, const AttributeSettings& settings, const std::string& attribute)
 {
     return static_cast<uint32_t>(std::stoul(GetValue(type, settings, attribute)));
+}
+
+/// The P4 program of the engine p4 is compiled for some values.
+void
+CheckEngine(const JsonValue& aggregation)
+{
+    const auto engine = aggregation.Find("engine");
+    if (!engine || engine->AsString("an engine") != "p4")
+    {
+        return;
+    }
+    const auto check = [&aggregation](const char* key, uint64_t least, uint64_t most) {
+        const auto value = aggregation.Find(key);
+        const auto number = value ? value->AsUnsigned(0, UINT32_MAX) : most;
+        if (number < least || number > most)
+        {
+            value->Fail(
+                least == most
+                    ? fmt::format("{}, for which the program of the engine p4 is compiled", most)
+                    : fmt::format("at most {}, for which the program of the engine p4 is "
+                                  "compiled",
+                                  most));
+        }
+    };
+    check("valuesPerPacket", compiled::SLOT_VALUES, compiled::SLOT_VALUES);
+    check("slots", 0, compiled::SLOT_POOL);
+    check("poolSlots", 0, compiled::SLOT_POOL);
 }
 
 } // namespace
@@ -296,6 +325,10 @@ ReadTransport(const JsonValue& value)
         if (const auto settings = value.Find(part.name))
         {
             choice.parts.emplace_back(part.name, ReadAttributes(*settings, part.type, {}));
+            if (part.name == AGGREGATION)
+            {
+                CheckEngine(*settings);
+            }
         }
     }
     return choice;

@@ -37,8 +37,15 @@ AggregationSwitch::AddJob(uint16_t job, const Role& role)
                             SlotSwitch::MAX_WORKERS));
         }
         entry.base = FindRoom(role.slots);
-        m_slots.Reset(entry.base, role.slots);
-        AddChildren(job, entry);
+        if (m_engine)
+        {
+            m_engine->AddJob(job, role, entry.base);
+        }
+        else
+        {
+            m_slots.Reset(entry.base, role.slots);
+            AddChildren(job, entry);
+        }
     }
     m_jobs.emplace(job, std::move(entry));
 }
@@ -98,8 +105,26 @@ AggregationSwitch::AddChildren(uint16_t job, const Job& entry)
 void
 AggregationSwitch::RemoveJob(uint16_t job)
 {
+    if (m_engine)
+    {
+        m_engine->RemoveJob(job);
+    }
     m_slots.RemoveJob(job);
     m_jobs.erase(job);
+}
+
+AggregationSwitch::Counts
+AggregationSwitch::GetCounts() const
+{
+    if (m_engine)
+    {
+        return {m_engine->GetEvents(P4SlotSwitch::EVENT_RESENT),
+                m_engine->GetEvents(P4SlotSwitch::EVENT_STALE),
+                m_engine->GetEvents(P4SlotSwitch::EVENT_OVERFLOW)};
+    }
+    return {m_slots.GetCount(SlotVerdict::Unicast),
+            m_slots.GetCount(SlotVerdict::Stale),
+            m_slots.GetOverflows()};
 }
 
 bool
@@ -126,6 +151,10 @@ AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount no
             return false;
         }
         m_forwarder.Emit(packet, port, isContribution ? *job.role.up : *job.role.down, now);
+    }
+    else if (m_engine)
+    {
+        m_engine->Process(packet, port, now);
     }
     else if (isContribution)
     {
@@ -221,6 +250,7 @@ AggregationSwitch::Fill(SlotPacket& packet, SlotMessage type, uint16_t worker, u
     header.exponentB = slot.exponentB;
     header.reserved = 0;
     packet.values.assign(values.begin(), values.end());
+    packet.frame.clear();
 }
 
 } // namespace ns3::gradsync

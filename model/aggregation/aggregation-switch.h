@@ -2,7 +2,9 @@
 #ifndef GRADSYNC_AGGREGATION_SWITCH_H
 #define GRADSYNC_AGGREGATION_SWITCH_H
 
+#include "ns3/aggregation-role.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/p4-slot-switch.h"
 #include "ns3/packet-pool.h"
 #include "ns3/slot-contents.h"
 #include "ns3/slot-switch.h"
@@ -10,9 +12,9 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -24,26 +26,18 @@ namespace ns3::gradsync
 class AggregationSwitch final : public SwitchProgram
 {
   public:
-    /// In place of an endpoint: a switch below.
-    static constexpr uint32_t NO_ENDPOINT = UINT32_MAX;
+    static constexpr uint32_t NO_ENDPOINT = AggregationRole::NO_ENDPOINT;
 
-    /// Who sends contributions and gets results.
-    struct Child
-    {
-        uint16_t worker; //!< number by which it calls itself
-        uint16_t port;
-        uint32_t endpoint; //!< or NO_ENDPOINT
-    };
-
+    using Child = AggregationRole::Child;
     /// The part of this node in a job.
-    struct Role
+    using Role = AggregationRole;
+
+    /// What happened to packets.
+    struct Counts
     {
-        bool aggregates;
-        uint16_t worker;              //!< number by which it calls itself at the switch above
-        std::optional<uint16_t> up;   //!< none at the root
-        std::optional<uint16_t> down; //!< of one that hands on to a switch below
-        std::vector<Child> children;  //!< of one that aggregates
-        uint32_t slots;               //!< of one that aggregates: how many it gives the job
+        uint64_t repeatedResults; //!< sent again to one that asked
+        uint64_t stale;
+        uint64_t overflows;
     };
 
     /// \param name of the node; the others must outlive this
@@ -52,6 +46,19 @@ class AggregationSwitch final : public SwitchProgram
                       PacketPool& pool,
                       SlotContents& contents,
                       const SlotSwitch::Config& config);
+
+    /// From now on a P4 program adds up; this class allots slots and hands on. Before any job.
+    void SetEngine(std::unique_ptr<P4SlotSwitch> engine)
+    {
+        m_engine = std::move(engine);
+    }
+
+    const P4SlotSwitch* GetEngine() const
+    {
+        return m_engine.get();
+    }
+
+    Counts GetCounts() const;
 
     /// \throws std::invalid_argument with a text for the user when the switch has no room for it
     void AddJob(uint16_t job, const Role& role);
@@ -79,6 +86,7 @@ class AggregationSwitch final : public SwitchProgram
     void Fill(SlotPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const;
 
     std::string m_name;
+    std::unique_ptr<P4SlotSwitch> m_engine; //!< null: m_slots adds up
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
     SlotContents& m_contents;

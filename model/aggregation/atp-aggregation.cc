@@ -22,6 +22,11 @@ constexpr uint16_t ATP_VALUES = 62;
 void
 SlotAggregation::OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server)
 {
+    if (m_engine == ENGINE_P4)
+    {
+        throw std::invalid_argument("the engine p4 is for the slot protocol "
+                                    "(switchml, passing): ATP runs natively");
+    }
     if (endpoints.size() > SlotSwitch::MAX_WORKERS)
     {
         throw std::invalid_argument(fmt::format("{} workers, but the bitmaps of ATP hold {}",
@@ -102,6 +107,10 @@ SlotAggregation::AddAtpRoles(Session& session,
     }
     for (const auto& [node, role] : roles)
     {
+        if (m_userPrograms.contains(node))
+        {
+            continue; // its program and configuration do it all
+        }
         GetAtpProgram(node).AddJob(session.job.number, role);
         session.nodes.push_back(node);
     }

@@ -59,6 +59,14 @@ P4MatchTable::Add(P4TableEntry entry)
 }
 
 void
+P4MatchTable::Clear()
+{
+    m_groups.clear();
+    m_ordered.clear();
+    m_entries.clear();
+}
+
+void
 P4MatchTable::SetDefault(P4TableEntry entry)
 {
     m_default = std::move(entry);

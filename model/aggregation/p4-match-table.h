@@ -30,6 +30,8 @@ class P4MatchTable
      * \throws P4Error when the table is full or has such an entry
      */
     void Add(P4TableEntry entry);
+    /// Removes all entries. The default stays.
+    void Clear();
     /// Replaces the default entry.
     void SetDefault(P4TableEntry entry);
 

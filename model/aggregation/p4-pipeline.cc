@@ -373,6 +373,21 @@ P4Pipeline::SetDefault(const std::string& table, P4TableEntry entry)
 }
 
 void
+P4Pipeline::ClearTable(const std::string& table)
+{
+    FindTable(table).Clear();
+}
+
+void
+P4Pipeline::DestroyGroup(uint32_t group)
+{
+    if (m_groups.erase(group) == 0)
+    {
+        throw P4Error(m_program->file, fmt::format("there is no multicast group {}", group));
+    }
+}
+
+void
 P4Pipeline::CreateGroup(uint32_t group)
 {
     if (!m_groups.emplace(group, std::vector<uint32_t>{}).second)

@@ -42,11 +42,11 @@ class P4Pipeline
     explicit P4Pipeline(std::shared_ptr<const P4Program> program);
 
     /**
-     * Reads runtime configuration as simple_switch_CLI takes it: table_add, table_set_default,
-     * mc_mgrp_create, mc_node_create, mc_node_associate, mirroring_add, mirroring_add_mc,
-     * register_write; empty lines and lines that begin with # are left out.
-     * \param text the commands \param file their name, for messages
-     * \throws P4Error that names the line
+     * Reads runtime configuration as simple_switch_CLI takes it: table_add, table_clear,
+     * table_set_default, mc_mgrp_create, mc_mgrp_destroy, mc_node_create, mc_node_associate,
+     * mirroring_add, mirroring_add_mc, register_write; empty lines and lines that begin with # are
+     * left out. \param text the commands \param file their name, for messages \throws P4Error that
+     * names the line
      */
     void Configure(std::string_view text, const std::string& file);
 
@@ -70,7 +70,9 @@ class P4Pipeline
 
     void AddEntry(const std::string& table, P4TableEntry entry);
     void SetDefault(const std::string& table, P4TableEntry entry);
+    void ClearTable(const std::string& table);
     void CreateGroup(uint32_t group);
+    void DestroyGroup(uint32_t group);
     /// A node for groups; returns its handle: 0, 1, ...
     uint32_t CreateNode(uint32_t replicationId, const std::vector<uint32_t>& ports);
     void AssociateNode(uint32_t group, uint32_t node);

@@ -123,10 +123,24 @@ P4RuntimeCommands::RunLine(const Words& words)
     {
         SetDefault(words);
     }
+    else if (command == "table_clear")
+    {
+        CheckCount(words, 2, "TABLE");
+        if (FindTable(words[1]).isConstant)
+        {
+            Fail("the table's entries are constant");
+        }
+        m_pipeline.ClearTable(words[1]);
+    }
     else if (command == "mc_mgrp_create")
     {
         CheckCount(words, 2, "GROUP");
         m_pipeline.CreateGroup(ReadNumber(words[1]));
+    }
+    else if (command == "mc_mgrp_destroy")
+    {
+        CheckCount(words, 2, "GROUP");
+        m_pipeline.DestroyGroup(ReadNumber(words[1]));
     }
     else if (command == "mc_node_create")
     {

@@ -2,14 +2,11 @@
 #include "ns3/slot-aggregation.h"
 
 #include "ns3/boolean.h"
-#include "ns3/byte-order.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
-#include "ns3/slot-frame.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-format.h"
 
-#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -20,20 +17,6 @@ NS_OBJECT_ENSURE_REGISTERED(SlotAggregation);
 
 namespace
 {
-
-// IPv4 addresses in captures; those of endpoints as RoCE frames have them.
-constexpr uint32_t FIRST_ENDPOINT_ADDRESS = 0x0A000001; // 10.0.0.1
-constexpr uint32_t FIRST_JOB_ADDRESS = 0x0A800000;      // 10.128.0.0
-constexpr uint32_t FIRST_SWITCH_ADDRESS = 0x0A900000;   // 10.144.0.0
-
-/// Locally administered, one a node, as RoCE frames have them.
-std::array<uint8_t, 6>
-MakeMac(NodeId node)
-{
-    std::array<uint8_t, 6> mac{2};
-    WriteBigEndian(mac, 2, node);
-    return mac;
-}
 
 /// A packet of a protocol over UDP on the wire.
 uint32_t
@@ -95,6 +78,12 @@ SlotAggregation::GetTypeId()
                 EnumValue(VALUES_SIZES),
                 MakeEnumAccessor(&SlotAggregation::m_values),
                 MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real"))
+            .AddAttribute("Engine",
+                          "What adds up in switches by the slot protocol: native, or p4 (the P4 "
+                          "program slot-aggregation.p4, which sends the same packets).",
+                          EnumValue(ENGINE_NATIVE),
+                          MakeEnumAccessor(&SlotAggregation::m_engine),
+                          MakeEnumChecker(ENGINE_NATIVE, "native", ENGINE_P4, "p4"))
             .AddAttribute(
                 "ValueBits",
                 "Real values are integers in [-2^b, 2^b). With 24 the sums of 127 workers "
@@ -159,6 +148,7 @@ SlotAggregation::Install(const Ptr<FabricNetwork>& fabric, std::shared_ptr<const
     m_fabric = fabric;
     m_topology = std::move(topology);
     m_fabric->GetPool().SetContents(&m_contents);
+    InstallPrograms();
 }
 
 uint32_t
@@ -259,6 +249,10 @@ SlotAggregation::AddRoles(Session& session,
     for (uint32_t i = 0; i < tree.hops.size(); ++i)
     {
         const auto& hop = tree.hops[i];
+        if (m_userPrograms.contains(hop.node))
+        {
+            continue; // its program and configuration do it all
+        }
         AggregationSwitch::Role role{.aggregates = hop.aggregates,
                                      .worker = numberOf(i),
                                      .up = hop.up,
@@ -285,6 +279,7 @@ SlotAggregation::GetPrograms(NodeId node)
 {
     auto& programs = m_programs[node];
     programs.contents = &m_contents;
+    programs.pool = &m_fabric->GetPool();
     m_fabric->GetSwitch(node)->SetProgram(&programs);
     return programs;
 }
@@ -303,7 +298,12 @@ SlotAggregation::GetSlotProgram(NodeId node)
             SlotSwitch::Config{.poolSize = m_poolSlots,
                                .valueCount = static_cast<uint16_t>(m_valueCount),
                                .saturate = m_saturate,
-                               .computesSums = m_values == VALUES_REAL});
+                               .computesSums =
+                                   m_values == VALUES_REAL && m_engine == ENGINE_NATIVE});
+        if (m_engine == ENGINE_P4)
+        {
+            program->SetEngine(MakeSlotEngine(node));
+        }
     }
     return *program;
 }
@@ -383,7 +383,8 @@ SlotAggregation::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount 
     }
     m_fabric->GetPool().Give(packet);
     const auto found = m_sessions.find(content.header.job);
-    if (found == m_sessions.end())
+    if (found == m_sessions.end() || content.protocol == ProgramProtocol::Other ||
+        content.header.messageType != static_cast<uint8_t>(SlotMessage::Result))
     {
         return;
     }
@@ -408,34 +409,6 @@ SlotAggregation::Abandon(const Transport::MessageFilter& isMeant)
             }
         }
     }
-}
-
-std::vector<uint8_t>
-SlotAggregation::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId receiver)
-{
-    const auto& content = m_contents.Get(packet);
-    if (content.protocol == ProgramProtocol::Atp)
-    {
-        return {}; // its header is modelled, not laid out
-    }
-    const auto& header = content.header;
-    const auto session = m_sessions.find(header.job);
-    // Workers have the addresses of their endpoints, a job has one of its own, below it are those
-    // of its switches.
-    const bool isWorker =
-        session != m_sessions.end() && header.worker < session->second->workers.size();
-    const auto partner =
-        isWorker ? FIRST_ENDPOINT_ADDRESS + session->second->workers[header.worker]->GetEndpoint()
-                 : FIRST_SWITCH_ADDRESS + header.worker;
-    const auto job = FIRST_JOB_ADDRESS + header.job;
-    const bool isResult = header.messageType == static_cast<uint8_t>(SlotMessage::Result);
-    SlotFrame frame;
-    frame.source = {MakeMac(sender), isResult ? job : partner};
-    frame.destination = {MakeMac(receiver), isResult ? partner : job};
-    frame.header = header;
-    frame.values = content.values;
-    frame.values.resize(m_valueCount); // zeros where only sizes matter
-    return SerialiseSlotFrame(frame);
 }
 
 const AggregationSwitch*
@@ -467,10 +440,10 @@ SlotAggregation::GetStatistics() const
     {
         if (programs.slots)
         {
-            const auto& slots = programs.slots->GetSlots();
-            statistics.repeatedResults += slots.GetCount(SlotVerdict::Unicast);
-            statistics.staleDrops += slots.GetCount(SlotVerdict::Stale);
-            statistics.overflows += slots.GetOverflows();
+            const auto counts = programs.slots->GetCounts();
+            statistics.repeatedResults += counts.repeatedResults;
+            statistics.staleDrops += counts.stale;
+            statistics.overflows += counts.overflows;
         }
         if (programs.atp)
         {
@@ -487,6 +460,10 @@ SlotAggregation::AddStatistics(TransportStatistics& total) const
     total.goodputBytes += m_resultBytes;
     total.retransmittedBytes += m_retransmittedBytes;
     total.retransmittedPackets += GetStatistics().retransmissions;
+    for (const auto& [node, programs] : m_programs)
+    {
+        total.droppedPackets += programs.user ? programs.user->GetStrays() : 0;
+    }
     for (const auto& [number, session] : m_sessions)
     {
         for (const auto& worker : session->workers)

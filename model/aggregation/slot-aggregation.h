@@ -8,6 +8,7 @@
 #include "ns3/atp-server.h"
 #include "ns3/atp-worker.h"
 #include "ns3/network-aggregation.h"
+#include "ns3/p4-switch-node.h"
 #include "ns3/slot-contents.h"
 #include "ns3/slot-tensor.h"
 #include "ns3/slot-worker.h"
@@ -17,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -34,6 +36,21 @@ enum AggregationOverflow
 {
     OVERFLOW_ERROR, //!< a failure of the job
     OVERFLOW_COUNT  //!< expected, and counted
+};
+
+/// What adds up in switches, for the slot protocol.
+enum AggregationEngine
+{
+    ENGINE_NATIVE, //!< SlotSwitch
+    ENGINE_P4      //!< slot-aggregation.p4 in a P4Pipeline: the same packets, more slowly
+};
+
+/// A P4 program for a switch, and its configuration.
+struct P4SwitchProgram
+{
+    std::shared_ptr<const P4Program> program;
+    std::string configuration;     //!< commands of simple_switch_CLI
+    std::string configurationName; //!< for messages
 };
 
 /**
@@ -54,6 +71,9 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void Aggregate(const AggregationMessage& message) override;
     void Abandon(const Transport::MessageFilter& isMeant) override;
     AggregationStatistics GetStatistics() const override;
+    /// In place of the switch's part in any protocol. Before Install.
+    void SetProgram(NodeId node, P4SwitchProgram program);
+
     std::vector<uint8_t> MakeFrame(const FabricPacket& packet,
                                    NodeId sender,
                                    NodeId receiver) override;
@@ -62,6 +82,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     /// The parts of a node in the protocols, or nullptr when it has none.
     const AggregationSwitch* GetSwitch(NodeId node) const;
     const AtpNode* GetAtpNode(NodeId node) const;
+    const P4SwitchNode* GetUserSwitch(NodeId node) const;
 
     /// What the packets of all aggregations carry.
     SlotContents& GetContents()
@@ -77,17 +98,12 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     struct NodePrograms final : public SwitchProgram
     {
         SlotContents* contents{nullptr};
+        PacketPool* pool{nullptr};
         std::unique_ptr<AggregationSwitch> slots;
         std::unique_ptr<AtpNode> atp;
+        std::unique_ptr<P4SwitchNode> user; //!< takes all packets, where there is one
 
-        bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override
-        {
-            if (contents->Get(*packet).protocol == ProgramProtocol::Atp)
-            {
-                return atp && atp->Process(packet, port, now);
-            }
-            return slots && slots->Process(packet, port, now);
-        }
+        bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
     };
 
     /// A group.
@@ -113,6 +129,18 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void TakeSink(uint32_t endpoint);
     void Retire(const AggregationWorker& worker);
 
+    // P4 programs: slot-aggregation-p4.cc.
+    void InstallPrograms();
+    static void CheckCompiled(const char* attribute,
+                              uint32_t value,
+                              uint32_t compiled,
+                              bool mayBeLess);
+    P4SwitchNode::Place GetPlace(NodeId node);
+    std::unique_ptr<P4SlotSwitch> MakeSlotEngine(NodeId node);
+    std::vector<uint8_t> MakeSlotFrame(const SlotPacket& content,
+                                       NodeId sender,
+                                       NodeId receiver) const;
+
     // The part of ATP: atp-aggregation.cc.
     void OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
     void AddAtpRoles(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
@@ -130,6 +158,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     Time m_timeout;
     uint32_t m_retryLimit;
     AggregationValues m_values;
+    AggregationEngine m_engine;
     uint32_t m_atpAggregators;
     double m_atpBusyShare;
     uint32_t m_atpWindow;
@@ -139,6 +168,8 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     Ptr<FabricNetwork> m_fabric;
     std::shared_ptr<const Topology> m_topology;
     SlotContents m_contents;
+    std::shared_ptr<const P4Program> m_slotProgram; //!< of the engine p4, once it is in use
+    std::map<NodeId, P4SwitchProgram> m_userPrograms;
     std::map<uint16_t, std::unique_ptr<Session>> m_sessions; //!< by number of the job
     std::map<NodeId, NodePrograms> m_programs;
     std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us

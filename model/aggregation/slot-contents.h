@@ -18,7 +18,8 @@ namespace ns3::gradsync
 enum class ProgramProtocol : uint8_t
 {
     Slots,
-    Atp
+    Atp,
+    Other //!< of a P4 program: none of ours
 };
 
 /// What a packet of an aggregation carries.
@@ -28,13 +29,16 @@ struct SlotPacket
     SlotHeader header;           //!< of Slots
     AtpHeader atp;               //!< of Atp
     std::vector<int32_t> values; //!< empty where only sizes matter
+    /// Of a P4 program: the packet as it left the switch `framedBy`, without FCS; else empty.
+    std::vector<uint8_t> frame;
+    uint32_t framedBy{0};
 };
 
 /// The contents of all packets of aggregations that are in a fabric.
 class SlotContents final : public PacketContents
 {
   public:
-    /// Gives a packet contents, with whatever their last user left in them.
+    /// Gives a packet contents, with whatever their last user left in them, but no frame.
     SlotPacket& Attach(FabricPacket& packet)
     {
         if (m_unused.empty())
@@ -45,6 +49,7 @@ class SlotContents final : public PacketContents
         packet.feedback = m_unused.back();
         packet.flags = PacketFlag::PROGRAM;
         m_unused.pop_back();
+        m_packets[packet.feedback].frame.clear();
         return m_packets[packet.feedback];
     }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The P4 programs: what is committed fits together, and the real switch answers as the vectors say."""
 
+import csv
 import hashlib
 import json
 import subprocess
@@ -83,3 +84,16 @@ def test_real_switch_answers_as_the_vectors_say():
     assert done.returncode == 0, done.stdout + done.stderr
     count = len(list(Path(VECTORS).glob("*.stf")))
     assert f"{count} passed, 0 failed" in done.stdout
+
+
+def test_p4_engine_has_the_results_of_the_native_switch(program, tmp_path):
+    scenario = ROOT / "scenarios" / "p4-engine.json"
+    done = program("--scenario", scenario, "--out", tmp_path / "out", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "out" / "runs.csv", newline="", encoding="utf-8") as file:
+        runs = list(csv.DictReader(file))
+    cost = {"run", "transport.aggregation.engine", "wall_s", "peak_rss_bytes"}
+    results = [{key: row[key] for key in row if key not in cost} for row in runs]
+    assert len(results) == 6
+    assert results[:3] == results[3:]
+    assert [row["wrong_sums"] for row in results] == ["0"] * 6

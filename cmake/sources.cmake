@@ -71,6 +71,7 @@ list(APPEND gradsync_sources
   model/scheme/all-to-all-scheme.cc
   model/scheme/atp-scheme.cc
   model/scheme/barrier-scheme.cc
+  model/scheme/bbtopk-scheme.cc
   model/scheme/bcube-hips-scheme.cc
   model/scheme/blueconnect-scheme.cc
   model/scheme/broadcast-scheme.cc
@@ -90,6 +91,7 @@ list(APPEND gradsync_sources
   model/scheme/lock-step.cc
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
+  model/scheme/ok-topk-scheme.cc
   model/scheme/parameter-hub-scheme.cc
   model/scheme/passing-scheme.cc
   model/scheme/piece-credit.cc
@@ -116,6 +118,7 @@ list(APPEND gradsync_headers
   model/scheme/all-to-all-scheme.h
   model/scheme/atp-scheme.h
   model/scheme/barrier-scheme.h
+  model/scheme/bbtopk-scheme.h
   model/scheme/bcube-hips-scheme.h
   model/scheme/blueconnect-scheme.h
   model/scheme/broadcast-scheme.h
@@ -135,6 +138,7 @@ list(APPEND gradsync_headers
   model/scheme/lock-step.h
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h
+  model/scheme/ok-topk-scheme.h
   model/scheme/parameter-hub-scheme.h
   model/scheme/passing-scheme.h
   model/scheme/piece-credit.h
@@ -374,10 +378,12 @@ list(APPEND gradsync_headers
 # model/workload
 list(APPEND gradsync_sources
   model/workload/codec-profile.cc
+  model/workload/gradient-states.cc
   model/workload/plan-compressor.cc
 )
 list(APPEND gradsync_headers
   model/workload/codec-profile.h
+  model/workload/gradient-states.h
   model/workload/plan-compressor.h
 )
 

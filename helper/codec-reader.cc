@@ -107,6 +107,7 @@ GetCodecKeys(const std::string& name)
     {
         keys = codec->parameters;
         keys.insert(keys.begin(), "kind");
+        keys.emplace_back("between");
     }
     return keys;
 }
@@ -144,6 +145,13 @@ ReadCodec(const JsonValue& value)
         spec.minimumElements = member->AsUnsigned(0, std::numeric_limits<uint32_t>::max());
     }
     return spec;
+}
+
+std::string
+ReadCodecScope(const JsonValue& value)
+{
+    const auto between = value.Find("between");
+    return between ? between->AsName() : "all";
 }
 
 std::shared_ptr<const CodecProfile>

@@ -20,6 +20,9 @@ std::vector<std::string> GetCodecKeys(const std::string& name);
 /// Reads a job's `codec`. \throws ScenarioError
 CodecSpec ReadCodec(const JsonValue& value);
 
+/// Reads `between` of a job's codec; "all" without. \throws ScenarioError
+std::string ReadCodecScope(const JsonValue& value);
+
 /// Reads a job's `profile`, which InlineProfiles has put in place. \throws ScenarioError
 std::shared_ptr<const CodecProfile> ReadProfile(const JsonValue& value);
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -50,17 +51,57 @@ GetCosts(const JobSpec& job, const std::string& part)
     };
 }
 
+/// \param groups of all ranks. \throws SchemeError
+CodecScope
+GetScope(const JobSpec& job, const WorkerGroups& groups)
+{
+    if (job.codecScope == "all")
+    {
+        return {};
+    }
+    if (job.codecScope == "servers")
+    {
+        return [workers = job.workers](uint32_t src, uint32_t dst) {
+            return std::min(src, dst) >= workers;
+        };
+    }
+    std::vector<std::string> names{"all", "servers"};
+    for (const auto& level : groups.levels)
+    {
+        if (level.name == job.codecScope)
+        {
+            return [groupOf = level.groupOf](uint32_t src, uint32_t dst) {
+                return groupOf.at(src) != groupOf.at(dst);
+            };
+        }
+        names.push_back(level.name);
+    }
+    throw ScenarioError(fmt::format("{}: codec.between", job.name),
+                        fmt::format("found \"{}\", but here it can be: {}",
+                                    job.codecScope,
+                                    fmt::join(names, ", ")));
+}
+
+/// Whether a switch can add up what a codec makes of gradients.
+bool
+CanAddUp(const JobSpec& job)
+{
+    return job.codec->kind == CodecKind::FixedPoint || job.codec->kind == CodecKind::Int8;
+}
+
+/// \param groups of all ranks
 Plan
-Compress(Plan plan, const JobSpec& job)
+Compress(Plan plan, const JobSpec& job, const WorkerGroups& groups)
 {
     if (!job.codec || job.codec->kind == CodecKind::Fp32)
     {
         return plan;
     }
-    if (plan.HasAggregations())
+    if (plan.HasAggregations() && !CanAddUp(job))
     {
-        throw SchemeError("a switch adds up integers, not compressed gradients: the codec must be "
-                          "fp32");
+        throw SchemeError(fmt::format("a switch adds up integers: the codec must be fixed-point, "
+                                      "int8, or fp32 for integers that take no time, but it is {}",
+                                      GetCodecInfo(job.codec->kind).name));
     }
     if (IsImport(job.scheme) && !plan.GetCollective().IsAllReduce())
     {
@@ -73,26 +114,31 @@ Compress(Plan plan, const JobSpec& job)
     {
         throw SchemeError("the plan in the file is compressed already, but the job has a codec");
     }
-    return CompressPlan(plan, *job.codec, {GetCosts(job, "encode"), GetCosts(job, "decode")});
+    return CompressPlan(plan,
+                        *job.codec,
+                        {GetCosts(job, "encode"), GetCosts(job, "decode")},
+                        GetScope(job, groups));
 }
 
-/// Must not outlive the job.
+/// Must not outlive the job or the groups. \param rankGroups of all ranks
 AutoRequest
-MakeAutoRequest(const JobSpec& job, const WorkerGroups& groups)
+MakeAutoRequest(const JobSpec& job, const WorkerGroups& groups, const WorkerGroups& rankGroups)
 {
     AutoRequest request;
     request.exchange = MakeRequest(job, groups);
     request.endpointOf = job.endpointOf;
     request.reduceSecondsPerByte =
         job.reduceRate ? 8.0 / static_cast<double>(job.reduceRate->GetBitRate()) : 0.0;
-    request.adapt = [&job](Plan plan) { return Compress(std::move(plan), job); };
+    request.adapt = [&job, &rankGroups](Plan plan) {
+        return Compress(std::move(plan), job, rankGroups);
+    };
     return request;
 }
 
 void
 ChoosePlan(const JobSpec& job, const Topology& topology, PlannedJob& planned)
 {
-    const auto request = MakeAutoRequest(job, planned.workerGroups);
+    const auto request = MakeAutoRequest(job, planned.workerGroups, planned.rankGroups);
     AutoPlanner planner(topology, job.network);
     planned.choice = planner.Rank(request).front();
     planned.plan = std::make_shared<const Plan>(AutoPlanner::Build(request, *planned.choice));
@@ -192,7 +238,9 @@ PlanJob(const JobSpec& job, const Topology& topology)
         else
         {
             planned.plan = std::make_shared<const Plan>(
-                Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)), job));
+                Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)),
+                         job,
+                         planned.rankGroups));
         }
     }
     catch (const SchemeError& error)
@@ -218,9 +266,10 @@ RankSchemes(const JobSpec& job, const Topology& topology)
 {
     const std::span<const uint32_t> ranks(job.endpointOf);
     const auto groups = ComputeWorkerGroups(topology, ranks.first(job.workers));
+    const auto rankGroups = ComputeWorkerGroups(topology, ranks);
     try
     {
-        return AutoPlanner(topology, job.network).Rank(MakeAutoRequest(job, groups));
+        return AutoPlanner(topology, job.network).Rank(MakeAutoRequest(job, groups, rankGroups));
     }
     catch (const SchemeError& error)
     {

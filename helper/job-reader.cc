@@ -190,6 +190,7 @@ ReadJob(const JsonValue& value,
     if (const auto codec = value.Find("codec"))
     {
         job.codec = ReadCodec(*codec);
+        job.codecScope = ReadCodecScope(*codec);
     }
     if (const auto profile = value.Find("profile"))
     {

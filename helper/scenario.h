@@ -69,6 +69,9 @@ struct JobSpec
     Time compute;
     std::vector<Time> computeOf;    //!< [worker]: in place of `compute`; empty: all take that
     std::optional<CodecSpec> codec; //!< none: float32
+    /// On which messages it works: "all", "servers" (between dedicated servers), or the name of a
+    /// level, whose groups they must leave.
+    std::string codecScope{"all"};
     std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
     uint32_t maxOutstandingSends{0};             //!< of a rank, 0: no limit

@@ -65,6 +65,12 @@ class DataflowBuilder
     /// `later` starts only when `earlier` is done, whatever they read and write.
     void AddEdge(OperationId earlier, OperationId later);
 
+    /// As of PlanBuilder.
+    void SetSelectsSums()
+    {
+        m_builder.SetSelectsSums();
+    }
+
     /// Everything added later waits for everything added before.
     void AddBarrier();
 

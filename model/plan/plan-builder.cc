@@ -211,6 +211,12 @@ PlanBuilder::FinishMessageBytes()
 }
 
 void
+PlanBuilder::SetSelectsSums()
+{
+    m_plan.m_selectsSums = true;
+}
+
+void
 PlanBuilder::AddEdge(OperationId earlier, OperationId later)
 {
     m_edges.emplace_back(earlier, later);

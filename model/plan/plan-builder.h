@@ -86,6 +86,10 @@ class PlanBuilder
     /// Gives a transfer a message of another size than its chunks. All others keep theirs.
     void SetMessageBytes(OperationId transfer, uint64_t bytes);
 
+    /// A sparse codec selects from every sum again before it is sent (Ok-Topk), where others send
+    /// unions. Nothing changes without such a codec.
+    void SetSelectsSums();
+
     /// `later` starts only when `earlier` is done.
     void AddEdge(OperationId earlier, OperationId later);
 

@@ -204,6 +204,12 @@ class Plan
         return !m_messageBytes.empty();
     }
 
+    /// Whether a sparse codec selects from sums again instead of sending unions.
+    bool SelectsSums() const
+    {
+        return m_selectsSums;
+    }
+
     /// The gate, if there is one.
     const std::optional<PlanGate>& GetGate() const
     {
@@ -225,6 +231,7 @@ class Plan
     uint32_t m_rankCount{0};
     uint32_t m_workerCount{0};
     uint32_t m_bufferCount{1};
+    bool m_selectsSums{false};
     ChunkLayout m_layout;
     Collective m_collective;
     std::vector<Operation> m_operations;

@@ -141,6 +141,10 @@ AutoPlanner::AddCandidate(const AutoRequest& request,
         {
             return; // it takes the network for one that does not add up
         }
+        if (plan.SelectsSums())
+        {
+            return; // its result is not that of the others
+        }
         candidate.operations = plan.GetOperations().size();
         candidate.boundSeconds =
             m_estimator.GetLowerBound({plan, request.endpointOf, request.reduceSecondsPerByte});

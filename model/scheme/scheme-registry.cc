@@ -3,6 +3,7 @@
 #include "ns3/all-to-all-scheme.h"
 #include "ns3/atp-scheme.h"
 #include "ns3/barrier-scheme.h"
+#include "ns3/bbtopk-scheme.h"
 #include "ns3/bcube-hips-scheme.h"
 #include "ns3/blueconnect-scheme.h"
 #include "ns3/broadcast-scheme.h"
@@ -16,6 +17,7 @@
 #include "ns3/k-nomial-scheme.h"
 #include "ns3/mesh-2d-scheme.h"
 #include "ns3/multi-ring-scheme.h"
+#include "ns3/ok-topk-scheme.h"
 #include "ns3/parameter-hub-scheme.h"
 #include "ns3/passing-scheme.h"
 #include "ns3/plink-scheme.h"
@@ -47,16 +49,38 @@ const std::vector<Scheme>&
 GetSchemes()
 {
     static const std::vector<Scheme> schemes = {
-        MakeAllGatherScheme(),        MakeAllToAllScheme(),     MakeAtpScheme(),
-        MakeBarrierScheme(),          MakeBcubeHipsScheme(),    MakeBlueConnectScheme(),
-        MakeBroadcastScheme(),        MakeButterflyScheme(),    MakeBytePsScheme(),
-        MakeDoubleBinaryTreeScheme(), MakeFederatedScheme(),    MakeGeoHipsScheme(),
-        MakeHalvingDoublingScheme(),  MakeHierarchicalScheme(), MakeKNomialScheme(),
-        MakeMesh2dScheme(),           MakeMultiRingScheme(),    MakeParameterHubScheme(),
-        MakePassingScheme(),          MakePlinkScheme(),        MakePsScheme(),
-        MakePsRingScheme(),           MakeRatScheme(),          MakeReduceScheme(),
-        MakeReduceScatterScheme(),    MakeRingScheme(),         MakeSparseAllGatherScheme(),
-        MakeSwitchMlScheme(),         MakeTorus2dScheme(),      MakeTorusHipsScheme(),
+        MakeAllGatherScheme(),
+        MakeAllToAllScheme(),
+        MakeAtpScheme(),
+        MakeBarrierScheme(),
+        MakeBbTopKScheme(),
+        MakeBcubeHipsScheme(),
+        MakeBlueConnectScheme(),
+        MakeBroadcastScheme(),
+        MakeButterflyScheme(),
+        MakeBytePsScheme(),
+        MakeDoubleBinaryTreeScheme(),
+        MakeFederatedScheme(),
+        MakeGeoHipsScheme(),
+        MakeHalvingDoublingScheme(),
+        MakeHierarchicalScheme(),
+        MakeKNomialScheme(),
+        MakeMesh2dScheme(),
+        MakeMultiRingScheme(),
+        MakeOkTopKScheme(),
+        MakeParameterHubScheme(),
+        MakePassingScheme(),
+        MakePlinkScheme(),
+        MakePsScheme(),
+        MakePsRingScheme(),
+        MakeRatScheme(),
+        MakeReduceScheme(),
+        MakeReduceScatterScheme(),
+        MakeRingScheme(),
+        MakeSparseAllGatherScheme(),
+        MakeSwitchMlScheme(),
+        MakeTorus2dScheme(),
+        MakeTorusHipsScheme(),
     };
     return schemes;
 }

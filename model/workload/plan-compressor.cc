@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-compressor.h"
 
+#include "ns3/gradient-states.h"
 #include "ns3/plan-builder.h"
 #include "ns3/plan-graph.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -17,16 +17,8 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr OperationId NONE = std::numeric_limits<OperationId>::max();
+constexpr OperationId NONE = GradientStates::NONE;
 constexpr uint64_t ELEMENT_BYTES = 4;
-
-/// A chunk in a buffer of a rank.
-struct Place
-{
-    uint32_t contributions{0};   //!< gradients in it
-    uint32_t version{0};         //!< how often it was written
-    OperationId arrivedBy{NONE}; //!< the copy that brought it, if nothing was done to it since
-};
 
 /// How one transfer gets its data.
 struct TransferStep
@@ -35,13 +27,14 @@ struct TransferStep
     OperationId forwardOf{NONE}; //!< copy whose message is passed on
     uint32_t encoding{NONE};     //!< of what is sent
     uint32_t selection{NONE};    //!< of what the receiver adds it to, if it was not selected yet
+    bool selectsOwn{true};       //!< that is the receiver's own gradient
 };
 
 /// An Encode of a range of chunks in one state.
 struct Encoding
 {
     OperationId firstUser; //!< before which it is emitted
-    bool isSelection;      //!< of the receiver's own gradient: needs nothing but that
+    bool isSelection;      //!< of what the receiver adds a message to
     OperationId emitted{NONE};
 };
 
@@ -49,25 +42,19 @@ struct Encoding
 class PlanCompression
 {
   public:
-    PlanCompression(const Plan& plan, const CodecSpec& codec, const CodecCosts& costs)
+    PlanCompression(const Plan& plan,
+                    const CodecSpec& codec,
+                    const CodecCosts& costs,
+                    const CodecScope& scope)
         : m_plan(plan),
           m_graph(plan),
           m_codec(codec),
           m_isSparse(GetCodecInfo(codec.kind).isSparse),
           m_costs(costs),
-          m_chunks(plan.GetLayout().GetChunkCount()),
-          m_places(size_t{plan.GetRankCount()} * plan.GetBufferCount() * m_chunks),
+          m_scope(scope),
+          m_states(plan, m_isSparse),
           m_steps(plan.GetOperations().size())
     {
-        for (uint32_t worker = 0; worker < plan.GetWorkerCount(); ++worker)
-        {
-            for (uint32_t chunk = 0; chunk < m_chunks; ++chunk)
-            {
-                const auto source = plan.GetCollective().GetSource(chunk);
-                const bool isHeld = source == Collective::ALL || source == worker;
-                GetPlace(worker, 0, chunk).contributions = isHeld ? 1 : 0;
-            }
-        }
     }
 
     Plan Run()
@@ -78,18 +65,13 @@ class PlanCompression
             if (m_plan.GetOperations()[id].IsMove())
             {
                 Read(id);
-                Write(id);
+                m_states.Write(id, IsEncoded(id));
             }
         }
         return Emit();
     }
 
   private:
-    Place& GetPlace(uint32_t rank, uint32_t buffer, uint32_t chunk)
-    {
-        return m_places[(size_t{rank} * m_plan.GetBufferCount() + buffer) * m_chunks + chunk];
-    }
-
     uint64_t CountElements(const Operation& operation) const
     {
         const auto bytes = m_plan.GetLayout().GetBytes(operation.firstChunk, operation.chunkCount);
@@ -130,57 +112,53 @@ class PlanCompression
     bool IsEncoded(OperationId id) const
     {
         const auto& operation = m_plan.GetOperations()[id];
-        return operation.IsMove() && operation.IsTransfer() && !m_isModel[id];
+        if (m_plan.HasAggregations())
+        {
+            return operation.IsAggregate();
+        }
+        return operation.IsMove() && operation.IsTransfer() && !m_isModel[id] &&
+               (!m_scope || m_scope(operation.src, operation.dst));
     }
 
-    /// Decides on a transfer by the state of what it reads.
+    /// Decides on a move by the state of what it reads, and of what it adds that to.
     void Read(OperationId id)
     {
-        if (!IsEncoded(id))
+        const auto& operation = m_plan.GetOperations()[id];
+        const auto [kind, buffers, src, dst, first, count, stream] = operation;
+        const auto data = m_states.Read(src, buffers.src, first, count);
+        auto& step = m_steps[id];
+        if (IsEncoded(id))
+        {
+            step.bytes = GetMergedMessageBytes(m_codec,
+                                               CountElements(operation),
+                                               std::max(data.selections, 1U));
+            if (IsForward(data.arrivedBy, operation))
+            {
+                step.forwardOf = data.arrivedBy;
+            }
+            else if (!m_isSparse || data.hasDense)
+            {
+                step.encoding = FindEncoding(src, id, data.content, false);
+            }
+        }
+        const bool isSelection = IsEncoded(id) || (src == dst && data.selections > 0);
+        if (!m_isSparse || !isSelection || kind != OperationKind::TransferReduce)
         {
             return;
         }
-        const auto& operation = m_plan.GetOperations()[id];
-        const auto& first = GetPlace(operation.src, operation.buffers.src, operation.firstChunk);
-        const OperationId arrivedBy = first.arrivedBy;
-        uint32_t contributions = 0;
-        uint64_t version = 0; // grows with every write to any of the chunks
-        bool isForward = IsForward(arrivedBy, operation);
-        for (uint32_t i = 0; i < operation.chunkCount; ++i)
+        const auto target = m_states.Read(dst, buffers.dst, first, count);
+        if (target.hasDense && (target.isOwn || !m_plan.SelectsSums()))
         {
-            const auto& place =
-                GetPlace(operation.src, operation.buffers.src, operation.firstChunk + i);
-            contributions = std::max(contributions, place.contributions);
-            version += place.version;
-            isForward = isForward && place.arrivedBy == arrivedBy;
-        }
-        auto& step = m_steps[id];
-        step.bytes = GetMergedMessageBytes(m_codec, CountElements(operation), contributions);
-        if (isForward)
-        {
-            step.forwardOf = arrivedBy;
-        }
-        else if (!m_isSparse || version == 0)
-        {
-            step.encoding = FindEncoding(operation.src, operation.buffers.src, id, version, false);
-        }
-        const auto& target = GetPlace(operation.dst, operation.buffers.dst, operation.firstChunk);
-        if (m_isSparse && operation.kind == OperationKind::TransferReduce && target.version == 0 &&
-            target.contributions > 0)
-        {
-            step.selection = FindEncoding(operation.dst, operation.buffers.dst, id, 0, true);
+            step.selection = FindEncoding(dst, id, target.content, true);
+            step.selectsOwn = target.isOwn;
         }
     }
 
-    /// The Encode of the same chunks in the same state, or a new one.
-    uint32_t FindEncoding(uint32_t rank,
-                          uint8_t buffer,
-                          OperationId user,
-                          uint64_t version,
-                          bool isSelection)
+    /// The Encode of the same chunks with the same content, or a new one.
+    uint32_t FindEncoding(uint32_t rank, OperationId user, uint64_t content, bool isSelection)
     {
         const auto& operation = m_plan.GetOperations()[user];
-        const std::tuple key{rank, buffer, operation.firstChunk, operation.chunkCount, version};
+        const std::tuple key{rank, operation.firstChunk, operation.chunkCount, content};
         const auto next = static_cast<uint32_t>(m_encodings.size());
         const auto [entry, isNew] = m_encodingOf.try_emplace(key, next);
         if (isNew)
@@ -188,21 +166,6 @@ class PlanCompression
             m_encodings.push_back({user, isSelection});
         }
         return entry->second;
-    }
-
-    void Write(OperationId id)
-    {
-        const auto& operation = m_plan.GetOperations()[id];
-        for (uint32_t i = 0; i < operation.chunkCount; ++i)
-        {
-            const uint32_t chunk = operation.firstChunk + i;
-            const auto source = GetPlace(operation.src, operation.buffers.src, chunk);
-            auto& place = GetPlace(operation.dst, operation.buffers.dst, chunk);
-            const bool isCopy = operation.kind == OperationKind::TransferCopy;
-            place.contributions = source.contributions + (isCopy ? 0 : place.contributions);
-            ++place.version;
-            place.arrivedBy = isCopy ? (operation.IsTransfer() ? id : source.arrivedBy) : NONE;
-        }
     }
 
     /// Duration of a part of the codec, in picoseconds.
@@ -229,30 +192,61 @@ class PlanCompression
         const auto operations = m_plan.GetOperations();
         m_decode.assign(operations.size(), NONE);
         m_emitted.resize(operations.size());
-        for (OperationId id = 0; id < operations.size(); ++id)
+        for (const auto& group : m_plan.GetAggregationGroups())
         {
-            EmitOperation(id);
+            m_builder.AddAggregationGroup(group);
+        }
+        for (OperationId id = 0; id < operations.size();)
+        {
+            // The operations of an aggregation must stay together.
+            const auto members = m_plan.GetMembers(id);
+            ForEach(members, [this](OperationId member) { EmitEncodings(member); });
+            ForEach(members, [this](OperationId member) { EmitOperation(member); });
+            ForEach(members, [this](OperationId member) { EmitDecoding(member); });
+            id = members.last;
         }
         for (OperationId id = 0; id < operations.size(); ++id)
         {
             EmitEdges(id);
         }
         EmitAnswers();
+        if (m_plan.SelectsSums())
+        {
+            m_builder.SetSelectsSums();
+        }
         return m_builder.Build();
+    }
+
+    template <typename F>
+    static void ForEach(const IdRange& range, F&& function)
+    {
+        for (auto id = range.first; id < range.last; ++id)
+        {
+            function(id);
+        }
+    }
+
+    void EmitEncodings(OperationId id)
+    {
+        EmitEncoding(m_steps[id].encoding, id, m_plan.GetOperations()[id].src);
+        EmitEncoding(m_steps[id].selection, id, m_plan.GetOperations()[id].dst);
     }
 
     void EmitOperation(OperationId id)
     {
         const auto& operation = m_plan.GetOperations()[id];
-        EmitEncoding(m_steps[id].encoding, id, operation.src);
-        EmitEncoding(m_steps[id].selection, id, operation.dst);
         m_emitted[id] = operation.kind == OperationKind::Gate
                             ? m_builder.AddGate(operation.src,
                                                 m_plan.GetGate()->quorum,
                                                 m_plan.GetGate()->timeoutPicoseconds)
                             : m_builder.AddLike(operation);
+    }
+
+    void EmitDecoding(OperationId id)
+    {
         if (IsEncoded(id))
         {
+            const auto& operation = m_plan.GetOperations()[id];
             m_builder.SetMessageBytes(m_emitted[id], m_steps[id].bytes);
             m_decode[id] = AddCompute(OperationKind::Decode, operation.dst, operation);
         }
@@ -276,7 +270,7 @@ class PlanCompression
         }
         for (const auto& [id, worker] : m_plan.GetGate()->answers)
         {
-            m_builder.AddAnswer(m_decode[id] != NONE ? m_decode[id] : m_emitted[id], worker);
+            m_builder.AddAnswer(GetEnd(id), worker);
         }
     }
 
@@ -284,6 +278,12 @@ class PlanCompression
     OperationId GetEmitted(uint32_t encoding) const
     {
         return encoding != NONE ? m_encodings[encoding].emitted : NONE;
+    }
+
+    /// What ends an operation: its Decode, if it has one.
+    OperationId GetEnd(OperationId id) const
+    {
+        return m_decode[id] != NONE ? m_decode[id] : m_emitted[id];
     }
 
     void EmitEdges(OperationId id)
@@ -294,10 +294,7 @@ class PlanCompression
         {
             m_builder.AddEdge(encode, m_emitted[id]);
         }
-        if (const auto selection = GetEmitted(step.selection); selection != NONE)
-        {
-            m_builder.AddEdge(selection, m_decode[id] != NONE ? m_decode[id] : m_emitted[id]);
-        }
+        EmitSelectionEdges(id);
         // What the transfer waits for, its Encode waits for, if it is the first to need it.
         const bool isFirst = encode != NONE && m_encodings[step.encoding].firstUser == id &&
                              !m_encodings[step.encoding].isSelection;
@@ -307,9 +304,29 @@ class PlanCompression
         }
         for (const auto earlier : m_graph.GetPredecessors(id))
         {
-            const bool needsDecode = m_decode[earlier] != NONE && step.forwardOf != earlier;
-            m_builder.AddEdge(needsDecode ? m_decode[earlier] : m_emitted[earlier],
+            m_builder.AddEdge(step.forwardOf != earlier ? GetEnd(earlier) : m_emitted[earlier],
                               isFirst ? encode : m_emitted[id]);
+        }
+    }
+
+    void EmitSelectionEdges(OperationId id)
+    {
+        const auto& step = m_steps[id];
+        const auto selection = GetEmitted(step.selection);
+        if (selection == NONE)
+        {
+            return;
+        }
+        m_builder.AddEdge(selection, GetEnd(id));
+        // The own gradient is there from the start; a sum, when what the transfer waits for at its
+        // receiver has ended.
+        for (const auto earlier : m_graph.GetPredecessors(id))
+        {
+            if (!step.selectsOwn && m_encodings[step.selection].firstUser == id &&
+                m_plan.GetOperations()[earlier].dst == m_plan.GetOperations()[id].dst)
+            {
+                m_builder.AddEdge(GetEnd(earlier), selection);
+            }
         }
     }
 
@@ -318,13 +335,13 @@ class PlanCompression
     CodecSpec m_codec;
     bool m_isSparse;
     const CodecCosts& m_costs;
-    uint32_t m_chunks;
-    std::vector<Place> m_places;
+    const CodecScope& m_scope;
+    GradientStates m_states;
     std::vector<bool> m_isModel;       //!< [operation]
     std::vector<TransferStep> m_steps; //!< [operation]
     std::vector<Encoding> m_encodings;
-    /// Rank, buffer, chunks and the sum of their versions -> index in m_encodings.
-    std::map<std::tuple<uint32_t, uint8_t, uint32_t, uint32_t, uint64_t>, uint32_t> m_encodingOf;
+    /// Rank, chunks and their content -> index in m_encodings.
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>, uint32_t> m_encodingOf;
     PlanBuilder m_builder{m_plan.GetRankCount(),
                           m_plan.GetWorkerCount(),
                           m_plan.GetLayout(),
@@ -336,9 +353,12 @@ class PlanCompression
 } // namespace
 
 Plan
-CompressPlan(const Plan& plan, const CodecSpec& codec, const CodecCosts& costs)
+CompressPlan(const Plan& plan,
+             const CodecSpec& codec,
+             const CodecCosts& costs,
+             const CodecScope& scope)
 {
-    return PlanCompression(plan, codec, costs).Run();
+    return PlanCompression(plan, codec, costs, scope).Run();
 }
 
 } // namespace ns3::gradsync

@@ -17,19 +17,29 @@ struct CodecCosts
     std::function<double(uint64_t elements)> decodeSeconds;
 };
 
+/// Whether the codec works on messages from one rank to another. An empty function: on all.
+using CodecScope = std::function<bool(uint32_t src, uint32_t dst)>;
+
 /**
  * The same exchange with compressed messages: each transfer gets the bytes of its codec's message,
  * an Encode before it and a Decode after it, at the ranks that have to do them.
  *
  * Data are encoded once for all messages that carry the same chunks of the same state. What arrived
  * as a copy is passed on as it came, without waiting for its Decode. Codecs that send every element
- * decode what they add and encode the sum; sparse ones select once, from the worker's own gradient,
- * and pass unions on, which grow with the number of gradients in them (GetMergedMessageBytes). A
- * range of chunks that moves together is one tensor to the codec.
+ * decode what they add and encode the sum; sparse ones select once, from the worker's own gradient
+ * or from a sum that came together without the codec, and pass unions on, which grow with the
+ * number of selections in them (GetMergedMessageBytes). Plans that select from sums do so each
+ * time. A range of chunks that moves together is one tensor to the codec.
+ *
+ * Where the network adds up, the codec works on what goes to it and comes from it, and on nothing
+ * else. Its messages must be such that they can be added.
  *
  * \param plan free of races (PlanVerifier)
  */
-Plan CompressPlan(const Plan& plan, const CodecSpec& codec, const CodecCosts& costs);
+Plan CompressPlan(const Plan& plan,
+                  const CodecSpec& codec,
+                  const CodecCosts& costs,
+                  const CodecScope& scope = {});
 
 } // namespace ns3::gradsync
 

@@ -139,3 +139,43 @@ def test_estimates_are_warned_of(program, tmp_path):
     done = program("--scenario=s.json", "--out=out")
     assert done.returncode == 0
     assert "warning: the times of a.profile.json are estimated" in done.stderr
+
+
+def _plan(program, folder, job, scheme, workers=4):
+    scenario = {
+        "topology": {
+            "kind": "star",
+            "hosts": 2,
+            "hostLink": {"rate": "8Gbps", "delay": "0s"},
+            "server": {"accelerators": workers // 2},
+        },
+        "transport": "roce",
+        "job": {"gradient": "4MB", "iterations": 1, "workers": workers, **job},
+        "scheme": scheme,
+    }
+    (folder / "s.json").write_text(json.dumps(scenario))
+    return program("--plan=s.json", "--json", "--verify")
+
+
+def test_a_codec_between_servers_leaves_what_is_inside_dense(program, tmp_path):
+    # Two servers of two: half a gradient inside; 0.1 % of 500,000 elements, 8 bytes each, between.
+    done = _plan(program, tmp_path, {"codec": {"kind": "dgc", "between": "server"}}, "bbtopk")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert plan["violations"] == []
+    sizes = {
+        (op["from"] // 2 == op["to"] // 2, op["bytes"])
+        for op in plan["operations"]
+        if op["from"] != op["to"]
+    }
+    assert sizes == {(True, 2_000_000), (False, 4000)}
+    done = _plan(program, tmp_path, {"codec": {"kind": "dgc", "between": "pod"}}, "bbtopk")
+    assert done.returncode == 2
+    assert 'codec.between: found "pod", but here it can be: all, servers, server' in done.stderr
+
+
+def test_switches_add_integers_only(program, tmp_path):
+    done = _plan(program, tmp_path, {"codec": "dgc"}, "switchml")
+    assert done.returncode == 2
+    assert "the codec must be fixed-point, int8, or fp32" in done.stderr
+    assert _plan(program, tmp_path, {"codec": "int8"}, "switchml").returncode == 0

@@ -17,6 +17,7 @@
 #include <map>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -26,13 +27,21 @@ namespace
 using testing::HasSubstr;
 
 Plan
-BuildPlan(const std::string& scheme, uint32_t workers, uint64_t gradientBytes)
+BuildPlan(const std::string& scheme,
+          uint32_t workers,
+          uint64_t gradientBytes,
+          const std::string& parameter = {},
+          int64_t value = 0)
 {
     const auto* found = FindScheme(scheme);
     SchemeRequest request;
     request.workers = workers;
     request.gradientBytes = gradientBytes;
     request.parameters = MakeDefaultParameters(*found);
+    if (!parameter.empty())
+    {
+        request.parameters.Set(parameter, value);
+    }
     return found->build(request);
 }
 
@@ -124,7 +133,8 @@ TEST(PlanCompressor, EncodesOncePerStateAndPassesCopiesOn)
 
 TEST(PlanCompressor, CompressedPlansOfAllSortsAreStillAllReduces)
 {
-    for (const char* scheme : {"ring", "ps", "rat", "butterfly", "halving-doubling", "k-nomial"})
+    for (const char* scheme :
+         {"ring", "ps", "rat", "butterfly", "halving-doubling", "k-nomial", "bbtopk", "ok-topk"})
     {
         for (const char* codec : {"int8", "dgc"})
         {
@@ -137,6 +147,171 @@ TEST(PlanCompressor, CompressedPlansOfAllSortsAreStillAllReduces)
                       ComputePlanStatistics(plan, {}).transferCount);
         }
     }
+}
+
+/// Bytes of the messages that ranks send to others, by what is done with them.
+std::map<OperationKind, std::vector<uint64_t>>
+CountSent(const Plan& plan)
+{
+    std::map<OperationKind, std::vector<uint64_t>> sent;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        const auto& operation = plan.GetOperations()[id];
+        auto& bytes = sent.try_emplace(operation.kind, plan.GetRankCount(), 0).first->second;
+        bytes[operation.src] += operation.IsTransfer() ? plan.GetBytes(id) : 0;
+    }
+    return sent;
+}
+
+TEST(SparseExchange, OkTopKSelectsFromSumsAgain)
+{
+    // Reference, section 6: k = 1000 of 10^6 elements, four workers: 3/4 k entries of 8 B out of
+    // each to the regions of the others, and 3 times the k/4 entries of its own region. The union
+    // of four would have been 999 entries a region.
+    auto codec = GetDefaults("top-k");
+    codec.density = 0.001;
+    const auto dense = BuildPlan("ok-topk", 4, 4'000'000);
+    const auto plan = CompressPlan(dense, codec, SECONDS);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    auto sent = CountSent(plan);
+    EXPECT_THAT(sent[OperationKind::TransferReduce], testing::Each(6000U));
+    EXPECT_THAT(sent[OperationKind::TransferCopy], testing::Each(6000U));
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        // Each region of its own gradient, and the sum of its region.
+        EXPECT_EQ(CountOperations(plan, OperationKind::Encode, rank), 5U);
+        EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), 6U);
+    }
+    // Ok-Topk's bound, 6 k (P-1)/P words of 4 B, holds for any number of workers. Regions of
+    // 1,200,000 / w elements have round(1200 / w) entries, which these w divide.
+    for (const uint32_t w : {2U, 3U, 8U, 16U})
+    {
+        sent = CountSent(CompressPlan(BuildPlan("ok-topk", w, 4'800'000), codec, {}));
+        const uint64_t expected = 8 * 1200 * (w - 1) / w;
+        EXPECT_THAT(sent[OperationKind::TransferReduce], testing::Each(expected));
+        EXPECT_THAT(sent[OperationKind::TransferCopy], testing::Each(expected));
+        EXPECT_LE(2 * expected, 4 * 6 * 1200 * (w - 1) / w);
+    }
+}
+
+TEST(SparseExchange, TopKAIsBbTopKOnNodesOfOneRank)
+{
+    // Reference, section 6: k = 1000 entries of 8 B to each of three others.
+    const auto plan = CompressPlan(BuildPlan("bbtopk", 4, 4'000'000), GetDefaults("dgc"), SECONDS);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    EXPECT_THAT(CountSent(plan)[OperationKind::TransferReduce], testing::Each(24'000U));
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        EXPECT_EQ(CountOperations(plan, OperationKind::Encode, rank), 1U);
+        EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), 3U);
+    }
+}
+
+TEST(SparseExchange, BbTopKCarriesUnionsOfItsNodesBetweenThem)
+{
+    // Three nodes of four; a slice of 25 blocks of 1024 elements each. One selection: 10 of a
+    // block, 250 in all, 4 B and 10 bits each, 1000 + 312.5 B (52.5 B a block). Unions of 4 and 12:
+    // 1024 (1 - (1 - 10/1024)^q) = 39.4 and 113.8 of a block: 975 and 2850 elements.
+    constexpr uint64_t ONE = 1313;
+    constexpr uint64_t NODE = 3900 + 1219;
+    constexpr uint64_t ALL = 11'400 + 3563;
+    auto codec = GetDefaults("bbtopk");
+    codec.density = 10.0 / 1024;
+    const auto dense = BuildPlan("bbtopk", 12, uint64_t{4} * 4 * 25 * 1024, "groupSize", 4);
+    const auto plan = CompressPlan(dense, codec, SECONDS);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    auto sent = CountSent(plan);
+    EXPECT_THAT(sent[OperationKind::TransferReduce], testing::Each(3 * ONE + 2 * NODE));
+    EXPECT_THAT(sent[OperationKind::TransferCopy], testing::Each(3 * ALL));
+    for (uint32_t rank = 0; rank < 12; ++rank)
+    {
+        // Each slice of its own gradient once. Three messages come inside, two from other nodes,
+        // and three back.
+        EXPECT_EQ(CountOperations(plan, OperationKind::Encode, rank), 4U);
+        EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), 8U);
+    }
+    // Dense, per rank: 3/4 K inside, K/4 to each of two nodes, 3/4 K inside. What is kept of a
+    // node's sum is encoded once: a slice for each other, the node's sum, the whole sum.
+    const auto int8 = CompressPlan(dense, GetDefaults("int8"), SECONDS);
+    EXPECT_THAT(CountSent(dense)[OperationKind::TransferReduce],
+                testing::Each(uint64_t{5} * 4 * 25 * 1024));
+    EXPECT_EQ(CountOperations(int8, OperationKind::Encode, 0), 5U);
+}
+
+TEST(SparseExchange, BetweenNodesOnlySumsOfNodesAreSelectedFrom)
+{
+    // Two nodes of two, 10^6 elements, DGC between nodes only: inside half a gradient each way is
+    // dense; between nodes goes one selection from 500,000 elements, 4000 B.
+    const auto dense = BuildPlan("bbtopk", 4, 4'000'000, "groupSize", 2);
+    const auto plan =
+        CompressPlan(dense, GetDefaults("dgc"), SECONDS, [](uint32_t src, uint32_t dst) {
+            return src / 2 != dst / 2;
+        });
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    EXPECT_THAT(CountSent(plan)[OperationKind::TransferReduce], testing::Each(2'004'000U));
+    EXPECT_THAT(CountSent(plan)[OperationKind::TransferCopy], testing::Each(2'000'000U));
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        // The sum of its node, which it sends and to which it adds.
+        EXPECT_EQ(CountOperations(plan, OperationKind::Encode, rank), 1U);
+        EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), 1U);
+    }
+}
+
+TEST(SparseExchange, BiSparseIsBetweenServersAndTheirUnionComesDown)
+{
+    // GeoMX, section 4: 10^6 elements, two parties of two. The LAN is dense; up goes 1 % of a
+    // party's sum as index and value, 80,000 B; down the union, padded to two parties' entries.
+    const auto dense = BuildPlan("geo-hips", 4, 4'000'000);
+    const auto plan =
+        CompressPlan(dense, GetDefaults("bisparse"), SECONDS, [](uint32_t src, uint32_t dst) {
+            return std::min(src, dst) > 3;
+        });
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    const auto up = CountSent(plan)[OperationKind::TransferReduce];
+    const auto down = CountSent(plan)[OperationKind::TransferCopy];
+    EXPECT_THAT(up, testing::ElementsAre(4e6, 4e6, 4e6, 4e6, 80e3, 80e3, 0));
+    EXPECT_THAT(down, testing::ElementsAre(0, 0, 0, 0, 8e6, 8e6, 2 * 160e3));
+    const auto count = [&plan](OperationKind kind) {
+        std::vector<uint64_t> counts;
+        for (uint32_t rank = 0; rank < 7; ++rank)
+        {
+            counts.push_back(CountOperations(plan, kind, rank));
+        }
+        return counts;
+    };
+    EXPECT_THAT(count(OperationKind::Encode), testing::ElementsAre(0, 0, 0, 0, 1, 1, 0));
+    EXPECT_THAT(count(OperationKind::Decode), testing::ElementsAre(0, 0, 0, 0, 1, 1, 2));
+}
+
+TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
+{
+    // Two chunks of 500,000 elements. Integers of 4 bytes; int8 with ceil(500,000 / 8192) = 62
+    // scales.
+    const auto dense = BuildPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
+    for (const auto& [codec, bytes] :
+         {std::pair{"fixed-point", 2'000'000U}, std::pair{"int8", 500'000U + 62 * 4}})
+    {
+        const auto plan = CompressPlan(dense, GetDefaults(codec), SECONDS);
+        EXPECT_TRUE(PlanVerifier().Verify(plan).ok) << codec;
+        EXPECT_EQ(plan.GetAggregationGroups().size(), dense.GetAggregationGroups().size());
+        EXPECT_THAT(CountSent(plan)[OperationKind::Aggregate], testing::Each(2 * bytes));
+        for (uint32_t rank = 0; rank < 4; ++rank)
+        {
+            EXPECT_EQ(CountOperations(plan, OperationKind::Encode, rank), 2U);
+            EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), 2U);
+        }
+    }
+    // PASSING converts what leaves a server, not what its GPUs add up: half of the gradient each.
+    const auto passing = BuildPlan("passing", 4, 4'000'000, "groupSize", 2);
+    const auto plan = CompressPlan(passing, GetDefaults("int8"), SECONDS);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    EXPECT_EQ(CountSent(plan)[OperationKind::TransferCopy],
+              CountSent(passing)[OperationKind::TransferCopy]);
+    EXPECT_EQ(CountSent(plan)[OperationKind::TransferReduce],
+              CountSent(passing)[OperationKind::TransferReduce]);
+    EXPECT_EQ(CountOperations(plan, OperationKind::Encode, 0),
+              CountOperations(passing, OperationKind::Aggregate, 0));
 }
 
 /// Three hosts, a byte a microsecond on every link, no delays.

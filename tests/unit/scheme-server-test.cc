@@ -58,6 +58,34 @@ TEST(PlinkScheme, CrossesUnevenRacksOnlyWithTheirSums)
               uint64_t{4} * 9 * 5 * SHARD_BYTES);
 }
 
+TEST(SparseSchemes, AreAllReducesOnAnyNodes)
+{
+    for (const int64_t pieces : {1, 3})
+    {
+        ExpectAllReduceOnAnyRacks(
+            "bbtopk",
+            {{"groupLevel", std::string("rack")}, {"pipelineChunks", pieces}});
+        ExpectAllReduceOfAnyCount("ok-topk", {{"pipelineChunks", pieces}});
+    }
+}
+
+TEST(BbTopKScheme, SendsItsNodesSumsToAllOtherNodes)
+{
+    for (const uint32_t g : {1U, 2U, 4U})
+    {
+        for (uint32_t n = 1; n <= 5; ++n)
+        {
+            const auto statistics = ComputeStatistics(
+                "bbtopk",
+                MakeRequest("bbtopk", n * g, SHARD_BYTES * g, {{"groupSize", int64_t{g}}}));
+            // 2(g-1)K/g inside, (n-1)K/g to others, of K = g shards; chain 3, what one is missing.
+            EXPECT_THAT(statistics.sentBytes, Each(SHARD_BYTES * (2 * (g - 1) + n - 1)));
+            EXPECT_THAT(statistics.receivedBytes, Each(SHARD_BYTES * (2 * (g - 1) + n - 1)));
+            EXPECT_EQ(statistics.GetLongestChain(), (g > 1 ? 2U : 0U) + (n > 1 ? 1U : 0U));
+        }
+    }
+}
+
 TEST(BytePsScheme, IsAnAllReduceOnAnyServers)
 {
     for (const int64_t cpuMachines : {0, 1, 3, 40})

@@ -504,6 +504,8 @@ list(APPEND gradsync_sources
   helper/scenario-vocabulary.cc
   helper/scheme-reader.cc
   helper/space-time-diagram.cc
+  helper/sum-error-study.cc
+  helper/sum-errors-command.cc
   helper/time-resolution.cc
   helper/topology-reader.cc
   helper/trace-writer.cc
@@ -552,6 +554,7 @@ list(APPEND gradsync_headers
   helper/scenario.h
   helper/scheme-reader.h
   helper/space-time-diagram.h
+  helper/sum-error-study.h
   helper/time-resolution.h
   helper/topology-reader.h
   helper/trace-recorder.h

@@ -41,6 +41,7 @@ struct Arguments
     bool assemble{false};
     bool trace{false};
     bool list{false};
+    bool sumErrors{false};
 };
 
 void
@@ -72,6 +73,9 @@ AddOptions(CLI::App& app, Arguments& arguments)
     app.add_option("--export", arguments.plan.goal, "Of --plan: write a GOAL schedule")
         ->type_name("GOAL");
     app.add_flag("--list", arguments.list, "List schemes, topologies and transports");
+    app.add_flag("--sum-errors",
+                 arguments.sumErrors,
+                 "Print how far sums of integers in switches are from those of gradients, as CSV");
     app.add_option("--out", arguments.out, "Results folder (default: results/NAME of the scenario)")
         ->type_name("DIR");
     app.add_option("--set", arguments.sets, "Override a value, may be repeated")
@@ -163,13 +167,14 @@ Dispatch(const Arguments& arguments)
         (arguments.scenario.empty() ? 0 : 1) + (arguments.validate.empty() ? 0 : 1) +
         (arguments.describe.empty() ? 0 : 1) + (arguments.resolve.empty() ? 0 : 1) +
         (arguments.plan.file.empty() ? 0 : 1) + (arguments.compareAuto.empty() ? 0 : 1) +
-        (arguments.list ? 1 : 0);
+        (arguments.list ? 1 : 0) + (arguments.sumErrors ? 1 : 0);
     if (commands != 1)
     {
         throw ScenarioError(
             "command line",
             "expected one of --scenario=FILE, --validate=FILE, --describe=FILE, "
-            "--resolve=FILE, --plan=FILE, --compare-auto=FILE, --list, --version, --help");
+            "--resolve=FILE, --plan=FILE, --compare-auto=FILE, --list, --sum-errors, --version, "
+            "--help");
     }
     std::vector<ScenarioOverride> overrides;
     for (const auto& text : arguments.sets)
@@ -183,6 +188,10 @@ Dispatch(const Arguments& arguments)
     if (arguments.list)
     {
         return ListCommand(std::cout);
+    }
+    if (arguments.sumErrors)
+    {
+        return SumErrorsCommand(std::cout);
     }
     if (!arguments.validate.empty())
     {

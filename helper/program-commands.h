@@ -98,6 +98,9 @@ int ResolveCommand(const std::filesystem::path& file,
                    const std::vector<ScenarioOverride>& overrides,
                    std::ostream& out);
 
+/// Measures how far sums of integers in switches are from those of the gradients; a table as CSV.
+int SumErrorsCommand(std::ostream& out);
+
 /// Lists schemes with parameters, topologies, transports with Attributes.
 int ListCommand(std::ostream& out);
 

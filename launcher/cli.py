@@ -162,6 +162,13 @@ def _reproduce_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _sum_errors_parser(parser: _Parser) -> None:
+    parser.add_argument(
+        "--out", metavar="DIR", default="results/sum-errors", help="folder (%(default)s)"
+    )
+    _add_no_install(parser)
+
+
 def _gallery_parser(parser: _Parser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="tell which pictures are out of date, change none"
@@ -212,6 +219,7 @@ _VERBS = {
     "export": ("write the tables of a run as Parquet", _results_parser, verbs.export),
     "reproduce": ("simulate what a paper says", _reproduce_parser, verbs.reproduce),
     "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
+    "sum-errors": ("errors of sums that switches make", _sum_errors_parser, verbs.sum_errors),
     "gallery": ("draw the pictures of doc/ anew", _gallery_parser, verbs.gallery),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),

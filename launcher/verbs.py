@@ -157,6 +157,14 @@ def gallery(arguments: Namespace) -> int:
     return python_environment.python("-m", "gradsync", "gallery", *options)
 
 
+def sum_errors(arguments: Namespace) -> int:
+    """./ns3 sum-errors: how far sums of integers in switches are from those of the gradients."""
+    install.ensure([BUILD, PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install)
+    build(RELEASE, [_PROGRAM_TARGET])
+    return python_environment.python("-m", "gradsync", "sum-errors", f"--out={arguments.out}")
+
+
 def sweep(arguments: Namespace) -> int:
     """./ns3 sweep: a scenario as a Snakemake workflow, on all cores or on a cluster."""
     install.ensure([BUILD, PLOT], not arguments.no_install)

@@ -11,6 +11,7 @@ from gradsync.layout import place
 from gradsync.plot_kinds import KINDS, plot_kind
 from gradsync.plot_kinds import draw_bytes, draw_messages, draw_queues, draw_timeline
 from gradsync.style import series_styles
+from gradsync.sum_error_plot import draw_sum_errors, measure
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +113,19 @@ def test_every_picture_of_the_gallery_has_a_scenario_and_a_place():
         assert (ROOT / "scenarios" / f"{picture.scenario}.json").exists()
         assert f"pictures/{picture.name}.svg" in pages
     assert {picture.kind for picture in PICTURES} == set(KINDS)
+
+
+def test_sum_errors_fall_with_the_factor_until_sums_overflow(program, monkeypatch):
+    monkeypatch.setenv("GRADSYNC_PROGRAM", str(program.path))
+    table = measure()
+    passing = table.filter((pl.col("factor") - 1e8).abs() < 1)
+    assert passing.height == table["distribution"].n_unique() == 4
+    # Overflow where, and only where, the largest sum is beyond 2^31 / 10^8 = 21.47.
+    assert (passing["overflows"] > 0).to_list() == (passing["largest_sum"] > 21.47).to_list()
+    assert passing["overflows"].sum() > 0
+    errors, limits = draw_sum_errors(table).axes
+    assert len([line for line in errors.get_lines() if len(line.get_xdata()) == 21]) == 4
+    assert "more than 21.47 overflows" in [text.get_text() for text in limits.texts]
 
 
 def test_network_is_laid_out_in_tiers():

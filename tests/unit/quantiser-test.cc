@@ -3,6 +3,7 @@
 
 #include "ns3/quantiser-arithmetic.h"
 #include "ns3/quantisers.h"
+#include "ns3/sum-error-study.h"
 
 #include <algorithm>
 #include <cmath>
@@ -283,6 +284,36 @@ TEST(PacketExponents, ASumOfAllWorkersNeverOverflowsAndIsClose)
         // Half a unit of 8 workers / 2^31 for each worker, and the roundings of four operations.
         ASSERT_NEAR(decoded[0], 8.0 * workers, 8.0 * workers * (workers * 0x1p-31 + 0x1p-22));
     }
+}
+
+TEST(SumErrors, OfOneFactorAreThoseOfTheRounding)
+{
+    const SumErrorStudy study("normal, deviation 0.001", 8, 65536, 1);
+    // Each of n workers rounds by a uniform error of variance 1/(12 f^2), and the sums have the
+    // variance n sigma^2: sqrt(1/12) / (f sigma). At 10^8 the roundings of float32 (24 bits) add
+    // next to nothing.
+    for (const float factor : {1e5F, 1e6F, 1e7F, 1e8F})
+    {
+        const auto errors = study.MeasureFactor(factor);
+        EXPECT_NEAR(errors.relative * factor * 1e-3 * std::sqrt(12.0), 1.0, 0.02) << factor;
+        EXPECT_LE(errors.largest, 8 * 0.5 / factor * 1.01);
+        EXPECT_EQ(errors.overflows, 0);
+    }
+    EXPECT_LT(study.MeasureExponents().relative, 1e-7);
+}
+
+TEST(SumErrors, GrowWhereSumsDoNotFit)
+{
+    const SumErrorStudy study("normal, deviation 3", 8, 65536, 1);
+    // Sums have the deviation 3 sqrt 8 = 8.49, and 2^31 / 10^8 = 21.47 is 2.53 of it: 1.14 % are
+    // beyond.
+    const auto passing = study.MeasureFactor(1e8F);
+    EXPECT_NEAR(static_cast<double>(passing.overflows) / 65536, 0.0114, 0.001);
+    // One that wraps around is off by 2^32 / 10^8.
+    EXPECT_NEAR(passing.largest, 42.95, 0.01);
+    EXPECT_EQ(study.MeasureFactor(1e7F).overflows, 0);
+    EXPECT_LT(study.MeasureFactor(1e7F).relative, 1e-7);
+    EXPECT_LT(study.MeasureExponents().relative, 1e-7);
 }
 
 TEST(Quantisers, GiveTheSameBitsForAnyNumberOfThreads)

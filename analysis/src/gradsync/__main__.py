@@ -92,6 +92,14 @@ def _gallery(arguments: argparse.Namespace) -> int:
     return 1 if outdated else 0
 
 
+def _sum_errors(arguments: argparse.Namespace) -> int:
+    from gradsync.sum_error_plot import plot_sum_errors
+
+    for path in plot_sum_errors(Path(arguments.out)):
+        print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from gradsync.report import write_report
 
@@ -175,6 +183,9 @@ def main(command: Sequence[str] | None = None) -> int:
     gallery.add_argument("--pictures", metavar="DIR", default="doc/pictures")
     gallery.add_argument("--check", action="store_true", help="only compare with what is there")
     gallery.set_defaults(carry_out=_gallery)
+    sum_errors = verbs.add_parser("sum-errors", help="errors of sums that switches make, over the factor")
+    sum_errors.add_argument("--out", metavar="DIR", default="results/sum-errors")
+    sum_errors.set_defaults(carry_out=_sum_errors)
     sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
     _add_sweep_options(sweep)
     sweep.set_defaults(carry_out=_sweep)

@@ -8,6 +8,7 @@ from pathlib import Path
 from gradsync.plot_kinds import plot_kind
 from gradsync.results import Results
 from gradsync.scenario import Scenario
+from gradsync.sum_error_plot import plot_sum_errors
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ PICTURES = (
 )
 
 
+SUMS = "sum-errors.svg"
+"""Errors of sums of integers, which no scenario is about."""
+
+
 def _find_run(results: Results, wanted: Mapping[str, str]) -> int | None:
     if not wanted:
         return None
@@ -51,7 +56,9 @@ def draw_gallery(scenarios: Path, out: Path, pictures: Path) -> list[Path]:
         for name in dict.fromkeys(picture.scenario for picture in PICTURES)
     }
     pictures.mkdir(parents=True, exist_ok=True)
-    return [
+    _, sums, _ = plot_sum_errors(out / "sum-errors")
+    (pictures / SUMS).write_bytes(sums.read_bytes())
+    drawn = [
         plot_kind(
             results[picture.scenario],
             picture.kind,
@@ -60,6 +67,7 @@ def draw_gallery(scenarios: Path, out: Path, pictures: Path) -> list[Path]:
         )
         for picture in PICTURES
     ]
+    return [*drawn, pictures / SUMS]
 
 
 def list_outdated(drawn: list[Path], pictures: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 
 import csv
 import json
+import math
 
 import pytest
 
@@ -14,6 +15,7 @@ from gradsync.plot import draw, plot_results
 from gradsync.results import load
 from gradsync.series import Axes, choose_axes, group
 from gradsync.style import series_styles
+from gradsync.tradeoff import applies, curves, describe, format_rate
 
 SCENARIO = {
     "topology": {"kind": "spine-leaf", "leaves": 4},
@@ -247,3 +249,38 @@ def test_comparison_sees_missing_rows_and_tables(tmp_path):
     write_results(second, SCENARIO, rows)
     (first / "links.csv").write_text("from,to\na,b\n")
     assert compare_results(first, second) == [f"links.csv: only in {first}"]
+
+
+def test_a_codec_stops_paying_where_its_time_is_that_of_fp32(tmp_path):
+    # fp32 takes 1 / rate; "half" half of that and a fixed 0.05: as long at rate 10, between 5 and 20
+    # where its ratio goes from 0.75 to 1.5. "slow" always loses, "free" never.
+    times = {
+        "fp32": lambda rate: 1 / rate,
+        "half": lambda rate: 0.5 / rate + 0.05,
+        "slow": lambda rate: 2 / rate,
+        "free": lambda rate: 0.1 / rate,
+    }
+    scenario = {
+        "job": {"profile": {"file": "../profiles/x.profile.json"}},
+        "sweep": {"link.rate": ["5Gbps", "20Gbps"], "job.codec.kind": list(times)},
+    }
+    rows = [
+        {"link.rate": f"{rate}Gbps", "job.codec.kind": codec, "ict_mean_s": time(rate)}
+        for rate in (5, 20)
+        for codec, time in times.items()
+    ]
+    results = load(write_results(tmp_path, scenario, rows))
+    assert applies(results)
+    at = {curve.codec: curve.crossing() for curve in curves(results)}
+    # Straight in logarithms: ln(1 / 0.75) of ln(1.5 / 0.75) = ln 2, of a factor of 4.
+    assert at["half"] == pytest.approx(5e9 * 4 ** (math.log(1 / 0.75) / math.log(2)))
+    assert (at["slow"], at["free"]) == (0, math.inf)
+    assert [line.split(None, 2) for line in describe(results)] == [
+        ["x", "half", "stops paying at 8.89 Gb/s"],
+        ["x", "slow", "never pays from 5 Gb/s on"],
+        ["x", "free", "pays up to 20 Gb/s at least"],
+    ]
+    paths = [path.name for path in plot_results(tmp_path)]
+    assert paths == ["plot.svg", "plot.png", "crossings.csv"]
+    assert (tmp_path / "crossings.csv").read_text().splitlines()[1] == "x,half,8.88889e+09"
+    assert format_rate(1.5e12) == "1.5 Tb/s"

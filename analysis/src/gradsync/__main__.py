@@ -20,10 +20,14 @@ def _plot(arguments: argparse.Namespace) -> int:
             path = plot_kind(load(arguments.results), kind, arguments.run, out)
             print(f"wrote {path}", file=sys.stderr)
         return 0
+    from gradsync import tradeoff
     from gradsync.plot import plot_results
 
     for path in plot_results(Path(arguments.results)):
         print(f"wrote {path}", file=sys.stderr)
+    results = load(arguments.results)
+    if tradeoff.applies(results):
+        print("\n".join(tradeoff.describe(results)))
     return 0
 
 

@@ -35,6 +35,7 @@ PICTURES = (
     _at_four_to_one("timeline", "hierarchical"),
     _at_four_to_one("queues", "ps"),
     Picture("chain-blocking", "chain-blocking", "faults"),
+    Picture("compression-tradeoff", "compression-tradeoff", "ict"),
     Picture("in-network-oversubscription", "in-network-oversubscription", "ict"),
 )
 

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
 
-from gradsync import closed_form, columns, fault_plot, panel_plot, style  # noqa: E402
+from gradsync import closed_form, columns, fault_plot, panel_plot, style, tradeoff  # noqa: E402
 from gradsync.results import Results, load  # noqa: E402
 from gradsync.series import Axes, Line, choose_axes, group  # noqa: E402
 
@@ -176,12 +176,15 @@ def _caption(figure: Figure, results: Results) -> None:
 def draw(results: Results) -> Figure:
     """The figure of these results: lines over x with, where ring is among them, ratios to ring.
 
-    With the hint `panels`: a panel for each of its columns.
+    With the hint `panels`: a panel for each of its columns. Codecs swept over the rate of links are
+    compared with the plain gradient.
     """
     if results.hints.get("panels"):
         figure = panel_plot.draw_panels(results)
         _caption(figure, results)
         return figure
+    if tradeoff.applies(results):
+        return tradeoff.draw_tradeoff(results, lambda figure: _caption(figure, results))
     axes = choose_axes(results)
     lines = group(results, axes)
     if axes.x is None:
@@ -230,7 +233,7 @@ def _plot_faults(results: Results) -> list[Path]:
 def plot_results(folder: Path) -> list[Path]:
     """Write plot.svg and plot.png into a results folder; the same results give the same bytes.
 
-    A single run with faults also gets faults.svg.
+    A single run with faults also gets faults.svg, codecs swept over link rates crossings.csv.
 
     Raises ResultsError if the results cannot be read.
     """
@@ -241,4 +244,8 @@ def plot_results(folder: Path) -> list[Path]:
         save(figure, svg)
         save(figure, png)
         plt.close(figure)
-    return [svg, png, *_plot_faults(results)]
+    crossings = []
+    if tradeoff.applies(results):
+        crossings.append(folder / "crossings.csv")
+        tradeoff.write_crossings(results, crossings[0])
+    return [svg, png, *crossings, *_plot_faults(results)]

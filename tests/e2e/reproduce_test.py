@@ -143,7 +143,7 @@ def test_seeds_give_a_confidence_interval(papers, monkeypatch):
 
 def test_unknown_and_missing_papers_are_told_apart(capsys):
     assert reproduce(PAPERS, "nothing") == 2
-    assert "there are geomx-table-1" in capsys.readouterr().err
+    assert "there are dds, geomx-table-1" in capsys.readouterr().err
     assert reproduce(PAPERS, "survey-trends") == 2
     assert "need overlap" in capsys.readouterr().err
     assert not set(list_missing(PAPERS)) & set(list_papers(PAPERS))

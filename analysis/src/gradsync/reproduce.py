@@ -91,7 +91,7 @@ class Outcome:
             text = f"within {self.row.points:g} points"
             holds = abs(self.simulated - self.row.paper) * 100 <= self.row.points
         elif self.row.within is not None:
-            text = "everywhere" if self.row.order else f"within {self.row.within:.0%}"
+            text = "everywhere" if self.row.order else f"within {100 * self.row.within:g}%"
             holds = abs(self.ratio - 1) <= self.row.within
         else:
             return ""

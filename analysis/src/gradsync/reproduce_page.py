@@ -26,7 +26,7 @@ def _show(value: float | None, unit: str = "", interval: float | None = None) ->
     if value is None:
         return "–"
     if unit == "%":
-        return f"{value:.1%}" if interval is None else f"{value:.1%} ± {interval:.1%}"
+        return f"{value:.2%}" if interval is None else f"{value:.2%} ± {interval:.2%}"
     text = f"{value:.4g}" if interval is None else f"{value:.4g} ± {interval:.2g}"
     return f"{text} {unit}".rstrip()
 

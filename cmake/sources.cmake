@@ -484,6 +484,7 @@ list(APPEND gradsync_sources
   helper/manifest.cc
   helper/nearest-name.cc
   helper/plan-command.cc
+  helper/p4-program-reader.cc
   helper/plan-printer.cc
   helper/node-names.cc
   helper/process-pool.cc
@@ -531,6 +532,7 @@ list(APPEND gradsync_headers
   helper/link-sampler.h
   helper/manifest.h
   helper/nearest-name.h
+  helper/p4-program-reader.h
   helper/plan-printer.h
   helper/node-names.h
   helper/process-pool.h

@@ -9,6 +9,7 @@
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/node-names.h"
+#include "ns3/p4-program-reader.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/scenario-vocabulary.h"
@@ -175,6 +176,11 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     const auto transport = root.Find("transport");
     run.transport =
         ReadTransport(transport ? *transport : JsonValue(none, scenario.file, "transport"));
+    const auto aggregation = transport ? transport->Find("aggregation") : std::nullopt;
+    if (const auto programs = aggregation ? aggregation->Find("programs") : std::nullopt)
+    {
+        run.programs = ReadPrograms(*programs, *run.topology);
+    }
     if (const auto fabric = root.Find("fabric"))
     {
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
@@ -286,6 +292,7 @@ MakePoint(const Scenario& scenario, uint32_t index)
     InlineProfiles(point.document, scenario.file);
     InlineFaultTraces(point.document, scenario.file);
     StampImports(point.document, scenario.file);
+    StampPrograms(point.document, scenario.file);
     return point;
 }
 
@@ -302,6 +309,7 @@ InlineTopologyFile(const Scenario& scenario)
     }
     InlineTopology(document, scenario.file);
     InlineProfiles(document, scenario.file);
+    StampPrograms(document, scenario.file);
     return document;
 }
 

@@ -123,6 +123,7 @@ InstallTransport(const ResolvedRun& run)
             GetTransportPart(transport, part)->SetAttribute(name, StringValue(value));
         }
     }
+    SetPrograms(transport, run.programs);
     if (const auto fabric = GetFabric(transport))
     {
         for (const auto& [name, value] : run.fabric)

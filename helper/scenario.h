@@ -11,6 +11,7 @@
 #include "ns3/transport-registry.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,7 @@ struct ResolvedRun
     ScenarioPoint point;
     std::shared_ptr<const Topology> topology;
     TransportChoice transport;
+    std::map<NodeId, P4SwitchProgram> programs; //!< of switches that run a P4 program of the user
     AttributeSettings fabric;
     std::vector<JobSpec> jobs;
     std::vector<FaultSpec> faults;

@@ -21,6 +21,8 @@ namespace
 {
 
 constexpr const char* AGGREGATION = "aggregation";
+/// A key of it that is no Attribute; see p4-program-reader.h.
+constexpr const char* PROGRAMS = "programs";
 
 /// A part of a transport: its name, and the type whose Attributes it sets.
 struct TransportPart
@@ -184,7 +186,12 @@ GetTransportPartKeys(std::string_view part)
         {
             if (entry.name == part)
             {
-                return GetAttributeKeys(entry.type);
+                auto keys = GetAttributeKeys(entry.type);
+                if (part == AGGREGATION)
+                {
+                    keys.emplace_back(PROGRAMS);
+                }
+                return keys;
             }
         }
     }
@@ -197,6 +204,16 @@ EnableAggregation(const Ptr<Transport>& transport)
     if (const auto roce = DynamicCast<RoceTransport>(transport))
     {
         roce->SetAggregation(CreateObject<SlotAggregation>());
+    }
+}
+
+void
+SetPrograms(const Ptr<Transport>& transport, const std::map<NodeId, P4SwitchProgram>& programs)
+{
+    const auto part = GetTransportPart(transport, AGGREGATION);
+    for (const auto& [node, program] : programs)
+    {
+        DynamicCast<SlotAggregation>(part)->SetProgram(node, program);
     }
 }
 
@@ -324,8 +341,14 @@ ReadTransport(const JsonValue& value)
     {
         if (const auto settings = value.Find(part.name))
         {
-            choice.parts.emplace_back(part.name, ReadAttributes(*settings, part.type, {}));
-            if (part.name == AGGREGATION)
+            const bool isAggregation = part.name == AGGREGATION;
+            choice.parts.emplace_back(part.name,
+                                      ReadAttributes(*settings,
+                                                     part.type,
+                                                     isAggregation
+                                                         ? std::vector<std::string>{PROGRAMS}
+                                                         : std::vector<std::string>()));
+            if (isAggregation)
             {
                 CheckEngine(*settings);
             }

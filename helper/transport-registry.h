@@ -5,8 +5,10 @@
 #include "ns3/attribute-reader.h"
 #include "ns3/fault-spec.h"
 #include "ns3/network-model.h"
+#include "ns3/slot-aggregation.h"
 #include "ns3/transport.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +62,10 @@ std::vector<std::string> GetTransportPartKeys(std::string_view part);
 
 /// Lets the switches under a transport add up, where they can. Before Install.
 void EnableAggregation(const Ptr<Transport>& transport);
+
+/// P4 programs for switches, of a transport whose switches can add up. Before Install.
+void SetPrograms(const Ptr<Transport>& transport,
+                 const std::map<NodeId, P4SwitchProgram>& programs);
 
 /// The part of a transport, for its Attributes; nullptr when it has no such part.
 Ptr<Object> GetTransportPart(const Ptr<Transport>& transport, const std::string& part);

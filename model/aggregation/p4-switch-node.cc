@@ -6,6 +6,7 @@
 #include "ns3/slot-frame.h"
 #include "ns3/wire-format.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3::gradsync
@@ -59,6 +60,10 @@ bool
 P4SwitchNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
     const auto frame = m_place.frames->MakeFrame(*packet, GetPeer(port), m_place.node);
+    if (frame.empty())
+    {
+        return false; // of a protocol that has no wire format here
+    }
     const auto time = static_cast<uint64_t>(Simulator::Now().GetMicroSeconds());
     for (const auto& output : m_pipeline.Process(frame, port, time))
     {
@@ -74,7 +79,9 @@ P4SwitchNode::Send(const P4OutputPacket& output,
                    uint16_t port,
                    TimeStepCount now)
 {
-    if (output.port >= m_place.topology->GetPorts(m_place.node).size())
+    const auto wireBytes = wire::OnWire(
+        static_cast<uint32_t>(std::min<size_t>(output.bytes.size(), UINT16_MAX)) + wire::FCS_BYTES);
+    if (output.port >= m_place.topology->GetPorts(m_place.node).size() || wireBytes > UINT16_MAX)
     {
         ++m_strays;
         return;
@@ -86,8 +93,7 @@ P4SwitchNode::Send(const P4OutputPacket& output,
     content.frame = output.bytes;
     content.framedBy = m_place.node;
     packet->destination = FindDestination(output.bytes, m_place.topology->GetEndpoints().size());
-    packet->wireBytes = static_cast<uint16_t>(
-        wire::OnWire(static_cast<uint32_t>(output.bytes.size()) + wire::FCS_BYTES));
+    packet->wireBytes = static_cast<uint16_t>(wireBytes);
     m_place.forwarder->Emit(packet, port, static_cast<uint16_t>(output.port), now);
 }
 

@@ -111,24 +111,27 @@ SlotAggregation::MakeSlotEngine(NodeId node)
 }
 
 bool
-SlotAggregation::NodePrograms::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
+SlotAggregation::NodePrograms::ProcessNatively(FabricPacket* packet,
+                                               uint16_t port,
+                                               TimeStepCount now)
 {
-    if (user)
-    {
-        return user->Process(packet, port, now);
-    }
-    bool isTaken = false;
     switch (contents->Get(*packet).protocol)
     {
     case ProgramProtocol::Slots:
-        isTaken = slots && slots->Process(packet, port, now);
-        break;
+        return slots && slots->Process(packet, port, now);
     case ProgramProtocol::Atp:
-        isTaken = atp && atp->Process(packet, port, now);
-        break;
+        return atp && atp->Process(packet, port, now);
     case ProgramProtocol::Other:
         break;
     }
+    return false;
+}
+
+bool
+SlotAggregation::NodePrograms::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
+{
+    const bool isTaken =
+        user ? user->Process(packet, port, now) : ProcessNatively(packet, port, now);
     if (!isTaken && packet->destination == AggregationAddress::NO_ENDPOINT)
     {
         pool->Give(packet); // nobody here knows where it is to go

@@ -104,6 +104,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         std::unique_ptr<P4SwitchNode> user; //!< takes all packets, where there is one
 
         bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+        bool ProcessNatively(FabricPacket* packet, uint16_t port, TimeStepCount now);
     };
 
     /// A group.

@@ -4,6 +4,7 @@
 import csv
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import warnings
@@ -97,3 +98,79 @@ def test_p4_engine_has_the_results_of_the_native_switch(program, tmp_path):
     assert len(results) == 6
     assert results[:3] == results[3:]
     assert [row["wrong_sums"] for row in results] == ["0"] * 6
+
+
+# Two workers of job 0 at ports 0 and 1 of node 0, with the addresses that doc/p4.rst tells.
+OWN_CONFIGURATION = """
+table_add SlotIngress.worker SlotIngress.contribution 0 0 0 => 1 3 0 128 1 02:00:00:00:00:00 10.128.0.0
+table_add SlotIngress.worker SlotIngress.contribution 0 1 1 => 2 3 0 128 1 02:00:00:00:00:00 10.128.0.0
+table_add SlotEgress.receiver SlotEgress.addressResult 0 0 => 02:00:00:00:00:01 10.0.0.1
+table_add SlotEgress.receiver SlotEgress.addressResult 0 1 => 02:00:00:00:00:02 10.0.0.2
+mc_mgrp_create 1
+mc_node_create 0 0
+mc_node_associate 1 0
+mc_node_create 1 1
+mc_node_associate 1 1
+"""
+
+
+def write_own_program(folder, configuration=OWN_CONFIGURATION):
+    """A scenario with a program of the user's, in folders beside each other."""
+    (folder / "programs").mkdir(exist_ok=True)
+    (folder / "studies").mkdir(exist_ok=True)
+    shutil.copy(COMPILED / "slot-aggregation.json", folder / "programs" / "own.json")
+    (folder / "programs" / "own.cli").write_text(configuration)
+    own = {"switches": ["leaf0"], "program": "../programs/own.json",
+           "configuration": "../programs/own.cli"}
+    scenario = {
+        "topology": {"kind": "star", "hosts": 2, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
+        "transport": {"aggregation": {"values": "real", "programs": [own]}},
+        "job": {"gradient": "100kB"},
+        "scheme": "switchml",
+    }
+    file = folder / "studies" / "own.json"
+    file.write_text(json.dumps(scenario))
+    return file
+
+
+def test_a_program_of_the_user_adds_up(program, tmp_path):
+    file = write_own_program(tmp_path)
+    times = []
+    for name, change in (("own", []), ("native", ["--set", "transport.aggregation.programs=[]"])):
+        done = program("--scenario", file, "--out", tmp_path / name, *change)
+        assert done.returncode == 0, done.stderr
+        with open(tmp_path / name / "runs.csv", newline="", encoding="utf-8") as rows:
+            (run,) = csv.DictReader(rows)
+        assert (run["status"], run["wrong_sums"]) == ("ok", "0")
+        times.append(run["ict_mean_s"])
+    assert times[0] == times[1]
+    manifest = json.loads((tmp_path / "own" / "manifest.json").read_text())
+    (noted,) = manifest["scenario"]["transport"]["aggregation"]["programs"]
+    assert len(noted["digest"]) == 16
+    # Another program is another run, also where the names are the same.
+    write_own_program(tmp_path, OWN_CONFIGURATION + "# changed\n")
+    done = program("--scenario", file, "--out", tmp_path / "own")
+    changed = json.loads((tmp_path / "own" / "manifest.json").read_text())
+    assert changed["runs"][0]["hash"] != manifest["runs"][0]["hash"]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "problem"),
+    [
+        ("table_add nothing", "transport.aggregation.programs.0: "),
+        ("\ntable_add nothing a 1 => 2", 'own.cli:2: there is no table "nothing"'),
+    ],
+)
+def test_a_wrong_configuration_names_file_and_line(program, tmp_path, configuration, problem):
+    done = program("--validate", write_own_program(tmp_path, configuration))
+    assert done.returncode == 2
+    assert problem in done.stderr
+
+
+def test_a_missing_program_is_named(program, tmp_path):
+    file = write_own_program(tmp_path)
+    (tmp_path / "programs" / "own.json").unlink()
+    done = program("--validate", file)
+    assert done.returncode == 2
+    assert "transport.aggregation.programs.0.program: " in done.stderr
+    assert "programs/own.json is no file" in done.stderr

@@ -577,6 +577,11 @@ set(gradsync_suite_sources
 
 # GoogleTest unit tests, stand-alone only. One executable per file, named after it.
 set(gradsync_unit_tests)
+# More sources of the program of a test, which its own file would be too long with.
+set(gradsync_parts_of_scenario-runner-test
+  tests/unit/federated-rounds.cc
+  tests/unit/scenario-reactions.cc
+)
 
 # model/topology
 list(APPEND gradsync_unit_tests

@@ -3,9 +3,10 @@
 
 import random
 import struct
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from packets import ones_complement_sum
+from packets import UdpFrame, worker_ip, worker_mac
+from reference import INT32_MAX, INT32_MIN
 from stf import Vector
 
 PORT = 0xBEE1
@@ -15,14 +16,20 @@ HEADER = struct.Struct("!IIHHHHH")
 PAYLOAD_BYTES = HEADER.size + 4 * VALUES
 SERVER_IP = 0x0A_00_02_00
 SERVER_PORT = 8
-INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 Sent = list[tuple[int, bytes]]
 
 
 @dataclass(frozen=True)
-class AtpFrame:
-    """One packet of ATP; None: the checksum that is right."""
+class AtpFrame(UdpFrame):
+    """One packet of ATP."""
 
+    source_mac: int = worker_mac(0)
+    source_ip: int = worker_ip(0)
+    destination_ip: int = SERVER_IP
+    destination_port: int = PORT
+    diffserv: int = 2
+    identification: int = 7
+    fragment: int = 0x4000
     bitmaps: tuple[int, int] = (1, 1)
     fan_ins: tuple[int, int] = (2, 2)
     overflow: int = 0
@@ -35,12 +42,6 @@ class AtpFrame:
     sequence: int = 0
     indices: tuple[int, int] = (0, 0)
     values: tuple[int, ...] = field(default=(0,) * VALUES)
-    destination_mac: int = 0x0200000000FE
-    source_ip: int = 0x0A000100
-    destination_ip: int = SERVER_IP
-    diffserv: int = 2
-    ttl: int = 64
-    udp_checksum: int | None = None
 
     def payload(self) -> bytes:
         bits = self.fan_ins[0] << 11 | self.fan_ins[1] << 6
@@ -49,26 +50,6 @@ class AtpFrame:
             bits |= flag << (5 - place)
         header = HEADER.pack(*self.bitmaps, bits, self.job, self.sequence, *self.indices)
         return header + struct.pack(f"!{len(self.values)}i", *self.values)
-
-    def to_bytes(self) -> bytes:
-        payload = self.payload()
-        addresses = struct.pack("!II", self.source_ip, self.destination_ip)
-        head = struct.pack("!HHH", 0xC000, PORT, 8 + len(payload))
-        check = self.udp_checksum
-        if check is None:
-            pseudo = addresses + struct.pack("!BBH", 0, 17, 8 + len(payload))
-            check = ones_complement_sum(pseudo + head + payload) ^ 0xFFFF or 0xFFFF
-        length = 28 + len(payload)
-        ip = struct.pack("!BBHHHBB", 0x45, self.diffserv, length, 7, 0x4000, self.ttl, 17)
-        ip_check = ones_complement_sum(ip + addresses) ^ 0xFFFF
-        ethernet = self.destination_mac.to_bytes(6, "big") + b"\x02\0\0\0\x01\0\x08\0"
-        return (
-            ethernet + ip + struct.pack("!H", ip_check) + addresses + head
-            + struct.pack("!H", check) + payload
-        )
-
-    def but(self, **changes) -> "AtpFrame":
-        return replace(self, **changes)
 
 
 @dataclass
@@ -108,7 +89,7 @@ def configuration() -> AtpConfiguration:
             made.groups_of[job, level] = group
             made.groups[group] = ports if level == 0 else ports[:2]
         for port in ports:
-            made.receivers[job, port] = (0x020000000100 + port, 0x0A000100 + port)
+            made.receivers[job, port] = (worker_mac(port), worker_ip(port))
     return made
 
 
@@ -218,13 +199,13 @@ def say(made: Vector, why: str, port: int, frame: AtpFrame, *answers: tuple[int,
 A, B = lanes(5), lanes(-1000)
 SUM = tuple(a + b for a, b in zip(A, B))
 FIRST = AtpFrame(values=A, bitmaps=(1, 1))
-SECOND = AtpFrame(values=B, bitmaps=(2, 1), source_ip=0x0A000101)
+SECOND = AtpFrame(values=B, bitmaps=(2, 1), source_ip=worker_ip(1))
 UP = {"level": 1, "ttl": 63}
 
 
 def answers(frame: AtpFrame, ports: list[int]) -> list[tuple[int, AtpFrame]]:
     return [
-        (port, frame.but(destination_mac=0x020000000100 + port, destination_ip=0x0A000100 + port,
+        (port, frame.but(destination_mac=worker_mac(port), destination_ip=worker_ip(port),
                          ttl=frame.ttl - 1, level=0))
         for port in ports
     ]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Frames of the slot protocol as bytes, and back. Knows no switch."""
+"""Frames over UDP, those of the slot protocol among them, as bytes, and back. Knows no switch."""
 
 import struct
 from dataclasses import dataclass, field, replace
-from typing import Optional
+from typing import Optional, Self
 
 PORT = 0xBEE0
 VALUES = 64
@@ -29,20 +29,9 @@ def checksum(data: bytes) -> int:
 
 
 @dataclass(frozen=True)
-class Frame:
-    """One packet; every field may be set wrong on purpose. None: what is right."""
+class UdpFrame:
+    """Ethernet, IPv4 and UDP; every field may be set wrong on purpose. None: what is right."""
 
-    job: int = 1
-    worker: int = 0
-    slot: int = 0
-    epoch: int = 0
-    values: tuple[int, ...] = field(default=(0,) * VALUES)
-    message_type: int = 0
-    flags: int = 0
-    count: int = VALUES
-    offset: int = 0
-    exponents: tuple[int, int] = (0, 0)
-    reserved: int = 0
     source_mac: int = 0x02_00_00_00_00_01
     destination_mac: int = SWITCH_MAC
     source_ip: int = 0x0A_00_00_01
@@ -64,19 +53,8 @@ class Frame:
     trailer: bytes = b""
 
     def payload(self) -> bytes:
-        header = SLOT.pack(
-            self.message_type,
-            self.flags,
-            self.job,
-            self.worker,
-            self.count,
-            self.slot,
-            self.epoch,
-            self.offset,
-            *self.exponents,
-            self.reserved,
-        )
-        return header + struct.pack(f"!{len(self.values)}i", *self.values)
+        """What UDP carries."""
+        raise NotImplementedError
 
     def udp(self) -> bytes:
         payload = self.payload()
@@ -111,8 +89,40 @@ class Frame:
         ethernet = self.destination_mac.to_bytes(6, "big") + self.source_mac.to_bytes(6, "big")
         return ethernet + struct.pack("!H", self.ether_type) + header(check) + udp + self.trailer
 
-    def but(self, **changes) -> "Frame":
+    def but(self, **changes) -> Self:
         return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Frame(UdpFrame):
+    """One packet of the slot protocol."""
+
+    job: int = 1
+    worker: int = 0
+    slot: int = 0
+    epoch: int = 0
+    values: tuple[int, ...] = field(default=(0,) * VALUES)
+    message_type: int = 0
+    flags: int = 0
+    count: int = VALUES
+    offset: int = 0
+    exponents: tuple[int, int] = (0, 0)
+    reserved: int = 0
+
+    def payload(self) -> bytes:
+        header = SLOT.pack(
+            self.message_type,
+            self.flags,
+            self.job,
+            self.worker,
+            self.count,
+            self.slot,
+            self.epoch,
+            self.offset,
+            *self.exponents,
+            self.reserved,
+        )
+        return header + struct.pack(f"!{len(self.values)}i", *self.values)
 
 
 def worker_mac(port: int) -> int:

@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_IMPORT_MUTATOR_H
 #define GRADSYNC_IMPORT_MUTATOR_H
 
+#include "fuzz/text-mutator.h"
+
 #include "ns3/import-error.h"
 #include "ns3/import-scheme.h"
 #include "ns3/plan-verifier.h"
@@ -9,61 +11,43 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-/**
- * Makes broken MSCCL algorithms and GOAL schedules out of good ones: changes of bytes, of numbers,
- * and of the order of lines. The same seed gives the same texts everywhere (see ScenarioMutator).
- */
-class ImportMutator
+/// Broken MSCCL algorithms and GOAL schedules: changes of bytes, of numbers, and of the order of
+/// lines.
+class ImportMutator final : public TextMutator
 {
   public:
-    ImportMutator(std::vector<std::string> corpus, uint64_t seed)
-        : m_corpus(std::move(corpus)),
-          m_random(seed)
-    {
-    }
+    using TextMutator::TextMutator;
 
-    std::string Next()
+  private:
+    std::string Mutate(std::string text) override
     {
-        std::string text = m_corpus[Draw(m_corpus.size())];
         for (size_t change = 1 + Draw(3); change > 0 && !text.empty(); --change)
         {
-            Mutate(text);
+            ChangeOnce(text);
         }
         return text;
     }
 
-  private:
-    size_t Draw(size_t bound)
-    {
-        return static_cast<size_t>(m_random() % std::max<size_t>(1, bound));
-    }
-
-    void Mutate(std::string& text)
+    void ChangeOnce(std::string& text)
     {
         const size_t at = Draw(text.size());
-        switch (Draw(6))
+        const size_t which = Draw(6);
+        if (which < 3)
         {
-        case 0:
-            text[at] = static_cast<char>(Draw(256));
-            break;
-        case 1:
-            text.erase(at, 1 + Draw(20));
-            break;
-        case 2:
-            text.resize(at);
-            break;
-        case 3:
+            ChangeBytes(text, at, which);
+        }
+        else if (which == 3)
+        {
             MoveLine(text, at);
-            break;
-        default:
+        }
+        else
+        {
             ReplaceNumber(text, at);
         }
     }
@@ -107,9 +91,6 @@ class ImportMutator
             text.replace(begin, end - begin, numbers[Draw(numbers.size())]);
         }
     }
-
-    std::vector<std::string> m_corpus;
-    std::mt19937_64 m_random;
 };
 
 /// Plans a text and verifies what is small. \returns false when it was refused as it should be;
@@ -138,12 +119,7 @@ TryImport(const std::string& text)
 inline std::vector<std::string>
 LoadImports(const std::filesystem::path& folder)
 {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-    {
-        files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end());
+    const auto files = ListFiles(folder, [](const std::string& /* name */) { return true; });
     std::vector<std::string> corpus;
     corpus.reserve(files.size());
     for (const auto& file : files)

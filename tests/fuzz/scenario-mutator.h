@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_SCENARIO_MUTATOR_H
 #define GRADSYNC_SCENARIO_MUTATOR_H
 
+#include "fuzz/text-mutator.h"
+
 #include "ns3/json-document.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
@@ -10,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,30 +20,18 @@ namespace ns3::gradsync
 {
 
 /**
- * Makes broken scenarios out of good ones: half of the changes are to bytes, which try the parser,
- * half to JSON values, which try the reader behind it. The same seed gives the same scenarios
- * everywhere: only the generator of <random> is used, whose output the standard fixes, not its
- * distributions.
+ * Broken scenarios: half of the changes are to bytes, which try the parser, half to JSON values,
+ * which try the reader behind it.
  */
-class ScenarioMutator
+class ScenarioMutator final : public TextMutator
 {
   public:
-    ScenarioMutator(std::vector<std::string> corpus, uint64_t seed)
-        : m_corpus(std::move(corpus)),
-          m_random(seed)
-    {
-    }
-
-    std::string Next()
-    {
-        std::string text = m_corpus[Draw(m_corpus.size())];
-        return Draw(2) == 0 ? MutateBytes(std::move(text)) : MutateValues(text);
-    }
+    using TextMutator::TextMutator;
 
   private:
-    size_t Draw(size_t bound)
+    std::string Mutate(std::string text) override
     {
-        return static_cast<size_t>(m_random() % std::max<size_t>(1, bound));
+        return Draw(2) == 0 ? MutateBytes(std::move(text)) : MutateValues(text);
     }
 
     std::string MutateBytes(std::string text)
@@ -50,22 +39,16 @@ class ScenarioMutator
         for (size_t change = 1 + Draw(4); change > 0 && !text.empty(); --change)
         {
             const size_t at = Draw(text.size());
-            switch (Draw(5))
+            switch (const size_t which = Draw(5))
             {
-            case 0:
-                text[at] = static_cast<char>(Draw(256));
-                break;
-            case 1:
-                text.erase(at, 1 + Draw(20));
-                break;
-            case 2:
+            case 3:
                 text.insert(at, text, Draw(text.size()), 1 + Draw(40));
                 break;
-            case 3:
-                text.resize(at);
+            case 4:
+                text.insert(at, 1 + Draw(100), "[{\",:0-"[Draw(7)]);
                 break;
             default:
-                text.insert(at, 1 + Draw(100), "[{\",:0-"[Draw(7)]);
+                ChangeBytes(text, at, which);
             }
         }
         return text;
@@ -194,25 +177,15 @@ class ScenarioMutator
         }
         return document.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
-
-    std::vector<std::string> m_corpus;
-    std::mt19937_64 m_random;
 };
 
 /// The texts of all scenarios in a folder, in the order of their names.
 inline std::vector<std::string>
 LoadCorpus(const std::filesystem::path& folder)
 {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-    {
-        const auto name = entry.path().filename().string();
-        if (name.ends_with(".json") && !name.ends_with(".schema.json"))
-        {
-            files.push_back(entry.path());
-        }
-    }
-    std::sort(files.begin(), files.end());
+    const auto files = ListFiles(folder, [](const std::string& name) {
+        return name.ends_with(".json") && !name.ends_with(".schema.json");
+    });
     std::vector<std::string> corpus;
     for (const auto& file : files)
     {

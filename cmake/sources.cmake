@@ -578,6 +578,13 @@ set(gradsync_suite_sources
 # GoogleTest unit tests, stand-alone only. One executable per file, named after it.
 set(gradsync_unit_tests)
 # More sources of the program of a test, which its own file would be too long with.
+set(gradsync_parts_of_fault-injector-test
+  tests/unit/link-faults.cc
+  tests/unit/silent-host.cc
+)
+set(gradsync_parts_of_roce-transport-test
+  tests/unit/roce-stress.cc
+)
 set(gradsync_parts_of_scenario-runner-test
   tests/unit/federated-rounds.cc
   tests/unit/scenario-reactions.cc

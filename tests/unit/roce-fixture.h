@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_FIXTURE_H
+#define GRADSYNC_ROCE_FIXTURE_H
+
+#include "support/picosecond-clock.h"
+
+#include "ns3/rng-seed-manager.h"
+#include "ns3/roce-transport.h"
+#include "ns3/simulator.h"
+#include "ns3/star-topology.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+/// Counts what arrives, by tag.
+class CountingHandler : public MessageHandler
+{
+  public:
+    void OnDelivered(uint64_t tag) override
+    {
+        ++delivered[tag];
+        lastDelivery = Simulator::Now();
+    }
+
+    void OnFailed(uint64_t tag, const std::string& reason) override
+    {
+        failures[tag] = reason;
+    }
+
+    std::map<uint64_t, int> delivered;
+    std::map<uint64_t, std::string> failures;
+    Time lastDelivery;
+};
+
+/// Counts what trace sources report.
+struct Tally
+{
+    void OnDrop(uint32_t, uint32_t)
+    {
+        ++drops;
+    }
+
+    void OnRecovery(uint32_t, uint32_t, bool)
+    {
+        ++recoveries;
+    }
+
+    uint64_t drops{0};
+    uint64_t recoveries{0};
+};
+
+/// A transport on a network of the test's choice.
+class RoceTransportTest : public ::testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        tests::UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        m_transport = CreateObject<RoceTransport>();
+    }
+
+    void TearDown() override
+    {
+        m_transport = nullptr;
+        Simulator::Destroy();
+    }
+
+    void InstallStar(uint32_t hosts, const char* rate = "1Gbps")
+    {
+        StarOptions options;
+        options.hosts = hosts;
+        options.hostLink = {DataRate(rate), MicroSeconds(1)};
+        Install(MakeStarTopology(options));
+    }
+
+    void Install(Topology topology)
+    {
+        auto shared = std::make_shared<Topology>(std::move(topology));
+        m_transport->Install(shared, std::make_shared<RoutingTables>(*shared));
+    }
+
+    void Set(const char* name, const AttributeValue& value)
+    {
+        m_transport->SetAttribute(name, value);
+    }
+
+    void SetFabric(const char* name, const AttributeValue& value)
+    {
+        m_transport->GetFabric()->SetAttribute(name, value);
+    }
+
+    void Send(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t tag, uint32_t stream = 0)
+    {
+        m_transport->Send({src, dst, stream, bytes, tag, &m_handler});
+    }
+
+    CountingHandler m_handler;
+    Ptr<RoceTransport> m_transport;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_FIXTURE_H

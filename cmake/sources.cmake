@@ -393,8 +393,10 @@ list(APPEND gradsync_sources
   model/aggregation/switch-tree.cc
   model/aggregation/aggregation-worker.cc
   model/aggregation/atp-aggregation.cc
+  model/aggregation/atp-frame.cc
   model/aggregation/atp-node.cc
   model/aggregation/atp-server.cc
+  model/aggregation/atp-switch-frames.cc
   model/aggregation/atp-switch.cc
   model/aggregation/atp-worker.cc
   model/aggregation/p4-action-compiler.cc
@@ -424,9 +426,11 @@ list(APPEND gradsync_headers
   model/aggregation/aggregation-switch.h
   model/aggregation/switch-tree.h
   model/aggregation/aggregation-worker.h
+  model/aggregation/atp-frame.h
   model/aggregation/atp-header.h
   model/aggregation/atp-node.h
   model/aggregation/atp-server.h
+  model/aggregation/atp-switch-frames.h
   model/aggregation/atp-switch.h
   model/aggregation/atp-worker.h
   model/aggregation/byte-order.h

@@ -306,6 +306,11 @@ control AtpIngress(inout headers_t headers, inout metadata_t metadata,
                         freeAggregator(EVENT_FREED);
                     }
                     receivers.apply();
+                } else if (headers.atp.level == 1 &&
+                           (headers.atp.resend == 1 || headers.atp.collision == 1)) {
+                    // Not all of a rack, though bitmap1 has its bit: nothing to add it to.
+                    sendUp();
+                    route.apply();
                 } else if (headers.atp.resend == 1) {
                     if (isMine) {
                         if ((bitmap & metadata.bitmap) == 0) {

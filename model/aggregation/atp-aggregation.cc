@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The part of SlotAggregation that speaks ATP.
+#include "ns3/aggregation-address.h"
+#include "ns3/atp-frame.h"
 #include "ns3/simulator.h"
 #include "ns3/slot-aggregation.h"
+#include "ns3/slot-frame.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-/// Integers of an ATP packet (NSDI 2021, section 3.2).
-constexpr uint16_t ATP_VALUES = 62;
-
-} // namespace
 
 void
 SlotAggregation::OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server)
@@ -94,6 +90,10 @@ SlotAggregation::AddAtpRoles(Session& session,
         role.all |= 1U << rank;
         role.workers.push_back(endpoints[rank]);
     }
+    for (const auto& [node, role] : roles)
+    {
+        session.racks.push_back(role.all);
+    }
     const auto serverLeaf = FindLeaf(server);
     auto& last = roles[serverLeaf];
     last.isServerSide = true;
@@ -133,6 +133,66 @@ SlotAggregation::GetAtpProgram(NodeId node)
                                                         .computesSums = m_values == VALUES_REAL});
     }
     return *program;
+}
+
+/**
+ * Level 0 are the workers' bits, level 1 those of the switches that have any of them. Of the level
+ * that counts at the next switch only this is known: workers' packets are of level 0, all others of
+ * data of level 1.
+ */
+std::vector<uint8_t>
+SlotAggregation::MakeAtpFrame(const FabricPacket& packet, NodeId sender, NodeId receiver)
+{
+    const auto& content = m_contents.Get(packet);
+    const auto& atp = content.atp;
+    const auto session = m_sessions.find(atp.job);
+    if (session == m_sessions.end() || !session->second->server)
+    {
+        return {}; // of a job that is over
+    }
+    const auto& workers = session->second->workers;
+    const auto& racks = session->second->racks;
+    const bool isData = atp.stage == AtpStage::Data;
+    const auto index = static_cast<uint16_t>(
+        m_atpAggregators == 0 ? 0 : AtpSwitch::GetIndex(atp, m_atpAggregators));
+    AtpWireHeader header{
+        .bitmaps = {atp.bitmap, 0},
+        .fanIns = {static_cast<uint8_t>(workers.size()), static_cast<uint8_t>(racks.size())},
+        .overflow = atp.hasOverflowed,
+        .ecn = atp.isCongested,
+        .resend = atp.isResend,
+        .collision = atp.hasCollided,
+        .ack = !isData,
+        .level = 0,
+        .job = atp.job,
+        .sequence = static_cast<uint16_t>(atp.sequence),
+        .indices = {index, index}};
+    for (size_t rack = 0; rack < racks.size(); ++rack)
+    {
+        header.bitmaps[1] |= (racks[rack] & atp.bitmap) != 0 ? 1U << rack : 0;
+    }
+    const bool isFromSwitch = m_topology->GetNodes()[sender].kind == NodeKind::Switch;
+    header.level = isData && isFromSwitch ? 1 : 0;
+    const auto address = [](uint32_t endpoint) {
+        return AggregationAddress::FIRST_ENDPOINT + endpoint;
+    };
+    const auto first = static_cast<size_t>(std::countr_zero(atp.bitmap));
+    const auto server = address(session->second->atpSettings.server);
+    const auto worker = address(workers[std::min(first, workers.size() - 1)]->GetEndpoint());
+    std::vector<uint8_t> frame(GetAtpFrameBytes(ATP_VALUES));
+    WriteUdpHeaders(
+        frame,
+        {AggregationAddress::MakeMac(sender), isData ? worker : server},
+        {AggregationAddress::MakeMac(receiver), isData ? server : address(packet.destination)},
+        ATP_UDP_PORT);
+    const bool isMarked = (packet.flags & PacketFlag::CONGESTION_EXPERIENCED) != 0;
+    constexpr size_t DIFFSERV_AT = 15;
+    frame[DIFFSERV_AT] = isMarked ? 3 : 2; // RFC 3168
+    auto values = content.values;
+    values.resize(ATP_VALUES); // zeros where only sizes matter
+    WriteAtpPayload(frame, header, values);
+    WriteChecksums(frame);
+    return frame;
 }
 
 void

@@ -31,10 +31,10 @@ AtpSwitch::AtpSwitch(const Config& config)
 
 /// Packets of a window never meet in one aggregator: workers pick their hashes so.
 uint32_t
-AtpSwitch::GetIndex(const AtpHeader& header) const
+AtpSwitch::GetIndex(const AtpHeader& header, size_t aggregators)
 {
     const auto start = uint64_t{header.job} * 0x9E3779B97F4A7C15U >> 32;
-    return static_cast<uint32_t>((start + header.sequence) % m_aggregators.size());
+    return static_cast<uint32_t>((start + header.sequence) % aggregators);
 }
 
 /// Spread evenly.
@@ -58,28 +58,36 @@ AtpSwitch::IsOver(const AtpHeader& owner, const AtpHeader& header) const
 AtpVerdict
 AtpSwitch::Contribute(uint32_t all, AtpHeader& header, std::vector<int32_t>& values)
 {
-    if (m_aggregators.empty() || IsBusy(GetIndex(header)))
+    if (m_aggregators.empty() || IsBusy(GetIndex(header, m_aggregators.size())))
     {
         ++m_collisions;
         header.hasCollided = true;
         return AtpVerdict::Forward;
     }
-    const auto index = GetIndex(header);
+    return ContributeAt(GetIndex(header, m_aggregators.size()), all, header, values);
+}
+
+AtpVerdict
+AtpSwitch::ContributeAt(uint32_t index,
+                        uint32_t all,
+                        AtpHeader& header,
+                        std::vector<int32_t>& values)
+{
     auto& aggregator = m_aggregators[index];
     const auto& owner = aggregator.sum;
     if (aggregator.isUsed && owner.job == header.job && owner.sequence == header.sequence)
     {
         return Join(index, all, header, values);
     }
+    if (header.isResend)
+    {
+        return AtpVerdict::Forward; // straight to the server: it wants no aggregator
+    }
     if (aggregator.isUsed && !IsOver(owner, header))
     {
         ++m_collisions;
         header.hasCollided = true;
         return AtpVerdict::Forward;
-    }
-    if (header.isResend)
-    {
-        return AtpVerdict::Forward; // straight to the server
     }
     Claim(index, header, values);
     return header.bitmap == all ? AtpVerdict::Complete : AtpVerdict::Held;
@@ -99,8 +107,10 @@ AtpSwitch::Join(uint32_t index, uint32_t all, AtpHeader& header, std::vector<int
     {
         ++m_evictions;
         aggregator.isUsed = false;
+        const bool isCongested = header.isCongested;
         Take(index, header, values);
         header.isResend = true;
+        header.isCongested |= isCongested; // of a repetition, which was not added
         return AtpVerdict::Evict;
     }
     if (isIn)
@@ -161,11 +171,16 @@ AtpSwitch::Take(uint32_t index, AtpHeader& header, std::vector<int32_t>& values)
 void
 AtpSwitch::Free(const AtpHeader& header)
 {
-    if (m_aggregators.empty())
+    if (!m_aggregators.empty())
     {
-        return;
+        FreeAt(GetIndex(header, m_aggregators.size()), header);
     }
-    auto& aggregator = m_aggregators[GetIndex(header)];
+}
+
+void
+AtpSwitch::FreeAt(uint32_t index, const AtpHeader& header)
+{
+    auto& aggregator = m_aggregators[index];
     if (aggregator.sum.job == header.job && aggregator.sum.sequence == header.sequence)
     {
         aggregator.isUsed = false;

@@ -55,6 +55,16 @@ class AtpSwitch
     /// The answer of the server comes by.
     void Free(const AtpHeader& header);
 
+    /// As Contribute and Free, with the aggregator that a packet names.
+    AtpVerdict ContributeAt(uint32_t index,
+                            uint32_t all,
+                            AtpHeader& header,
+                            std::vector<int32_t>& values);
+    void FreeAt(uint32_t index, const AtpHeader& header);
+
+    /// The aggregator of a packet, of so many.
+    static uint32_t GetIndex(const AtpHeader& header, size_t aggregators);
+
     uint64_t GetCollisions() const
     {
         return m_collisions;
@@ -80,7 +90,6 @@ class AtpSwitch
         bool isUsed{false};
     };
 
-    uint32_t GetIndex(const AtpHeader& header) const;
     bool IsBusy(uint32_t index) const;
     bool IsOver(const AtpHeader& owner, const AtpHeader& header) const;
     AtpVerdict Join(uint32_t index, uint32_t all, AtpHeader& header, std::vector<int32_t>& values);

@@ -59,11 +59,11 @@ P4SwitchNode::GetPeer(uint16_t port) const
 bool
 P4SwitchNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
-    const auto frame = m_place.frames->MakeFrame(*packet, GetPeer(port), m_place.node);
-    if (frame.empty())
+    if (m_place.contents->Get(*packet).protocol == ProgramProtocol::Atp)
     {
-        return false; // of a protocol that has no wire format here
+        return false; // what it would send could not be read back
     }
+    const auto frame = m_place.frames->MakeFrame(*packet, GetPeer(port), m_place.node);
     const auto time = static_cast<uint64_t>(Simulator::Now().GetMicroSeconds());
     for (const auto& output : m_pipeline.Process(frame, port, time))
     {

@@ -38,7 +38,7 @@ class P4SwitchNode final : public SwitchProgram
 
     P4SwitchNode(const Place& place, std::shared_ptr<const P4Program> program);
 
-    /// Takes every packet that has a frame. \throws P4Error, see P4Pipeline::Process
+    /// Takes every packet but those of ATP. \throws P4Error, see P4Pipeline::Process
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
     P4Pipeline& GetPipeline()

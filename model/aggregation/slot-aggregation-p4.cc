@@ -158,7 +158,7 @@ SlotAggregation::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId rec
     }
     if (content.protocol == ProgramProtocol::Atp)
     {
-        return {}; // its header is modelled, not laid out
+        return MakeAtpFrame(packet, sender, receiver);
     }
     return MakeSlotFrame(content, sender, receiver);
 }

@@ -116,6 +116,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         std::vector<NodeId> nodes; //!< that have a part in it
         std::unique_ptr<SlotTensor> tensor;
         std::unique_ptr<AtpServer> server; //!< of ATP; null: the slot protocol
+        std::vector<uint32_t> racks; //!< of ATP: bits of the workers of each switch of level 0
         std::vector<std::unique_ptr<AggregationWorker>> workers;
     };
 
@@ -147,6 +148,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void AddAtpRoles(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
     AtpNode& GetAtpProgram(NodeId node);
     NodeId FindLeaf(uint32_t endpoint) const;
+    std::vector<uint8_t> MakeAtpFrame(const FabricPacket& packet, NodeId sender, NodeId receiver);
     void ReceiveAtp(const SlotPacket& content, const FabricPacket& packet, uint32_t endpoint);
     void OnServerData(Session& session, const SlotPacket& content, const FabricPacket& packet);
 

@@ -54,20 +54,6 @@ IsUdpChecksumRight(std::span<const uint8_t> frame)
            ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame)) == 0;
 }
 
-void
-WriteIpHeader(std::span<uint8_t> bytes, const SlotFrame& frame)
-{
-    bytes[IP] = VERSION_AND_LENGTH;
-    WriteBigEndian<uint16_t>(bytes, IP + 2, static_cast<uint16_t>(bytes.size() - IP));
-    bytes[TTL_AT] = TIME_TO_LIVE;
-    bytes[IP + 9] = PROTOCOL_UDP;
-    WriteBigEndian<uint32_t>(bytes, IP + 12, frame.source.ip);
-    WriteBigEndian<uint32_t>(bytes, IP + 16, frame.destination.ip);
-    WriteBigEndian(bytes,
-                   IP_CHECKSUM_AT,
-                   ComputeInternetChecksum(bytes.subspan(IP, wire::IPV4_BYTES)));
-}
-
 } // namespace
 
 uint16_t
@@ -89,31 +75,56 @@ ComputeInternetChecksum(std::span<const uint8_t> bytes, uint32_t sum)
     return static_cast<uint16_t>(~total);
 }
 
+void
+WriteUdpHeaders(std::span<uint8_t> bytes,
+                const FrameAddress& source,
+                const FrameAddress& destination,
+                uint16_t udpPort)
+{
+    std::ranges::copy(destination.mac, bytes.begin());
+    std::ranges::copy(source.mac, bytes.begin() + 6);
+    WriteBigEndian<uint16_t>(bytes, 12, ETHERTYPE_IPV4);
+    bytes[IP] = VERSION_AND_LENGTH;
+    WriteBigEndian<uint16_t>(bytes, IP + 2, static_cast<uint16_t>(bytes.size() - IP));
+    bytes[TTL_AT] = TIME_TO_LIVE;
+    bytes[IP + 9] = PROTOCOL_UDP;
+    WriteBigEndian<uint32_t>(bytes, IP + 12, source.ip);
+    WriteBigEndian<uint32_t>(bytes, IP + 16, destination.ip);
+    WriteBigEndian<uint16_t>(bytes, UDP, udpPort);
+    WriteBigEndian<uint16_t>(bytes, UDP + 2, udpPort);
+    WriteBigEndian<uint16_t>(bytes, UDP_LENGTH_AT, static_cast<uint16_t>(bytes.size() - UDP));
+}
+
+void
+WriteChecksums(std::span<uint8_t> frame)
+{
+    WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
+    WriteBigEndian(frame,
+                   IP_CHECKSUM_AT,
+                   ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+    WriteBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT, 0);
+    const auto checksum = ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame));
+    // 0 says that there is none (RFC 768).
+    WriteBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT, checksum == 0 ? UINT16_MAX : checksum);
+}
+
 std::vector<uint8_t>
 SerialiseSlotFrame(const SlotFrame& frame)
 {
     std::vector<uint8_t> bytes(VALUES + 4 * frame.values.size());
-    std::ranges::copy(frame.destination.mac, bytes.begin());
-    std::ranges::copy(frame.source.mac, bytes.begin() + 6);
-    WriteBigEndian<uint16_t>(bytes, 12, ETHERTYPE_IPV4);
-    WriteIpHeader(bytes, frame);
+    WriteUdpHeaders(bytes, frame.source, frame.destination, frame.destinationPort);
     WriteBigEndian<uint16_t>(bytes, UDP, frame.sourcePort);
-    WriteBigEndian<uint16_t>(bytes, UDP + 2, frame.destinationPort);
-    WriteBigEndian<uint16_t>(bytes, UDP_LENGTH_AT, static_cast<uint16_t>(bytes.size() - UDP));
     std::ranges::copy(SerialiseSlotHeader(frame.header), bytes.begin() + PAYLOAD);
     for (size_t i = 0; i < frame.values.size(); ++i)
     {
         WriteBigEndian<uint32_t>(bytes, VALUES + 4 * i, static_cast<uint32_t>(frame.values[i]));
     }
-    const auto checksum =
-        ComputeInternetChecksum(std::span(bytes).subspan(UDP), SumPseudoHeader(bytes));
-    // 0 says that there is none (RFC 768).
-    WriteBigEndian<uint16_t>(bytes, UDP_CHECKSUM_AT, checksum == 0 ? UINT16_MAX : checksum);
+    WriteChecksums(bytes);
     return bytes;
 }
 
 FrameCheck
-CheckFrame(std::span<const uint8_t> frame)
+CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
 {
     if (frame.size() < UDP || ReadBigEndian<uint16_t>(frame, 12) != ETHERTYPE_IPV4 ||
         frame[IP] != VERSION_AND_LENGTH)
@@ -130,7 +141,7 @@ CheckFrame(std::span<const uint8_t> frame)
     {
         return FrameCheck::BadChecksum;
     }
-    if (!isUdp || ReadBigEndian<uint16_t>(frame, UDP + 2) != SLOT_UDP_PORT)
+    if (!isUdp || ReadBigEndian<uint16_t>(frame, UDP + 2) != udpPort)
     {
         return FrameCheck::OtherIpv4;
     }
@@ -172,6 +183,12 @@ uint32_t
 GetDestination(std::span<const uint8_t> frame)
 {
     return ReadBigEndian<uint32_t>(frame, IP + 16);
+}
+
+uint8_t
+GetTimeToLive(std::span<const uint8_t> frame)
+{
+    return frame[TTL_AT];
 }
 
 bool

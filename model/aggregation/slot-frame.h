@@ -39,9 +39,9 @@ struct SlotFrame
 /// What a switch finds when it looks at the headers of a frame.
 enum class FrameCheck : uint8_t
 {
-    Slot,        //!< IPv4, UDP to SLOT_UDP_PORT, lengths right, checksums right or not used
+    Slot,        //!< IPv4, UDP to the protocol's port, lengths right, checksums right or not used
     BadChecksum, //!< IPv4 header or UDP
-    Malformed,   //!< UDP that is cut off, or to SLOT_UDP_PORT with a length that is not its own
+    Malformed,   //!< UDP that is cut off, or to that port with a length that is not its own
     OtherIpv4,   //!< fragments too
     Other        //!< no IPv4 without options, or too short
 };
@@ -54,13 +54,26 @@ enum class FrameCheck : uint8_t
 std::vector<uint8_t> SerialiseSlotFrame(const SlotFrame& frame);
 
 /// In the order of a switch: addresses, IPv4 header checksum, UDP port, lengths, UDP checksum.
-FrameCheck CheckFrame(std::span<const uint8_t> frame);
+/// \param udpPort of the protocol
+FrameCheck CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort = SLOT_UDP_PORT);
+
+/// The headers before the payload of a frame of Ethernet, IPv4 and UDP, its checksum apart.
+void WriteUdpHeaders(std::span<uint8_t> bytes,
+                     const FrameAddress& source,
+                     const FrameAddress& destination,
+                     uint16_t udpPort);
+
+/// Makes the checksums of IPv4 and UDP right. For a frame whose lengths are right.
+void WriteChecksums(std::span<uint8_t> frame);
 
 /// Of a frame that CheckFrame calls Slot. Nothing when it does not end with the `count` values.
 std::optional<SlotFrame> ParseSlotFrame(std::span<const uint8_t> frame);
 
 /// IPv4 destination address of a frame of at least 34 bytes.
 uint32_t GetDestination(std::span<const uint8_t> frame);
+
+/// IPv4 time to live of a frame of at least 34 bytes.
+uint8_t GetTimeToLive(std::span<const uint8_t> frame);
 
 /// One hop less to live, and the IPv4 header checksum that goes with it; false if this was the
 /// last.

@@ -123,6 +123,8 @@ class AtpReference:
             if mine:
                 del self.cells[level, index]
             return self.answer(frame)
+        if level == 1 and (frame.resend or frame.collision):
+            return self.up(frame, bitmap)
         if frame.resend:
             if mine is None:
                 return self.up(frame, bitmap)
@@ -264,6 +266,13 @@ def levels() -> Vector:
     ]
     say(made, "rack 0 waits", 0, racks[0])
     say(made, "the first level's aggregator of this index is another", 0, FIRST.but(indices=(5, 4)))
+    for why, part in (
+        ("one of rack 1 that found no aggregator below is not rack 1", {"collision": 1}),
+        ("nor is what was sent again", {"resend": 1}),
+        ("of rack 0 as little", {"resend": 1, "bitmaps": (1, 1)}),
+    ):
+        some = racks[1].but(**{"bitmaps": (1, 2), **part})
+        say(made, why, 1, some, (8, some.but(**UP)))
     say(made, "rack 1 completes", 1, racks[1],
         (8, racks[1].but(values=SUM, bitmaps=(3, 3), **UP)))
     ack = racks[0].but(ack=1, values=SUM, bitmaps=(3, 3))
@@ -306,6 +315,7 @@ def random_packets(seed: int, count: int) -> Vector:
             resend=int(draw.random() < 0.15),
             ack=int(draw.random() < 0.15),
             ecn=int(draw.random() < 0.05),
+            collision=int(draw.random() < 0.05),
             level=level,
             diffserv=draw.choice([0, 2, 2, 2, 3]),
             values=tuple(draw.randint(INT32_MIN // 2, INT32_MAX // 2) for _ in range(VALUES)),

@@ -131,6 +131,8 @@ MUTANTS = [
         ("congestion not kept", "headers.atp.ecn = headers.atp.ecn | mark[0:0];\n"
          "        headers.atp.overflow = headers.atp.overflow | mark[1:1];",
          "headers.atp.overflow = headers.atp.overflow | mark[1:1];"),
+        ("parts of racks added", "headers.atp.level == 1 &&\n                           (headers",
+         "false &&\n                           (headers"),
         ("one level only", "cell = cell + AGGREGATORS;", "cell = cell + 0;"),
         ("index not guarded", "metadata.index >= AGGREGATORS ||", "false ||"),
         ("fan-in not guarded", "(metadata.bitmap & ~all) != 0", "false"),

@@ -4,6 +4,7 @@
 
 #include "support/stf-vector.h"
 
+#include "ns3/atp-switch-frames.h"
 #include "ns3/slot-switch-frames.h"
 
 #include <set>
@@ -124,6 +125,45 @@ MakeSlotSwitch(const StfVector& vector)
         else if (entry.action != "SlotIngress.result") // which comes with the parent
         {
             AddStfWorker(frames, entry, parents);
+        }
+    }
+    return frames;
+}
+
+/// The native switch of ATP, configured as a vector says.
+inline AtpSwitchFrames
+MakeAtpSwitch(const StfVector& vector)
+{
+    AtpSwitchFrames frames(1024);
+    for (const auto& entry : vector.entries)
+    {
+        const auto key = [&entry](const std::string& name) {
+            return static_cast<uint16_t>(GetStfNumber(entry.keys, name));
+        };
+        if (entry.table == "AtpIngress.route")
+        {
+            const std::string& prefix = entry.keys.at(0).second;
+            const auto slash = prefix.find('/');
+            frames.AddRoute(static_cast<uint32_t>(std::stoull(prefix.substr(0, slash), nullptr, 0)),
+                            static_cast<uint8_t>(std::stoul(prefix.substr(slash + 1))),
+                            static_cast<uint16_t>(GetStfNumber(entry.parameters, "port")));
+        }
+        else if (entry.table == "AtpIngress.receivers")
+        {
+            std::vector<uint16_t> ports;
+            const auto group = static_cast<uint32_t>(GetStfNumber(entry.parameters, "group"));
+            for (const auto& [id, port] : vector.groups.at(group))
+            {
+                ports.push_back(static_cast<uint16_t>(port));
+            }
+            frames.SetReceivers(key("job"), static_cast<uint8_t>(key("level")), std::move(ports));
+        }
+        else
+        {
+            frames.AddAddress(key("job"),
+                              key("port"),
+                              MakeFrameAddress(GetStfNumber(entry.parameters, "mac"),
+                                               GetStfNumber(entry.parameters, "ip")));
         }
     }
     return frames;

@@ -4,6 +4,7 @@
 #include "oracles/oracle-network.h"
 #include "support/picosecond-clock.h"
 
+#include "ns3/atp-frame.h"
 #include "ns3/double.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/p4-program-loader.h"
@@ -448,6 +449,56 @@ TEST_F(P4Engine, DropsWhatAProgramSendsToNowhere)
     EXPECT_TRUE(m_engine->GetFailure());
     // 16 slots of two workers, each packet sent twice.
     EXPECT_EQ(m_transport->GetStatistics().droppedPackets, 2U * 16 * 2);
+}
+
+TEST_F(P4Engine, AtpIsWholeOnTheWireAndItsSumsAreThoseOfTheContributions)
+{
+    Set("Values", StringValue("real"));
+    Install(MakeStar(4, 1)); // node 0 is the switch, link i that of worker i, 3 the server
+    SchemeRequest request;
+    request.workers = 3;
+    request.gradientBytes = uint64_t{20} * 4 * ATP_VALUES;
+    request.parameters = MakeDefaultParameters(*FindScheme("atp"));
+    Job job;
+    job.name = "job";
+    job.plan = std::make_shared<Plan>(FindScheme("atp")->build(request));
+    job.endpointOf = {0, 1, 2, 3};
+    m_engine->AddJob(std::move(job));
+    const auto frames = Run().frames;
+    // Of 20 packets: three contributions, a sum, an answer, three copies.
+    ASSERT_EQ(frames.size(), 20U * 8);
+    std::map<uint16_t, std::vector<uint32_t>> sums; // modulo 2^32
+    uint32_t checked = 0;
+    for (const auto& [start, port, bytes] : frames)
+    {
+        ASSERT_EQ(bytes.size(), 308U); // NSDI 2021, section 3.2
+        ASSERT_EQ(CheckFrame(bytes, ATP_UDP_PORT), FrameCheck::Slot);
+        const auto header = ReadAtpHeader(bytes);
+        const auto values = ReadAtpValues(bytes, ATP_VALUES);
+        EXPECT_EQ(header.fanIns, (std::array<uint8_t, 2>{3, 1}));
+        EXPECT_EQ(header.bitmaps[1], 1U); // the only switch
+        auto& sum = sums[header.sequence];
+        sum.resize(ATP_VALUES);
+        const auto& link = m_topology->GetLinks()[port / 2];
+        const bool isToSwitch = (port % 2 == 0 ? link.b : link.a) == 0;
+        if (isToSwitch && port / 2 < 3)
+        {
+            EXPECT_EQ(header.bitmaps[0], 1U << port / 2);
+            EXPECT_FALSE(header.ack);
+            for (size_t i = 0; i < ATP_VALUES; ++i)
+            {
+                sum[i] += static_cast<uint32_t>(values[i]);
+            }
+            continue;
+        }
+        EXPECT_EQ(header.bitmaps[0], 7U);
+        EXPECT_EQ(header.ack, isToSwitch || port / 2 < 3);
+        EXPECT_TRUE(std::ranges::equal(values, sum, {}, [](int32_t value) {
+            return static_cast<uint32_t>(value);
+        }));
+        ++checked;
+    }
+    EXPECT_EQ(checked, 20U * 5);
 }
 
 } // namespace

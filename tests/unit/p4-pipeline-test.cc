@@ -100,13 +100,32 @@ TEST_P(SlotSwitchVectors, NativeSwitchAnswersAsExpected)
     EXPECT_EQ(PlayStfVector(vector, process), std::nullopt);
 }
 
-/// The vectors whose program is the slot protocol's, which has a native model.
+class AtpSwitchVectors : public testing::TestWithParam<std::filesystem::path>
+{
+};
+
+TEST_P(AtpSwitchVectors, NativeSwitchAnswersAsExpected)
+{
+    const auto vector = ReadStfVector(GetParam());
+    auto frames = MakeAtpSwitch(vector);
+    const auto process = [&frames](uint32_t /* port */, std::span<const uint8_t> frame) {
+        std::vector<StfPacket> packets;
+        for (auto& [out, bytes] : frames.Process(frame))
+        {
+            packets.emplace_back(out, std::move(bytes));
+        }
+        return packets;
+    };
+    EXPECT_EQ(PlayStfVector(vector, process), std::nullopt);
+}
+
+/// The vectors for these programs.
 std::vector<std::filesystem::path>
-FindSlotVectors()
+FindVectors(const std::string& program)
 {
     auto files = FindStfFiles(GetVectorFolder());
-    std::erase_if(files, [](const auto& file) {
-        return !ReadStfVector(file).program.starts_with("slot-aggregation");
+    std::erase_if(files, [&program](const auto& file) {
+        return !ReadStfVector(file).program.starts_with(program);
     });
     return files;
 }
@@ -123,7 +142,11 @@ INSTANTIATE_TEST_SUITE_P(All,
                          P4Vectors,
                          testing::ValuesIn(FindStfFiles(GetVectorFolder())),
                          GetTestName);
-INSTANTIATE_TEST_SUITE_P(All, SlotSwitchVectors, testing::ValuesIn(FindSlotVectors()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(All,
+                         SlotSwitchVectors,
+                         testing::ValuesIn(FindVectors("slot-aggregation")),
+                         GetTestName);
+INSTANTIATE_TEST_SUITE_P(All, AtpSwitchVectors, testing::ValuesIn(FindVectors("atp")), GetTestName);
 
 nlohmann::json
 ReadProgram(const std::string& name)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradsync.plot_kinds import plot_kind
-from gradsync.results import Results
-from gradsync.scenario import Scenario
+from gradsync.program import call
+from gradsync.results import Results, load
 from gradsync.sum_error_plot import plot_sum_errors
 
 
@@ -52,10 +52,11 @@ def _find_run(results: Results, wanted: Mapping[str, str]) -> int | None:
 
 def draw_gallery(scenarios: Path, out: Path, pictures: Path) -> list[Path]:
     """Simulate the scenarios into folders in `out` and draw all pictures into `pictures`; their paths."""
-    results = {
-        name: Scenario.load(scenarios / f"{name}.json").run(out / name)
-        for name in dict.fromkeys(picture.scenario for picture in PICTURES)
-    }
+    results = {}
+    for name in dict.fromkeys(picture.scenario for picture in PICTURES):
+        # By its own file: what it names is relative to that.
+        call([f"--scenario={scenarios / name}.json", f"--out={out / name}"])
+        results[name] = load(out / name)
     pictures.mkdir(parents=True, exist_ok=True)
     _, sums, _ = plot_sum_errors(out / "sum-errors")
     (pictures / SUMS).write_bytes(sums.read_bytes())

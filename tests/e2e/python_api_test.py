@@ -155,3 +155,9 @@ def test_results_show_themselves_in_a_notebook(tmp_path):
     assert pyplot.get_fignums() == before
     with pytest.raises(gradsync.ResultsError, match="no kind x of plot"):
         results.figure("x")
+
+
+@pytest.mark.parametrize("name", ["compression-tradeoff", "imported", "multi-gpu"])
+def test_files_of_a_loaded_scenario_are_found_from_anywhere(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    gradsync.Scenario.load(ROOT / "scenarios" / f"{name}.json").check()

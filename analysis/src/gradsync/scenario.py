@@ -13,6 +13,10 @@ from gradsync.program import call
 from gradsync.results import Results, load
 
 
+# Keys whose values name files.
+_FILES = ("file", "profile", "program", "configuration")
+
+
 class Scenario:
     """A scenario document. Every change gives a new scenario; the old one stays as it is.
 
@@ -33,7 +37,7 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path) -> "Scenario":
-        """Read a scenario file; a topology file that it names is still found afterwards.
+        """Read a scenario file; files that it names, relative to it, are still found afterwards.
 
         Raises ScenarioError if it cannot be read.
         """
@@ -44,10 +48,7 @@ class Scenario:
             raise ScenarioError(f"{path}: {error}") from error
         if not isinstance(document, dict):
             raise ScenarioError(f"{path}: a scenario is an object")
-        topology = document.get("topology")
-        if isinstance(topology, dict) and "file" in topology:
-            topology["file"] = str((path.parent / topology["file"]).resolve())
-        return cls._of(document)
+        return cls._of(_find_files(document, "", path.parent))
 
     @classmethod
     def _of(cls, document: dict[str, Any]) -> "Scenario":
@@ -147,6 +148,17 @@ class Scenario:
     def _ask(self, command: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
             return call([f"--{command}={self.save(Path(folder) / 'scenario.json')}"])[0]
+
+
+def _find_files(value: Any, path: str, folder: Path) -> Any:
+    """The same, with the files that it names where they are; `path` is what sweeps call it."""
+    if isinstance(value, dict):
+        return {key: _find_files(item, key, folder) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_find_files(item, path, folder) for item in value]
+    if isinstance(value, str) and path.rsplit(".", 1)[-1] in _FILES:
+        return str((folder / value).resolve())
+    return value
 
 
 def _index(place: list[Any], segment: str, path: str) -> int:

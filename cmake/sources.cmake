@@ -472,6 +472,7 @@ list(APPEND gradsync_sources
   helper/auto-comparison.cc
   helper/attribute-reader.cc
   helper/bandwidth-bound.cc
+  helper/codec-command.cc
   helper/codec-reader.cc
   helper/describe-command.cc
   helper/document-path.cc

@@ -31,6 +31,7 @@ struct Arguments
     std::string resolve;
     std::string compareAuto;
     PlanOptions plan;
+    CodecOptions codec;
     std::string out;
     std::vector<std::string> sets;
     uint32_t jobs{std::max(1U, std::thread::hardware_concurrency())};
@@ -76,6 +77,17 @@ AddOptions(CLI::App& app, Arguments& arguments)
     app.add_flag("--sum-errors",
                  arguments.sumErrors,
                  "Print how far sums of integers in switches are from those of gradients, as CSV");
+    app.add_option("--codec",
+                   arguments.codec.codec,
+                   "Pass gradients from standard input through this codec, see doc/gradients.rst")
+        ->type_name("JSON");
+    app.add_option("--workers", arguments.codec.workers, "Of --codec: whose gradients come in turn")
+        ->type_name("N")
+        ->check(CLI::Range(1U, 65536U));
+    app.add_option("--tensors", arguments.codec.tensors, "Of --codec: elements of each tensor")
+        ->type_name("N,N,...")
+        ->delimiter(',');
+    app.add_flag("--feedback", arguments.codec.feedback, "Of --codec: with error feedback");
     app.add_option("--out", arguments.out, "Results folder (default: results/NAME of the scenario)")
         ->type_name("DIR");
     app.add_option("--set", arguments.sets, "Override a value, may be repeated")
@@ -167,14 +179,15 @@ Dispatch(const Arguments& arguments)
         (arguments.scenario.empty() ? 0 : 1) + (arguments.validate.empty() ? 0 : 1) +
         (arguments.describe.empty() ? 0 : 1) + (arguments.resolve.empty() ? 0 : 1) +
         (arguments.plan.file.empty() ? 0 : 1) + (arguments.compareAuto.empty() ? 0 : 1) +
-        (arguments.list ? 1 : 0) + (arguments.sumErrors ? 1 : 0);
+        (arguments.list ? 1 : 0) + (arguments.sumErrors ? 1 : 0) +
+        (arguments.codec.codec.empty() ? 0 : 1);
     if (commands != 1)
     {
         throw ScenarioError(
             "command line",
             "expected one of --scenario=FILE, --validate=FILE, --describe=FILE, "
-            "--resolve=FILE, --plan=FILE, --compare-auto=FILE, --list, --sum-errors, --version, "
-            "--help");
+            "--resolve=FILE, --plan=FILE, --compare-auto=FILE, --list, --sum-errors, --codec=JSON, "
+            "--version, --help");
     }
     std::vector<ScenarioOverride> overrides;
     for (const auto& text : arguments.sets)
@@ -192,6 +205,10 @@ Dispatch(const Arguments& arguments)
     if (arguments.sumErrors)
     {
         return SumErrorsCommand(std::cout);
+    }
+    if (!arguments.codec.codec.empty())
+    {
+        return CodecCommand(arguments.codec, std::cin, std::cout);
     }
     if (!arguments.validate.empty())
     {

@@ -86,6 +86,48 @@ InlineProfile(Json& job, const std::string& scenarioFile, const std::string& pat
     job["profile"] = std::move(content);
 }
 
+/// Unions of a measurement (doc/gradients.rst), whose first is the density itself.
+std::vector<double>
+ReadUnions(const JsonValue& value, const std::string& codec)
+{
+    value.CheckKeys({"file", "format", "origin", "data", "provenance", "codecs", "gradient"});
+    value.Require("format", "1").AsUnsigned(1, 1);
+    const auto codecs = value.Require("codecs", "{\"dgc\": {...}}");
+    const auto found = codecs.IsObject() ? codecs.Find(codec) : std::nullopt;
+    const auto list = found && found->IsObject() ? found->Find("unions") : std::nullopt;
+    if (!list)
+    {
+        value.FailWith(fmt::format("the file has no unions of {}", codec));
+    }
+    std::vector<double> unions;
+    for (const auto& item : list->GetItems())
+    {
+        unions.push_back(item.AsNumber(unions.empty() ? 1e-9 : unions.back(), 1.0));
+    }
+    if (unions.empty())
+    {
+        list->FailWith("expected at least one number");
+    }
+    return unions;
+}
+
+void
+InlineDensity(Json& job, const std::string& scenarioFile, const std::string& path)
+{
+    Json* density = FindAtPath(job, {"codec", "density"});
+    if (density == nullptr || !density->is_string())
+    {
+        return;
+    }
+    const auto name = JsonValue(*density, scenarioFile, path + ".codec.density").AsName();
+    Json content = LoadJson(std::filesystem::path(scenarioFile).parent_path() / name);
+    if (content.is_object())
+    {
+        content["file"] = name;
+    }
+    *density = std::move(content);
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -124,7 +166,16 @@ ReadCodec(const JsonValue& value)
             field = member->AsNumber(low, high);
         }
     };
-    number("density", 1e-9, 1.0, spec.density);
+    const auto density = value.Find("density");
+    if (density && density->IsObject())
+    {
+        spec.unions = ReadUnions(*density, name);
+        spec.density = spec.unions.front();
+    }
+    else
+    {
+        number("density", 1e-9, 1.0, spec.density);
+    }
     number("sampleRate", 1e-9, 1.0, spec.sampleRate);
     number("threshold", 1e-30, 1e30, spec.threshold);
     number("factor", 1e-30, 1e30, spec.factor);
@@ -187,11 +238,13 @@ InlineProfiles(Json& document, const std::string& scenarioFile)
     if (Json* job = FindAtPath(document, {"job"}))
     {
         InlineProfile(*job, scenarioFile, "job");
+        InlineDensity(*job, scenarioFile, "job");
     }
     Json* jobs = FindAtPath(document, {"jobs"});
     for (size_t i = 0; jobs != nullptr && jobs->is_array() && i < jobs->size(); ++i)
     {
         InlineProfile((*jobs)[i], scenarioFile, fmt::format("jobs.{}", i));
+        InlineDensity((*jobs)[i], scenarioFile, fmt::format("jobs.{}", i));
     }
 }
 

@@ -27,9 +27,8 @@ std::string ReadCodecScope(const JsonValue& value);
 std::shared_ptr<const CodecProfile> ReadProfile(const JsonValue& value);
 
 /**
- * Puts the content of every job's profile file in the place of its name, which is relative to the
- * scenario's folder.
- * \throws ScenarioError
+ * Puts the content of every job's profile file, and of the file that its codec's density names, in
+ * the place of its name, which is relative to the scenario's folder. \throws ScenarioError
  */
 void InlineProfiles(Json& document, const std::string& scenarioFile);
 

@@ -68,6 +68,15 @@ struct AutoOptions
     uint32_t parallel{1}; //!< processes at a time
 };
 
+/// What `--codec` is run with.
+struct CodecOptions
+{
+    std::string codec;             //!< JSON, as a job's `codec`
+    uint32_t workers{1};           //!< each with residuals and momentum of its own
+    std::vector<uint64_t> tensors; //!< elements of each, which make up a gradient
+    bool feedback{false};          //!< error feedback around the codec
+};
+
 /*
  * The commands of the program. Each returns an exit code; bad input is a ScenarioError, thrown
  * before anything is written.
@@ -100,6 +109,13 @@ int ResolveCommand(const std::filesystem::path& file,
 
 /// Measures how far sums of integers in switches are from those of the gradients; a table as CSV.
 int SumErrorsCommand(std::ostream& out);
+
+/**
+ * Reads gradients of the workers in turn from `in`, as float32 of this machine, and answers each on
+ * `out` with the bytes of its message (uint64) and the gradient that its receivers decode. Until
+ * the input ends.
+ */
+int CodecCommand(const CodecOptions& options, std::istream& in, std::ostream& out);
 
 /// Lists schemes with parameters, topologies, transports with Attributes.
 int ListCommand(std::ostream& out);

@@ -169,6 +169,17 @@ def _sum_errors_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _gradients_parser(parser: _Parser) -> None:
+    parser.add_argument(
+        "--codec", metavar="KIND", action="append", default=[], help="only this one; repeatable"
+    )
+    parser.add_argument("--quick", action="store_true", help="two short trainings of each, to try")
+    parser.add_argument(
+        "--out", metavar="DIR", default="results/gradients", help="folder (%(default)s)"
+    )
+    _add_no_install(parser)
+
+
 def _gallery_parser(parser: _Parser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="tell which pictures are out of date, change none"
@@ -220,6 +231,7 @@ _VERBS = {
     "reproduce": ("simulate what a paper says", _reproduce_parser, verbs.reproduce),
     "regress": ("compare the schemes' curves with baselines", _regress_parser, verbs.regress),
     "sum-errors": ("errors of sums that switches make", _sum_errors_parser, verbs.sum_errors),
+    "gradients": ("train with each codec in the loop", _gradients_parser, verbs.gradients),
     "gallery": ("draw the pictures of doc/ anew", _gallery_parser, verbs.gallery),
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),

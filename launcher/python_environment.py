@@ -14,9 +14,10 @@ from launcher.tree import ANALYSIS, VENV
 # A lock file per layer. Every layer stands on the first; layers agree on the packages they share.
 PLOTS = "requirements"
 REPORT = "requirements-report"
+GRADIENTS = "requirements-gradients"
 SWEEP = "requirements-sweep"
 TESTS = "requirements-test"
-_LAYERS = (PLOTS, REPORT, SWEEP, TESTS)
+_LAYERS = (PLOTS, REPORT, GRADIENTS, SWEEP, TESTS)
 
 
 def _lock(layer: str) -> Path:

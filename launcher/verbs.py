@@ -157,6 +157,16 @@ def gallery(arguments: Namespace) -> int:
     return python_environment.python("-m", "gradsync", "gallery", *options)
 
 
+def gradients(arguments: Namespace) -> int:
+    """./ns3 gradients: what codecs do to a training, and how sparse messages merge."""
+    install.ensure([BUILD, PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install, python_environment.GRADIENTS)
+    build(RELEASE, [_PROGRAM_TARGET])
+    options = [f"--out={arguments.out}", *(f"--codec={name}" for name in arguments.codec)]
+    options += ["--quick"] if arguments.quick else []
+    return python_environment.python("-m", "gradsync", "gradients", *options)
+
+
 def sum_errors(arguments: Namespace) -> int:
     """./ns3 sum-errors: how far sums of integers in switches are from those of the gradients."""
     install.ensure([BUILD, PLOT], not arguments.no_install)
@@ -189,7 +199,8 @@ def test(arguments: Namespace) -> int:
     profile = SANITIZE if arguments.sanitize else RELEASE
     install.ensure([BUILD, TEST, PLOT], not arguments.no_install)
     if not arguments.sanitize:
-        layers = (python_environment.REPORT, python_environment.SWEEP, python_environment.TESTS)
+        layers = [python_environment.REPORT, python_environment.GRADIENTS]
+        layers += [python_environment.SWEEP, python_environment.TESTS]
         python_environment.ensure(not arguments.no_install, *layers)
     build(profile, [])
     return run_tests(profile, arguments.filter, end_to_end=not arguments.sanitize)

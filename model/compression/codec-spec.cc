@@ -168,6 +168,27 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
     return FLOAT_BYTES * elements;
 }
 
+double
+GetUnionDensity(const CodecSpec& spec, uint32_t selections)
+{
+    const auto& unions = spec.unions;
+    if (unions.empty())
+    {
+        return 1.0 - std::pow(1.0 - spec.density, selections);
+    }
+    const auto count = static_cast<uint32_t>(unions.size());
+    if (selections <= count)
+    {
+        return unions[std::max(selections, 1U) - 1];
+    }
+    const uint32_t half = std::max(count / 2, 1U);
+    const double exponent = half == count ? 1.0
+                                          : std::log(unions[count - 1] / unions[half - 1]) /
+                                                std::log(static_cast<double>(count) / half);
+    const double growth = std::pow(static_cast<double>(selections) / count, exponent);
+    return std::min(1.0, unions[count - 1] * growth);
+}
+
 uint64_t
 GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contributions)
 {
@@ -183,7 +204,7 @@ GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contrib
     CodecSpec merged = spec;
     if (contributions > 1)
     {
-        merged.density = 1.0 - std::pow(1.0 - spec.density, contributions);
+        merged.density = GetUnionDensity(spec, contributions);
     }
     return std::min(dense, GetMessageBytes(merged, elements));
 }

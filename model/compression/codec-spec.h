@@ -38,6 +38,9 @@ struct CodecSpec
     double momentum{0.9};         //!< of DGC
     double clipNorm{0.0};         //!< DGC's local clipping; 0: none
     uint64_t minimumElements{200'000}; //!< BiSparse leaves shorter tensors dense
+    /// Share of the elements in the union of 1, 2, ... selections, as measured; empty: as if they
+    /// were independent.
+    std::vector<double> unions{};
 };
 
 /// What is known of a codec.
@@ -74,9 +77,15 @@ uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
 uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
 
 /**
+ * Share of the elements in the union of so many selections: 1 - (1 - density)^selections if they
+ * are independent of each other (reference, bbTopk), or as `unions` says. Beyond
+ * the last of these it grows on with a power of the number, the one from half of them to all.
+ */
+double GetUnionDensity(const CodecSpec& spec, uint32_t selections);
+
+/**
  * Bytes of the message that holds the sum of several workers' gradients. Of sparse codecs that is
- * the union of what they selected: 1 - (1 - density)^contributions of the elements if the workers
- * select independently of each other (reference, bbTopk); BiSparse pads it to contributions * k
+ * the union of what they selected (GetUnionDensity); BiSparse pads it to contributions * k
  * (GeoMX, section 4). Never more than the dense gradient.
  */
 uint64_t GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contributions);

@@ -99,6 +99,24 @@ TEST(PlanCompressor, UnionsGrowWithTheGradientsInThem)
     EXPECT_EQ(statistics.receivedBytes[0], 8 * 75'000 + 5 * 1'000'000U);
 }
 
+TEST(PlanCompressor, MeasuredUnionsTakeThePlaceOfIndependence)
+{
+    auto spec = GetDefaults("dgc");
+    spec.density = 0.01;
+    EXPECT_NEAR(GetUnionDensity(spec, 4), 1 - 0.99 * 0.99 * 0.99 * 0.99, 1e-15);
+    // From 2 to 4 it grows by 1.5 = 2^0.585; on to 16 by 1.5 for each doubling, and never above 1.
+    spec.unions = {0.01, 0.016, 0.02, 0.024};
+    EXPECT_DOUBLE_EQ(GetUnionDensity(spec, 1), 0.01);
+    EXPECT_DOUBLE_EQ(GetUnionDensity(spec, 3), 0.02);
+    EXPECT_NEAR(GetUnionDensity(spec, 16), 0.024 * 1.5 * 1.5, 1e-12);
+    EXPECT_DOUBLE_EQ(GetUnionDensity(spec, 1U << 30), 1.0);
+    EXPECT_EQ(GetMergedMessageBytes(spec, 10'000, 4), 8 * 240U);
+    // BiSparse pads, whatever the union.
+    spec.kind = CodecKind::BiSparse;
+    spec.minimumElements = 0;
+    EXPECT_EQ(GetMergedMessageBytes(spec, 10'000, 4), 4 * 8 * 100U);
+}
+
 TEST(PlanCompressor, DgcOverAllGatherSendsEachSelectionToEverybody)
 {
     // Reference, section 6: 10^6 elements at 0.1 %, four workers: 24,000 B out per rank. The scheme

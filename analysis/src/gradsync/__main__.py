@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gradsync.errors import GradsyncError, SimulationError
+from gradsync.errors import GradsyncError, ScenarioError, SimulationError
 from gradsync.results import load
 
 
@@ -104,6 +104,27 @@ def _sum_errors(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _gradients(arguments: argparse.Namespace) -> int:
+    from gradsync import gradient_plot, gradients
+
+    names = {method.name for method in gradients.METHODS}
+    asked = set(arguments.codec or names)
+    if not asked <= names:
+        raise ScenarioError(f"codecs are {', '.join(sorted(names))}")
+    first, *others = gradients.METHODS
+    methods = [first, *(method for method in others if method.name in asked)]
+    setup = gradients.Setup(2, 4) if arguments.quick else gradients.Setup()
+    command = "./ns3 gradients" + (" --quick" if arguments.quick else "")
+    command += "".join(f" --codec {name}" for name in arguments.codec)
+    found = gradients.study(methods, setup, command)
+    out = Path(arguments.out)
+    gradients.write_study(found, out / "gradients.json")
+    print(gradients.as_table(found))
+    for path in (out / "gradients.json", gradient_plot.plot_study(found, out / "gradients.svg")):
+        print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from gradsync.report import write_report
 
@@ -187,6 +208,11 @@ def main(command: Sequence[str] | None = None) -> int:
     gallery.add_argument("--pictures", metavar="DIR", default="doc/pictures")
     gallery.add_argument("--check", action="store_true", help="only compare with what is there")
     gallery.set_defaults(carry_out=_gallery)
+    gradients = verbs.add_parser("gradients", help="train a network with each codec in the loop")
+    gradients.add_argument("--codec", action="append", default=[], metavar="KIND")
+    gradients.add_argument("--quick", action="store_true", help="two short trainings per codec")
+    gradients.add_argument("--out", metavar="DIR", default="results/gradients")
+    gradients.set_defaults(carry_out=_gradients)
     sum_errors = verbs.add_parser("sum-errors", help="errors of sums that switches make, over the factor")
     sum_errors.add_argument("--out", metavar="DIR", default="results/sum-errors")
     sum_errors.set_defaults(carry_out=_sum_errors)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Trains a small network data-parallel with the simulator's codecs in the loop; doc/gradients.rst."""
+
+import json
+import math
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from statistics import fmean, stdev
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from gradsync import digits
+from gradsync.digits import Floats
+from gradsync.errors import SimulationError
+from gradsync.program import call, find_program
+from gradsync.student import half_width
+
+_MOMENTUM = 0.9
+_RATE = 0.05
+_SHARE_OF_LARGEST = 0.01
+
+
+@dataclass(frozen=True)
+class Method:
+    """A codec, and what goes around it. DGC and BiSparse have the momentum and the feedback in them."""
+
+    codec: dict[str, Any]
+    feedback: bool = True
+    momentum: float = _MOMENTUM
+    """of the optimizer, on the sum that all workers get"""
+
+    @property
+    def name(self) -> str:
+        """The codec's kind."""
+        return str(self.codec["kind"])
+
+
+# BiSparse leaves small tensors dense; here all but biases are large enough.
+METHODS = (
+    Method({"kind": "fp32"}, feedback=False),
+    Method({"kind": "fp16"}, feedback=False),
+    Method({"kind": "int8"}),
+    Method({"kind": "two-bit", "threshold": 0.02}, feedback=False),
+    Method({"kind": "top-k", "density": 0.1}),
+    Method({"kind": "sq8", "density": 0.1}),
+    Method({"kind": "bbtopk", "density": 0.01}),
+    Method({"kind": "dgc", "density": 0.01, "sampleRate": 0.05}, False, 0.0),
+    Method(
+        {"kind": "bisparse", "density": 0.01, "sampleRate": 0.05, "minimumElements": 1000},
+        False,
+        0.0,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is the same for all codecs."""
+
+    seeds: int = 10
+    epochs: int = 30
+    workers: int = 8
+    batch: int = 16
+    """images of each worker in a step"""
+
+
+class CodecLoop:
+    """The codecs of all workers, in a process of the simulator."""
+
+    def __init__(self, method: Method, workers: int, tensors: Sequence[int]) -> None:
+        self._elements = sum(tensors)
+        options = [f"--codec={json.dumps(method.codec)}", f"--workers={workers}"]
+        options.append(f"--tensors={','.join(map(str, tensors))}")
+        options += ["--feedback"] if method.feedback else []
+        self._process = subprocess.Popen(
+            [str(find_program()), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def __enter__(self) -> "CodecLoop":
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._process.communicate()
+
+    def exchange(self, gradients: Floats) -> tuple[Floats, int]:
+        """What receivers decode of each worker's gradient (a row each), and the bytes of all messages.
+
+        Raises SimulationError if the program ends.
+        """
+        sent, received = self._process.stdin, self._process.stdout
+        assert sent is not None and received is not None
+        decoded = np.empty_like(gradients)
+        total = 0
+        for worker, gradient in enumerate(gradients):
+            # One by one: both pipes would fill up otherwise.
+            try:
+                sent.write(gradient.tobytes())
+                sent.flush()
+            except BrokenPipeError as error:
+                raise SimulationError("the codec's process has ended") from error
+            answer = received.read(8 + 4 * self._elements)
+            if len(answer) != 8 + 4 * self._elements:
+                raise SimulationError("the codec's process has ended")
+            total += int.from_bytes(answer[:8], "little")
+            decoded[worker] = np.frombuffer(answer, np.float32, offset=8)
+        return decoded, total
+
+
+@dataclass
+class Record:
+    """What one training showed."""
+
+    accuracy: float = 0.0
+    bytes_per_element: float = 0.0
+    unions: list[list[float]] = field(default_factory=list)
+    """for each step, the share of the elements in the union of 1, 2, ... workers' selections"""
+    values: list[tuple[float, float, float]] = field(default_factory=list)
+    """for each step, of one worker: deviation, kurtosis, share of the squares in the largest 1 %"""
+
+
+def _describe_values(gradient: Floats) -> tuple[float, float, float]:
+    values = gradient.astype(np.float64)
+    squares = np.sort((values - values.mean()) ** 2)
+    variance = squares.mean()
+    energy = np.sort(values**2)
+    largest = energy[-max(1, round(_SHARE_OF_LARGEST * len(energy))) :].sum() / energy.sum()
+    return math.sqrt(variance), float((squares**2).mean() / variance**2), float(largest)
+
+
+def train(method: Method, setup: Setup, seed: int) -> Record:
+    """One training: every worker computes a gradient, all get the mean of what the codec let through."""
+    data = digits.read_digits(seed)
+    network = digits.Network(seed)
+    random = np.random.default_rng(seed + 1_000_000)
+    together = setup.workers * setup.batch
+    steps = setup.epochs * (len(data.images) // together)
+    velocity = np.zeros_like(network.weights)
+    record = Record()
+    total = 0
+    with CodecLoop(method, setup.workers, network.tensors) as loop:
+        order: digits.Labels = np.empty(0, np.int64)
+        for step in range(steps):
+            if len(order) < together:
+                order = random.permutation(len(data.images))
+            taken, order = order[:together], order[together:]
+            gradients = np.stack(
+                [
+                    network.gradient(data.images[part], data.labels[part])
+                    for part in taken.reshape(setup.workers, setup.batch)
+                ]
+            )
+            decoded, sent = loop.exchange(gradients)
+            total += sent
+            velocity = method.momentum * velocity + decoded.mean(axis=0)
+            rate = _RATE * 0.5 * (1 + math.cos(math.pi * step / steps))
+            network.weights -= np.float32(rate) * velocity
+            union = np.logical_or.accumulate(decoded != 0, axis=0)
+            record.unions.append([float(share) for share in union.mean(axis=1)])
+            record.values.append(_describe_values(gradients[0]))
+    record.accuracy = network.accuracy(data.test_images, data.test_labels)
+    record.bytes_per_element = total / steps / setup.workers / len(network.weights)
+    return record
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the width of its 95 % confidence interval; that is infinite for one value."""
+    if len(values) < 2:
+        return values[0], math.inf
+    return fmean(values), half_width(len(values), stdev(values))
+
+
+def _mean_unions(records: Sequence[Record], part: slice) -> list[float]:
+    steps = [union for record in records for union in record.unions[part]]
+    return [round(float(share), 6) for share in np.mean(steps, axis=0)]
+
+
+def _summarise(method: Method, records: Sequence[Record], plain: Sequence[Record]) -> dict[str, Any]:
+    own = [record.accuracy for record in records]
+    mean, width = interval(own)
+    pairs = zip(own, (record.accuracy for record in plain))
+    lost, lost_width = interval([after - before for after, before in pairs])
+    quarter = max(1, len(records[0].unions) // 4)
+    row = {
+        "codec": method.codec,
+        "errorFeedback": method.feedback,
+        "accuracies": [round(value, 6) for value in own],
+        "accuracy": round(mean, 6),
+        "accuracyHalfWidth": round(width, 6) if math.isfinite(width) else None,
+        "difference": round(lost, 6),
+        "differenceHalfWidth": round(lost_width, 6) if math.isfinite(lost_width) else None,
+        "bytesPerElement": round(fmean(record.bytes_per_element for record in records), 6),
+    }
+    if "density" in method.codec:
+        row["unions"] = _mean_unions(records, slice(None))
+        row["unionsAtFirst"] = _mean_unions(records, slice(quarter))
+        row["unionsAtLast"] = _mean_unions(records, slice(-quarter, None))
+    return row
+
+
+def _describe_gradient(records: Sequence[Record]) -> dict[str, Any]:
+    """Statistics of values in ten parts of the training, one after the other."""
+    values = np.array([record.values for record in records])
+    parts = np.array_split(values, min(10, values.shape[1]), axis=1)
+    means = [part.mean(axis=(0, 1)) for part in parts]
+    names = ("deviation", "kurtosis", "energyOfLargestPercent")
+    return {name: [float(f"{mean[i]:.6g}") for mean in means] for i, name in enumerate(names)}
+
+
+def study(methods: Sequence[Method], setup: Setup, command: str) -> dict[str, Any]:
+    """All trainings, as the content of a file that `density` of a job's codec can name.
+
+    The first of the methods is what the others are compared with.
+    """
+    records = {
+        method.name: [train(method, setup, seed) for seed in range(setup.seeds)]
+        for method in methods
+    }
+    plain = records[methods[0].name]
+    return {
+        "format": 1,
+        "origin": "measurement",
+        "data": digits.SOURCE,
+        "provenance": {
+            "program": call(["--version"])[0].strip(),
+            "package": f"scikit-learn {digits.package_version()}",
+            "numpy": np.__version__,
+            "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "command": command,
+            "layers": list(digits.LAYERS),
+            "seeds": setup.seeds,
+            "epochs": setup.epochs,
+            "workers": setup.workers,
+            "batchPerWorker": setup.batch,
+            "learningRate": _RATE,
+            "momentum": _MOMENTUM,
+        },
+        "gradient": {"elements": sum(digits.Network(0).tensors), **_describe_gradient(plain)},
+        "codecs": {
+            method.name: _summarise(method, records[method.name], plain) for method in methods
+        },
+    }
+
+
+def as_table(found: dict[str, Any]) -> str:
+    """Accuracies, differences and sizes, a line per codec."""
+    lines = [f"{'codec':<10} {'B/element':>9} {'accuracy %':>15} {'difference, points':>20}"]
+    for name, row in found["codecs"].items():
+        cells = [
+            f"{100 * row[key]:+.2f}" if key == "difference" else f"{100 * row[key]:.2f}"
+            for key in ("accuracy", "difference")
+        ]
+        widths = [row["accuracyHalfWidth"], row["differenceHalfWidth"]]
+        texts = [
+            cell if width is None else f"{cell} ± {100 * width:.2f}"
+            for cell, width in zip(cells, widths)
+        ]
+        lines.append(f"{name:<10} {row['bytesPerElement']:>9.3f} {texts[0]:>15} {texts[1]:>20}")
+    return "\n".join(lines)
+
+
+def write_study(found: dict[str, Any], path: Path) -> None:
+    """Write what `study` found."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from gradsync.results import Results, load
 
 
 # Keys whose values name files.
-_FILES = ("file", "profile", "program", "configuration")
+_FILES = ("file", "profile", "density", "program", "configuration")
 
 
 class Scenario:

@@ -403,12 +403,18 @@ list(APPEND gradsync_sources
   model/aggregation/p4-calculation.cc
   model/aggregation/p4-control-compiler.cc
   model/aggregation/p4-emitter.cc
+  model/aggregation/p4-expression-arithmetic.cc
   model/aggregation/p4-expression-compiler.cc
   model/aggregation/p4-json.cc
+  model/aggregation/p4-machine-packet.cc
+  model/aggregation/p4-machine-primitives.cc
+  model/aggregation/p4-machine-wide.cc
   model/aggregation/p4-machine.cc
   model/aggregation/p4-match-table.cc
   model/aggregation/p4-parser-compiler.cc
   model/aggregation/p4-pipeline.cc
+  model/aggregation/p4-program-loader-headers.cc
+  model/aggregation/p4-program-loader-state.cc
   model/aggregation/p4-program-loader.cc
   model/aggregation/p4-runtime-commands.cc
   model/aggregation/p4-slot-switch.cc

@@ -5,39 +5,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-/// Four times the widest field that p4c makes.
-constexpr uint64_t MAX_BITS = 8192;
-
-/// Bits as a signed number.
-uint32_t
-SignedBits(const P4Value& value)
-{
-    return value.bits + (value.isSigned ? 0 : 1);
-}
-
-/// All of the lowest bits are ones.
-bool
-IsAllOnes(const std::vector<uint64_t>& value)
-{
-    const uint32_t bits = CountBits(value);
-    for (uint32_t i = 0; i < bits / 64; ++i)
-    {
-        if (~value[i] != 0)
-        {
-            return false;
-        }
-    }
-    return bits % 64 == 0 || value[bits / 64] == limbs::LowMask(bits % 64);
-}
-
-} // namespace
 
 P4ExpressionCompiler::P4ExpressionCompiler(P4Emitter& emitter, const P4Action* action)
     : m_emitter(emitter),
@@ -204,242 +175,61 @@ P4ExpressionCompiler::CompileUnary(const std::string& op, const P4Json& node, ui
 P4Value
 P4ExpressionCompiler::CompileBinary(const std::string& op, const P4Json& node, uint32_t demand)
 {
-    if (op == "+")
-    {
-        return CompileSum(P4Op::ADD, P4Op::ADD_WIDE, node, demand);
-    }
-    if (op == "-")
-    {
-        return CompileSum(P4Op::SUBTRACT, P4Op::SUBTRACT_WIDE, node, demand);
-    }
-    if (op == "*")
-    {
-        return CompileMultiply(node, demand);
-    }
-    if (op == "/")
-    {
-        return CompileDivision(P4Op::DIVIDE, P4Op::DIVIDE_WIDE, node);
-    }
-    if (op == "%")
-    {
-        return CompileDivision(P4Op::MODULO, P4Op::MODULO_WIDE, node);
-    }
-    if (op == "&")
-    {
-        return CompileAnd(node, demand);
-    }
-    if (op == "and")
-    {
-        return CompileAnd(node, WHOLE);
-    }
-    if (op == "|" || op == "or")
-    {
-        return CompileOr(P4Op::OR, P4Op::OR_WIDE, node, demand);
-    }
-    if (op == "^")
-    {
-        return CompileOr(P4Op::XOR, P4Op::XOR_WIDE, node, demand);
-    }
-    if (op == "<<")
-    {
-        return CompileShiftLeft(node, demand);
-    }
-    if (op == ">>")
-    {
-        return CompileShiftRight(node);
-    }
-    if (op == "two_comp_mod")
-    {
-        return CompileSignExtend(node);
-    }
-    if (op == "usat_cast")
-    {
-        return CompileSaturate(P4Op::SATURATE_UNSIGNED, node);
-    }
-    if (op == "sat_cast")
-    {
-        return CompileSaturate(P4Op::SATURATE_SIGNED, node);
-    }
-    return CompileComparison(op, node);
-}
-
-P4Value
-P4ExpressionCompiler::CompileSum(P4Op one, P4Op wide, const P4Json& node, uint32_t demand)
-{
-    const P4Value a = Compile(node.Get("left"), demand);
-    const P4Value b = Compile(node.Get("right"), demand);
-    const bool isSigned = one == P4Op::SUBTRACT || a.isSigned || b.isSigned;
-    const uint64_t bits =
-        1 + uint64_t{isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits)};
-    P4Value result = MakeResult(node, bits, isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileMultiply(const P4Json& node, uint32_t demand)
-{
-    const P4Value a = Compile(node.Get("left"), demand);
-    const P4Value b = Compile(node.Get("right"), demand);
-    P4Value result =
-        MakeResult(node, uint64_t{SignedBits(a)} + SignedBits(b), a.isSigned || b.isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    const P4Op op = result.limbs == 1 ? P4Op::MULTIPLY : P4Op::MULTIPLY_WIDE;
-    m_emitter.EmitWide(op, result.limbs, result.slot, left, right);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileDivision(P4Op one, P4Op wide, const P4Json& node)
-{
-    const P4Value a = Compile(node.Get("left"));
-    const P4Value b = Compile(node.Get("right"));
-    if (a.isSigned || b.isSigned)
-    {
-        node.Fail("division of signed numbers is not supported");
-    }
-    const P4Value result = MakeResult(node, std::max(a.bits, b.bits), false, WHOLE);
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileAnd(const P4Json& node, uint32_t demand)
-{
-    const P4Value b = Compile(node.Get("right"), demand);
-    const bool isMask = b.isConstant && !b.isSigned;
-    const P4Value a = Compile(node.Get("left"), isMask ? std::min(demand, b.bits) : demand);
-    if (isMask && IsAllOnes(m_emitter.GetConstant(b)))
-    {
-        if (a.isExact && !a.isSigned && a.bits <= b.bits)
-        {
-            return a;
-        }
-        if (b.bits % 64 == 0 && a.limbs >= b.limbs)
-        {
-            return {a.slot, b.limbs, b.bits};
-        }
-    }
-    const bool isSigned = a.isSigned && b.isSigned;
-    uint32_t bits = std::max(a.bits, b.bits);
-    // An unsigned operand bounds the result, as long as it is right in all its bits.
-    for (const auto& value : {a, b})
-    {
-        if (!value.isSigned && value.isExact)
-        {
-            bits = std::min(bits, value.bits);
-        }
-    }
-    P4Value result = MakeResult(node, bits, isSigned, demand);
-    result.isExact = result.isExact && (isMask || (a.isExact && b.isExact));
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    const P4Op op = result.limbs == 1 ? P4Op::AND : P4Op::AND_WIDE;
-    m_emitter.EmitWide(op, result.limbs, result.slot, left, right);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileOr(P4Op one, P4Op wide, const P4Json& node, uint32_t demand)
-{
-    const P4Value a = Compile(node.Get("left"), demand);
-    const P4Value b = Compile(node.Get("right"), demand);
-    const bool isSigned = a.isSigned || b.isSigned;
-    const uint32_t bits =
-        isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
-    P4Value result = MakeResult(node, bits, isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileNot(const P4Json& node, uint32_t demand)
-{
-    const P4Value a = Compile(node, demand);
-    P4Value result = MakeResult(node, SignedBits(a), true, demand);
-    result.isExact = result.isExact && a.isExact;
-    const P4Op op = result.limbs == 1 ? P4Op::NOT : P4Op::NOT_WIDE;
-    m_emitter.EmitWide(op, result.limbs, result.slot, Widen(a, result.limbs), 0);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileShiftLeft(const P4Json& node, uint32_t demand)
-{
-    const P4Value a = Compile(node.Get("left"), demand);
-    const P4Value b = Compile(node.Get("right"));
-    if (b.isSigned || b.limbs > 1)
-    {
-        node.Get("right").Fail(
-            "only an unsigned number of at most 64 bits can tell how far to shift");
-    }
-    const uint64_t shift = b.isConstant ? m_emitter.GetConstant(b)[0]
-                                        : (b.bits < 32 ? limbs::LowMask(b.bits) : MAX_BITS);
-    P4Value result = MakeResult(node, a.bits + std::min(shift, 2 * MAX_BITS), a.isSigned, demand);
-    result.isExact = result.isExact && a.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const P4Op op = result.limbs == 1 ? P4Op::SHIFT_LEFT : P4Op::SHIFT_LEFT_WIDE;
-    m_emitter.EmitWide(op, result.limbs, result.slot, left, b.slot);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileShiftRight(const P4Json& node)
-{
-    const P4Value a = Compile(node.Get("left"));
-    const P4Value b = Compile(node.Get("right"));
-    if (b.isSigned || b.limbs > 1)
-    {
-        node.Get("right").Fail(
-            "only an unsigned number of at most 64 bits can tell how far to shift");
-    }
-    const P4Value result = MakeResult(node, a.bits, a.isSigned, WHOLE);
-    const uint32_t left = Widen(a, result.limbs);
-    const P4Op one = a.isSigned ? P4Op::SHIFT_RIGHT_SIGNED : P4Op::SHIFT_RIGHT;
-    const P4Op wide = a.isSigned ? P4Op::SHIFT_RIGHT_SIGNED_WIDE : P4Op::SHIFT_RIGHT_WIDE;
-    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, b.slot);
-    return result;
-}
-
-P4Value
-P4ExpressionCompiler::CompileComparison(const std::string& op, const P4Json& node)
-{
-    static const std::vector<std::string> known{"==", "!=", "<", ">=", ">", "<="};
-    if (std::find(known.begin(), known.end(), op) == known.end())
-    {
-        node.Get("op").Fail(fmt::format("the operation \"{}\" is not supported", op));
-    }
-    P4Value a = Compile(node.Get("left"));
-    P4Value b = Compile(node.Get("right"));
-    if (op == ">" || op == "<=")
-    {
-        std::swap(a, b);
-    }
-    const bool isSigned = a.isSigned || b.isSigned;
-    const uint32_t bits =
-        isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
-    const uint32_t n = limbs::CountFor(bits);
-    const uint32_t left = Widen(a, n);
-    const uint32_t right = Widen(b, n);
-    const P4Value result{m_emitter.AllocateTemporary(1)};
-    P4Op code = n == 1 ? P4Op::EQUAL : P4Op::EQUAL_WIDE;
-    if (op != "==" && op != "!=")
-    {
-        code = n == 1 ? (isSigned ? P4Op::LESS_SIGNED : P4Op::LESS)
-                      : (isSigned ? P4Op::LESS_SIGNED_WIDE : P4Op::LESS_WIDE);
-    }
-    m_emitter.EmitWide(code, n, result.slot, left, right);
-    return op == "!=" || op == ">=" || op == "<=" ? Negate(result) : result;
+    using Self = P4ExpressionCompiler;
+    using Compiler = P4Value (*)(Self&, const P4Json&, uint32_t);
+    static const std::map<std::string, Compiler> compilers{
+        {"+",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileSum(P4Op::ADD, P4Op::ADD_WIDE, at, bits);
+         }},
+        {"-",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileSum(P4Op::SUBTRACT, P4Op::SUBTRACT_WIDE, at, bits);
+         }},
+        {"*",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileMultiply(at, bits);
+         }},
+        {"/",
+         [](Self& self, const P4Json& at, uint32_t) {
+             return self.CompileDivision(P4Op::DIVIDE, P4Op::DIVIDE_WIDE, at);
+         }},
+        {"%",
+         [](Self& self, const P4Json& at, uint32_t) {
+             return self.CompileDivision(P4Op::MODULO, P4Op::MODULO_WIDE, at);
+         }},
+        {"&",
+         [](Self& self, const P4Json& at, uint32_t bits) { return self.CompileAnd(at, bits); }},
+        {"and", [](Self& self, const P4Json& at, uint32_t) { return self.CompileAnd(at, WHOLE); }},
+        {"|",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileOr(P4Op::OR, P4Op::OR_WIDE, at, bits);
+         }},
+        {"or",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileOr(P4Op::OR, P4Op::OR_WIDE, at, bits);
+         }},
+        {"^",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileOr(P4Op::XOR, P4Op::XOR_WIDE, at, bits);
+         }},
+        {"<<",
+         [](Self& self, const P4Json& at, uint32_t bits) {
+             return self.CompileShiftLeft(at, bits);
+         }},
+        {">>", [](Self& self, const P4Json& at, uint32_t) { return self.CompileShiftRight(at); }},
+        {"two_comp_mod",
+         [](Self& self, const P4Json& at, uint32_t) { return self.CompileSignExtend(at); }},
+        {"usat_cast",
+         [](Self& self, const P4Json& at, uint32_t) {
+             return self.CompileSaturate(P4Op::SATURATE_UNSIGNED, at);
+         }},
+        {"sat_cast", [](Self& self, const P4Json& at, uint32_t) {
+             return self.CompileSaturate(P4Op::SATURATE_SIGNED, at);
+         }}};
+    const auto found = compilers.find(op);
+    return found == compilers.end() ? CompileComparison(op, node)
+                                    : found->second(*this, node, demand);
 }
 
 P4Value

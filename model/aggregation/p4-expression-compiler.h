@@ -34,6 +34,15 @@ class P4ExpressionCompiler
     static constexpr uint32_t WHOLE = std::numeric_limits<uint32_t>::max();
 
   private:
+    /// Four times the widest field that p4c makes.
+    static constexpr uint64_t MAX_BITS = 8192;
+
+    /// Bits as a signed number.
+    static uint32_t SignedBits(const P4Value& value)
+    {
+        return value.bits + (value.isSigned ? 0 : 1);
+    }
+
     P4Value CompileField(const P4Field& field);
     P4Value CompileOperation(const P4Json& node, uint32_t demand);
     P4Value CompileUnary(const std::string& op, const P4Json& node, uint32_t demand);

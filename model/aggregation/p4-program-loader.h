@@ -33,6 +33,9 @@ class P4ProgramLoader
     static P4Program LoadFile(const std::filesystem::path& file);
 
   private:
+    /// p4c makes no field wider than this.
+    static constexpr uint32_t MAX_FIELD_BITS = 4096;
+
     P4ProgramLoader(const nlohmann::json& document, const std::string& file);
 
     void LoadAll();

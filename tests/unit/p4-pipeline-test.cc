@@ -4,13 +4,16 @@
 #include "support/stf-vector.h"
 
 #include "ns3/p4-error.h"
+#include "ns3/p4-limbs.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <gmock/gmock.h>
+#include <random>
 
 namespace ns3::gradsync
 {
@@ -296,6 +299,33 @@ TEST_F(P4Commands, NamesLineAndProblem)
     EXPECT_THAT(Say("mc_node_associate 1 0"), HasSubstr("there is no multicast group 1"));
     EXPECT_THAT(Say("table_set_default SlotIngress.route SlotIngress.noRoute"),
                 HasSubstr("is constant"));
+}
+
+TEST(P4Limbs, DivisionOfWideNumbersLeavesTheRemainder)
+{
+    // a = q b + r with r < b, for numbers of up to 2,048 bits.
+    std::mt19937_64 random(20261122);
+    for (const uint32_t n : {2U, 3U, 8U, 32U})
+    {
+        for (int round = 0; round < 20; ++round)
+        {
+            std::vector<uint64_t> a(n);
+            std::vector<uint64_t> b(n);
+            std::ranges::generate(a, random);
+            const auto divisorLimbs = 1 + random() % n;
+            std::generate_n(b.begin(), divisorLimbs, std::ref(random));
+            b[divisorLimbs - 1] >>= random() % 63;
+            std::vector<uint64_t> quotient(n);
+            std::vector<uint64_t> rest(n);
+            limbs::Divide(quotient.data(), rest.data(), a.data(), b.data(), n);
+            EXPECT_LT(limbs::Compare(rest.data(), b.data(), n), 0);
+            std::vector<uint64_t> product(n);
+            limbs::Multiply(product.data(), quotient.data(), b.data(), n);
+            std::vector<uint64_t> sum(n);
+            limbs::Add(sum.data(), product.data(), rest.data(), n);
+            EXPECT_EQ(sum, a);
+        }
+    }
 }
 
 TEST(P4Examples, ConfigureAtp)

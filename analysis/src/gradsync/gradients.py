@@ -63,7 +63,7 @@ class Setup:
     """What is the same for all codecs."""
 
     seeds: int = 10
-    epochs: int = 30
+    epochs: int = 60
     workers: int = 8
     batch: int = 16
     """images of each worker in a step"""

@@ -9,6 +9,7 @@ from launcher import verbs
 from launcher.doctor import doctor
 from launcher.errors import BAD_INPUT, INTERRUPTED, OK, LauncherError
 from launcher.nearest import nearest
+from launcher.process import ask_for_huge_pages
 
 _EXAMPLES = """\
 Examples:
@@ -300,6 +301,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Carry out one command line; the exit code."""
+    ask_for_huge_pages()
     try:
         return _dispatch(arguments)
     except LauncherError as error:

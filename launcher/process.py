@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Child processes that share the terminal, and what Ctrl-C does to them."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,18 @@ from typing import Iterator, Mapping, Optional, Sequence
 def say(text: str) -> None:
     """Progress of the launcher itself: on standard error, so that results can be piped."""
     print(f"ns3: {text}", file=sys.stderr, flush=True)
+
+
+def ask_for_huge_pages() -> None:
+    """Let children keep their heap in huge pages (glibc 2.35), unless the user says otherwise.
+
+    A simulation of a thousand hosts touches hundreds of megabytes in no order, and loses a sixth of
+    its time to the tables of small pages.
+    """
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
+    if "glibc.malloc.hugetlb" not in tunables:
+        wanted = [*filter(None, [tunables]), "glibc.malloc.hugetlb=1"]
+        os.environ["GLIBC_TUNABLES"] = ":".join(wanted)
 
 
 @contextmanager

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What ./ns3 says and returns before any simulation is involved."""
 
+import os
 import re
+import sys
 
 import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT))
+from launcher.process import ask_for_huge_pages  # noqa: E402  the launcher is no installed package
 
 ENVIRONMENT = 4
 
@@ -49,6 +55,22 @@ def test_unknown_option_names_the_nearest(ns3, arguments, typed, meant):
     assert (
         f"unknown option {typed} of ./ns3 {arguments[0]}; the nearest is {meant}" in result.stderr
     )
+
+
+@pytest.mark.parametrize(
+    "set_by_the_user, expected",
+    [
+        (None, "glibc.malloc.hugetlb=1"),
+        ("glibc.malloc.check=3", "glibc.malloc.check=3:glibc.malloc.hugetlb=1"),
+        ("glibc.malloc.hugetlb=0", "glibc.malloc.hugetlb=0"),
+    ],
+)
+def test_simulations_get_huge_pages_unless_the_user_decides(monkeypatch, set_by_the_user, expected):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if set_by_the_user:
+        monkeypatch.setenv("GLIBC_TUNABLES", set_by_the_user)
+    ask_for_huge_pages()
+    assert os.environ["GLIBC_TUNABLES"] == expected
 
 
 def test_run_without_a_scenario_says_so(ns3):

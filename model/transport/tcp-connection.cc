@@ -175,7 +175,7 @@ TcpConnection::OnTransmit(Ptr<const Packet> packet,
     const auto end = header.GetSequenceNumber() + static_cast<int32_t>(packet->GetSize());
     if (packet->GetSize() > 0 && end <= m_highestSent)
     {
-        m_observer.OnRetransmission();
+        m_observer.OnRetransmission(packet->GetSize());
     }
     m_highestSent = std::max(m_highestSent, end);
 }

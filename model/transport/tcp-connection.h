@@ -28,7 +28,8 @@ class TcpConnectionObserver
 {
   public:
     virtual void OnGoodput(uint64_t bytes) = 0;
-    virtual void OnRetransmission() = 0;
+    /// A segment left all of whose bytes had left before.
+    virtual void OnRetransmission(uint32_t bytes) = 0;
     virtual void OnTimeout(uint32_t src, uint32_t dst) = 0;
 
   protected:

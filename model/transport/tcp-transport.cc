@@ -277,9 +277,10 @@ TcpTransport::OnGoodput(uint64_t bytes)
 }
 
 void
-TcpTransport::OnRetransmission()
+TcpTransport::OnRetransmission(uint32_t bytes)
 {
     ++m_retransmittedPackets;
+    m_retransmittedBytes += bytes;
 }
 
 void
@@ -300,6 +301,7 @@ TcpTransport::GetStatistics() const
     TransportStatistics totals;
     totals.goodputBytes = m_goodputBytes;
     totals.retransmittedPackets = m_retransmittedPackets;
+    totals.retransmittedBytes = m_retransmittedBytes;
     totals.dataPacketHops = m_network->GetDataPacketHops();
     for (const auto& link : m_network->GetLinkStatistics())
     {

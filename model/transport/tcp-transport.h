@@ -58,7 +58,7 @@ class TcpTransport : public Transport, private TcpConnectionObserver
 
   private:
     void OnGoodput(uint64_t bytes) override;
-    void OnRetransmission() override;
+    void OnRetransmission(uint32_t bytes) override;
     void OnTimeout(uint32_t src, uint32_t dst) override;
 
     TcpConnection& FindConnection(const Message& message);
@@ -89,6 +89,7 @@ class TcpTransport : public Transport, private TcpConnectionObserver
     std::map<std::pair<Ipv4Address, uint16_t>, TcpConnection*> m_bySender;
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
+    uint64_t m_retransmittedBytes{0};
     TracedCallback<uint32_t, uint32_t> m_timeoutTrace; //!< trace source "Timeout"
 };
 

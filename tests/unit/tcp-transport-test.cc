@@ -221,6 +221,8 @@ TEST_F(TcpTransportTest, LossOnLinksIsRecovered)
     const auto totals = m_transport->GetStatistics();
     EXPECT_GT(totals.droppedPackets, 0U);
     EXPECT_GT(totals.retransmittedPackets, 0U);
+    // Messages of whole segments: none is short.
+    EXPECT_EQ(totals.retransmittedBytes, totals.retransmittedPackets * SEGMENT);
 }
 
 TEST_F(TcpTransportTest, AReceiverThatNeverAnswersEndsInANamedError)

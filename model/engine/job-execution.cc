@@ -175,8 +175,8 @@ JobExecution::BeginIteration()
         m_timeoutEvent =
             Simulator::Schedule(m_job.timeout, &ExchangeEngine::OnTimeout, &m_engine, m_index);
     }
-    const auto counts = m_plan->GetPredecessorCounts();
-    m_waiting.assign(counts.begin(), counts.end());
+    m_waiting = {}; // the old ones go first: a plan may have millions
+    m_waiting = m_plan->CountPredecessors();
     m_left = static_cast<uint32_t>(m_waiting.size());
     OpenGate();
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);

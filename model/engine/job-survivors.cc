@@ -297,8 +297,8 @@ JobExecution::Restart(uint32_t plan)
         const bool isReady = rank < m_plan->GetWorkerCount() && m_members[rank]->IsExchanging();
         m_workersExchanging += isReady ? 1 : 0;
     }
-    const auto counts = m_plan->GetPredecessorCounts();
-    m_waiting.assign(counts.begin(), counts.end());
+    m_waiting = {}; // the old ones go first: a plan may have millions
+    m_waiting = m_plan->CountPredecessors();
     m_left = static_cast<uint32_t>(m_waiting.size());
     OpenGate();
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);

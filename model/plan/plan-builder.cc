@@ -346,7 +346,6 @@ PlanBuilder::DropRepeatedEdges()
     const size_t count = m_plan.m_operations.size();
     auto& offsets = m_plan.m_successorOffsets;
     auto& successors = m_plan.m_successors;
-    m_plan.m_predecessorCounts.assign(count, 0);
     size_t kept = 0;
     for (size_t id = 0; id < count; ++id)
     {
@@ -360,7 +359,6 @@ PlanBuilder::DropRepeatedEdges()
             if (kept == offsets[id] || successors[kept - 1] != *successor)
             {
                 successors[kept++] = *successor;
-                ++m_plan.m_predecessorCounts[successors[kept - 1]];
             }
         }
     }
@@ -373,7 +371,7 @@ void
 PlanBuilder::CheckAcyclic() const
 {
     const size_t count = m_plan.m_operations.size();
-    auto waitsFor = m_plan.m_predecessorCounts;
+    auto waitsFor = m_plan.CountPredecessors();
     std::vector<OperationId> ready;
     AggregationGate gate(m_plan);
     const auto append = [&ready](OperationId id) { ready.push_back(id); };

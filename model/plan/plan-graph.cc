@@ -21,8 +21,7 @@ void
 PlanGraph::SortTopologically(const Plan& plan)
 {
     const size_t count = plan.GetOperations().size();
-    const auto waits = plan.GetPredecessorCounts();
-    std::vector<uint32_t> waitsFor(waits.begin(), waits.end());
+    auto waitsFor = plan.CountPredecessors();
     m_order.reserve(count);
     AggregationGate gate(plan);
     const auto append = [this](OperationId id) { m_order.push_back(id); };
@@ -52,7 +51,7 @@ void
 PlanGraph::ReverseEdges(const Plan& plan)
 {
     const size_t count = plan.GetOperations().size();
-    const auto waits = plan.GetPredecessorCounts();
+    const auto waits = plan.CountPredecessors();
     m_predecessorOffsets.resize(count + 1);
     std::inclusive_scan(waits.begin(), waits.end(), m_predecessorOffsets.begin());
     m_predecessorOffsets[count] = count == 0 ? 0 : m_predecessorOffsets[count - 1];

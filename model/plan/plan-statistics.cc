@@ -58,8 +58,7 @@ std::vector<uint64_t>
 CountRounds(const Plan& plan)
 {
     const auto operations = plan.GetOperations();
-    const auto waits = plan.GetPredecessorCounts();
-    std::vector<uint32_t> waitsFor(waits.begin(), waits.end());
+    auto waitsFor = plan.CountPredecessors();
     std::vector<uint32_t> depth(operations.size(), 0);
     std::vector<OperationId> ready;
     AggregationGate gate(plan);

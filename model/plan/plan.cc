@@ -51,6 +51,17 @@ Plan::GetMembers(OperationId id) const
     return {first, first + static_cast<OperationId>(group.size())};
 }
 
+std::vector<uint32_t>
+Plan::CountPredecessors() const
+{
+    std::vector<uint32_t> counts(m_operations.size());
+    for (const auto successor : m_successors)
+    {
+        ++counts[successor];
+    }
+    return counts;
+}
+
 uint64_t
 Plan::GetMemoryBytes() const
 {
@@ -63,7 +74,6 @@ Plan::GetMemoryBytes() const
            m_operations.capacity() * sizeof(Operation) +
            m_successorOffsets.capacity() * sizeof(uint32_t) +
            m_successors.capacity() * sizeof(OperationId) +
-           m_predecessorCounts.capacity() * sizeof(uint32_t) +
            (m_messageBytes.capacity() + m_durations.capacity()) * sizeof(uint64_t) +
            (m_gate ? m_gate->answers.capacity() * sizeof(PlanGate::Answer) : 0);
 }

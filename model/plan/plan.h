@@ -157,11 +157,9 @@ class Plan
                 m_successorOffsets[id + 1] - m_successorOffsets[id]};
     }
 
-    /// Number of operations that each operation waits for.
-    std::span<const uint32_t> GetPredecessorCounts() const
-    {
-        return m_predecessorCounts;
-    }
+    /// Number of operations that each operation waits for. Counted from the edges: a plan of
+    /// millions does not keep what is needed once an iteration.
+    std::vector<uint32_t> CountPredecessors() const;
 
     /// Bytes that operation `id` moves, over the network or within a rank; 0 if it moves nothing.
     uint64_t GetBytes(OperationId id) const
@@ -237,7 +235,6 @@ class Plan
     std::vector<Operation> m_operations;
     std::vector<uint32_t> m_successorOffsets; //!< size operations + 1
     std::vector<OperationId> m_successors;
-    std::vector<uint32_t> m_predecessorCounts;
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
     std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
     std::optional<PlanGate> m_gate;

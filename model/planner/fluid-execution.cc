@@ -119,18 +119,18 @@ FluidExecution::PreparePaths()
 std::optional<double>
 FluidExecution::Run(double limit)
 {
-    const auto counts = m_placed.plan.GetPredecessorCounts();
-    m_waitsFor.assign(counts.begin(), counts.end());
+    m_waitsFor = m_placed.plan.CountPredecessors();
+    const auto initial = m_waitsFor; // what is done at once changes the other
     std::vector<OperationId> done;
-    for (OperationId id = 0; id < counts.size(); ++id)
+    for (OperationId id = 0; id < initial.size(); ++id)
     {
-        if (counts[id] == 0)
+        if (initial[id] == 0)
         {
             MakeReady(id, done);
         }
     }
     MarkDone(std::move(done));
-    while (m_doneCount < counts.size())
+    while (m_doneCount < initial.size())
     {
         StartReady();
         Allocate();

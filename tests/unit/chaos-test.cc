@@ -251,8 +251,7 @@ SortDeliveries(const RunResult& result)
 bool
 IsInOrder(const Plan& plan, const Deliveries& iteration)
 {
-    auto waiting = std::vector<uint32_t>(plan.GetPredecessorCounts().begin(),
-                                         plan.GetPredecessorCounts().end());
+    auto waiting = plan.CountPredecessors();
     std::vector<Time> ready(waiting.size());
     std::vector<OperationId> next;
     for (OperationId id = 0; id < waiting.size(); ++id)

@@ -57,7 +57,7 @@ TEST(PlanBuilder, SortsSuccessorsAndDropsRepeatedEdges)
     EXPECT_THAT(plan.GetSuccessors(2), ElementsAre(0));
     EXPECT_THAT(plan.GetSuccessors(3), ElementsAre(4));
     EXPECT_THAT(plan.GetSuccessors(4), ElementsAre());
-    EXPECT_THAT(plan.GetPredecessorCounts(), ElementsAre(1, 1, 0, 1, 2));
+    EXPECT_THAT(plan.CountPredecessors(), ElementsAre(1, 1, 0, 1, 2));
 }
 
 TEST(PlanBuilder, IsEmptyAfterBuild)

@@ -25,7 +25,7 @@ FabricNetwork::GetFault(size_t port)
         fault = std::make_unique<LinkFault>(m_loss.get(),
                                             FAULT_STREAM + static_cast<int64_t>(port),
                                             m_pool);
-        m_ports[port].SetLoss(fault.get());
+        m_ports[port]->SetLoss(fault.get());
     }
     return *fault;
 }
@@ -36,7 +36,7 @@ FabricNetwork::SetFlood(size_t port, double bitRate)
     auto& flood = m_floods[port];
     if (!flood && bitRate > 0.0)
     {
-        flood = std::make_unique<FloodSource>(m_ports[port], m_pool);
+        flood = std::make_unique<FloodSource>(*m_ports[port], m_pool);
     }
     if (flood)
     {
@@ -51,7 +51,7 @@ FabricNetwork::TakeDown(LinkId link, TimeStepCount now)
     for (const size_t port : {2 * size_t{link}, 2 * size_t{link} + 1})
     {
         GetFault(port).SetDown();
-        m_ports[port].Flush(m_pool, now);
+        m_ports[port]->Flush(m_pool, now);
     }
     for (const auto node : {ends.a, ends.b})
     {
@@ -84,7 +84,7 @@ FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
         auto& fault = GetFault(port);
         if (!before.up && state.up)
         {
-            fault.SetUp(m_ports[port].GetLastArrival(now));
+            fault.SetUp(m_ports[port]->GetLastArrival(now));
         }
         if (before.loss != state.loss)
         {
@@ -92,7 +92,7 @@ FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
         }
         if (before.rateShare != state.rateShare || before.extraDelay != state.extraDelay)
         {
-            m_ports[port].SetWire(rate, own.delay + state.extraDelay, now);
+            m_ports[port]->SetWire(rate, own.delay + state.extraDelay, now);
         }
         SetFlood(port, state.GetFloodBitRate(ownBits));
     }

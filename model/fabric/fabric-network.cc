@@ -153,7 +153,11 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     m_topology = std::move(topology);
     m_routes = std::move(routes);
     m_portCount = 2 * m_topology->GetLinks().size();
-    m_ports = std::make_unique<FabricPort[]>(m_portCount);
+    m_ports.reserve(m_portCount);
+    for (size_t port = 0; port < m_portCount; ++port)
+    {
+        m_ports.emplace_back(new FabricPort, false);
+    }
     if (m_lossRate > 0.0)
     {
         m_loss = std::make_unique<RandomLoss>(m_lossRate, LOSS_STREAM, m_pool);
@@ -170,7 +174,7 @@ FabricNetwork::GetEgressPorts(NodeId node)
     for (const auto& adjacency : m_topology->GetPorts(node))
     {
         const bool fromA = m_topology->GetLinks()[adjacency.link].a == node;
-        ports.push_back(&m_ports[2 * adjacency.link + (fromA ? 0 : 1)]);
+        ports.push_back(PeekPointer(m_ports[2 * adjacency.link + (fromA ? 0 : 1)]));
     }
     return ports;
 }
@@ -250,8 +254,8 @@ FabricNetwork::ConnectPorts()
         const auto& link = links[id];
         const auto toA = portNumberOf(link.a, id);
         const auto toB = portNumberOf(link.b, id);
-        auto& forward = m_ports[size_t{2} * id];
-        auto& backward = m_ports[size_t{2} * id + 1];
+        auto& forward = *m_ports[size_t{2} * id];
+        auto& backward = *m_ports[size_t{2} * id + 1];
         forward.Install(simulator, link.rate, link.delay, m_nodes[link.b].get(), toB);
         backward.Install(simulator, link.rate, link.delay, m_nodes[link.a].get(), toA);
         forward.SetObserver(this, 2 * id);
@@ -277,7 +281,7 @@ FabricNetwork::InstallTelemetry(LinkId id)
     {
         if (!IsEndpoint(nodes[node].kind))
         {
-            m_ports[port].SetTelemetry(&m_pool, link.rate);
+            m_ports[port]->SetTelemetry(&m_pool, link.rate);
         }
     }
 }
@@ -313,7 +317,7 @@ FabricNetwork::OnPause(uint32_t portIndex, bool paused)
     m_pauseTrace(portIndex, paused);
     if (m_countBlocked && !paused)
     {
-        CountBlocked(m_ports[portIndex]);
+        CountBlocked(*m_ports[portIndex]);
     }
 }
 
@@ -344,8 +348,8 @@ FabricNetwork::GetEndpoint(uint32_t endpoint)
 void
 FabricNetwork::SetTap(LinkId link, PacketTap* tap)
 {
-    m_ports[size_t{2} * link].SetTap(tap);
-    m_ports[size_t{2} * link + 1].SetTap(tap);
+    m_ports[size_t{2} * link]->SetTap(tap);
+    m_ports[size_t{2} * link + 1]->SetTap(tap);
 }
 
 uint16_t
@@ -364,14 +368,14 @@ FabricNetwork::ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t
 PortCounters
 FabricNetwork::GetCounters(size_t index) const
 {
-    return m_ports[index].GetCounters(Simulator::Now().GetTimeStep());
+    return m_ports[index]->GetCounters(Simulator::Now().GetTimeStep());
 }
 
 uint64_t
 FabricNetwork::GetQueueBytes(size_t index)
 {
-    m_ports[index].Sync(Simulator::Now().GetTimeStep());
-    return m_ports[index].GetQueueBytes();
+    m_ports[index]->Sync(Simulator::Now().GetTimeStep());
+    return m_ports[index]->GetQueueBytes();
 }
 
 size_t

@@ -133,7 +133,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
     PacketPool m_pool;
-    std::unique_ptr<FabricPort[]> m_ports; //!< 2 a link
+    std::vector<Ptr<FabricPort>> m_ports; //!< 2 a link
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;

@@ -36,11 +36,12 @@ inline constexpr uint8_t PROGRAM = 16; //!< for switch programs; feedback is the
  * A packet inside the fabric: metadata only, no payload, linked by an intrusive pointer. Its true
  * wire format counts in wireBytes (wire-format.h).
  */
-struct FabricPacket
+struct alignas(64) FabricPacket
 {
     FabricPacket* next;
-    TimeStepCount arrival; //!< when its last bit is at the far end of the link that it is on
-    uint32_t connection;   //!< index of the connection at the transport
+    TimeStepCount arrival;     //!< when its last bit is at the far end of the link that it is on
+    TimeStepCount nextArrival; //!< that of the packet behind it on the link, if there is one
+    uint32_t connection;       //!< index of the connection at the transport
     uint32_t generation; //!< of that connection: recycled ones ignore packets of their former lives
     uint32_t psn;        //!< packet sequence number; for Ack and Nak the next one expected
     uint32_t destination; //!< endpoint index
@@ -58,7 +59,7 @@ struct FabricPacket
     uint8_t flags; //!< see PacketFlag
 };
 
-static_assert(sizeof(FabricPacket) == 48, "the fabric's speed is its packets' size");
+static_assert(sizeof(FabricPacket) == 64, "a packet is one cache line");
 
 /// First-in first-out list of packets through their intrusive pointers.
 class PacketFifo

@@ -12,12 +12,6 @@
 namespace ns3::gradsync
 {
 
-FabricPort::FabricPort()
-    : m_arrival(new Event<&FabricPort::Arrive>(this), false),
-      m_departure(new Event<&FabricPort::Depart>(this), false)
-{
-}
-
 void
 FabricPort::Install(SimulatorImpl* simulator,
                     const DataRate& rate,
@@ -33,10 +27,10 @@ FabricPort::Install(SimulatorImpl* simulator,
 }
 
 inline void
-FabricPort::Schedule(TimeStepCount delay, EventImpl* event)
+FabricPort::ScheduleArrival(TimeStepCount delay)
 {
-    event->Ref(); // the simulator drops one reference after the event
-    m_simulator->Schedule(TimeStep(delay), event);
+    Ref(); // the simulator drops one reference after the event
+    m_simulator->Schedule(TimeStep(delay), this);
 }
 
 inline void
@@ -52,15 +46,22 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     {
         WriteTelemetry(*packet, start);
     }
-    if (m_tap) [[unlikely]]
+    if (m_isTapped) [[unlikely]]
     {
         m_tap->OnPacket(m_index, *packet, start);
     }
-    if (m_flying.IsEmpty())
+    packet->next = nullptr;
+    if (m_firstFlying)
     {
-        Schedule(packet->arrival - now, PeekPointer(m_arrival));
+        m_lastFlying->next = packet;
+        m_lastFlying->nextArrival = packet->arrival;
     }
-    m_flying.Push(packet);
+    else
+    {
+        m_firstFlying = packet;
+        ScheduleArrival(packet->arrival - now);
+    }
+    m_lastFlying = packet;
 }
 
 void
@@ -72,14 +73,17 @@ FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
 void
 FabricPort::Arrive()
 {
-    auto* packet = m_flying.Pop();
+    auto* packet = m_firstFlying;
     const auto now = packet->arrival;
-    if (!m_flying.IsEmpty())
+    m_firstFlying = packet->next;
+    if (packet->next)
     {
-        Schedule(m_flying.Front()->arrival - now, PeekPointer(m_arrival));
+        // In a network of thousands of links it left the cache while it was on the wire.
+        __builtin_prefetch(packet->next);
+        ScheduleArrival(packet->nextArrival - now);
     }
     Sync(now);
-    if (m_loss && m_loss->IsLost(*packet))
+    if (m_isLossy && m_loss->IsLost(*packet)) [[unlikely]]
     {
         CountDrop(*packet);
         m_loss->Discard(packet);
@@ -91,23 +95,29 @@ FabricPort::Arrive()
 bool
 FabricPort::StartNext(TimeStepCount start, TimeStepCount now)
 {
-    if (!m_pfc.IsEmpty())
+    if (m_controlWaits)
     {
-        Start(m_pfc.Pop(), start, now);
-        return true;
+        return StartControl(start, now);
     }
-    if (!m_control.IsEmpty())
-    {
-        Start(m_control.Pop(), start, now);
-        return true;
-    }
-    if (m_stops != 0)
-    {
-        return false;
-    }
-    if (!m_data.IsEmpty())
+    return m_stops == 0 && StartData(start, now);
+}
+
+bool
+FabricPort::StartControl(TimeStepCount start, TimeStepCount now)
+{
+    auto* packet = m_pfc.IsEmpty() ? m_control.Pop() : m_pfc.Pop();
+    m_controlWaits = !m_pfc.IsEmpty() || !m_control.IsEmpty();
+    Start(packet, start, now);
+    return true;
+}
+
+bool
+FabricPort::StartData(TimeStepCount start, TimeStepCount now)
+{
+    if (m_dataWaits)
     {
         auto* packet = m_data.Pop();
+        m_dataWaits = !m_data.IsEmpty();
         m_queueBytes -= packet->wireBytes;
         Start(packet, start, now);
         if (m_buffer) // after Start: a resume that follows may come back to this port
@@ -144,6 +154,7 @@ void
 FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
 {
     m_data.Push(packet);
+    m_dataWaits = true;
     m_queueBytes += packet->wireBytes;
     m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queueBytes);
     if (m_queueBytes > m_markAboveBytes && (packet->flags & PacketFlag::ECN_CAPABLE) != 0)
@@ -219,6 +230,7 @@ FabricPort::SendControl(FabricPacket* packet, TimeStepCount now)
     }
     const bool isPfc = packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume;
     (isPfc ? m_pfc : m_control).Push(packet);
+    m_controlWaits = true;
 }
 
 void
@@ -269,10 +281,10 @@ FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
     m_serialisation = SerialisationTime(rate);
     m_bitRate = static_cast<double>(rate.GetBitRate());
     m_delay = delay.GetTimeStep();
-    if (!m_flying.IsEmpty())
+    if (m_firstFlying)
     {
         // A shorter delay must not let a packet overtake those that are on the wire.
-        m_busyUntil = std::max(m_busyUntil, m_flying.Back()->arrival - m_delay);
+        m_busyUntil = std::max(m_busyUntil, m_lastFlying->arrival - m_delay);
     }
 }
 
@@ -282,6 +294,8 @@ FabricPort::Flush(PacketPool& pool, TimeStepCount now)
     Sync(now);
     Drop(m_pfc, pool, now);
     Drop(m_control, pool, now);
+    m_controlWaits = false;
+    m_dataWaits = false;
     Drop(m_data, pool, now);
     SetPaused(false, now);
 }
@@ -309,7 +323,7 @@ TimeStepCount
 FabricPort::GetLastArrival(TimeStepCount now)
 {
     Sync(now);
-    return m_flying.IsEmpty() ? -1 : m_flying.Back()->arrival;
+    return m_firstFlying ? m_lastFlying->arrival : -1;
 }
 
 void
@@ -351,16 +365,21 @@ void
 FabricPort::SetEager(bool eager, TimeStepCount now)
 {
     m_eager = eager;
+    if (eager && !m_departure)
+    {
+        m_departure = Ptr<EventImpl>(new Departure(this), false);
+    }
     ScheduleDeparture(now);
 }
 
 void
 FabricPort::ScheduleDeparture(TimeStepCount now)
 {
-    if (m_eager && !m_departurePending && m_stops == 0 && !m_data.IsEmpty())
+    if (m_eager && !m_departurePending && m_stops == 0 && m_dataWaits)
     {
         m_departurePending = true;
-        Schedule(m_busyUntil - now, PeekPointer(m_departure));
+        m_departure->Ref(); // the simulator drops one reference after the event
+        m_simulator->Schedule(TimeStep(m_busyUntil - now), PeekPointer(m_departure));
     }
 }
 

@@ -84,11 +84,16 @@ struct PortCounters
  * event per packet and hop, and the pending events are the busy links. Only while a switch holds
  * one of its neighbours paused must departures be seen in time (they decide when to resume); its
  * ports then do schedule them (SetEager).
+ *
+ * The port is the event of its next arrival itself, so that the event, the wire and the port are
+ * one cache line. Make it as Ptr<FabricPort>(new FabricPort, false): the simulator holds a
+ * reference while a packet is on the wire.
  */
-class FabricPort
+class alignas(64) FabricPort final : public EventImpl
 {
   public:
-    FabricPort();
+    FabricPort() = default;
+    ~FabricPort() override = default;
     FabricPort(const FabricPort&) = delete;
     FabricPort& operator=(const FabricPort&) = delete;
 
@@ -121,6 +126,7 @@ class FabricPort
     void SetLoss(PacketLoss* loss)
     {
         m_loss = loss;
+        m_isLossy = loss != nullptr;
     }
 
     /// Who hears of drops and pauses. \param index the number by which it knows this port
@@ -134,6 +140,7 @@ class FabricPort
     void SetTap(PacketTap* tap)
     {
         m_tap = tap;
+        m_isTapped = tap != nullptr;
     }
 
     /// Starts everything that should have started up to `now`.
@@ -147,7 +154,7 @@ class FabricPort
     /// True when a data packet would start at once. Only after Sync.
     bool IsFree(TimeStepCount now) const
     {
-        return m_busyUntil <= now && m_stops == 0 && m_data.IsEmpty();
+        return m_busyUntil <= now && m_stops == 0 && !m_dataWaits;
     }
 
     /// Starts a data packet at once. Only when IsFree.
@@ -224,12 +231,11 @@ class FabricPort
     PortCounters GetCounters(TimeStepCount now) const;
 
   private:
-    /// An event that is allocated once and scheduled again and again.
-    template <void (FabricPort::*METHOD)()>
-    class Event : public EventImpl
+    /// When a packet that waits starts; made once, scheduled again and again.
+    class Departure : public EventImpl
     {
       public:
-        explicit Event(FabricPort* port)
+        explicit Departure(FabricPort* port)
             : m_port(port)
         {
         }
@@ -237,11 +243,17 @@ class FabricPort
       private:
         void Notify() override
         {
-            (m_port->*METHOD)();
+            m_port->Depart();
         }
 
         FabricPort* m_port;
     };
+
+    /// As an event, a port is the arrival of the first packet on its wire.
+    void Notify() override
+    {
+        Arrive();
+    }
 
     void Arrive();
     void Depart();
@@ -253,35 +265,47 @@ class FabricPort
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void Restart(TimeStepCount now);
     void ScheduleDeparture(TimeStepCount now);
-    void Schedule(TimeStepCount delay, EventImpl* event);
+    void ScheduleArrival(TimeStepCount delay);
+    bool StartControl(TimeStepCount start, TimeStepCount now);
+    bool StartData(TimeStepCount start, TimeStepCount now);
 
     static constexpr uint8_t STOP_PFC = 1;
     static constexpr uint8_t STOP_FAULT = 2;
 
-    // Hot members first.
-    TimeStepCount m_busyUntil{0};
-    PacketFifo m_pfc;
-    PacketFifo m_control;
-    PacketFifo m_data;
-    PacketFifo m_flying; //!< on the wire; only its head is in the event queue
-    uint8_t m_stops{0};  //!< why the data class does not start: a set of the reasons below
+    // An arrival takes one packet off a wire and puts it on the next. What it touches of the first
+    // port lies in the first cache line, of the second one in the first two.
+    uint8_t m_stops{0}; //!< why the data class does not start: a set of the reasons above
     bool m_sourceEmpty{true};
+    bool m_controlWaits{false}; //!< m_pfc or m_control has packets
+    TimeStepCount m_busyUntil{0};
+    FabricPacket* m_firstFlying{nullptr}; //!< on the wire; only this one is in the event queue
+    FabricPacket* m_lastFlying{nullptr};  //!< valid only while there is a first one
+    FabricNode* m_peer{nullptr};
+    SimulatorImpl* m_simulator{nullptr};
+    uint16_t m_peerPort{0};
+    bool m_isLossy{false};
+    bool m_isTapped{false};
     bool m_eager{false};
     bool m_departurePending{false};
-    uint16_t m_peerPort{0};
-    PacketSource* m_source{nullptr};
-    SwitchBuffer* m_buffer{nullptr};
+    bool m_dataWaits{false}; //!< m_data has packets
+
+    // The second line.
     SerialisationTime m_serialisation;
     TimeStepCount m_delay{0};
-    PacketTap* m_tap{nullptr};
+    PacketFifo m_data;
+    PortCounters m_counters; // four of it
+
+    // What only packets that wait need.
     uint64_t m_queueBytes{0};
     uint64_t m_markAboveBytes{UINT64_MAX}; //!< the marker is asked from here on
-    FabricNode* m_peer{nullptr};
+    SwitchBuffer* m_buffer{nullptr};
+    PacketSource* m_source{nullptr};
+    PacketFifo m_control;
+    PacketFifo m_pfc;
+
+    PacketTap* m_tap{nullptr};
     PacketLoss* m_loss{nullptr};
-    SimulatorImpl* m_simulator{nullptr};
-    Ptr<EventImpl> m_arrival;
-    Ptr<EventImpl> m_departure;
-    PortCounters m_counters;
+    Ptr<EventImpl> m_departure; //!< null until the port is eager for the first time
     TimeStepCount m_pausedSince{0};
     PortObserver* m_observer{nullptr};
     EcnMarker* m_marker{nullptr};

@@ -4,6 +4,7 @@
 #include "ns3/hash.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -24,42 +25,70 @@ RoceConnectionTable::TakeUnused()
         m_unused = queuePair->next;
         return *queuePair;
     }
-    auto* queuePair = m_pool.Take();
-    *queuePair = RoceQueuePair{};
-    queuePair->index = static_cast<uint32_t>(m_byIndex.size());
-    m_byIndex.push_back(queuePair);
-    return *queuePair;
+    if (m_count % BLOCK_SIZE == 0)
+    {
+        m_blocks.push_back(std::make_unique<RoceQueuePair[]>(BLOCK_SIZE));
+    }
+    const auto index = m_count++;
+    auto& queuePair = At(index);
+    queuePair.index = index;
+    return queuePair;
+}
+
+void
+RoceConnectionTable::GrowBuckets()
+{
+    const auto open = ListOpen();
+    m_buckets.assign(std::max<size_t>(64, 2 * m_buckets.size()), nullptr);
+    for (auto* queuePair : open)
+    {
+        queuePair->next = std::exchange(GetBucket(queuePair->flowHash), queuePair);
+    }
 }
 
 std::pair<RoceQueuePair&, bool>
 RoceConnectionTable::Open(const RoceConnection& connection)
 {
-    const auto [entry, isNew] = m_open.try_emplace(connection, nullptr);
-    if (isNew)
+    if (m_openCount >= m_buckets.size())
     {
-        auto& queuePair = TakeUnused();
-        const auto index = queuePair.index;
-        const auto generation = queuePair.generation + 1;
-        queuePair = RoceQueuePair{};
-        queuePair.index = index;
-        queuePair.generation = generation;
-        queuePair.src = connection.src;
-        queuePair.dst = connection.dst;
-        queuePair.stream = connection.stream;
-        queuePair.flowHash = static_cast<uint32_t>(connection.GetHash());
-        entry->second = &queuePair;
+        GrowBuckets();
     }
-    return {*entry->second, isNew};
+    const auto flowHash = static_cast<uint32_t>(connection.GetHash());
+    auto& bucket = GetBucket(flowHash);
+    for (auto* queuePair = bucket; queuePair; queuePair = queuePair->next)
+    {
+        if (queuePair->flowHash == flowHash && queuePair->dst == connection.dst &&
+            queuePair->src == connection.src && queuePair->stream == connection.stream)
+        {
+            return {*queuePair, false};
+        }
+    }
+    auto& queuePair = TakeUnused();
+    const auto index = queuePair.index;
+    const auto generation = queuePair.generation + 1;
+    queuePair = RoceQueuePair{};
+    queuePair.index = index;
+    queuePair.generation = generation;
+    queuePair.src = connection.src;
+    queuePair.dst = connection.dst;
+    queuePair.stream = connection.stream;
+    queuePair.flowHash = flowHash;
+    queuePair.next = std::exchange(bucket, &queuePair);
+    ++m_openCount;
+    return {queuePair, true};
 }
 
 std::vector<RoceQueuePair*>
 RoceConnectionTable::ListOpen() const
 {
     std::vector<RoceQueuePair*> open;
-    open.reserve(m_open.size());
-    for (const auto& [connection, queuePair] : m_open)
+    open.reserve(m_openCount);
+    for (auto* queuePair : m_buckets)
     {
-        open.push_back(queuePair);
+        for (; queuePair; queuePair = queuePair->next)
+        {
+            open.push_back(queuePair);
+        }
     }
     std::sort(open.begin(), open.end(), [](const auto* first, const auto* second) {
         return first->index < second->index;
@@ -70,7 +99,13 @@ RoceConnectionTable::ListOpen() const
 void
 RoceConnectionTable::Close(RoceQueuePair& queuePair)
 {
-    m_open.erase({queuePair.src, queuePair.dst, queuePair.stream});
+    auto** link = &GetBucket(queuePair.flowHash);
+    while (*link != &queuePair)
+    {
+        link = &(*link)->next;
+    }
+    *link = queuePair.next;
+    --m_openCount;
     ++queuePair.generation;
     queuePair.isClosed = true;
     if (!queuePair.isReady)

@@ -2,12 +2,11 @@
 #ifndef GRADSYNC_ROCE_CONNECTION_TABLE_H
 #define GRADSYNC_ROCE_CONNECTION_TABLE_H
 
-#include "ns3/object-pool.h"
 #include "ns3/roce-queue-pair.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -47,8 +46,8 @@ class RoceConnectionTable
     /// The queue pair that a packet belongs to, or nullptr when that connection is closed.
     RoceQueuePair* Find(uint32_t index, uint32_t generation) const
     {
-        auto* queuePair = m_byIndex[index];
-        return queuePair->generation == generation ? queuePair : nullptr;
+        auto& queuePair = At(index);
+        return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
     /// The open connections, in the order of their indices.
@@ -57,23 +56,29 @@ class RoceConnectionTable
     /// The queue pair of an index, whatever connection it serves or served last.
     const RoceQueuePair& Peek(uint32_t index) const
     {
-        return *m_byIndex[index];
+        return At(index);
     }
 
   private:
-    struct Hash
+    static constexpr uint32_t BLOCK_SIZE = 256;
+
+    RoceQueuePair& At(uint32_t index) const
     {
-        size_t operator()(const RoceConnection& connection) const
-        {
-            return connection.GetHash();
-        }
-    };
+        return m_blocks[index / BLOCK_SIZE][index % BLOCK_SIZE];
+    }
+
+    RoceQueuePair*& GetBucket(uint32_t flowHash)
+    {
+        return m_buckets[flowHash & (m_buckets.size() - 1)];
+    }
 
     RoceQueuePair& TakeUnused();
+    void GrowBuckets();
 
-    std::unordered_map<RoceConnection, RoceQueuePair*, Hash> m_open; //!< its order reaches nothing
-    std::vector<RoceQueuePair*> m_byIndex;
-    ObjectPool<RoceQueuePair> m_pool;
+    std::vector<RoceQueuePair*> m_buckets; //!< of open ones, linked by `next`; a power of two
+    size_t m_openCount{0};
+    std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index
+    uint32_t m_count{0};                                    //!< of all
     RoceQueuePair* m_unused{nullptr};
 };
 

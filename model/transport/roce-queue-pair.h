@@ -72,50 +72,46 @@ struct RoceGaps
  * Packet sequence numbers count from 0 in each life of the struct; the wire's 24 bits are not
  * modelled.
  */
-struct RoceQueuePair
+struct alignas(64) RoceQueuePair
 {
-    RoceQueuePair* next; //!< in the free list
-
-    // Identity.
+    // What a receiver touches: one cache line.
     uint32_t index; //!< in the transport's table
     uint32_t generation;
     uint32_t src;
     uint32_t dst;
-    uint32_t stream;
     uint32_t flowHash; //!< of the data packets; the acknowledgements' is its complement
-    uint16_t sourcePort;
-    uint16_t acknowledgePort; //!< port of dst by which acknowledgements leave
-
-    // Sender.
-    uint32_t nextPsn;           //!< to be sent next
-    uint32_t ackedPsn;          //!< all before it are acknowledged
-    uint32_t endPsn;            //!< all packets of all messages posted so far
-    uint32_t highestPsn;        //!< all before it were sent at least once
-    uint32_t retries;           //!< timeouts since the last progress
-    TimeStepCount lastActivity; //!< last packet sent or acknowledgement received
-    RoceMessage* oldest;        //!< oldest message not wholly acknowledged
-    RoceMessage* newest;
-    RoceMessage* sending;   //!< message that holds nextPsn
-    RoceMessage* receiving; //!< message that holds expectedPsn
-    CongestionFlow flow;
-    uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
-
-    std::unique_ptr<RoceGaps> gaps; //!< of both halves; null until the first gap
-
-    // Membership in the lists of the NIC.
-    RoceQueuePair* nextReady;
-    bool isReady;
-    bool isClosed;          //!< to be recycled when it leaves the ring
-    RoceQueuePair* earlier; //!< in the list by lastActivity
-    RoceQueuePair* later;
-    bool isOutstanding;
-
-    // Receiver.
     uint32_t expectedPsn;
     uint32_t lastAckedPsn;          //!< expectedPsn of the last acknowledgement sent
-    bool nakSent;                   //!< for the present gap
     uint32_t markedPackets;         //!< data packets that arrived with CE
+    RoceMessage* receiving;         //!< message that holds expectedPsn
     TimeStepCount nextNotification; //!< no CNP before
+    std::unique_ptr<RoceGaps> gaps; //!< of both halves; null until the first gap
+    uint16_t acknowledgePort;       //!< port of dst by which acknowledgements leave
+    uint16_t sourcePort;
+    bool nakSent;  //!< for the present gap
+    bool isClosed; //!< to be recycled when it leaves the ring
+
+    // What a sender touches, for every packet first.
+    bool isReady;         //!< in the NIC's ring
+    bool isOutstanding;   //!< in the list by lastActivity
+    uint32_t nextPsn;     //!< to be sent next
+    uint32_t ackedPsn;    //!< all before it are acknowledged
+    uint32_t endPsn;      //!< all packets of all messages posted so far
+    uint32_t highestPsn;  //!< all before it were sent at least once
+    RoceMessage* sending; //!< message that holds nextPsn
+    RoceQueuePair* nextReady;
+    CongestionFlow flow;
+    TimeStepCount lastActivity; //!< last packet sent or acknowledgement received
+    RoceQueuePair* earlier;     //!< in the list by lastActivity
+    RoceQueuePair* later;
+    RoceMessage* oldest; //!< oldest message not wholly acknowledged
+    RoceMessage* newest;
+    uint32_t retries;   //!< timeouts since the last progress
+    uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
+
+    uint32_t stream;
+    RoceQueuePair*
+        next; //!< in the table: in its bucket while open, else in the list of unused ones
 
     bool HasUnsent() const
     {

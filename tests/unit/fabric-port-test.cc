@@ -35,11 +35,11 @@ class FabricPortTest : public ::testing::Test
     {
         tests::UsePicoseconds();
         // 8 Gb/s: one byte takes 1 ns; the far end is 500 ns away.
-        m_port.Install(PeekPointer(Simulator::GetImplementation()),
-                       DataRate("8Gbps"),
-                       NanoSeconds(500),
-                       &m_peer,
-                       0);
+        m_port->Install(PeekPointer(Simulator::GetImplementation()),
+                        DataRate("8Gbps"),
+                        NanoSeconds(500),
+                        &m_peer,
+                        0);
     }
 
     void TearDown() override
@@ -62,23 +62,23 @@ class FabricPortTest : public ::testing::Test
         const auto now = Simulator::Now().GetTimeStep();
         if (packet->kind != PacketKind::Data)
         {
-            m_port.SendControl(packet, now);
+            m_port->SendControl(packet, now);
             return;
         }
-        m_port.Sync(now);
-        if (m_port.IsFree(now))
+        m_port->Sync(now);
+        if (m_port->IsFree(now))
         {
-            m_port.StartNow(packet, now);
+            m_port->StartNow(packet, now);
         }
         else
         {
-            m_port.QueueData(packet, now);
+            m_port->QueueData(packet, now);
         }
     }
 
     std::deque<FabricPacket> m_packets;
     RecordingNode m_peer;
-    FabricPort m_port;
+    Ptr<FabricPort> m_port{new FabricPort, false};
 };
 
 using Arrivals = std::vector<std::pair<uint32_t, TimeStepCount>>;
@@ -106,12 +106,12 @@ TEST_F(FabricPortTest, PauseStopsDataAtThePacketBoundaryAndControlGoesOn)
 {
     SendAt(0, PacketKind::Data, 1, 1000);
     SendAt(0, PacketKind::Data, 2, 1000);
-    Simulator::Schedule(NanoSeconds(400), [this] { m_port.SetPaused(true, 400000); });
+    Simulator::Schedule(NanoSeconds(400), [this] { m_port->SetPaused(true, 400000); });
     SendAt(1500, PacketKind::Ack, 3, 100);
-    Simulator::Schedule(NanoSeconds(5000), [this] { m_port.SetPaused(false, 5000000); });
+    Simulator::Schedule(NanoSeconds(5000), [this] { m_port->SetPaused(false, 5000000); });
     Simulator::Run();
     EXPECT_EQ(m_peer.arrivals, (Arrivals{{1, 1500000}, {3, 2100000}, {2, 6500000}}));
-    EXPECT_EQ(m_port.GetCounters(9000000).pausedFor, 4600000);
+    EXPECT_EQ(m_port->GetCounters(9000000).pausedFor, 4600000);
 }
 
 TEST_F(FabricPortTest, OneEventPerPacketWhileDeparturesAreLazy)
@@ -190,8 +190,8 @@ TEST_F(FabricPortTest, LazyAndEagerDeparturesEqualAnObviousReference)
     {
         Simulator::Schedule(NanoSeconds(toggle * 20011), [this, toggle] {
             const auto now = Simulator::Now().GetTimeStep();
-            m_port.Sync(now);
-            m_port.SetEager(toggle % 2 == 1, now);
+            m_port->Sync(now);
+            m_port->SetEager(toggle % 2 == 1, now);
         });
     }
     Simulator::Run();

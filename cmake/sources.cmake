@@ -127,6 +127,7 @@ list(APPEND gradsync_headers
   model/scheme/double-binary-tree-scheme.h
   model/scheme/gather-exchange.h
   model/scheme/federated-scheme.h
+  model/scheme/fallback-spec.h
   model/scheme/geo-hips-scheme.h
   model/scheme/grid-exchange.h
   model/scheme/grid-support.h
@@ -389,6 +390,7 @@ list(APPEND gradsync_headers
 
 # model/aggregation
 list(APPEND gradsync_sources
+  model/aggregation/aggregation-rebuild.cc
   model/aggregation/aggregation-switch.cc
   model/aggregation/switch-tree.cc
   model/aggregation/aggregation-worker.cc
@@ -597,6 +599,7 @@ set(gradsync_parts_of_roce-transport-test
   tests/unit/roce-stress.cc
 )
 set(gradsync_parts_of_scenario-runner-test
+  tests/unit/aggregation-faults.cc
   tests/unit/federated-rounds.cc
   tests/unit/scenario-reactions.cc
 )

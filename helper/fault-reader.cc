@@ -42,7 +42,8 @@ const std::vector<KindEntry> KINDS{{FaultKind::HostPauseSend, {}},
                                    {FaultKind::LinkDown, {"detectionDelay"}},
                                    {FaultKind::LinkDegraded, {"rateShare", "extraDelay", "loss"}},
                                    {FaultKind::Flood, {"rate"}},
-                                   {FaultKind::SwitchDown, {"detectionDelay"}}};
+                                   {FaultKind::SwitchDown, {"detectionDelay"}},
+                                   {FaultKind::AggregatorDown, {"detectionDelay"}}};
 
 const KindEntry&
 FindKind(FaultKind kind)

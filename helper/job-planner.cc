@@ -144,6 +144,9 @@ ChoosePlan(const JobSpec& job, const Topology& topology, PlannedJob& planned)
     planned.plan = std::make_shared<const Plan>(AutoPlanner::Build(request, *planned.choice));
 }
 
+/// Parameter of schemes that let switches add up.
+constexpr const char* FALLBACK = "fallback";
+
 /// Makes the scheme ask for so many dedicated servers; false when no parameter does.
 bool
 SetServers(SchemeChoice& scheme, uint32_t servers)
@@ -303,6 +306,36 @@ PlanSurvivors(const JobSpec& job,
     const auto planned = PlanJob(left, topology);
     VerifyJob(left, planned);
     return planned.plan;
+}
+
+std::shared_ptr<const Plan>
+PlanFallback(const JobSpec& job,
+             const Topology& topology,
+             std::span<const uint32_t> ranks,
+             std::optional<uint64_t> bytes)
+{
+    auto left = job;
+    left.gradientBytes = bytes.value_or(job.gradientBytes);
+    const auto& name = job.scheme.parameters.Get<std::string>(FALLBACK);
+    left.scheme.scheme = FindScheme(name);
+    left.scheme.parameters = MakeDefaultParameters(*left.scheme.scheme);
+    left.endpointOf.clear();
+    for (const auto rank : ranks)
+    {
+        left.endpointOf.push_back(job.endpointOf[rank]);
+    }
+    left.workers = static_cast<uint32_t>(ranks.size());
+    const auto planned = PlanJob(left, topology);
+    VerifyJob(left, planned);
+    return planned.plan;
+}
+
+bool
+HasFallback(const JobSpec& job)
+{
+    const auto& parameters = job.scheme.parameters.GetAll();
+    const auto found = parameters.find(FALLBACK);
+    return found != parameters.end() && std::get<std::string>(found->second) != "none";
 }
 
 void

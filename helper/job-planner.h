@@ -59,6 +59,19 @@ std::shared_ptr<const Plan> PlanSurvivors(const JobSpec& job,
                                           std::span<const uint32_t> ranks,
                                           std::optional<uint64_t> bytes);
 
+/// Whether the job has a way to exchange without switches that add up.
+bool HasFallback(const JobSpec& job);
+
+/**
+ * Makes a plan of the scheme by which workers do without switches that add up, and verifies it.
+ * \param ranks workers of the job, ascending. \param bytes as of PlanSurvivors
+ * \throws ScenarioError when the scheme cannot run on them
+ */
+std::shared_ptr<const Plan> PlanFallback(const JobSpec& job,
+                                         const Topology& topology,
+                                         std::span<const uint32_t> ranks,
+                                         std::optional<uint64_t> bytes);
+
 /**
  * Proves that a plan does what its collective says (PlanVerifier).
  * \throws std::logic_error with the first violation: a defect of the scheme, not of the scenario

@@ -21,10 +21,10 @@ constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict
                                         "dropped_packets,ecn_marked_packets,pfc_pause_s,"
                                         "retransmitted_packets,retransmitted_bytes,sum_packets,sum_"
                                         "overflows,overflowed_sums,wrong_sums,"
-                                        "server_packets,"
+                                        "server_packets,fallbacks,tree_rebuilds,"
                                         "packet_hops,events,wall_s,"
                                         "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 29;
+constexpr size_t SUMMARY_COLUMN_COUNT = 31;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -116,38 +116,41 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
     const bool isChosen = !summary.autoChoice.empty();
     const auto& sums = summary.aggregation;
-    return fmt::format("{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{"
-                       "},{},{:.3f},{},{}",
-                       hasSeed ? "" : fmt::format("{},", summary.seed),
-                       summary.workers,
-                       summary.oversubscription,
-                       time(summary.meanIctPs),
-                       time(summary.minIctPs),
-                       time(summary.maxIctPs),
-                       isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
-                       isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
-                       summary.crossRackBytes,
-                       summary.peakReceivedBytes,
-                       summary.longestChain,
-                       QuoteCsv(summary.autoChoice),
-                       isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
-                       summary.goodputBytes,
-                       summary.wireBytes,
-                       summary.droppedPackets,
-                       summary.ecnMarkedPackets,
-                       FormatPicoseconds(summary.pfcPausePs),
-                       summary.retransmittedPackets,
-                       summary.retransmittedBytes,
-                       sums.results,
-                       sums.overflows,
-                       sums.checkedSums > 0 ? std::to_string(sums.overflowedSums) : "",
-                       sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
-                       sums.serverPackets,
-                       summary.packetHops,
-                       summary.events,
-                       summary.wallSeconds,
-                       summary.peakRssBytes,
-                       summary.finished ? "ok" : "unfinished");
+    return fmt::format(
+        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{"
+        "},{},{:.3f},{},{}",
+        hasSeed ? "" : fmt::format("{},", summary.seed),
+        summary.workers,
+        summary.oversubscription,
+        time(summary.meanIctPs),
+        time(summary.minIctPs),
+        time(summary.maxIctPs),
+        isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
+        isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
+        summary.crossRackBytes,
+        summary.peakReceivedBytes,
+        summary.longestChain,
+        QuoteCsv(summary.autoChoice),
+        isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
+        summary.goodputBytes,
+        summary.wireBytes,
+        summary.droppedPackets,
+        summary.ecnMarkedPackets,
+        FormatPicoseconds(summary.pfcPausePs),
+        summary.retransmittedPackets,
+        summary.retransmittedBytes,
+        sums.results,
+        sums.overflows,
+        sums.checkedSums > 0 ? std::to_string(sums.overflowedSums) : "",
+        sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
+        sums.serverPackets,
+        summary.fallbacks,
+        sums.rebuilds,
+        summary.packetHops,
+        summary.events,
+        summary.wallSeconds,
+        summary.peakRssBytes,
+        summary.finished ? "ok" : "unfinished");
 }
 
 std::string
@@ -230,6 +233,26 @@ WriteSamples(const RunResult& result, std::ostream& stream)
     }
 }
 
+std::string
+DescribeReaction(const RunResult& result, const ReactionRecord& reaction, const std::string& verb)
+{
+    const auto& job = result.jobs[reaction.job];
+    switch (reaction.kind)
+    {
+    case ReactionKind::Fallback:
+        return job.name + verb + " without switches that add up";
+    case ReactionKind::Rebuild:
+        return job.name + verb + " by other switches";
+    case ReactionKind::Replan:
+        break;
+    }
+    return fmt::format(
+        "{}{} without {}",
+        job.name,
+        verb,
+        NameTarget(*result.topology, FaultKind::HostCrash, job.endpointOf[reaction.rank]));
+}
+
 void
 WriteFaults(const RunResult& result, std::ostream& stream)
 {
@@ -239,12 +262,10 @@ WriteFaults(const RunResult& result, std::ostream& stream)
     const auto writeReactions = [&](const Time& until) {
         for (; reaction != result.reactions.end() && reaction->time <= until; ++reaction)
         {
-            const auto& job = result.jobs[reaction->job];
-            const auto host =
-                NameTarget(*result.topology, FaultKind::HostCrash, job.endpointOf[reaction->rank]);
-            rows.Add("{},,reaction,{},replan,\n",
+            rows.Add("{},,reaction,{},{},\n",
                      FormatSeconds(reaction->time),
-                     QuoteCsv(fmt::format("{} without {}", job.name, host)));
+                     QuoteCsv(DescribeReaction(result, *reaction)),
+                     ToString(reaction->kind));
         }
     };
     for (size_t i = 0; i < result.faults.size(); ++i)
@@ -358,6 +379,7 @@ WriteUnfinished(const RunResult& result, std::ostream& stream)
 Json
 ToJson(const RunSummary& summary)
 {
+    const auto& sums = summary.aggregation;
     Json json;
     json["finished"] = summary.finished;
     json["failure"] = summary.failure;
@@ -387,6 +409,8 @@ ToJson(const RunSummary& summary)
     json["checkedSums"] = summary.aggregation.checkedSums;
     json["overflowedSums"] = summary.aggregation.overflowedSums;
     json["wrongSums"] = summary.aggregation.wrongSums;
+    json["fallbacks"] = summary.fallbacks;
+    json["treeRebuilds"] = sums.rebuilds;
     json["serverPackets"] = summary.aggregation.serverPackets;
     json["packetHops"] = summary.packetHops;
     json["events"] = summary.events;
@@ -427,6 +451,8 @@ ToSummary(const Json& json)
     json.at("checkedSums").get_to(summary.aggregation.checkedSums);
     json.at("overflowedSums").get_to(summary.aggregation.overflowedSums);
     json.at("wrongSums").get_to(summary.aggregation.wrongSums);
+    json.at("fallbacks").get_to(summary.fallbacks);
+    json.at("treeRebuilds").get_to(summary.aggregation.rebuilds);
     json.at("serverPackets").get_to(summary.aggregation.serverPackets);
     json.at("packetHops").get_to(summary.packetHops);
     json.at("events").get_to(summary.events);

@@ -41,6 +41,11 @@ inline constexpr const char* MESSAGE_HEADER = "job,iteration,operation,src,dst,b
 void WriteIterations(const RunResult& result, std::ostream& stream);
 void WriteLinks(const RunResult& result, std::ostream& stream);
 void WriteSamples(const RunResult& result, std::ostream& stream);
+/// "job0 without host3": to what a job reacts, and how. \param verb after the name of the job
+std::string DescribeReaction(const RunResult& result,
+                             const ReactionRecord& reaction,
+                             const std::string& verb = "");
+
 void WriteFaults(const RunResult& result, std::ostream& stream);
 void WriteFlows(const RunResult& result, std::ostream& stream);
 void WriteBlocked(const RunResult& result, std::ostream& stream);

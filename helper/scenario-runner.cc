@@ -229,6 +229,13 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
             return PlanSurvivors(spec, *topology, ranks, bytes);
         };
     }
+    if (planned.plan->HasAggregations() && HasFallback(spec))
+    {
+        job.planFallback = [&spec, topology = run.topology](std::span<const uint32_t> ranks,
+                                                            std::optional<uint64_t> bytes) {
+            return PlanFallback(spec, *topology, ranks, bytes);
+        };
+    }
     job.reduceSecondsPerByte =
         spec.reduceRate ? 8.0 / static_cast<double>(spec.reduceRate->GetBitRate()) : 0.0;
     job.maxOutstandingSends = spec.maxOutstandingSends;
@@ -320,6 +327,8 @@ TakeRecords(const Recorder& recorder, const ExchangeEngine& engine, RunResult& r
     take(recorder.GetIterations(), result.iterations);
     take(recorder.GetComputations(), result.computations);
     take(recorder.GetReactions(), result.reactions);
+    result.summary.fallbacks = static_cast<uint64_t>(
+        std::ranges::count(result.reactions, ReactionKind::Fallback, &ReactionRecord::kind));
     take(recorder.GetTransfers(), result.transfers);
     for (uint32_t job = 0; job < engine.GetJobCount(); ++job)
     {

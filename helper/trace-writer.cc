@@ -3,6 +3,7 @@
 
 #include "ns3/failure-text.h"
 #include "ns3/json-document.h"
+#include "ns3/result-rows.h"
 #include "ns3/run-timeline.h"
 
 #include <algorithm>
@@ -358,14 +359,11 @@ class TraceWriter
     {
         for (const auto& record : m_result.reactions)
         {
-            const auto& job = m_result.jobs[record.job];
             Add('i',
                 NETWORK,
                 1,
                 fmt::format("\"name\": {}, \"ts\": {}, \"s\": \"g\"",
-                            Quote(fmt::format("{} goes on without {}",
-                                              job.name,
-                                              NameHost(job.endpointOf[record.rank]))),
+                            Quote(DescribeReaction(m_result, record, " goes on")),
                             FormatUs(record.time)));
         }
     }

@@ -133,6 +133,7 @@ TransportEntry::Simulates(FaultKind fault) const
     case FaultKind::LinkDown:
     case FaultKind::LinkDegraded:
     case FaultKind::SwitchDown:
+    case FaultKind::AggregatorDown:
         break;
     }
     return true;

@@ -3,6 +3,7 @@
 #define GRADSYNC_AGGREGATION_ROLE_H
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -24,11 +25,11 @@ struct AggregationRole
     };
 
     bool aggregates;
-    uint16_t worker;              //!< number by which it calls itself at the switch above
-    std::optional<uint16_t> up;   //!< none at the root
-    std::optional<uint16_t> down; //!< of one that hands on to a switch below
-    std::vector<Child> children;  //!< of one that aggregates
-    uint32_t slots;               //!< of one that aggregates: how many it gives the job
+    uint16_t worker;                   //!< number by which it calls itself at the switch above
+    std::optional<uint16_t> up;        //!< none at the root
+    std::map<uint16_t, uint16_t> down; //!< of one that hands on: [switch below] -> port
+    std::vector<Child> children;       //!< of one that aggregates
+    uint32_t slots;                    //!< of one that aggregates: how many it gives the job
 };
 
 } // namespace ns3::gradsync

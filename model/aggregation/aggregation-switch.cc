@@ -127,6 +127,23 @@ AggregationSwitch::GetCounts() const
             m_slots.GetOverflows()};
 }
 
+void
+AggregationSwitch::LoseJobs()
+{
+    std::vector<uint16_t> lost;
+    for (const auto& [number, job] : m_jobs)
+    {
+        if (job.role.aggregates)
+        {
+            lost.push_back(number);
+        }
+    }
+    for (const auto number : lost)
+    {
+        RemoveJob(number);
+    }
+}
+
 bool
 AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
@@ -150,7 +167,18 @@ AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount no
         {
             return false;
         }
-        m_forwarder.Emit(packet, port, isContribution ? *job.role.up : *job.role.down, now);
+        if (isContribution)
+        {
+            m_forwarder.Emit(packet, port, *job.role.up, now);
+            return true;
+        }
+        const auto below = job.role.down.find(header.worker);
+        if (below == job.role.down.end())
+        {
+            m_pool.Give(packet); // of a tree that is gone
+            return true;
+        }
+        m_forwarder.Emit(packet, port, below->second, now);
     }
     else if (m_engine)
     {

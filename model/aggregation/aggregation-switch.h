@@ -64,6 +64,9 @@ class AggregationSwitch final : public SwitchProgram
     void AddJob(uint16_t job, const Role& role);
     void RemoveJob(uint16_t job);
 
+    /// Forgets all that it adds up, and goes on handing on.
+    void LoseJobs();
+
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
     const SlotSwitch& GetSlots() const

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace ns3::gradsync
 {
@@ -21,7 +22,7 @@ AggregationWorker::AggregationWorker(const AggregationJob& job,
     : m_job(job),
       m_rank(rank),
       m_endpoint(endpoint),
-      m_port(port)
+      m_port(&port)
 {
 }
 
@@ -98,7 +99,7 @@ AggregationWorker::MakePacket(uint64_t packet)
 void
 AggregationWorker::Transmit(FabricPacket* packet)
 {
-    m_port.SendData(packet, Simulator::Now().GetTimeStep());
+    m_port->SendData(packet, Simulator::Now().GetTimeStep());
 }
 
 void
@@ -111,8 +112,8 @@ AggregationWorker::CountRetransmission(uint64_t packet)
 bool
 AggregationWorker::IsWaiting()
 {
-    m_port.Sync(Simulator::Now().GetTimeStep());
-    return m_port.GetQueueBytes() > 0;
+    m_port->Sync(Simulator::Now().GetTimeStep());
+    return m_port->GetQueueBytes() > 0;
 }
 
 /// False when the sums are not what they are to be, and somebody was told.
@@ -159,19 +160,51 @@ AggregationWorker::Finish(uint64_t packet,
         return;
     }
     const auto request = message.request;
-    while (!m_messages.empty() && m_messages.front().missing == 0)
+    ForgetFinished();
+    request.handler->OnDelivered(request.tag); // last: it may contribute, and so change everything
+}
+
+/// But for those that this worker may have to contribute to once more.
+void
+AggregationWorker::ForgetFinished()
+{
+    const auto open = std::ranges::find_if(m_messages, [](const Message& message) {
+        return message.missing > 0;
+    });
+    const auto first = open == m_messages.end() ? m_packetCount : open->firstPacket;
+    while (!m_messages.empty() && m_messages.front().missing == 0 &&
+           m_messages.front().firstPacket + m_messages.front().packetCount + m_job.history <= first)
     {
         m_messages.pop_front();
     }
-    request.handler->OnDelivered(request.tag); // last: it may contribute, and so change everything
+}
+
+void
+AggregationWorker::GiveUp(const std::string& reason)
+{
+    const auto open = std::ranges::find_if(m_messages, [](const Message& message) {
+        return message.missing > 0;
+    });
+    const auto request =
+        open == m_messages.end() ? std::nullopt : std::make_optional(open->request);
+    Stop();
+    if (request)
+    {
+        request->handler->OnFailed(request->tag, reason);
+    }
 }
 
 void
 AggregationWorker::Fail(uint64_t packet, const std::string& reason)
 {
-    const auto request = FindMessage(packet).request;
+    const auto& message = FindMessage(packet);
+    const auto request = message.request;
+    const bool isDone = message.missing == 0; // sent once more, for the sake of others
     Stop();
-    request.handler->OnFailed(request.tag, reason);
+    if (!isDone)
+    {
+        request.handler->OnFailed(request.tag, reason);
+    }
 }
 
 void
@@ -185,7 +218,9 @@ AggregationWorker::Stop()
 bool
 AggregationWorker::IsMeant(const Transport::MessageFilter& isMeant) const
 {
-    const bool isIdle = m_messages.empty() && m_ahead.empty();
+    const bool isIdle = m_ahead.empty() && std::ranges::all_of(m_messages, [](const auto& message) {
+                            return message.missing == 0;
+                        });
     return !isIdle && std::ranges::all_of(m_messages, [&](const Message& message) {
         return message.missing == 0 || isMeant(m_endpoint, m_endpoint, message.request.handler);
     });

@@ -24,6 +24,7 @@ struct AggregationJob
     uint16_t valueCount;
     uint32_t wireBytes; //!< of a packet
     uint32_t retryLimit;
+    uint32_t history;     //!< packets before the first without result that may be asked for again
     bool expectsOverflow; //!< sums that int32 cannot hold are no failure
     PacketPool* pool;
     SlotContents* contents;
@@ -60,6 +61,15 @@ class AggregationWorker
 
     /// Forgets all that is under way and all that comes.
     void Stop();
+
+    /// Fails what is under way, and stops.
+    void GiveUp(const std::string& reason);
+
+    /// From now on it sends by another port of its endpoint.
+    void SetPort(FabricPort& port)
+    {
+        m_port = &port;
+    }
 
     /// Whether something is under way, and all of it is for these.
     bool IsMeant(const Transport::MessageFilter& isMeant) const;
@@ -126,6 +136,7 @@ class AggregationWorker
     };
 
     void Append(const AggregationMessage& message);
+    void ForgetFinished();
     bool CheckSums(uint64_t packet,
                    const SlotPacket& result,
                    bool hasOverflowed,
@@ -134,8 +145,8 @@ class AggregationWorker
     uint32_t GetBytes(const Message& message, uint64_t packet) const;
 
     uint32_t m_endpoint;
-    FabricPort& m_port;
-    std::deque<Message> m_messages;                 //!< in order, finished ones but at the front
+    FabricPort* m_port;
+    std::deque<Message> m_messages;                 //!< in order, some at the front are finished
     std::map<uint64_t, AggregationMessage> m_ahead; //!< that wait for those before
     uint64_t m_nextIndex{0};
     uint64_t m_packetCount{0};

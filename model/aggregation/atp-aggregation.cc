@@ -16,13 +16,15 @@ namespace ns3::gradsync
 {
 
 void
-SlotAggregation::OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server)
+SlotAggregation::OpenAtp(Session& session)
 {
     if (m_engine == ENGINE_P4)
     {
         throw std::invalid_argument("the engine p4 is for the slot protocol "
                                     "(switchml, passing): ATP runs natively");
     }
+    const auto& endpoints = session.members.endpoints;
+    const auto server = *session.members.server;
     if (endpoints.size() > SlotSwitch::MAX_WORKERS)
     {
         throw std::invalid_argument(fmt::format("{} workers, but the bitmaps of ATP hold {}",
@@ -36,20 +38,26 @@ SlotAggregation::OpenAtp(Session& session, const std::vector<uint32_t>& endpoint
                            .timeout = m_atpTimeout};
     const auto all = static_cast<uint32_t>((uint64_t{1} << endpoints.size()) - 1);
     session.server = std::make_unique<AtpServer>(all, m_atpWindow);
-    AddAtpRoles(session, endpoints, server);
+    AddAtpRoles(session);
     for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
     {
         const auto endpoint = endpoints[rank];
-        const auto port = m_fabric->ChooseEndpointPort(endpoint, session.job.number, server);
-        session.workers.push_back(
-            std::make_unique<AtpWorker>(session.job,
-                                        session.atpSettings,
-                                        static_cast<uint16_t>(rank),
-                                        endpoint,
-                                        m_fabric->GetEndpoint(endpoint).GetPort(port)));
+        session.workers.push_back(std::make_unique<AtpWorker>(session.job,
+                                                              session.atpSettings,
+                                                              static_cast<uint16_t>(rank),
+                                                              endpoint,
+                                                              ChooseAtpPort(session, endpoint)));
         TakeSink(endpoint);
     }
     TakeSink(server);
+}
+
+FabricPort&
+SlotAggregation::ChooseAtpPort(const Session& session, uint32_t endpoint)
+{
+    const auto port =
+        m_fabric->ChooseEndpointPort(endpoint, session.job.number, *session.members.server);
+    return m_fabric->GetEndpoint(endpoint).GetPort(port);
 }
 
 /// The first switch on the way of an endpoint into the network.
@@ -79,22 +87,28 @@ SlotAggregation::FindLeaf(uint32_t endpoint) const
 }
 
 void
-SlotAggregation::AddAtpRoles(Session& session,
-                             const std::vector<uint32_t>& endpoints,
-                             uint32_t server)
+SlotAggregation::AddAtpRoles(Session& session)
 {
+    const auto& endpoints = session.members.endpoints;
+    const auto serverLeaf = FindLeaf(*session.members.server);
+    if (m_outage.switches.contains(serverLeaf))
+    {
+        throw std::invalid_argument("the switch of the parameter server does not add up");
+    }
     std::map<NodeId, AtpNode::Role> roles;
     for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
     {
-        auto& role = roles[FindLeaf(endpoints[rank])];
+        // What a switch does not do for its workers, the one of the server does.
+        const auto leaf = FindLeaf(endpoints[rank]);
+        auto& role = roles[m_outage.switches.contains(leaf) ? serverLeaf : leaf];
         role.all |= 1U << rank;
         role.workers.push_back(endpoints[rank]);
     }
+    session.racks.clear();
     for (const auto& [node, role] : roles)
     {
         session.racks.push_back(role.all);
     }
-    const auto serverLeaf = FindLeaf(server);
     auto& last = roles[serverLeaf];
     last.isServerSide = true;
     for (const auto& [node, role] : roles)
@@ -111,8 +125,13 @@ SlotAggregation::AddAtpRoles(Session& session,
         {
             continue; // its program and configuration do it all
         }
-        GetAtpProgram(node).AddJob(session.job.number, role);
+        auto& program = GetAtpProgram(node);
         session.nodes.push_back(node);
+        session.adding.insert(node);
+        if (!m_plain.contains(node))
+        {
+            program.AddJob(session.job.number, role);
+        }
     }
 }
 
@@ -145,8 +164,8 @@ SlotAggregation::MakeAtpFrame(const FabricPacket& packet, NodeId sender, NodeId 
 {
     const auto& content = m_contents.Get(packet);
     const auto& atp = content.atp;
-    const auto session = m_sessions.find(atp.job);
-    if (session == m_sessions.end() || !session->second->server)
+    const auto session = m_byNumber.find(atp.job);
+    if (session == m_byNumber.end() || !session->second->server)
     {
         return {}; // of a job that is over
     }
@@ -200,8 +219,8 @@ SlotAggregation::ReceiveAtp(const SlotPacket& content,
                             const FabricPacket& packet,
                             uint32_t endpoint)
 {
-    const auto found = m_sessions.find(content.atp.job);
-    if (found == m_sessions.end() || !found->second->server)
+    const auto found = m_byNumber.find(content.atp.job);
+    if (found == m_byNumber.end() || !found->second->server)
     {
         return;
     }

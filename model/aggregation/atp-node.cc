@@ -27,6 +27,13 @@ AtpNode::RemoveJob(uint16_t job)
     m_jobs.erase(job);
 }
 
+void
+AtpNode::LoseJobs()
+{
+    m_jobs.clear();
+    m_switch.Clear();
+}
+
 bool
 AtpNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {

@@ -36,6 +36,8 @@ class AtpNode final : public SwitchProgram
 
     void AddJob(uint16_t job, const Role& role);
     void RemoveJob(uint16_t job);
+    /// Forgets all that it adds up, and goes on forwarding.
+    void LoseJobs();
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 

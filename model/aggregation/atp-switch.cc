@@ -187,6 +187,15 @@ AtpSwitch::FreeAt(uint32_t index, const AtpHeader& header)
     }
 }
 
+void
+AtpSwitch::Clear()
+{
+    for (auto& aggregator : m_aggregators)
+    {
+        aggregator.isUsed = false;
+    }
+}
+
 uint32_t
 AtpSwitch::GetUsed() const
 {

@@ -52,6 +52,9 @@ class AtpSwitch
      */
     AtpVerdict Contribute(uint32_t all, AtpHeader& header, std::vector<int32_t>& values);
 
+    /// Forgets all aggregators.
+    void Clear();
+
     /// The answer of the server comes by.
     void Free(const AtpHeader& header);
 

@@ -167,9 +167,9 @@ std::vector<uint8_t>
 SlotAggregation::MakeSlotFrame(const SlotPacket& content, NodeId sender, NodeId receiver) const
 {
     const auto& header = content.header;
-    const auto session = m_sessions.find(header.job);
+    const auto session = m_byNumber.find(header.job);
     const bool isWorker =
-        session != m_sessions.end() && header.worker < session->second->workers.size();
+        session != m_byNumber.end() && header.worker < session->second->workers.size();
     const auto partner = isWorker ? AggregationAddress::FIRST_ENDPOINT +
                                         session->second->workers[header.worker]->GetEndpoint()
                                   : AggregationAddress::FIRST_SWITCH + header.worker;

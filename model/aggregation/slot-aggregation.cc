@@ -137,7 +137,9 @@ SlotAggregation::~SlotAggregation() = default;
 void
 SlotAggregation::DoDispose()
 {
+    m_byNumber.clear();
     m_sessions.clear();
+    m_onRebuild = nullptr;
     m_fabric = nullptr;
     NetworkAggregation::DoDispose();
 }
@@ -156,15 +158,18 @@ SlotAggregation::OpenAggregation(const AggregationGroup& group)
 {
     auto session = std::make_unique<Session>();
     session->job.number = TakeNumber();
+    session->group = m_nextGroup++;
+    session->members = group;
     try
     {
         if (group.server)
         {
-            OpenAtp(*session, group.endpoints, *group.server);
+            OpenAtp(*session);
         }
         else
         {
-            OpenSlots(*session, group.endpoints);
+            session->turn = m_sessionCount++;
+            OpenSlots(*session);
         }
     }
     catch (const std::invalid_argument&)
@@ -172,7 +177,8 @@ SlotAggregation::OpenAggregation(const AggregationGroup& group)
         RemoveRoles(*session);
         throw;
     }
-    const auto number = session->job.number;
+    const auto number = session->group;
+    m_byNumber[session->job.number] = session.get();
     m_sessions.emplace(number, std::move(session));
     return number;
 }
@@ -193,6 +199,7 @@ SlotAggregation::FillJob(Session& session,
                    .valueCount = valueCount,
                    .wireBytes = GetWireBytes(headerBytes, valueCount),
                    .retryLimit = m_retryLimit,
+                   .history = session.members.server ? 0 : m_slots,
                    .expectsOverflow = m_overflow == OVERFLOW_COUNT,
                    .pool = &m_fabric->GetPool(),
                    .contents = &m_contents,
@@ -200,26 +207,38 @@ SlotAggregation::FillJob(Session& session,
 }
 
 void
-SlotAggregation::OpenSlots(Session& session, const std::vector<uint32_t>& endpoints)
+SlotAggregation::OpenSlots(Session& session)
 {
+    const auto& endpoints = session.members.endpoints;
     FillJob(session,
             static_cast<uint32_t>(endpoints.size()),
             static_cast<uint16_t>(m_valueCount),
             SlotHeader::BYTES);
     session.slotSettings = {.slots = m_slots, .timeout = m_timeout};
-    const auto tree = BuildSwitchTree(*m_topology, endpoints, m_sessionCount++);
-    AddRoles(session, tree, endpoints);
+    const auto tree = BuildTree(session);
     for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
     {
         const auto endpoint = endpoints[rank];
-        session.workers.push_back(std::make_unique<SlotWorker>(
+        auto worker = std::make_unique<SlotWorker>(
             session.job,
             session.slotSettings,
             static_cast<uint16_t>(rank),
             endpoint,
-            m_fabric->GetEndpoint(endpoint).GetPort(tree.memberPorts[rank])));
+            m_fabric->GetEndpoint(endpoint).GetPort(tree.memberPorts[rank]));
+        session.slotWorkers.push_back(worker.get());
+        session.workers.push_back(std::move(worker));
         TakeSink(endpoint);
     }
+}
+
+/// Of switches that work, as far as that is known, and tells them.
+SwitchTree
+SlotAggregation::BuildTree(Session& session)
+{
+    auto tree = BuildSwitchTree(*m_topology, session.members.endpoints, session.turn, m_outage);
+    session.links = tree.links;
+    AddRoles(session, tree);
+    return tree;
 }
 
 /// Not one that was used lately: its packets may still be under way.
@@ -230,7 +249,7 @@ SlotAggregation::TakeNumber()
     {
         throw std::invalid_argument("more than 65536 aggregations at a time");
     }
-    while (m_sessions.contains(m_nextNumber))
+    while (m_byNumber.contains(m_nextNumber))
     {
         ++m_nextNumber;
     }
@@ -238,10 +257,9 @@ SlotAggregation::TakeNumber()
 }
 
 void
-SlotAggregation::AddRoles(Session& session,
-                          const SwitchTree& tree,
-                          const std::vector<uint32_t>& endpoints)
+SlotAggregation::AddRoles(Session& session, const SwitchTree& tree)
 {
+    const auto& endpoints = session.members.endpoints;
     // Numbers of switches follow those of the workers.
     const auto numberOf = [&endpoints](uint32_t hop) {
         return static_cast<uint16_t>(endpoints.size() + hop);
@@ -256,9 +274,13 @@ SlotAggregation::AddRoles(Session& session,
         AggregationSwitch::Role role{.aggregates = hop.aggregates,
                                      .worker = numberOf(i),
                                      .up = hop.up,
-                                     .down = hop.down,
+                                     .down = {},
                                      .children = {},
                                      .slots = m_slots};
+        for (const auto& [below, port] : hop.down)
+        {
+            role.down.emplace(numberOf(below), port);
+        }
         for (const auto& child : hop.children)
         {
             role.children.push_back(
@@ -269,8 +291,17 @@ SlotAggregation::AddRoles(Session& session,
                                                           child.port,
                                                           AggregationSwitch::NO_ENDPOINT});
         }
-        GetSlotProgram(hop.node).AddJob(session.job.number, role);
+        auto& program = GetSlotProgram(hop.node);
         session.nodes.push_back(hop.node);
+        if (hop.aggregates)
+        {
+            session.adding.insert(hop.node);
+        }
+        // One that has lost its program, which nobody knows yet, drops what it should add.
+        if (!hop.aggregates || !m_plain.contains(hop.node))
+        {
+            program.AddJob(session.job.number, role);
+        }
     }
 }
 
@@ -320,7 +351,7 @@ SlotAggregation::TakeSink(uint32_t endpoint)
 }
 
 void
-SlotAggregation::RemoveRoles(const Session& session)
+SlotAggregation::RemoveRoles(Session& session)
 {
     for (const auto node : session.nodes)
     {
@@ -334,17 +365,20 @@ SlotAggregation::RemoveRoles(const Session& session)
             programs.slots->RemoveJob(session.job.number);
         }
     }
+    session.nodes.clear();
+    session.adding.clear();
 }
 
 void
 SlotAggregation::CloseAggregation(uint32_t group)
 {
-    const auto found = m_sessions.find(static_cast<uint16_t>(group));
+    const auto found = m_sessions.find(group);
     RemoveRoles(*found->second);
     for (const auto& worker : found->second->workers)
     {
         Retire(*worker);
     }
+    m_byNumber.erase(found->second->job.number);
     m_sessions.erase(found);
 }
 
@@ -360,9 +394,13 @@ SlotAggregation::Retire(const AggregationWorker& worker)
 void
 SlotAggregation::Aggregate(const AggregationMessage& message)
 {
-    m_sessions.at(static_cast<uint16_t>(message.group))
-        ->workers.at(message.member)
-        ->Contribute(message);
+    auto& session = *m_sessions.at(message.group);
+    if (!session.failure.empty())
+    {
+        message.handler->OnFailed(message.tag, session.failure);
+        return;
+    }
+    session.workers.at(message.member)->Contribute(message);
 }
 
 void
@@ -382,8 +420,8 @@ SlotAggregation::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount 
         return;
     }
     m_fabric->GetPool().Give(packet);
-    const auto found = m_sessions.find(content.header.job);
-    if (found == m_sessions.end() || content.protocol == ProgramProtocol::Other ||
+    const auto found = m_byNumber.find(content.header.job);
+    if (found == m_byNumber.end() || content.protocol == ProgramProtocol::Other ||
         content.header.messageType != static_cast<uint8_t>(SlotMessage::Result))
     {
         return;

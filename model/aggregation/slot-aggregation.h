@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,9 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void CloseAggregation(uint32_t group) override;
     void Aggregate(const AggregationMessage& message) override;
     void Abandon(const Transport::MessageFilter& isMeant) override;
+    void SetRebuildHandler(Transport::RebuildHandler handler) override;
+    void SetAggregatorState(NodeId node, bool adds) override;
+    void AvoidInAggregations(const AggregationOutage& outage) override;
     AggregationStatistics GetStatistics() const override;
     /// In place of the switch's part in any protocol. Before Install.
     void SetProgram(NodeId node, P4SwitchProgram program);
@@ -110,24 +114,38 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     /// A group.
     struct Session
     {
-        AggregationJob job;
+        AggregationJob job; //!< its number is a new one whenever switches begin anew
+        uint32_t group;     //!< as the transport calls it
+        uint32_t turn;      //!< among those that switches are chosen for
+        AggregationGroup members;
+        std::set<LinkId> links;  //!< of its tree
+        std::set<NodeId> adding; //!< switches that add up for it
+        std::string failure;     //!< why no switches add up any more
         SlotWorker::Settings slotSettings;
         AtpWorker::Settings atpSettings;
         std::vector<NodeId> nodes; //!< that have a part in it
         std::unique_ptr<SlotTensor> tensor;
         std::unique_ptr<AtpServer> server; //!< of ATP; null: the slot protocol
         std::vector<uint32_t> racks; //!< of ATP: bits of the workers of each switch of level 0
+        std::vector<SlotWorker*> slotWorkers; //!< of the slot protocol: all workers
         std::vector<std::unique_ptr<AggregationWorker>> workers;
     };
 
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     uint16_t TakeNumber();
     void FillJob(Session& session, uint32_t workers, uint16_t valueCount, uint32_t headerBytes);
-    void OpenSlots(Session& session, const std::vector<uint32_t>& endpoints);
-    void AddRoles(Session& session, const SwitchTree& tree, const std::vector<uint32_t>& endpoints);
+    void OpenSlots(Session& session);
+    SwitchTree BuildTree(Session& session);
+    void AddRoles(Session& session, const SwitchTree& tree);
+    // Other switches: aggregation-rebuild.cc.
+    bool IsHit(const Session& session) const;
+    void Rebuild(Session& session);
+    void RebuildSlots(Session& session);
+    void RebuildAtp(Session& session);
+    FabricPort& ChooseAtpPort(const Session& session, uint32_t endpoint);
     NodePrograms& GetPrograms(NodeId node);
     AggregationSwitch& GetSlotProgram(NodeId node);
-    void RemoveRoles(const Session& session);
+    void RemoveRoles(Session& session);
     void TakeSink(uint32_t endpoint);
     void Retire(const AggregationWorker& worker);
 
@@ -144,8 +162,8 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
                                        NodeId receiver) const;
 
     // The part of ATP: atp-aggregation.cc.
-    void OpenAtp(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
-    void AddAtpRoles(Session& session, const std::vector<uint32_t>& endpoints, uint32_t server);
+    void OpenAtp(Session& session);
+    void AddAtpRoles(Session& session);
     AtpNode& GetAtpProgram(NodeId node);
     NodeId FindLeaf(uint32_t endpoint) const;
     std::vector<uint8_t> MakeAtpFrame(const FabricPacket& packet, NodeId sender, NodeId receiver);
@@ -173,10 +191,15 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     SlotContents m_contents;
     std::shared_ptr<const P4Program> m_slotProgram; //!< of the engine p4, once it is in use
     std::map<NodeId, P4SwitchProgram> m_userPrograms;
-    std::map<uint16_t, std::unique_ptr<Session>> m_sessions; //!< by number of the job
+    std::map<uint32_t, std::unique_ptr<Session>> m_sessions; //!< by group
+    std::map<uint16_t, Session*> m_byNumber;                 //!< by number of the job
+    AggregationOutage m_outage;                              //!< as far as it is known
+    std::set<NodeId> m_plain;                                //!< switches that do not add up now
+    Transport::RebuildHandler m_onRebuild;
     std::map<NodeId, NodePrograms> m_programs;
     std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us
     uint16_t m_nextNumber{0};
+    uint32_t m_nextGroup{0};
     uint32_t m_sessionCount{0};         //!< ever
     AggregationStatistics m_statistics; //!< what workers tell
     uint64_t m_resultBytes{0};          //!< of workers that are gone

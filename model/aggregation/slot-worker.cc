@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -102,6 +103,7 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
         return; // it came twice
     }
     const auto done = slot.packet;
+    const bool isNew = !std::exchange(slot.hadResult, false);
     slot.isBusy = false;
     slot.packet += m_slots.size();
     --m_busySlots;
@@ -110,7 +112,10 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
     {
         CancelTimer();
     }
-    Finish(done, packet, (packet.header.flags & SlotFlag::OVERFLOWED) != 0, statistics);
+    if (isNew)
+    {
+        Finish(done, packet, (packet.header.flags & SlotFlag::OVERFLOWED) != 0, statistics);
+    }
 }
 
 /// The timer may come too early: it looks at all slots then.
@@ -183,8 +188,24 @@ SlotWorker::OnTimeout(uint32_t slot)
 }
 
 void
+SlotWorker::Restart(const std::vector<uint64_t>& first)
+{
+    CancelTimer();
+    m_busySlots = 0;
+    for (uint32_t slot = 0; slot < m_slots.size(); ++slot)
+    {
+        auto& state = m_slots[slot];
+        state.hadResult = state.hadResult || first[slot] < state.packet;
+        state.packet = first[slot];
+        state.isBusy = false;
+        SendNext(slot);
+    }
+}
+
+void
 SlotWorker::Halt()
 {
+    m_halted = true;
     CancelTimer();
     m_busySlots = 0;
     for (auto& slot : m_slots)

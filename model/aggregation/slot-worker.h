@@ -34,13 +34,33 @@ class SlotWorker final : public AggregationWorker
 
     void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) override;
 
+    /// The packet that a slot is at: all before it have their results.
+    uint64_t GetPacket(uint32_t slot) const
+    {
+        return m_slots[slot].packet;
+    }
+
+    /// Whether it has stopped.
+    bool IsHalted() const
+    {
+        return m_halted;
+    }
+
+    /**
+     * Other switches add up, which know of nothing yet: goes back to these packets. Another worker
+     * may lack a result that this one has, of at most one packet a slot.
+     * \param first [slot] the earliest that any worker is at
+     */
+    void Restart(const std::vector<uint64_t>& first);
+
   private:
     struct Slot
     {
-        uint64_t packet; //!< the one that is under way, or the next one
+        uint64_t packet{0}; //!< the one that is under way, or the next one
         bool isBusy{false};
-        uint32_t timeouts{0}; //!< in a row
-        Time due;             //!< when to send again
+        bool hadResult{false}; //!< it is sent once more for the sake of others
+        uint32_t timeouts{0};  //!< in a row
+        Time due;              //!< when to send again
     };
 
     void SendFrom(uint64_t first) override;
@@ -55,6 +75,7 @@ class SlotWorker final : public AggregationWorker
     const Settings& m_settings;
     std::vector<Slot> m_slots;
     uint32_t m_busySlots{0};
+    bool m_halted{false};
     EventId m_timer;
     Time m_timerDue{Time::Max()}; //!< Time::Max(): it is not pending
 };

@@ -19,9 +19,13 @@ constexpr uint32_t FAR = Topology::Unreachable;
 class TreeBuilder
 {
   public:
-    TreeBuilder(const Topology& topology, std::span<const uint32_t> endpoints, uint32_t turn)
+    TreeBuilder(const Topology& topology,
+                std::span<const uint32_t> endpoints,
+                uint32_t turn,
+                const AggregationOutage& outage)
         : m_topology(topology),
-          m_turn(turn)
+          m_turn(turn),
+          m_outage(outage)
     {
         for (const auto endpoint : endpoints)
         {
@@ -41,7 +45,7 @@ class TreeBuilder
         }
         for (auto& hop : m_tree.hops)
         {
-            hop.aggregates = !hop.up || (IsSwitch(hop.node) && m_below[hop.node].size() > 1);
+            hop.aggregates = !hop.up || (MayAggregate(hop.node) && m_below[hop.node].size() > 1);
         }
         for (uint32_t member = 0; member < m_members.size(); ++member)
         {
@@ -58,9 +62,15 @@ class TreeBuilder
     }
 
   private:
-    bool IsSwitch(NodeId node) const
+    bool MayAggregate(NodeId node) const
     {
-        return m_topology.GetNodes()[node].kind == NodeKind::Switch;
+        return m_topology.GetNodes()[node].kind == NodeKind::Switch &&
+               !m_outage.switches.contains(node);
+    }
+
+    bool IsUp(LinkId link) const
+    {
+        return m_outage.links.empty() || !m_outage.links[link];
     }
 
     NodeId FindRoot() const
@@ -70,7 +80,7 @@ class TreeBuilder
         std::vector<Score> scores(count);
         for (const auto member : m_members)
         {
-            const auto distances = m_topology.GetDistancesTo(member);
+            const auto distances = m_topology.GetDistancesTo(member, m_outage.links);
             for (NodeId node = 0; node < count; ++node)
             {
                 scores[node].first = std::max<uint64_t>(scores[node].first, distances[node]);
@@ -81,7 +91,7 @@ class TreeBuilder
         std::vector<NodeId> best;
         for (NodeId node = 0; node < count; ++node)
         {
-            if (!IsSwitch(node) || scores[node].first == FAR || scores[node] > least)
+            if (!MayAggregate(node) || scores[node].first == FAR || scores[node] > least)
             {
                 continue;
             }
@@ -111,7 +121,7 @@ class TreeBuilder
             const auto node = open[next];
             for (const auto& port : m_topology.GetPorts(node))
             {
-                if (m_distance[port.peer] != FAR)
+                if (m_distance[port.peer] != FAR || !IsUp(port.link))
                 {
                     continue;
                 }
@@ -129,7 +139,7 @@ class TreeBuilder
     {
         const auto ports = m_topology.GetPorts(node);
         const auto nearer = std::find_if(ports.begin(), ports.end(), [&](const auto& port) {
-            return m_distance[port.peer] + 1 == m_distance[node] &&
+            return IsUp(port.link) && m_distance[port.peer] + 1 == m_distance[node] &&
                    !IsEndpoint(m_topology.GetNodes()[port.peer].kind);
         });
         return static_cast<uint16_t>(nearer - ports.begin());
@@ -155,25 +165,20 @@ class TreeBuilder
         for (;;)
         {
             const auto parent = m_topology.GetPorts(node)[up].peer;
-            const auto farPort = FindFarPort(node, up);
-            const bool isNew = m_below[parent].insert(node).second;
+            m_tree.links.insert(m_topology.GetPorts(node)[up].link);
+            m_below[parent].insert(node);
             const auto [entry, isNewHop] =
                 m_hopOf.try_emplace(parent, static_cast<uint32_t>(m_tree.hops.size()));
             if (isNewHop)
             {
                 m_tree.hops.push_back({parent, false, FindUp(parent), {}, {}});
             }
-            auto& hop = m_tree.hops[entry->second];
-            if (isNew && !IsEndpoint(m_topology.GetNodes()[node].kind))
-            {
-                hop.down = farPort;
-            }
             if (!isNewHop)
             {
                 return first; // from here on the path is known
             }
             node = parent;
-            up = *hop.up;
+            up = *m_tree.hops[entry->second].up;
         }
     }
 
@@ -191,12 +196,17 @@ class TreeBuilder
                 hop.children.push_back(child);
                 return;
             }
+            if (!child.isMember)
+            {
+                hop.down.emplace(child.index, child.port);
+            }
             up = *hop.up;
         }
     }
 
     const Topology& m_topology;
     uint32_t m_turn;
+    const AggregationOutage& m_outage;
     std::vector<NodeId> m_members;
     std::vector<uint32_t> m_distance;
     std::map<NodeId, uint32_t> m_hopOf;
@@ -207,9 +217,12 @@ class TreeBuilder
 } // namespace
 
 SwitchTree
-BuildSwitchTree(const Topology& topology, std::span<const uint32_t> endpoints, uint32_t turn)
+BuildSwitchTree(const Topology& topology,
+                std::span<const uint32_t> endpoints,
+                uint32_t turn,
+                const AggregationOutage& outage)
 {
-    return TreeBuilder(topology, endpoints, turn).Build();
+    return TreeBuilder(topology, endpoints, turn, outage).Build();
 }
 
 } // namespace ns3::gradsync

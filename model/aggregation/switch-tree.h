@@ -3,9 +3,12 @@
 #define GRADSYNC_SWITCH_TREE_H
 
 #include "ns3/topology.h"
+#include "ns3/transport.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -35,22 +38,27 @@ struct SwitchTree
     {
         NodeId node;
         bool aggregates;
-        std::optional<uint16_t> up;   //!< port towards the root; none: it is the root
-        std::optional<uint16_t> down; //!< of a hop with one hop below: the port towards it
-        std::vector<Child> children;  //!< of one that aggregates
+        std::optional<uint16_t> up; //!< port towards the root; none: it is the root
+        /// Of one that does not aggregate: the ports towards the hops below that do, and by which
+        /// their results go. [index in `hops`]
+        std::map<uint32_t, uint16_t> down;
+        std::vector<Child> children; //!< of one that aggregates
     };
 
     std::vector<Hop> hops;             //!< the root first
     std::vector<uint16_t> memberPorts; //!< [member] port of the endpoint by which it sends
+    std::set<LinkId> links;            //!< all that it uses
 };
 
 /**
  * \param endpoints of the group, distinct; \param turn number of the group
+ * \param outage links that it does without, and switches that only hand on
  * \throws std::invalid_argument with a text for the user when no switch reaches all of them
  */
 SwitchTree BuildSwitchTree(const Topology& topology,
                            std::span<const uint32_t> endpoints,
-                           uint32_t turn);
+                           uint32_t turn,
+                           const AggregationOutage& outage = {});
 
 } // namespace ns3::gradsync
 

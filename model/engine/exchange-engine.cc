@@ -60,6 +60,21 @@ CheckJob(const Job& job)
 }
 } // namespace
 
+const char*
+ToString(ReactionKind kind)
+{
+    switch (kind)
+    {
+    case ReactionKind::Replan:
+        return "replan";
+    case ReactionKind::Fallback:
+        return "fallback";
+    case ReactionKind::Rebuild:
+        return "rebuild";
+    }
+    return "unknown";
+}
+
 TypeId
 ExchangeEngine::GetTypeId()
 {
@@ -98,6 +113,10 @@ ExchangeEngine::DoDispose()
     m_jobs.clear();
     m_nodes.clear();
     m_slowdowns.clear();
+    if (m_transport)
+    {
+        m_transport->SetRebuildHandler({});
+    }
     m_transport = nullptr;
     Object::DoDispose();
 }
@@ -106,6 +125,7 @@ void
 ExchangeEngine::SetTransport(const Ptr<Transport>& transport)
 {
     m_transport = transport;
+    m_transport->SetRebuildHandler([this](uint32_t group) { OnRebuilt(group); });
 }
 
 Ptr<ExchangeApplication>
@@ -288,6 +308,24 @@ ExchangeEngine::OnUnreachable(uint32_t job, uint32_t rank)
     if (job < m_jobs.size())
     {
         m_jobs[job]->LoseWorker(rank);
+    }
+}
+
+void
+ExchangeEngine::OnAggregationLost(uint32_t job, uint32_t attempt)
+{
+    if (job < m_jobs.size())
+    {
+        m_jobs[job]->OnAggregationLost(attempt);
+    }
+}
+
+void
+ExchangeEngine::OnRebuilt(uint32_t group)
+{
+    for (const auto& job : m_jobs)
+    {
+        job->OnRebuilt(group);
     }
 }
 

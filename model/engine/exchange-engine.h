@@ -65,6 +65,8 @@ struct Job
     uint32_t maxOutstandingSends{0};
     Time timeout;                  //!< an iteration that takes longer has failed; 0: no limit
     SurvivorPlanner planSurvivors; //!< empty: a job that loses a rank has failed
+    /// Of workers for whom the network does not add up any more; empty: such a job has failed.
+    SurvivorPlanner planFallback;
 };
 
 /// Why a run could not be finished.
@@ -117,16 +119,30 @@ struct ComputeRecord
     Time end;
 };
 
-/// A job goes on without a rank, as the trace source reports it.
+/// To what a job reacts, and how.
+enum class ReactionKind : uint8_t
+{
+    Replan,   //!< a rank is lost, and the others have a new plan
+    Fallback, //!< the network does not add up any more, and workers do so themselves
+    Rebuild   //!< other switches, or other slots of them, add up; the plan is the same
+};
+
+/// As results have it: "replan".
+const char* ToString(ReactionKind kind);
+
+/// A job goes on in another way, as the trace source reports it.
 struct ReactionRecord
 {
+    static constexpr uint32_t NO_RANK = UINT32_MAX;
+
     Time time;
     uint32_t job;
     uint32_t iteration;
     uint32_t plan;      //!< that is abandoned
-    uint32_t rank;      //!< that is lost
+    uint32_t rank;      //!< that is lost, or NO_RANK
     uint32_t survivors; //!< ranks that go on
     uint64_t bytes;     //!< of the gradient that are exchanged anew
+    ReactionKind kind{ReactionKind::Replan};
 };
 
 /**
@@ -210,6 +226,8 @@ class ExchangeEngine : public Object
     void OnTimeout(uint32_t job);
     void OnLost(uint32_t job, uint32_t rank);
     void OnUnreachable(uint32_t job, uint32_t rank);
+    void OnAggregationLost(uint32_t job, uint32_t attempt);
+    void OnRebuilt(uint32_t group);
     void OnGateTimeout(uint32_t job);
     void CloseGate(uint32_t job);
     void OnFinished();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace ns3::gradsync
@@ -47,8 +48,16 @@ JobExecution::OpenAggregations()
         {
             endpoints.push_back(m_job.endpointOf[ranks[rank]]);
         }
-        m_aggregations.push_back(m_engine.OpenAggregation(
-            {std::move(endpoints), server, m_plan->GetAggregationProtocol()}));
+        try
+        {
+            m_aggregations.push_back(m_engine.OpenAggregation(
+                {std::move(endpoints), server, m_plan->GetAggregationProtocol()}));
+        }
+        catch (const std::runtime_error&)
+        {
+            CloseAggregations();
+            throw;
+        }
     }
 }
 

@@ -426,6 +426,14 @@ JobExecution::OnTransferFailed(OperationId id, const std::string& reason)
             return;
         }
     }
+    if (operation.IsAggregate() && m_job.planFallback)
+    {
+        Simulator::ScheduleNow(&ExchangeEngine::OnAggregationLost,
+                               Ptr<ExchangeEngine>(&m_engine),
+                               m_index,
+                               m_attempt);
+        return;
+    }
     Fail(fmt::format("{}: {}", DescribeOperation(*m_plan, id), reason));
 }
 

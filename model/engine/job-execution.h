@@ -99,6 +99,11 @@ class JobExecution
     /// The job learns that a rank has crashed.
     void OnNotice(uint32_t rank);
 
+    /// The network does not add up any more. \param attempt that it did so for
+    void OnAggregationLost(uint32_t attempt);
+    /// Other switches add up for a group of the transport.
+    void OnRebuilt(uint32_t group);
+
   private:
     void BeginIteration();
     void FinishIterationIfDone();
@@ -141,7 +146,16 @@ class JobExecution
     bool ChoosePlan();
     void UsePlan(uint32_t index);
     uint32_t FindWholePlan(const std::vector<uint32_t>& ranks);
-    uint32_t AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
+    uint32_t FindWholeFallback(const std::vector<uint32_t>& ranks);
+    uint32_t AddPlan(const std::vector<uint32_t>& ranks,
+                     std::optional<uint64_t> bytes,
+                     const SurvivorPlanner& planner);
+    void RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
+    void RestartWithFallback(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
+    std::vector<uint32_t> DropServers(std::vector<uint32_t> ranks) const;
+    void TraceFallback(uint64_t bytes);
+    bool UseOrFallBack(uint32_t plan, const std::vector<uint32_t>& ranks);
+    std::optional<uint64_t> FindMissingBytes() const;
     void AbandonPlans();
     void GoOnWithout(uint32_t rank);
     void TraceLoss(uint32_t rank);
@@ -165,6 +179,7 @@ class JobExecution
     std::vector<ExecutedPlan> m_plans;
     std::map<std::vector<uint32_t>, uint32_t>
         m_planOf; //!< ranks -> their plan for all of a gradient
+    std::map<std::vector<uint32_t>, uint32_t> m_fallbackOf; //!< likewise, without switches
     uint32_t m_planIndex{0};
     const Plan* m_plan;                          //!< the one in use
     std::vector<ExchangeApplication*> m_members; //!< [rank of the plan in use]

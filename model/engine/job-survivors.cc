@@ -99,10 +99,7 @@ JobExecution::GoOnWithout(uint32_t rank)
         return;
     }
     const auto survivors = FindSurvivors();
-    const auto missing = FindMissingChunks();
-    const auto bytes = CountBytes(missing);
-    const bool isWhole = m_plans[m_planIndex].isWhole &&
-                         std::find(missing.begin(), missing.end(), false) == missing.end();
+    const auto bytes = FindMissingBytes();
     NS_LOG_LOGIC("job " << m_job.name << " goes on without rank " << rank);
     m_engine.TraceReaction({Simulator::Now(),
                             m_index,
@@ -110,11 +107,11 @@ JobExecution::GoOnWithout(uint32_t rank)
                             m_planIndex,
                             rank,
                             static_cast<uint32_t>(survivors.size()),
-                            bytes});
+                            bytes.value_or(m_plan->GetLayout().GetTotalBytes())});
     m_engine.Abandon(m_applications);
     try
     {
-        Restart(isWhole ? FindWholePlan(survivors) : AddPlan(survivors, bytes));
+        RestartOrFallBack(survivors, bytes);
     }
     catch (const std::runtime_error& error)
     {
@@ -122,6 +119,100 @@ JobExecution::GoOnWithout(uint32_t rank)
                          rank,
                          error.what()));
     }
+}
+
+/// Of the gradient; nothing: all of it.
+std::optional<uint64_t>
+JobExecution::FindMissingBytes() const
+{
+    const auto missing = FindMissingChunks();
+    const bool isWhole = m_plans[m_planIndex].isWhole &&
+                         std::find(missing.begin(), missing.end(), false) == missing.end();
+    return isWhole ? std::nullopt : std::make_optional(CountBytes(missing));
+}
+
+/// With a new plan of the scheme, or, where no switches would add up for it, without.
+void
+JobExecution::RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes)
+{
+    try
+    {
+        Restart(bytes ? AddPlan(ranks, bytes, m_job.planSurvivors) : FindWholePlan(ranks));
+    }
+    catch (const std::runtime_error&)
+    {
+        if (!m_job.planFallback)
+        {
+            throw;
+        }
+        TraceFallback(bytes.value_or(m_job.plan->GetLayout().GetTotalBytes()));
+        RestartWithFallback(ranks, bytes);
+    }
+}
+
+void
+JobExecution::RestartWithFallback(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes)
+{
+    const auto workers = DropServers(ranks);
+    Restart(bytes ? AddPlan(workers, bytes, m_job.planFallback) : FindWholeFallback(workers));
+}
+
+/// Dedicated servers help switches; without these the workers do all.
+std::vector<uint32_t>
+JobExecution::DropServers(std::vector<uint32_t> ranks) const
+{
+    std::erase_if(ranks, [this](uint32_t rank) { return rank >= m_job.plan->GetWorkerCount(); });
+    return ranks;
+}
+
+void
+JobExecution::OnAggregationLost(uint32_t attempt)
+{
+    if (m_finished || m_failure || !m_running || attempt != m_attempt)
+    {
+        return;
+    }
+    NS_LOG_LOGIC("job " << m_job.name << " falls back");
+    const auto bytes = FindMissingBytes();
+    TraceFallback(bytes.value_or(m_plan->GetLayout().GetTotalBytes()));
+    m_engine.Abandon(m_applications);
+    try
+    {
+        RestartWithFallback(FindSurvivors(), bytes);
+    }
+    catch (const std::runtime_error& error)
+    {
+        Fail(fmt::format("no switches add up, and there is no other way: {}", error.what()));
+    }
+}
+
+void
+JobExecution::OnRebuilt(uint32_t group)
+{
+    if (m_running && std::ranges::find(m_aggregations, group) != m_aggregations.end())
+    {
+        m_engine.TraceReaction({Simulator::Now(),
+                                m_index,
+                                m_iteration,
+                                m_planIndex,
+                                ReactionRecord::NO_RANK,
+                                m_plan->GetRankCount(),
+                                0,
+                                ReactionKind::Rebuild});
+    }
+}
+
+void
+JobExecution::TraceFallback(uint64_t bytes)
+{
+    m_engine.TraceReaction({Simulator::Now(),
+                            m_index,
+                            m_iteration,
+                            m_planIndex,
+                            ReactionRecord::NO_RANK,
+                            m_plan->GetRankCount() - static_cast<uint32_t>(m_lost.size()),
+                            bytes,
+                            ReactionKind::Fallback});
 }
 
 std::vector<uint32_t>
@@ -186,14 +277,30 @@ JobExecution::FindWholePlan(const std::vector<uint32_t>& ranks)
     {
         return known->second;
     }
-    const auto index = AddPlan(ranks, std::nullopt);
+    const auto index = AddPlan(ranks, std::nullopt, m_job.planSurvivors);
     m_planOf.emplace(ranks, index);
+    return index;
+}
+
+/// Likewise, without switches that add up.
+uint32_t
+JobExecution::FindWholeFallback(const std::vector<uint32_t>& ranks)
+{
+    const auto known = m_fallbackOf.find(ranks);
+    if (known != m_fallbackOf.end())
+    {
+        return known->second;
+    }
+    const auto index = AddPlan(ranks, std::nullopt, m_job.planFallback);
+    m_fallbackOf.emplace(ranks, index);
     return index;
 }
 
 /// The index of a new plan. \param bytes that are missing of the gradient; nothing: all of it
 uint32_t
-JobExecution::AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes)
+JobExecution::AddPlan(const std::vector<uint32_t>& ranks,
+                      std::optional<uint64_t> bytes,
+                      const SurvivorPlanner& planner)
 {
     const auto workers = m_job.plan->GetWorkerCount();
     if (ranks.empty() || ranks.front() >= workers)
@@ -212,7 +319,7 @@ JobExecution::AddPlan(const std::vector<uint32_t>& ranks, std::optional<uint64_t
     }
     else
     {
-        plan = m_job.planSurvivors(ranks, bytes);
+        plan = planner(ranks, bytes);
     }
     m_plans.push_back({std::move(plan), ranks, !bytes.has_value()});
     return static_cast<uint32_t>(m_plans.size() - 1);
@@ -242,6 +349,23 @@ JobExecution::UsePlan(uint32_t index)
     }
 }
 
+/// Uses a plan, or another one if no switches would add up for it.
+bool
+JobExecution::UseOrFallBack(uint32_t plan, const std::vector<uint32_t>& ranks)
+{
+    try
+    {
+        UsePlan(plan);
+    }
+    catch (const std::runtime_error&)
+    {
+        const auto fallback = FindWholeFallback(DropServers(ranks));
+        TraceFallback(m_job.plan->GetLayout().GetTotalBytes());
+        UsePlan(fallback);
+    }
+    return true;
+}
+
 /// False when the job cannot go on.
 bool
 JobExecution::ChoosePlan()
@@ -260,7 +384,12 @@ JobExecution::ChoosePlan()
         {
             throw std::runtime_error("the job cannot go on without them");
         }
-        UsePlan(FindWholePlan(ranks));
+        const auto whole = FindWholePlan(ranks);
+        if (m_job.planFallback && m_plans[whole].plan->HasAggregations())
+        {
+            return UseOrFallBack(whole, ranks);
+        }
+        UsePlan(whole);
         return true;
     }
     catch (const std::runtime_error& error)
@@ -286,6 +415,8 @@ JobExecution::Restart(uint32_t plan)
     ++m_attempt;
     m_ready.clear();
     CloseAggregations(); // with all that is under way
+    m_waiting = {};      // the old ones go first: a plan may have millions
+    m_waiting = m_plans[plan].plan->CountPredecessors(); // before UsePlan, which may fail
     UsePlan(plan);
     m_record.plan = plan;
     m_record.compress = m_compress;
@@ -297,8 +428,6 @@ JobExecution::Restart(uint32_t plan)
         const bool isReady = rank < m_plan->GetWorkerCount() && m_members[rank]->IsExchanging();
         m_workersExchanging += isReady ? 1 : 0;
     }
-    m_waiting = {}; // the old ones go first: a plan may have millions
-    m_waiting = m_plan->CountPredecessors();
     m_left = static_cast<uint32_t>(m_waiting.size());
     OpenGate();
     m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);

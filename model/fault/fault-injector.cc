@@ -26,7 +26,8 @@ constexpr int64_t MAX_TARGETS = 1 << 24;
 bool
 ChangesRoutes(FaultKind kind)
 {
-    return kind == FaultKind::LinkDown || kind == FaultKind::SwitchDown;
+    return kind == FaultKind::LinkDown || kind == FaultKind::SwitchDown ||
+           kind == FaultKind::AggregatorDown;
 }
 
 } // namespace

@@ -25,6 +25,8 @@ ToString(FaultKind kind)
         return "flood";
     case FaultKind::SwitchDown:
         return "switch-down";
+    case FaultKind::AggregatorDown:
+        return "aggregator-down";
     }
     return "unknown";
 }
@@ -44,6 +46,7 @@ GetTarget(FaultKind kind)
     case FaultKind::Flood:
         return FaultTarget::Link;
     case FaultKind::SwitchDown:
+    case FaultKind::AggregatorDown:
         break;
     }
     return FaultTarget::Node;

@@ -21,9 +21,10 @@ enum class FaultKind : uint8_t
     HostCrash,     //!< a host is gone with all it has, and is back without it
     Straggler,     //!< a host computes more slowly
     LinkDown,
-    LinkDegraded, //!< in rate, delay or loss
-    Flood,        //!< foreign traffic on a link
-    SwitchDown    //!< all links of a switch are down
+    LinkDegraded,  //!< in rate, delay or loss
+    Flood,         //!< foreign traffic on a link
+    SwitchDown,    //!< all links of a switch are down
+    AggregatorDown //!< a switch forwards, but does not add up
 };
 
 /// What the targets of a kind are numbers of.

@@ -43,6 +43,12 @@ NetworkCondition::Change(const FaultSpec& fault, uint32_t target, bool begins)
         m_changedEndpoints.insert(target);
         return;
     }
+    if (fault.kind == FaultKind::AggregatorDown)
+    {
+        m_aggregators[target].downs += step;
+        m_changedAggregators.insert(target);
+        return;
+    }
     for (const auto id : GetLinks(fault, target))
     {
         auto& link = m_links[id];
@@ -79,6 +85,12 @@ NetworkCondition::Include(const FaultSpec& fault, uint32_t target)
 void
 NetworkCondition::ChangeExclusion(const FaultSpec& fault, uint32_t target, bool excludes)
 {
+    m_aggregationsChanged = true;
+    if (fault.kind == FaultKind::AggregatorDown)
+    {
+        m_aggregators[target].exclusions += excludes ? 1 : UINT32_MAX;
+        return;
+    }
     for (const auto id : GetLinks(fault, target))
     {
         m_links[id].exclusions += excludes ? 1 : UINT32_MAX;
@@ -141,7 +153,36 @@ NetworkCondition::Apply()
     }
     m_changedEndpoints.clear();
     m_changedLinks.clear();
+    ApplyAggregators();
     ApplyRoutes();
+    if (std::exchange(m_aggregationsChanged, false))
+    {
+        AggregationOutage outage{m_excluded, {}};
+        for (const auto& [node, aggregator] : m_aggregators)
+        {
+            if (aggregator.exclusions > 0)
+            {
+                outage.switches.insert(node);
+            }
+        }
+        m_transport->AvoidInAggregations(outage);
+    }
+}
+
+void
+NetworkCondition::ApplyAggregators()
+{
+    for (const auto node : m_changedAggregators)
+    {
+        auto& aggregator = m_aggregators[node];
+        const bool adds = aggregator.downs == 0;
+        if (adds != aggregator.applied)
+        {
+            aggregator.applied = adds;
+            m_transport->SetAggregatorState(node, adds);
+        }
+    }
+    m_changedAggregators.clear();
 }
 
 void

@@ -55,20 +55,32 @@ class NetworkCondition
         EndpointState applied;
     };
 
+    /// A switch as far as it adds up.
+    struct Aggregator
+    {
+        uint32_t downs{0};
+        uint32_t exclusions{0};
+        bool applied{true};
+    };
+
     void Change(const FaultSpec& fault, uint32_t target, bool begins);
     void ChangeExclusion(const FaultSpec& fault, uint32_t target, bool excludes);
     std::vector<LinkId> GetLinks(const FaultSpec& fault, uint32_t target) const;
     static LinkState Combine(const Link& link);
     void ApplyRoutes();
+    void ApplyAggregators();
 
     std::shared_ptr<const Topology> m_topology;
     Ptr<Transport> m_transport;
     std::map<LinkId, Link> m_links;
     std::map<uint32_t, Endpoint> m_endpoints;
+    std::map<NodeId, Aggregator> m_aggregators;
     std::set<LinkId> m_changedLinks;
+    std::set<NodeId> m_changedAggregators;
     std::set<uint32_t> m_changedEndpoints;
     std::vector<bool> m_excluded; //!< [link] as the routes in use have it
     bool m_routesChanged{false};
+    bool m_aggregationsChanged{false};
 };
 
 } // namespace ns3::gradsync

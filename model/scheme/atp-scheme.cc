@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atp-scheme.h"
 
+#include "ns3/fallback-spec.h"
 #include "ns3/plan-builder.h"
 #include "ns3/scheme-support.h"
 
@@ -64,7 +65,8 @@ MakeAtpScheme()
           {},
           1,
           65536},
-         MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one after another")},
+         MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one after another"),
+         MakeFallbackSpec()},
         CountServers,
         BuildAtp,
     };

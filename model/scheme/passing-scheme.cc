@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/passing-scheme.h"
 
+#include "ns3/fallback-spec.h"
 #include "ns3/group-exchange.h"
 #include "ns3/scheme-support.h"
 
@@ -142,7 +143,8 @@ MakePassingScheme()
               {},
               1,
               64},
-             MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one by one")}),
+             MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one by one"),
+             MakeFallbackSpec()}),
         CountNoServers,
         BuildPassing,
     };

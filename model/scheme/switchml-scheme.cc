@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/switchml-scheme.h"
 
+#include "ns3/fallback-spec.h"
 #include "ns3/plan-builder.h"
 #include "ns3/scheme-support.h"
 
@@ -43,7 +44,8 @@ MakeSwitchMlScheme()
         "switchml",
         "SwitchML: the switches add up the gradients of all workers, and send everyone the sum",
         "Sapio et al., NSDI 2021, sections 3 and 4",
-        {MakePipelineChunksSpec(1, "pieces of the gradient that are aggregated one after another")},
+        {MakePipelineChunksSpec(1, "pieces of the gradient that are aggregated one after another"),
+         MakeFallbackSpec()},
         CountNoServers,
         BuildSwitchMl,
     };

@@ -32,6 +32,9 @@ class NetworkAggregation : public Object
     virtual void CloseAggregation(uint32_t group) = 0;
     virtual void Aggregate(const AggregationMessage& message) = 0;
     virtual void Abandon(const Transport::MessageFilter& isMeant) = 0;
+    virtual void SetRebuildHandler(Transport::RebuildHandler handler) = 0;
+    virtual void SetAggregatorState(NodeId node, bool adds) = 0;
+    virtual void AvoidInAggregations(const AggregationOutage& outage) = 0;
     virtual AggregationStatistics GetStatistics() const = 0;
     /// The bytes of one of its packets on a link between two nodes, for captures; without FCS.
     virtual std::vector<uint8_t> MakeFrame(const FabricPacket& packet,

@@ -2,6 +2,8 @@
 // The part of RoceTransport that hands aggregations on.
 #include "ns3/roce-transport.h"
 
+#include <utility>
+
 namespace ns3::gradsync
 {
 
@@ -34,6 +36,33 @@ void
 RoceTransport::Aggregate(const AggregationMessage& message)
 {
     m_aggregation->Aggregate(message);
+}
+
+void
+RoceTransport::SetRebuildHandler(RebuildHandler handler)
+{
+    if (m_aggregation)
+    {
+        m_aggregation->SetRebuildHandler(std::move(handler));
+    }
+}
+
+void
+RoceTransport::SetAggregatorState(NodeId node, bool adds)
+{
+    if (m_aggregation)
+    {
+        m_aggregation->SetAggregatorState(node, adds);
+    }
+}
+
+void
+RoceTransport::AvoidInAggregations(const AggregationOutage& outage)
+{
+    if (m_aggregation)
+    {
+        m_aggregation->AvoidInAggregations(outage);
+    }
 }
 
 AggregationStatistics

@@ -61,6 +61,9 @@ class RoceTransport : public Transport, private PacketSink
     uint32_t OpenAggregation(const AggregationGroup& group) override;
     void CloseAggregation(uint32_t group) override;
     void Aggregate(const AggregationMessage& message) override;
+    void SetRebuildHandler(RebuildHandler handler) override;
+    void SetAggregatorState(NodeId node, bool adds) override;
+    void AvoidInAggregations(const AggregationOutage& outage) override;
     AggregationStatistics GetAggregationStatistics() const override;
 
     /// Signature of the trace source "Recovery": a queue pair learns of a loss.

@@ -74,6 +74,22 @@ Transport::GetAggregationStatistics() const
 }
 
 void
+Transport::SetRebuildHandler(
+    RebuildHandler /* handler */) // NOLINT(performance-unnecessary-value-param)
+{
+}
+
+void
+Transport::SetAggregatorState(NodeId /* node */, bool /* adds */)
+{
+}
+
+void
+Transport::AvoidInAggregations(const AggregationOutage& /* outage */)
+{
+}
+
+void
 Transport::ThrowNoAggregation() const
 {
     throw std::invalid_argument("switches do not add up under this transport; roce is one under "

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,13 @@ struct AggregationMessage
     MessageHandler* handler; //!< OnDelivered: this endpoint has the sum of all
 };
 
+/// What those who choose switches for aggregations know to be out of order.
+struct AggregationOutage
+{
+    std::vector<bool> links;   //!< [link] true: down; empty: none is
+    std::set<NodeId> switches; //!< that forward, but do not add up
+};
+
 /// What happened to the packets of all aggregations.
 struct AggregationStatistics
 {
@@ -79,6 +87,7 @@ struct AggregationStatistics
     uint64_t wrongSums{0};       //!< results that are not the exact sum, where values are real
     uint64_t overflowedSums{0};  //!< results that are not because int32 cannot hold the sum
     uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
+    uint64_t rebuilds{0};        //!< groups that got other switches or slots
 };
 
 /// What one direction of one link carried.
@@ -143,6 +152,17 @@ class Transport : public Object
     /// One endpoint takes part in the next aggregation of its group.
     virtual void Aggregate(const AggregationMessage& message);
     virtual AggregationStatistics GetAggregationStatistics() const;
+
+    /// Told the number of a group that got other switches, or other slots of them.
+    using RebuildHandler = std::function<void(uint32_t group)>;
+    virtual void SetRebuildHandler(RebuildHandler handler);
+
+    // Faults of what adds up. Transports without aggregation have none, and ignore them.
+    /// A switch loses its program for aggregation with all that is in it, and goes on forwarding;
+    /// or has one again.
+    virtual void SetAggregatorState(NodeId node, bool adds);
+    /// Groups that use any of this are to do without.
+    virtual void AvoidInAggregations(const AggregationOutage& outage);
 
     /*
      * What faults do to the network, from the instant of the call on. A transport that does not say

@@ -37,6 +37,8 @@ RUN_COLUMNS = {
     "overflowed_sums",
     "wrong_sums",
     "server_packets",
+    "fallbacks",
+    "tree_rebuilds",
     "packet_hops",
     "events",
     "wall_s",

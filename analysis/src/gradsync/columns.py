@@ -27,6 +27,8 @@ _COLUMNS = {
     "overflowed_sums": ("Sums beyond int32", ""),
     "wrong_sums": ("Wrong sums", ""),
     "server_packets": ("Packets at parameter servers", ""),
+    "fallbacks": ("Fallbacks to an exchange without switches", ""),
+    "tree_rebuilds": ("Times that other switches took over", ""),
     "packet_hops": ("Packet hops", ""),
     "events": ("Events", ""),
     "wall_s": ("Wall-clock time", "s"),

@@ -53,6 +53,13 @@ def find_warnings(results: Results) -> list[str]:
         runs = sum(to_number(row["dropped_packets"]) > 0 for row in results.rows)
         again = _total(results, "retransmitted_packets")
         found.append(f"{dropped:,} packets were dropped in {runs} runs, {again:,} were sent again.")
+    fallbacks = _total(results, "fallbacks")
+    if fallbacks:
+        runs = sum(to_number(row["fallbacks"]) > 0 for row in results.rows)
+        found.append(
+            f"Switches did not add up any more in {runs} runs: "
+            f"{fallbacks:,} times workers went on without them."
+        )
     transport = results.scenario.get("transport", {})
     kinds = {str(transport.get("kind") if isinstance(transport, dict) else transport)}
     kinds.update(str(kind) for kind in results.scenario.get("sweep", {}).get("transport.kind", []))

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of SlotAggregation that lives with switches and links that fail.
+#include "ns3/slot-aggregation.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+void
+SlotAggregation::SetRebuildHandler(Transport::RebuildHandler handler)
+{
+    m_onRebuild = std::move(handler);
+}
+
+void
+SlotAggregation::SetAggregatorState(NodeId node, bool adds)
+{
+    if (adds)
+    {
+        m_plain.erase(node);
+        return;
+    }
+    m_plain.insert(node);
+    const auto found = m_programs.find(node);
+    if (found == m_programs.end())
+    {
+        return;
+    }
+    if (found->second.slots)
+    {
+        found->second.slots->LoseJobs();
+    }
+    if (found->second.atp)
+    {
+        found->second.atp->LoseJobs();
+    }
+}
+
+void
+SlotAggregation::AvoidInAggregations(const AggregationOutage& outage)
+{
+    m_outage = outage;
+    for (const auto& [group, session] : m_sessions)
+    {
+        if (session->failure.empty() && IsHit(*session))
+        {
+            Rebuild(*session);
+        }
+    }
+}
+
+/// What a session uses is out of order. Its way to a parameter server is that of the routes.
+bool
+SlotAggregation::IsHit(const Session& session) const
+{
+    return session.server ||
+           std::ranges::any_of(session.adding,
+                               [this](NodeId node) { return m_outage.switches.contains(node); }) ||
+           std::ranges::any_of(session.links, [this](LinkId link) {
+               return !m_outage.links.empty() && m_outage.links[link];
+           });
+}
+
+void
+SlotAggregation::Rebuild(Session& session)
+{
+    const auto before = session.adding;
+    RemoveRoles(session);
+    try
+    {
+        if (session.server)
+        {
+            RebuildAtp(session);
+        }
+        else
+        {
+            RebuildSlots(session);
+        }
+    }
+    catch (const std::invalid_argument& error)
+    {
+        RemoveRoles(session);
+        session.failure = fmt::format("no switches add up any more: {}", error.what());
+        for (const auto& worker : session.workers)
+        {
+            worker->GiveUp(session.failure);
+        }
+        return;
+    }
+    if (!session.server || session.adding != before)
+    {
+        ++m_statistics.rebuilds;
+        if (m_onRebuild)
+        {
+            m_onRebuild(session.group);
+        }
+    }
+}
+
+/**
+ * The new switches know of nothing, so that each slot begins anew with the first packet that any
+ * worker lacks. Under a new number, which tells what is still under way from what is sent now.
+ */
+void
+SlotAggregation::RebuildSlots(Session& session)
+{
+    if (!m_userPrograms.empty())
+    {
+        throw std::invalid_argument("switches run programs that others configure");
+    }
+    m_byNumber.erase(session.job.number);
+    session.job.number = TakeNumber();
+    m_byNumber[session.job.number] = &session;
+    const auto tree = BuildTree(session);
+    std::vector<uint64_t> first(session.slotSettings.slots, UINT64_MAX);
+    for (const auto* worker : session.slotWorkers)
+    {
+        for (uint32_t slot = 0; slot < first.size() && !worker->IsHalted(); ++slot)
+        {
+            first[slot] = std::min(first[slot], worker->GetPacket(slot));
+        }
+    }
+    for (size_t member = 0; member < session.slotWorkers.size(); ++member)
+    {
+        auto& worker = *session.slotWorkers[member];
+        worker.SetPort(
+            m_fabric->GetEndpoint(worker.GetEndpoint()).GetPort(tree.memberPorts[member]));
+        if (!worker.IsHalted())
+        {
+            worker.Restart(first);
+        }
+    }
+}
+
+/// The server has all that counts: what is lost on the way is sent again in time.
+void
+SlotAggregation::RebuildAtp(Session& session)
+{
+    AddAtpRoles(session);
+    for (const auto& worker : session.workers)
+    {
+        worker->SetPort(ChooseAtpPort(session, worker->GetEndpoint()));
+    }
+}
+
+} // namespace ns3::gradsync

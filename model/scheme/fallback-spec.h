@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FALLBACK_SPEC_H
+#define GRADSYNC_FALLBACK_SPEC_H
+
+#include "ns3/scheme.h"
+
+#include <string>
+
+namespace ns3::gradsync
+{
+
+/// The parameter `fallback` of schemes that let switches add up.
+inline ParameterSpec
+MakeFallbackSpec()
+{
+    return {"fallback",
+            std::string("ps"),
+            "how workers go on when no switches add up any more: ps (co-located), ring, or none, "
+            "and the job fails",
+            {"ps", "ring", "none"}};
+}
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FALLBACK_SPEC_H

@@ -26,7 +26,8 @@ def test_no_two_headers_define_a_type_of_one_name():
     # destructor of either for both and says nothing.
     root = Path(__file__).parents[2]
     headers = [*root.glob("model/*/*.h"), *root.glob("helper/*.h")]
-    pattern = re.compile(r"^(?:class|struct|enum class) (?:alignas\(\d+\) )?(\w+)[^;\n]*$", re.MULTILINE)
+    keyword = r"(?:class|struct|enum class) (?:alignas\(\d+\) )?"
+    pattern = re.compile(rf"^{keyword}(\w+)[^;\n]*$", re.MULTILINE)
     names = Counter(name for header in headers for name in pattern.findall(header.read_text()))
     assert names["Plan"] == 1
     assert [name for name, count in names.items() if count > 1] == []

@@ -2,6 +2,7 @@
 """Frames over UDP, those of the slot protocol among them, as bytes, and back. Knows no switch."""
 
 import struct
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Optional, Self
 
@@ -29,7 +30,7 @@ def checksum(data: bytes) -> int:
 
 
 @dataclass(frozen=True)
-class UdpFrame:
+class UdpFrame(ABC):
     """Ethernet, IPv4 and UDP; every field may be set wrong on purpose. None: what is right."""
 
     source_mac: int = 0x02_00_00_00_00_01
@@ -52,9 +53,9 @@ class UdpFrame:
     udp_checksum: Optional[int] = None
     trailer: bytes = b""
 
+    @abstractmethod
     def payload(self) -> bytes:
         """What UDP carries."""
-        raise NotImplementedError
 
     def udp(self) -> bytes:
         payload = self.payload()

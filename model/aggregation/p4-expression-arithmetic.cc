@@ -38,12 +38,7 @@ P4ExpressionCompiler::CompileSum(P4Op one, P4Op wide, const P4Json& node, uint32
     const bool isSigned = one == P4Op::SUBTRACT || a.isSigned || b.isSigned;
     const uint64_t bits =
         1 + uint64_t{isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits)};
-    P4Value result = MakeResult(node, bits, isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
-    return result;
+    return EmitBinary(one, wide, a, b, MakeResult(node, bits, isSigned, demand));
 }
 
 P4Value
@@ -51,14 +46,14 @@ P4ExpressionCompiler::CompileMultiply(const P4Json& node, uint32_t demand)
 {
     const P4Value a = Compile(node.Get("left"), demand);
     const P4Value b = Compile(node.Get("right"), demand);
-    P4Value result =
-        MakeResult(node, uint64_t{SignedBits(a)} + SignedBits(b), a.isSigned || b.isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    const P4Op op = result.limbs == 1 ? P4Op::MULTIPLY : P4Op::MULTIPLY_WIDE;
-    m_emitter.EmitWide(op, result.limbs, result.slot, left, right);
-    return result;
+    return EmitBinary(P4Op::MULTIPLY,
+                      P4Op::MULTIPLY_WIDE,
+                      a,
+                      b,
+                      MakeResult(node,
+                                 uint64_t{SignedBits(a)} + SignedBits(b),
+                                 a.isSigned || b.isSigned,
+                                 demand));
 }
 
 P4Value
@@ -121,12 +116,7 @@ P4ExpressionCompiler::CompileOr(P4Op one, P4Op wide, const P4Json& node, uint32_
     const bool isSigned = a.isSigned || b.isSigned;
     const uint32_t bits =
         isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
-    P4Value result = MakeResult(node, bits, isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    m_emitter.EmitWide(result.limbs == 1 ? one : wide, result.limbs, result.slot, left, right);
-    return result;
+    return EmitBinary(one, wide, a, b, MakeResult(node, bits, isSigned, demand));
 }
 
 P4Value

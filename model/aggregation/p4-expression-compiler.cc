@@ -264,13 +264,12 @@ P4ExpressionCompiler::CompileSelect(const P4Json& node, uint32_t demand)
     const bool isSigned = a.isSigned || b.isSigned;
     const uint32_t bits =
         isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
-    P4Value result = MakeResult(node, bits, isSigned, demand);
-    result.isExact = result.isExact && a.isExact && b.isExact;
-    const uint32_t left = Widen(a, result.limbs);
-    const uint32_t right = Widen(b, result.limbs);
-    const P4Op op = result.limbs == 1 ? P4Op::SELECT : P4Op::SELECT_WIDE;
-    m_emitter.EmitWide(op, result.limbs, result.slot, left, right, condition.slot);
-    return result;
+    return EmitBinary(P4Op::SELECT,
+                      P4Op::SELECT_WIDE,
+                      a,
+                      b,
+                      MakeResult(node, bits, isSigned, demand),
+                      condition.slot);
 }
 
 P4Value
@@ -340,6 +339,26 @@ P4ExpressionCompiler::Negate(const P4Value& value)
     const P4Value flag = CompileToBool(value);
     const P4Value result{m_emitter.AllocateTemporary(1)};
     m_emitter.Emit(P4Op::LOGICAL_NOT, result.slot, flag.slot);
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::EmitBinary(P4Op one,
+                                 P4Op wide,
+                                 const P4Value& a,
+                                 const P4Value& b,
+                                 P4Value result,
+                                 uint32_t condition)
+{
+    result.isExact = result.isExact && a.isExact && b.isExact;
+    const uint32_t left = Widen(a, result.limbs);
+    const uint32_t right = Widen(b, result.limbs);
+    m_emitter.EmitWide(result.limbs == 1 ? one : wide,
+                       result.limbs,
+                       result.slot,
+                       left,
+                       right,
+                       condition);
     return result;
 }
 

@@ -69,6 +69,13 @@ class P4ExpressionCompiler
     P4Value Negate(const P4Value& value);
     /// A new temporary for a result that needs so many bits, of which `demand` matter.
     P4Value MakeResult(const P4Json& node, uint64_t bits, bool isSigned, uint32_t demand);
+    /// Emits an operation on two values as wide as its result, which is exact if they are too.
+    P4Value EmitBinary(P4Op one,
+                       P4Op wide,
+                       const P4Value& a,
+                       const P4Value& b,
+                       P4Value result,
+                       uint32_t condition = 0);
 
     P4Emitter& m_emitter;
     const P4Action* m_action;

@@ -595,6 +595,9 @@ set(gradsync_parts_of_fault-injector-test
   tests/unit/link-faults.cc
   tests/unit/silent-host.cc
 )
+set(gradsync_parts_of_p4-engine-test
+  tests/unit/p4-user-programs.cc
+)
 set(gradsync_parts_of_roce-transport-test
   tests/unit/roce-stress.cc
 )
@@ -602,6 +605,15 @@ set(gradsync_parts_of_scenario-runner-test
   tests/unit/aggregation-faults.cc
   tests/unit/federated-rounds.cc
   tests/unit/scenario-reactions.cc
+)
+set(gradsync_parts_of_slot-aggregation-test
+  tests/unit/atp-aggregation.cc
+  tests/unit/passing-aggregation.cc
+  tests/unit/slot-sums.cc
+)
+set(gradsync_parts_of_slot-switch-test
+  tests/unit/atp-switch.cc
+  tests/unit/slot-switch-frames.cc
 )
 
 # model/topology

@@ -26,11 +26,39 @@ constexpr const char* ADDING_UP = R"({
   "job": {"gradient": "1MB", "timeout": "1s"},
   "scheme": {"kind": "switchml"}})";
 
-std::vector<ScenarioOverride>
-Faults(const std::string& fault, std::vector<ScenarioOverride> others = {})
+/// Switches that do not work as the fault says. \param more further members of the fault
+RunResult
+SimulateFault(const std::string& kind,
+              const std::string& switches,
+              const std::string& more,
+              std::vector<ScenarioOverride> others = {})
 {
-    others.push_back({"faults", "[" + fault + "]"});
-    return others;
+    others.push_back(
+        {"faults", fmt::format(R"([{{"kind": "{}", "switches": [{}]{}}}])", kind, switches, more)});
+    return Simulate(others, ADDING_UP);
+}
+
+/// The same of a run that must finish with exact sums.
+RunResult
+Survive(const std::string& kind,
+        const std::string& switches,
+        const std::string& more = "",
+        const std::vector<ScenarioOverride>& others = {})
+{
+    auto result = SimulateFault(kind, switches, more, others);
+    EXPECT_TRUE(result.summary.finished) << kind << more << ": " << result.summary.failure;
+    EXPECT_EQ(result.summary.aggregation.wrongSums, 0U);
+    return result;
+}
+
+constexpr const char* ALL_SWITCHES = R"("spine0", "spine1", "leaf0", "leaf1")";
+
+std::string
+GetFaultRows(const RunResult& result)
+{
+    std::ostringstream rows;
+    WriteFaults(result, rows);
+    return rows.str();
 }
 
 TEST(AggregationFaults, OtherSwitchesAddUpWhenOneIsDown)
@@ -40,30 +68,22 @@ TEST(AggregationFaults, OtherSwitchesAddUpWhenOneIsDown)
     // anew by way of the other spine: as long as ever, from then on.
     for (const auto* kind : {"switch-down", "aggregator-down"})
     {
-        const auto result =
-            Simulate(Faults(fmt::format(R"({{"kind": "{}", "switches": ["spine0"]}})", kind)),
-                     ADDING_UP);
-        ASSERT_TRUE(result.summary.finished) << result.summary.failure;
+        const auto result = Survive(kind, R"("spine0")");
         EXPECT_EQ(result.duration, MilliSeconds(1) + calm.duration);
         EXPECT_EQ(result.summary.aggregation.rebuilds, 1U);
-        EXPECT_EQ(result.summary.aggregation.wrongSums, 0U);
         EXPECT_EQ(result.summary.fallbacks, 0U);
-        std::ostringstream rows;
-        WriteFaults(result, rows);
-        EXPECT_THAT(rows.str(),
+        EXPECT_THAT(GetFaultRows(result),
                     testing::HasSubstr("0.001000000000,,reaction,job0 by other switches,rebuild,"));
     }
 }
 
 TEST(AggregationFaults, AddsUpAboveALeafThatOnlyForwards)
 {
-    const auto result =
-        Simulate(Faults(R"({"kind": "aggregator-down", "switches": ["leaf0"], "start": "200us"})",
-                        {{"job.iterations", "2"}}),
-                 ADDING_UP);
-    ASSERT_TRUE(result.summary.finished) << result.summary.failure;
+    const auto result = Survive("aggregator-down",
+                                R"("leaf0")",
+                                R"(, "start": "200us")",
+                                {{"job.iterations", "2"}});
     EXPECT_EQ(result.summary.aggregation.rebuilds, 1U);
-    EXPECT_EQ(result.summary.aggregation.wrongSums, 0U);
     // 1 MB are 3,907 packets of 256 bytes, which each of four workers checks once.
     EXPECT_EQ(result.summary.aggregation.checkedSums, 2U * 4 * 3907);
 }
@@ -75,16 +95,12 @@ TEST(AggregationFaults, KeepsSumsExactWheneverASwitchFails)
         for (const auto* kind : {"switch-down", "aggregator-down"})
         {
             const auto result =
-                Simulate(Faults(fmt::format(R"({{"kind": "{}", "switches": ["spine0"],
-                                                "start": "{}", "detectionDelay": "30us"}})",
-                                            kind,
-                                            start),
-                                {{"fabric.lossRate", "0.01"},
-                                 {"transport.aggregation.timeout", "100us"},
-                                 {"scheme.pipelineChunks", "5"}}),
-                         ADDING_UP);
-            ASSERT_TRUE(result.summary.finished) << start << ": " << result.summary.failure;
-            EXPECT_EQ(result.summary.aggregation.wrongSums, 0U);
+                Survive(kind,
+                        R"("spine0")",
+                        fmt::format(R"(, "start": "{}", "detectionDelay": "30us")", start),
+                        {{"fabric.lossRate", "0.01"},
+                         {"transport.aggregation.timeout", "100us"},
+                         {"scheme.pipelineChunks", "5"}});
             EXPECT_EQ(result.summary.aggregation.rebuilds, 1U);
             EXPECT_EQ(result.summary.aggregation.checkedSums, 5U * 4 * 782);
         }
@@ -96,22 +112,17 @@ TEST(AggregationFaults, WorkersDoWithoutSwitchesWhenNoneAddsUp)
     for (const std::string scheme : {"ps", "ring"})
     {
         const auto alone = Simulate({{"scheme", scheme}, {"job.iterations", "2"}}, ADDING_UP);
-        const auto result = Simulate(
-            Faults(
-                R"({"kind": "aggregator-down", "switches": ["spine0", "spine1", "leaf0", "leaf1"]})",
-                {{"scheme.kind", "switchml"},
-                 {"scheme.fallback", scheme},
-                 {"job.iterations", "2"}}),
-            ADDING_UP);
-        ASSERT_TRUE(result.summary.finished) << result.summary.failure;
+        const auto result = Survive(
+            "aggregator-down",
+            ALL_SWITCHES,
+            "",
+            {{"scheme.kind", "switchml"}, {"scheme.fallback", scheme}, {"job.iterations", "2"}});
         // Jobs know after 1 ms; the next iteration begins without switches.
         ASSERT_EQ(result.iterations.size(), 2U);
         EXPECT_EQ(result.iterations[0].end, MilliSeconds(1) + alone.iterations.at(0).end);
         EXPECT_EQ(result.duration, MilliSeconds(1) + alone.duration);
         EXPECT_EQ(result.summary.fallbacks, 2U);
-        std::ostringstream rows;
-        WriteFaults(result, rows);
-        EXPECT_THAT(rows.str(),
+        EXPECT_THAT(GetFaultRows(result),
                     testing::HasSubstr("0.001000000000,,reaction,job0 without switches that add "
                                        "up,fallback,"));
     }
@@ -119,21 +130,18 @@ TEST(AggregationFaults, WorkersDoWithoutSwitchesWhenNoneAddsUp)
 
 TEST(AggregationFaults, SwitchesAddUpAgainInTheNextIteration)
 {
-    const auto result = Simulate(Faults(R"({"kind": "aggregator-down", "duration": "1ms",
-                                "switches": ["spine0", "spine1", "leaf0", "leaf1"]})",
-                                        {{"job.iterations", "2"}}),
-                                 ADDING_UP);
-    ASSERT_TRUE(result.summary.finished) << result.summary.failure;
+    const auto result = Survive("aggregator-down",
+                                ALL_SWITCHES,
+                                R"(, "duration": "1ms")",
+                                {{"job.iterations", "2"}});
     EXPECT_EQ(result.summary.fallbacks, 1U);
     EXPECT_EQ(result.iterations.at(1).plan, 0U);
 }
 
 TEST(AggregationFaults, AJobWithoutFallbackFailsWithTheSwitches)
 {
-    const auto result = Simulate(
-        Faults(R"({"kind": "aggregator-down", "switches": ["spine0", "spine1", "leaf0", "leaf1"]})",
-               {{"scheme.fallback", "none"}}),
-        ADDING_UP);
+    const auto result =
+        SimulateFault("aggregator-down", ALL_SWITCHES, "", {{"scheme.fallback", "none"}});
     EXPECT_FALSE(result.summary.finished);
     EXPECT_THAT(result.summary.failure,
                 testing::HasSubstr("no switches add up any more: no switch of the network"));
@@ -142,20 +150,12 @@ TEST(AggregationFaults, AJobWithoutFallbackFailsWithTheSwitches)
 TEST(AggregationFaults, TheParameterServerOfAtpDoesWithoutASwitch)
 {
     // Servers are the last endpoints: that of leaf0 is for workers only.
-    const auto worker =
-        Simulate(Faults(R"({"kind": "aggregator-down", "switches": ["leaf0"], "start": "100us"})",
-                        {{"scheme", "atp"}}),
-                 ADDING_UP);
-    ASSERT_TRUE(worker.summary.finished) << worker.summary.failure;
-    EXPECT_EQ(worker.summary.aggregation.wrongSums, 0U);
+    const std::string late = R"(, "start": "100us")";
+    const auto worker = Survive("aggregator-down", R"("leaf0")", late, {{"scheme", "atp"}});
     EXPECT_EQ(worker.summary.aggregation.rebuilds, 1U);
     EXPECT_EQ(worker.summary.fallbacks, 0U);
     // The one of the server's own switch ends it.
-    const auto server =
-        Simulate(Faults(R"({"kind": "aggregator-down", "switches": ["leaf1"], "start": "100us"})",
-                        {{"scheme", "atp"}}),
-                 ADDING_UP);
-    ASSERT_TRUE(server.summary.finished) << server.summary.failure;
+    const auto server = Survive("aggregator-down", R"("leaf1")", late, {{"scheme", "atp"}});
     EXPECT_EQ(server.summary.fallbacks, 1U);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_FAULT_INJECTOR_FIXTURE_H
 #define GRADSYNC_FAULT_INJECTOR_FIXTURE_H
 
+#include "support/message-collector.h"
 #include "support/picosecond-clock.h"
 
 #include "ns3/fault-injector.h"
@@ -13,29 +14,10 @@
 
 #include <gtest/gtest.h>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// Keeps what arrived and what did not.
-class Collector : public MessageHandler
-{
-  public:
-    void OnDelivered(uint64_t tag) override
-    {
-        delivered.emplace_back(tag, Simulator::Now());
-    }
-
-    void OnFailed(uint64_t tag, const std::string& reason) override
-    {
-        failed.emplace_back(tag, reason);
-    }
-
-    std::vector<std::pair<uint64_t, Time>> delivered;
-    std::vector<std::pair<uint64_t, std::string>> failed;
-};
 
 /// Two leaves of two hosts, two spines; 8 Mb/s (a byte a microsecond) to the hosts, the same
 /// between switches, no delays. Hosts 0, 1 | 2, 3.
@@ -124,7 +106,7 @@ class FaultInjectorTest : public testing::Test
     Ptr<Transport> transport;
     Ptr<FaultInjector> injector{CreateObject<FaultInjector>()};
     std::vector<FaultRecord> records;
-    Collector collector;
+    tests::MessageCollector collector;
 };
 
 } // namespace ns3::gradsync

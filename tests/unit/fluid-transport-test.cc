@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "oracles/oracle-network.h"
+#include "support/message-collector.h"
 #include "support/picosecond-clock.h"
 
 #include "ns3/double.h"
@@ -19,23 +20,6 @@ namespace
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-class Collector : public MessageHandler
-{
-  public:
-    void OnDelivered(uint64_t tag) override
-    {
-        delivered.emplace_back(tag, Simulator::Now());
-    }
-
-    void OnFailed(uint64_t tag, const std::string& reason) override
-    {
-        failed.emplace_back(tag, reason);
-    }
-
-    std::vector<std::pair<uint64_t, Time>> delivered;
-    std::vector<std::pair<uint64_t, std::string>> failed;
-};
 
 /// Two racks of two hosts, 8 Mb/s (a byte a microsecond) everywhere: hosts 0, 1 | 2, 3.
 class FluidTransportTest : public testing::Test
@@ -65,7 +49,7 @@ class FluidTransportTest : public testing::Test
 
     Ptr<FluidTransport> transport{CreateObject<FluidTransport>()};
     oracles::RackNetwork network;
-    Collector collector;
+    tests::MessageCollector collector;
 };
 
 TEST_F(FluidTransportTest, DeliversAfterServiceAndPropagation)

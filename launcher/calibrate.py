@@ -13,6 +13,7 @@ from launcher.tree import RELEASE, ROOT
 
 PROFILES = ROOT / "profiles"
 _KERNELS = ROOT / "build" / "kernels"
+_TORCH_BASELINE = ROOT / "kernels" / "bench" / "torch-baseline.py"
 
 # Bytes per float32 element that a kernel must move at least, at the densities of the codecs'
 # defaults (doc/compression.rst): what it reads and writes, each once. Measured profiles have the same.
@@ -131,22 +132,41 @@ def _load() -> float:
     return float(Path("/proc/loadavg").read_text().split()[0])
 
 
-def _measure(
-    program: Path, command: str, folder: Path, name: str | None, options: list[str]
-) -> None:
+def _measure(program: Path, options: list[str]) -> dict:
     load = _load()
     say(f"measuring with {program.name}; this takes minutes")
     done = subprocess.run([str(program), *options], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise LauncherError(f"{program.name} failed: {done.stderr.strip()}", BAD_INPUT)
-    measured = json.loads(done.stdout)
+    measured: dict = json.loads(done.stdout)
+    measured["provenance"]["loadBefore"] = load
+    return measured
+
+
+def add_torch(measured: dict, python: str, options: list[str]) -> None:
+    """Measure PyTorch's operators beside the kernels, where that Python has PyTorch and it the GPU."""
+    say(f"measuring PyTorch's operators with {python}")
+    command = [python, str(_TORCH_BASELINE), *options]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        say(f"PyTorch's operators were not measured: {error}")
+        return
+    if done.returncode != 0:
+        say(f"PyTorch's operators were not measured: {done.stderr.strip()}")
+        return
+    baseline = json.loads(done.stdout)
+    measured["provenance"]["pytorch"] = baseline["provenance"]["pytorch"]
+    measured["kernels"] |= baseline["kernels"]
+
+
+def _write_profile(measured: dict, command: str, folder: Path, name: str | None) -> None:
     copy = measured["copyBytesPerSecond"]
     provenance = {
         **measured["provenance"],
         "kernel": platform.release().split("-")[0],  # what follows may name a site
         "commit": _commit(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "loadBefore": load,
         "command": command,
     }
     profile = {
@@ -168,16 +188,22 @@ def _tensor_sizes() -> list[int]:
     return sorted(size for size in sizes if size > 1024)
 
 
-def calibrate(folder: Path, name: str | None, quick: bool) -> None:
-    """Measure the CPU and, if its benchmark is built and there is one, the GPU."""
+def calibrate(folder: Path, name: str | None, quick: bool, torch: str) -> None:
+    """Measure the CPU and, if its benchmark is built and there is one, the GPU.
+
+    With a GPU also PyTorch's operators, by the Python called `torch`.
+    """
     options = ["--largest=16", "--samples=5"] if quick else []
     command = "./ns3 calibrate" + (" --quick" if quick else "")
-    _measure(RELEASE.directory / "codec-bench", command, folder, name, options)
+    measured = _measure(RELEASE.directory / "codec-bench", options)
+    _write_profile(measured, command, folder, name)
     bench = _KERNELS / "kernels-bench"
     if not bench.exists():
         say(f"no GPU benchmark: {bench} is not built (doc/compression.rst)")
     elif subprocess.run([str(bench), "--probe"], capture_output=True, check=False).returncode != 0:
         say("no GPU here: only the CPU was measured")
     else:
-        sizes = ",".join(map(str, _tensor_sizes()))
-        _measure(bench, command, folder, None, options if quick else [f"--sizes={sizes}"])
+        options = options or [f"--sizes={','.join(map(str, _tensor_sizes()))}"]
+        measured = _measure(bench, options)
+        add_torch(measured, torch, options)
+        _write_profile(measured, command, folder, None)

@@ -214,6 +214,17 @@ def _calibrate_parser(parser: _Parser) -> None:
     parser.add_argument(
         "--estimates", action="store_true", help="write the roofline estimates and measure nothing"
     )
+    parser.add_argument(
+        "--torch",
+        metavar="PYTHON",
+        default="python3",
+        help="a Python that has PyTorch, to compare a GPU's kernels with (default: python3)",
+    )
+    parser.add_argument(
+        "--goals",
+        metavar="FILE",
+        help="measure nothing: say which goals the kernels of a profile reach; 1 if any is missed",
+    )
     _add_no_install(parser)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Sequence
 
 from launcher import calibrate as calibration
-from launcher import install, python_environment
+from launcher import goals, install, python_environment
 from launcher.bench import run_benchmarks
 from launcher.build import build
 from launcher.errors import BAD_INPUT, OK, LauncherError
@@ -227,7 +227,9 @@ def calibrate(arguments: Namespace) -> int:
     if arguments.estimates:
         calibration.write_estimates(folder)
         return OK
+    if arguments.goals:
+        return goals.report(Path(arguments.goals))
     install.ensure([BUILD, TEST], not arguments.no_install)
     build(RELEASE, ["codec-bench"])
-    calibration.calibrate(folder, arguments.name, arguments.quick)
+    calibration.calibrate(folder, arguments.name, arguments.quick, arguments.torch)
     return OK

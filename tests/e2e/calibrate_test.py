@@ -3,13 +3,15 @@
 
 import csv
 import json
+import re
 import sys
 
 import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
-from launcher import calibrate  # noqa: E402  the launcher is no installed package
+from launcher import calibrate, goals  # noqa: E402  the launcher is no installed package
+from launcher.errors import LauncherError  # noqa: E402
 
 PROFILES = sorted((ROOT / "profiles").glob("*.profile.json"))
 
@@ -179,3 +181,92 @@ def test_switches_add_integers_only(program, tmp_path):
     assert done.returncode == 2
     assert "the codec must be fixed-point, int8, or fp32" in done.stderr
     assert _plan(program, tmp_path, {"codec": "int8"}, "switchml").returncode == 0
+
+
+def _gpu_profile(folder, seconds):
+    """A profile of kernels at 25 million (100 MB) and 50 million elements, and a small size that no goal is of."""
+    sizes = {"copy": 8.0, "fp16-encode": 6.0, "top-k-encode": 8.8}
+    sizes |= {"dgc-encode": 20.008, "radix-sort-pairs": 8.8}
+    kernels = {
+        name: {
+            "bytesPerElement": sizes[name],
+            "points": _points((1024, 1.0), (25_000_000, times[0]), (50_000_000, times[1])),
+        }
+        for name, times in seconds.items()
+    }
+    profile = {"device": "a GPU", "origin": "measurement", "kernels": kernels}
+    (folder / "g.profile.json").write_text(json.dumps(profile))
+    return folder / "g.profile.json"
+
+
+def test_goals_are_judged_at_the_worst_large_size(tmp_path, capsys):
+    # A copy of 8 B/element takes 100 us; 6 B/element at its rate 75 us, 8.8 B 110 us, 20.008 B 250.1 us.
+    path = _gpu_profile(
+        tmp_path,
+        {
+            "copy": (100e-6, 200e-6),
+            "fp16-encode": (75e-6 / 0.95, 150e-6 / 0.91),
+            "top-k-encode": (110e-6 / 0.70, 220e-6 / 0.59),
+            "dgc-encode": (250.1e-6 / 0.75, 500.2e-6 / 0.80),
+            "radix-sort-pairs": (5 * 110e-6 / 0.70, 4.5 * 220e-6 / 0.59),
+        },
+    )
+    assert goals.report(path) == 1
+    lines = capsys.readouterr().out.splitlines()
+    judged = {tuple(line.split()[:2]): line for line in lines}
+    assert "0.91 of the rate of a copy at 200 MB" in judged["reached", "fp16-encode"]
+    assert "0.59 of the rate of a copy at 200 MB" in judged["missed", "top-k-encode"]
+    assert "0.75 of the rate of a copy at 100 MB" in judged["reached", "dgc-encode"]
+    assert "4.50 times as fast as radix-sort-pairs at 200 MB" in judged["reached", "top-k-encode"]
+    # Of 14 streaming kernels one was measured; PyTorch was not there.
+    assert lines[-1] == "3 reached, 1 missed, 14 not measured"
+
+
+@pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.name)
+def test_no_goal_is_reached_by_an_estimate_or_a_cpu(path, capsys):
+    assert goals.report(path) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "0 reached, 0 missed, 18 not measured"
+
+
+def test_goals_of_no_profile_are_refused(tmp_path):
+    (tmp_path / "x.json").write_text("[]")
+    with pytest.raises(LauncherError, match="no profile can be read"):
+        goals.report(tmp_path / "x.json")
+
+
+def test_goals_name_what_the_benchmark_measures():
+    source = (ROOT / "kernels" / "bench" / "bench-kernels.cu").read_text()
+    measured = set(re.findall(r'\{"([a-z0-9-]+)",\s*[0-9.]+,', source))
+    wanted = {"copy", *goals.SHARES, *(other for rows in goals.SPEED_UPS.values() for other, _ in rows)}
+    assert wanted - measured == {"torch-topk"}
+    assert '"torch-topk"' in (ROOT / "kernels" / "bench" / "torch-baseline.py").read_text()
+
+
+def _fake_torch(folder, text):
+    """A PyTorch that is only as good as the text."""
+    (folder / "torch").mkdir()
+    (folder / "torch" / "__init__.py").write_text(text)
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return str(python)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("raise ImportError('broken')", "has no PyTorch: broken"),
+        (
+            "__version__ = '9'\nclass cuda:\n  is_available = staticmethod(lambda: False)",
+            "PyTorch 9 finds no GPU",
+        ),
+    ],
+    ids=["without PyTorch", "without a GPU"],
+)
+def test_without_pytorch_its_operators_are_left_out(tmp_path, capsys, text, reason):
+    measured = {"provenance": {}, "kernels": {}}
+    calibrate.add_torch(measured, _fake_torch(tmp_path, text), ["--largest=10", "--samples=1"])
+    assert measured == {"provenance": {}, "kernels": {}}
+    said = capsys.readouterr().err
+    assert "PyTorch's operators were not measured: torch-baseline: " in said
+    assert reason in said

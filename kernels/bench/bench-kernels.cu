@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "bench-kernels.h"
+#include "compression-kernels.h"
+
+#include "ns3/codec-spec.h"
+#include "ns3/sparsifier-arithmetic.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <random>
+
+namespace ns3::gradsync::bench
+{
+
+namespace
+{
+
+/// Of one iteration, at the codec's defaults.
+kernels::DgcIteration
+GetDgc(uint64_t iteration)
+{
+    return {0.001, 0.005, 0.9F, 0.0, iteration};
+}
+
+size_t
+GetWorkspaceBytes(uint64_t elements)
+{
+    return std::max({kernels::GetTopKWorkspaceBytes(elements),
+                     kernels::GetDgcWorkspaceBytes(elements, GetDgc(0)),
+                     kernels::GetNormWorkspaceBytes(elements),
+                     GetSortWorkspaceBytes(elements)});
+}
+
+uint64_t
+CountShare(CodecKind kind, uint64_t elements)
+{
+    return CountSelected(GetCodecInfo(kind).defaults, elements);
+}
+
+cudaError_t
+RunTopK(const Buffers& b)
+{
+    const uint64_t k = CountShare(CodecKind::TopK, b.count);
+    return kernels::SelectTopK(b.gradient.As<float>(),
+                               b.count,
+                               k,
+                               b.out.As<uint32_t>(),
+                               b.GetValues(k),
+                               nullptr,
+                               b.workspace.As<void>(),
+                               nullptr);
+}
+
+/// Zeros, then a message: the indices are those that the last selection left, so of k elements.
+cudaError_t
+RunScatter(const Buffers& b, CodecKind kind)
+{
+    const uint64_t k = CountShare(kind, b.count);
+    Check(cudaMemsetAsync(b.codes.As<float>(), 0, 4 * b.count, nullptr));
+    return kernels::AddSparse(b.out.As<uint32_t>(),
+                              b.GetValues(k),
+                              k,
+                              b.codes.As<float>(),
+                              nullptr);
+}
+
+cudaError_t
+EncodeSq8(const Buffers& b)
+{
+    const uint64_t k = CountShare(CodecKind::Sq8, b.count);
+    Check(RunTopK(b));
+    return kernels::EncodeInt8Blocks(b.GetValues(k),
+                                     k,
+                                     8192,
+                                     b.codes.As<int8_t>(),
+                                     b.velocity.As<float>(),
+                                     nullptr);
+}
+
+cudaError_t
+DecodeSq8(const Buffers& b)
+{
+    const uint64_t k = CountShare(CodecKind::Sq8, b.count);
+    Check(kernels::DecodeInt8Blocks(b.codes.As<int8_t>(),
+                                    b.velocity.As<float>(),
+                                    k,
+                                    8192,
+                                    b.GetValues(k),
+                                    nullptr));
+    return RunScatter(b, CodecKind::Sq8);
+}
+
+cudaError_t
+RunDgc(const Buffers& b)
+{
+    static uint64_t iteration = 0;
+    return kernels::SelectDgc(b.gradient.As<float>(),
+                              b.count,
+                              GetDgc(iteration++),
+                              b.velocity.As<float>(),
+                              b.accumulated.As<float>(),
+                              b.out.As<uint32_t>(),
+                              b.GetValues(CountShare(CodecKind::Dgc, b.count)),
+                              b.found.As<uint32_t>(),
+                              b.workspace.As<void>(),
+                              nullptr);
+}
+
+constexpr uint32_t BB_BLOCK = 1024;
+constexpr uint32_t BB_K = 10;
+
+cudaError_t
+EncodeBbTopK(const Buffers& b)
+{
+    const uint64_t selected = (b.count + BB_BLOCK - 1) / BB_BLOCK * BB_K;
+    auto* const offsets = b.codes.As<uint16_t>();
+    Check(kernels::SelectBlockTopK(b.gradient.As<float>(),
+                                   b.count,
+                                   BB_BLOCK,
+                                   BB_K,
+                                   offsets,
+                                   b.out.As<float>(),
+                                   nullptr));
+    return kernels::PackOffsets(offsets,
+                                selected,
+                                GetIndexBits(BB_BLOCK),
+                                b.workspace.As<uint32_t>(),
+                                nullptr);
+}
+
+cudaError_t
+DecodeBbTopK(const Buffers& b)
+{
+    return kernels::ScatterBlockTopK(b.workspace.As<uint32_t>(),
+                                     b.out.As<float>(),
+                                     b.count,
+                                     BB_BLOCK,
+                                     BB_K,
+                                     b.codes.As<float>(),
+                                     nullptr);
+}
+
+/// Dense codecs, under the names of profiles. bytesPerElement as codec-bench has them.
+void
+AddDenseKernels(std::vector<Kernel>& list)
+{
+    constexpr float THRESHOLD = 0.5F;
+    constexpr float FACTOR = 1e8F;
+    const auto in = [](const Buffers& b) { return b.gradient.As<float>(); };
+    const auto out = [](const Buffers& b) { return b.out.As<float>(); };
+    const auto half = [](const Buffers& b) { return b.codes.As<uint16_t>(); };
+    list.push_back(
+        {"int8-encode", 5.0005, [=](const Buffers& b) {
+             auto* const codes = b.codes.As<int8_t>();
+             auto* const scales = b.velocity.As<float>();
+             return kernels::EncodeInt8Blocks(in(b), b.count, 8192, codes, scales, nullptr);
+         }});
+    list.push_back(
+        {"int8-decode", 5.0005, [=](const Buffers& b) {
+             auto* const codes = b.codes.As<int8_t>();
+             auto* const scales = b.velocity.As<float>();
+             return kernels::DecodeInt8Blocks(codes, scales, b.count, 8192, out(b), nullptr);
+         }});
+    list.push_back({"fp16-encode", 6.0, [=](const Buffers& b) {
+                        return kernels::EncodeHalf(in(b), b.count, half(b), nullptr);
+                    }});
+    list.push_back({"fp16-decode", 6.0, [=](const Buffers& b) {
+                        return kernels::DecodeHalf(half(b), b.count, out(b), nullptr);
+                    }});
+    list.push_back({"bf16-encode", 6.0, [=](const Buffers& b) {
+                        return kernels::EncodeBfloat(in(b), b.count, half(b), nullptr);
+                    }});
+    list.push_back({"bf16-decode", 6.0, [=](const Buffers& b) {
+                        return kernels::DecodeBfloat(half(b), b.count, out(b), nullptr);
+                    }});
+    list.push_back({"two-bit-encode", 12.25, [=](const Buffers& b) {
+                        return kernels::EncodeTwoBits(in(b),
+                                                      b.velocity.As<float>(),
+                                                      b.count,
+                                                      THRESHOLD,
+                                                      b.codes.As<uint32_t>(),
+                                                      nullptr);
+                    }});
+    list.push_back({"two-bit-decode", 4.25, [=](const Buffers& b) {
+                        auto* const words = b.codes.As<uint32_t>();
+                        return kernels::DecodeTwoBits(words, b.count, THRESHOLD, out(b), nullptr);
+                    }});
+    list.push_back({"fixed-point-encode", 8.0, [=](const Buffers& b) {
+                        auto* const codes = b.codes.As<int32_t>();
+                        return kernels::EncodeFixedPoints(in(b), b.count, FACTOR, codes, nullptr);
+                    }});
+    list.push_back({"fixed-point-decode", 8.0, [=](const Buffers& b) {
+                        auto* const codes = b.codes.As<int32_t>();
+                        return kernels::DecodeFixedPoints(codes, b.count, FACTOR, out(b), nullptr);
+                    }});
+}
+
+/// Each decode right after its encode, whose message it takes.
+void
+AddSparseKernels(std::vector<Kernel>& list)
+{
+    list.push_back({"top-k-encode", 8.8, RunTopK});
+    list.push_back(
+        {"top-k-decode", 4.8, [](const Buffers& b) { return RunScatter(b, CodecKind::TopK); }});
+    list.push_back({"sq8-encode", 8.5, EncodeSq8});
+    list.push_back({"sq8-decode", 4.5, DecodeSq8});
+    list.push_back({"dgc-encode", 20.008, RunDgc});
+    list.push_back(
+        {"dgc-decode", 4.008, [](const Buffers& b) { return RunScatter(b, CodecKind::Dgc); }});
+    list.push_back({"bbtopk-encode", 4.0513, EncodeBbTopK});
+    list.push_back({"bbtopk-decode", 4.0513, DecodeBbTopK});
+}
+
+/// What is no codec.
+void
+AddReductions(std::vector<Kernel>& list)
+{
+    list.push_back({"add-dense", 12.0, [](const Buffers& b) {
+                        return kernels::AddDense(b.gradient.As<float>(),
+                                                 b.count,
+                                                 b.codes.As<float>(),
+                                                 nullptr);
+                    }});
+    list.push_back({"norm", 4.0, [](const Buffers& b) {
+                        return kernels::ComputeNorm(b.gradient.As<float>(),
+                                                    b.count,
+                                                    b.found.As<double>(),
+                                                    b.workspace.As<void>(),
+                                                    nullptr);
+                    }});
+    list.push_back({"score-blocks", 4.002, [](const Buffers& b) {
+                        return kernels::ScoreBlocks(b.gradient.As<float>(),
+                                                    b.count,
+                                                    0.9F,
+                                                    b.workspace.As<float>(),
+                                                    nullptr);
+                    }});
+    list.push_back({"non-zero-blocks", 4.0005, [](const Buffers& b) {
+                        return kernels::FindNonZeroBlocks(b.gradient.As<float>(),
+                                                          b.count,
+                                                          b.workspace.As<uint32_t>(),
+                                                          b.found.As<uint32_t>(),
+                                                          nullptr);
+                    }});
+}
+
+} // namespace
+
+void
+Check(cudaError_t error)
+{
+    if (error != cudaSuccess)
+    {
+        std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+        std::exit(1);
+    }
+}
+
+DeviceMemory::DeviceMemory(size_t bytes)
+{
+    Check(cudaMalloc(&m_data, bytes));
+    Check(cudaMemset(m_data, 0, bytes));
+}
+
+DeviceMemory::~DeviceMemory()
+{
+    cudaFree(m_data);
+}
+
+Buffers::Buffers(uint64_t elements)
+    : count(elements),
+      workspaceBytes(GetWorkspaceBytes(elements)),
+      gradient(4 * elements + 16),
+      velocity(4 * elements + 16),
+      accumulated(4 * elements + 16),
+      out(8 * elements + 64),
+      codes(4 * elements + 64),
+      workspace(workspaceBytes),
+      found(256)
+{
+    std::mt19937 generator(1);
+    std::normal_distribution<float> normal(0.0F, 0.01F);
+    std::vector<float> values(elements);
+    std::generate(values.begin(), values.end(), [&] { return normal(generator); });
+    Check(cudaMemcpy(gradient.As<float>(), values.data(), 4 * elements, cudaMemcpyHostToDevice));
+}
+
+std::vector<Kernel>
+MakeKernels()
+{
+    std::vector<Kernel> list;
+    list.push_back({"copy", 8.0, [](const Buffers& b) {
+                        return cudaMemcpyAsync(b.out.As<float>(),
+                                               b.gradient.As<float>(),
+                                               4 * b.count,
+                                               cudaMemcpyDeviceToDevice,
+                                               nullptr);
+                    }});
+    AddDenseKernels(list);
+    AddSparseKernels(list);
+    AddReductions(list);
+    list.push_back({"radix-sort-pairs", 8.8, SortByMagnitude});
+    return list;
+}
+
+} // namespace ns3::gradsync::bench

@@ -422,6 +422,7 @@ list(APPEND gradsync_sources
   model/aggregation/p4-slot-switch.cc
   model/aggregation/p4-switch-node.cc
   model/aggregation/slot-aggregation-p4.cc
+  model/aggregation/slot-sharing.cc
   model/aggregation/slot-aggregation.cc
   model/aggregation/slot-frame.cc
   model/aggregation/slot-header.cc
@@ -609,6 +610,7 @@ set(gradsync_parts_of_scenario-runner-test
 set(gradsync_parts_of_slot-aggregation-test
   tests/unit/atp-aggregation.cc
   tests/unit/passing-aggregation.cc
+  tests/unit/slot-sharing.cc
   tests/unit/slot-sums.cc
 )
 set(gradsync_parts_of_slot-switch-test

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace ns3::gradsync
 {
@@ -61,7 +60,7 @@ SlotAggregation::IsHit(const Session& session) const
     return session.server ||
            std::ranges::any_of(session.adding,
                                [this](NodeId node) { return m_outage.switches.contains(node); }) ||
-           std::ranges::any_of(session.links, [this](LinkId link) {
+           std::ranges::any_of(session.tree.links, [this](LinkId link) {
                return !m_outage.links.empty() && m_outage.links[link];
            });
 }
@@ -85,11 +84,7 @@ SlotAggregation::Rebuild(Session& session)
     catch (const std::invalid_argument& error)
     {
         RemoveRoles(session);
-        session.failure = fmt::format("no switches add up any more: {}", error.what());
-        for (const auto& worker : session.workers)
-        {
-            worker->GiveUp(session.failure);
-        }
+        GiveUp(session, fmt::format("no switches add up any more: {}", error.what()));
         return;
     }
     if (!session.server || session.adding != before)
@@ -102,10 +97,16 @@ SlotAggregation::Rebuild(Session& session)
     }
 }
 
-/**
- * The new switches know of nothing, so that each slot begins anew with the first packet that any
- * worker lacks. Under a new number, which tells what is still under way from what is sent now.
- */
+void
+SlotAggregation::GiveUp(Session& session, const std::string& reason)
+{
+    session.failure = reason;
+    for (const auto& worker : session.workers)
+    {
+        worker->GiveUp(reason);
+    }
+}
+
 void
 SlotAggregation::RebuildSlots(Session& session)
 {
@@ -113,27 +114,20 @@ SlotAggregation::RebuildSlots(Session& session)
     {
         throw std::invalid_argument("switches run programs that others configure");
     }
-    m_byNumber.erase(session.job.number);
-    session.job.number = TakeNumber();
-    m_byNumber[session.job.number] = &session;
-    const auto tree = BuildTree(session);
-    std::vector<uint64_t> first(session.slotSettings.slots, UINT64_MAX);
-    for (const auto* worker : session.slotWorkers)
-    {
-        for (uint32_t slot = 0; slot < first.size() && !worker->IsHalted(); ++slot)
-        {
-            first[slot] = std::min(first[slot], worker->GetPacket(slot));
-        }
-    }
+    BuildTree(session);
     for (size_t member = 0; member < session.slotWorkers.size(); ++member)
     {
         auto& worker = *session.slotWorkers[member];
         worker.SetPort(
-            m_fabric->GetEndpoint(worker.GetEndpoint()).GetPort(tree.memberPorts[member]));
-        if (!worker.IsHalted())
-        {
-            worker.Restart(first);
-        }
+            m_fabric->GetEndpoint(worker.GetEndpoint()).GetPort(session.tree.memberPorts[member]));
+    }
+    if (m_sharing == SHARING_STATIC)
+    {
+        TakeSlots(session);
+    }
+    else
+    {
+        RequestSlots();
     }
 }
 

@@ -28,15 +28,17 @@ AggregationSwitch::AddJob(uint16_t job, const Role& role)
     Job entry{role, 0};
     if (role.aggregates)
     {
-        if (role.children.size() > SlotSwitch::MAX_WORKERS)
+        const auto base = FindRoom(role.slots);
+        if (!base)
         {
             throw std::invalid_argument(
-                fmt::format("switch {} would have to add up {} workers, but its bitmaps hold {}",
+                fmt::format("switch {} has no {} slots left of {} for one more job (attributes "
+                            "Slots, PoolSlots and Sharing)",
                             m_name,
-                            role.children.size(),
-                            SlotSwitch::MAX_WORKERS));
+                            role.slots,
+                            m_slots.GetConfig().poolSize));
         }
-        entry.base = FindRoom(role.slots);
+        entry.base = *base;
         if (m_engine)
         {
             m_engine->AddJob(job, role, entry.base);
@@ -51,7 +53,7 @@ AggregationSwitch::AddJob(uint16_t job, const Role& role)
 }
 
 /// The first slot of a free range.
-uint32_t
+std::optional<uint32_t>
 AggregationSwitch::FindRoom(uint32_t slots) const
 {
     std::vector<std::pair<uint32_t, uint32_t>> taken; // [first, last)
@@ -72,17 +74,8 @@ AggregationSwitch::FindRoom(uint32_t slots) const
         }
         base = last;
     }
-    const auto poolSize = m_slots.GetConfig().poolSize;
-    if (uint64_t{base} + slots > poolSize)
-    {
-        throw std::invalid_argument(
-            fmt::format("switch {} has no {} slots left of {} for one more job (attributes Slots "
-                        "and PoolSlots)",
-                        m_name,
-                        slots,
-                        poolSize));
-    }
-    return base;
+    return uint64_t{base} + slots > m_slots.GetConfig().poolSize ? std::nullopt
+                                                                 : std::optional(base);
 }
 
 void

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -64,6 +65,12 @@ class AggregationSwitch final : public SwitchProgram
     void AddJob(uint16_t job, const Role& role);
     void RemoveJob(uint16_t job);
 
+    /// Whether so many slots in a row are free.
+    bool HasRoom(uint32_t slots) const
+    {
+        return FindRoom(slots).has_value();
+    }
+
     /// Forgets all that it adds up, and goes on handing on.
     void LoseJobs();
 
@@ -81,7 +88,7 @@ class AggregationSwitch final : public SwitchProgram
         uint32_t base; //!< of its slots
     };
 
-    uint32_t FindRoom(uint32_t slots) const;
+    std::optional<uint32_t> FindRoom(uint32_t slots) const;
     void AddChildren(uint16_t job, const Job& entry);
     void OnContribution(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
     void OnResult(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);

@@ -168,12 +168,9 @@ AggregationWorker::Finish(uint64_t packet,
 void
 AggregationWorker::ForgetFinished()
 {
-    const auto open = std::ranges::find_if(m_messages, [](const Message& message) {
-        return message.missing > 0;
-    });
-    const auto first = open == m_messages.end() ? m_packetCount : open->firstPacket;
+    const auto first = GetFirstNeeded();
     while (!m_messages.empty() && m_messages.front().missing == 0 &&
-           m_messages.front().firstPacket + m_messages.front().packetCount + m_job.history <= first)
+           m_messages.front().firstPacket + m_messages.front().packetCount <= first)
     {
         m_messages.pop_front();
     }

@@ -24,7 +24,6 @@ struct AggregationJob
     uint16_t valueCount;
     uint32_t wireBytes; //!< of a packet
     uint32_t retryLimit;
-    uint32_t history;     //!< packets before the first without result that may be asked for again
     bool expectsOverflow; //!< sums that int32 cannot hold are no failure
     PacketPool* pool;
     SlotContents* contents;
@@ -95,6 +94,12 @@ class AggregationWorker
     virtual void SendFrom(uint64_t first) = 0;
     /// Stop() has been called: nothing leaves any more.
     virtual void Halt() = 0;
+
+    /// The first packet that may have to be sent, or sent once more for the sake of others.
+    virtual uint64_t GetFirstNeeded() const
+    {
+        return m_packetCount;
+    }
 
     /// Of all aggregations so far.
     uint64_t GetPacketCount() const

@@ -95,6 +95,7 @@ SlotAggregation::AddAtpRoles(Session& session)
     {
         throw std::invalid_argument("the switch of the parameter server does not add up");
     }
+    session.adding.clear();
     std::map<NodeId, AtpNode::Role> roles;
     for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
     {

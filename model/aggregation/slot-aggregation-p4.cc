@@ -37,6 +37,11 @@ SlotAggregation::InstallPrograms()
         CheckCompiled("Slots", m_slots, compiled::SLOT_POOL, true);
         CheckCompiled("PoolSlots", m_poolSlots, compiled::SLOT_POOL, true);
     }
+    if (!m_userPrograms.empty() && m_sharing == SHARING_DYNAMIC)
+    {
+        throw std::invalid_argument("attribute Sharing is dynamic, but the slots of switches with "
+                                    "programs of their own are those of their configuration");
+    }
     for (const auto& [node, program] : m_userPrograms)
     {
         auto& switchNode = GetPrograms(node).user;
@@ -167,12 +172,11 @@ std::vector<uint8_t>
 SlotAggregation::MakeSlotFrame(const SlotPacket& content, NodeId sender, NodeId receiver) const
 {
     const auto& header = content.header;
-    const auto session = m_byNumber.find(header.job);
-    const bool isWorker =
-        session != m_byNumber.end() && header.worker < session->second->workers.size();
-    const auto partner = isWorker ? AggregationAddress::FIRST_ENDPOINT +
-                                        session->second->workers[header.worker]->GetEndpoint()
-                                  : AggregationAddress::FIRST_SWITCH + header.worker;
+    const auto known = m_endpoints.find(header.job);
+    const bool isWorker = known != m_endpoints.end() && header.worker < known->second->size();
+    const auto partner = isWorker
+                             ? AggregationAddress::FIRST_ENDPOINT + known->second->at(header.worker)
+                             : AggregationAddress::FIRST_SWITCH + header.worker;
     const auto job = AggregationAddress::FIRST_JOB + header.job;
     const bool isResult = header.messageType == static_cast<uint8_t>(SlotMessage::Result);
     SlotFrame frame;

@@ -7,6 +7,7 @@
 #include "ns3/uinteger.h"
 #include "ns3/wire-format.h"
 
+#include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
 
@@ -38,9 +39,9 @@ SlotAggregation::GetTypeId()
             .AddConstructor<SlotAggregation>()
             .AddAttribute(
                 "Slots",
-                "Slots of each set that an aggregation gets at every switch: packets that "
-                "a worker may have under way. 128 of 64 values fill 10 Gb/s up to a round "
-                "trip of 35 us.",
+                "Slots of each set that an aggregation gets at every switch, with dynamic sharing "
+                "at most: packets that a worker may have under way. 128 of 64 values fill 10 Gb/s "
+                "up to a round trip of 35 us.",
                 UintegerValue(128),
                 MakeUintegerAccessor(&SlotAggregation::m_slots),
                 MakeUintegerChecker<uint32_t>(1, 65536))
@@ -49,6 +50,13 @@ SlotAggregation::GetTypeId()
                           UintegerValue(4096),
                           MakeUintegerAccessor(&SlotAggregation::m_poolSlots),
                           MakeUintegerChecker<uint32_t>(1, 1U << 24))
+            .AddAttribute("Sharing",
+                          "How aggregations share the slots of a switch: static (each has Slots "
+                          "of its own) or dynamic (those that have begun, and whose job is not "
+                          "done, have equal shares of at most Slots).",
+                          EnumValue(SHARING_STATIC),
+                          MakeEnumAccessor(&SlotAggregation::m_sharing),
+                          MakeEnumChecker(SHARING_STATIC, "static", SHARING_DYNAMIC, "dynamic"))
             .AddAttribute("ValuesPerPacket",
                           "Integers of 4 bytes that a packet carries and a slot holds.",
                           UintegerValue(64),
@@ -137,6 +145,11 @@ SlotAggregation::~SlotAggregation() = default;
 void
 SlotAggregation::DoDispose()
 {
+    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
+    if (auto* event = m_reallotment.PeekEventImpl())
+    {
+        event->Cancel();
+    }
     m_byNumber.clear();
     m_sessions.clear();
     m_onRebuild = nullptr;
@@ -156,31 +169,37 @@ SlotAggregation::Install(const Ptr<FabricNetwork>& fabric, std::shared_ptr<const
 uint32_t
 SlotAggregation::OpenAggregation(const AggregationGroup& group)
 {
-    auto session = std::make_unique<Session>();
-    session->job.number = TakeNumber();
-    session->group = m_nextGroup++;
-    session->members = group;
+    auto& session = *m_sessions.emplace(m_nextGroup, std::make_unique<Session>()).first->second;
+    session.group = m_nextGroup++;
+    session.members = group;
+    session.endpoints = std::make_shared<const std::vector<uint32_t>>(group.endpoints);
     try
     {
+        TakeNumber(session);
         if (group.server)
         {
-            OpenAtp(*session);
+            OpenAtp(session);
         }
         else
         {
-            session->turn = m_sessionCount++;
-            OpenSlots(*session);
+            session.turn = m_sessionCount++;
+            OpenSlots(session);
         }
     }
     catch (const std::invalid_argument&)
     {
-        RemoveRoles(*session);
+        Forget(session);
         throw;
     }
-    const auto number = session->group;
-    m_byNumber[session->job.number] = session.get();
-    m_sessions.emplace(number, std::move(session));
-    return number;
+    return session.group;
+}
+
+void
+SlotAggregation::Forget(Session& session)
+{
+    RemoveRoles(session);
+    std::erase_if(m_byNumber, [&](const auto& entry) { return entry.second == &session; });
+    m_sessions.erase(session.group);
 }
 
 void
@@ -199,7 +218,6 @@ SlotAggregation::FillJob(Session& session,
                    .valueCount = valueCount,
                    .wireBytes = GetWireBytes(headerBytes, valueCount),
                    .retryLimit = m_retryLimit,
-                   .history = session.members.server ? 0 : m_slots,
                    .expectsOverflow = m_overflow == OVERFLOW_COUNT,
                    .pool = &m_fabric->GetPool(),
                    .contents = &m_contents,
@@ -214,8 +232,8 @@ SlotAggregation::OpenSlots(Session& session)
             static_cast<uint32_t>(endpoints.size()),
             static_cast<uint16_t>(m_valueCount),
             SlotHeader::BYTES);
-    session.slotSettings = {.slots = m_slots, .timeout = m_timeout};
-    const auto tree = BuildTree(session);
+    session.slotSettings = {.slots = 0, .timeout = m_timeout, .done = {}};
+    BuildTree(session);
     for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
     {
         const auto endpoint = endpoints[rank];
@@ -224,28 +242,52 @@ SlotAggregation::OpenSlots(Session& session)
             session.slotSettings,
             static_cast<uint16_t>(rank),
             endpoint,
-            m_fabric->GetEndpoint(endpoint).GetPort(tree.memberPorts[rank]));
+            m_fabric->GetEndpoint(endpoint).GetPort(session.tree.memberPorts[rank]));
         session.slotWorkers.push_back(worker.get());
         session.workers.push_back(std::move(worker));
         TakeSink(endpoint);
     }
+    if (m_sharing == SHARING_STATIC)
+    {
+        TakeSlots(session);
+    }
 }
 
-/// Of switches that work, as far as that is known, and tells them.
-SwitchTree
+/// Of switches that work, as far as that is known.
+void
 SlotAggregation::BuildTree(Session& session)
 {
-    auto tree = BuildSwitchTree(*m_topology, session.members.endpoints, session.turn, m_outage);
-    session.links = tree.links;
-    AddRoles(session, tree);
-    return tree;
+    session.tree = BuildSwitchTree(*m_topology, session.members.endpoints, session.turn, m_outage);
+    session.adding.clear();
+    for (const auto& hop : session.tree.hops)
+    {
+        // The programs of others and their configuration do it all.
+        if (hop.aggregates && !m_userPrograms.contains(hop.node))
+        {
+            CheckWidth(hop);
+            session.adding.insert(hop.node);
+        }
+    }
+}
+
+void
+SlotAggregation::CheckWidth(const SwitchTree::Hop& hop) const
+{
+    if (hop.children.size() > SlotSwitch::MAX_WORKERS)
+    {
+        throw std::invalid_argument(
+            fmt::format("switch {} would have to add up {} workers, but its bitmaps hold {}",
+                        m_topology->GetNodes()[hop.node].name,
+                        hop.children.size(),
+                        SlotSwitch::MAX_WORKERS));
+    }
 }
 
 /// Not one that was used lately: its packets may still be under way.
-uint16_t
-SlotAggregation::TakeNumber()
+void
+SlotAggregation::TakeNumber(Session& session)
 {
-    if (m_sessions.size() > UINT16_MAX)
+    if (m_byNumber.size() > UINT16_MAX)
     {
         throw std::invalid_argument("more than 65536 aggregations at a time");
     }
@@ -253,12 +295,15 @@ SlotAggregation::TakeNumber()
     {
         ++m_nextNumber;
     }
-    return m_nextNumber++;
+    session.job.number = m_nextNumber++;
+    m_byNumber[session.job.number] = &session;
+    m_endpoints[session.job.number] = session.endpoints;
 }
 
 void
-SlotAggregation::AddRoles(Session& session, const SwitchTree& tree)
+SlotAggregation::AddRoles(Session& session)
 {
+    const auto& tree = session.tree;
     const auto& endpoints = session.members.endpoints;
     // Numbers of switches follow those of the workers.
     const auto numberOf = [&endpoints](uint32_t hop) {
@@ -276,7 +321,7 @@ SlotAggregation::AddRoles(Session& session, const SwitchTree& tree)
                                      .up = hop.up,
                                      .down = {},
                                      .children = {},
-                                     .slots = m_slots};
+                                     .slots = session.slotSettings.slots};
         for (const auto& [below, port] : hop.down)
         {
             role.down.emplace(numberOf(below), port);
@@ -293,10 +338,6 @@ SlotAggregation::AddRoles(Session& session, const SwitchTree& tree)
         }
         auto& program = GetSlotProgram(hop.node);
         session.nodes.push_back(hop.node);
-        if (hop.aggregates)
-        {
-            session.adding.insert(hop.node);
-        }
         // One that has lost its program, which nobody knows yet, drops what it should add.
         if (!hop.aggregates || !m_plain.contains(hop.node))
         {
@@ -366,20 +407,22 @@ SlotAggregation::RemoveRoles(Session& session)
         }
     }
     session.nodes.clear();
-    session.adding.clear();
+    session.isPlaced = false;
 }
 
 void
 SlotAggregation::CloseAggregation(uint32_t group)
 {
-    const auto found = m_sessions.find(group);
-    RemoveRoles(*found->second);
-    for (const auto& worker : found->second->workers)
+    auto& session = *m_sessions.at(group);
+    for (const auto& worker : session.workers)
     {
         Retire(*worker);
     }
-    m_byNumber.erase(found->second->job.number);
-    m_sessions.erase(found);
+    Forget(session);
+    if (m_sharing == SHARING_DYNAMIC)
+    {
+        RequestSlots();
+    }
 }
 
 /// Keeps the counters of a worker that goes.
@@ -399,6 +442,10 @@ SlotAggregation::Aggregate(const AggregationMessage& message)
     {
         message.handler->OnFailed(message.tag, session.failure);
         return;
+    }
+    if (!std::exchange(session.hasBegun, true) && m_sharing == SHARING_DYNAMIC)
+    {
+        RequestSlots();
     }
     session.workers.at(message.member)->Contribute(message);
 }

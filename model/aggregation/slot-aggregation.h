@@ -7,6 +7,7 @@
 #include "ns3/atp-node.h"
 #include "ns3/atp-server.h"
 #include "ns3/atp-worker.h"
+#include "ns3/event-id.h"
 #include "ns3/network-aggregation.h"
 #include "ns3/p4-switch-node.h"
 #include "ns3/slot-contents.h"
@@ -44,6 +45,13 @@ enum AggregationEngine
 {
     ENGINE_NATIVE, //!< SlotSwitch
     ENGINE_P4      //!< slot-aggregation.p4 in a P4Pipeline: the same packets, more slowly
+};
+
+/// How jobs of the slot protocol share the slots of a switch.
+enum SlotSharing
+{
+    SHARING_STATIC, //!< each has as many as it wants, from the beginning on
+    SHARING_DYNAMIC //!< those that exchange have equal shares
 };
 
 /// A P4 program for a switch, and its configuration.
@@ -118,7 +126,10 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         uint32_t group;     //!< as the transport calls it
         uint32_t turn;      //!< among those that switches are chosen for
         AggregationGroup members;
-        std::set<LinkId> links;  //!< of its tree
+        std::shared_ptr<const std::vector<uint32_t>> endpoints; //!< of the members
+        SwitchTree tree;                                        //!< of the slot protocol
+        bool hasBegun{false};    //!< likewise: some worker has contributed
+        bool isPlaced{false};    //!< likewise: it has slots
         std::set<NodeId> adding; //!< switches that add up for it
         std::string failure;     //!< why no switches add up any more
         SlotWorker::Settings slotSettings;
@@ -132,14 +143,27 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     };
 
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
-    uint16_t TakeNumber();
+    void TakeNumber(Session& session);
+    void Forget(Session& session);
     void FillJob(Session& session, uint32_t workers, uint16_t valueCount, uint32_t headerBytes);
     void OpenSlots(Session& session);
-    SwitchTree BuildTree(Session& session);
-    void AddRoles(Session& session, const SwitchTree& tree);
+    void BuildTree(Session& session);
+    void CheckWidth(const SwitchTree::Hop& hop) const;
+    void AddRoles(Session& session);
+    // Slots of each: slot-sharing.cc.
+    void TakeSlots(Session& session);
+    void RequestSlots();
+    std::map<uint32_t, uint32_t> ShareSlots();
+    void ReallotSlots();
+    bool Place(const std::set<uint32_t>& groups, const std::map<uint32_t, uint32_t>& shares);
+    void AddNeighbours(std::set<uint32_t>& groups,
+                       const std::map<uint32_t, uint32_t>& shares) const;
+    void TakeShare(Session& session, uint32_t slots);
+    static void RestartWorkers(Session& session);
     // Other switches: aggregation-rebuild.cc.
     bool IsHit(const Session& session) const;
     void Rebuild(Session& session);
+    void GiveUp(Session& session, const std::string& reason);
     void RebuildSlots(Session& session);
     void RebuildAtp(Session& session);
     FabricPort& ChooseAtpPort(const Session& session, uint32_t endpoint);
@@ -172,6 +196,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
 
     uint32_t m_slots;
     uint32_t m_poolSlots;
+    SlotSharing m_sharing;
     uint32_t m_valueCount;
     bool m_saturate;
     uint32_t m_valueBits;
@@ -193,9 +218,12 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     std::map<NodeId, P4SwitchProgram> m_userPrograms;
     std::map<uint32_t, std::unique_ptr<Session>> m_sessions; //!< by group
     std::map<uint16_t, Session*> m_byNumber;                 //!< by number of the job
-    AggregationOutage m_outage;                              //!< as far as it is known
-    std::set<NodeId> m_plain;                                //!< switches that do not add up now
+    /// Endpoints of the workers by number, also of jobs that are gone, whose packets may not be.
+    std::map<uint16_t, std::shared_ptr<const std::vector<uint32_t>>> m_endpoints;
+    AggregationOutage m_outage; //!< as far as it is known
+    std::set<NodeId> m_plain;   //!< switches that do not add up now
     Transport::RebuildHandler m_onRebuild;
+    EventId m_reallotment; //!< of dynamic sharing
     std::map<NodeId, NodePrograms> m_programs;
     std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us
     uint16_t m_nextNumber{0};

@@ -29,7 +29,7 @@ SlotWorker::SlotWorker(const AggregationJob& job,
 {
     for (uint32_t slot = 0; slot < m_slots.size(); ++slot)
     {
-        m_slots[slot].packet = slot;
+        m_slots[slot].packet = m_slots[slot].previous = slot;
     }
 }
 
@@ -81,7 +81,7 @@ SlotWorker::Send(uint32_t slot)
                       .worker = m_rank,
                       .count = m_job.valueCount,
                       .slot = static_cast<uint16_t>(slot),
-                      .epoch = static_cast<uint16_t>(state.packet / m_slots.size()),
+                      .epoch = state.epoch,
                       .offset = static_cast<uint32_t>(GetPlace(state.packet) * m_job.valueCount)};
     state.due = Simulator::Now() +
                 m_settings.timeout * (int64_t{1} << std::min(state.timeouts, MAX_DOUBLINGS));
@@ -98,14 +98,16 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
         return;
     }
     auto& slot = m_slots[number];
-    if (!slot.isBusy || packet.header.epoch != static_cast<uint16_t>(slot.packet / m_slots.size()))
+    if (!slot.isBusy || packet.header.epoch != slot.epoch)
     {
         return; // it came twice
     }
     const auto done = slot.packet;
-    const bool isNew = !std::exchange(slot.hadResult, false);
+    const bool isNew = m_had.erase(done) == 0;
     slot.isBusy = false;
-    slot.packet += m_slots.size();
+    slot.previous = done;
+    slot.packet = SkipDone(done + m_slots.size());
+    ++slot.epoch;
     --m_busySlots;
     SendNext(number);
     if (m_busySlots == 0)
@@ -187,18 +189,62 @@ SlotWorker::OnTimeout(uint32_t slot)
     return true;
 }
 
+/// The first that is to be sent of this packet and those after it in its slot.
+uint64_t
+SlotWorker::SkipDone(uint64_t packet) const
+{
+    while (m_settings.done.contains(packet))
+    {
+        packet += m_slots.size();
+    }
+    return packet;
+}
+
+uint64_t
+SlotWorker::GetFirstMissing() const
+{
+    return m_slots.empty() ? 0 : std::ranges::min(m_slots, {}, &Slot::packet).packet;
+}
+
+uint64_t
+SlotWorker::GetEnd() const
+{
+    const auto after = [](const std::set<uint64_t>& packets) {
+        return packets.empty() ? 0 : *packets.rbegin() + 1;
+    };
+    const auto begun = m_slots.empty() ? 0 : std::ranges::max(m_slots, {}, &Slot::packet).packet;
+    return std::max({begun, after(m_settings.done), after(m_had)});
+}
+
+bool
+SlotWorker::Has(uint64_t packet) const
+{
+    return packet < m_slots[packet % m_slots.size()].packet || m_had.contains(packet) ||
+           m_settings.done.contains(packet);
+}
+
+/// Another worker may lack the packet before the one that a slot is at, but none before that.
+uint64_t
+SlotWorker::GetFirstNeeded() const
+{
+    return m_slots.empty() ? 0 : std::ranges::min(m_slots, {}, &Slot::previous).previous;
+}
+
 void
-SlotWorker::Restart(const std::vector<uint64_t>& first)
+SlotWorker::Restart(uint64_t first, std::set<uint64_t> had)
 {
     CancelTimer();
     m_busySlots = 0;
-    for (uint32_t slot = 0; slot < m_slots.size(); ++slot)
+    m_had = std::move(had);
+    m_slots.assign(m_settings.slots, {});
+    for (uint64_t packet = first; packet < first + m_slots.size(); ++packet)
     {
-        auto& state = m_slots[slot];
-        state.hadResult = state.hadResult || first[slot] < state.packet;
-        state.packet = first[slot];
-        state.isBusy = false;
-        SendNext(slot);
+        auto& slot = m_slots[packet % m_slots.size()];
+        slot.packet = slot.previous = SkipDone(packet);
+    }
+    for (uint64_t packet = first; packet < first + m_slots.size(); ++packet)
+    {
+        SendNext(static_cast<uint32_t>(packet % m_slots.size()));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "ns3/event-id.h"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace ns3::gradsync
@@ -23,6 +24,7 @@ class SlotWorker final : public AggregationWorker
     {
         uint32_t slots;
         Time timeout;
+        std::set<uint64_t> done; //!< packets after the first of a restart that all have
     };
 
     SlotWorker(const AggregationJob& job,
@@ -34,11 +36,12 @@ class SlotWorker final : public AggregationWorker
 
     void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) override;
 
-    /// The packet that a slot is at: all before it have their results.
-    uint64_t GetPacket(uint32_t slot) const
-    {
-        return m_slots[slot].packet;
-    }
+    /// All packets before it have their results.
+    uint64_t GetFirstMissing() const;
+    /// No packet from here on has its result.
+    uint64_t GetEnd() const;
+    /// Whether a packet has its result.
+    bool Has(uint64_t packet) const;
 
     /// Whether it has stopped.
     bool IsHalted() const
@@ -47,24 +50,27 @@ class SlotWorker final : public AggregationWorker
     }
 
     /**
-     * Other switches add up, which know of nothing yet: goes back to these packets. Another worker
-     * may lack a result that this one has, of at most one packet a slot.
-     * \param first [slot] the earliest that any worker is at
+     * Other switches add up, or other slots, which know of nothing yet: goes on by the settings as
+     * they are now, with all packets from `first` on but those that all have.
+     * \param had those that this worker has and another one lacks
      */
-    void Restart(const std::vector<uint64_t>& first);
+    void Restart(uint64_t first, std::set<uint64_t> had);
 
   private:
     struct Slot
     {
-        uint64_t packet{0}; //!< the one that is under way, or the next one
+        uint64_t packet{0};   //!< the one that is under way, or the next one
+        uint64_t previous{0}; //!< the one before, or `packet`
+        uint16_t epoch{0};    //!< modulo 2^16
         bool isBusy{false};
-        bool hadResult{false}; //!< it is sent once more for the sake of others
-        uint32_t timeouts{0};  //!< in a row
-        Time due;              //!< when to send again
+        uint32_t timeouts{0}; //!< in a row
+        Time due;             //!< when to send again
     };
 
     void SendFrom(uint64_t first) override;
+    uint64_t GetFirstNeeded() const override;
     void Halt() override;
+    uint64_t SkipDone(uint64_t packet) const;
     void SendNext(uint32_t slot);
     void Send(uint32_t slot);
     void SetTimer(const Time& due);
@@ -74,6 +80,7 @@ class SlotWorker final : public AggregationWorker
 
     const Settings& m_settings;
     std::vector<Slot> m_slots;
+    std::set<uint64_t> m_had; //!< that are sent once more for the sake of others
     uint32_t m_busySlots{0};
     bool m_halted{false};
     EventId m_timer;

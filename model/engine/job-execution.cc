@@ -393,6 +393,7 @@ JobExecution::FinishIterationIfDone()
     m_engine.TraceIteration(m_record);
     if (m_finished)
     {
+        CloseAggregations(); // others may have the slots
         m_engine.OnFinished();
     }
     else

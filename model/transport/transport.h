@@ -87,7 +87,8 @@ struct AggregationStatistics
     uint64_t wrongSums{0};       //!< results that are not the exact sum, where values are real
     uint64_t overflowedSums{0};  //!< results that are not because int32 cannot hold the sum
     uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
-    uint64_t rebuilds{0};        //!< groups that got other switches or slots
+    uint64_t rebuilds{0};        //!< groups that got other switches
+    uint64_t resizes{0};         //!< groups that got more slots or fewer
 };
 
 /// What one direction of one link carried.
@@ -153,7 +154,7 @@ class Transport : public Object
     virtual void Aggregate(const AggregationMessage& message);
     virtual AggregationStatistics GetAggregationStatistics() const;
 
-    /// Told the number of a group that got other switches, or other slots of them.
+    /// Told the number of a group that got other switches.
     using RebuildHandler = std::function<void(uint32_t group)>;
     virtual void SetRebuildHandler(RebuildHandler handler);
 

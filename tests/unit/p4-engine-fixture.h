@@ -90,6 +90,8 @@ struct EngineCase
     std::string values{"real"};
     bool saturate{false};
     uint32_t valueBits{24};
+    std::string sharing{"static"};
+    uint32_t poolSlots{4096};
 };
 
 inline Topology
@@ -169,6 +171,8 @@ class P4Engine : public tests::AggregationFixture
         Set("Saturate", StringValue(parameters.saturate ? "true" : "false"));
         Set("ValueBits", UintegerValue(parameters.valueBits));
         Set("Overflow", StringValue("count"));
+        Set("Sharing", StringValue(parameters.sharing));
+        Set("PoolSlots", UintegerValue(parameters.poolSlots));
         m_transport->GetFabric()->SetAttribute("LossRate", DoubleValue(parameters.lossRate));
         Install(parameters.makeTopology());
         for (const auto& endpoints : parameters.jobs)

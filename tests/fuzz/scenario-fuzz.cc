@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * scenario-fuzz SECONDS [FOLDER [SEED]]: reads mutations of the scenarios in a folder, and of the
- * plans in its folder algorithms, for so long. Every outcome must be success or a ScenarioError or
- * ImportError; the text that led to anything else is printed.
+ * scenario-fuzz SECONDS [FOLDER [SEED]]: reads mutations of the scenarios in a folder, of the plans
+ * in its folder algorithms, and of the configuration of a P4 program, for so long. Every outcome
+ * must be success or a ScenarioError, ImportError or P4Error; the text that led to anything else is
+ * printed.
  */
 #include "fuzz/import-mutator.h"
+#include "fuzz/p4-command-mutator.h"
 #include "fuzz/scenario-mutator.h"
 
 #include "ns3/time-resolution.h"
@@ -29,19 +31,26 @@ main(int argc, char* argv[])
     const std::filesystem::path folder = argc > 2 ? argv[2] : GRADSYNC_SOURCE_DIR "/scenarios";
     const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
     UsePicoseconds();
-    ScenarioMutator scenarios(LoadCorpus(folder), seed);
+    const std::filesystem::path source = GRADSYNC_SOURCE_DIR;
+    ScenarioMutator scenarios(LoadCorpus({folder, source / "tests/fuzz/corpus"}), seed);
     ImportMutator imports(LoadImports(folder / "algorithms"), seed);
+    P4CommandMutator commands(source / "p4-behavioral", seed);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     uint64_t valid = 0;
     uint64_t refused = 0;
     while (std::chrono::steady_clock::now() < end)
     {
-        // Every third text is a plan.
-        const bool isImport = (valid + refused) % 3 == 2;
-        const std::string text = isImport ? imports.Next() : scenarios.Next();
+        // Scenarios, plans and commands take turns.
+        const auto turn = (valid + refused) % 4;
+        const std::string text = turn == 3   ? commands.Next()
+                                 : turn == 2 ? imports.Next()
+                                             : scenarios.Next();
         try
         {
-            ++((isImport ? TryImport(text) : TryScenario(text, folder)) ? valid : refused);
+            const bool isValid = turn == 3   ? commands.Try(text)
+                                 : turn == 2 ? TryImport(text)
+                                             : TryScenario(text, folder);
+            ++(isValid ? valid : refused);
         }
         catch (const std::exception& error)
         {
@@ -53,11 +62,11 @@ main(int argc, char* argv[])
             return 1;
         }
     }
-    std::cout << fmt::format(
-        "scenario-fuzz: {} scenarios and plans in {} s: {} valid, {} refused, 0 crashed\n",
-        valid + refused,
-        seconds,
-        valid,
-        refused);
+    std::cout << fmt::format("scenario-fuzz: {} scenarios, plans and configurations in {} s: {} "
+                             "valid, {} refused, 0 crashed\n",
+                             valid + refused,
+                             seconds,
+                             valid,
+                             refused);
     return 0;
 }

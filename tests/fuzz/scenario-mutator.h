@@ -94,6 +94,7 @@ class ScenarioMutator final : public TextMutator
                                                      "\"host0\"",
                                                      "\"\\u0000\"",
                                                      "\"..\"",
+                                                     "\"smoke.json\"",
                                                      "[1, 2]",
                                                      "[\"host0\", 1]",
                                                      R"({"kind": "ps", "servers": 2})",
@@ -138,6 +139,11 @@ class ScenarioMutator final : public TextMutator
                                                    "results",
                                                    "faults",
                                                    "traffic",
+                                                   "programs",
+                                                   "program",
+                                                   "configuration",
+                                                   "digest",
+                                                   "switches",
                                                    "",
                                                    "x y"};
         if (!object.empty() && Draw(2) == 0)
@@ -179,19 +185,23 @@ class ScenarioMutator final : public TextMutator
     }
 };
 
-/// The texts of all scenarios in a folder, in the order of their names.
+/// The texts of all scenarios in folders, in the order of their names. Files that they name are
+/// looked for from the first.
 inline std::vector<std::string>
-LoadCorpus(const std::filesystem::path& folder)
+LoadCorpus(const std::vector<std::filesystem::path>& folders)
 {
-    const auto files = ListFiles(folder, [](const std::string& name) {
-        return name.ends_with(".json") && !name.ends_with(".schema.json");
-    });
     std::vector<std::string> corpus;
-    for (const auto& file : files)
+    for (const auto& folder : folders)
     {
-        std::ostringstream text;
-        text << std::ifstream(file, std::ios::binary).rdbuf();
-        corpus.push_back(text.str());
+        const auto files = ListFiles(folder, [](const std::string& name) {
+            return name.ends_with(".json") && !name.ends_with(".schema.json");
+        });
+        for (const auto& file : files)
+        {
+            std::ostringstream text;
+            text << std::ifstream(file, std::ios::binary).rdbuf();
+            corpus.push_back(text.str());
+        }
     }
     return corpus;
 }

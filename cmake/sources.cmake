@@ -421,6 +421,7 @@ list(APPEND gradsync_sources
   model/aggregation/p4-runtime-commands.cc
   model/aggregation/p4-slot-switch.cc
   model/aggregation/p4-switch-node.cc
+  model/aggregation/slot-aggregation-attributes.cc
   model/aggregation/slot-aggregation-p4.cc
   model/aggregation/slot-sharing.cc
   model/aggregation/slot-aggregation.cc

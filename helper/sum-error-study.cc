@@ -154,12 +154,13 @@ SumErrorStudy::AddUp(const Codes& codes) const
 {
     const auto workers = static_cast<uint16_t>(codes.size());
     SlotSwitch slots({.poolSize = 1, .valueCount = PACKET_VALUES});
-    const uint32_t all = UINT32_MAX >> (SlotSwitch::MAX_WORKERS - workers);
+    const auto all = SlotSwitch::MakeBitmap(workers);
     for (uint32_t worker = 0; worker < workers; ++worker)
     {
         const auto number = static_cast<uint16_t>(worker);
-        slots.AddWorker({0, number, number},
-                        {.bit = 1U << worker, .all = all, .base = 0, .slots = 1});
+        slots.AddWorker(
+            {0, number, number},
+            {.bit = SlotSwitch::Bitmap().set(worker), .all = all, .base = 0, .slots = 1});
     }
     std::vector<int32_t> sums;
     sums.reserve(m_sums.size());

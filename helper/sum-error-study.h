@@ -32,7 +32,7 @@ class SumErrorStudy
 
     /**
      * \param distribution one of ListDistributions
-     * \param workers 1 to 32
+     * \param workers 1 to 256
      * \param elements a multiple of PACKET_VALUES, at most 2^22: the epochs of one slot
      */
     SumErrorStudy(const std::string& distribution,

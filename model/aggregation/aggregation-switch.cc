@@ -82,11 +82,11 @@ void
 AggregationSwitch::AddChildren(uint16_t job, const Job& entry)
 {
     const auto& children = entry.role.children;
-    const auto all = static_cast<uint32_t>((uint64_t{1} << children.size()) - 1);
+    const auto all = SlotSwitch::MakeBitmap(children.size());
     for (size_t i = 0; i < children.size(); ++i)
     {
         m_slots.AddWorker({job, children[i].worker, children[i].port},
-                          {.bit = 1U << i,
+                          {.bit = SlotSwitch::Bitmap().set(i),
                            .all = all,
                            .base = entry.base,
                            .slots = entry.role.slots,

@@ -25,11 +25,11 @@ SlotAggregation::OpenAtp(Session& session)
     }
     const auto& endpoints = session.members.endpoints;
     const auto server = *session.members.server;
-    if (endpoints.size() > SlotSwitch::MAX_WORKERS)
+    if (endpoints.size() > AtpHeader::MAX_WORKERS)
     {
         throw std::invalid_argument(fmt::format("{} workers, but the bitmaps of ATP hold {}",
                                                 endpoints.size(),
-                                                SlotSwitch::MAX_WORKERS));
+                                                AtpHeader::MAX_WORKERS));
     }
     FillJob(session, static_cast<uint32_t>(endpoints.size()), ATP_VALUES, AtpHeader::BYTES);
     session.atpSettings = {.server = server,

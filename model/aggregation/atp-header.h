@@ -22,6 +22,8 @@ struct AtpHeader
     /// On the wire, with two bitmaps, fan-ins and aggregator indices: 308 bytes of frame without
     /// FCS for 62 integers.
     static constexpr uint32_t BYTES = 18;
+    /// Bits of a bitmap.
+    static constexpr uint32_t MAX_WORKERS = 32;
 
     uint32_t bitmap{0};   //!< workers whose values are in it
     uint32_t sequence{0}; //!< number of the packet since the job began

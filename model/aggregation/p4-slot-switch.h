@@ -20,6 +20,9 @@ namespace ns3::gradsync
 class P4SlotSwitch
 {
   public:
+    /// Bits of the program's bitmaps.
+    static constexpr uint32_t MAX_WORKERS = 32;
+
     /// \param program slot-aggregation.p4, compiled
     P4SlotSwitch(const P4SwitchNode::Place& place, std::shared_ptr<const P4Program> program);
 

@@ -98,7 +98,7 @@ SlotSwitch::Classify(const SlotHeader& header,
     auto& slot = m_slots[index];
     // Serial number arithmetic (RFC 1982): the epoch is a 16-bit counter that goes round.
     const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(header.epoch - slot.epoch));
-    if (slot.bitmap == 0 || ahead > 0)
+    if (slot.bitmap.none() || ahead > 0)
     {
         slot.bitmap = entry.bit;
         Overwrite(index, header, values);
@@ -108,7 +108,7 @@ SlotSwitch::Classify(const SlotHeader& header,
     {
         return SlotVerdict::Stale;
     }
-    else if ((slot.bitmap & entry.bit) != 0)
+    else if ((slot.bitmap & entry.bit).any())
     {
         return slot.bitmap == entry.all ? Answer(entry, slot, SlotVerdict::Unicast)
                                         : SlotVerdict::Duplicate;

@@ -5,6 +5,7 @@
 #include "ns3/slot-header.h"
 
 #include <array>
+#include <bitset>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -44,7 +45,16 @@ class SlotSwitch
 {
   public:
     /// Most workers of a job at one switch: bits of a slot's bitmap.
-    static constexpr uint32_t MAX_WORKERS = 32;
+    static constexpr uint32_t MAX_WORKERS = 256;
+
+    /// Some workers of a job.
+    using Bitmap = std::bitset<MAX_WORKERS>;
+
+    /// The first of them.
+    static Bitmap MakeBitmap(size_t workers)
+    {
+        return workers == 0 ? Bitmap() : ~Bitmap() >> (MAX_WORKERS - workers);
+    }
 
     struct Config
     {
@@ -66,8 +76,8 @@ class SlotSwitch
 
     struct WorkerEntry
     {
-        uint32_t bit;         //!< of this worker: one bit
-        uint32_t all;         //!< of all workers of the job at this switch
+        Bitmap bit;           //!< of this worker: one bit
+        Bitmap all;           //!< of all workers of the job at this switch
         uint32_t base;        //!< first slot of the job
         uint32_t slots;       //!< number of them
         bool isRoot{true};    //!< false: what is complete here goes to another switch
@@ -77,7 +87,7 @@ class SlotSwitch
     /// What a slot holds.
     struct Slot
     {
-        uint32_t bitmap{0}; //!< who contributed; 0: never used
+        Bitmap bitmap; //!< who contributed; none: never used
         uint32_t offset{0};
         uint16_t epoch{0};
         uint8_t flags{0};

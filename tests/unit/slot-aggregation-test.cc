@@ -172,11 +172,36 @@ TEST_F(SlotAggregationTest, SharesTheSwitchAmongJobs)
 
 TEST_F(SlotAggregationTest, RefusesMoreWorkersThanABitmapHolds)
 {
+    InstallStar(257);
+    EXPECT_THAT([&] { m_engine->AddJob(MakeJob(257, 100)); },
+                ThrowsMessage<std::runtime_error>(HasSubstr(
+                    "switch leaf0 would have to add up 257 workers, but its bitmaps hold 256")));
+    EXPECT_NO_THROW(m_engine->AddJob(MakeJob(256, 100)));
+}
+
+TEST_F(SlotAggregationTest, RefusesMoreWorkersThanTheProgramsBitmapsHold)
+{
+    Set("Engine", StringValue("p4"));
     InstallStar(33);
     EXPECT_THAT([&] { m_engine->AddJob(MakeJob(33, 100)); },
                 ThrowsMessage<std::runtime_error>(
-                    HasSubstr("switch leaf0 would have to add up 33 workers")));
-    EXPECT_NO_THROW(m_engine->AddJob(MakeJob(32, 100)));
+                    HasSubstr("33 workers, but the bitmaps of the P4 program hold 32")));
+}
+
+TEST_F(SlotAggregationTest, AddsUpFortyWorkersAtOneSwitch)
+{
+    // As long as for two, and each with the exact sum, whatever is lost.
+    Set("Values", StringValue("real"));
+    InstallStar(40);
+    EXPECT_EQ(Run(MakeJob(40, 50 * PACKET_BYTES)).front(), MicroSeconds(51 + 4));
+    EXPECT_EQ(m_transport->GetAggregationStatistics().checkedSums, 40U * 50);
+    TearDown();
+    SetUp();
+    SetLoss(0.05);
+    InstallStar(40);
+    Run(MakeJob(40, 50 * PACKET_BYTES));
+    EXPECT_EQ(m_transport->GetAggregationStatistics().checkedSums, 40U * 50);
+    EXPECT_GT(m_transport->GetAggregationStatistics().repeatedResults, 0U);
 }
 
 TEST_F(SlotAggregationTest, IsRefusedByTransportsThatDoNotAggregate)

@@ -98,7 +98,7 @@ TEST(SlotSwitch, DropsOtherTypesAndCounts)
     EXPECT_EQ(Send(slots, result, {1, 1}), SlotVerdict::Malformed);
     EXPECT_EQ(Send(slots, MakeHeader(0, 0, 0, 3), {1, 1, 1}), SlotVerdict::Malformed);
     EXPECT_EQ(slots.GetCount(SlotVerdict::Malformed), 2U);
-    EXPECT_EQ(slots.GetSlot(MakeHeader(0, 0, 0), 2).bitmap, 0U);
+    EXPECT_EQ(slots.GetSlot(MakeHeader(0, 0, 0), 2).bitmap, SlotSwitch::Bitmap());
 }
 
 TEST(SlotSwitch, KnowsWorkersByJobRankAndPort)

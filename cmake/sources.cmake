@@ -91,6 +91,7 @@ list(APPEND gradsync_sources
   model/scheme/lock-step.cc
   model/scheme/mesh-2d-scheme.cc
   model/scheme/multi-ring-scheme.cc
+  model/scheme/netreduce-scheme.cc
   model/scheme/ok-topk-scheme.cc
   model/scheme/parameter-hub-scheme.cc
   model/scheme/passing-scheme.cc
@@ -105,6 +106,7 @@ list(APPEND gradsync_sources
   model/scheme/rooted-tree.cc
   model/scheme/scheme-groups.cc
   model/scheme/scheme-registry.cc
+  model/scheme/server-aggregation.cc
   model/scheme/scheme-support.cc
   model/scheme/sparse-all-gather-scheme.cc
   model/scheme/switchml-scheme.cc
@@ -139,6 +141,7 @@ list(APPEND gradsync_headers
   model/scheme/lock-step.h
   model/scheme/mesh-2d-scheme.h
   model/scheme/multi-ring-scheme.h
+  model/scheme/netreduce-scheme.h
   model/scheme/ok-topk-scheme.h
   model/scheme/parameter-hub-scheme.h
   model/scheme/passing-scheme.h
@@ -154,6 +157,7 @@ list(APPEND gradsync_headers
   model/scheme/scheme-groups.h
   model/scheme/scheme-support.h
   model/scheme/scheme.h
+  model/scheme/server-aggregation.h
   model/scheme/sparse-all-gather-scheme.h
   model/scheme/switchml-scheme.h
   model/scheme/torus-2d-scheme.h
@@ -401,6 +405,9 @@ list(APPEND gradsync_sources
   model/aggregation/atp-switch-frames.cc
   model/aggregation/atp-switch.cc
   model/aggregation/atp-worker.cc
+  model/aggregation/netreduce-aggregation.cc
+  model/aggregation/netreduce-node.cc
+  model/aggregation/netreduce-worker.cc
   model/aggregation/p4-action-compiler.cc
   model/aggregation/p4-calculation.cc
   model/aggregation/p4-control-compiler.cc
@@ -444,6 +451,9 @@ list(APPEND gradsync_headers
   model/aggregation/atp-switch.h
   model/aggregation/atp-worker.h
   model/aggregation/byte-order.h
+  model/aggregation/netreduce-header.h
+  model/aggregation/netreduce-node.h
+  model/aggregation/netreduce-worker.h
   model/aggregation/p4-action-compiler.h
   model/aggregation/p4-calculation.h
   model/aggregation/p4-control-compiler.h
@@ -606,6 +616,7 @@ set(gradsync_parts_of_roce-transport-test
 set(gradsync_parts_of_scenario-runner-test
   tests/unit/aggregation-faults.cc
   tests/unit/federated-rounds.cc
+  tests/unit/netreduce-runs.cc
   tests/unit/scenario-reactions.cc
 )
 set(gradsync_parts_of_slot-aggregation-test

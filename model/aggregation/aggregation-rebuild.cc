@@ -38,6 +38,10 @@ SlotAggregation::SetAggregatorState(NodeId node, bool adds)
     {
         found->second.atp->LoseJobs();
     }
+    if (found->second.ring)
+    {
+        found->second.ring->LoseJobs();
+    }
 }
 
 void
@@ -75,6 +79,10 @@ SlotAggregation::Rebuild(Session& session)
         if (session.server)
         {
             RebuildAtp(session);
+        }
+        else if (session.IsNetReduce())
+        {
+            RebuildNetReduce(session);
         }
         else
         {

@@ -43,9 +43,7 @@ AggregationWorker::Contribute(const AggregationMessage& message)
 void
 AggregationWorker::Append(const AggregationMessage& message)
 {
-    const uint64_t packetBytes = uint64_t{BYTES_PER_VALUE} * m_job.valueCount;
-    // An empty contribution still costs one packet.
-    const auto count = std::max<uint64_t>((message.bytes + packetBytes - 1) / packetBytes, 1);
+    const auto count = CountPackets(message.bytes);
     m_messages.push_back({message, m_packetCount, count, count});
     m_packetCount += count;
 }
@@ -66,13 +64,57 @@ AggregationWorker::GetPlace(uint64_t packet)
     return packet - FindMessage(packet).firstPacket;
 }
 
+uint64_t
+AggregationWorker::GetAggregationEnd(uint64_t packet)
+{
+    const auto& message = FindMessage(packet);
+    return message.firstPacket + message.packetCount;
+}
+
+uint64_t
+AggregationWorker::CountPackets(uint64_t bytes) const
+{
+    const uint64_t packetBytes = uint64_t{BYTES_PER_VALUE} * m_job.valueCount;
+    const auto bytesPerHeader = m_job.headerEvery * packetBytes - m_job.headerBytes;
+    const auto rest = bytes % bytesPerHeader;
+    const auto last = rest == 0 ? 0 : (rest + m_job.headerBytes + packetBytes - 1) / packetBytes;
+    // An empty contribution still costs one packet.
+    return std::max<uint64_t>(bytes / bytesPerHeader * m_job.headerEvery + last, 1);
+}
+
+/// Data of an aggregation before a packet.
+uint64_t
+AggregationWorker::GetOffset(uint64_t place) const
+{
+    const auto headers = (place + m_job.headerEvery - 1) / m_job.headerEvery;
+    return place * BYTES_PER_VALUE * m_job.valueCount - headers * m_job.headerBytes;
+}
+
 /// Of a message in one of its packets; the last may have fewer.
 uint32_t
 AggregationWorker::GetBytes(const Message& message, uint64_t packet) const
 {
-    const uint64_t packetBytes = uint64_t{BYTES_PER_VALUE} * m_job.valueCount;
-    const auto before = (packet - message.firstPacket) * packetBytes;
-    return static_cast<uint32_t>(std::min(message.request.bytes - before, packetBytes));
+    const auto place = packet - message.firstPacket;
+    return static_cast<uint32_t>(std::min(message.request.bytes, GetOffset(place + 1)) -
+                                 GetOffset(place));
+}
+
+uint64_t
+AggregationWorker::GetBytes(uint64_t first, uint64_t last)
+{
+    const auto& message = FindMessage(first);
+    return std::min(message.request.bytes, GetOffset(last - message.firstPacket)) -
+           GetOffset(first - message.firstPacket);
+}
+
+void
+AggregationWorker::FillValues(uint64_t packet, std::vector<int32_t>& values) const
+{
+    values.clear();
+    if (m_job.tensor)
+    {
+        m_job.tensor->Fill(m_rank, packet, values);
+    }
 }
 
 FabricPacket*
@@ -80,11 +122,7 @@ AggregationWorker::MakePacket(uint64_t packet)
 {
     auto* made = m_job.pool->Take();
     auto& content = m_job.contents->Attach(*made);
-    content.values.clear();
-    if (m_job.tensor)
-    {
-        m_job.tensor->Fill(m_rank, packet, content.values);
-    }
+    FillValues(packet, content.values);
     made->connection = UINT32_MAX;
     made->generation = 0;
     made->psn = 0;
@@ -154,7 +192,7 @@ AggregationWorker::Finish(uint64_t packet,
         return;
     }
     auto& message = FindMessage(packet);
-    m_resultBytes += GetBytes(message, packet);
+    m_resultBytes += m_job.countsBytes ? GetBytes(message, packet) : 0;
     if (--message.missing > 0)
     {
         return;

@@ -13,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -24,7 +25,10 @@ struct AggregationJob
     uint16_t valueCount;
     uint32_t wireBytes; //!< of a packet
     uint32_t retryLimit;
-    bool expectsOverflow; //!< sums that int32 cannot hold are no failure
+    bool expectsOverflow;    //!< sums that int32 cannot hold are no failure
+    uint32_t headerEvery{1}; //!< so many packets of an aggregation begin with one that has a header
+    uint32_t headerBytes{0}; //!< of it, in the place of data
+    bool countsBytes{true};  //!< false: the transport counts what it delivers
     PacketPool* pool;
     SlotContents* contents;
     SlotTensor* tensor; //!< null: only sizes matter
@@ -109,6 +113,19 @@ class AggregationWorker
 
     /// Index of a packet in its own aggregation.
     uint64_t GetPlace(uint64_t packet);
+    /// One past the last packet of the aggregation of a packet.
+    uint64_t GetAggregationEnd(uint64_t packet);
+    /// Data in [first, last) of an aggregation, without any headers.
+    uint64_t GetBytes(uint64_t first, uint64_t last);
+
+    /// Whether a packet may still be contributed; it is forgotten otherwise.
+    bool Knows(uint64_t packet) const
+    {
+        return !m_messages.empty() && packet >= m_messages.front().firstPacket;
+    }
+
+    /// What it contributes in a packet; nothing where only sizes matter.
+    void FillValues(uint64_t packet, std::vector<int32_t>& values) const;
     /// A packet with contents and without a header of the protocol. Transmit sends it.
     FabricPacket* MakePacket(uint64_t packet);
     void Transmit(FabricPacket* packet);
@@ -147,6 +164,8 @@ class AggregationWorker
                    bool hasOverflowed,
                    AggregationStatistics& statistics);
     Message& FindMessage(uint64_t packet);
+    uint64_t CountPackets(uint64_t bytes) const;
+    uint64_t GetOffset(uint64_t place) const;
     uint32_t GetBytes(const Message& message, uint64_t packet) const;
 
     uint32_t m_endpoint;

@@ -117,7 +117,18 @@ SlotAggregation::GetTypeId()
                 "ATP: and again after this long; doubled from the tenth time in a row on.",
                 TimeValue(MicroSeconds(200)),
                 MakeTimeAccessor(&SlotAggregation::m_atpTimeout),
-                MakeTimeChecker(NanoSeconds(1)));
+                MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute("NetReduceMessagePackets",
+                          "NetReduce: packets of a full message, each of one MTU.",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&SlotAggregation::m_netReduceMessagePackets),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("NetReduceWindow",
+                          "NetReduce: messages that a worker may have under way without their "
+                          "sums. Boxes keep twice as many for each job.",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&SlotAggregation::m_netReduceWindow),
+                          MakeUintegerChecker<uint32_t>(1, 4096));
     return tid;
 }
 

@@ -126,6 +126,8 @@ SlotAggregation::NodePrograms::ProcessNatively(FabricPacket* packet,
         return slots && slots->Process(packet, port, now);
     case ProgramProtocol::Atp:
         return atp && atp->Process(packet, port, now);
+    case ProgramProtocol::NetReduce:
+        return ring && ring->Process(packet, port, now);
     case ProgramProtocol::Other:
         break;
     }
@@ -164,6 +166,10 @@ SlotAggregation::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId rec
     if (content.protocol == ProgramProtocol::Atp)
     {
         return MakeAtpFrame(packet, sender, receiver);
+    }
+    if (content.protocol == ProgramProtocol::NetReduce)
+    {
+        return MakeNetReducePayload(content, packet.payloadBytes);
     }
     return MakeSlotFrame(content, sender, receiver);
 }

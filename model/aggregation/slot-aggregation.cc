@@ -64,6 +64,11 @@ SlotAggregation::OpenAggregation(const AggregationGroup& group)
         {
             OpenAtp(session);
         }
+        else if (session.IsNetReduce())
+        {
+            session.turn = m_sessionCount++;
+            OpenNetReduce(session);
+        }
         else
         {
             session.turn = m_sessionCount++;
@@ -148,7 +153,10 @@ SlotAggregation::BuildTree(Session& session)
         // The programs of others and their configuration do it all.
         if (hop.aggregates && !m_userPrograms.contains(hop.node))
         {
-            CheckWidth(hop);
+            if (!session.IsNetReduce())
+            {
+                CheckWidth(hop);
+            }
             session.adding.insert(hop.node);
         }
     }
@@ -196,6 +204,8 @@ SlotAggregation::AddRoles(Session& session)
     const auto numberOf = [&endpoints](uint32_t hop) {
         return static_cast<uint16_t>(endpoints.size() + hop);
     };
+    const auto slots = session.IsNetReduce() ? 2 * m_netReduceWindow * m_netReduceMessagePackets
+                                             : session.slotSettings.slots;
     for (uint32_t i = 0; i < tree.hops.size(); ++i)
     {
         const auto& hop = tree.hops[i];
@@ -208,7 +218,7 @@ SlotAggregation::AddRoles(Session& session)
                                      .up = hop.up,
                                      .down = {},
                                      .children = {},
-                                     .slots = session.slotSettings.slots};
+                                     .slots = slots};
         for (const auto& [below, port] : hop.down)
         {
             role.down.emplace(numberOf(below), port);
@@ -223,10 +233,20 @@ SlotAggregation::AddRoles(Session& session)
                                                           child.port,
                                                           AggregationSwitch::NO_ENDPOINT});
         }
-        auto& program = GetSlotProgram(hop.node);
         session.nodes.push_back(hop.node);
         // One that has lost its program, which nobody knows yet, drops what it should add.
-        if (!hop.aggregates || !m_plain.contains(hop.node))
+        const bool adds = !hop.aggregates || !m_plain.contains(hop.node);
+        if (session.IsNetReduce())
+        {
+            auto& program = GetRingProgram(hop.node);
+            if (adds)
+            {
+                program.AddJob(session.job.number, role, session.firstPacket);
+            }
+            continue;
+        }
+        auto& program = GetSlotProgram(hop.node);
+        if (adds)
         {
             program.AddJob(session.job.number, role);
         }
@@ -288,6 +308,10 @@ SlotAggregation::RemoveRoles(Session& session)
         {
             programs.atp->RemoveJob(session.job.number);
         }
+        else if (session.IsNetReduce())
+        {
+            programs.ring->RemoveJob(session.job.number);
+        }
         else
         {
             programs.slots->RemoveJob(session.job.number);
@@ -303,6 +327,7 @@ SlotAggregation::CloseAggregation(uint32_t group)
     auto& session = *m_sessions.at(group);
     for (const auto& worker : session.workers)
     {
+        worker->Stop(); // nothing of it is left anywhere
         Retire(*worker);
     }
     Forget(session);
@@ -343,6 +368,11 @@ SlotAggregation::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount 
     if ((packet->flags & PacketFlag::PROGRAM) == 0)
     {
         m_sinks.at(endpoint)->Receive(packet, endpoint, now);
+        return;
+    }
+    if (m_contents.Get(*packet).protocol == ProgramProtocol::NetReduce)
+    {
+        ReceiveNetReduce(packet, endpoint, now);
         return;
     }
     // A copy: the worker may send, which may use these contents again.
@@ -416,6 +446,11 @@ SlotAggregation::GetStatistics() const
             statistics.repeatedResults += counts.repeatedResults;
             statistics.staleDrops += counts.stale;
             statistics.overflows += counts.overflows;
+        }
+        if (programs.ring)
+        {
+            statistics.repeatedResults += programs.ring->GetCounts().repeatedResults;
+            statistics.overflows += programs.ring->GetCounts().overflows;
         }
         if (programs.atp)
         {

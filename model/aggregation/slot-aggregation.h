@@ -8,6 +8,8 @@
 #include "ns3/atp-server.h"
 #include "ns3/atp-worker.h"
 #include "ns3/event-id.h"
+#include "ns3/netreduce-node.h"
+#include "ns3/netreduce-worker.h"
 #include "ns3/network-aggregation.h"
 #include "ns3/p4-switch-node.h"
 #include "ns3/slot-contents.h"
@@ -64,7 +66,8 @@ struct P4SwitchProgram
 
 /**
  * Aggregation in the switches of the fabric (doc/aggregation.rst): by the slot protocol of SwitchML
- * and PASSING over any number of levels, and, for groups that have a parameter server, by ATP.
+ * and PASSING over any number of levels, by NetReduce likewise, and, for groups that have a
+ * parameter server, by ATP.
  */
 class SlotAggregation : public NetworkAggregation, private PacketSink
 {
@@ -79,6 +82,12 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void CloseAggregation(uint32_t group) override;
     void Aggregate(const AggregationMessage& message) override;
     void Abandon(const Transport::MessageFilter& isMeant) override;
+    void SetTransport(RoceTransport* transport) override;
+    void Equip(FabricPacket& packet,
+               uint32_t endpoint,
+               uint32_t stream,
+               const MessagePlace& place) override;
+    uint16_t GetSendingPort(uint32_t endpoint, uint32_t stream) const override;
     void SetRebuildHandler(Transport::RebuildHandler handler) override;
     void SetAggregatorState(NodeId node, bool adds) override;
     void AvoidInAggregations(const AggregationOutage& outage) override;
@@ -113,6 +122,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         PacketPool* pool{nullptr};
         std::unique_ptr<AggregationSwitch> slots;
         std::unique_ptr<AtpNode> atp;
+        std::unique_ptr<NetReduceNode> ring;
         std::unique_ptr<P4SwitchNode> user; //!< takes all packets, where there is one
 
         bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
@@ -127,7 +137,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         uint32_t turn;      //!< among those that switches are chosen for
         AggregationGroup members;
         std::shared_ptr<const std::vector<uint32_t>> endpoints; //!< of the members
-        SwitchTree tree;                                        //!< of the slot protocol
+        SwitchTree tree;                                        //!< not of ATP
         bool hasBegun{false};    //!< likewise: some worker has contributed
         bool isPlaced{false};    //!< likewise: it has slots
         std::set<NodeId> adding; //!< switches that add up for it
@@ -139,7 +149,16 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         std::unique_ptr<AtpServer> server; //!< of ATP; null: the slot protocol
         std::vector<uint32_t> racks; //!< of ATP: bits of the workers of each switch of level 0
         std::vector<SlotWorker*> slotWorkers; //!< of the slot protocol: all workers
+        NetReduceWorker::Settings ringSettings;
+        std::vector<NetReduceWorker*> ringWorkers; //!< of NetReduce: all workers
+        std::map<uint32_t, uint32_t> rankOf;       //!< of NetReduce: by endpoint
+        uint64_t firstPacket{0};                   //!< of NetReduce: with which its boxes begin
         std::vector<std::unique_ptr<AggregationWorker>> workers;
+
+        bool IsNetReduce() const
+        {
+            return members.protocol == AggregationProtocol::NetReduce;
+        }
     };
 
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
@@ -194,6 +213,15 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void ReceiveAtp(const SlotPacket& content, const FabricPacket& packet, uint32_t endpoint);
     void OnServerData(Session& session, const SlotPacket& content, const FabricPacket& packet);
 
+    // The part of NetReduce: netreduce-aggregation.cc.
+    void CheckNetReduce() const;
+    void OpenNetReduce(Session& session);
+    static void LinkRing(Session& session);
+    NetReduceNode& GetRingProgram(NodeId node);
+    void RebuildNetReduce(Session& session);
+    void ReceiveNetReduce(FabricPacket* packet, uint32_t endpoint, TimeStepCount now);
+    static std::vector<uint8_t> MakeNetReducePayload(const SlotPacket& content, uint32_t dataBytes);
+
     uint32_t m_slots;
     uint32_t m_poolSlots;
     SlotSharing m_sharing;
@@ -210,7 +238,10 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     uint32_t m_atpWindow;
     Time m_atpFirstTimeout;
     Time m_atpTimeout;
+    uint32_t m_netReduceMessagePackets;
+    uint32_t m_netReduceWindow;
 
+    RoceTransport* m_transport{nullptr};
     Ptr<FabricNetwork> m_fabric;
     std::shared_ptr<const Topology> m_topology;
     SlotContents m_contents;

@@ -4,6 +4,7 @@
 
 #include "ns3/atp-header.h"
 #include "ns3/fabric-packet.h"
+#include "ns3/netreduce-header.h"
 #include "ns3/slot-header.h"
 #include "ns3/switch-program.h"
 
@@ -19,6 +20,7 @@ enum class ProgramProtocol : uint8_t
 {
     Slots,
     Atp,
+    NetReduce,
     Other //!< of a P4 program: none of ours
 };
 
@@ -28,6 +30,7 @@ struct SlotPacket
     ProgramProtocol protocol{ProgramProtocol::Slots};
     SlotHeader header;           //!< of Slots
     AtpHeader atp;               //!< of Atp
+    NetReduceHeader ring;        //!< of NetReduce
     std::vector<int32_t> values; //!< empty where only sizes matter
     /// Of a P4 program: the packet as it left the switch `framedBy`, without FCS; else empty.
     std::vector<uint8_t> frame;

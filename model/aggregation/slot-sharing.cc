@@ -124,7 +124,7 @@ SlotAggregation::ShareSlots()
         SlotDivision division(m_poolSlots, m_slots);
         for (const auto& [group, session] : m_sessions)
         {
-            if (session->hasBegun && session->failure.empty())
+            if (session->hasBegun && session->failure.empty() && !session->slotWorkers.empty())
             {
                 sharers.push_back(session.get());
                 division.AddGroup(session->adding);

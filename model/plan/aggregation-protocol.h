@@ -12,7 +12,8 @@ enum class AggregationProtocol : uint8_t
 {
     SwitchMl, //!< slots, whose switches have room for all
     Passing,  //!< likewise; differs in how gradients become integers
-    Atp       //!< hashed aggregators, and a parameter server for what has no room
+    Atp,      //!< hashed aggregators, and a parameter server for what has no room
+    NetReduce //!< boxes beside the switches, in the way of RoCE connections
 };
 
 } // namespace ns3::gradsync

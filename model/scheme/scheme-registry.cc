@@ -17,6 +17,7 @@
 #include "ns3/k-nomial-scheme.h"
 #include "ns3/mesh-2d-scheme.h"
 #include "ns3/multi-ring-scheme.h"
+#include "ns3/netreduce-scheme.h"
 #include "ns3/ok-topk-scheme.h"
 #include "ns3/parameter-hub-scheme.h"
 #include "ns3/passing-scheme.h"
@@ -67,6 +68,7 @@ GetSchemes()
         MakeKNomialScheme(),
         MakeMesh2dScheme(),
         MakeMultiRingScheme(),
+        MakeNetReduceScheme(),
         MakeOkTopKScheme(),
         MakeParameterHubScheme(),
         MakePassingScheme(),

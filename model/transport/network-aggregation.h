@@ -14,6 +14,16 @@
 namespace ns3::gradsync
 {
 
+class RoceTransport;
+
+/// Where a packet is in a message of a transport.
+struct MessagePlace
+{
+    uint64_t tag; //!< of the message
+    uint64_t bytes;
+    uint32_t index; //!< of the packet in it
+};
+
 /**
  * A protocol by which switches of the fabric add up what endpoints send. A transport over the
  * fabric hands its aggregations to one of these; see Transport::Aggregate.
@@ -27,6 +37,21 @@ class NetworkAggregation : public Object
     virtual void Install(const Ptr<FabricNetwork>& fabric,
                          std::shared_ptr<const Topology> topology) = 0;
 
+    /**
+     * Messages of its own go over this transport, by streams from FIRST_STREAM on. Before Install.
+     */
+    virtual void SetTransport(RoceTransport* transport) = 0;
+
+    static constexpr uint32_t FIRST_STREAM = 1U << 31;
+
+    /// What a packet of such a message carries. \param packet complete but for that
+    virtual void Equip(FabricPacket& packet,
+                       uint32_t endpoint,
+                       uint32_t stream,
+                       const MessagePlace& place) = 0;
+    /// The port by which an endpoint sends such messages.
+    virtual uint16_t GetSendingPort(uint32_t endpoint, uint32_t stream) const = 0;
+
     // As of Transport.
     virtual uint32_t OpenAggregation(const AggregationGroup& group) = 0;
     virtual void CloseAggregation(uint32_t group) = 0;
@@ -36,7 +61,8 @@ class NetworkAggregation : public Object
     virtual void SetAggregatorState(NodeId node, bool adds) = 0;
     virtual void AvoidInAggregations(const AggregationOutage& outage) = 0;
     virtual AggregationStatistics GetStatistics() const = 0;
-    /// The bytes of one of its packets on a link between two nodes, for captures; without FCS.
+    /// The bytes of one of its packets on a link between two nodes, for captures; without FCS. Of
+    /// messages of the transport the payload.
     virtual std::vector<uint8_t> MakeFrame(const FabricPacket& packet,
                                            NodeId sender,
                                            NodeId receiver) = 0;

@@ -101,8 +101,15 @@ RoceCapture::MakeFrame(const File& file, const FabricPacket& packet)
     {
         return MakeRoceFrame(packet, Describe(file, packet));
     }
-    return m_programFrames ? m_programFrames(packet, file.sender, file.receiver)
-                           : std::vector<uint8_t>();
+    auto bytes = m_programFrames ? m_programFrames(packet, file.sender, file.receiver)
+                                 : std::vector<uint8_t>();
+    if (packet.connection == UINT32_MAX)
+    {
+        return bytes;
+    }
+    auto info = Describe(file, packet);
+    info.payload = std::move(bytes);
+    return MakeRoceFrame(packet, info);
 }
 
 void

@@ -42,7 +42,7 @@ RoceTransport::ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now)
 {
     const auto hash = queuePair.flowHash;
     queuePair.acknowledgePort = m_fabric->ChooseEndpointPort(queuePair.dst, ~hash, queuePair.src);
-    const auto port = m_fabric->ChooseEndpointPort(queuePair.src, hash, queuePair.dst);
+    const auto port = ChooseSourcePort(queuePair);
     if (port == queuePair.sourcePort)
     {
         return;

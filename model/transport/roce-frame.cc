@@ -212,7 +212,9 @@ MakeRoceFrame(const FabricPacket& packet, const RoceFrameInfo& info)
         writer.Put(packet.kind == PacketKind::Ack ? SYNDROME_ACK : SYNDROME_NAK, 1);
         writer.PutZeros(3);
     }
-    writer.GetFrame().resize(GetContentBytes(packet) - wire::ICRC_BYTES);
+    auto& frame = writer.GetFrame();
+    frame.insert(frame.end(), info.payload.begin(), info.payload.end());
+    frame.resize(GetContentBytes(packet) - wire::ICRC_BYTES);
     PutInvariantCrc(writer);
     writer.GetFrame().resize(GetFrameBytes(packet));
     return std::move(writer.GetFrame());

@@ -94,6 +94,7 @@ struct alignas(64) RoceQueuePair
     // What a sender touches, for every packet first.
     bool isReady;         //!< in the NIC's ring
     bool isOutstanding;   //!< in the list by lastActivity
+    bool isAggregated;    //!< the network adds up what it carries
     uint32_t nextPsn;     //!< to be sent next
     uint32_t ackedPsn;    //!< all before it are acknowledged
     uint32_t endPsn;      //!< all packets of all messages posted so far

@@ -48,6 +48,13 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     {
         Equip(queuePair.flow, *packet, start);
     }
+    if (queuePair.isAggregated) [[unlikely]]
+    {
+        m_aggregation->Equip(*packet,
+                             queuePair.src,
+                             queuePair.stream,
+                             {message->tag, message->bytes, index});
+    }
     return packet;
 }
 

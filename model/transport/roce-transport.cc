@@ -156,6 +156,7 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     InstallNics();
     if (m_aggregation)
     {
+        m_aggregation->SetTransport(this);
         m_aggregation->Install(m_fabric, m_topology);
     }
 }
@@ -252,13 +253,21 @@ RoceTransport::Open(const RoceConnection& connection)
     const auto [queuePair, isNew] = m_connections.Open(connection);
     if (isNew)
     {
-        const auto hash = queuePair.flowHash;
-        queuePair.sourcePort = m_fabric->ChooseEndpointPort(connection.src, hash, connection.dst);
+        queuePair.isAggregated = connection.stream >= NetworkAggregation::FIRST_STREAM;
+        queuePair.sourcePort = ChooseSourcePort(queuePair);
         queuePair.acknowledgePort =
-            m_fabric->ChooseEndpointPort(connection.dst, ~hash, connection.src);
+            m_fabric->ChooseEndpointPort(connection.dst, ~queuePair.flowHash, connection.src);
         OpenFlow(queuePair);
     }
     return queuePair;
+}
+
+uint16_t
+RoceTransport::ChooseSourcePort(const RoceQueuePair& queuePair) const
+{
+    return queuePair.isAggregated
+               ? m_aggregation->GetSendingPort(queuePair.src, queuePair.stream)
+               : m_fabric->ChooseEndpointPort(queuePair.src, queuePair.flowHash, queuePair.dst);
 }
 
 void

@@ -90,6 +90,23 @@ class RoceTransport : public Transport, private PacketSink
     /// Ends the captures. \throws std::runtime_error when something could not be written
     void CloseCaptures();
 
+    /// Payload of a full packet.
+    uint32_t GetMtuBytes() const
+    {
+        return m_mtuBytes;
+    }
+
+    RoceRecovery GetRecovery() const
+    {
+        return m_recovery;
+    }
+
+    /// Whether packets carry in-band telemetry. After Install.
+    bool UsesTelemetry() const
+    {
+        return m_signals.telemetry;
+    }
+
     // Called by RoceNic.
 
     /// The next data packet of a queue pair that MaySend. \param start when its first bit leaves
@@ -142,6 +159,7 @@ class RoceTransport : public Transport, private PacketSink
     uint32_t GetDataBytes(uint32_t payloadBytes) const;
     void Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start);
     RoceQueuePair& Open(const RoceConnection& connection);
+    uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
     void Close(RoceQueuePair& queuePair);
     /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
     void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);

@@ -125,6 +125,36 @@ def test_the_fluid_transport_has_nothing_to_capture(program, tmp_path):
 
 
 @needs_tshark
+def test_netreduce_is_true_roce_with_the_sums_as_payload(program, tmp_path):
+    scenario = {
+        "topology": {"kind": "star", "hosts": 3, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
+        "transport": {
+            "kind": "roce",
+            "mtu": "1024B",
+            "timeout": "1ms",
+            "aggregation": {"values": "real", "netReduceMessagePackets": 8},
+        },
+        "fabric": {"lossRate": 0.01},
+        "scheme": "netreduce",
+        "job": {"gradient": "100kB"},
+        "results": {"pcap": [["leaf0", "host0"]]},
+    }
+    (tmp_path / "ring.json").write_text(json.dumps(scenario))
+    result = program("--scenario=ring.json", "--out=out")
+    assert result.returncode == 0, result.stderr
+    folder = tmp_path / "out" / "pcap" / "run-0"
+    codes = Counter()
+    for name in ("host0-leaf0.pcap", "leaf0-host0.pcap"):
+        fields = ("_ws.malformed", "udp.dstport", "infiniband.bth.opcode", "frame.len")
+        for malformed, port, code, length in dissect(folder / name, *fields):
+            assert (malformed, port) == ("", "4791")
+            codes[int(code)] += 1
+            if int(code) in (FIRST, MIDDLE):
+                assert int(length) == 1024 + 58  # Ethernet, IPv4, UDP, BTH, ICRC
+    assert set(codes) == {FIRST, MIDDLE, LAST, ACKNOWLEDGE}
+
+
+@needs_tshark
 def test_tcp_links_are_captured_by_the_helpers_of_ns3(program, tmp_path):
     scenario = {**SCENARIO, "transport": {"kind": "tcp", "queueSize": "100MB"}}
     del scenario["fabric"]

@@ -37,7 +37,7 @@ def listed(program, section):
 
 def test_every_scheme_transport_congestion_control_codec_and_fault_is_covered(program):
     runs = list(resolved_scenarios(program))
-    schemes = {run["scheme"]["kind"] for run in runs}
+    schemes = {run["scheme"]["kind"] for run in runs if "scheme" in run}
     transports = [run["transport"] for run in runs]
     transports = [{"kind": t} if isinstance(t, str) else t for t in transports]
     faults = {fault["kind"] for run in runs for fault in run.get("faults", [])}

@@ -146,6 +146,12 @@ DrawFault(Dice& dice, bool packets, bool onTcp)
     return fault;
 }
 
+bool
+AddsUpInSwitches(const std::string& scheme)
+{
+    return scheme == "switchml" || scheme == "passing" || scheme == "atp" || scheme == "netreduce";
+}
+
 Json
 DrawScenario(uint32_t seed)
 {
@@ -168,18 +174,21 @@ DrawScenario(uint32_t seed)
     for (const auto& scheme : GetSchemes())
     {
         // Switches add up only where there are packets.
-        if (packets ||
-            (scheme.name != "switchml" && scheme.name != "passing" && scheme.name != "atp"))
+        if (packets || !AddsUpInSwitches(scheme.name))
         {
             schemes.push_back(scheme.name);
         }
     }
     scenario["scheme"] = {{"kind", dice.Of(schemes)}};
-    if (packets && (scenario["scheme"]["kind"] == "switchml" ||
-                    scenario["scheme"]["kind"] == "passing" || scenario["scheme"]["kind"] == "atp"))
+    if (AddsUpInSwitches(scenario["scheme"]["kind"]))
     {
         scenario["transport"]["aggregation"] = {{"values", "real"}, {"timeout", "500us"}};
         scenario["scheme"]["fallback"] = dice.Of({"ps", "ring", "none"});
+        if (scenario["scheme"]["kind"] == "netreduce" &&
+            scenario["transport"]["congestionControl"] == "hpcc")
+        {
+            scenario["transport"]["congestionControl"] = "swift"; // no room for telemetry
+        }
     }
     if (scenario["scheme"]["kind"] == "federated")
     {

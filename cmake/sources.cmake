@@ -396,6 +396,7 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/aggregation/aggregation-rebuild.cc
   model/aggregation/aggregation-switch.cc
+  model/aggregation/switch-pipelines.cc
   model/aggregation/switch-tree.cc
   model/aggregation/aggregation-worker.cc
   model/aggregation/atp-aggregation.cc
@@ -429,6 +430,7 @@ list(APPEND gradsync_sources
   model/aggregation/p4-slot-switch.cc
   model/aggregation/p4-switch-node.cc
   model/aggregation/slot-aggregation-attributes.cc
+  model/aggregation/slot-aggregation-limits.cc
   model/aggregation/slot-aggregation-p4.cc
   model/aggregation/slot-sharing.cc
   model/aggregation/slot-aggregation.cc
@@ -441,6 +443,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/aggregation/aggregation-switch.h
+  model/aggregation/switch-pipelines.h
   model/aggregation/switch-tree.h
   model/aggregation/aggregation-worker.h
   model/aggregation/atp-frame.h
@@ -617,6 +620,7 @@ set(gradsync_parts_of_scenario-runner-test
   tests/unit/aggregation-faults.cc
   tests/unit/federated-rounds.cc
   tests/unit/netreduce-runs.cc
+  tests/unit/pipeline-runs.cc
   tests/unit/scenario-reactions.cc
 )
 set(gradsync_parts_of_slot-aggregation-test

@@ -106,6 +106,15 @@ AggregationSwitch::RemoveJob(uint16_t job)
     m_jobs.erase(job);
 }
 
+std::optional<uint32_t>
+AggregationSwitch::FindPlace(const SlotHeader& header) const
+{
+    const auto found = m_jobs.find(header.job);
+    return found != m_jobs.end() && found->second.role.aggregates
+               ? std::optional(found->second.base + header.slot)
+               : std::nullopt;
+}
+
 AggregationSwitch::Counts
 AggregationSwitch::GetCounts() const
 {

@@ -71,6 +71,9 @@ class AggregationSwitch final : public SwitchProgram
         return FindRoom(slots).has_value();
     }
 
+    /// Where in its registers a packet is added; none: nowhere.
+    std::optional<uint32_t> FindPlace(const SlotHeader& header) const;
+
     /// Forgets all that it adds up, and goes on handing on.
     void LoseJobs();
 

@@ -41,6 +41,12 @@ class AtpNode final : public SwitchProgram
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
+    /// Whether a packet has to do with its aggregators.
+    bool Concerns(const AtpHeader& header) const
+    {
+        return header.stage != AtpStage::WorkerResult && m_jobs.contains(header.job);
+    }
+
     const AtpSwitch& GetSwitch() const
     {
         return m_switch;

@@ -5,6 +5,7 @@
 #include "ns3/atp-header.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,13 @@ class AtpSwitch
 
     /// The aggregator of a packet, of so many.
     static uint32_t GetIndex(const AtpHeader& header, size_t aggregators);
+
+    /// Likewise, here; none where there are no aggregators.
+    std::optional<uint32_t> FindPlace(const AtpHeader& header) const
+    {
+        return m_aggregators.empty() ? std::nullopt
+                                     : std::optional(GetIndex(header, m_aggregators.size()));
+    }
 
     uint64_t GetCollisions() const
     {

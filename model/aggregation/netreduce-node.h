@@ -65,6 +65,19 @@ class NetReduceNode final : public SwitchProgram
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
+    /// Whether it adds up for a job.
+    bool AddsUp(uint16_t job) const
+    {
+        const auto found = m_jobs.find(job);
+        return found != m_jobs.end() && found->second.role.aggregates;
+    }
+
+    /// Integers of a full packet.
+    uint32_t GetValueCount() const
+    {
+        return m_config.valueCount;
+    }
+
     const Counts& GetCounts() const
     {
         return m_counts;

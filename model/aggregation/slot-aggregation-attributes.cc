@@ -128,7 +128,31 @@ SlotAggregation::GetTypeId()
                           "sums. Boxes keep twice as many for each job.",
                           UintegerValue(4),
                           MakeUintegerAccessor(&SlotAggregation::m_netReduceWindow),
-                          MakeUintegerChecker<uint32_t>(1, 4096));
+                          MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("Pipelines",
+                          "Pipelines of a switch, over which its ports and the places of its "
+                          "registers are spread in turn. A packet whose place is in another "
+                          "pipeline than its port's passes both.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&SlotAggregation::m_pipelines),
+                          MakeUintegerChecker<uint32_t>(1, 64))
+            .AddAttribute("PipelinePacketRate",
+                          "Packets of aggregations that a pipeline of a switch takes in, per "
+                          "second; 0: any number.",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&SlotAggregation::m_pipelinePacketRate),
+                          MakeDoubleChecker<double>(0.0))
+            .AddAttribute("ValuesPerPass",
+                          "Integers that one pass of a pipeline can add: a packet with more "
+                          "passes several times, by recirculation; 0: any number.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&SlotAggregation::m_valuesPerPass),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("ProcessingDelay",
+                          "Time that a packet of an aggregation takes for each pass.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&SlotAggregation::m_processingDelay),
+                          MakeTimeChecker(Time(0)));
     return tid;
 }
 

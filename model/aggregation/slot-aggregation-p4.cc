@@ -137,6 +137,12 @@ SlotAggregation::NodePrograms::ProcessNatively(FabricPacket* packet,
 bool
 SlotAggregation::NodePrograms::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
+    return (pipelines && EnterPipelines(packet, port)) || ProcessNow(packet, port, now);
+}
+
+bool
+SlotAggregation::NodePrograms::ProcessNow(FabricPacket* packet, uint16_t port, TimeStepCount now)
+{
     const bool isTaken =
         user ? user->Process(packet, port, now) : ProcessNatively(packet, port, now);
     if (!isTaken && packet->destination == AggregationAddress::NO_ENDPOINT)

@@ -259,6 +259,10 @@ SlotAggregation::GetPrograms(NodeId node)
     auto& programs = m_programs[node];
     programs.contents = &m_contents;
     programs.pool = &m_fabric->GetPool();
+    if (!programs.pipelines)
+    {
+        programs.pipelines = MakePipelines(node, programs);
+    }
     m_fabric->GetSwitch(node)->SetProgram(&programs);
     return programs;
 }

@@ -15,6 +15,7 @@
 #include "ns3/slot-contents.h"
 #include "ns3/slot-tensor.h"
 #include "ns3/slot-worker.h"
+#include "ns3/switch-pipelines.h"
 #include "ns3/switch-tree.h"
 
 #include <cstdint>
@@ -123,9 +124,12 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         std::unique_ptr<AggregationSwitch> slots;
         std::unique_ptr<AtpNode> atp;
         std::unique_ptr<NetReduceNode> ring;
-        std::unique_ptr<P4SwitchNode> user; //!< takes all packets, where there is one
+        std::unique_ptr<P4SwitchNode> user;         //!< takes all packets, where there is one
+        std::unique_ptr<SwitchPipelines> pipelines; //!< null: a switch without limits
 
         bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+        bool ProcessNow(FabricPacket* packet, uint16_t port, TimeStepCount now);
+        bool EnterPipelines(FabricPacket* packet, uint16_t port);
         bool ProcessNatively(FabricPacket* packet, uint16_t port, TimeStepCount now);
     };
 
@@ -187,6 +191,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void RebuildAtp(Session& session);
     FabricPort& ChooseAtpPort(const Session& session, uint32_t endpoint);
     NodePrograms& GetPrograms(NodeId node);
+    std::unique_ptr<SwitchPipelines> MakePipelines(NodeId node, NodePrograms& programs);
     AggregationSwitch& GetSlotProgram(NodeId node);
     void RemoveRoles(Session& session);
     void TakeSink(uint32_t endpoint);
@@ -240,6 +245,10 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     Time m_atpTimeout;
     uint32_t m_netReduceMessagePackets;
     uint32_t m_netReduceWindow;
+    uint32_t m_pipelines;
+    double m_pipelinePacketRate;
+    uint32_t m_valuesPerPass;
+    Time m_processingDelay;
 
     RoceTransport* m_transport{nullptr};
     Ptr<FabricNetwork> m_fabric;

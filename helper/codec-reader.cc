@@ -191,6 +191,11 @@ ReadCodec(const JsonValue& value)
             member->FailWith(fmt::format("found {}, expected a power of two", spec.blockElements));
         }
     }
+    if (const auto member = value.Find("warmUp"))
+    {
+        spec.warmUp =
+            static_cast<uint32_t>(member->AsUnsigned(0, std::numeric_limits<uint32_t>::max()));
+    }
     if (const auto member = value.Find("minimumElements"))
     {
         spec.minimumElements = member->AsUnsigned(0, std::numeric_limits<uint32_t>::max());

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -182,6 +183,43 @@ SetServers(SchemeChoice& scheme, uint32_t servers)
     return false;
 }
 
+/// \param job as it is in one iteration
+PlannedJob
+PlanIteration(const JobSpec& job, const Topology& topology)
+{
+    PlannedJob planned;
+    const std::span<const uint32_t> ranks(job.endpointOf);
+    planned.rankGroups = ComputeWorkerGroups(topology, ranks);
+    planned.workerGroups = ComputeWorkerGroups(topology, ranks.first(job.workers));
+    for (const auto& level : planned.workerGroups.levels)
+    {
+        planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
+    }
+    try
+    {
+        if (IsAuto(job.scheme))
+        {
+            ChoosePlan(job, topology, planned);
+        }
+        else
+        {
+            planned.plan = std::make_shared<const Plan>(
+                Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)),
+                         job,
+                         planned.rankGroups));
+        }
+    }
+    catch (const SchemeError& error)
+    {
+        throw ToScenarioError(job, error);
+    }
+    catch (const ProfileError& error)
+    {
+        throw ScenarioError(job.name + ": profile", error.what());
+    }
+    return planned;
+}
+
 } // namespace
 
 std::vector<JobSpec>
@@ -221,38 +259,37 @@ SplitJob(JobSpec job, const Topology& topology)
     return jobs;
 }
 
+JobSpec
+AtIteration(JobSpec job, uint32_t iteration)
+{
+    if (job.codec && job.codec->warmUp > 0)
+    {
+        const auto density = GetDensity(*job.codec, iteration);
+        if (density != job.codec->density)
+        {
+            job.codec->unions.clear(); // they are those of the density after the warm-up
+        }
+        job.codec->density = density;
+        job.codec->warmUp = 0;
+    }
+    return job;
+}
+
 PlannedJob
 PlanJob(const JobSpec& job, const Topology& topology)
 {
-    PlannedJob planned;
-    const std::span<const uint32_t> ranks(job.endpointOf);
-    planned.rankGroups = ComputeWorkerGroups(topology, ranks);
-    planned.workerGroups = ComputeWorkerGroups(topology, ranks.first(job.workers));
-    for (const auto& level : planned.workerGroups.levels)
+    auto planned = PlanIteration(AtIteration(job, 0), topology);
+    const uint64_t warmUp = job.codec ? job.codec->warmUp : 0;
+    for (uint64_t step = 1; step <= std::size(DGC_WARM_UP) && warmUp > 0; ++step)
     {
-        planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
-    }
-    try
-    {
-        if (IsAuto(job.scheme))
+        const auto first = step * warmUp;
+        if (first < job.iterations &&
+            GetDensity(*job.codec, first) != GetDensity(*job.codec, first - 1))
         {
-            ChoosePlan(job, topology, planned);
+            const auto iteration = static_cast<uint32_t>(first);
+            planned.laterPlans[iteration] =
+                PlanIteration(AtIteration(job, iteration), topology).plan;
         }
-        else
-        {
-            planned.plan = std::make_shared<const Plan>(
-                Compress(job.scheme.scheme->build(MakeRequest(job, planned.workerGroups)),
-                         job,
-                         planned.rankGroups));
-        }
-    }
-    catch (const SchemeError& error)
-    {
-        throw ToScenarioError(job, error);
-    }
-    catch (const ProfileError& error)
-    {
-        throw ScenarioError(job.name + ": profile", error.what());
     }
     return planned;
 }
@@ -341,20 +378,28 @@ HasFallback(const JobSpec& job)
 void
 VerifyJob(const JobSpec& job, const PlannedJob& planned)
 {
-    const auto verification = PlanVerifier().Verify(*planned.plan);
-    if (verification.ok)
+    std::vector<const Plan*> plans{planned.plan.get()};
+    for (const auto& [iteration, plan] : planned.laterPlans)
     {
-        return;
+        plans.push_back(plan.get());
     }
-    const auto problem = fmt::format("the plan of the scheme {} is no {}: {}",
-                                     GetSchemeText(job, planned),
-                                     planned.plan->GetCollective().GetName(),
-                                     verification.violations.front());
-    if (IsImport(job.scheme))
+    for (const auto* plan : plans)
     {
-        throw ScenarioError(job.name, problem); // not our mistake
+        const auto verification = PlanVerifier().Verify(*plan);
+        if (verification.ok)
+        {
+            continue;
+        }
+        const auto problem = fmt::format("the plan of the scheme {} is no {}: {}",
+                                         GetSchemeText(job, planned),
+                                         plan->GetCollective().GetName(),
+                                         verification.violations.front());
+        if (IsImport(job.scheme))
+        {
+            throw ScenarioError(job.name, problem); // not our mistake
+        }
+        throw std::logic_error(fmt::format("{}: {}", job.name, problem));
     }
-    throw std::logic_error(fmt::format("{}: {}", job.name, problem));
 }
 
 } // namespace ns3::gradsync

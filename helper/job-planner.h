@@ -7,6 +7,7 @@
 #include "ns3/scenario.h"
 #include "ns3/worker-groups.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +20,9 @@ namespace ns3::gradsync
 /// A job with its plan.
 struct PlannedJob
 {
-    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Plan> plan; //!< of the first iteration
+    /// Iteration -> the plan from then on, where the codec warms up.
+    std::map<uint32_t, std::shared_ptr<const Plan>> laterPlans;
     WorkerGroups workerGroups;           //!< over the workers: what the scheme saw
     WorkerGroups rankGroups;             //!< over all ranks, dedicated servers included
     double oversubscription{1.0};        //!< the largest of the workers' levels
@@ -31,6 +34,9 @@ struct PlannedJob
  * others the job itself. \throws ScenarioError when the scheme cannot run on this request
  */
 std::vector<JobSpec> SplitJob(JobSpec job, const Topology& topology);
+
+/// The job as it is in one iteration: with the density that its codec has then.
+JobSpec AtIteration(JobSpec job, uint32_t iteration);
 
 /**
  * Makes the plan of a job on a network.
@@ -73,7 +79,7 @@ std::shared_ptr<const Plan> PlanFallback(const JobSpec& job,
                                          std::optional<uint64_t> bytes);
 
 /**
- * Proves that a plan does what its collective says (PlanVerifier).
+ * Proves that the plans do what their collective says (PlanVerifier).
  * \throws std::logic_error with the first violation: a defect of the scheme, not of the scenario
  */
 void VerifyJob(const JobSpec& job, const PlannedJob& planned);

@@ -216,6 +216,7 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
     Job job;
     job.name = spec.name;
     job.plan = planned.plan;
+    job.laterPlans = planned.laterPlans;
     job.endpointOf = spec.endpointOf;
     job.iterations = spec.iterations;
     job.start = spec.start;
@@ -225,15 +226,17 @@ MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
     if (spec.replans)
     {
         job.planSurvivors = [&spec, topology = run.topology](std::span<const uint32_t> ranks,
-                                                             std::optional<uint64_t> bytes) {
-            return PlanSurvivors(spec, *topology, ranks, bytes);
+                                                             std::optional<uint64_t> bytes,
+                                                             uint32_t iteration) {
+            return PlanSurvivors(AtIteration(spec, iteration), *topology, ranks, bytes);
         };
     }
     if (planned.plan->HasAggregations() && HasFallback(spec))
     {
         job.planFallback = [&spec, topology = run.topology](std::span<const uint32_t> ranks,
-                                                            std::optional<uint64_t> bytes) {
-            return PlanFallback(spec, *topology, ranks, bytes);
+                                                            std::optional<uint64_t> bytes,
+                                                            uint32_t iteration) {
+            return PlanFallback(AtIteration(spec, iteration), *topology, ranks, bytes);
         };
     }
     job.reduceSecondsPerByte =
@@ -420,11 +423,7 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
             VerifyJob(job, planned);
         }
         CheckAggregations(job, *planned.plan, transport);
-        for (OperationId id = 0; id < planned.plan->GetOperations().size(); ++id)
-        {
-            const bool isTransfer = planned.plan->GetOperations()[id].IsTransfer();
-            bytes += isTransfer ? planned.plan->GetBytes(id) * job.iterations : 0;
-        }
+        bytes += CountTransferBytes(MakeJob(job, planned, run));
     }
     transport->Dispose();
     return bytes;

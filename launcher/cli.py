@@ -172,7 +172,7 @@ def _sum_errors_parser(parser: _Parser) -> None:
 
 def _gradients_parser(parser: _Parser) -> None:
     parser.add_argument(
-        "--codec", metavar="KIND", action="append", default=[], help="only this one; repeatable"
+        "--codec", metavar="NAME", action="append", default=[], help="only this one; repeatable"
     )
     parser.add_argument("--quick", action="store_true", help="two short trainings of each, to try")
     parser.add_argument(

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace ns3::gradsync
 {
@@ -52,7 +53,7 @@ MakeCodecs()
                  "dgc",
                  "deep gradient compression: momentum correction and a sampled threshold",
                  "Lin et al., ICLR'18",
-                 {"density", "sampleRate", "momentum", "clipNorm"}),
+                 {"density", "warmUp", "sampleRate", "momentum", "clipNorm"}),
         Describe(FixedPoint,
                  "fixed-point",
                  "int32, multiplied by a factor and saturating; switches can add it",
@@ -129,12 +130,25 @@ GetCodecInfo(CodecKind kind)
     });
 }
 
+double
+GetDensity(const CodecSpec& spec, uint64_t iteration)
+{
+    const uint64_t step = spec.warmUp == 0 ? std::size(DGC_WARM_UP) : iteration / spec.warmUp;
+    return step < std::size(DGC_WARM_UP) ? std::max(DGC_WARM_UP[step], spec.density) : spec.density;
+}
+
+uint64_t
+CountSelected(double density, uint64_t elements)
+{
+    const auto wanted =
+        static_cast<uint64_t>(std::llround(density * static_cast<double>(elements)));
+    return std::min(std::max<uint64_t>(wanted, 1), elements);
+}
+
 uint64_t
 CountSelected(const CodecSpec& spec, uint64_t elements)
 {
-    const auto wanted =
-        static_cast<uint64_t>(std::llround(spec.density * static_cast<double>(elements)));
-    return std::min(std::max<uint64_t>(wanted, 1), elements);
+    return CountSelected(spec.density, elements);
 }
 
 uint64_t

@@ -34,9 +34,10 @@ struct CodecSpec
     uint32_t blockElements{8192}; //!< that share an int8 scale; of bbTopk: that select together
     double threshold{0.5};        //!< of the 2-bit codec, in units of the gradient
     double factor{1e8};           //!< of fixed point
-    double sampleRate{0.005};     //!< share of the elements that DGC's threshold is taken from
-    double momentum{0.9};         //!< of DGC
-    double clipNorm{0.0};         //!< DGC's local clipping; 0: none
+    uint32_t warmUp{0};       //!< iterations of each step of DGC's warm-up (GetDensity); 0: none
+    double sampleRate{0.005}; //!< share of the elements that DGC's threshold is taken from
+    double momentum{0.9};     //!< of DGC
+    double clipNorm{0.0};     //!< DGC's local clipping; 0: none
     uint64_t minimumElements{200'000}; //!< BiSparse leaves shorter tensors dense
     /// Share of the elements in the union of 1, 2, ... selections, as measured; empty: as if they
     /// were independent.
@@ -64,15 +65,27 @@ const CodecInfo* FindCodec(std::string_view name);
 
 const CodecInfo& GetCodecInfo(CodecKind kind);
 
+/// Densities of the steps of DGC's warm-up, each of an epoch (Lin et al., ICLR'18, section 3.3).
+inline constexpr double DGC_WARM_UP[] = {0.25, 0.063, 0.015, 0.004, 0.001};
+
+/**
+ * Density of an iteration, from 0: with a warm-up first those of DGC_WARM_UP, for `warmUp`
+ * iterations each and never below the codec's own, which holds after it.
+ */
+double GetDensity(const CodecSpec& spec, uint64_t iteration);
+
 /**
  * Elements that a sparse codec selects of `elements`: the nearest whole number to density *
  * elements, at least 1 unless there are none.
  */
+uint64_t CountSelected(double density, uint64_t elements);
+
+/// After the warm-up.
 uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
 
 /**
- * Bytes of the message that holds `elements` float32 values. Exact for all codecs; DGC and BiSparse
- * may send fewer where fewer elements reach the threshold.
+ * Bytes of the message that holds `elements` float32 values, after a warm-up. Exact for all codecs;
+ * DGC and BiSparse may send fewer where fewer elements reach the threshold.
  */
 uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace ns3::gradsync
 {
@@ -24,12 +23,6 @@ Hash(uint64_t number)
     return mixed ^ (mixed >> 31);
 }
 } // namespace
-
-double
-GetWarmUpDensity(uint32_t epoch, double density)
-{
-    return epoch < std::size(DGC_WARM_UP) ? std::max(DGC_WARM_UP[epoch], density) : density;
-}
 
 DgcSample
 MakeDgcSample(uint64_t elements, double sampleRate, uint64_t iteration)
@@ -55,20 +48,14 @@ DgcSelector::DgcSelector(const CodecSpec& spec, uint64_t elements)
 {
 }
 
-void
-DgcSelector::SetDensity(double density)
-{
-    m_spec.density = density;
-}
-
 uint64_t
 DgcSelector::GetCapacity() const
 {
-    return CountSelected(m_spec, m_velocity.size());
+    return CountSelected(GetDensity(m_spec, 0), m_velocity.size());
 }
 
 uint32_t
-DgcSelector::FindThresholdKey(std::span<const float> gradient, float clip) const
+DgcSelector::FindThresholdKey(std::span<const float> gradient, float clip, double density) const
 {
     const auto sample = MakeDgcSample(gradient.size(), m_spec.sampleRate, m_iteration);
     const auto momentum = static_cast<float>(m_spec.momentum);
@@ -79,7 +66,7 @@ DgcSelector::FindThresholdKey(std::span<const float> gradient, float clip) const
         values.push_back(
             StepDgc(gradient[i], clip, {m_velocity[i], m_accumulated[i]}, momentum).accumulated);
     }
-    const auto cut = FindTopKCut(values, CountSelected(m_spec, values.size()), 1);
+    const auto cut = FindTopKCut(values, CountSelected(density, values.size()), 1);
     return std::max(cut.key, 1U);
 }
 
@@ -90,8 +77,9 @@ DgcSelector::Select(std::span<const float> gradient,
 {
     const float clip =
         GetClipFactor(m_spec.clipNorm, m_spec.clipNorm > 0.0 ? ComputeNorm(gradient) : 0.0);
-    const uint32_t threshold = FindThresholdKey(gradient, clip);
-    const uint64_t capacity = GetCapacity();
+    const double density = GetDensity(m_spec, m_iteration);
+    const uint32_t threshold = FindThresholdKey(gradient, clip, density);
+    const uint64_t capacity = CountSelected(density, gradient.size());
     const auto momentum = static_cast<float>(m_spec.momentum);
     uint64_t count = 0;
     for (uint64_t i = 0; i < gradient.size(); ++i)

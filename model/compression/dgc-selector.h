@@ -11,12 +11,6 @@
 namespace ns3::gradsync
 {
 
-/// Densities of DGC's warm-up epochs, and the one after it (Lin et al., ICLR'18, section 3.3).
-inline constexpr double DGC_WARM_UP[] = {0.25, 0.063, 0.015, 0.004, 0.001};
-
-/// Density in an epoch, from 0: DGC_WARM_UP, but never below `density`, and `density` after it.
-double GetWarmUpDensity(uint32_t epoch, double density);
-
 /// Which elements the threshold of one iteration is taken from: start, start + stride, ...
 struct DgcSample
 {
@@ -31,19 +25,17 @@ struct DgcSample
  *
  * The sample is strided and starts elsewhere in every iteration, by a hash of its number, so that a
  * run can be repeated. The threshold is applied in the same pass that updates u and v. What reaches
- * it is sent in order of indices until the message is full (density * elements); the rest stays in
- * u and v. An element that is 0 is never sent. Infinities and NaN are sent first and so leave.
+ * it is sent in order of indices until the message is full (density * elements, GetDensity); the
+ * rest stays in u and v. An element that is 0 is never sent. Infinities and NaN are sent first and
+ * so leave.
  */
 class DgcSelector
 {
   public:
-    /// \param spec density, sampleRate, momentum and clipNorm count
+    /// \param spec density, warmUp, sampleRate, momentum and clipNorm count
     DgcSelector(const CodecSpec& spec, uint64_t elements);
 
-    /// From the next iteration on; for the warm-up.
-    void SetDensity(double density);
-
-    /// Most elements that a message holds.
+    /// Most elements that a message holds; in a warm-up its first ones hold the most.
     uint64_t GetCapacity() const;
 
     /**
@@ -66,7 +58,7 @@ class DgcSelector
     }
 
   private:
-    uint32_t FindThresholdKey(std::span<const float> gradient, float clip) const;
+    uint32_t FindThresholdKey(std::span<const float> gradient, float clip, double density) const;
 
     CodecSpec m_spec;
     std::vector<float> m_velocity;    //!< u

@@ -40,6 +40,14 @@ CheckJob(const Job& job)
                          job.plan->GetRankCount(),
                          job.endpointOf.size()));
     }
+    for (const auto& [iteration, plan] : job.laterPlans)
+    {
+        if (iteration == 0 || plan->GetRankCount() != job.plan->GetRankCount() ||
+            plan->GetWorkerCount() != job.plan->GetWorkerCount())
+        {
+            fail(fmt::format("the plan from iteration {} on is not of the same ranks", iteration));
+        }
+    }
     auto sorted = job.endpointOf;
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
@@ -58,7 +66,34 @@ CheckJob(const Job& job)
         fail("start, compute, reduce times and timeout must not be negative");
     }
 }
+
+uint64_t
+CountTransferBytes(const Plan& plan)
+{
+    uint64_t bytes = 0;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        bytes += plan.GetOperations()[id].IsTransfer() ? plan.GetBytes(id) : 0;
+    }
+    return bytes;
+}
 } // namespace
+
+uint64_t
+CountTransferBytes(const Job& job)
+{
+    uint64_t bytes = 0;
+    uint64_t begin = 0;
+    const Plan* used = job.plan.get();
+    for (const auto& [iteration, plan] : job.laterPlans)
+    {
+        const auto end = std::min<uint64_t>(iteration, job.iterations);
+        bytes += (end - begin) * CountTransferBytes(*used);
+        begin = end;
+        used = plan.get();
+    }
+    return bytes + (job.iterations - begin) * CountTransferBytes(*used);
+}
 
 const char*
 ToString(ReactionKind kind)
@@ -158,12 +193,7 @@ ExchangeEngine::AddJob(Job job)
         throw std::invalid_argument("the engine has no transport: call SetTransport before AddJob");
     }
     CheckJob(job);
-    uint64_t bytes = 0;
-    for (OperationId id = 0; id < job.plan->GetOperations().size(); ++id)
-    {
-        bytes += job.plan->GetOperations()[id].IsTransfer() ? job.plan->GetBytes(id) : 0;
-    }
-    m_totalBytes += bytes * job.iterations;
+    m_totalBytes += CountTransferBytes(job);
 
     const auto index = GetJobCount();
     std::vector<Ptr<ExchangeApplication>> applications;

@@ -34,7 +34,8 @@ class JobExecution;
  * \throws std::runtime_error with a text for the user when there is none
  */
 using SurvivorPlanner = std::function<std::shared_ptr<const Plan>(std::span<const uint32_t> ranks,
-                                                                  std::optional<uint64_t> bytes)>;
+                                                                  std::optional<uint64_t> bytes,
+                                                                  uint32_t iteration)>;
 
 /// A plan as a job ran it: of all its ranks, or of those that were left.
 struct ExecutedPlan
@@ -52,6 +53,8 @@ struct Job
 {
     std::string name;
     std::shared_ptr<const Plan> plan;
+    /// Iteration -> what takes the place of the plan from then on, for the same ranks.
+    std::map<uint32_t, std::shared_ptr<const Plan>> laterPlans;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
     uint32_t iterations{1};
     Time start;   //!< when the first iteration starts
@@ -68,6 +71,9 @@ struct Job
     /// Of workers for whom the network does not add up any more; empty: such a job has failed.
     SurvivorPlanner planFallback;
 };
+
+/// Bytes of all messages of a job that nothing disturbs.
+uint64_t CountTransferBytes(const Job& job);
 
 /// Why a run could not be finished.
 struct ExchangeFailure

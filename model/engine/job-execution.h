@@ -154,6 +154,7 @@ class JobExecution
     void RestartWithFallback(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
     std::vector<uint32_t> DropServers(std::vector<uint32_t> ranks) const;
     void TraceFallback(uint64_t bytes);
+    void TakeLaterPlan();
     bool UseOrFallBack(uint32_t plan, const std::vector<uint32_t>& ranks);
     std::optional<uint64_t> FindMissingBytes() const;
     void AbandonPlans();

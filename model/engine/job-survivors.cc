@@ -319,7 +319,7 @@ JobExecution::AddPlan(const std::vector<uint32_t>& ranks,
     }
     else
     {
-        plan = planner(ranks, bytes);
+        plan = planner(ranks, bytes, m_iteration);
     }
     m_plans.push_back({std::move(plan), ranks, !bytes.has_value()});
     return static_cast<uint32_t>(m_plans.size() - 1);
@@ -366,10 +366,27 @@ JobExecution::UseOrFallBack(uint32_t plan, const std::vector<uint32_t>& ranks)
     return true;
 }
 
+/// Takes up what the job has for its iterations from this one on.
+void
+JobExecution::TakeLaterPlan()
+{
+    const auto later = m_job.laterPlans.find(m_iteration);
+    if (later == m_job.laterPlans.end())
+    {
+        return;
+    }
+    const auto ranks = m_plans.front().ranks;
+    m_planOf.clear(); // survivors, too, exchange otherwise from now on
+    m_fallbackOf.clear();
+    m_planOf.emplace(ranks, static_cast<uint32_t>(m_plans.size()));
+    m_plans.push_back({later->second, ranks, true});
+}
+
 /// False when the job cannot go on.
 bool
 JobExecution::ChoosePlan()
 {
+    TakeLaterPlan();
     std::vector<uint32_t> ranks;
     for (const auto rank : m_plans.front().ranks)
     {

@@ -52,6 +52,16 @@ def test_a_gradient_that_breaks_off_and_a_wrong_codec_are_refused(program):
     assert b"codec.kind" in done.stderr
 
 
+def test_a_warm_up_sends_fewer_elements_from_step_to_step(simulator):
+    method = next(m for m in gradients.VARIANTS if m.name == "dgc-0.1-percent-warm-up")
+    found = gradients.Method({**method.codec, "warmUp": 1, "sampleRate": 1}, False)
+    gradient = np.random.default_rng(1).normal(size=(1, 10_000)).astype(np.float32)
+    with gradients.CodecLoop(found, 1, [10_000]) as loop:
+        sizes = [loop.exchange(gradient)[1] for _ in range(5)]
+    # 25, 6.3, 1.5, 0.4 and 0.1 % at 8 bytes; the threshold is of all elements, so it is exact.
+    assert sizes == [20_000, 5_040, 1_200, 320, 80]
+
+
 @needs_digits
 def test_the_gradient_is_that_of_the_loss():
     data = digits.read_digits(1)

@@ -198,7 +198,7 @@ TEST(Dgc, SelectsByItsRulesAndKeepsTheRest)
     EXPECT_THAT(selector.GetAccumulated(), ElementsAre(0.0F, 1.0F, 1.0F, 0.0F));
 }
 
-TEST(Dgc, ClipsByTheNormAndWarmsUp)
+TEST(Dgc, ClipsByTheNorm)
 {
     CodecSpec spec;
     spec.density = 1.0;
@@ -210,9 +210,32 @@ TEST(Dgc, ClipsByTheNormAndWarmsUp)
     // |(3, 4)| = 5, so by 1/5.
     selector.Select(std::vector<float>{3.0F, 4.0F}, indices, values);
     EXPECT_THAT(values, ElementsAre(3.0F * 0.2F, 4.0F * 0.2F));
-    EXPECT_EQ(GetWarmUpDensity(0, 0.001), 0.25);
-    EXPECT_EQ(GetWarmUpDensity(2, 0.02), 0.02);
-    EXPECT_EQ(GetWarmUpDensity(9, 0.001), 0.001);
+}
+
+TEST(Dgc, SendsFewerAndFewerElementsInItsWarmUp)
+{
+    CodecSpec spec;
+    spec.kind = CodecKind::Dgc;
+    spec.density = 0.004;
+    spec.sampleRate = 1.0;
+    spec.warmUp = 2;
+    EXPECT_EQ(GetDensity(spec, 0), 0.25);
+    EXPECT_EQ(GetDensity(spec, 9), 0.004); // not 0.001, which is below the codec's own
+    EXPECT_EQ(GetDensity(spec, 10), 0.004);
+    const auto gradient = MakeRandomGradient(1000);
+    const auto codec = MakeCodec(spec, gradient.size());
+    EXPECT_EQ(codec->GetMaximumBytes(), 8U * 250);
+    std::vector<std::byte> message(codec->GetMaximumBytes());
+    std::vector<std::byte> workspace(codec->GetWorkspaceBytes());
+    std::vector<uint64_t> bytes(8);
+    for (auto& size : bytes)
+    {
+        size = codec->Compress(gradient, message, workspace);
+    }
+    // Two iterations each of 250, 63, 15 and 4 of 1000 elements, at 8 bytes.
+    EXPECT_THAT(bytes, ElementsAre(2000, 2000, 504, 504, 120, 120, 32, 32));
+    spec.warmUp = 0;
+    EXPECT_EQ(GetDensity(spec, 0), 0.004);
 }
 
 TEST(Dgc, ASampledThresholdFindsAboutTheWantedShareAndNothingIsLost)

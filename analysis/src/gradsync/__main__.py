@@ -107,11 +107,11 @@ def _sum_errors(arguments: argparse.Namespace) -> int:
 def _gradients(arguments: argparse.Namespace) -> int:
     from gradsync import gradient_plot, gradients
 
-    names = {method.name for method in gradients.METHODS}
-    asked = set(arguments.codec or names)
+    first, *others = (*gradients.METHODS, *gradients.VARIANTS)
+    names = {method.name for method in (first, *others)}
+    asked = set(arguments.codec or (method.name for method in gradients.METHODS))
     if not asked <= names:
         raise ScenarioError(f"codecs are {', '.join(sorted(names))}")
-    first, *others = gradients.METHODS
     methods = [first, *(method for method in others if method.name in asked)]
     setup = gradients.Setup(2, 4) if arguments.quick else gradients.Setup()
     command = "./ns3 gradients" + (" --quick" if arguments.quick else "")

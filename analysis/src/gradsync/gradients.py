@@ -33,11 +33,12 @@ class Method:
     feedback: bool = True
     momentum: float = _MOMENTUM
     """of the optimizer, on the sum that all workers get"""
+    variant: str = ""
 
     @property
     def name(self) -> str:
-        """The codec's kind."""
-        return str(self.codec["kind"])
+        """The codec's kind, and which variant of it."""
+        return "-".join(filter(None, [str(self.codec["kind"]), self.variant]))
 
 
 # BiSparse leaves small tensors dense; here all but biases are large enough.
@@ -55,6 +56,14 @@ METHODS = (
         False,
         0.0,
     ),
+)
+
+# The paper's density, and its warm-up of four epochs of nine steps each; only when asked for.
+_DGC = {"kind": "dgc", "sampleRate": 0.05}
+VARIANTS = (
+    Method({**_DGC, "density": 0.01, "warmUp": 9}, False, 0.0, "warm-up"),
+    Method({**_DGC, "density": 0.001}, False, 0.0, "0.1-percent"),
+    Method({**_DGC, "density": 0.001, "warmUp": 9}, False, 0.0, "0.1-percent-warm-up"),
 )
 
 
@@ -253,7 +262,7 @@ def study(methods: Sequence[Method], setup: Setup, command: str) -> dict[str, An
 
 def as_table(found: dict[str, Any]) -> str:
     """Accuracies, differences and sizes, a line per codec."""
-    lines = [f"{'codec':<10} {'B/element':>9} {'accuracy %':>15} {'difference, points':>20}"]
+    lines = [f"{'codec':<24} {'B/element':>9} {'accuracy %':>15} {'difference, points':>20}"]
     for name, row in found["codecs"].items():
         cells = [
             f"{100 * row[key]:+.2f}" if key == "difference" else f"{100 * row[key]:.2f}"
@@ -264,7 +273,7 @@ def as_table(found: dict[str, Any]) -> str:
             cell if width is None else f"{cell} ± {100 * width:.2f}"
             for cell, width in zip(cells, widths)
         ]
-        lines.append(f"{name:<10} {row['bytesPerElement']:>9.3f} {texts[0]:>15} {texts[1]:>20}")
+        lines.append(f"{name:<24} {row['bytesPerElement']:>9.3f} {texts[0]:>15} {texts[1]:>20}")
     return "\n".join(lines)
 
 

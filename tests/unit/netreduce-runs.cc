@@ -119,9 +119,9 @@ TEST(NetReduce, SendsTheGradientThroughTheNicOnceWhateverTheNumberOfAccelerators
     for (LinkId link = 0; link < result.topology->GetLinks().size(); ++link)
     {
         const bool isHost = result.topology->GetLinks()[link].kind == LinkKind::Host;
-        bytes += isHost
-                     ? result.links[2 * link].payloadBytes + result.links[2 * link + 1].payloadBytes
-                     : 0;
+        bytes += isHost ? result.links[size_t{2} * link].payloadBytes +
+                              result.links[size_t{2} * link + 1].payloadBytes
+                        : 0;
     }
     EXPECT_EQ(bytes, uint64_t{2} * 3 * 400'000);
 }

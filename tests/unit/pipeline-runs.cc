@@ -57,7 +57,7 @@ TEST(SwitchLimits, RecirculationTakesItsShareOfThePipeline)
                        {RATE, "1e6"},
                        {PER_PASS, "64"},
                        {DELAY, "500ns"}}),
-              MicroSeconds(3 + 79 * 4 + 3 + 3) + NanoSeconds(4 * 500));
+              MicroSeconds(3 + int64_t{79} * 4 + 3 + 3) + NanoSeconds(int64_t{4} * 500));
 }
 
 TEST(SwitchLimits, APassTakesItsTime)
@@ -121,10 +121,10 @@ TEST(SwitchLimits, HoldForBoxesOfNetReduceAndAggregatorsOfAtp)
                        {"job.gradient", "45248B"},
                        {"scheme", "netreduce"},
                        {RATE, "1e6"}}),
-              MicroSeconds(3 + 4 * 32 - 1 + 3));
+              MicroSeconds(3 + int64_t{4} * 32 - 1 + 3));
     // 52 packets of 62 integers from each of four, then as many answers of the server.
     EXPECT_GT(Measure({{"topology.hosts", "5"}, {"scheme", "atp"}, {RATE, "1e6"}}),
-              MicroSeconds(4 * 52 - 1));
+              MicroSeconds(int64_t{4} * 52 - 1));
 }
 
 } // namespace

@@ -28,6 +28,10 @@ list(APPEND gradsync_headers
   model/plan/dataflow-builder.h
   model/plan/goal-annotation.h
   model/plan/goal-writer.h
+  model/plan/made-range.h
+  model/plan/operation-table.h
+  model/plan/operation.h
+  model/plan/packed-rows.h
   model/plan/plan-builder.h
   model/plan/plan-gate.h
   model/plan/plan-graph.h
@@ -651,6 +655,7 @@ list(APPEND gradsync_unit_tests
   tests/unit/chunk-layout-test.cc
   tests/unit/dataflow-builder-test.cc
   tests/unit/goal-writer-test.cc
+  tests/unit/packed-rows-test.cc
   tests/unit/plan-builder-test.cc
   tests/unit/plan-statistics-test.cc
   tests/unit/plan-verifier-test.cc

@@ -56,8 +56,8 @@ class DataflowBuilder
     /// A point at a rank to which AddEdge can draw edges.
     OperationId AddJoin(uint32_t rank);
 
-    /// What was added so far, joins that the builder made included; valid until the next Add call.
-    std::span<const Operation> GetOperations() const
+    /// What was added so far, joins that the builder made included.
+    OperationRange GetOperations() const
     {
         return m_builder.GetOperations();
     }

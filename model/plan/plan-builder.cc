@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -16,18 +17,6 @@ namespace
 {
 
 constexpr size_t MAX_INDEX = std::numeric_limits<uint32_t>::max();
-
-/// Gives unused capacity back where it is worth it: the copy that this takes doubles the memory for
-/// a moment, and that moment is the peak of a large plan.
-template <typename T>
-void
-Trim(std::vector<T>& items)
-{
-    if (items.capacity() - items.size() > items.size() / 8)
-    {
-        items.shrink_to_fit();
-    }
-}
 
 } // namespace
 
@@ -47,24 +36,17 @@ PlanBuilder::PlanBuilder(uint32_t rankCount,
     m_plan.m_collective = std::move(collective);
 }
 
-void
-PlanBuilder::Reserve(size_t operations, size_t edges)
-{
-    m_plan.m_operations.reserve(operations);
-    m_edges.reserve(edges);
-}
-
 OperationId
 PlanBuilder::Add(const Operation& operation)
 {
-    if (m_plan.m_operations.size() >= MAX_INDEX)
+    if (m_plan.m_operations.GetSize() >= MAX_INDEX)
     {
         throw std::length_error("plan: more than 2^32-1 operations");
     }
     const uint32_t lastBuffer = std::max(operation.buffers.src, operation.buffers.dst);
     m_plan.m_bufferCount = std::max(m_plan.m_bufferCount, lastBuffer + 1);
-    m_plan.m_operations.push_back(operation);
-    return static_cast<OperationId>(m_plan.m_operations.size() - 1);
+    m_plan.m_operations.Append(operation);
+    return static_cast<OperationId>(m_plan.m_operations.GetSize() - 1);
 }
 
 OperationId
@@ -106,7 +88,7 @@ PlanBuilder::AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtoco
 OperationId
 PlanBuilder::AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount)
 {
-    const auto first = static_cast<OperationId>(m_plan.m_operations.size());
+    const auto first = static_cast<OperationId>(m_plan.m_operations.GetSize());
     for (const auto rank : m_plan.m_aggregationGroups.at(group))
     {
         Add({OperationKind::Aggregate, {}, rank, rank, firstChunk, chunkCount, group});
@@ -195,10 +177,10 @@ PlanBuilder::FinishMessageBytes()
     {
         return;
     }
-    std::vector<uint64_t> bytes(m_plan.m_operations.size(), 0);
+    std::vector<uint64_t> bytes(m_plan.m_operations.GetSize(), 0);
     for (OperationId id = 0; id < bytes.size(); ++id)
     {
-        const auto& operation = m_plan.m_operations[id];
+        const auto operation = m_plan.m_operations.MakeItem(id);
         const bool isMessage = operation.IsMove() || operation.kind == OperationKind::Signal;
         bytes[id] = isMessage ? m_plan.GetBytes(id) : 0;
     }
@@ -219,7 +201,7 @@ PlanBuilder::SetSelectsSums()
 void
 PlanBuilder::AddEdge(OperationId earlier, OperationId later)
 {
-    m_edges.emplace_back(earlier, later);
+    m_edges.Append({earlier, later});
 }
 
 Plan
@@ -231,7 +213,7 @@ PlanBuilder::Build()
     CheckAcyclic();
     FinishMessageBytes();
     m_durations.clear();
-    Trim(m_plan.m_operations);
+    m_plan.m_operations.Trim();
     return std::exchange(m_plan, Plan());
 }
 
@@ -262,9 +244,9 @@ PlanBuilder::CheckOperations() const
                         m_plan.m_workerCount,
                         chunks));
     }
-    for (size_t id = 0; id < m_plan.m_operations.size(); ++id)
+    for (size_t id = 0; id < m_plan.m_operations.GetSize(); ++id)
     {
-        const auto& operation = m_plan.m_operations[id];
+        const auto operation = m_plan.m_operations.MakeItem(id);
         if (std::max(operation.src, operation.dst) >= m_plan.m_rankCount)
         {
             throw std::logic_error(
@@ -301,20 +283,14 @@ PlanBuilder::CheckOperations() const
     }
 }
 
-void
-PlanBuilder::SortEdges()
+std::vector<uint32_t>
+PlanBuilder::CountSuccessors() const
 {
-    const size_t count = m_plan.m_operations.size();
-    if (m_edges.size() > MAX_INDEX)
+    const size_t count = m_plan.m_operations.GetSize();
+    std::vector<uint32_t> counts(count + 1, 0);
+    for (size_t edge = 0; edge < m_edges.GetSize(); ++edge)
     {
-        throw std::length_error("plan: more than 2^32-1 edges");
-    }
-    // Counting sort: m_successorOffsets[id] first counts, then marks the end of the row of id, and
-    // is moved back to the start of the row while the row is filled.
-    auto& offsets = m_plan.m_successorOffsets;
-    offsets.assign(count + 1, 0);
-    for (const auto& [earlier, later] : m_edges)
-    {
+        const auto [earlier, later] = m_edges.GetRow(edge);
         if (std::max(earlier, later) >= count)
         {
             throw std::logic_error(fmt::format("plan: edge {} -> {}, but there are {} operations",
@@ -322,55 +298,53 @@ PlanBuilder::SortEdges()
                                                later,
                                                count));
         }
-        ++offsets[earlier];
+        ++counts[earlier];
     }
-    uint32_t end = 0;
-    for (auto& offset : offsets)
-    {
-        end += offset;
-        offset = end;
-    }
-    auto& successors = m_plan.m_successors;
-    successors.resize(m_edges.size());
-    for (const auto& [earlier, later] : m_edges)
-    {
-        successors[--offsets[earlier]] = later;
-    }
-    m_edges = {};
-    DropRepeatedEdges();
+    return counts;
 }
 
 void
-PlanBuilder::DropRepeatedEdges()
+PlanBuilder::SortEdges()
 {
-    const size_t count = m_plan.m_operations.size();
-    auto& offsets = m_plan.m_successorOffsets;
-    auto& successors = m_plan.m_successors;
-    size_t kept = 0;
-    for (size_t id = 0; id < count; ++id)
+    if (m_edges.GetSize() > MAX_INDEX)
+    {
+        throw std::length_error("plan: more than 2^32-1 edges");
+    }
+    // Counting sort: an offset first marks the end of the row of its operation, and is moved back
+    // to the start of the row while the row is filled.
+    auto offsets = CountSuccessors();
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    std::vector<OperationId> successors(m_edges.GetSize());
+    for (size_t edge = 0; edge < m_edges.GetSize(); ++edge)
+    {
+        const auto [earlier, later] = m_edges.GetRow(edge);
+        successors[--offsets[earlier]] = later;
+    }
+    m_edges = {};
+    PackSuccessors(offsets, successors);
+}
+
+void
+PlanBuilder::PackSuccessors(std::vector<uint32_t>& offsets, std::vector<OperationId>& successors)
+{
+    auto& packed = m_plan.m_successors;
+    for (size_t id = 0; id + 1 < offsets.size(); ++id)
     {
         const auto first = successors.begin() + offsets[id];
         const auto last = successors.begin() + offsets[id + 1];
         std::sort(first, last);
-        offsets[id] = static_cast<uint32_t>(kept);
-        // Rows only move towards the front, so a row is read before anything overwrites it.
-        for (auto successor = first; successor != last; ++successor)
-        {
-            if (kept == offsets[id] || successors[kept - 1] != *successor)
-            {
-                successors[kept++] = *successor;
-            }
-        }
+        m_plan.m_successorOffsets.Append(static_cast<OperationId>(packed.GetSize()));
+        std::for_each(first, std::unique(first, last), [&](auto later) { packed.Append(later); });
     }
-    offsets[count] = static_cast<uint32_t>(kept);
-    successors.resize(kept);
-    Trim(successors);
+    m_plan.m_successorOffsets.Append(static_cast<OperationId>(packed.GetSize()));
+    m_plan.m_successorOffsets.Trim();
+    packed.Trim();
 }
 
 void
 PlanBuilder::CheckAcyclic() const
 {
-    const size_t count = m_plan.m_operations.size();
+    const size_t count = m_plan.m_operations.GetSize();
     auto waitsFor = m_plan.CountPredecessors();
     std::vector<OperationId> ready;
     AggregationGate gate(m_plan);

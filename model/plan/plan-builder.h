@@ -26,9 +26,6 @@ class PlanBuilder
                 ChunkLayout layout,
                 Collective collective = {});
 
-    /// Reserves memory for a known number of operations and edges.
-    void Reserve(size_t operations, size_t edges);
-
     OperationId AddReduce(uint32_t src,
                           uint32_t dst,
                           uint32_t firstChunk,
@@ -51,8 +48,8 @@ class PlanBuilder
     /// One operation for each rank of a group. \returns the first id; the others follow
     OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
 
-    /// What was added so far, by id; valid until the next Add call.
-    std::span<const Operation> GetOperations() const
+    /// What was added so far, by id.
+    OperationRange GetOperations() const
     {
         return m_plan.GetOperations();
     }
@@ -108,8 +105,9 @@ class PlanBuilder
     OperationId Add(const Operation& operation);
     void CheckOperations() const;
     void CheckGroups() const;
+    std::vector<uint32_t> CountSuccessors() const;
     void SortEdges();
-    void DropRepeatedEdges();
+    void PackSuccessors(std::vector<uint32_t>& offsets, std::vector<OperationId>& successors);
     void CheckAcyclic() const;
     void CheckGate() const;
 
@@ -118,7 +116,7 @@ class PlanBuilder
     Plan m_plan;
     std::map<uint64_t, uint32_t> m_durations; //!< picoseconds -> number in the plan
     std::vector<std::pair<OperationId, uint64_t>> m_messageBytes;
-    std::vector<std::pair<OperationId, OperationId>> m_edges;
+    PackedRows<2> m_edges; //!< earlier and later operation
 };
 
 } // namespace ns3::gradsync

@@ -6,8 +6,6 @@
 namespace ns3::gradsync
 {
 
-static_assert(sizeof(Operation) == 24, "a plan holds millions of operations");
-
 const char*
 ToString(OperationKind kind)
 {
@@ -40,7 +38,7 @@ ToString(OperationKind kind)
 IdRange
 Plan::GetMembers(OperationId id) const
 {
-    const auto& operation = m_operations[id];
+    const auto operation = m_operations.MakeItem(id);
     if (!operation.IsAggregate())
     {
         return {id, id + 1};
@@ -54,10 +52,10 @@ Plan::GetMembers(OperationId id) const
 std::vector<uint32_t>
 Plan::CountPredecessors() const
 {
-    std::vector<uint32_t> counts(m_operations.size());
-    for (const auto successor : m_successors)
+    std::vector<uint32_t> counts(m_operations.GetSize());
+    for (size_t edge = 0; edge < m_successors.GetSize(); ++edge)
     {
-        ++counts[successor];
+        ++counts[m_successors.MakeItem(edge)];
     }
     return counts;
 }
@@ -71,9 +69,8 @@ Plan::GetMemoryBytes() const
         groupBytes += sizeof(std::vector<uint32_t>) + group.capacity() * sizeof(uint32_t);
     }
     return groupBytes + m_layout.GetMemoryBytes() + m_collective.GetMemoryBytes() +
-           m_operations.capacity() * sizeof(Operation) +
-           m_successorOffsets.capacity() * sizeof(uint32_t) +
-           m_successors.capacity() * sizeof(OperationId) +
+           m_operations.GetMemoryBytes() + m_successorOffsets.GetMemoryBytes() +
+           m_successors.GetMemoryBytes() +
            (m_messageBytes.capacity() + m_durations.capacity()) * sizeof(uint64_t) +
            (m_gate ? m_gate->answers.capacity() * sizeof(PlanGate::Answer) : 0);
 }

@@ -5,6 +5,7 @@
 #include "ns3/aggregation-protocol.h"
 #include "ns3/chunk-layout.h"
 #include "ns3/collective.h"
+#include "ns3/operation-table.h"
 #include "ns3/plan-gate.h"
 
 #include <cstdint>
@@ -14,91 +15,6 @@
 
 namespace ns3::gradsync
 {
-
-/// Index of an operation in its plan.
-using OperationId = uint32_t;
-
-/// What an operation does.
-enum class OperationKind : uint8_t
-{
-    TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
-    TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
-    Aggregate,      //!< the network adds up what the ranks of a group send and gives each the sum
-    Join,    //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
-    Encode,  //!< moves nothing: the rank compresses chunks, which takes its accelerator time
-    Decode,  //!< as Encode: it decompresses, and adds where data are reduced
-    Compute, //!< as Encode: whatever else it computes
-    Signal,  //!< a message of a few bytes src -> dst that moves no chunk (a command)
-    Train, //!< the rank computes its gradient; ranks of plans without it do so before the exchange
-    Gate   //!< done when enough of the operations before it are, see PlanGate
-};
-
-/// As messages and files have it: "reduce".
-const char* ToString(OperationKind kind);
-
-/**
- * From which buffer of `src` to which of `dst` an operation moves its chunks. Buffer 0 holds the
- * gradient, and at the end the result; the others are staging buffers of the same chunks, empty at
- * first, for data that arrive before they may be added.
- */
-struct BufferPair
-{
-    uint8_t src{0};
-    uint8_t dst{0};
-};
-
-/**
- * One operation of a plan. 24 bytes, because a plan may hold millions (design §1).
- *
- * A move reads its chunks at `src` when it starts and writes them at `dst` when it is done. Within
- * one rank (`src` equal to `dst`) it moves them from one buffer to another, over no network.
- *
- * An aggregation is one operation for each rank of its group, `src` equal to `dst`, with
- * consecutive ids in the order of the group: each rank gives its chunks when it is ready to, and
- * gets the sum of those of all.
- */
-struct Operation
-{
-    OperationKind kind;
-    BufferPair buffers;
-    uint32_t src; //!< sending rank; of what moves nothing, the rank it is accounted to
-    uint32_t dst; //!< receiving rank; of what moves nothing, equal to src
-    /// Chunk range [firstChunk, firstChunk + chunkCount) of what moves; of Signal, the bytes of its
-    /// message; of Encode, Decode and Compute, the processor of the rank that is busy with it.
-    uint32_t firstChunk;
-    uint32_t chunkCount;
-    /**
-     * Connection that carries the transfer. Transfers with equal (src, dst, stream) share one
-     * connection and arrive in the order in which they were started; different streams share the
-     * links fairly. Of Encode, Decode and Compute, the number of their duration in the plan; of
-     * Aggregate, the number of its group.
-     */
-    uint32_t stream;
-
-    /// Whether it moves chunks at all.
-    bool IsMove() const
-    {
-        return kind < OperationKind::Join;
-    }
-
-    /// Whether it takes a time of the plan at a processor of its rank.
-    bool IsCompute() const
-    {
-        return kind == OperationKind::Encode || kind == OperationKind::Decode ||
-               kind == OperationKind::Compute;
-    }
-
-    bool IsAggregate() const
-    {
-        return kind == OperationKind::Aggregate;
-    }
-
-    /// Whether it is a message over the network, or what a rank gives to it.
-    bool IsTransfer() const
-    {
-        return src != dst || IsAggregate();
-    }
-};
 
 /// Consecutive operations [first, last).
 struct IdRange
@@ -112,7 +28,8 @@ struct IdRange
  *
  * Ranks [0, workers) contribute and hold the result at the end, as the collective says; ranks
  * [workers, ranks) are dedicated servers, which start empty and only help. Edges are stored as
- * compressed sparse rows. Build one with PlanBuilder; a plan never changes afterwards.
+ * compressed sparse rows, packed as the operations are. Build one with PlanBuilder; a plan never
+ * changes afterwards.
  */
 class Plan
 {
@@ -145,16 +62,18 @@ class Plan
         return m_bufferCount;
     }
 
-    std::span<const Operation> GetOperations() const
+    /// By id. They are made as they are asked for: keep a copy, never a pointer.
+    OperationRange GetOperations() const
     {
-        return m_operations;
+        return {m_operations, 0, m_operations.GetSize()};
     }
 
     /// Operations that wait for `id`, in ascending order.
-    std::span<const OperationId> GetSuccessors(OperationId id) const
+    OperationIdRange GetSuccessors(OperationId id) const
     {
-        return {m_successors.data() + m_successorOffsets[id],
-                m_successorOffsets[id + 1] - m_successorOffsets[id]};
+        return {m_successors,
+                m_successorOffsets.MakeItem(id),
+                m_successorOffsets.MakeItem(size_t{id} + 1)};
     }
 
     /// Number of operations that each operation waits for. Counted from the edges: a plan of
@@ -168,7 +87,7 @@ class Plan
         {
             return m_messageBytes[id];
         }
-        const auto& operation = m_operations[id];
+        const auto operation = m_operations.MakeItem(id);
         return operation.kind == OperationKind::Signal
                    ? operation.firstChunk
                    : m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
@@ -217,7 +136,7 @@ class Plan
     /// How long an Encode, Decode or Compute takes.
     uint64_t GetComputePicoseconds(OperationId id) const
     {
-        return m_durations[m_operations[id].stream];
+        return m_durations[m_operations.MakeItem(id).stream];
     }
 
     /// Heap bytes held by this plan.
@@ -232,9 +151,9 @@ class Plan
     bool m_selectsSums{false};
     ChunkLayout m_layout;
     Collective m_collective;
-    std::vector<Operation> m_operations;
-    std::vector<uint32_t> m_successorOffsets; //!< size operations + 1
-    std::vector<OperationId> m_successors;
+    OperationTable m_operations;
+    OperationIdTable m_successorOffsets; //!< in m_successors; one more than operations
+    OperationIdTable m_successors;
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
     std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
     std::optional<PlanGate> m_gate;

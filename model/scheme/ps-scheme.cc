@@ -31,9 +31,6 @@ class PsPlan
 
     Plan Build()
     {
-        const size_t pushes = size_t{m_workers} * m_layout.GetChunkCount();
-        const size_t joins = m_barrier ? 1 : m_layout.GetChunkCount();
-        m_builder.Reserve(2 * pushes + joins, 2 * pushes);
         AddPushes();
         AddPulls();
         return m_builder.Build();

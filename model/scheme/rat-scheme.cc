@@ -94,9 +94,6 @@ class RatPlan
 
     Plan Build()
     {
-        const size_t edgesOfTrees = size_t{m_layout.GetChunkCount()} * (m_workers - 1);
-        m_builder.Reserve(2 * edgesOfTrees + m_layout.GetChunkCount(),
-                          (m_barrier ? 4 : 2) * edgesOfTrees);
         if (m_barrier)
         {
             AddBarriers();

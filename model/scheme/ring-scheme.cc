@@ -29,8 +29,6 @@ BuildRing(const SchemeRequest& request)
                                           request.elementBytes);
     PlanBuilder builder(workers, workers, layout);
     const uint32_t steps = 2 * (workers - 1);
-    const size_t sends = size_t{layout.GetChunkCount()} * steps;
-    builder.Reserve(sends, sends);
     std::vector<std::optional<OperationId>> arriving(layout.GetChunkCount()); // [chunk]: last sent
     for (uint32_t step = 0; step < steps; ++step)
     {

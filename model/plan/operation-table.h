@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_OPERATION_TABLE_H
+#define GRADSYNC_OPERATION_TABLE_H
+
+#include "ns3/made-range.h"
+#include "ns3/operation.h"
+#include "ns3/packed-rows.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/**
+ * The operations of a plan, packed: those of a regular exchange take about one byte each, which
+ * also keeps them in the processor's caches.
+ */
+class OperationTable
+{
+  public:
+    size_t GetSize() const
+    {
+        return m_rows.GetSize();
+    }
+
+    void Append(const Operation& operation)
+    {
+        const auto& buffers = operation.buffers;
+        m_rows.Append({static_cast<uint32_t>(operation.kind) | uint32_t{buffers.src} << 8 |
+                           uint32_t{buffers.dst} << 16,
+                       operation.src,
+                       operation.dst,
+                       operation.firstChunk,
+                       operation.chunkCount,
+                       operation.stream});
+    }
+
+    Operation MakeItem(size_t id) const
+    {
+        const auto row = m_rows.GetRow(id);
+        return {static_cast<OperationKind>(row[0] & 0xFF),
+                {static_cast<uint8_t>(row[0] >> 8), static_cast<uint8_t>(row[0] >> 16)},
+                row[1],
+                row[2],
+                row[3],
+                row[4],
+                row[5]};
+    }
+
+    void Trim()
+    {
+        m_rows.Trim();
+    }
+
+    uint64_t GetMemoryBytes() const
+    {
+        return m_rows.GetMemoryBytes();
+    }
+
+  private:
+    PackedRows<6> m_rows;
+};
+
+/// All operations, by id.
+using OperationRange = MadeRange<OperationTable, Operation>;
+
+/// Ids of operations in a row, packed likewise.
+class OperationIdTable
+{
+  public:
+    size_t GetSize() const
+    {
+        return m_rows.GetSize();
+    }
+
+    void Append(OperationId id)
+    {
+        m_rows.Append({id});
+    }
+
+    OperationId MakeItem(size_t index) const
+    {
+        return m_rows.Get(index, 0);
+    }
+
+    void Trim()
+    {
+        m_rows.Trim();
+    }
+
+    uint64_t GetMemoryBytes() const
+    {
+        return m_rows.GetMemoryBytes();
+    }
+
+  private:
+    PackedRows<1> m_rows;
+};
+
+using OperationIdRange = MadeRange<OperationIdTable, OperationId>;
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_OPERATION_TABLE_H

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/operation-table.h"
+#include "ns3/packed-rows.h"
+
+#include <gmock/gmock.h>
+#include <random>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+std::vector<uint32_t>
+Unpack(const PackedRows<1>& rows)
+{
+    std::vector<uint32_t> values;
+    for (size_t row = 0; row < rows.GetSize(); ++row)
+    {
+        values.push_back(rows.Get(row, 0));
+    }
+    return values;
+}
+
+PackedRows<1>
+Pack(const std::vector<uint32_t>& values)
+{
+    PackedRows<1> rows;
+    for (const auto value : values)
+    {
+        rows.Append({value});
+    }
+    return rows;
+}
+
+TEST(PackedRows, GivesBackWhateverWasAppendedAtEveryLength)
+{
+    // Steady runs of random steps, also negative, around random values: blocks that are lines, and
+    // lines that break at each place of a block, the third row (where a line may first break) too.
+    std::mt19937 random(1);
+    for (size_t length = 0; length <= 200; ++length)
+    {
+        std::vector<uint32_t> values;
+        uint32_t value = 0;
+        uint32_t step = 0;
+        while (values.size() < length)
+        {
+            if (random() % 16 == 0)
+            {
+                value = random();
+                step = random() % 2 == 0 ? random() % 3 - 1 : random();
+            }
+            values.push_back(value);
+            value += step;
+        }
+        EXPECT_THAT(Unpack(Pack(values)), ElementsAreArray(values)) << length;
+    }
+}
+
+TEST(PackedRows, CountsModuloTwoToThe32)
+{
+    EXPECT_THAT(Unpack(Pack({1, 0, 0xFFFFFFFF, 0xFFFFFFFE, 7})),
+                ElementsAre(1, 0, 0xFFFFFFFF, 0xFFFFFFFE, 7));
+}
+
+TEST(PackedRows, KeepsTheColumnsOfARowApart)
+{
+    PackedRows<3> rows;
+    for (uint32_t row = 0; row < 100; ++row)
+    {
+        rows.Append({5, 3 * row, row * row});
+    }
+    for (uint32_t row = 0; row < 100; ++row)
+    {
+        EXPECT_THAT(rows.GetRow(row), ElementsAre(5, 3 * row, row * row));
+        EXPECT_EQ(rows.Get(row, 2), row * row);
+    }
+}
+
+TEST(PackedRows, TakesEightBytesForABlockThatIsALine)
+{
+    PackedRows<1> rows;
+    for (uint32_t row = 0; row < 640; ++row)
+    {
+        rows.Append({1000 - row});
+    }
+    rows.Trim();
+    // 10 blocks of 64 rows: 8 bytes of the line and 4 of the columns that are kept, aligned to 16.
+    EXPECT_EQ(rows.GetMemoryBytes(), 10u * 16);
+}
+
+TEST(PackedRows, TakesFourBytesAValueMoreForABlockThatIsNone)
+{
+    PackedRows<1> rows;
+    for (uint32_t row = 0; row < 64; ++row)
+    {
+        rows.Append({row * row});
+    }
+    rows.Trim();
+    EXPECT_EQ(rows.GetMemoryBytes(), 16u + 64 * 4);
+}
+
+TEST(OperationTable, KeepsEveryFieldOfAnOperation)
+{
+    OperationTable table;
+    const Operation written{OperationKind::Gate,
+                            {255, 254},
+                            0xFFFFFFFF,
+                            0xFFFFFFFE,
+                            0xFFFFFFFD,
+                            0xFFFFFFFC,
+                            0xFFFFFFFB};
+    table.Append({});
+    table.Append(written);
+    const auto read = table.MakeItem(1);
+    EXPECT_EQ(read.kind, written.kind);
+    EXPECT_EQ(read.buffers.src, written.buffers.src);
+    EXPECT_EQ(read.buffers.dst, written.buffers.dst);
+    EXPECT_EQ(read.src, written.src);
+    EXPECT_EQ(read.dst, written.dst);
+    EXPECT_EQ(read.firstChunk, written.firstChunk);
+    EXPECT_EQ(read.chunkCount, written.chunkCount);
+    EXPECT_EQ(read.stream, written.stream);
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

@@ -697,6 +697,7 @@ list(APPEND gradsync_unit_tests
 list(APPEND gradsync_unit_tests
   tests/unit/congestion-control-test.cc
   tests/unit/fabric-port-test.cc
+  tests/unit/path-selector-test.cc
   tests/unit/packet-oracle-test.cc
   tests/unit/radix-scheduler-test.cc
   tests/unit/roce-transport-test.cc

@@ -45,8 +45,9 @@ FabricNetwork::GetTypeId()
             .AddAttribute(
                 "CountBlocked",
                 "Count blocked_bytes of links.csv: at the end of each PFC pause of a switch port "
-                "the bytes that wait there for an egress of the next switch that is idle. "
-                "Takes a walk along the queue; not with spray, adaptive and flowlet.",
+                "the bytes that wait there for an egress of the next switch that is idle, times "
+                "the likelihood that they get it where the load balancing draws. Takes a walk "
+                "along the queue.",
                 BooleanValue(false),
                 MakeBooleanAccessor(&FabricNetwork::m_countBlocked),
                 MakeBooleanChecker())
@@ -332,10 +333,8 @@ FabricNetwork::CountBlocked(FabricPort& port)
     const auto now = Simulator::Now().GetTimeStep();
     for (const auto* packet = port.GetFirstWaiting(); packet; packet = packet->next)
     {
-        if (next->IsWayFree(*packet, now))
-        {
-            port.CountBlocked(packet->wireBytes);
-        }
+        const auto share = next->GetIdleShare(*packet, now);
+        port.CountBlocked(static_cast<uint64_t>(std::llround(share * packet->wireBytes)));
     }
 }
 

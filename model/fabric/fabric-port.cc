@@ -188,6 +188,7 @@ FabricPort::WriteTelemetry(const FabricPacket& packet, TimeStepCount start)
     auto& record = m_telemetry->GetTelemetry(packet);
     if (record.hopCount < TelemetryRecord::MAX_HOPS)
     {
+        record.path = record.path * 0x9e3779b1U + m_index + 1;
         record.hops[record.hopCount++] = {.bitRate = m_bitRate,
                                           .sentWireBytes = m_counters.wireBytes,
                                           .queueBytes = m_queueBytes,

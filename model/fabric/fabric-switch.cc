@@ -70,21 +70,26 @@ FabricSwitch::Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress
     }
 }
 
-bool
-FabricSwitch::IsWayFree(const FabricPacket& packet, TimeStepCount now) const
+double
+FabricSwitch::GetIdleShare(const FabricPacket& packet, TimeStepCount now) const
 {
     const bool isProgram = (packet.flags & PacketFlag::PROGRAM) != 0;
-    if (m_selector || isProgram || packet.kind != PacketKind::Data)
+    if (isProgram || packet.kind != PacketKind::Data)
     {
-        return false;
+        return 0.0;
+    }
+    const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
+    if (m_selector && nextHops.size() > 1)
+    {
+        return m_selector->GetIdleShare(packet, nextHops, m_ports, now);
     }
     auto* egress = ChooseEgress(packet, now);
     if (!egress)
     {
-        return false;
+        return 0.0;
     }
     egress->Sync(now);
-    return egress->IsFree(now);
+    return egress->IsFree(now) ? 1.0 : 0.0;
 }
 
 void

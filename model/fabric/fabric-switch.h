@@ -68,8 +68,8 @@ class FabricSwitch final : public FabricNode
         m_buffer->ResetIngress(port, now);
     }
 
-    /// Whether a packet that came now would leave at once; false too where its path is not fixed.
-    bool IsWayFree(const FabricPacket& packet, TimeStepCount now) const;
+    /// How likely it is that a packet that came now would be given an idle port, from 0 to 1.
+    double GetIdleShare(const FabricPacket& packet, TimeStepCount now) const;
 
     uint64_t GetUnroutablePackets() const
     {

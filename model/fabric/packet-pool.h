@@ -55,6 +55,7 @@ class PacketPool
         m_unusedRecords.pop_back();
         packet.flags |= PacketFlag::TELEMETRY;
         m_records[packet.feedback].hopCount = 0;
+        m_records[packet.feedback].path = 0;
     }
 
     /// Of a packet that carries telemetry.

@@ -8,6 +8,29 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+bool
+IsIdle(FabricPort& port, TimeStepCount now)
+{
+    port.Sync(now);
+    return port.IsFree(now);
+}
+
+} // namespace
+
+double
+PathSelector::GetIdleShare(const FabricPacket&,
+                           std::span<const uint16_t> nextHops,
+                           std::span<FabricPort* const> ports,
+                           TimeStepCount now) const
+{
+    const auto idle =
+        std::ranges::count_if(nextHops, [&](uint16_t hop) { return IsIdle(*ports[hop], now); });
+    return static_cast<double>(idle) / static_cast<double>(nextHops.size());
+}
+
 FabricPort*
 SprayingSelector::Select(const FabricPacket&,
                          std::span<const uint16_t> nextHops,
@@ -41,21 +64,55 @@ AdaptiveSelector::Select(const FabricPacket&,
     return best;
 }
 
+double
+AdaptiveSelector::GetIdleShare(const FabricPacket& packet,
+                               std::span<const uint16_t> nextHops,
+                               std::span<FabricPort* const> ports,
+                               TimeStepCount now) const
+{
+    return PathSelector::GetIdleShare(packet, nextHops, ports, now) > 0.0 ? 1.0 : 0.0;
+}
+
+FabricPort*
+FlowletSelector::FindPort(const FabricPacket& packet,
+                          std::span<const uint16_t> nextHops,
+                          std::span<FabricPort* const> ports,
+                          TimeStepCount now) const
+{
+    const auto& entry = m_table[packet.flowHash % m_table.size()];
+    const auto isNextHop = [&](uint16_t hop) { return ports[hop] == entry.port; };
+    // Another connection's port, or one that routes no longer use, may be in the entry.
+    const bool goesOn =
+        entry.port && now - entry.last <= m_gap && std::ranges::any_of(nextHops, isNextHop);
+    return goesOn ? entry.port : nullptr;
+}
+
 FabricPort*
 FlowletSelector::Select(const FabricPacket& packet,
                         std::span<const uint16_t> nextHops,
                         std::span<FabricPort* const> ports,
                         TimeStepCount now)
 {
-    auto& entry = m_table[packet.flowHash % m_table.size()];
-    const auto isNextHop = [&](uint16_t hop) { return ports[hop] == entry.port; };
-    // Another connection's port, or one that routes no longer use, may be in the entry.
-    if (!entry.port || now - entry.last > m_gap || std::ranges::none_of(nextHops, isNextHop))
+    auto* port = FindPort(packet, nextHops, ports, now);
+    if (!port)
     {
-        entry.port = ports[nextHops[m_random.Draw(nextHops.size())]];
+        port = ports[nextHops[m_random.Draw(nextHops.size())]];
     }
-    entry.last = now;
-    return entry.port;
+    m_table[packet.flowHash % m_table.size()] = {now, port};
+    return port;
+}
+
+double
+FlowletSelector::GetIdleShare(const FabricPacket& packet,
+                              std::span<const uint16_t> nextHops,
+                              std::span<FabricPort* const> ports,
+                              TimeStepCount now) const
+{
+    if (auto* port = FindPort(packet, nextHops, ports, now))
+    {
+        return IsIdle(*port, now) ? 1.0 : 0.0;
+    }
+    return PathSelector::GetIdleShare(packet, nextHops, ports, now);
 }
 
 std::unique_ptr<PathSelector>

@@ -31,6 +31,13 @@ class PathSelector
                                std::span<const uint16_t> nextHops,
                                std::span<FabricPort* const> ports,
                                TimeStepCount now) = 0;
+
+    /// How likely it is that a data packet would be given a port that is idle, from 0 to 1. Selects
+    /// nothing. Arguments as of Select.
+    virtual double GetIdleShare(const FabricPacket& packet,
+                                std::span<const uint16_t> nextHops,
+                                std::span<FabricPort* const> ports,
+                                TimeStepCount now) const;
 };
 
 /// Numbers that look random, the same in every run: a counter, mixed (SplitMix64, Steele et al.,
@@ -90,6 +97,11 @@ class AdaptiveSelector final : public PathSelector
                        std::span<FabricPort* const> ports,
                        TimeStepCount now) override;
 
+    double GetIdleShare(const FabricPacket& packet,
+                        std::span<const uint16_t> nextHops,
+                        std::span<FabricPort* const> ports,
+                        TimeStepCount now) const override;
+
   private:
     MixedCounter m_random;
 };
@@ -112,12 +124,23 @@ class FlowletSelector final : public PathSelector
                        std::span<FabricPort* const> ports,
                        TimeStepCount now) override;
 
+    double GetIdleShare(const FabricPacket& packet,
+                        std::span<const uint16_t> nextHops,
+                        std::span<FabricPort* const> ports,
+                        TimeStepCount now) const override;
+
   private:
     struct Entry
     {
         TimeStepCount last{0};
         FabricPort* port{nullptr};
     };
+
+    /// The port of a flowlet that goes on; null: a new one begins.
+    FabricPort* FindPort(const FabricPacket& packet,
+                         std::span<const uint16_t> nextHops,
+                         std::span<FabricPort* const> ports,
+                         TimeStepCount now) const;
 
     MixedCounter m_random;
     TimeStepCount m_gap;

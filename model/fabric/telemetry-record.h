@@ -25,6 +25,9 @@ struct TelemetryRecord
     static constexpr uint32_t MAX_HOPS = 8; //!< later ones do not write
 
     uint32_t hopCount;
+    /// A hash of the ports that wrote: pathID (section 4.1). There it is the XOR of their switches,
+    /// which is the same for parallel paths if switches are numbered regularly.
+    uint32_t path;
     std::array<TelemetryHop, MAX_HOPS> hops;
 };
 

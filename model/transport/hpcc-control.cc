@@ -138,7 +138,8 @@ HpccControl::OnAcknowledgement(CongestionFlow& flow,
     // Algorithm 1, NewAck.
     auto& state = GetState(flow);
     const auto& seen = *feedback.telemetry;
-    if (state.last.hopCount == seen.hopCount)
+    // After a change of the path the records of the old one say nothing (section 4.1).
+    if (state.last.hopCount == seen.hopCount && state.last.path == seen.path)
     {
         MeasureInflight(state, seen, GetBaseRtt(flow));
         const bool updates = feedback.ackedPsn > state.lastUpdatePsn;

@@ -38,11 +38,17 @@ RoceConnectionTable::TakeUnused()
 void
 RoceConnectionTable::GrowBuckets()
 {
-    const auto open = ListOpen();
-    m_buckets.assign(std::max<size_t>(64, 2 * m_buckets.size()), nullptr);
-    for (auto* queuePair : open)
+    const auto old =
+        std::exchange(m_buckets,
+                      std::vector<RoceQueuePair*>(std::max<size_t>(64, 2 * m_buckets.size())));
+    for (auto* queuePair : old)
     {
-        queuePair->next = std::exchange(GetBucket(queuePair->flowHash), queuePair);
+        while (queuePair)
+        {
+            auto*& bucket = GetBucket(queuePair->flowHash);
+            auto* next = std::exchange(queuePair->next, bucket);
+            bucket = std::exchange(queuePair, next);
+        }
     }
 }
 

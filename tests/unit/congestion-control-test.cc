@@ -292,6 +292,34 @@ TEST(HpccControl, AimsAtTheTargetUtilisationOfTheBusiestLink)
     EXPECT_NEAR(8e12 / flow.m_flow.stepsPerByte, state.window * 8 / 40e-6, 1.0);
 }
 
+TEST(HpccControl, ComparesOnlyRecordsOfTheSamePath)
+{
+    tests::UsePicoseconds();
+    SingleFlow flow(CreateObject<HpccControl>());
+    const auto& state = flow.GetState<HpccState>();
+    TelemetryRecord record{};
+    record.hopCount = 1;
+    CongestionFeedback feedback{};
+    feedback.telemetry = &record;
+    feedback.nextPsn = 30;
+    const auto acknowledge = [&](uint32_t path, uint64_t sentWireBytes, TimeStepCount at) {
+        record.path = path;
+        record.hops[0] = {.bitRate = 10e9,
+                          .sentWireBytes = sentWireBytes,
+                          .queueBytes = 10000,
+                          .at = at};
+        ++feedback.ackedPsn;
+        flow.Acknowledge(feedback);
+    };
+    // Another port's counter is far ahead: as a rate it would be a thousand times the link's.
+    acknowledge(1, 0, 1);
+    acknowledge(2, 50'000'000, 40 * US + 1);
+    EXPECT_DOUBLE_EQ(state.window, 50000.0); // as at the start
+    // The second packet in a row by path 2 counts: U = 10 / 50 + 1, as above.
+    acknowledge(2, 50'050'000, 80 * US + 1);
+    EXPECT_NEAR(state.window, 50000 * 0.95 / 1.2 + 25, 1e-6);
+}
+
 /// Two flows through one link of 10 Gb/s with 10 us a link; packets of 1500 B on the wire.
 /// Base round trip: 4 * 10 us + 2 * (1.2 us + 0.07 us) = 42.5 us, which is 35.4 packets.
 class TwoFlowTest : public tests::BottleneckFixture

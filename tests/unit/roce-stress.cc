@@ -175,6 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Selective(0.1, "flowlet", 0, "dcqcn"),
                       Selective(0.1, "spray", 4, "dctcp"),
                       Selective(0.1, "hash", 0, "hpcc"),
+                      Selective(0.0, "spray", 1000, "hpcc"),
+                      Selective(0.0, "adaptive", 1000, "hpcc"),
                       StressCase{0.0, true, 100000, 16, 0, "none", "go-back-n", "flowlet"}));
 
 } // namespace

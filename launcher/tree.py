@@ -28,7 +28,16 @@ class Profile:
 
 
 RELEASE = Profile("release", ("-DCMAKE_BUILD_TYPE=Release",))
-SANITIZE = Profile("sanitize", ("-DCMAKE_BUILD_TYPE=Debug", "-DGRADSYNC_SANITIZE=ON"))
+# A finding needs no more than line numbers; objects are a quarter smaller than with all of -g.
+SANITIZE = Profile(
+    "sanitize",
+    (
+        "-DCMAKE_BUILD_TYPE=Debug",
+        "-DCMAKE_CXX_FLAGS_DEBUG=-g1",
+        "-DGRADSYNC_SANITIZE=ON",
+        "-DGRADSYNC_BENCHMARKS=OFF",
+    ),
+)
 
 
 def cores() -> int:

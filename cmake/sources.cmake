@@ -363,6 +363,7 @@ list(APPEND gradsync_sources
   model/compression/dense-codecs.cc
   model/compression/dgc-selector.cc
   model/compression/gradient-codec.cc
+  model/compression/gradient-distribution.cc
   model/compression/gradient-reductions.cc
   model/compression/parallel-ranges.cc
   model/compression/quantisers.cc
@@ -375,6 +376,7 @@ list(APPEND gradsync_headers
   model/compression/dgc-selector.h
   model/compression/float-bits.h
   model/compression/gradient-codec.h
+  model/compression/gradient-distribution.h
   model/compression/gradient-reductions.h
   model/compression/parallel-ranges.h
   model/compression/quantiser-arithmetic.h
@@ -401,6 +403,7 @@ list(APPEND gradsync_sources
   model/aggregation/aggregation-rebuild.cc
   model/aggregation/aggregation-switch.cc
   model/aggregation/switch-pipelines.cc
+  model/aggregation/aggregation-tensor.cc
   model/aggregation/switch-tree.cc
   model/aggregation/aggregation-worker.cc
   model/aggregation/atp-aggregation.cc
@@ -437,6 +440,7 @@ list(APPEND gradsync_sources
   model/aggregation/slot-aggregation-limits.cc
   model/aggregation/slot-aggregation-p4.cc
   model/aggregation/slot-sharing.cc
+  model/aggregation/float-tensor.cc
   model/aggregation/slot-aggregation.cc
   model/aggregation/slot-frame.cc
   model/aggregation/slot-header.cc
@@ -448,6 +452,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/aggregation/aggregation-switch.h
   model/aggregation/switch-pipelines.h
+  model/aggregation/aggregation-tensor.h
   model/aggregation/switch-tree.h
   model/aggregation/aggregation-worker.h
   model/aggregation/atp-frame.h
@@ -482,6 +487,7 @@ list(APPEND gradsync_headers
   model/aggregation/aggregation-address.h
   model/aggregation/aggregation-role.h
   model/aggregation/p4-wire-bits.h
+  model/aggregation/float-tensor.h
   model/aggregation/slot-aggregation.h
   model/aggregation/slot-contents.h
   model/aggregation/slot-frame.h
@@ -629,6 +635,7 @@ set(gradsync_parts_of_scenario-runner-test
 )
 set(gradsync_parts_of_slot-aggregation-test
   tests/unit/atp-aggregation.cc
+  tests/unit/float-sums.cc
   tests/unit/passing-aggregation.cc
   tests/unit/slot-sharing.cc
   tests/unit/slot-sums.cc

@@ -5,6 +5,7 @@
 #include "ns3/units.h"
 
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -20,11 +21,12 @@ constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict
                                         "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
                                         "dropped_packets,ecn_marked_packets,pfc_pause_s,"
                                         "retransmitted_packets,retransmitted_bytes,sum_packets,sum_"
-                                        "overflows,overflowed_sums,wrong_sums,"
+                                        "overflows,overflowed_sums,wrong_sums,sum_relative_error,"
+                                        "sum_largest_error,float_packets,"
                                         "server_packets,fallbacks,tree_rebuilds,"
                                         "packet_hops,events,wall_s,"
                                         "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 31;
+constexpr size_t SUMMARY_COLUMN_COUNT = 34;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 class RowWriter
@@ -115,9 +117,10 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
     };
     const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
     const bool isChosen = !summary.autoChoice.empty();
+    const bool hasFloats = summary.aggregation.squaredSums > 0.0;
     const auto& sums = summary.aggregation;
     return fmt::format(
-        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{"
+        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{"
         "},{},{:.3f},{},{}",
         hasSeed ? "" : fmt::format("{},", summary.seed),
         summary.workers,
@@ -143,6 +146,9 @@ FormatSummary(const RunSummary& summary, bool hasSeed)
         sums.overflows,
         sums.checkedSums > 0 ? std::to_string(sums.overflowedSums) : "",
         sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
+        hasFloats ? fmt::format("{:.6g}", std::sqrt(sums.squaredSumErrors / sums.squaredSums)) : "",
+        hasFloats ? fmt::format("{:.6g}", sums.largestSumError) : "",
+        hasFloats ? std::to_string(sums.floatPackets) : "",
         sums.serverPackets,
         summary.fallbacks,
         sums.rebuilds,
@@ -409,6 +415,10 @@ ToJson(const RunSummary& summary)
     json["checkedSums"] = summary.aggregation.checkedSums;
     json["overflowedSums"] = summary.aggregation.overflowedSums;
     json["wrongSums"] = summary.aggregation.wrongSums;
+    json["squaredSumErrors"] = sums.squaredSumErrors;
+    json["squaredSums"] = sums.squaredSums;
+    json["largestSumError"] = sums.largestSumError;
+    json["floatPackets"] = sums.floatPackets;
     json["fallbacks"] = summary.fallbacks;
     json["treeRebuilds"] = sums.rebuilds;
     json["serverPackets"] = summary.aggregation.serverPackets;
@@ -451,6 +461,10 @@ ToSummary(const Json& json)
     json.at("checkedSums").get_to(summary.aggregation.checkedSums);
     json.at("overflowedSums").get_to(summary.aggregation.overflowedSums);
     json.at("wrongSums").get_to(summary.aggregation.wrongSums);
+    json.at("squaredSumErrors").get_to(summary.aggregation.squaredSumErrors);
+    json.at("squaredSums").get_to(summary.aggregation.squaredSums);
+    json.at("largestSumError").get_to(summary.aggregation.largestSumError);
+    json.at("floatPackets").get_to(summary.aggregation.floatPackets);
     json.at("fallbacks").get_to(summary.fallbacks);
     json.at("treeRebuilds").get_to(summary.aggregation.rebuilds);
     json.at("serverPackets").get_to(summary.aggregation.serverPackets);

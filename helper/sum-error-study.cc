@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/sum-error-study.h"
 
+#include "ns3/gradient-distribution.h"
 #include "ns3/quantisers.h"
 #include "ns3/slot-switch.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <map>
-#include <numbers>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -18,49 +19,19 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Above 0 and below 1.
-double
-DrawUniform(std::mt19937_64& random)
+std::vector<std::vector<float>>
+DrawGradients(const std::string& title, uint32_t workers, uint32_t elements, uint64_t seed)
 {
-    return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
-}
-
-/// Standard normal (Box and Muller): the standard library's differs between implementations.
-double
-DrawNormal(std::mt19937_64& random)
-{
-    const double radius = std::sqrt(-2 * std::log(DrawUniform(random)));
-    return radius * std::cos(2 * std::numbers::pi * DrawUniform(random));
-}
-
-double
-DrawSign(std::mt19937_64& random)
-{
-    return DrawUniform(random) < 0.5 ? -1 : 1;
-}
-
-using Draw = double (*)(std::mt19937_64&);
-
-const std::map<std::string, Draw>&
-GetDistributions()
-{
-    static const std::map<std::string, Draw> distributions{
-        {"normal, deviation 0.001",
-         [](std::mt19937_64& random) { return 1e-3 * DrawNormal(random); }},
-        // Tails as gradients of trained networks have them.
-        {"Laplace, scale 0.001",
-         [](std::mt19937_64& random) {
-             return 1e-3 * DrawSign(random) * -std::log(DrawUniform(random));
-         }},
-        // Layers whose magnitudes lie decades apart.
-        {"log-normal, median 0.00001",
-         [](std::mt19937_64& random) {
-             return 1e-5 * DrawSign(random) * std::exp(2 * DrawNormal(random));
-         }},
-        // Before the loss has come down, without clipping.
-        {"normal, deviation 3", [](std::mt19937_64& random) { return 3 * DrawNormal(random); }},
-    };
-    return distributions;
+    std::vector<std::vector<float>> gradients(workers, std::vector<float>(elements));
+    std::mt19937_64 random(seed);
+    const auto distribution =
+        std::ranges::find(GetGradientDistributions(), title, &GradientDistribution::title);
+    for (auto& gradient : gradients)
+    {
+        std::ranges::generate(gradient,
+                              [&] { return static_cast<float>(distribution->draw(random)); });
+    }
+    return gradients;
 }
 
 } // namespace
@@ -68,35 +39,35 @@ GetDistributions()
 std::vector<std::string>
 SumErrorStudy::ListDistributions()
 {
-    std::vector<std::string> names;
-    for (const auto& [name, draw] : GetDistributions())
+    std::vector<std::string> titles;
+    for (const auto& distribution : GetGradientDistributions())
     {
-        names.push_back(name);
+        titles.emplace_back(distribution.title);
     }
-    return names;
+    return titles;
 }
 
 SumErrorStudy::SumErrorStudy(const std::string& distribution,
                              uint32_t workers,
                              uint32_t elements,
                              uint64_t seed)
-    : m_gradients(workers, std::vector<float>(elements)),
-      m_sums(elements)
+    : SumErrorStudy(DrawGradients(distribution, workers, elements, seed))
 {
-    if (workers == 0 || workers > SlotSwitch::MAX_WORKERS || elements == 0 ||
-        elements % PACKET_VALUES != 0 || elements > (1U << 22))
+}
+
+SumErrorStudy::SumErrorStudy(std::vector<std::vector<float>> gradients)
+    : m_gradients(std::move(gradients))
+{
+    if (m_gradients.empty() || m_gradients.size() > SlotSwitch::MAX_WORKERS ||
+        m_gradients.front().empty() || m_gradients.front().size() % PACKET_VALUES != 0 ||
+        m_gradients.front().size() > (1U << 22))
     {
         throw std::invalid_argument("SumErrorStudy: workers or elements out of range");
     }
-    std::mt19937_64 random(seed);
-    const auto draw = GetDistributions().at(distribution);
-    for (auto& gradient : m_gradients)
+    m_sums.resize(m_gradients.front().size());
+    for (const auto& gradient : m_gradients)
     {
-        for (uint32_t i = 0; i < elements; ++i)
-        {
-            gradient[i] = static_cast<float>(draw(random));
-            m_sums[i] += gradient[i];
-        }
+        std::ranges::transform(m_sums, gradient, m_sums.begin(), std::plus<double>());
     }
 }
 

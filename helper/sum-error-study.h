@@ -40,6 +40,9 @@ class SumErrorStudy
                   uint32_t elements,
                   uint64_t seed);
 
+    /// Of these gradients, [worker][element].
+    explicit SumErrorStudy(std::vector<std::vector<float>> gradients);
+
     /// One factor for all: PASSING 10^8, ATP 10^6.
     SumErrors MeasureFactor(float factor) const;
 

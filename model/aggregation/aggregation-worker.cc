@@ -13,6 +13,14 @@ namespace ns3::gradsync
 namespace
 {
 constexpr uint32_t BYTES_PER_VALUE = 4;
+
+/// Whether the values are the bits of floats.
+bool
+IsFloat(const SlotPacket& packet)
+{
+    return packet.protocol == ProgramProtocol::Atp && packet.atp.isFloat;
+}
+
 } // namespace
 
 AggregationWorker::AggregationWorker(const AggregationJob& job,
@@ -43,25 +51,61 @@ AggregationWorker::Contribute(const AggregationMessage& message)
 void
 AggregationWorker::Append(const AggregationMessage& message)
 {
-    const auto count = CountPackets(message.bytes);
-    m_messages.push_back({message, m_packetCount, count, count});
+    const auto blocks = CountPackets(message.bytes);
+    const auto batch = std::min<uint64_t>(m_job.batch, blocks);
+    const auto count = batch + blocks;
+    m_messages.push_back({message, m_packetCount, count, count, batch});
     m_packetCount += count;
+}
+
+/// Of its message.
+size_t
+AggregationWorker::FindIndex(uint64_t packet) const
+{
+    const auto after = std::ranges::upper_bound(m_messages, packet, {}, &Message::firstPacket);
+    return static_cast<size_t>(after - m_messages.begin()) - 1;
 }
 
 AggregationWorker::Message&
 AggregationWorker::FindMessage(uint64_t packet)
 {
-    return *std::prev(std::upper_bound(
-        m_messages.begin(),
-        m_messages.end(),
-        packet,
-        [](uint64_t number, const Message& message) { return number < message.firstPacket; }));
+    return m_messages[FindIndex(packet)];
 }
 
 uint64_t
 AggregationWorker::GetPlace(uint64_t packet)
 {
     return packet - FindMessage(packet).firstPacket;
+}
+
+uint64_t
+AggregationWorker::GetFirstValue(uint64_t packet)
+{
+    const auto& message = FindMessage(packet);
+    const auto place = packet - message.firstPacket;
+    return (message.IsExponents(packet) ? place : place - message.batch) * m_job.valueCount;
+}
+
+int8_t
+AggregationWorker::GetExponent(uint64_t packet)
+{
+    return FindMessage(packet).HasExponent(packet) ? m_job.floats->GetExponent(m_rank, packet) : 0;
+}
+
+std::optional<uint64_t>
+AggregationWorker::FindExponent(uint64_t packet)
+{
+    const auto& message = FindMessage(packet);
+    return message.batch == 0 || message.IsExponents(packet)
+               ? std::nullopt
+               : std::optional(packet - message.batch);
+}
+
+std::optional<uint64_t>
+AggregationWorker::FindFollower(uint64_t packet)
+{
+    const auto& message = FindMessage(packet);
+    return message.HasExponent(packet) ? std::optional(packet + message.batch) : std::nullopt;
 }
 
 uint64_t
@@ -94,7 +138,11 @@ AggregationWorker::GetOffset(uint64_t place) const
 uint32_t
 AggregationWorker::GetBytes(const Message& message, uint64_t packet) const
 {
-    const auto place = packet - message.firstPacket;
+    if (message.IsExponents(packet))
+    {
+        return 0;
+    }
+    const auto place = packet - message.firstPacket - message.batch;
     return static_cast<uint32_t>(std::min(message.request.bytes, GetOffset(place + 1)) -
                                  GetOffset(place));
 }
@@ -111,10 +159,17 @@ void
 AggregationWorker::FillValues(uint64_t packet, std::vector<int32_t>& values) const
 {
     values.clear();
-    if (m_job.tensor)
+    if (!m_job.tensor)
     {
-        m_job.tensor->Fill(m_rank, packet, values);
+        return;
     }
+    const auto& message = m_messages[FindIndex(packet)];
+    if (message.IsExponents(packet))
+    {
+        values.resize(m_job.valueCount);
+        return;
+    }
+    m_job.tensor->Fill(m_rank, packet - message.batch, values);
 }
 
 FabricPacket*
@@ -128,7 +183,7 @@ AggregationWorker::MakePacket(uint64_t packet)
     made->psn = 0;
     made->destination = UINT32_MAX;
     made->flowHash = m_job.number;
-    made->payloadBytes = static_cast<uint16_t>(GetBytes(FindMessage(packet), packet));
+    made->payloadBytes = static_cast<uint16_t>(GetBytes(message, packet));
     made->wireBytes = static_cast<uint16_t>(m_job.wireBytes);
     made->kind = PacketKind::Data;
     return made;
@@ -154,6 +209,47 @@ AggregationWorker::IsWaiting()
     return m_port->GetQueueBytes() > 0;
 }
 
+/// Stops, and tells why. \returns false
+bool
+AggregationWorker::Refuse(uint64_t packet, const std::string& reason)
+{
+    const auto request = FindMessage(packet).request;
+    Stop();
+    request.handler->OnWrongSum(request.tag, reason);
+    return false;
+}
+
+/// False when the exponent is not the largest of all, and somebody was told.
+bool
+AggregationWorker::CheckExponent(uint64_t packet,
+                                 const SlotPacket& result,
+                                 AggregationStatistics& statistics)
+{
+    if (!FindMessage(packet).HasExponent(packet) ||
+        result.header.exponentA == m_job.floats->GetLargestExponent(packet))
+    {
+        return true;
+    }
+    ++statistics.wrongSums;
+    return Refuse(packet,
+                  fmt::format("wrong exponent at worker {}: that of packet {} is {}, the largest "
+                              "is {}",
+                              m_rank,
+                              packet,
+                              result.header.exponentA,
+                              m_job.floats->GetLargestExponent(packet)));
+}
+
+SumVerdict
+AggregationWorker::Judge(uint64_t block, const SlotPacket& result, bool hasOverflowed) const
+{
+    if (!IsFloat(result))
+    {
+        return m_job.tensor->Check(block, result.values, hasOverflowed);
+    }
+    return m_job.floats->CheckFloats(block, result.values) ? SumVerdict::Exact : SumVerdict::Wrong;
+}
+
 /// False when the sums are not what they are to be, and somebody was told.
 bool
 AggregationWorker::CheckSums(uint64_t packet,
@@ -161,23 +257,30 @@ AggregationWorker::CheckSums(uint64_t packet,
                              bool hasOverflowed,
                              AggregationStatistics& statistics)
 {
-    ++statistics.checkedSums;
-    const auto verdict = m_job.tensor->Check(packet, result.values, hasOverflowed);
-    statistics.overflowedSums += verdict == SumVerdict::Overflowed ? 1 : 0;
-    statistics.wrongSums += verdict == SumVerdict::Wrong ? 1 : 0;
-    if (verdict == SumVerdict::Exact ||
-        (verdict == SumVerdict::Overflowed && m_job.expectsOverflow))
+    const auto& message = FindMessage(packet);
+    if (message.IsExponents(packet))
     {
         return true;
     }
-    const auto request = FindMessage(packet).request;
-    const auto reason = fmt::format("{} at worker {}: {}",
-                                    verdict == SumVerdict::Wrong ? "wrong sum" : "sum beyond int32",
-                                    m_rank,
-                                    m_job.tensor->DescribeDifference(packet, result.values));
-    Stop();
-    request.handler->OnWrongSum(request.tag, reason);
-    return false;
+    ++statistics.checkedSums;
+    const auto block = packet - message.batch;
+    const auto verdict = Judge(block, result, hasOverflowed);
+    statistics.overflowedSums += verdict == SumVerdict::Overflowed ? 1 : 0;
+    statistics.wrongSums += verdict == SumVerdict::Wrong ? 1 : 0;
+    if (verdict == SumVerdict::Wrong ||
+        (verdict == SumVerdict::Overflowed && !m_job.expectsOverflow))
+    {
+        return Refuse(packet,
+                      fmt::format("{} at worker {}: {}",
+                                  verdict == SumVerdict::Wrong ? "wrong sum" : "sum beyond int32",
+                                  m_rank,
+                                  m_job.tensor->DescribeDifference(block, result.values)));
+    }
+    if (m_job.floats && m_rank == 0) // all have the same bits
+    {
+        m_job.floats->Measure(block, result.values, IsFloat(result), statistics);
+    }
+    return true;
 }
 
 void
@@ -187,7 +290,8 @@ AggregationWorker::Finish(uint64_t packet,
                           AggregationStatistics& statistics)
 {
     ++statistics.results;
-    if (m_job.tensor && !CheckSums(packet, result, hasOverflowed, statistics))
+    if (m_job.tensor && (!CheckExponent(packet, result, statistics) ||
+                         !CheckSums(packet, result, hasOverflowed, statistics)))
     {
         return;
     }

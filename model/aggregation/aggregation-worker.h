@@ -3,15 +3,16 @@
 #define GRADSYNC_AGGREGATION_WORKER_H
 
 #include "ns3/fabric-port.h"
+#include "ns3/float-tensor.h"
 #include "ns3/nstime.h"
 #include "ns3/packet-pool.h"
 #include "ns3/slot-contents.h"
-#include "ns3/slot-tensor.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,10 @@ struct AggregationJob
     bool countsBytes{true};  //!< false: the transport counts what it delivers
     PacketPool* pool;
     SlotContents* contents;
-    SlotTensor* tensor; //!< null: only sizes matter
+    AggregationTensor* tensor; //!< null: only sizes matter
+    FloatTensor* floats;       //!< the same, if it is one
+    /// Packets of exponents only at the beginning of an aggregation, at most; 0: no exponents.
+    uint32_t batch{0};
 };
 
 /**
@@ -126,6 +130,14 @@ class AggregationWorker
 
     /// What it contributes in a packet; nothing where only sizes matter.
     void FillValues(uint64_t packet, std::vector<int32_t>& values) const;
+    /// Where the values of a packet are in their aggregation: the first one.
+    uint64_t GetFirstValue(uint64_t packet);
+    /// The exponent that a packet carries, of the packet a batch later; 0 for none.
+    int8_t GetExponent(uint64_t packet);
+    /// The packet whose result has the exponent that this one needs.
+    std::optional<uint64_t> FindExponent(uint64_t packet);
+    /// The packet that needs the exponent in the result of this one.
+    std::optional<uint64_t> FindFollower(uint64_t packet);
     /// A packet with contents and without a header of the protocol. Transmit sends it.
     FabricPacket* MakePacket(uint64_t packet);
     void Transmit(FabricPacket* packet);
@@ -155,14 +167,32 @@ class AggregationWorker
         uint64_t firstPacket;
         uint64_t packetCount;
         uint64_t missing; //!< packets without result
+        uint64_t batch;   //!< packets of exponents only, the first of them
+
+        bool IsExponents(uint64_t packet) const
+        {
+            return packet - firstPacket < batch;
+        }
+
+        /// A packet of values is as many packets after the one that has its exponent.
+        bool HasExponent(uint64_t packet) const
+        {
+            return batch > 0 && packet + batch < firstPacket + packetCount;
+        }
     };
 
     void Append(const AggregationMessage& message);
     void ForgetFinished();
+    bool CheckExponent(uint64_t packet,
+                       const SlotPacket& result,
+                       AggregationStatistics& statistics);
     bool CheckSums(uint64_t packet,
                    const SlotPacket& result,
                    bool hasOverflowed,
                    AggregationStatistics& statistics);
+    SumVerdict Judge(uint64_t block, const SlotPacket& result, bool hasOverflowed) const;
+    bool Refuse(uint64_t packet, const std::string& reason);
+    size_t FindIndex(uint64_t packet) const;
     Message& FindMessage(uint64_t packet);
     uint64_t CountPackets(uint64_t bytes) const;
     uint64_t GetOffset(uint64_t place) const;

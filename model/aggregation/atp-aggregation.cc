@@ -150,7 +150,7 @@ SlotAggregation::GetAtpProgram(NodeId node)
                                                         .valueCount = ATP_VALUES,
                                                         .busyShare = m_atpBusyShare,
                                                         .window = m_atpWindow,
-                                                        .computesSums = m_values == VALUES_REAL});
+                                                        .computesSums = m_values != VALUES_SIZES});
     }
     return *program;
 }

@@ -32,7 +32,8 @@ struct AtpHeader
     bool isResend{false};
     bool hasCollided{false};   //!< some switch had no aggregator for it
     bool isCongested{false};   //!< ECN of any of the packets that are in it
-    bool hasOverflowed{false}; //!< a sum left the range of int32
+    bool hasOverflowed{false}; //!< a sum left the range of int32, or a value that of fixed point
+    bool isFloat{false};       //!< the values are the bits of floats
 };
 
 } // namespace ns3::gradsync

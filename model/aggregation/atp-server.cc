@@ -3,6 +3,8 @@
 
 #include "ns3/atp-switch.h"
 
+#include <bit>
+
 namespace ns3::gradsync
 {
 
@@ -12,15 +14,43 @@ AtpServer::AtpServer(uint32_t all, uint32_t window)
 {
 }
 
+/// Floats in double, so that the order in which they come hardly matters.
+void
+AtpServer::Add(Entry& entry, std::span<const int32_t> values)
+{
+    if (!entry.header.isFloat)
+    {
+        entry.header.hasOverflowed |= AddWrapping(entry.values, values);
+        return;
+    }
+    for (size_t i = 0; i < values.size(); ++i)
+    {
+        entry.floats[i] += std::bit_cast<float>(values[i]);
+        entry.values[i] = std::bit_cast<int32_t>(static_cast<float>(entry.floats[i]));
+    }
+}
+
+void
+AtpServer::Forget(std::map<uint32_t, Entry>& entries, uint32_t before)
+{
+    while (!entries.empty() && entries.begin()->first < before)
+    {
+        entries.erase(entries.begin());
+    }
+}
+
 const AtpServer::Entry*
 AtpServer::Merge(const AtpHeader& header, std::span<const int32_t> values)
 {
-    const auto [found, isNew] = m_entries.try_emplace(header.sequence);
+    auto& entries = header.isFloat ? m_floats : m_entries;
+    const auto [found, isNew] = entries.try_emplace(header.sequence);
     auto& entry = found->second;
     if (isNew)
     {
         entry.header = header;
-        entry.values.assign(values.begin(), values.end());
+        entry.values.assign(values.size(), 0);
+        entry.floats.assign(header.isFloat ? values.size() : 0, 0.0);
+        Add(entry, values);
         ++m_merged;
     }
     else if ((entry.header.bitmap & header.bitmap) == 0)
@@ -28,7 +58,7 @@ AtpServer::Merge(const AtpHeader& header, std::span<const int32_t> values)
         entry.header.bitmap |= header.bitmap;
         entry.header.isCongested |= header.isCongested;
         entry.header.hasOverflowed |= header.hasOverflowed;
-        entry.header.hasOverflowed |= AddWrapping(entry.values, values);
+        Add(entry, values);
         ++m_merged;
     }
     else
@@ -41,9 +71,11 @@ AtpServer::Merge(const AtpHeader& header, std::span<const int32_t> values)
     }
     // Who sends packet s has the answer to all up to s - window, and so has everyone who has sent
     // packet s - window. Nobody asks for what is two windows behind.
-    while (m_entries.begin()->first + 2 * m_window < header.sequence)
+    const auto asked = uint64_t{2} * m_window;
+    if (header.sequence > asked)
     {
-        m_entries.erase(m_entries.begin());
+        Forget(m_entries, header.sequence - static_cast<uint32_t>(asked));
+        Forget(m_floats, header.sequence - static_cast<uint32_t>(asked));
     }
     return &entry;
 }

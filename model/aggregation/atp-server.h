@@ -27,6 +27,7 @@ class AtpServer
     {
         AtpHeader header; //!< bitmap and flags of all that was merged
         std::vector<int32_t> values;
+        std::vector<double> floats; //!< sums of floats, of which `values` has the bits
     };
 
     /// \param all workers; \param window most packets that a worker has under way
@@ -48,9 +49,13 @@ class AtpServer
     }
 
   private:
+    static void Add(Entry& entry, std::span<const int32_t> values);
+    static void Forget(std::map<uint32_t, Entry>& entries, uint32_t before);
+
     uint32_t m_all;
     uint32_t m_window;
     std::map<uint32_t, Entry> m_entries; //!< by sequence number
+    std::map<uint32_t, Entry> m_floats;  //!< what came as floats, likewise
     uint64_t m_merged{0};
     uint64_t m_overlaps{0};
 };

@@ -58,6 +58,11 @@ AtpSwitch::IsOver(const AtpHeader& owner, const AtpHeader& header) const
 AtpVerdict
 AtpSwitch::Contribute(uint32_t all, AtpHeader& header, std::vector<int32_t>& values)
 {
+    if (header.isFloat)
+    {
+        Free(header); // the answer to the integers was lost on its way here
+        return AtpVerdict::Forward;
+    }
     if (m_aggregators.empty() || IsBusy(GetIndex(header, m_aggregators.size())))
     {
         ++m_collisions;

@@ -60,6 +60,15 @@ AtpWorker::Send(uint64_t number, bool isResend)
                    .sequence = static_cast<uint32_t>(number),
                    .job = m_job.number,
                    .isResend = isResend};
+    if (outstanding.isFloat)
+    {
+        content.atp.isFloat = true;
+        m_job.floats->FillFloats(m_rank, number, content.values);
+    }
+    else if (m_job.floats)
+    {
+        content.atp.hasOverflowed = m_job.floats->IsBeyondRange(m_rank, number);
+    }
     Transmit(packet);
 }
 
@@ -83,6 +92,11 @@ AtpWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
         return; // it came twice
     }
     const auto number = found->first;
+    if (m_job.floats && packet.atp.hasOverflowed && !packet.atp.isFloat)
+    {
+        OnOverflow(number, found->second, statistics);
+        return;
+    }
     m_outstanding.erase(found);
     if (packet.atp.isCongested && number >= m_reactFrom)
     {
@@ -94,6 +108,19 @@ AtpWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
     }
     SendFrom(m_next);
     Finish(number, packet, packet.atp.hasOverflowed, statistics);
+}
+
+/// The integers cannot hold it: the gradient goes to the server as it is.
+void
+AtpWorker::OnOverflow(uint64_t number, Outstanding& packet, AggregationStatistics& statistics)
+{
+    if (!packet.isFloat) // the first to say so
+    {
+        packet.isFloat = true;
+        packet.timeouts = 0;
+        ++statistics.floatPackets;
+        Send(number, true);
+    }
 }
 
 /// At most once a window.

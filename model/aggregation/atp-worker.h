@@ -42,12 +42,14 @@ class AtpWorker final : public AggregationWorker
     {
         Time due;
         uint32_t timeouts{0};
+        bool isFloat{false}; //!< integers will not do: it goes to the server as floats
     };
 
     void SendFrom(uint64_t first) override;
     void Halt() override;
     void Send(uint64_t packet, bool isResend);
     Time GetTimeout(uint32_t timeouts) const;
+    void OnOverflow(uint64_t number, Outstanding& packet, AggregationStatistics& statistics);
     void OnCongestion();
     void SetTimer(const Time& due);
     void OnTimer();

@@ -133,7 +133,7 @@ SlotAggregation::GetRingProgram(NodeId node)
             m_fabric->GetPool(),
             m_contents,
             NetReduceNode::Config{.valueCount = m_transport->GetMtuBytes() / BYTES_PER_VALUE,
-                                  .computesSums = m_values == VALUES_REAL});
+                                  .computesSums = m_values != VALUES_SIZES});
     }
     return *program;
 }

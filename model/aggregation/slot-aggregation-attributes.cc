@@ -63,11 +63,24 @@ SlotAggregation::GetTypeId()
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "Values",
-                "What packets carry: sizes (nothing, only sizes matter) or real (integers "
-                "that switches add up, and of which every worker checks the sums).",
+                "What packets carry: sizes (nothing, only sizes matter), real (integers "
+                "that switches add up, and of which every worker checks the sums) or float "
+                "(likewise, those of gradients in floating point).",
                 EnumValue(VALUES_SIZES),
                 MakeEnumAccessor(&SlotAggregation::m_values),
-                MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real"))
+                MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real", VALUES_FLOAT, "float"))
+            .AddAttribute("Gradients",
+                          "How floats are distributed: laplace (scale 0.001), log-normal (median "
+                          "0.00001), normal (deviation 0.001) or wide (normal, deviation 3).",
+                          EnumValue(2),
+                          MakeEnumAccessor(&SlotAggregation::m_gradients),
+                          MakeEnumChecker(0, "laplace", 1, "log-normal", 2, "normal", 3, "wide"))
+            .AddAttribute("Scale",
+                          "Factor of floats before they are rounded; 0: as the protocol has it, "
+                          "SwitchML by exponents, PASSING 10^8, ATP 10^6.",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&SlotAggregation::m_scale),
+                          MakeDoubleChecker<double>(0.0, 1e30))
             .AddAttribute("Engine",
                           "What adds up in switches by the slot protocol: native, or p4 (the P4 "
                           "program slot-aggregation.p4, which sends the same packets).",

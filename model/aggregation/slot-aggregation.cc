@@ -4,6 +4,7 @@
 #include "ns3/wire-format.h"
 
 #include <fmt/format.h>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +21,12 @@ GetWireBytes(uint32_t headerBytes, uint32_t valueCount)
     return wire::OnWire(wire::ETHERNET_BYTES + wire::IPV4_BYTES + wire::UDP_BYTES + headerBytes +
                         4 * valueCount + wire::FCS_BYTES);
 }
+
+/// Factors of gradients before they are rounded, where protocols have one for all.
+constexpr float PASSING_SCALE = 1e8F;
+constexpr float ATP_SCALE = 1e6F;
+/// Largest magnitude that ATP's scale leaves to a worker: a tenth of int32.
+constexpr double ATP_MOST_SENT = 213.0;
 
 } // namespace
 
@@ -92,17 +99,42 @@ SlotAggregation::Forget(Session& session)
 }
 
 void
+SlotAggregation::MakeTensor(Session& session, const AggregationTensor::Shape& shape)
+{
+    if (m_values == VALUES_REAL)
+    {
+        session.tensor = std::make_unique<SlotTensor>(session.job.number, shape, m_valueBits);
+    }
+    if (m_values != VALUES_FLOAT)
+    {
+        return;
+    }
+    const auto protocol = session.members.protocol;
+    FloatTensor::Settings settings{.distribution =
+                                       GetGradientDistributions()[static_cast<size_t>(m_gradients)],
+                                   .factor = static_cast<float>(m_scale),
+                                   .mostSent = std::numeric_limits<double>::infinity()};
+    if (m_scale == 0.0)
+    {
+        settings.factor = session.members.server                      ? ATP_SCALE
+                          : protocol == AggregationProtocol::SwitchMl ? 0.0F
+                                                                      : PASSING_SCALE;
+    }
+    if (session.members.server)
+    {
+        settings.mostSent = ATP_MOST_SENT * ATP_SCALE / settings.factor;
+    }
+    session.tensor = std::make_unique<FloatTensor>(session.job.number, shape, settings);
+}
+
+void
 SlotAggregation::FillJob(Session& session,
                          uint32_t workers,
                          uint16_t valueCount,
                          uint32_t headerBytes)
 {
-    if (m_values == VALUES_REAL)
-    {
-        session.tensor = std::make_unique<SlotTensor>(
-            session.job.number,
-            SlotTensor::Settings{workers, valueCount, m_valueBits, m_saturate});
-    }
+    MakeTensor(session, {workers, valueCount, m_saturate});
+    auto* floats = dynamic_cast<FloatTensor*>(session.tensor.get());
     session.job = {.number = session.job.number,
                    .valueCount = valueCount,
                    .wireBytes = GetWireBytes(headerBytes, valueCount),
@@ -110,7 +142,9 @@ SlotAggregation::FillJob(Session& session,
                    .expectsOverflow = m_overflow == OVERFLOW_COUNT,
                    .pool = &m_fabric->GetPool(),
                    .contents = &m_contents,
-                   .tensor = session.tensor.get()};
+                   .tensor = session.tensor.get(),
+                   .floats = floats,
+                   .batch = floats && floats->HasExponents() ? m_slots : 0};
 }
 
 void
@@ -282,7 +316,7 @@ SlotAggregation::GetSlotProgram(NodeId node)
                                .valueCount = static_cast<uint16_t>(m_valueCount),
                                .saturate = m_saturate,
                                .computesSums =
-                                   m_values == VALUES_REAL && m_engine == ENGINE_NATIVE});
+                                   m_values != VALUES_SIZES && m_engine == ENGINE_NATIVE});
         if (m_engine == ENGINE_P4)
         {
             program->SetEngine(MakeSlotEngine(node));

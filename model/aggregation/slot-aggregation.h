@@ -33,7 +33,8 @@ namespace ns3::gradsync
 enum AggregationValues
 {
     VALUES_SIZES, //!< nothing: only sizes matter
-    VALUES_REAL   //!< integers, which switches add up and workers check
+    VALUES_REAL,  //!< integers, which switches add up and workers check
+    VALUES_FLOAT  //!< likewise, those of gradients
 };
 
 /// What a sum is that int32 cannot hold.
@@ -149,7 +150,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
         SlotWorker::Settings slotSettings;
         AtpWorker::Settings atpSettings;
         std::vector<NodeId> nodes; //!< that have a part in it
-        std::unique_ptr<SlotTensor> tensor;
+        std::unique_ptr<AggregationTensor> tensor;
         std::unique_ptr<AtpServer> server; //!< of ATP; null: the slot protocol
         std::vector<uint32_t> racks; //!< of ATP: bits of the workers of each switch of level 0
         std::vector<SlotWorker*> slotWorkers; //!< of the slot protocol: all workers
@@ -168,6 +169,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void TakeNumber(Session& session);
     void Forget(Session& session);
+    void MakeTensor(Session& session, const AggregationTensor::Shape& shape);
     void FillJob(Session& session, uint32_t workers, uint16_t valueCount, uint32_t headerBytes);
     void OpenSlots(Session& session);
     void BuildTree(Session& session);
@@ -237,6 +239,8 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     Time m_timeout;
     uint32_t m_retryLimit;
     AggregationValues m_values;
+    int m_gradients; //!< index in GetGradientDistributions
+    double m_scale;
     AggregationEngine m_engine;
     uint32_t m_atpAggregators;
     double m_atpBusyShare;

@@ -48,19 +48,34 @@ SlotWorker::SendFrom(uint64_t first)
     const auto count = std::min<uint64_t>(GetPacketCount() - first, m_slots.size());
     for (uint64_t packet = first; packet < first + count; ++packet)
     {
-        const auto slot = static_cast<uint32_t>(packet % m_slots.size());
-        if (!m_slots[slot].isBusy)
-        {
-            SendNext(slot);
-        }
+        SendIfIdle(packet);
     }
+}
+
+/// Sends what the slot of a packet that was not ready is at.
+void
+SlotWorker::SendIfIdle(uint64_t packet)
+{
+    const auto slot = static_cast<uint32_t>(packet % m_slots.size());
+    if (!m_slots[slot].isBusy)
+    {
+        SendNext(slot);
+    }
+}
+
+/// Whether values may be scaled: the exponent of their packet is that of all workers.
+bool
+SlotWorker::KnowsExponent(uint64_t packet)
+{
+    const auto source = FindExponent(packet);
+    return !source || Has(*source);
 }
 
 /// Sends the packet that a free slot is to send next, if it is there.
 void
 SlotWorker::SendNext(uint32_t slot)
 {
-    if (m_slots[slot].packet < GetPacketCount())
+    if (m_slots[slot].packet < GetPacketCount() && KnowsExponent(m_slots[slot].packet))
     {
         m_slots[slot].isBusy = true;
         m_slots[slot].timeouts = 0;
@@ -82,7 +97,8 @@ SlotWorker::Send(uint32_t slot)
                       .count = m_job.valueCount,
                       .slot = static_cast<uint16_t>(slot),
                       .epoch = state.epoch,
-                      .offset = static_cast<uint32_t>(GetPlace(state.packet) * m_job.valueCount)};
+                      .offset = static_cast<uint32_t>(GetFirstValue(state.packet)),
+                      .exponentA = GetExponent(state.packet)};
     state.due = Simulator::Now() +
                 m_settings.timeout * (int64_t{1} << std::min(state.timeouts, MAX_DOUBLINGS));
     SetTimer(state.due);
@@ -103,6 +119,7 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
         return; // it came twice
     }
     const auto done = slot.packet;
+    const auto follower = FindFollower(done);
     const bool isNew = m_had.erase(done) == 0;
     slot.isBusy = false;
     slot.previous = done;
@@ -110,6 +127,10 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
     ++slot.epoch;
     --m_busySlots;
     SendNext(number);
+    if (follower)
+    {
+        SendIfIdle(*follower);
+    }
     if (m_busySlots == 0)
     {
         CancelTimer();

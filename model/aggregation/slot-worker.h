@@ -71,6 +71,8 @@ class SlotWorker final : public AggregationWorker
     uint64_t GetFirstNeeded() const override;
     void Halt() override;
     uint64_t SkipDone(uint64_t packet) const;
+    bool KnowsExponent(uint64_t packet);
+    void SendIfIdle(uint64_t packet);
     void SendNext(uint32_t slot);
     void Send(uint32_t slot);
     void SetTimer(const Time& due);

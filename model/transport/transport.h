@@ -89,6 +89,11 @@ struct AggregationStatistics
     uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
     uint64_t rebuilds{0};        //!< groups that got other switches
     uint64_t resizes{0};         //!< groups that got more slots or fewer
+    uint64_t floatPackets{0};    //!< contributions that had to go to servers as floats
+    // Of the sums of floats, each once, beside float64.
+    double squaredSumErrors{0};
+    double squaredSums{0};
+    double largestSumError{0};
 };
 
 /// What one direction of one link carried.

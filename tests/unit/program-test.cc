@@ -166,7 +166,8 @@ TEST_F(ProgramTest, WritesWholeResults)
         "cross_rack_bytes,peak_received_bytes,longest_chain,auto_choice,auto_estimate_s,"
         "goodput_bytes,wire_bytes,dropped_packets,ecn_marked_packets,pfc_pause_s,"
         "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,overflowed_sums,"
-        "wrong_sums,server_packets,fallbacks,tree_rebuilds,"
+        "wrong_sums,sum_relative_error,sum_largest_error,float_packets,"
+        "server_packets,fallbacks,tree_rebuilds,"
         "packet_hops,events,wall_s,peak_rss_bytes,"
         "status");
     // Run 3: 3 hosts in each of 2 racks with 2 uplinks of the hosts' rate.

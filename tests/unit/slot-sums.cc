@@ -87,7 +87,7 @@ TEST_F(SlotAggregationTest, CountsOverflowThatIsExpected)
 
 TEST(SlotTensor, TellsOverflowFromAWrongSum)
 {
-    SlotTensor tensor(0, {2, 1, 31, false});
+    SlotTensor tensor(0, {2, 1, false}, 31);
     uint64_t packet = 0; // the first whose sum int32 cannot hold
     std::vector<int32_t> values;
     int64_t sum = 0;

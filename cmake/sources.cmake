@@ -439,6 +439,7 @@ list(APPEND gradsync_sources
   model/aggregation/slot-aggregation-attributes.cc
   model/aggregation/slot-aggregation-limits.cc
   model/aggregation/slot-aggregation-p4.cc
+  model/aggregation/slot-aggregation-values.cc
   model/aggregation/slot-sharing.cc
   model/aggregation/float-tensor.cc
   model/aggregation/slot-aggregation.cc

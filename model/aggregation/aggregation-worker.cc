@@ -183,7 +183,7 @@ AggregationWorker::MakePacket(uint64_t packet)
     made->psn = 0;
     made->destination = UINT32_MAX;
     made->flowHash = m_job.number;
-    made->payloadBytes = static_cast<uint16_t>(GetBytes(message, packet));
+    made->payloadBytes = static_cast<uint16_t>(GetBytes(FindMessage(packet), packet));
     made->wireBytes = static_cast<uint16_t>(m_job.wireBytes);
     made->kind = PacketKind::Data;
     return made;

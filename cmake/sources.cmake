@@ -317,6 +317,7 @@ list(APPEND gradsync_sources
   model/engine/failure-text.cc
   model/engine/job-aggregations.cc
   model/engine/job-execution.cc
+  model/engine/job-failures.cc
   model/engine/job-rounds.cc
   model/engine/job-survivors.cc
   model/engine/late-operations.cc

@@ -89,7 +89,9 @@ AggregationWorker::GetFirstValue(uint64_t packet)
 int8_t
 AggregationWorker::GetExponent(uint64_t packet)
 {
-    return FindMessage(packet).HasExponent(packet) ? m_job.floats->GetExponent(m_rank, packet) : 0;
+    constexpr int8_t NONE = 0;
+    return FindMessage(packet).HasExponent(packet) ? m_job.floats->GetExponent(m_rank, packet)
+                                                   : NONE;
 }
 
 std::optional<uint64_t>

@@ -83,11 +83,43 @@ GetScope(const JobSpec& job, const WorkerGroups& groups)
                                     fmt::join(names, ", ")));
 }
 
-/// Whether a switch can add up what a codec makes of gradients.
-bool
-CanAddUp(const JobSpec& job)
+/// Workers beyond which sums in 8 bits leave each nothing but 0.
+constexpr size_t MAX_INT8_WORKERS = 127;
+
+/// Whether switches can add up what the job's codec makes of gradients. \throws SchemeError
+void
+CheckSummable(const Plan& plan, const JobSpec& job)
 {
-    return job.codec->kind == CodecKind::FixedPoint || job.codec->kind == CodecKind::Int8;
+    const auto& codec = GetCodecInfo(job.codec->kind);
+    if (!codec.isSummable)
+    {
+        throw SchemeError(fmt::format("a switch adds up integers: the codec must be fixed-point, "
+                                      "int8, or fp32 for integers that take no time, but it is {}",
+                                      codec.name));
+    }
+    if (!codec.sharesScale)
+    {
+        return;
+    }
+    const auto protocol = plan.GetAggregationProtocol();
+    if (protocol != AggregationProtocol::SwitchMl && protocol != AggregationProtocol::Passing)
+    {
+        throw SchemeError(
+            fmt::format("{} needs a scale that all workers share, but packets of this "
+                        "scheme have no field for it: the codec must be fixed-point, "
+                        "or fp32 for integers that take no time",
+                        codec.name));
+    }
+    const auto groups = plan.GetAggregationGroups();
+    const auto most = std::ranges::max(groups, {}, &std::vector<uint32_t>::size).size();
+    if (most > MAX_INT8_WORKERS)
+    {
+        throw SchemeError(fmt::format("a sum of {} workers in 8 bits leaves each nothing but 0; {} "
+                                      "goes with {} at most",
+                                      most,
+                                      codec.name,
+                                      MAX_INT8_WORKERS));
+    }
 }
 
 /// \param groups of all ranks
@@ -98,11 +130,9 @@ Compress(Plan plan, const JobSpec& job, const WorkerGroups& groups)
     {
         return plan;
     }
-    if (plan.HasAggregations() && !CanAddUp(job))
+    if (plan.HasAggregations())
     {
-        throw SchemeError(fmt::format("a switch adds up integers: the codec must be fixed-point, "
-                                      "int8, or fp32 for integers that take no time, but it is {}",
-                                      GetCodecInfo(job.codec->kind).name));
+        CheckSummable(plan, job);
     }
     if (IsImport(job.scheme) && !plan.GetCollective().IsAllReduce())
     {

@@ -83,6 +83,7 @@ PlanPrinter::ToJson() const
     {
         json["aggregationGroups"] =
             std::vector<std::vector<uint32_t>>(groups.begin(), groups.end());
+        json["sharesExponents"] = m_plan.SharesExponents();
     }
     json["operations"] = Json::array();
     for (OperationId id = 0; id < m_plan.GetOperations().size(); ++id)

@@ -268,8 +268,10 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
         }
         try
         {
-            transport->OpenAggregation(
-                {std::move(endpoints), server, plan.GetAggregationProtocol()});
+            transport->OpenAggregation({std::move(endpoints),
+                                        server,
+                                        plan.GetAggregationProtocol(),
+                                        plan.SharesExponents()});
         }
         catch (const std::invalid_argument& error)
         {

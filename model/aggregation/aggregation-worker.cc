@@ -90,8 +90,9 @@ int8_t
 AggregationWorker::GetExponent(uint64_t packet)
 {
     constexpr int8_t NONE = 0;
-    return FindMessage(packet).HasExponent(packet) ? m_job.floats->GetExponent(m_rank, packet)
-                                                   : NONE;
+    return m_job.floats && FindMessage(packet).HasExponent(packet)
+               ? m_job.floats->GetExponent(m_rank, packet)
+               : NONE;
 }
 
 std::optional<uint64_t>
@@ -227,7 +228,7 @@ AggregationWorker::CheckExponent(uint64_t packet,
                                  const SlotPacket& result,
                                  AggregationStatistics& statistics)
 {
-    if (!FindMessage(packet).HasExponent(packet) ||
+    if (!m_job.floats || !FindMessage(packet).HasExponent(packet) ||
         result.header.exponentA == m_job.floats->GetLargestExponent(packet))
     {
         return true;

@@ -3,6 +3,7 @@
 #include "ns3/slot-aggregation.h"
 
 #include <limits>
+#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -28,6 +29,11 @@ SlotAggregation::MakeTensor(Session& session, const AggregationTensor::Shape& sh
     if (m_values != VALUES_FLOAT)
     {
         return;
+    }
+    if (session.members.sharesExponents)
+    {
+        throw std::invalid_argument("the values are float, which become integers of 32 bits, but "
+                                    "those of the codec are narrower");
     }
     const auto protocol = session.members.protocol;
     FloatTensor::Settings settings{.distribution =

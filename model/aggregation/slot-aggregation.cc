@@ -99,6 +99,7 @@ SlotAggregation::FillJob(Session& session,
 {
     MakeTensor(session, {workers, valueCount, m_saturate});
     auto* floats = dynamic_cast<FloatTensor*>(session.tensor.get());
+    const bool hasExponents = session.members.sharesExponents || (floats && floats->HasExponents());
     session.job = {.number = session.job.number,
                    .valueCount = valueCount,
                    .wireBytes = GetWireBytes(headerBytes, valueCount),
@@ -108,7 +109,7 @@ SlotAggregation::FillJob(Session& session,
                    .contents = &m_contents,
                    .tensor = session.tensor.get(),
                    .floats = floats,
-                   .batch = floats && floats->HasExponents() ? m_slots : 0};
+                   .batch = hasExponents ? m_slots : 0};
 }
 
 void

@@ -25,11 +25,12 @@ Describe(CodecKind kind,
          const std::string& source,
          std::vector<std::string> parameters)
 {
-    CodecInfo info{kind, name, summary, source, false, false, std::move(parameters), {}};
+    CodecInfo info{kind, name, summary, source, false, false, false, std::move(parameters), {}};
     info.defaults.kind = kind;
     info.isSparse = std::find(info.parameters.begin(), info.parameters.end(), "density") !=
                     info.parameters.end();
-    info.isSummable = kind == CodecKind::Fp32 || kind == CodecKind::FixedPoint;
+    info.sharesScale = kind == CodecKind::Int8;
+    info.isSummable = kind == CodecKind::Fp32 || kind == CodecKind::FixedPoint || info.sharesScale;
     return info;
 }
 
@@ -180,6 +181,12 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
         break;
     }
     return FLOAT_BYTES * elements;
+}
+
+uint64_t
+GetSummandBytes(const CodecSpec& spec, uint64_t elements)
+{
+    return spec.kind == CodecKind::Int8 ? elements : GetMessageBytes(spec, elements);
 }
 
 double

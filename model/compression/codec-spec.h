@@ -50,9 +50,10 @@ struct CodecInfo
     CodecKind kind;
     std::string name; //!< as scenario files give it
     std::string summary;
-    std::string source;                  //!< paper and section
-    bool isSparse;                       //!< sends indices
-    bool isSummable;                     //!< messages can be added without decoding them
+    std::string source; //!< paper and section
+    bool isSparse;      //!< sends indices
+    bool isSummable;    //!< messages can be added without decoding them (GetSummandBytes)
+    bool sharesScale;   //!< for that, those who add must share a scale that depends on the data
     std::vector<std::string> parameters; //!< fields of CodecSpec that it looks at
     CodecSpec defaults;
 };
@@ -88,6 +89,12 @@ uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
  * DGC and BiSparse may send fewer where fewer elements reach the threshold.
  */
 uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
+
+/**
+ * Bytes of what is added up without decoding it, for a codec that is summable. A scale that is
+ * shared is no part of it.
+ */
+uint64_t GetSummandBytes(const CodecSpec& spec, uint64_t elements);
 
 /**
  * Share of the elements in the union of so many selections: 1 - (1 - density)^selections if they

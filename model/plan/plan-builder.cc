@@ -199,6 +199,12 @@ PlanBuilder::SetSelectsSums()
 }
 
 void
+PlanBuilder::SetSharesExponents()
+{
+    m_plan.m_sharesExponents = true;
+}
+
+void
 PlanBuilder::AddEdge(OperationId earlier, OperationId later)
 {
     m_edges.Append({earlier, later});

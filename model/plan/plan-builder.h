@@ -87,6 +87,9 @@ class PlanBuilder
     /// unions. Nothing changes without such a codec.
     void SetSelectsSums();
 
+    /// See Plan::SharesExponents.
+    void SetSharesExponents();
+
     /// `later` starts only when `earlier` is done.
     void AddEdge(OperationId earlier, OperationId later);
 

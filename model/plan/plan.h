@@ -127,6 +127,13 @@ class Plan
         return m_selectsSums;
     }
 
+    /// Whether workers agree on exponents through the switches that add up for them, ahead of the
+    /// values: those share few bits.
+    bool SharesExponents() const
+    {
+        return m_sharesExponents;
+    }
+
     /// The gate, if there is one.
     const std::optional<PlanGate>& GetGate() const
     {
@@ -149,6 +156,7 @@ class Plan
     uint32_t m_workerCount{0};
     uint32_t m_bufferCount{1};
     bool m_selectsSums{false};
+    bool m_sharesExponents{false};
     ChunkLayout m_layout;
     Collective m_collective;
     OperationTable m_operations;

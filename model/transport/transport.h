@@ -54,6 +54,8 @@ struct AggregationGroup
     /// none: there is no server, and switches have room for all (SwitchML).
     std::optional<uint32_t> server{};
     AggregationProtocol protocol{AggregationProtocol::SwitchMl};
+    /// Endpoints agree on an exponent for each packet, by those that packets before it carry.
+    bool sharesExponents{false};
 };
 
 /// What one endpoint of a group gives to an aggregation, and waits for.

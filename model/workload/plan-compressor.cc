@@ -129,9 +129,11 @@ class PlanCompression
         auto& step = m_steps[id];
         if (IsEncoded(id))
         {
-            step.bytes = GetMergedMessageBytes(m_codec,
-                                               CountElements(operation),
-                                               std::max(data.selections, 1U));
+            const auto elements = CountElements(operation);
+            step.bytes =
+                operation.IsAggregate()
+                    ? GetSummandBytes(m_codec, elements)
+                    : GetMergedMessageBytes(m_codec, elements, std::max(data.selections, 1U));
             if (IsForward(data.arrivedBy, operation))
             {
                 step.forwardOf = data.arrivedBy;
@@ -194,7 +196,11 @@ class PlanCompression
         m_emitted.resize(operations.size());
         for (const auto& group : m_plan.GetAggregationGroups())
         {
-            m_builder.AddAggregationGroup(group);
+            m_builder.AddAggregationGroup(group, m_plan.GetAggregationProtocol());
+        }
+        if (m_plan.HasAggregations() && GetCodecInfo(m_codec.kind).sharesScale)
+        {
+            m_builder.SetSharesExponents();
         }
         for (OperationId id = 0; id < operations.size();)
         {

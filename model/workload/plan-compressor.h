@@ -32,7 +32,8 @@ using CodecScope = std::function<bool(uint32_t src, uint32_t dst)>;
  * time. A range of chunks that moves together is one tensor to the codec.
  *
  * Where the network adds up, the codec works on what goes to it and comes from it, and on nothing
- * else. Its messages must be such that they can be added.
+ * else. Its messages must be such that they can be added (CodecInfo::isSummable); where they share
+ * a scale, that is what exponents ahead of the values are for (Plan::SharesExponents).
  *
  * \param plan free of races (PlanVerifier)
  */

@@ -180,7 +180,20 @@ def test_switches_add_integers_only(program, tmp_path):
     done = _plan(program, tmp_path, {"codec": "dgc"}, "switchml")
     assert done.returncode == 2
     assert "the codec must be fixed-point, int8, or fp32" in done.stderr
-    assert _plan(program, tmp_path, {"codec": "int8"}, "switchml").returncode == 0
+    for scheme in ("switchml", "passing"):
+        done = _plan(program, tmp_path, {"codec": "int8"}, scheme)
+        assert json.loads(done.stdout)["sharesExponents"] is True
+    for scheme in ("atp", "netreduce"):
+        # One of the four endpoints is the server of atp.
+        done = _plan(program, tmp_path, {"codec": "fixed-point", "workers": 3}, scheme)
+        assert json.loads(done.stdout)["sharesExponents"] is False
+        done = _plan(program, tmp_path, {"codec": "int8", "workers": 3}, scheme)
+        assert done.returncode == 2
+        assert "int8 needs a scale that all workers share" in done.stderr
+    # 127 / 128 rounds to 0: nothing is left of a gradient.
+    done = _plan(program, tmp_path, {"codec": "int8"}, "switchml", workers=128)
+    assert done.returncode == 2
+    assert "a sum of 128 workers in 8 bits leaves each nothing but 0" in done.stderr
 
 
 def _gpu_profile(folder, seconds):

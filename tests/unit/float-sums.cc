@@ -3,6 +3,7 @@
 #include "unit/slot-aggregation-fixture.h"
 
 #include "ns3/float-tensor.h"
+#include "ns3/plan-compressor.h"
 #include "ns3/sum-error-study.h"
 
 #include <algorithm>
@@ -109,6 +110,64 @@ INSTANTIATE_TEST_SUITE_P(Oracle,
                                          ExponentsCase{7, 8, 19},
                                          ExponentsCase{8, 6, 19},
                                          ExponentsCase{100, 6, 111}));
+
+/// Workers whose packets a codec makes; values are those of `Values`.
+class SwitchCodecs : public SlotAggregationTest
+{
+  protected:
+    static Job MakeCodecJob(const char* codec, uint64_t elements, int64_t pieces = 1)
+    {
+        auto job = MakeJob(3, 4 * elements, 1, pieces);
+        job.plan = std::make_shared<Plan>(CompressPlan(*job.plan, FindCodec(codec)->defaults, {}));
+        return job;
+    }
+};
+
+class SharedScales : public SwitchCodecs, public testing::WithParamInterface<ExponentsCase>
+{
+};
+
+TEST_P(SharedScales, OfInt8CostABatchOfPacketsAtTheBeginning)
+{
+    // A packet has 256 elements of 8 bits, and the exponent of all workers for a packet a batch
+    // later in its header: as with ExponentsWindow.
+    const auto& [packets, slots, microseconds] = GetParam();
+    Set("Slots", UintegerValue(slots));
+    InstallStar(3);
+    EXPECT_EQ(Run(MakeCodecJob("int8", packets * 256)).front(), MicroSeconds(microseconds));
+    const auto batch = std::min<uint64_t>(packets, slots);
+    const auto link = m_transport->GetLinkStatistics()[0];
+    EXPECT_EQ(link.wireBytes, (packets + batch) * 342);
+    EXPECT_EQ(link.payloadBytes, packets * 256);
+}
+
+INSTANTIATE_TEST_SUITE_P(Oracle,
+                         SharedScales,
+                         testing::Values(ExponentsCase{4, 2, 19},
+                                         ExponentsCase{3, 8, 14},
+                                         ExponentsCase{100, 6, 111}));
+
+TEST_F(SwitchCodecs, FixedPointHasNothingToAgreeOn)
+{
+    // 4 bytes an element and one factor: M = 40 packets, (M + 1) t + 2 d with t = 1 us, d = 2 us.
+    Set("Slots", UintegerValue(8));
+    InstallStar(3);
+    EXPECT_EQ(Run(MakeCodecJob("fixed-point", uint64_t{40} * 64)).front(), MicroSeconds(41 + 4));
+    EXPECT_EQ(m_transport->GetLinkStatistics()[0].wireBytes, 40 * 342U);
+}
+
+TEST_F(SwitchCodecs, SharedScalesSurviveLoss)
+{
+    SetLoss(0.1);
+    Set("RetryLimit", UintegerValue(2000));
+    Set("Slots", UintegerValue(8));
+    InstallRacks(3, 1);
+    Run(MakeCodecJob("int8", uint64_t{60} * 256, 3));
+    const auto statistics = m_transport->GetAggregationStatistics();
+    EXPECT_GT(statistics.retransmissions, 0U);
+    EXPECT_EQ(statistics.checkedSums, 3 * 60U); // those of exponents have no values
+    EXPECT_EQ(statistics.wrongSums, 0U);
+}
 
 TEST_F(FloatSums, AreOffByWhatTheCodecsSay)
 {

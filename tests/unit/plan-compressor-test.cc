@@ -304,15 +304,16 @@ TEST(SparseExchange, BiSparseIsBetweenServersAndTheirUnionComesDown)
 
 TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
 {
-    // Two chunks of 500,000 elements. Integers of 4 bytes; int8 with ceil(500,000 / 8192) = 62
-    // scales.
+    // Two chunks of 500,000 elements, of 4 bytes or of 1. There are no scales beside those of int8:
+    // all share the exponents that packets carry. Fixed point has one factor.
     const auto dense = BuildPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
     for (const auto& [codec, bytes] :
-         {std::pair{"fixed-point", 2'000'000U}, std::pair{"int8", 500'000U + 62 * 4}})
+         {std::pair{"fixed-point", 2'000'000U}, std::pair{"int8", 500'000U}})
     {
         const auto plan = CompressPlan(dense, GetDefaults(codec), SECONDS);
         EXPECT_TRUE(PlanVerifier().Verify(plan).ok) << codec;
         EXPECT_EQ(plan.GetAggregationGroups().size(), dense.GetAggregationGroups().size());
+        EXPECT_EQ(plan.SharesExponents(), codec == std::string("int8"));
         EXPECT_THAT(CountSent(plan)[OperationKind::Aggregate], testing::Each(2 * bytes));
         for (uint32_t rank = 0; rank < 4; ++rank)
         {
@@ -330,6 +331,16 @@ TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
               CountSent(passing)[OperationKind::TransferReduce]);
     EXPECT_EQ(CountOperations(plan, OperationKind::Encode, 0),
               CountOperations(passing, OperationKind::Aggregate, 0));
+}
+
+TEST(PlanCompressor, SwitchesAddByTheProtocolOfTheScheme)
+{
+    for (const auto* scheme : {"switchml", "passing", "atp", "netreduce"})
+    {
+        const auto dense = BuildPlan(scheme, 4, 4'000'000);
+        const auto plan = CompressPlan(dense, GetDefaults("fixed-point"), SECONDS);
+        EXPECT_EQ(plan.GetAggregationProtocol(), dense.GetAggregationProtocol()) << scheme;
+    }
 }
 
 /// Three hosts, a byte a microsecond on every link, no delays.
@@ -389,6 +400,23 @@ TEST_F(CompressedExchange, AnAcceleratorDoesOneThingAtATime)
     const auto record = Run(CompressPlan(builder.Build(), GetDefaults("fp16"), SECONDS));
     EXPECT_EQ(record.end, Seconds(5));
     EXPECT_EQ(record.decompress, Seconds(2));
+}
+
+TEST_F(CompressedExchange, CodecsWorkBesideTransfersChunkByChunk)
+{
+    // Four chunks of 1,000,000 B as fp16: of each the encoding, the transfer and the decoding take
+    // 1 s. Chunk i is encoded from i to i + 1, on the way until i + 2 and decoded until i + 3: 6 s
+    // in all, where one after the other would take 12.
+    PlanBuilder builder(2, 2, ChunkLayout::Even(8'000'000, 4), Collective("broadcast", {0}, {1}));
+    for (uint32_t chunk = 0; chunk < 4; ++chunk)
+    {
+        builder.AddCopy(0, 1, chunk, 1);
+    }
+    const auto record = Run(CompressPlan(builder.Build(), GetDefaults("fp16"), SECONDS));
+    EXPECT_EQ(record.end, Seconds(6));
+    EXPECT_EQ(record.compress, Seconds(4));
+    EXPECT_EQ(record.network, Seconds(4));
+    EXPECT_EQ(record.decompress, Seconds(4));
 }
 
 TEST(CodecProfile, InterpolatesExtrapolatesAndRefuses)

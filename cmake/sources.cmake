@@ -646,6 +646,9 @@ set(gradsync_parts_of_slot-switch-test
   tests/unit/atp-switch.cc
   tests/unit/slot-switch-frames.cc
 )
+set(gradsync_parts_of_sparse-codec-test
+  tests/unit/codec-references.cc
+)
 
 # model/topology
 list(APPEND gradsync_unit_tests

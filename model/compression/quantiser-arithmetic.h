@@ -164,14 +164,17 @@ PowerOfTwo(int32_t exponent)
 }
 
 /**
- * Value * GetSumFactor(workers) / 2^exponent, rounded and saturated.
+ * Value * GetSumFactor(workers) / 2^exponent, rounded, and saturated at that factor: only what no
+ * exponent is large enough for exceeds it.
  * \param exponent the largest of all workers' exponents of this packet
  */
 GRADSYNC_HOST_DEVICE inline int32_t
 EncodeWithExponent(float value, float sumFactor, int8_t exponent)
 {
-    return ToFixedPoint(value * (sumFactor * PowerOfTwo(-static_cast<int32_t>(exponent) + 1)) *
-                        0.5F);
+    const float scaled =
+        value * (sumFactor * PowerOfTwo(-static_cast<int32_t>(exponent) + 1)) * 0.5F;
+    const float low = scaled > sumFactor ? sumFactor : scaled; // NaN passes, and becomes 0
+    return ToFixedPoint(low < -sumFactor ? -sumFactor : low);
 }
 
 GRADSYNC_HOST_DEVICE inline float

@@ -25,18 +25,25 @@ CopyBytes(ConstBytes from, Bytes to)
     std::copy(from.begin(), from.end(), to.begin());
 }
 
-/// \throws std::invalid_argument when an index is out of range
+/// \throws std::invalid_argument when the index is out of range
+void
+SetElement(uint64_t index, float value, std::span<float> gradient)
+{
+    if (index >= gradient.size())
+    {
+        throw std::invalid_argument("an index of the message is beyond the tensor");
+    }
+    gradient[index] = value;
+}
+
+/// As SetElement.
 void
 Scatter(std::span<const uint32_t> indices, std::span<const float> values, std::span<float> gradient)
 {
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     for (size_t i = 0; i < indices.size(); ++i)
     {
-        if (indices[i] >= gradient.size())
-        {
-            throw std::invalid_argument("an index of the message is beyond the tensor");
-        }
-        gradient[indices[i]] = values[i];
+        SetElement(indices[i], values[i], gradient);
     }
 }
 
@@ -188,7 +195,7 @@ class BbTopKCodec : public SizedCodec
         std::fill(gradient.begin(), gradient.end(), 0.0F);
         for (uint64_t i = 0; i < count; ++i)
         {
-            gradient[i / GetPerBlock() * m_spec.blockElements + offsets[i]] = values[i];
+            SetElement(i / GetPerBlock() * m_spec.blockElements + offsets[i], values[i], gradient);
         }
     }
 

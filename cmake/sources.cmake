@@ -375,6 +375,7 @@ list(APPEND gradsync_headers
   model/compression/block-top-k.h
   model/compression/codec-spec.h
   model/compression/dgc-selector.h
+  model/compression/feedback-arithmetic.h
   model/compression/float-bits.h
   model/compression/gradient-codec.h
   model/compression/gradient-distribution.h

@@ -43,7 +43,7 @@ BOTH = (
     "EncodeSixteenBitsKernel",
     "DecodeSixteenBitsKernel",
     "EncodeTwoBitsKernel",
-    "AddDenseKernel",
+    "UpdateKernel",
     "DgcRule",
 )
 
@@ -55,7 +55,7 @@ def _run(*command: str) -> str:
 def _short(name: str) -> str:
     """The readable part of a mangled name."""
     match = re.search(r"\d([A-Z]\w*?Kernel)(I.*?E)?", name)
-    rule = re.search(r"\d(DgcRule|FromKey|Marked)E", name)
+    rule = re.search(r"\d([A-Z][a-z]+Rule|FromKey|Marked)E", name)
     size = re.search(r"KernelILj(\d+)", name)
     parts = [match.group(1) if match else name]
     parts += [part.group(1) for part in (rule, size) if part]

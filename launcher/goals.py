@@ -16,7 +16,7 @@ LEAST_BYTES = 100e6
 STREAMING = (
     *("int8-encode", "int8-decode", "fp16-encode", "fp16-decode", "bf16-encode", "bf16-decode"),
     *("two-bit-encode", "two-bit-decode", "fixed-point-encode", "fixed-point-decode"),
-    *("add-dense", "norm", "score-blocks", "non-zero-blocks"),
+    *("add-dense", "step-momentum", "keep-residual", "norm", "score-blocks", "non-zero-blocks"),
 )
 # Kernel: share of the copy that it should reach.
 SHARES = {**dict.fromkeys(STREAMING, 0.90), "top-k-encode": 0.60, "dgc-encode": 0.75}

@@ -223,6 +223,19 @@ AddReductions(std::vector<Kernel>& list)
                                                  b.codes.As<float>(),
                                                  nullptr);
                     }});
+    list.push_back({"step-momentum", 12.0, [](const Buffers& b) {
+                        return kernels::StepMomentum(b.gradient.As<float>(),
+                                                     b.count,
+                                                     0.9F,
+                                                     b.velocity.As<float>(),
+                                                     nullptr);
+                    }});
+    list.push_back({"keep-residual", 12.0, [](const Buffers& b) {
+                        return kernels::KeepResidual(b.gradient.As<float>(),
+                                                     b.count,
+                                                     b.codes.As<float>(),
+                                                     nullptr);
+                    }});
     list.push_back({"norm", 4.0, [](const Buffers& b) {
                         return kernels::ComputeNorm(b.gradient.As<float>(),
                                                     b.count,

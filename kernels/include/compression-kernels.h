@@ -181,6 +181,17 @@ cudaError_t ScatterBlockTopK(const uint32_t* words,
 
 /// sum += addend
 cudaError_t AddDense(const float* addend, uint64_t count, float* sum, cudaStream_t stream);
+/// velocity = momentum * velocity + gradient, of codec-decorators.h
+cudaError_t StepMomentum(const float* gradient,
+                         uint64_t count,
+                         float momentum,
+                         float* velocity,
+                         cudaStream_t stream);
+/// residual -= received, and 0 where that is not finite; likewise
+cudaError_t KeepResidual(const float* received,
+                         uint64_t count,
+                         float* residual,
+                         cudaStream_t stream);
 /// sum[index] += value; the indices must be distinct
 cudaError_t AddSparse(const uint32_t* indices,
                       const float* values,

@@ -155,24 +155,6 @@ __launch_bounds__(THREADS) FindNonZeroKernel(const float* __restrict__ values,
 }
 
 __global__ void
-__launch_bounds__(THREADS)
-    AddDenseKernel(const float* __restrict__ addend, uint64_t count, float* __restrict__ sum)
-{
-    const uint64_t first = 4 * (static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x);
-    if (first >= count)
-    {
-        return;
-    }
-    const float4 added = LoadFour<float4>(addend, first, count, 0.0F);
-    float4 total = LoadFour<float4>(sum, first, count, 0.0F);
-    total.x += added.x;
-    total.y += added.y;
-    total.z += added.z;
-    total.w += added.w;
-    StoreFour(sum, first, count, total);
-}
-
-__global__ void
 __launch_bounds__(THREADS) AddSparseKernel(const uint32_t* __restrict__ indices,
                                            const float* __restrict__ values,
                                            uint64_t count,
@@ -252,18 +234,6 @@ FindNonZeroBlocks(const float* values,
     {
         const auto words = static_cast<uint32_t>((count + WORD_ELEMENTS - 1) / WORD_ELEMENTS);
         FindNonZeroKernel<<<words, THREADS, 0, stream>>>(values, count, bitmap, found);
-    }
-    return cudaGetLastError();
-}
-
-cudaError_t
-AddDense(const float* addend, uint64_t count, float* sum, cudaStream_t stream)
-{
-    if (count > 0)
-    {
-        AddDenseKernel<<<CountThreadBlocks((count + 3) / 4), THREADS, 0, stream>>>(addend,
-                                                                                   count,
-                                                                                   sum);
     }
     return cudaGetLastError();
 }

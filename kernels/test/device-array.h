@@ -99,7 +99,7 @@ AreSame(const std::vector<Type>& host, const DeviceArray<Type>& device, size_t c
 {
     const auto read = device.Read();
     return device.IsGuardWhole() &&
-           std::memcmp(host.data(), read.data(), count * sizeof(Type)) == 0;
+           (count == 0 || std::memcmp(host.data(), read.data(), count * sizeof(Type)) == 0);
 }
 
 template <typename Type>
@@ -120,6 +120,7 @@ bool TestTopK(const Gradient& values);
 bool TestOkTopK(const Gradient& values);
 bool TestDgc(const Gradient& values);
 bool TestBlockTopK(const Gradient& values);
+bool TestDecorators(const Gradient& values);
 bool TestSums(const Gradient& values);
 bool TestAdditions(const Gradient& values);
 

@@ -37,6 +37,7 @@ GetCases()
                                          {"Ok-Topk", TestOkTopK},
                                          {"DGC", TestDgc},
                                          {"bbTopk", TestBlockTopK},
+                                         {"error feedback and momentum", TestDecorators},
                                          {"norm, DGT, OmniReduce", TestSums},
                                          {"additions", TestAdditions}};
     return cases;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/float-bits.h"
+#include "ns3/feedback-arithmetic.h"
 #include "ns3/gradient-codec.h"
 
 #include <vector>
@@ -80,8 +80,7 @@ class ErrorFeedback : public CodecDecorator
         m_codec->Decompress(message.first(bytes), received, rest);
         for (uint64_t i = 0; i < gradient.size(); ++i)
         {
-            const float left = m_residual[i] - received[i];
-            m_residual[i] = IsKeyFinite(MagnitudeKey(left)) ? left : 0.0F;
+            m_residual[i] = KeepResidual(m_residual[i], received[i]);
         }
         return bytes;
     }
@@ -112,8 +111,7 @@ class Momentum : public CodecDecorator
     {
         for (uint64_t i = 0; i < gradient.size(); ++i)
         {
-            const float decayed = m_momentum * m_velocity[i];
-            m_velocity[i] = decayed + gradient[i];
+            m_velocity[i] = StepMomentum(gradient[i], m_velocity[i], m_momentum);
         }
         return m_codec->Compress(m_velocity, message, workspace);
     }

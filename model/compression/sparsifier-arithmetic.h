@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SPARSIFIER_ARITHMETIC_H
 #define GRADSYNC_SPARSIFIER_ARITHMETIC_H
 
+#include "ns3/feedback-arithmetic.h"
 #include "ns3/float-bits.h"
 
 /// The formulas of the sparsifying codecs, shared by the CPU and the CUDA kernels.
@@ -34,9 +35,7 @@ struct DgcState
 GRADSYNC_HOST_DEVICE inline DgcState
 StepDgc(float gradient, float clip, DgcState state, float momentum)
 {
-    const float scaled = gradient * clip;
-    const float decayed = momentum * state.velocity;
-    const float velocity = decayed + scaled;
+    const float velocity = StepMomentum(gradient * clip, state.velocity, momentum);
     return {velocity, state.accumulated + velocity};
 }
 

@@ -16,6 +16,7 @@ LEAST_BYTES = 100e6
 STREAMING = (
     *("int8-encode", "int8-decode", "fp16-encode", "fp16-decode", "bf16-encode", "bf16-decode"),
     *("two-bit-encode", "two-bit-decode", "fixed-point-encode", "fixed-point-decode"),
+    *("packet-exponents", "exponents-encode", "exponents-decode"),
     *("add-dense", "step-momentum", "keep-residual", "norm", "score-blocks", "non-zero-blocks"),
 )
 # Kernel: share of the copy that it should reach.

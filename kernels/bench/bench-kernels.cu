@@ -3,6 +3,7 @@
 #include "compression-kernels.h"
 
 #include "ns3/codec-spec.h"
+#include "ns3/float-bits.h"
 #include "ns3/sparsifier-arithmetic.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ GetWorkspaceBytes(uint64_t elements)
     return std::max({kernels::GetTopKWorkspaceBytes(elements),
                      kernels::GetDgcWorkspaceBytes(elements, GetDgc(0)),
                      kernels::GetNormWorkspaceBytes(elements),
+                     kernels::GetSelectWorkspaceBytes(elements),
                      GetSortWorkspaceBytes(elements)});
 }
 
@@ -197,6 +199,72 @@ AddDenseKernels(std::vector<Kernel>& list)
                     }});
 }
 
+constexpr uint32_t PACKET_ELEMENTS = 64;
+constexpr uint32_t WORKERS = 8;
+
+/// SwitchML's, of packets of 64 elements: each has the exponents that the first one finds.
+void
+AddExponentKernels(std::vector<Kernel>& list)
+{
+    const auto exponents = [](const Buffers& b) { return b.workspace.As<int8_t>(); };
+    list.push_back({"packet-exponents", 4.0157, [=](const Buffers& b) {
+                        return kernels::FindPacketExponents(b.gradient.As<float>(),
+                                                            b.count,
+                                                            PACKET_ELEMENTS,
+                                                            exponents(b),
+                                                            nullptr);
+                    }});
+    list.push_back({"exponents-encode", 8.0157, [=](const Buffers& b) {
+                        return kernels::EncodeWithExponents(b.gradient.As<float>(),
+                                                            b.count,
+                                                            PACKET_ELEMENTS,
+                                                            WORKERS,
+                                                            exponents(b),
+                                                            b.codes.As<int32_t>(),
+                                                            nullptr);
+                    }});
+    list.push_back({"exponents-decode", 8.0157, [=](const Buffers& b) {
+                        return kernels::DecodeWithExponents(b.codes.As<int32_t>(),
+                                                            b.count,
+                                                            PACKET_ELEMENTS,
+                                                            WORKERS,
+                                                            exponents(b),
+                                                            b.out.As<float>(),
+                                                            nullptr);
+                    }});
+}
+
+/// A magnitude that 2 % of the gradient reach: 2.3263 of its deviations.
+constexpr float KEY_MAGNITUDE = 0.023263F;
+
+/// Ok-Topk's local phase, with room for twice as many as there should be.
+cudaError_t
+RunSelectFromKey(const Buffers& b)
+{
+    const auto capacity = static_cast<uint32_t>(b.count / 25 + 1);
+    return kernels::SelectFromKey(b.gradient.As<float>(),
+                                  b.count,
+                                  b.key.As<uint32_t>(),
+                                  capacity,
+                                  b.out.As<uint32_t>(),
+                                  b.GetValues(capacity),
+                                  b.found.As<uint32_t>(),
+                                  b.workspace.As<void>(),
+                                  nullptr);
+}
+
+/// Accumulates the message of the top-k before.
+cudaError_t
+RunAddSparse(const Buffers& b)
+{
+    const uint64_t k = CountShare(CodecKind::TopK, b.count);
+    return kernels::AddSparse(b.out.As<uint32_t>(),
+                              b.GetValues(k),
+                              k,
+                              b.codes.As<float>(),
+                              nullptr);
+}
+
 /// Each decode right after its encode, whose message it takes.
 void
 AddSparseKernels(std::vector<Kernel>& list)
@@ -204,6 +272,7 @@ AddSparseKernels(std::vector<Kernel>& list)
     list.push_back({"top-k-encode", 8.8, RunTopK});
     list.push_back(
         {"top-k-decode", 4.8, [](const Buffers& b) { return RunScatter(b, CodecKind::TopK); }});
+    list.push_back({"add-sparse", 1.6, RunAddSparse});
     list.push_back({"sq8-encode", 8.5, EncodeSq8});
     list.push_back({"sq8-decode", 4.5, DecodeSq8});
     list.push_back({"dgc-encode", 20.008, RunDgc});
@@ -211,6 +280,7 @@ AddSparseKernels(std::vector<Kernel>& list)
         {"dgc-decode", 4.008, [](const Buffers& b) { return RunScatter(b, CodecKind::Dgc); }});
     list.push_back({"bbtopk-encode", 4.0513, EncodeBbTopK});
     list.push_back({"bbtopk-decode", 4.0513, DecodeBbTopK});
+    list.push_back({"select-from-key", 4.16, RunSelectFromKey});
 }
 
 /// What is no codec.
@@ -291,13 +361,16 @@ Buffers::Buffers(uint64_t elements)
       out(8 * elements + 64),
       codes(4 * elements + 64),
       workspace(workspaceBytes),
-      found(256)
+      found(256),
+      key(256)
 {
     std::mt19937 generator(1);
     std::normal_distribution<float> normal(0.0F, 0.01F);
     std::vector<float> values(elements);
     std::generate(values.begin(), values.end(), [&] { return normal(generator); });
     Check(cudaMemcpy(gradient.As<float>(), values.data(), 4 * elements, cudaMemcpyHostToDevice));
+    const uint32_t magnitude = MagnitudeKey(KEY_MAGNITUDE);
+    Check(cudaMemcpy(key.As<uint32_t>(), &magnitude, sizeof magnitude, cudaMemcpyHostToDevice));
 }
 
 std::vector<Kernel>
@@ -312,6 +385,7 @@ MakeKernels()
                                                nullptr);
                     }});
     AddDenseKernels(list);
+    AddExponentKernels(list);
     AddSparseKernels(list);
     AddReductions(list);
     list.push_back({"radix-sort-pairs", 8.8, SortByMagnitude});

@@ -56,6 +56,7 @@ struct Buffers
     DeviceMemory codes;
     DeviceMemory workspace;
     DeviceMemory found;
+    DeviceMemory key; //!< of SelectFromKey
 };
 
 struct Kernel

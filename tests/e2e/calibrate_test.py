@@ -255,6 +255,29 @@ def test_goals_name_what_the_benchmark_measures():
     assert '"torch-topk"' in (ROOT / "kernels" / "bench" / "torch-baseline.py").read_text()
 
 
+def test_gpus_and_estimates_are_counted_the_same_bytes():
+    source = (ROOT / "kernels" / "bench" / "bench-kernels.cu").read_text()
+    measured = dict(re.findall(r'\{"([a-z0-9-]+)",\s*([0-9.]+),', source))
+    for kernel, size in calibrate.BYTES_PER_ELEMENT.items():
+        assert float(measured[kernel]) == size, kernel
+
+
+def test_tensors_are_all_of_their_models():
+    # Trainable parameters as torchvision and the papers count them: ResNet-50, VGG-19, BERT-large
+    # (embeddings, layers and pooler) and the small GPT-2.
+    models = json.loads((ROOT / "kernels" / "bench" / "tensors.json").read_text())
+    found = {
+        name: sum(tensor["elements"] * tensor.get("count", 1) for tensor in model["tensors"])
+        for name, model in models.items()
+    }
+    assert found == {
+        "resnet-50": 25_557_032,
+        "vgg-19": 143_667_240,
+        "bert-large": 335_141_888,
+        "gpt-2": 124_439_808,
+    }
+
+
 def _fake_torch(folder, text):
     """A PyTorch that is only as good as the text."""
     (folder / "torch").mkdir()

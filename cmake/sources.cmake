@@ -201,6 +201,7 @@ list(APPEND gradsync_headers
   model/fabric/packet-loss.h
   model/fabric/packet-pool.h
   model/fabric/path-selector.h
+  model/fabric/prefetch.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h

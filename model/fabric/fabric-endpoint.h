@@ -19,6 +19,11 @@ class PacketSink
     /// A data or control packet for `endpoint`; the sink owns it now and gives it back to the pool.
     virtual void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) = 0;
 
+    /// See FabricNode::PrefetchFor; the packet may be another sink's.
+    virtual void PrefetchFor(const FabricPacket& /* packet */, uint32_t /* round */) const
+    {
+    }
+
   protected:
     ~PacketSink() = default;
 };
@@ -63,6 +68,14 @@ class FabricEndpoint final : public FabricNode
             return;
         }
         m_sink->Receive(packet, m_endpoint, now);
+    }
+
+    void PrefetchFor(const FabricPacket& packet, uint32_t round) const override
+    {
+        if (packet.kind < PacketKind::Pause)
+        {
+            m_sink->PrefetchFor(packet, round);
+        }
     }
 
   private:

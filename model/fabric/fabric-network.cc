@@ -5,6 +5,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -131,6 +132,14 @@ FabricNetwork::GetTypeId()
                 DataRateValue(DataRate("40Gbps")),
                 MakeDataRateAccessor(&FabricNetwork::m_ecnReferenceRate),
                 MakeDataRateChecker())
+            .AddAttribute(
+                "PrefetchPorts",
+                "Networks with at least so many ports (two a link) have the cache fetch what the "
+                "next events touch. Changes nothing but the speed; only schedulers of type "
+                "RadixScheduler can tell which events come next.",
+                UintegerValue(1024),
+                MakeUintegerAccessor(&FabricNetwork::m_prefetchPorts),
+                MakeUintegerChecker<size_t>())
             .AddTraceSource("Drop",
                             "A packet was dropped for want of buffer or lost on the wire: port "
                             "(2 * link + direction) and bytes on the wire.",
@@ -166,6 +175,8 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     m_choosers = MakeNextHopChoosers(*m_topology, *m_routes, m_loadBalancing, m_hashSeed);
     AddNodes(maxFrameBytes);
     ConnectPorts();
+    RadixScheduler::SetPrefetch(m_portCount >= m_prefetchPorts ? FabricPort::PrefetchArrivals
+                                                               : nullptr);
 }
 
 std::vector<FabricPort*>

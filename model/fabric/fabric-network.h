@@ -129,6 +129,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     double m_ecnMaxProbability;
     DataRate m_ecnReferenceRate;
     double m_lossRate;
+    size_t m_prefetchPorts;
 
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;

@@ -20,6 +20,16 @@ class FabricNode
      * \param port number of the port by which it came in
      */
     virtual void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) = 0;
+
+    /**
+     * Fetches into the cache what Receive will touch for a packet that is on its way, and changes
+     * nothing. Called for rounds 0, 1, 2: each may follow the pointers that the one before fetched.
+     */
+    virtual void PrefetchFor(const FabricPacket& /* packet */, uint32_t /* round */) const
+    {
+    }
+
+    static constexpr uint32_t PREFETCH_ROUNDS = 3;
 };
 
 } // namespace ns3::gradsync

@@ -5,9 +5,12 @@
 #include "ns3/fabric-node.h"
 #include "ns3/packet-loss.h"
 #include "ns3/packet-pool.h"
+#include "ns3/radix-scheduler.h"
 #include "ns3/switch-buffer.h"
 
 #include <algorithm>
+#include <array>
+#include <typeinfo>
 
 namespace ns3::gradsync
 {
@@ -90,6 +93,46 @@ FabricPort::Arrive()
         return;
     }
     m_peer->Receive(packet, m_peerPort, now);
+}
+
+void
+FabricPort::PrefetchArrivals(std::span<EventImpl* const> next)
+{
+    for (const auto* event : next)
+    {
+        Prefetch(event, HOT_BYTES); // it may be something else, and smaller: that does no harm
+    }
+    std::array<const FabricPort*, RadixScheduler::PREFETCH_COUNT> ports;
+    size_t count = 0;
+    for (const auto* event : next)
+    {
+        if (typeid(*event) == typeid(FabricPort))
+        {
+            ports[count] = static_cast<const FabricPort*>(event);
+            Prefetch(ports[count]->m_firstFlying);
+            ports[count++]->PrefetchPackets();
+        }
+    }
+    for (uint32_t round = 0; round < FabricNode::PREFETCH_ROUNDS; ++round)
+    {
+        for (size_t i = 0; i < count; ++i)
+        {
+            ports[i]->PrefetchArrival(round);
+        }
+    }
+}
+
+inline void
+FabricPort::PrefetchArrival(uint32_t round) const
+{
+    if (!m_sourceEmpty && !m_dataWaits)
+    {
+        m_source->PrefetchPull(round);
+    }
+    if (m_firstFlying)
+    {
+        m_peer->PrefetchFor(*m_firstFlying, round);
+    }
 }
 
 bool

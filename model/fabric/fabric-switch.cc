@@ -34,6 +34,14 @@ FabricPort*
 FabricSwitch::ChooseEgress(const FabricPacket& packet, TimeStepCount now) const
 {
     const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
+    return IsSelected(packet, nextHops) ? m_selector->Select(packet, nextHops, m_ports, now)
+                                        : ChooseByConnection(packet, nextHops);
+}
+
+inline FabricPort*
+FabricSwitch::ChooseByConnection(const FabricPacket& packet,
+                                 std::span<const uint16_t> nextHops) const
+{
     if (nextHops.size() == 1)
     {
         return m_ports[nextHops[0]];
@@ -42,12 +50,36 @@ FabricSwitch::ChooseEgress(const FabricPacket& packet, TimeStepCount now) const
     {
         return nullptr;
     }
-    if (m_selector && packet.kind == PacketKind::Data)
-    {
-        return m_selector->Select(packet, nextHops, m_ports, now);
-    }
     const auto count = static_cast<uint32_t>(nextHops.size());
     return m_ports[nextHops[m_chooser.Choose(packet.flowHash, packet.destination, count)]];
+}
+
+void
+FabricSwitch::PrefetchFor(const FabricPacket& packet, uint32_t round) const
+{
+    if (packet.kind >= PacketKind::Pause)
+    {
+        return;
+    }
+    if (round == 0)
+    {
+        m_routes->PrefetchNextHops(m_node, packet.destination);
+        return;
+    }
+    const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
+    if (nextHops.empty() || IsSelected(packet, nextHops))
+    {
+        return;
+    }
+    const auto* egress = ChooseByConnection(packet, nextHops);
+    if (round == 1)
+    {
+        egress->PrefetchSelf();
+    }
+    else
+    {
+        egress->PrefetchPackets();
+    }
 }
 
 inline void
@@ -79,7 +111,7 @@ FabricSwitch::GetIdleShare(const FabricPacket& packet, TimeStepCount now) const
         return 0.0;
     }
     const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
-    if (m_selector && nextHops.size() > 1)
+    if (IsSelected(packet, nextHops))
     {
         return m_selector->GetIdleShare(packet, nextHops, m_ports, now);
     }

@@ -11,6 +11,7 @@
 #include "ns3/switch-program.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -32,6 +33,8 @@ class FabricSwitch final : public FabricNode
                        const std::vector<IngressConfig>& ingress);
 
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+
+    void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
 
     /// Data packets choose their path so; others, and all without, by the chooser.
     void SetSelector(std::unique_ptr<PathSelector> selector)
@@ -79,6 +82,14 @@ class FabricSwitch final : public FabricNode
   private:
     /// The port by which a packet leaves, or nullptr when there is no path any more.
     FabricPort* ChooseEgress(const FabricPacket& packet, TimeStepCount now) const;
+    /// Likewise, where the selector has no say.
+    FabricPort* ChooseByConnection(const FabricPacket& packet,
+                                   std::span<const uint16_t> nextHops) const;
+
+    bool IsSelected(const FabricPacket& packet, std::span<const uint16_t> nextHops) const
+    {
+        return nextHops.size() > 1 && m_selector && packet.kind == PacketKind::Data;
+    }
 
     void Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress, TimeStepCount now);
     void DropUnroutable(FabricPacket* packet);

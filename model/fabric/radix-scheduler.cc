@@ -72,8 +72,49 @@ RadixScheduler::RemoveNext()
     {
         RefillFront();
     }
-    const auto event = m_front[m_frontHead++];
-    return event;
+    if (s_prefetch && m_frontHead >= m_foreseenFront)
+    {
+        Foresee();
+    }
+    return m_front[m_frontHead++];
+}
+
+void
+RadixScheduler::SetPrefetch(PrefetchFunction prefetch)
+{
+    s_prefetch = prefetch;
+}
+
+void
+RadixScheduler::Foresee()
+{
+    std::array<EventImpl*, PREFETCH_COUNT> next;
+    const auto inFront = std::min(m_front.size() - m_frontHead, next.size());
+    for (size_t i = 0; i < inFront; ++i)
+    {
+        next[i] = m_front[m_frontHead + i].impl;
+    }
+    m_foreseenFront = m_frontHead + inFront;
+    auto count = inFront;
+    if (m_foreseenFront == m_front.size())
+    {
+        m_foreseenFront = SIZE_MAX;
+        m_foreseenTime = m_last;
+        for (auto occupied = m_occupied; occupied != 0; occupied &= occupied - 1)
+        {
+            const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(occupied))];
+            if (count + bucket.size() > next.size())
+            {
+                break;
+            }
+            for (const auto& event : bucket)
+            {
+                next[count++] = event.impl;
+                m_foreseenTime = std::max(m_foreseenTime, event.key.m_ts);
+            }
+        }
+    }
+    s_prefetch({next.data(), count});
 }
 
 void
@@ -90,6 +131,7 @@ RadixScheduler::RefillFront()
         Push(event); // into a lower bucket, all of which are empty: the order of uids is kept
     }
     bucket.clear();
+    m_foreseenFront = m_last <= m_foreseenTime ? SIZE_MAX : 0;
     if (!std::is_sorted(m_front.begin(), m_front.end()))
     {
         std::sort(m_front.begin(), m_front.end());

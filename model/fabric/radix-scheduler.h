@@ -7,7 +7,13 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+namespace ns3
+{
+class EventImpl;
+} // namespace ns3
 
 namespace ns3::gradsync
 {
@@ -35,6 +41,17 @@ class RadixScheduler : public Scheduler
     Event RemoveNext() override;
     void Remove(const Event& event) override;
 
+    /// Is told of the events that come next, each once: those up to some time, or the first ones of
+    /// a time that has many; not of those that are inserted among them later. It may look at them,
+    /// but change nothing.
+    using PrefetchFunction = void (*)(std::span<EventImpl* const> next);
+
+    /// How many events a PrefetchFunction is told of at most.
+    static constexpr size_t PREFETCH_COUNT = 16;
+
+    /// For all schedulers from now on, as ns-3 does not tell which one it uses; nullptr: none.
+    static void SetPrefetch(PrefetchFunction prefetch);
+
   private:
     using Bucket = std::vector<Event>;
 
@@ -46,6 +63,7 @@ class RadixScheduler : public Scheduler
 
     void Push(const Event& event);
     void RefillFront();
+    void Foresee();
     void Rebase(uint64_t ts);
 
     uint64_t m_last{0};     //!< time of the event removed last
@@ -53,6 +71,10 @@ class RadixScheduler : public Scheduler
     size_t m_frontHead{0};  //!< bucket 0 is a queue: its first event
     Bucket m_front;         //!< bucket 0: events at m_last, in the order of their uid
     std::array<Bucket, 64> m_buckets;
+    uint64_t m_foreseenTime{0}; //!< the PrefetchFunction was told of what comes up to this time
+    size_t m_foreseenFront{0};  //!< and of this many in bucket 0
+
+    static inline PrefetchFunction s_prefetch{nullptr};
 };
 
 } // namespace ns3::gradsync

@@ -50,6 +50,12 @@ class RoceConnectionTable
         return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
+    /// What Find would look at; nullptr for an index that never was.
+    const RoceQueuePair* Foresee(uint32_t index) const
+    {
+        return index < m_count ? &At(index) : nullptr;
+    }
+
     /// The open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
 

@@ -91,6 +91,24 @@ RoceNic::Pull(TimeStepCount& start, TimeStepCount now)
 }
 
 void
+RoceNic::PrefetchPull(uint32_t round) const
+{
+    if (!m_firstReady)
+    {
+        return;
+    }
+    if (round == 0)
+    {
+        Prefetch(m_firstReady);
+    }
+    else if (round == 1)
+    {
+        Prefetch(m_firstReady->sending);
+        Prefetch(m_firstReady->nextReady, 64);
+    }
+}
+
+void
 RoceNic::Park(RoceQueuePair& queuePair)
 {
     queuePair.isReady = true;

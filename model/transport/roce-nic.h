@@ -39,12 +39,19 @@ class RoceNic final : public PacketSource
         return m_bitRate;
     }
 
+    const FabricPort& GetPort() const
+    {
+        return *m_port;
+    }
+
     FabricPort& GetPort()
     {
         return *m_port;
     }
 
     FabricPacket* Pull(TimeStepCount& start, TimeStepCount now) override;
+
+    void PrefetchPull(uint32_t round) const override;
 
     /// The queue pair may send: puts it at the end of the ring unless it is in it. The port must be
     /// synced.

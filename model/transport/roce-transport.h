@@ -131,6 +131,7 @@ class RoceTransport : public Transport, private PacketSink
 
   private:
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
+    void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
     void OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
     void OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
     void TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet);

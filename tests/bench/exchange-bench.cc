@@ -40,6 +40,7 @@ struct Options
     std::string loadBalancing{"destination"};
     std::string scheduler{"ns3::gradsync::RadixScheduler"};
     uint32_t maxOutstandingSends{0};
+    uint64_t prefetchPorts{1024};
 };
 
 Job
@@ -82,6 +83,7 @@ Run(const Options& options)
     roce->SetAttribute("Mtu", UintegerValue(options.mtuBytes));
     roce->SetAttribute("CongestionControl", StringValue(options.congestionControl));
     roce->GetFabric()->SetAttribute("LoadBalancing", StringValue(options.loadBalancing));
+    roce->GetFabric()->SetAttribute("PrefetchPorts", UintegerValue(options.prefetchPorts));
     roce->Install(topology, std::make_shared<RoutingTables>(*topology));
     auto engine = CreateObject<ExchangeEngine>();
     engine->SetTransport(roce);
@@ -109,6 +111,7 @@ Run(const Options& options)
             {"load_balancing", options.loadBalancing},
             {"gradient_bytes", options.gradientBytes},
             {"max_outstanding_sends", options.maxOutstandingSends},
+            {"prefetch_ports", options.prefetchPorts},
             {"ict_s", (iteration.end - iteration.start).GetSeconds()},
             {"data_packet_hops", statistics.dataPacketHops},
             {"control_packet_hops", statistics.controlPacketHops},
@@ -120,6 +123,7 @@ Run(const Options& options)
             {"wall_s", wall.count()},
             {"user_s", user},
             {"hops_per_s", hops / wall.count()},
+            {"peak_packets", roce->GetFabric()->GetPool().GetCapacity()},
             {"peak_rss_bytes", bench::GetPeakRssBytes()}};
 }
 
@@ -144,6 +148,8 @@ main(int argc, char** argv)
     app.add_option("--max-outstanding-sends", options.maxOutstandingSends, "of a rank; 0: no limit")
         ->capture_default_str();
     app.add_option("--scheduler", options.scheduler, "TypeId of the event scheduler")
+        ->capture_default_str();
+    app.add_option("--prefetch-ports", options.prefetchPorts, "FabricNetwork's PrefetchPorts")
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/event-impl.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/radix-scheduler.h"
 
+#include <algorithm>
+#include <deque>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
+#include <set>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -100,6 +106,114 @@ TEST_F(RadixSchedulerTest, EqualsTheMapSchedulerOnRandomInsertsAndRemovals)
             pending.erase(victim);
         }
         ASSERT_EQ(m_radix->IsEmpty(), map->IsEmpty());
+    }
+}
+
+class NoEvent : public EventImpl
+{
+    void Notify() override
+    {
+    }
+};
+
+/// Random events, and what the scheduler foresaw of them.
+class RadixSchedulerForesightTest : public RadixSchedulerTest
+{
+  protected:
+    void SetUp() override
+    {
+        s_foreseen.clear();
+        RadixScheduler::SetPrefetch(
+            [](std::span<EventImpl* const> next) { s_foreseen.assign(next.begin(), next.end()); });
+    }
+
+    void TearDown() override
+    {
+        RadixScheduler::SetPrefetch(nullptr);
+    }
+
+    void Insert(uint64_t ts)
+    {
+        auto event = MakeEvent(ts, static_cast<uint32_t>(m_impls.size() + 1));
+        event.impl = &m_impls.emplace_back();
+        m_timeOf[event.impl] = ts;
+        // Nobody can be told of what comes too late for it.
+        (ts <= m_toldUpTo ? m_late : m_untold).insert(event.impl);
+        m_radix->Insert(event);
+    }
+
+    /// Removes the next event and checks what was foreseen with it. \return its time
+    uint64_t Remove()
+    {
+        s_foreseen.clear();
+        const auto event = m_radix->RemoveNext();
+        CheckForeseen(event.impl);
+        EXPECT_FALSE(m_untold.contains(event.impl)) << "came untold";
+        m_late.erase(event.impl);
+        return event.key.m_ts;
+    }
+
+    std::deque<NoEvent> m_impls;
+    std::set<EventImpl*> m_untold; //!< pending
+    std::set<EventImpl*> m_late;   //!< likewise
+    int m_removed{0};
+
+  private:
+    void CheckForeseen(EventImpl* first)
+    {
+        EXPECT_LE(s_foreseen.size(), RadixScheduler::PREFETCH_COUNT);
+        uint64_t last = 0;
+        for (auto* impl : s_foreseen)
+        {
+            const bool isNew = m_untold.erase(impl) + m_late.erase(impl) > 0;
+            EXPECT_TRUE(isNew) << "not pending, or told of twice";
+            last = std::max(last, m_timeOf.at(impl));
+        }
+        EXPECT_TRUE(s_foreseen.empty() || s_foreseen[0] == first);
+        for (auto* impl : m_untold)
+        {
+            EXPECT_GE(m_timeOf.at(impl), last) << "left out";
+        }
+        m_toldUpTo = std::max(m_toldUpTo, last);
+    }
+
+    std::map<EventImpl*, uint64_t> m_timeOf;
+    uint64_t m_toldUpTo{0};
+    static inline std::vector<EventImpl*> s_foreseen;
+};
+
+TEST_F(RadixSchedulerForesightTest, TellsOfEveryEventOnceAndOfNoneBeforeAnEarlierOne)
+{
+    std::mt19937_64 random(5);
+    uint64_t now = 1;
+    for (int step = 0; step < 20000; ++step)
+    {
+        // From 1 to 2,000 pending, so that batches end within buckets, and within one time.
+        const auto wanted = 1 + (step / 1000 % 4) * 600;
+        const auto pending = m_radix->IsEmpty() ? 0 : static_cast<int>(m_impls.size()) - m_removed;
+        if (pending < wanted)
+        {
+            Insert(now + 1 + (random() % 4 == 0 ? random() % 100000 : 500));
+            continue;
+        }
+        now = Remove();
+        ++m_removed;
+    }
+}
+
+TEST_F(RadixSchedulerForesightTest, TellsOfAllAtOneTimeInBatches)
+{
+    constexpr size_t COUNT = 3 * RadixScheduler::PREFETCH_COUNT + 1;
+    for (size_t i = 0; i < COUNT; ++i)
+    {
+        Insert(1000);
+    }
+    for (size_t i = 0; i < COUNT; ++i)
+    {
+        EXPECT_EQ(Remove(), 1000u);
+        const auto batches = i / RadixScheduler::PREFETCH_COUNT + 1;
+        EXPECT_EQ(m_untold.size(),
+                  COUNT - std::min(COUNT, batches * RadixScheduler::PREFETCH_COUNT));
     }
 }
 

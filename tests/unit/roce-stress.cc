@@ -3,6 +3,8 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/object-factory.h"
+#include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/spine-leaf-topology.h"
 #include "ns3/string.h"
@@ -12,7 +14,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <numeric>
 #include <random>
+#include <tuple>
 #include <vector>
 
 namespace ns3::gradsync
@@ -81,11 +85,19 @@ Selective(double lossRate,
 
 class RoceStressTest : public RoceTransportTest, public ::testing::WithParamInterface<StressCase>
 {
+  protected:
+    /// Random messages under way, each tagged with its index. \return their sizes, bytes
+    std::vector<uint64_t> Start(size_t prefetchPorts);
 };
 
-TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
+std::vector<uint64_t>
+RoceStressTest::Start(size_t prefetchPorts)
 {
     const auto& c = GetParam();
+    ObjectFactory scheduler; // only this one foresees
+    scheduler.SetTypeId(RadixScheduler::GetTypeId());
+    Simulator::SetScheduler(scheduler);
+    SetFabric("PrefetchPorts", UintegerValue(prefetchPorts));
     SetFabric("LossRate", DoubleValue(c.lossRate));
     SetFabric("Pfc", BooleanValue(c.pfc));
     SetFabric("BufferBytes", UintegerValue(c.bufferBytes));
@@ -95,9 +107,6 @@ TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
     Set("Recovery", StringValue(c.recovery));
     Set("ReorderTolerance", UintegerValue(c.reorderTolerance));
     SetFabric("LoadBalancing", StringValue(c.loadBalancing));
-    ByteChecker checker;
-    m_transport->TraceConnectWithoutContext("Payload",
-                                            MakeCallback(&ByteChecker::OnPayload, &checker));
     Set("Timeout", TimeValue(MilliSeconds(1)));
     Set("RetryLimit", UintegerValue(1000));
     Set("Mtu", UintegerValue(1000));
@@ -110,28 +119,35 @@ TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
     Install(MakeSpineLeafTopology(options));
 
     std::mt19937 random(11);
-    uint64_t bytes = 0;
     std::vector<uint64_t> sizes;
-    const uint64_t count = 600;
-    for (uint64_t tag = 0; tag < count; ++tag)
+    for (uint64_t tag = 0; tag < 600; ++tag)
     {
         const uint32_t src = random() % 12;
         const uint32_t dst = (src + 1 + random() % 11) % 12;
         const uint64_t size = random() % 30000;
-        bytes += size;
         sizes.push_back(size);
         const uint32_t stream = random() % 2;
         Simulator::Schedule(MicroSeconds(random() % 2000), [this, src, dst, size, tag, stream] {
             Send(src, dst, size, tag, stream);
         });
     }
+    return sizes;
+}
+
+TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
+{
+    const auto& c = GetParam();
+    ByteChecker checker;
+    m_transport->TraceConnectWithoutContext("Payload",
+                                            MakeCallback(&ByteChecker::OnPayload, &checker));
+    const auto sizes = Start(0);
     Simulator::Run();
     EXPECT_THAT(m_handler.failures, ::testing::IsEmpty());
-    EXPECT_EQ(m_handler.delivered.size(), count);
+    EXPECT_EQ(m_handler.delivered.size(), sizes.size());
     EXPECT_THAT(m_handler.delivered, ::testing::Each(::testing::Pair(::testing::_, 1)));
     const auto statistics = m_transport->GetStatistics();
-    EXPECT_EQ(statistics.goodputBytes, bytes);
-    for (uint64_t tag = 0; tag < count; ++tag)
+    EXPECT_EQ(statistics.goodputBytes, std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}));
+    for (uint64_t tag = 0; tag < sizes.size(); ++tag)
     {
         EXPECT_TRUE(checker.IsExact(tag, sizes[tag])) << "message " << tag;
     }
@@ -145,6 +161,24 @@ TEST_P(RoceStressTest, EveryMessageArrivesExactlyOnce)
     {
         EXPECT_GT(statistics.droppedPackets, 0u);
     }
+}
+
+TEST_P(RoceStressTest, PrefetchingChangesNothing)
+{
+    std::vector<std::tuple<Time, uint64_t, uint64_t, uint64_t>> outcomes;
+    for (const size_t prefetchPorts : {size_t{0}, SIZE_MAX})
+    {
+        TearDown();
+        SetUp();
+        Start(prefetchPorts);
+        Simulator::Run();
+        const auto statistics = m_transport->GetStatistics();
+        outcomes.emplace_back(m_handler.lastDelivery,
+                              Simulator::GetEventCount(),
+                              statistics.dataPacketHops,
+                              statistics.droppedPackets);
+    }
+    EXPECT_EQ(outcomes[0], outcomes[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PREFETCH_H
+#define GRADSYNC_PREFETCH_H
+
+#include <cstddef>
+
+namespace ns3::gradsync
+{
+
+/// Has the cache fetch the first `bytes` of an object that is soon to be touched. A hint: any
+/// address will do, nullptr too.
+template <typename T>
+inline void
+Prefetch(const T* object, size_t bytes = sizeof(T))
+{
+    constexpr size_t LINE_BYTES = 64;
+    const auto* first = reinterpret_cast<const char*>(object);
+    for (size_t offset = 0; offset < bytes; offset += LINE_BYTES)
+    {
+        __builtin_prefetch(first + offset);
+    }
+}
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PREFETCH_H

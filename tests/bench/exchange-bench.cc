@@ -68,6 +68,7 @@ MakeJob(const Options& options, const Topology& topology)
 nlohmann::ordered_json
 Run(const Options& options)
 {
+    const auto programBytes = bench::GetPeakRssBytes(); // without any network
     Time::SetResolution(Time::PS);
     RadixScheduler::GetTypeId(); // links it in
     Simulator::SetScheduler(ObjectFactory(options.scheduler));
@@ -123,6 +124,7 @@ Run(const Options& options)
             {"wall_s", wall.count()},
             {"user_s", user},
             {"hops_per_s", hops / wall.count()},
+            {"program_rss_bytes", programBytes},
             {"peak_packets", roce->GetFabric()->GetPool().GetCapacity()},
             {"peak_rss_bytes", bench::GetPeakRssBytes()}};
 }

@@ -321,6 +321,7 @@ list(APPEND gradsync_sources
   model/engine/job-failures.cc
   model/engine/job-rounds.cc
   model/engine/job-survivors.cc
+  model/engine/job.cc
   model/engine/late-operations.cc
   model/engine/recorder.cc
 )
@@ -329,6 +330,7 @@ list(APPEND gradsync_headers
   model/engine/exchange-engine.h
   model/engine/failure-text.h
   model/engine/job-execution.h
+  model/engine/job.h
   model/engine/late-operations.h
   model/engine/recorder.h
 )

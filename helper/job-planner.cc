@@ -130,6 +130,12 @@ Compress(Plan plan, const JobSpec& job, const WorkerGroups& groups)
     {
         return plan;
     }
+    if (job.scheme.scheme->name == "sparse-all-gather")
+    {
+        throw SchemeError(
+            "what it sends are a codec's indices and values already (sizes, density): "
+            "no other codec goes with it");
+    }
     if (plan.HasAggregations())
     {
         CheckSummable(plan, job);

@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The Attributes of SlotAggregation.
+#include "ns3/assert.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/gradient-distribution.h"
 #include "ns3/slot-aggregation.h"
 #include "ns3/uinteger.h"
+
+#include <fmt/format.h>
+#include <string>
 
 namespace ns3::gradsync
 {
 
 NS_OBJECT_ENSURE_REGISTERED(SlotAggregation);
+
+namespace
+{
+
+std::string
+DescribeGradients()
+{
+    std::string text = "How floats are distributed:";
+    for (const auto& distribution : GetGradientDistributions())
+    {
+        text += fmt::format(" {} ({});", distribution.name, distribution.title);
+    }
+    text.back() = '.';
+    return text;
+}
+
+Ptr<const AttributeChecker>
+MakeGradientsChecker()
+{
+    const auto all = GetGradientDistributions();
+    NS_ASSERT(all.size() == 4);
+    return MakeEnumChecker(0, all[0].name, 1, all[1].name, 2, all[2].name, 3, all[3].name);
+}
+
+} // namespace
 
 TypeId
 SlotAggregation::GetTypeId()
@@ -70,14 +100,13 @@ SlotAggregation::GetTypeId()
                 MakeEnumAccessor(&SlotAggregation::m_values),
                 MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real", VALUES_FLOAT, "float"))
             .AddAttribute("Gradients",
-                          "How floats are distributed: laplace (scale 0.001), log-normal (median "
-                          "0.00001), normal (deviation 0.001) or wide (normal, deviation 3).",
+                          DescribeGradients(),
                           EnumValue(2),
                           MakeEnumAccessor(&SlotAggregation::m_gradients),
-                          MakeEnumChecker(0, "laplace", 1, "log-normal", 2, "normal", 3, "wide"))
+                          MakeGradientsChecker())
             .AddAttribute("Scale",
                           "Factor of floats before they are rounded; 0: as the protocol has it, "
-                          "SwitchML by exponents, PASSING 10^8, ATP 10^6.",
+                          "SwitchML by exponents, PASSING and NetReduce 10^8, ATP 10^6.",
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&SlotAggregation::m_scale),
                           MakeDoubleChecker<double>(0.0, 1e30))

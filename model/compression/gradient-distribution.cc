@@ -32,7 +32,7 @@ DrawSign(std::mt19937_64& random)
     return DrawUniform(random) < 0.5 ? -1 : 1;
 }
 
-const std::array DISTRIBUTIONS{
+constexpr std::array DISTRIBUTIONS{
     // Tails as gradients of trained networks have them.
     GradientDistribution{"laplace",
                          "Laplace, scale 0.001",

@@ -196,6 +196,14 @@ def test_switches_add_integers_only(program, tmp_path):
     assert "a sum of 128 workers in 8 bits leaves each nothing but 0" in done.stderr
 
 
+def test_indices_and_values_are_not_compressed_again(program, tmp_path):
+    done = _plan(program, tmp_path, {"codec": "top-k"}, "sparse-all-gather")
+    assert done.returncode == 2
+    assert "no other codec goes with it" in done.stderr
+    assert _plan(program, tmp_path, {"codec": "fp32"}, "sparse-all-gather").returncode == 0
+    assert _plan(program, tmp_path, {"codec": "top-k"}, "all-gather").returncode == 0
+
+
 def _gpu_profile(folder, seconds):
     """A profile of kernels at 25 million (100 MB) and 50 million elements, and a small size that no goal is of."""
     sizes = {"copy": 8.0, "fp16-encode": 6.0, "top-k-encode": 8.8}

@@ -654,6 +654,22 @@ set(gradsync_parts_of_sparse-codec-test
   tests/unit/codec-references.cc
 )
 
+# Those that take longest, the longest last: where ctest runs whole programs, it starts with it.
+set(gradsync_long_tests
+  fault-injector-test
+  scheme-registry-test
+  roce-transport-test
+  sparse-codec-test
+  p4-pipeline-test
+  scheme-hierarchical-test
+  tcp-transport-test
+  auto-planner-test
+  chaos-test
+  program-test
+  scheme-server-test
+  scenario-files-test
+)
+
 # model/topology
 list(APPEND gradsync_unit_tests
   tests/unit/all-reduce-bound-test.cc

@@ -76,7 +76,11 @@ def _run_parser(parser: _Parser) -> None:
 
 
 def _test_parser(parser: _Parser) -> None:
-    parser.add_argument("--filter", metavar="REGEX", help="only the tests whose name matches")
+    parser.add_argument(
+        "--filter",
+        metavar="REGEX",
+        help="only the tests whose name matches; with --sanitize, the test programs",
+    )
     parser.add_argument(
         "--sanitize",
         action="store_true",

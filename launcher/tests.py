@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Mapping, Optional, Sequence
+from xml.etree import ElementTree
 
 from launcher.errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, LauncherError
 from launcher.process import child_decides_on_interrupt, say
@@ -13,6 +15,8 @@ from launcher.python_environment import command, environment
 from launcher.tree import ROOT, Profile, cores
 
 _PYTEST_NO_TESTS = 5
+_KINDS = ("OK", "FAILED", "SKIPPED")
+_KEPT_OUTPUT = 1 << 24  # bytes of each program
 
 
 @dataclass
@@ -33,14 +37,23 @@ class Count:
         return f"{self.passed} passed, {self.failed} failed{skipped}"
 
 
-def count_ctest(output: str) -> Count:
-    """The counts in ctest's closing lines; a test counted as skipped is not counted as passed."""
-    match = re.search(r"tests passed, (\d+) tests failed out of (\d+)", output)
-    if match is None:
-        return Count()
-    failed, total = int(match[1]), int(match[2])
-    skipped = len(re.findall(r"\*\*\*Skipped", output))
-    return Count(total - failed - skipped, failed, skipped)
+def _count_program(case: ElementTree.Element) -> Count:
+    """One of ctest's tests: what a GoogleTest program says of its cases, else the test itself."""
+    ended, output = case.get("status"), case.findtext("system-out", "")
+    kinds = [re.findall(rf"\[ +{kind} +\] .* \(\d+ ms\)$", output, re.MULTILINE) for kind in _KINDS]
+    count = Count(*map(len, kinds))
+    if ended == "disabled":
+        return Count(skipped=1)
+    if count == Count():
+        return Count(passed=1) if ended == "run" else Count(failed=1)
+    # A crash, a time-out or a sanitizer's finding after the last case: the cases do not tell.
+    return count + Count(failed=1) if ended == "fail" and count.failed == 0 else count
+
+
+def count_ctest(report: Path) -> Count:
+    """The counts in ctest's JUnit file."""
+    cases = ElementTree.parse(report).iter("testcase")
+    return sum(map(_count_program, cases), Count())
 
 
 def count_pytest(output: str) -> Count:
@@ -74,13 +87,19 @@ def _tee(
     return code, "".join(lines)
 
 
-def _run_ctest(profile: Profile, name_filter: Optional[str]) -> tuple[bool, Count]:
-    arguments = ["ctest", "--test-dir", str(profile.directory), "--output-on-failure"]
-    arguments += ["--parallel", str(cores())]
+def run_ctest(directory: Path, name_filter: Optional[str]) -> tuple[bool, Count]:
+    """Run the tests of a build directory on all cores; whether all is well, and the counts."""
+    report = directory / "ctest.xml"
+    report.unlink(missing_ok=True)
+    arguments = ["ctest", "--test-dir", str(directory), "--output-on-failure"]
+    arguments += ["--parallel", str(cores()), "--output-junit", str(report)]
+    # By default it keeps the first kilobyte, of a program with a hundred cases.
+    for ending in ("passed", "failed"):
+        arguments += [f"--test-output-size-{ending}", str(_KEPT_OUTPUT)]
     if name_filter:
         arguments += ["--tests-regex", name_filter]
-    code, output = _tee(arguments)
-    return code == 0, count_ctest(output)
+    code, _ = _tee(arguments)
+    return code == 0, count_ctest(report) if report.exists() else Count()
 
 
 def _run_pytest(profile: Profile, name_filter: Optional[str]) -> tuple[bool, Count]:
@@ -100,7 +119,7 @@ def run_tests(profile: Profile, name_filter: Optional[str], end_to_end: bool) ->
         except re.error as error:
             raise LauncherError(f"--filter {name_filter}: {error}", BAD_INPUT) from error
     say(f"unit tests and TestSuites of build/{profile.name}")
-    good, count = _run_ctest(profile, name_filter)
+    good, count = run_ctest(profile.directory, name_filter)
     if end_to_end:
         say("end-to-end tests")
         also_good, more = _run_pytest(profile, name_filter)

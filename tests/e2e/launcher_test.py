@@ -10,6 +10,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
 from launcher.process import ask_for_huge_pages  # noqa: E402  the launcher is no installed package
+from launcher.tests import Count, run_ctest  # noqa: E402
 
 ENVIRONMENT = 4
 
@@ -162,3 +163,49 @@ def test_plot_of_something_that_is_no_folder(ns3):
     result = ns3("plot", "nowhere")
     assert result.returncode == 2
     assert "nowhere is not a results folder" in result.stderr
+
+
+# What GoogleTest prints: a line as each case ends, and the failed and skipped ones again at the end.
+ENDINGS = {
+    "all good": (
+        "[       OK ] A.B (1 ms)\n[       OK ] C/A.D/0 (20 ms)\n[  PASSED  ] 2 tests.",
+        "exit 0",
+        Count(passed=2),
+    ),
+    "some bad": (
+        "[       OK ] A.B (1 ms)\n[  FAILED  ] C/A.D/0, where GetParam() = 7 (0 ms)\n"
+        "[  SKIPPED ] A.E (0 ms)\n[  PASSED  ] 1 test.\n[  SKIPPED ] 1 test, listed below:\n"
+        "[  SKIPPED ] A.E\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] C/A.D/0",
+        "exit 1",
+        Count(passed=1, failed=1, skipped=1),
+    ),
+    # The case that runs has no line of its own.
+    "crash": ("[       OK ] A.B (1 ms)\n[ RUN      ] A.F", "kill -ABRT $$", Count(1, 1)),
+    "crash at start": ("", "kill -SEGV $$", Count(failed=1)),
+    # A leak is found after the last case.
+    "leak": ("[       OK ] A.B (1 ms)\n[  PASSED  ] 1 test.", "exit 23", Count(1, 1)),
+    # More than the kilobyte that ctest keeps unless told otherwise.
+    "many": ("[       OK ] A.B (1 ms)\n" * 2000, "exit 0", Count(passed=2000)),
+    "TestSuite": ("PASS gradsync-plan 1.0 s", "exit 0", Count(passed=1)),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_case_of_a_test_program_counts(tmp_path, ending):
+    printed, end, expected = ENDINGS[ending]
+    (tmp_path / "output").write_text(printed)
+    (tmp_path / "program").write_text(f"cat {tmp_path}/output; {end}\n")
+    (tmp_path / "CTestTestfile.cmake").write_text(f"add_test(it sh {tmp_path}/program)\n")
+    good, count = run_ctest(tmp_path, None)
+    assert count == expected
+    assert good == (expected.failed == 0)
+
+
+def test_a_test_program_that_is_missing_has_failed(tmp_path):
+    (tmp_path / "CTestTestfile.cmake").write_text("add_test(it /nonexistent)\n")
+    assert run_ctest(tmp_path, None) == (False, Count(failed=1))
+
+
+def test_no_test_of_the_name_is_no_count(tmp_path):
+    (tmp_path / "CTestTestfile.cmake").write_text("add_test(it true)\n")
+    assert run_ctest(tmp_path, "other")[1] == Count()

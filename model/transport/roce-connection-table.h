@@ -50,14 +50,14 @@ class RoceConnectionTable
         return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
-    /// What Find would look at; nullptr for an index that never was.
-    const RoceQueuePair* Foresee(uint32_t index) const
-    {
-        return index < m_count ? &At(index) : nullptr;
-    }
-
     /// The open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
+
+    /// True when Peek knows this index.
+    bool Has(uint32_t index) const
+    {
+        return index < m_count;
+    }
 
     /// The queue pair of an index, whatever connection it serves or served last.
     const RoceQueuePair& Peek(uint32_t index) const

@@ -32,30 +32,30 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
 void
 RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
 {
-    const auto* queuePair = m_connections.Foresee(packet.connection);
-    if (!queuePair)
+    if (!m_connections.Has(packet.connection))
     {
-        return;
+        return; // of another sink
     }
+    const auto& queuePair = m_connections.Peek(packet.connection);
     const bool isData = packet.kind == PacketKind::Data;
     if (round == 0)
     {
         constexpr size_t RECEIVER_BYTES = 64;
-        Prefetch(queuePair, isData ? RECEIVER_BYTES : sizeof(RoceQueuePair));
+        Prefetch(&queuePair, isData ? RECEIVER_BYTES : sizeof(RoceQueuePair));
         return;
     }
     if (!isData)
     {
-        Prefetch(queuePair->oldest);
+        Prefetch(queuePair.oldest);
         return;
     }
     if ((packet.flags & PacketFlag::END_OF_MESSAGE) != 0)
     {
         // It is delivered, and acknowledged.
-        const auto& nic = m_nics[queuePair->dst][queuePair->acknowledgePort];
+        const auto& nic = m_nics[queuePair.dst][queuePair.acknowledgePort];
         if (round == 1)
         {
-            Prefetch(queuePair->receiving);
+            Prefetch(queuePair.receiving);
             Prefetch(&nic);
         }
         else

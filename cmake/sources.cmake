@@ -620,139 +620,11 @@ set(gradsync_suite_sources
 )
 
 # GoogleTest unit tests, stand-alone only. One executable per file, named after it.
-set(gradsync_unit_tests)
-# More sources of the program of a test, which its own file would be too long with.
-set(gradsync_parts_of_fault-injector-test
-  tests/unit/link-faults.cc
-  tests/unit/silent-host.cc
-)
-set(gradsync_parts_of_p4-engine-test
-  tests/unit/p4-user-programs.cc
-)
-set(gradsync_parts_of_roce-transport-test
-  tests/unit/roce-stress.cc
-)
-set(gradsync_parts_of_scenario-runner-test
-  tests/unit/aggregation-faults.cc
-  tests/unit/federated-rounds.cc
-  tests/unit/netreduce-runs.cc
-  tests/unit/pipeline-runs.cc
-  tests/unit/scenario-reactions.cc
-)
-set(gradsync_parts_of_slot-aggregation-test
-  tests/unit/atp-aggregation.cc
-  tests/unit/float-sums.cc
-  tests/unit/passing-aggregation.cc
-  tests/unit/slot-sharing.cc
-  tests/unit/slot-sums.cc
-)
-set(gradsync_parts_of_slot-switch-test
-  tests/unit/atp-switch.cc
-  tests/unit/slot-switch-frames.cc
-)
-set(gradsync_parts_of_sparse-codec-test
-  tests/unit/codec-references.cc
-)
-
-# Those that take longest, the longest last: where ctest runs whole programs, it starts with it.
-set(gradsync_long_tests
-  fault-injector-test
-  scheme-registry-test
-  roce-transport-test
-  sparse-codec-test
-  p4-pipeline-test
-  scheme-hierarchical-test
-  tcp-transport-test
-  auto-planner-test
-  chaos-test
-  program-test
-  scheme-server-test
-  scenario-files-test
-)
-
-# model/topology
-list(APPEND gradsync_unit_tests
-  tests/unit/all-reduce-bound-test.cc
-  tests/unit/fat-tree-topology-test.cc
-  tests/unit/group-finder-test.cc
-  tests/unit/routing-tables-test.cc
-  tests/unit/server-builder-test.cc
-  tests/unit/spine-leaf-topology-test.cc
-  tests/unit/three-tier-topology-test.cc
-  tests/unit/topology-test.cc
-)
-
-# of model/plan and model/scheme
-list(APPEND gradsync_unit_tests
-  tests/unit/chunk-layout-test.cc
-  tests/unit/dataflow-builder-test.cc
-  tests/unit/goal-writer-test.cc
-  tests/unit/packed-rows-test.cc
-  tests/unit/plan-builder-test.cc
-  tests/unit/plan-statistics-test.cc
-  tests/unit/plan-verifier-test.cc
-  tests/unit/scheme-collective-test.cc
-  tests/unit/scheme-grid-test.cc
-  tests/unit/scheme-hierarchical-test.cc
-  tests/unit/scheme-ps-test.cc
-  tests/unit/scheme-rat-test.cc
-  tests/unit/scheme-registry-test.cc
-  tests/unit/scheme-ring-test.cc
-  tests/unit/scheme-server-test.cc
-  tests/unit/scheme-tree-test.cc
-)
-
-# model/import
-list(APPEND gradsync_unit_tests
-  tests/unit/plan-import-test.cc
-)
-
-# model/planner
-list(APPEND gradsync_unit_tests
-  tests/unit/auto-planner-test.cc
-)
-
-# helper
-list(APPEND gradsync_unit_tests
-  tests/unit/json-document-test.cc
-  tests/unit/process-pool-test.cc
-  tests/unit/program-test.cc
-  tests/unit/scenario-files-test.cc
-  tests/unit/scenario-fuzz-test.cc
-  tests/unit/scenario-reader-test.cc
-  tests/unit/scenario-runner-test.cc
-  tests/unit/scenario-sweep-test.cc
-  tests/unit/units-test.cc
-)
-
-# model/fabric and model/transport
-list(APPEND gradsync_unit_tests
-  tests/unit/congestion-control-test.cc
-  tests/unit/fabric-port-test.cc
-  tests/unit/path-selector-test.cc
-  tests/unit/packet-oracle-test.cc
-  tests/unit/radix-scheduler-test.cc
-  tests/unit/roce-transport-test.cc
-  tests/unit/tcp-transport-test.cc
-)
-
-# the fluid transport and model/engine
-list(APPEND gradsync_unit_tests
-  tests/unit/exchange-engine-test.cc
-  tests/unit/fluid-oracle-test.cc
-  tests/unit/fluid-scheme-test.cc
-  tests/unit/fluid-transport-test.cc
-  tests/unit/max-min-allocator-test.cc
-)
-
-# The comparison with stock ns-3, stand-alone only: linked into the benchmarks and into unit tests named stock-*.
+# The comparison with stock ns-3, stand-alone only: linked into the benchmarks and stock-tests.
 set(gradsync_stock_sources
   tests/bench/stock-network.cc
   tests/bench/stock-ns3.cc
   tests/bench/stock-ring-peer.cc
-)
-list(APPEND gradsync_unit_tests
-  tests/unit/stock-ns3-test.cc
 )
 
 # Benchmarks, stand-alone only. One executable per file.
@@ -765,32 +637,108 @@ set(gradsync_benchmarks
   tests/bench/stock-ns3-ring.cc
 )
 
-# model/traffic
-list(APPEND gradsync_unit_tests
+# Unit tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a
+# time, as most of the time goes into what they have in common.
+set(gradsync_test_rooms topology plan scheme fluid transport fault engine
+    aggregation p4 compression scenario helper stock)
+set(gradsync_tests_of_topology
+  tests/unit/all-reduce-bound-test.cc
+  tests/unit/fat-tree-topology-test.cc
+  tests/unit/group-finder-test.cc
+  tests/unit/routing-tables-test.cc
+  tests/unit/server-builder-test.cc
+  tests/unit/spine-leaf-topology-test.cc
+  tests/unit/three-tier-topology-test.cc
+  tests/unit/topology-test.cc
+)
+set(gradsync_tests_of_plan
+  tests/unit/chunk-layout-test.cc
+  tests/unit/dataflow-builder-test.cc
+  tests/unit/goal-writer-test.cc
+  tests/unit/packed-rows-test.cc
+  tests/unit/plan-builder-test.cc
+  tests/unit/plan-compressor-test.cc
+  tests/unit/plan-import-test.cc
+  tests/unit/plan-statistics-test.cc
+  tests/unit/plan-verifier-test.cc
+)
+set(gradsync_tests_of_scheme
+  tests/unit/scheme-collective-test.cc
+  tests/unit/scheme-grid-test.cc
+  tests/unit/scheme-hierarchical-test.cc
+  tests/unit/scheme-ps-test.cc
+  tests/unit/scheme-rat-test.cc
+  tests/unit/scheme-registry-test.cc
+  tests/unit/scheme-ring-test.cc
+  tests/unit/scheme-server-test.cc
+  tests/unit/scheme-tree-test.cc
+)
+set(gradsync_tests_of_fluid
+  tests/unit/auto-planner-test.cc
+  tests/unit/fluid-oracle-test.cc
+  tests/unit/fluid-scheme-test.cc
+  tests/unit/fluid-transport-test.cc
+  tests/unit/max-min-allocator-test.cc
   tests/unit/traffic-generator-test.cc
 )
-
-# model/fault
-list(APPEND gradsync_unit_tests
+set(gradsync_tests_of_transport
+  tests/unit/congestion-control-test.cc
+  tests/unit/fabric-port-test.cc
+  tests/unit/packet-oracle-test.cc
+  tests/unit/path-selector-test.cc
+  tests/unit/radix-scheduler-test.cc
+  tests/unit/roce-stress.cc
+  tests/unit/roce-transport-test.cc
+  tests/unit/tcp-transport-test.cc
+)
+set(gradsync_tests_of_fault
   tests/unit/chaos-test.cc
   tests/unit/fault-injector-test.cc
+  tests/unit/link-faults.cc
+  tests/unit/silent-host.cc
 )
-
-# model/compression
-list(APPEND gradsync_unit_tests
+set(gradsync_tests_of_engine
+  tests/unit/exchange-engine-test.cc
+)
+set(gradsync_tests_of_aggregation
+  tests/unit/atp-aggregation.cc
+  tests/unit/atp-switch.cc
+  tests/unit/float-sums.cc
+  tests/unit/passing-aggregation.cc
+  tests/unit/slot-aggregation-test.cc
+  tests/unit/slot-sharing.cc
+  tests/unit/slot-sums.cc
+  tests/unit/slot-switch-frames.cc
+  tests/unit/slot-switch-test.cc
+)
+set(gradsync_tests_of_p4
+  tests/unit/p4-engine-test.cc
+  tests/unit/p4-pipeline-test.cc
+  tests/unit/p4-user-programs.cc
+)
+set(gradsync_tests_of_compression
+  tests/unit/codec-references.cc
   tests/unit/quantiser-test.cc
   tests/unit/sparse-codec-test.cc
 )
-
-# model/workload
-list(APPEND gradsync_unit_tests
-  tests/unit/plan-compressor-test.cc
+set(gradsync_tests_of_scenario
+  tests/unit/aggregation-faults.cc
+  tests/unit/federated-rounds.cc
+  tests/unit/netreduce-runs.cc
+  tests/unit/pipeline-runs.cc
+  tests/unit/scenario-reactions.cc
+  tests/unit/scenario-runner-test.cc
+  tests/unit/scenario-sweep-test.cc
 )
-
-# model/aggregation
-list(APPEND gradsync_unit_tests
-  tests/unit/p4-pipeline-test.cc
-  tests/unit/p4-engine-test.cc
-  tests/unit/slot-aggregation-test.cc
-  tests/unit/slot-switch-test.cc
+set(gradsync_tests_of_helper
+  tests/unit/json-document-test.cc
+  tests/unit/process-pool-test.cc
+  tests/unit/program-test.cc
+  tests/unit/scenario-files-test.cc
+  tests/unit/scenario-fuzz-test.cc
+  tests/unit/scenario-reader-test.cc
+  tests/unit/units-test.cc
+)
+set(gradsync_tests_of_stock
+  tests/unit/stock-ns3-test.cc
 )

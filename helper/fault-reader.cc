@@ -19,15 +19,15 @@ namespace
 constexpr size_t MAX_FAULTS = 10'000;
 const Time DEFAULT_DETECTION_DELAY = MilliSeconds(1);
 
-const std::vector<std::string> COMMON_KEYS{"kind",
-                                           "start",
-                                           "duration",
-                                           "every",
-                                           "count",
-                                           "random",
-                                           "mtbf",
-                                           "ratePerHour",
-                                           "mttr"};
+const std::vector<std::string> FAULT_KEYS{"kind",
+                                          "start",
+                                          "duration",
+                                          "every",
+                                          "count",
+                                          "random",
+                                          "mtbf",
+                                          "ratePerHour",
+                                          "mttr"};
 
 struct KindEntry
 {
@@ -283,7 +283,7 @@ ReadFault(const JsonValue& value,
                                                  ToString(fault.kind)));
     }
     const auto& targetKeys = GetFaultTargetKeys(fault.kind);
-    auto keys = COMMON_KEYS;
+    auto keys = FAULT_KEYS;
     keys.insert(keys.end(), targetKeys.begin(), targetKeys.end());
     const auto& more = FindKind(fault.kind).keys;
     keys.insert(keys.end(), more.begin(), more.end());
@@ -337,7 +337,7 @@ GetFaultKindNames()
 std::vector<std::string>
 GetAllFaultKeys()
 {
-    auto keys = COMMON_KEYS;
+    auto keys = FAULT_KEYS;
     keys.insert(keys.end(), {"file", "rows"});
     const auto append = [&keys](const std::vector<std::string>& more) {
         for (const auto& key : more)

@@ -194,8 +194,7 @@ InlineFaultTraces(Json& document, const std::string& scenarioFile)
         }
         const auto path = fmt::format("faults.{}", i);
         JsonValue(fault, scenarioFile, path).CheckKeys({"file"});
-        const auto name = JsonValue(fault["file"], scenarioFile, path + ".file").AsName();
-        fault["rows"] = ReadRows(std::filesystem::path(scenarioFile).parent_path() / name);
+        fault["rows"] = ReadRows(JsonValue(fault["file"], scenarioFile, path + ".file").AsPath());
     }
 }
 

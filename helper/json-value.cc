@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
@@ -206,6 +207,12 @@ JsonValue::AsName() const
         Fail("a name: a string that is not empty and has no control characters");
     }
     return m_value->get<std::string>();
+}
+
+std::string
+JsonValue::AsPath() const
+{
+    return (std::filesystem::path(GetFile()).parent_path() / AsName()).string();
 }
 
 uint64_t

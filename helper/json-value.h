@@ -84,6 +84,9 @@ class JsonValue
     std::string AsChoice(const std::vector<std::string>& allowed) const;
     /// A name: not empty, no control characters, so that it fits in one CSV field.
     std::string AsName() const;
+
+    /// The path that a name stands for, from the folder of the file.
+    std::string AsPath() const;
     uint64_t AsUnsigned(uint64_t minimum, uint64_t maximum) const;
     int64_t AsInteger(int64_t minimum, int64_t maximum) const;
     double AsNumber(double minimum, double maximum) const;

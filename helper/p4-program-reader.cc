@@ -21,18 +21,11 @@ namespace ns3::gradsync
 namespace
 {
 
-/// The path that a value names, from the folder of the scenario.
-std::string
-FindFile(const JsonValue& value)
-{
-    return (std::filesystem::path(value.GetFile()).parent_path() / value.AsName()).string();
-}
-
 std::string
 ReadText(const JsonValue& value)
 {
     constexpr uintmax_t MAX_BYTES = uintmax_t{64} << 20;
-    const auto path = FindFile(value);
+    const auto path = value.AsPath();
     std::error_code error;
     const bool isFile = std::filesystem::is_regular_file(path, error);
     if (!isFile || std::filesystem::file_size(path, error) > MAX_BYTES || error)
@@ -68,11 +61,11 @@ ReadProgram(const JsonValue& entry)
     try
     {
         read.program =
-            std::make_shared<const P4Program>(P4ProgramLoader::LoadFile(FindFile(program)));
+            std::make_shared<const P4Program>(P4ProgramLoader::LoadFile(program.AsPath()));
         if (const auto configuration = entry.Find("configuration"))
         {
             read.configuration = ReadText(*configuration);
-            read.configurationName = FindFile(*configuration);
+            read.configurationName = configuration->AsPath();
             // Here, so that its errors come with those of the scenario.
             P4Pipeline(read.program).Configure(read.configuration, read.configurationName);
         }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -38,13 +37,6 @@ ToFinite(double bound)
     return std::isfinite(bound) ? bound : std::copysign(std::numeric_limits<double>::max(), bound);
 }
 
-/// The path that a value names, from the folder of the scenario.
-std::string
-FindFile(const JsonValue& value)
-{
-    return (std::filesystem::path(value.GetFile()).parent_path() / value.AsName()).string();
-}
-
 ParameterValue
 ReadParameter(const JsonValue& value, const ParameterSpec& spec)
 {
@@ -71,7 +63,7 @@ ReadParameter(const JsonValue& value, const ParameterSpec& spec)
             {
                 if (spec.isFile)
                 {
-                    return FindFile(value);
+                    return value.AsPath();
                 }
                 return spec.allowed.empty() ? value.AsString(spec.help)
                                             : value.AsChoice(spec.allowed);
@@ -132,7 +124,7 @@ StampImport(Json& scheme, const std::string& scenarioFile, const std::string& pa
     {
         return;
     }
-    const auto file = FindFile(JsonValue(scheme["file"], scenarioFile, path + ".file"));
+    const auto file = JsonValue(scheme["file"], scenarioFile, path + ".file").AsPath();
     try
     {
         const auto text = ReadImportFile(file);

@@ -13,7 +13,7 @@ namespace ns3::gradsync
 namespace
 {
 
-const std::vector<std::string> COMMON_KEYS{"kind", "sizes", "size", "start", "duration", "hosts"};
+const std::vector<std::string> TRAFFIC_KEYS{"kind", "sizes", "size", "start", "duration", "hosts"};
 const std::vector<std::string> POISSON_KEYS{"load"};
 const std::vector<std::string> INCAST_KEYS{"fanIn", "every"};
 
@@ -85,7 +85,7 @@ ReadEntry(const JsonValue& value, const Topology& topology)
     TrafficSpec spec;
     const auto kind = value.Require("kind", "\"poisson\"").AsChoice({"poisson", "incast"});
     spec.kind = kind == "poisson" ? TrafficSpec::Kind::Poisson : TrafficSpec::Kind::Incast;
-    auto keys = COMMON_KEYS;
+    auto keys = TRAFFIC_KEYS;
     const auto& more = kind == "poisson" ? POISSON_KEYS : INCAST_KEYS;
     keys.insert(keys.end(), more.begin(), more.end());
     value.CheckKeys(keys);
@@ -109,7 +109,7 @@ const std::vector<std::string>&
 GetTrafficKeys()
 {
     static const std::vector<std::string> keys = [] {
-        auto all = COMMON_KEYS;
+        auto all = TRAFFIC_KEYS;
         all.insert(all.end(), POISSON_KEYS.begin(), POISSON_KEYS.end());
         all.insert(all.end(), INCAST_KEYS.begin(), INCAST_KEYS.end());
         return all;

@@ -10,14 +10,6 @@
 namespace ns3::gradsync
 {
 
-namespace
-{
-
-/// v1model's port that stands for dropping.
-constexpr uint64_t DROP_PORT = 511;
-
-} // namespace
-
 void
 P4Machine::RunPrimitive(const P4Instruction& i)
 {
@@ -43,7 +35,7 @@ P4Machine::RunPrimitive(const P4Instruction& i)
         Count(i.dst, s[i.a]);
         break;
     case P4Op::MARK_TO_DROP:
-        s[m_program->standard.egressSpec] = DROP_PORT;
+        s[m_program->standard.egressSpec] = P4_DROP_PORT;
         s[m_program->standard.multicastGroup] = 0;
         break;
     case P4Op::SET_VALID:

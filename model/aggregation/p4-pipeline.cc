@@ -13,7 +13,6 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr uint32_t DROP_PORT = 511;
 /// Passes through ingress or egress that one packet may cause.
 constexpr uint32_t MAX_PASSES = 4096;
 
@@ -114,7 +113,7 @@ P4Pipeline::LeaveIngress(std::span<const uint8_t> frame, uint32_t port)
         m_machine.At(standard.instanceType) = REPLICATION;
         Replicate(FindGroup(group));
     }
-    else if (port_ != DROP_PORT)
+    else if (port_ != P4_DROP_PORT)
     {
         m_machine.At(standard.instanceType) = NORMAL;
         RunEgress({port_, 0});
@@ -206,7 +205,7 @@ P4Pipeline::CloneFromEgress(const P4Machine::Requests& requests, uint64_t length
 void
 P4Pipeline::Send(P4Replica to)
 {
-    if (m_machine.At(m_program->standard.egressSpec) == DROP_PORT)
+    if (m_machine.At(m_program->standard.egressSpec) == P4_DROP_PORT)
     {
         return;
     }

@@ -10,6 +10,9 @@
 namespace ns3::gradsync
 {
 
+/// v1model's port that stands for dropping.
+constexpr uint32_t P4_DROP_PORT = 511;
+
 /**
  * What a P4 program is compiled to: a flat list of instructions over one array of 64-bit limbs, the
  * store. Its first part is the packet's own (fields, validity of headers, next of stacks), then

@@ -15,7 +15,7 @@ NS_OBJECT_ENSURE_REGISTERED(TcpFloodTag);
 namespace
 {
 constexpr uint32_t PACKET_BYTES = 1500; //!< on the wire: PPP 2, IPv4 20, the rest whatever it is
-constexpr uint32_t HEADER_BYTES = 22;
+constexpr uint32_t TRAFFIC_HEADER_BYTES = 22;
 } // namespace
 
 TypeId
@@ -79,7 +79,7 @@ TcpFlood::SetBitRate(double bitRate)
 void
 TcpFlood::Send()
 {
-    const auto packet = Create<Packet>(PACKET_BYTES - HEADER_BYTES);
+    const auto packet = Create<Packet>(PACKET_BYTES - TRAFFIC_HEADER_BYTES);
     packet->AddPacketTag(TcpFloodTag());
     Ipv4Header header;
     header.SetPayloadSize(static_cast<uint16_t>(packet->GetSize()));

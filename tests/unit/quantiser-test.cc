@@ -18,7 +18,7 @@ namespace
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr float INF = std::numeric_limits<float>::infinity();
+constexpr float INFINITE = std::numeric_limits<float>::infinity();
 constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
 
 /// Same bits; all NaN are equal.
@@ -63,13 +63,13 @@ TEST(HalfPrecision, EveryHalfComesBackAndMidpointsGoToEven)
         const auto middle = static_cast<float>((value + GetHalfValue(half + 1)) / 2);
         ASSERT_EQ(FloatToHalf(middle), half % 2 == 0 ? half : half + 1);
         ASSERT_EQ(FloatToHalf(std::nextafter(middle, 0.0F)), half);
-        ASSERT_EQ(FloatToHalf(std::nextafter(middle, INF)), half + 1);
+        ASSERT_EQ(FloatToHalf(std::nextafter(middle, INFINITE)), half + 1);
         ASSERT_EQ(FloatToHalf(-middle), (half % 2 == 0 ? half : half + 1) | 0x8000U);
     }
-    EXPECT_EQ(FloatToHalf(INF), 0x7c00);
+    EXPECT_EQ(FloatToHalf(INFINITE), 0x7c00);
     EXPECT_EQ(FloatToHalf(-std::numeric_limits<float>::max()), 0xfc00);
     EXPECT_EQ(FloatToHalf(-NOT_A_NUMBER), HALF_NAN);
-    EXPECT_EQ(HalfToFloat(0xfc00), -INF);
+    EXPECT_EQ(HalfToFloat(0xfc00), -INFINITE);
     EXPECT_EQ(ToBits(HalfToFloat(0xffff)), FLOAT_NAN);
 }
 
@@ -97,7 +97,7 @@ TEST(Bfloat, IsTheNearestOfTheTwoAroundAndEvenOnTies)
         }
     }
     EXPECT_EQ(FloatToBfloat(std::numeric_limits<float>::max()), 0x7f80);
-    EXPECT_EQ(FloatToBfloat(-INF), 0xff80);
+    EXPECT_EQ(FloatToBfloat(-INFINITE), 0xff80);
     EXPECT_EQ(FloatToBfloat(-NOT_A_NUMBER), BFLOAT_NAN);
     EXPECT_EQ(ToBits(BfloatToFloat(0xffff)), FLOAT_NAN);
     EXPECT_EQ(BfloatToFloat(0xbf80), -1.0F);
@@ -206,7 +206,10 @@ TEST(TwoBits, NothingThatIsNotFiniteStays)
 {
     std::vector<float> residual(4, 0.25F);
     std::vector<uint32_t> words(1, 0xdeadbeefU);
-    EncodeTwoBits(std::vector<float>{INF, -INF, NOT_A_NUMBER, 0.25F}, residual, 0.5F, words);
+    EncodeTwoBits(std::vector<float>{INFINITE, -INFINITE, NOT_A_NUMBER, 0.25F},
+                  residual,
+                  0.5F,
+                  words);
     // Codes from the lowest: + (1), - (2), 0, + (1).
     EXPECT_EQ(words[0], 1U | 2U << 2 | 0U << 4 | 1U << 6);
     EXPECT_THAT(residual, ElementsAre(0.0F, 0.0F, 0.0F, 0.0F));

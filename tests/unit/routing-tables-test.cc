@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const DataRate Rate{1'000'000'000};
-const Time Delay = MicroSeconds(1);
+const Time LinkDelay = MicroSeconds(1);
 
 Topology
 MakeSpineLeaf(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
@@ -25,8 +25,8 @@ MakeSpineLeaf(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
                                   .leaves = leaves,
                                   .hostsPerLeaf = hostsPerLeaf,
                                   .hostsOfLeaf = {},
-                                  .hostLink = {Rate, Delay},
-                                  .fabricLink = {Rate, Delay},
+                                  .hostLink = {Rate, LinkDelay},
+                                  .fabricLink = {Rate, LinkDelay},
                                   .oversubscription = 0,
                                   .server = {}});
 }
@@ -41,13 +41,13 @@ MakeMultigraph()
     const auto s = topology.AddNode("s", NodeKind::Switch, 1);
     const auto x = topology.AddNode("x", NodeKind::Switch, 1);
     const auto y = topology.AddNode("y", NodeKind::Switch, 1);
-    topology.AddLink(a, s, Rate, Delay, LinkKind::Host);   // 0
-    topology.AddLink(s, a, Rate, Delay, LinkKind::Host);   // 1
-    topology.AddLink(s, x, Rate, Delay, LinkKind::Fabric); // 2
-    topology.AddLink(s, x, Rate, Delay, LinkKind::Fabric); // 3
-    topology.AddLink(y, s, Rate, Delay, LinkKind::Fabric); // 4
-    topology.AddLink(x, b, Rate, Delay, LinkKind::Host);   // 5
-    topology.AddLink(b, y, Rate, Delay, LinkKind::Host);   // 6
+    topology.AddLink(a, s, Rate, LinkDelay, LinkKind::Host);   // 0
+    topology.AddLink(s, a, Rate, LinkDelay, LinkKind::Host);   // 1
+    topology.AddLink(s, x, Rate, LinkDelay, LinkKind::Fabric); // 2
+    topology.AddLink(s, x, Rate, LinkDelay, LinkKind::Fabric); // 3
+    topology.AddLink(y, s, Rate, LinkDelay, LinkKind::Fabric); // 4
+    topology.AddLink(x, b, Rate, LinkDelay, LinkKind::Host);   // 5
+    topology.AddLink(b, y, Rate, LinkDelay, LinkKind::Host);   // 6
     return topology;
 }
 
@@ -84,11 +84,11 @@ TEST(RoutingTables, NeverPassThroughAnEndpoint)
     const auto b = topology.AddNode("b", NodeKind::Host, 0);
     const auto s = topology.AddNode("s", NodeKind::Switch, 1);
     const auto t = topology.AddNode("t", NodeKind::Switch, 1);
-    topology.AddLink(a, m, Rate, Delay, LinkKind::Host);
-    topology.AddLink(m, b, Rate, Delay, LinkKind::Host);
-    topology.AddLink(a, s, Rate, Delay, LinkKind::Host);
-    topology.AddLink(s, t, Rate, Delay, LinkKind::Fabric);
-    topology.AddLink(t, b, Rate, Delay, LinkKind::Host);
+    topology.AddLink(a, m, Rate, LinkDelay, LinkKind::Host);
+    topology.AddLink(m, b, Rate, LinkDelay, LinkKind::Host);
+    topology.AddLink(a, s, Rate, LinkDelay, LinkKind::Host);
+    topology.AddLink(s, t, Rate, LinkDelay, LinkKind::Fabric);
+    topology.AddLink(t, b, Rate, LinkDelay, LinkKind::Host);
     const RoutingTables routes(topology);
     EXPECT_EQ(routes.GetDistance(0, 2), 3U);
     EXPECT_THAT(routes.GetNextHops(a, 2), ElementsAre(1));
@@ -100,7 +100,11 @@ TEST(RoutingTables, HaveNoNextHopToAnUnreachableEndpoint)
     Topology topology;
     const auto a = topology.AddNode("a", NodeKind::Host, 0);
     topology.AddNode("b", NodeKind::Host, 0);
-    topology.AddLink(a, topology.AddNode("s", NodeKind::Switch, 1), Rate, Delay, LinkKind::Host);
+    topology.AddLink(a,
+                     topology.AddNode("s", NodeKind::Switch, 1),
+                     Rate,
+                     LinkDelay,
+                     LinkKind::Host);
     const RoutingTables routes(topology);
     EXPECT_THAT(routes.GetNextHops(a, 1), IsEmpty());
     EXPECT_THROW(routes.GetDistance(0, 1), std::invalid_argument);
@@ -187,14 +191,14 @@ MakeAsymmetric(const std::vector<const char*>& rates, PathWeights weights)
     const auto b = topology.AddNode("b", NodeKind::Switch, 1);
     const auto s = topology.AddNode("s", NodeKind::Switch, 2);
     const auto t = topology.AddNode("t", NodeKind::Switch, 2);
-    topology.AddLink(a, s, DataRate(rates[0]), Delay, LinkKind::Fabric);
-    topology.AddLink(a, t, DataRate(rates[1]), Delay, LinkKind::Fabric);
-    topology.AddLink(s, b, DataRate(rates[2]), Delay, LinkKind::Fabric);
-    topology.AddLink(t, b, DataRate(rates[3]), Delay, LinkKind::Fabric);
+    topology.AddLink(a, s, DataRate(rates[0]), LinkDelay, LinkKind::Fabric);
+    topology.AddLink(a, t, DataRate(rates[1]), LinkDelay, LinkKind::Fabric);
+    topology.AddLink(s, b, DataRate(rates[2]), LinkDelay, LinkKind::Fabric);
+    topology.AddLink(t, b, DataRate(rates[3]), LinkDelay, LinkKind::Fabric);
     for (const auto& [name, leaf] : {std::pair{"a0", a}, {"a1", a}, {"b0", b}, {"b1", b}})
     {
         const auto host = topology.AddNode(name, NodeKind::Host, 0);
-        topology.AddLink(host, leaf, DataRate("10Gbps"), Delay, LinkKind::Host);
+        topology.AddLink(host, leaf, DataRate("10Gbps"), LinkDelay, LinkKind::Host);
     }
     return topology;
 }

@@ -44,6 +44,16 @@ build_lib(
   TEST_SOURCES ${gradsync_suite_sources}
   IGNORE_PCH
 )
+option(GRADSYNC_UNITY "Compile several files of gradsync at a time, which makes whole builds faster" OFF)
+if(GRADSYNC_UNITY)
+  include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
+  # Some releases of ns-3 compile into an object library first.
+  foreach(target libgradsync-obj libgradsync gradsync-obj gradsync)
+    if(TARGET ${target})
+      gradsync_unite(${target})
+    endif()
+  endforeach()
+endif()
 if(TARGET libgradsync-test)
   target_include_directories(libgradsync-test PRIVATE ${gradsync_root}/tests)
 endif()

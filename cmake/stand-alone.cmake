@@ -12,7 +12,7 @@ option(GRADSYNC_SANITIZE "Build with the address and undefined-behaviour sanitiz
 option(GRADSYNC_TESTS "Build the tests" ON)
 option(GRADSYNC_TEST_CASES "Give ctest every test case, each in a process of its own" ON)
 option(GRADSYNC_BENCHMARKS "Build the benchmarks" ON)
-option(GRADSYNC_UNITY "Compile the files of the library a dozen at a time: whole builds take a third of the time" ON)
+option(GRADSYNC_UNITY "Compile several files at a time, which makes whole builds faster" ON)
 
 find_package(ns3 REQUIRED)
 find_package(fmt REQUIRED)
@@ -90,14 +90,8 @@ target_link_libraries(gradsync PUBLIC ${gradsync_ns3} fmt::fmt nlohmann_json::nl
   PRIVATE gradsync-options ${LIBXML2_LIBRARIES})
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
-  set_target_properties(gradsync PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  # A log component is a static variable of its file, the same name in each.
-  foreach(source ${gradsync_sources})
-    file(STRINGS ${source} log_component REGEX "^NS_LOG_COMPONENT_DEFINE" LIMIT_COUNT 1)
-    if(log_component)
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
-  endforeach()
+  include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
+  gradsync_unite(gradsync)
 endif()
 if(GRADSYNC_SANITIZE)
   # Tests spend their time in the library. With sanitizers GCC 12 takes members of the standard

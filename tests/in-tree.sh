@@ -70,7 +70,7 @@ build() {
     if command -v ccache >/dev/null; then
         options+=(--disable-precompiled-headers)
     fi
-    ./ns3 configure "${options[@]}" >"$work/configure.log" 2>&1 ||
+    ./ns3 configure "${options[@]}" -- -DGRADSYNC_UNITY=ON >"$work/configure.log" 2>&1 ||
         fail "configure failed: $(tail -n 30 "$work/configure.log")"
     ./ns3 build -j "$(nproc)" >"$work/build.log" 2>&1 ||
         fail "build failed: $(grep -A 40 FAILED "$work/build.log" | head -n 60)"

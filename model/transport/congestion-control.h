@@ -43,10 +43,12 @@ struct CongestionFlow
 struct CongestionSignals
 {
     bool ecn{false}; //!< data packets are ECN-capable; acknowledgements count the marks
-    TimeStepCount cnpInterval{0};  //!< receivers notify of marks this often at most; 0: never
-    bool delay{false};             //!< acknowledgements carry the round-trip time
-    bool telemetry{false};         //!< data packets collect INT, acknowledgements return it
-    bool path{false};              //!< flows know the round-trip time and length of their path
+    TimeStepCount cnpInterval{0}; //!< receivers notify of marks this often at most; 0: never
+    bool delay{false};            //!< acknowledgements carry the round-trip time
+    bool telemetry{false};        //!< data packets collect INT, acknowledgements return it
+    bool path{false};             //!< flows know the round-trip time and length of their path
+    /// A flow stays as it was opened, at line rate, until a notification or a loss.
+    bool opensFresh{false};
     uint32_t ackEvery{UINT32_MAX}; //!< receivers acknowledge at least every so many packets
 };
 

@@ -95,6 +95,7 @@ DcqcnControl::GetSignals() const
     CongestionSignals signals;
     signals.ecn = true;
     signals.cnpInterval = m_cnpInterval.GetTimeStep();
+    signals.opensFresh = true;
     return signals;
 }
 

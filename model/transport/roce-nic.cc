@@ -43,7 +43,7 @@ RoceNic::PullReady(TimeStepCount start)
         {
             continue; // comes back when an acknowledgement or a message arrives
         }
-        if (queuePair.flow.due > start)
+        if (queuePair.flow->due > start)
         {
             Park(queuePair);
             continue;
@@ -112,7 +112,7 @@ void
 RoceNic::Park(RoceQueuePair& queuePair)
 {
     queuePair.isReady = true;
-    m_paced.push_back({queuePair.flow.due, m_pacedCount++, &queuePair});
+    m_paced.push_back({queuePair.flow->due, m_pacedCount++, &queuePair});
     std::push_heap(m_paced.begin(), m_paced.end(), std::greater<>());
 }
 

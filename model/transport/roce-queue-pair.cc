@@ -56,6 +56,8 @@ RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool)
 void
 RoceQueuePair::GoBack()
 {
+    highestPsn = repeats ? highestPsn : nextPsn;
+    repeats = true;
     nextPsn = ackedPsn;
     sending = oldest; // holds ackedPsn, since all messages before it are acknowledged
 }

@@ -32,6 +32,12 @@ struct RoceMessage
     }
 };
 
+/// What congestion control decides and remembers of one connection.
+struct RoceFlow : CongestionFlow
+{
+    RoceFlow* next; //!< in the pool
+};
+
 /**
  * What a connection with gaps knows beyond its cumulative counters, when lost packets are repeated
  * one by one (selective repeat).
@@ -74,7 +80,7 @@ struct RoceGaps
  */
 struct alignas(64) RoceQueuePair
 {
-    // What a receiver touches: one cache line.
+    // What a receiver touches, and a sender reads: one cache line.
     uint32_t index; //!< in the transport's table
     uint32_t generation;
     uint32_t src;
@@ -91,28 +97,30 @@ struct alignas(64) RoceQueuePair
     bool nakSent;  //!< for the present gap
     bool isClosed; //!< to be recycled when it leaves the ring
 
-    // What a sender touches, for every packet first.
-    bool isReady;         //!< in the NIC's ring
-    bool isOutstanding;   //!< in the list by lastActivity
-    bool isAggregated;    //!< the network adds up what it carries
-    uint32_t nextPsn;     //!< to be sent next
-    uint32_t ackedPsn;    //!< all before it are acknowledged
-    uint32_t endPsn;      //!< all packets of all messages posted so far
-    uint32_t highestPsn;  //!< all before it were sent at least once
-    RoceMessage* sending; //!< message that holds nextPsn
+    // What a sender touches for every packet: one more.
+    alignas(64) bool isReady; //!< in the NIC's ring
+    bool isOutstanding;       //!< in the list by lastActivity
+    bool isAggregated;        //!< the network adds up what it carries
+    bool repeats;             //!< nextPsn is before highestPsn
+    uint32_t nextPsn;         //!< to be sent next
+    uint32_t ackedPsn;        //!< all before it are acknowledged
+    uint32_t endPsn;          //!< all packets of all messages posted so far
+    RoceMessage* sending;     //!< message that holds nextPsn
     RoceQueuePair* nextReady;
-    CongestionFlow flow;
+    RoceFlow* flow;             //!< its own, or the one of all that congestion has not met
     TimeStepCount lastActivity; //!< last packet sent or acknowledgement received
     RoceQueuePair* earlier;     //!< in the list by lastActivity
     RoceQueuePair* later;
+
+    // The rest.
     RoceMessage* oldest; //!< oldest message not wholly acknowledged
     RoceMessage* newest;
-    uint32_t retries;   //!< timeouts since the last progress
-    uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
-
-    uint32_t stream;
     RoceQueuePair*
         next; //!< in the table: in its bucket while open, else in the list of unused ones
+    uint32_t highestPsn; //!< while it repeats: all before it were sent at least once
+    uint32_t retries;    //!< timeouts since the last progress
+    uint32_t marksSeen;  //!< receiver's markedPackets in the last acknowledgement
+    uint32_t stream;
 
     bool HasUnsent() const
     {
@@ -122,7 +130,7 @@ struct alignas(64) RoceQueuePair
     /// True when it has a packet to send and its window lets it.
     bool MaySend() const
     {
-        return (HasUnsent() && GetInFlight() < flow.windowPackets) || HasRepair();
+        return (HasUnsent() && GetInFlight() < flow->windowPackets) || HasRepair();
     }
 
     /// True when a packet that was lost is to be sent again, which the window does not hold back.
@@ -151,6 +159,14 @@ struct alignas(64) RoceQueuePair
 
     /// The next packet to send is the oldest one not acknowledged.
     void GoBack();
+
+    /// Takes the next packet to send. \return whether it went before, because of GoBack
+    bool TakeNext()
+    {
+        repeats = repeats && nextPsn < highestPsn;
+        ++nextPsn;
+        return repeats;
+    }
 
     /// Selective repeat: all packets under way that are not acknowledged count as lost.
     void RepairAll();

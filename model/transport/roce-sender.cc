@@ -16,7 +16,8 @@ FabricPacket*
 RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
 {
     const bool isRepair = queuePair.HasRepair();
-    const auto psn = isRepair ? queuePair.TakeRepair() : queuePair.nextPsn++;
+    const auto psn = isRepair ? queuePair.TakeRepair() : queuePair.nextPsn;
+    const bool wentBefore = isRepair || queuePair.TakeNext();
     const auto* message = isRepair ? &queuePair.FindMessage(psn) : queuePair.sending;
     const auto index = psn - message->firstPsn;
     const bool isLast = index + 1 == message->packetCount;
@@ -25,14 +26,10 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     {
         queuePair.sending = message->next;
     }
-    if (psn < queuePair.highestPsn)
+    if (wentBefore)
     {
         ++m_retransmittedPackets;
         m_retransmittedBytes += payload;
-    }
-    else
-    {
-        queuePair.highestPsn = psn + 1;
     }
     auto* packet = m_fabric->GetPool().Take();
     packet->connection = queuePair.index;
@@ -46,7 +43,7 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
     if (m_control)
     {
-        Equip(queuePair.flow, *packet, start);
+        Equip(*queuePair.flow, *packet, start);
     }
     if (queuePair.isAggregated) [[unlikely]]
     {
@@ -128,7 +125,10 @@ RoceTransport::OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, 
     {
         feedback.telemetry = &m_fabric->GetPool().GetTelemetry(packet);
     }
-    m_control->OnAcknowledgement(queuePair.flow, feedback, now);
+    if (queuePair.flow != &m_freshFlow)
+    {
+        m_control->OnAcknowledgement(*queuePair.flow, feedback, now);
+    }
 }
 
 void
@@ -137,7 +137,7 @@ RoceTransport::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
     if (m_control)
     {
         GetNic(queuePair).GetPort().Sync(now);
-        m_control->OnNotification(queuePair.flow, now);
+        m_control->OnNotification(OwnFlow(queuePair), now);
     }
 }
 
@@ -165,7 +165,7 @@ RoceTransport::TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount 
     m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
     if (m_control)
     {
-        m_control->OnLoss(queuePair.flow, isTimeout, now);
+        m_control->OnLoss(OwnFlow(queuePair), isTimeout, now);
     }
 }
 

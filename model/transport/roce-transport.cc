@@ -151,6 +151,8 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     {
         m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
     }
+    m_freshFlow.windowLimit = m_windowPackets == 0 ? UINT32_MAX : m_windowPackets;
+    m_freshFlow.windowPackets = m_freshFlow.windowLimit;
     m_routes = std::move(routes);
     m_fabric->Install(m_topology, m_routes, GetDataBytes(m_mtuBytes));
     InstallNics();
@@ -257,7 +259,11 @@ RoceTransport::Open(const RoceConnection& connection)
         queuePair.sourcePort = ChooseSourcePort(queuePair);
         queuePair.acknowledgePort =
             m_fabric->ChooseEndpointPort(connection.dst, ~queuePair.flowHash, connection.src);
-        OpenFlow(queuePair);
+        queuePair.flow = &m_freshFlow;
+        if (m_control && !m_signals.opensFresh)
+        {
+            OwnFlow(queuePair);
+        }
     }
     return queuePair;
 }
@@ -270,14 +276,14 @@ RoceTransport::ChooseSourcePort(const RoceQueuePair& queuePair) const
                : m_fabric->ChooseEndpointPort(queuePair.src, queuePair.flowHash, queuePair.dst);
 }
 
-void
-RoceTransport::OpenFlow(RoceQueuePair& queuePair)
+RoceFlow&
+RoceTransport::OwnFlow(RoceQueuePair& queuePair)
 {
-    auto& flow = queuePair.flow;
-    flow.windowLimit = m_windowPackets == 0 ? UINT32_MAX : m_windowPackets;
-    flow.windowPackets = flow.windowLimit;
-    if (m_control)
+    if (queuePair.flow == &m_freshFlow)
     {
+        auto& flow = *m_flows.Take();
+        flow = m_freshFlow;
+        queuePair.flow = &flow;
         flow.lineRate = GetNic(queuePair).GetBitRate();
         flow.packetWireBytes = GetDataBytes(m_mtuBytes);
         if (m_signals.path)
@@ -286,13 +292,14 @@ RoceTransport::OpenFlow(RoceQueuePair& queuePair)
         }
         m_control->Open(flow);
     }
+    return *queuePair.flow;
 }
 
 void
 RoceTransport::MeasurePath(RoceQueuePair& queuePair)
 {
     // All equal-cost paths are taken to be as long as the first.
-    auto& flow = queuePair.flow;
+    auto& flow = *queuePair.flow;
     const auto endpoints = m_topology->GetEndpoints();
     auto node = endpoints[queuePair.src];
     const auto target = endpoints[queuePair.dst];
@@ -324,9 +331,10 @@ RoceTransport::GetDataBytes(uint32_t payloadBytes) const
 void
 RoceTransport::Close(RoceQueuePair& queuePair)
 {
-    if (m_control)
+    if (queuePair.flow != &m_freshFlow)
     {
-        m_control->Close(queuePair.flow);
+        m_control->Close(*queuePair.flow);
+        m_flows.Give(queuePair.flow);
     }
     GetNic(queuePair).Forget(queuePair);
     m_connections.Close(queuePair);

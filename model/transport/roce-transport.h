@@ -155,7 +155,8 @@ class RoceTransport : public Transport, private PacketSink
     void CheckSettings() const;
     void InstallCongestionControl();
     void InstallNics();
-    void OpenFlow(RoceQueuePair& queuePair);
+    /// The flow of a queue pair, no longer the one that fresh ones share.
+    RoceFlow& OwnFlow(RoceQueuePair& queuePair);
     void MeasurePath(RoceQueuePair& queuePair);
     uint32_t GetDataBytes(uint32_t payloadBytes) const;
     void Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start);
@@ -192,6 +193,8 @@ class RoceTransport : public Transport, private PacketSink
     RoceConnectionTable m_connections;
     std::unique_ptr<RoceCapture> m_capture; //!< null: nothing is captured
     ObjectPool<RoceMessage> m_messages;
+    ObjectPool<RoceFlow> m_flows;
+    RoceFlow m_freshFlow{}; //!< of all queue pairs that congestion control has not touched
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};

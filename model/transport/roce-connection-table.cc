@@ -22,7 +22,7 @@ RoceConnectionTable::TakeUnused()
     if (m_unused)
     {
         auto* queuePair = m_unused;
-        m_unused = queuePair->next;
+        m_unused = queuePair->nextReady;
         return *queuePair;
     }
     if (m_count % BLOCK_SIZE == 0)
@@ -36,18 +36,26 @@ RoceConnectionTable::TakeUnused()
 }
 
 void
-RoceConnectionTable::GrowBuckets()
+RoceConnectionTable::Insert(Slot slot)
+{
+    auto i = GetHome(slot.flowHash);
+    while (m_slots[i].index != NONE)
+    {
+        i = GetNextSlot(i);
+    }
+    m_slots[i] = slot;
+}
+
+void
+RoceConnectionTable::Grow()
 {
     const auto old =
-        std::exchange(m_buckets,
-                      std::vector<RoceQueuePair*>(std::max<size_t>(64, 2 * m_buckets.size())));
-    for (auto* queuePair : old)
+        std::exchange(m_slots, std::vector<Slot>(std::max<size_t>(64, 2 * m_slots.size())));
+    for (const auto& slot : old)
     {
-        while (queuePair)
+        if (slot.index != NONE)
         {
-            auto*& bucket = GetBucket(queuePair->flowHash);
-            auto* next = std::exchange(queuePair->next, bucket);
-            bucket = std::exchange(queuePair, next);
+            Insert(slot);
         }
     }
 }
@@ -55,18 +63,21 @@ RoceConnectionTable::GrowBuckets()
 std::pair<RoceQueuePair&, bool>
 RoceConnectionTable::Open(const RoceConnection& connection)
 {
-    if (m_openCount >= m_buckets.size())
+    if (2 * (m_openCount + 1) > m_slots.size())
     {
-        GrowBuckets();
+        Grow();
     }
     const auto flowHash = static_cast<uint32_t>(connection.GetHash());
-    auto& bucket = GetBucket(flowHash);
-    for (auto* queuePair = bucket; queuePair; queuePair = queuePair->next)
+    for (auto i = GetHome(flowHash); m_slots[i].index != NONE; i = GetNextSlot(i))
     {
-        if (queuePair->flowHash == flowHash && queuePair->dst == connection.dst &&
-            queuePair->src == connection.src && queuePair->stream == connection.stream)
+        if (m_slots[i].flowHash == flowHash)
         {
-            return {*queuePair, false};
+            auto& queuePair = At(m_slots[i].index);
+            if (queuePair.dst == connection.dst && queuePair.src == connection.src &&
+                queuePair.stream == connection.stream)
+            {
+                return {queuePair, false};
+            }
         }
     }
     auto& queuePair = TakeUnused();
@@ -79,7 +90,7 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     queuePair.dst = connection.dst;
     queuePair.stream = connection.stream;
     queuePair.flowHash = flowHash;
-    queuePair.next = std::exchange(bucket, &queuePair);
+    Insert({flowHash, index});
     ++m_openCount;
     return {queuePair, true};
 }
@@ -89,11 +100,11 @@ RoceConnectionTable::ListOpen() const
 {
     std::vector<RoceQueuePair*> open;
     open.reserve(m_openCount);
-    for (auto* queuePair : m_buckets)
+    for (const auto& slot : m_slots)
     {
-        for (; queuePair; queuePair = queuePair->next)
+        if (slot.index != NONE)
         {
-            open.push_back(queuePair);
+            open.push_back(&At(slot.index));
         }
     }
     std::sort(open.begin(), open.end(), [](const auto* first, const auto* second) {
@@ -105,12 +116,22 @@ RoceConnectionTable::ListOpen() const
 void
 RoceConnectionTable::Close(RoceQueuePair& queuePair)
 {
-    auto** link = &GetBucket(queuePair.flowHash);
-    while (*link != &queuePair)
+    auto free = GetHome(queuePair.flowHash);
+    while (m_slots[free].index != queuePair.index)
     {
-        link = &(*link)->next;
+        free = GetNextSlot(free);
     }
-    *link = queuePair.next;
+    // Those after it move up, each no farther than its home, so that searches need no gaps.
+    for (auto i = GetNextSlot(free); m_slots[i].index != NONE; i = GetNextSlot(i))
+    {
+        const auto mask = m_slots.size() - 1;
+        if (((i - GetHome(m_slots[i].flowHash)) & mask) >= ((i - free) & mask))
+        {
+            m_slots[free] = m_slots[i];
+            free = i;
+        }
+    }
+    m_slots[free].index = NONE;
     --m_openCount;
     ++queuePair.generation;
     queuePair.isClosed = true;
@@ -123,7 +144,7 @@ RoceConnectionTable::Close(RoceQueuePair& queuePair)
 void
 RoceConnectionTable::Recycle(RoceQueuePair& queuePair)
 {
-    queuePair.next = m_unused;
+    queuePair.nextReady = m_unused;
     m_unused = &queuePair;
 }
 

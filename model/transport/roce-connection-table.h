@@ -67,21 +67,37 @@ class RoceConnectionTable
 
   private:
     static constexpr uint32_t BLOCK_SIZE = 256;
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    /// Of a hash table with linear probing. It tells most connections apart without a look at their
+    /// queue pairs, which are not in any cache.
+    struct Slot
+    {
+        uint32_t flowHash;
+        uint32_t index{NONE};
+    };
+
+    size_t GetNextSlot(size_t slot) const
+    {
+        return (slot + 1) & (m_slots.size() - 1);
+    }
+
+    /// Where the search for a hash begins.
+    size_t GetHome(uint32_t flowHash) const
+    {
+        return flowHash & (m_slots.size() - 1);
+    }
 
     RoceQueuePair& At(uint32_t index) const
     {
         return m_blocks[index / BLOCK_SIZE][index % BLOCK_SIZE];
     }
 
-    RoceQueuePair*& GetBucket(uint32_t flowHash)
-    {
-        return m_buckets[flowHash & (m_buckets.size() - 1)];
-    }
-
     RoceQueuePair& TakeUnused();
-    void GrowBuckets();
+    void Grow();
+    void Insert(Slot slot);
 
-    std::vector<RoceQueuePair*> m_buckets; //!< of open ones, linked by `next`; a power of two
+    std::vector<Slot> m_slots; //!< of open ones, at most half of them taken; a power of two
     size_t m_openCount{0};
     std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index
     uint32_t m_count{0};                                    //!< of all

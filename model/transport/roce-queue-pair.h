@@ -98,15 +98,15 @@ struct alignas(64) RoceQueuePair
     bool isClosed; //!< to be recycled when it leaves the ring
 
     // What a sender touches for every packet: one more.
-    alignas(64) bool isReady; //!< in the NIC's ring
-    bool isOutstanding;       //!< in the list by lastActivity
-    bool isAggregated;        //!< the network adds up what it carries
-    bool repeats;             //!< nextPsn is before highestPsn
-    uint32_t nextPsn;         //!< to be sent next
-    uint32_t ackedPsn;        //!< all before it are acknowledged
-    uint32_t endPsn;          //!< all packets of all messages posted so far
-    RoceMessage* sending;     //!< message that holds nextPsn
-    RoceQueuePair* nextReady;
+    alignas(64) bool isReady;   //!< in the NIC's ring
+    bool isOutstanding;         //!< in the list by lastActivity
+    bool isAggregated;          //!< the network adds up what it carries
+    bool repeats;               //!< nextPsn is before highestPsn
+    uint32_t nextPsn;           //!< to be sent next
+    uint32_t ackedPsn;          //!< all before it are acknowledged
+    uint32_t endPsn;            //!< all packets of all messages posted so far
+    RoceMessage* sending;       //!< message that holds nextPsn
+    RoceQueuePair* nextReady;   //!< in the ring, or in the list of those that serve no connection
     RoceFlow* flow;             //!< its own, or the one of all that congestion has not met
     TimeStepCount lastActivity; //!< last packet sent or acknowledgement received
     RoceQueuePair* earlier;     //!< in the list by lastActivity
@@ -115,8 +115,6 @@ struct alignas(64) RoceQueuePair
     // The rest.
     RoceMessage* oldest; //!< oldest message not wholly acknowledged
     RoceMessage* newest;
-    RoceQueuePair*
-        next; //!< in the table: in its bucket while open, else in the list of unused ones
     uint32_t highestPsn; //!< while it repeats: all before it were sent at least once
     uint32_t retries;    //!< timeouts since the last progress
     uint32_t marksSeen;  //!< receiver's markedPackets in the last acknowledgement

@@ -18,6 +18,7 @@ STREAMING = (
     *("two-bit-encode", "two-bit-decode", "fixed-point-encode", "fixed-point-decode"),
     *("packet-exponents", "exponents-encode", "exponents-decode"),
     *("add-dense", "step-momentum", "keep-residual", "norm", "score-blocks", "non-zero-blocks"),
+    *("select-from-key", "gather-marked"),
 )
 # Kernel: share of the copy that it should reach.
 SHARES = {**dict.fromkeys(STREAMING, 0.90), "top-k-encode": 0.60, "dgc-encode": 0.75}

@@ -234,7 +234,9 @@ AddExponentKernels(std::vector<Kernel>& list)
                     }});
 }
 
-/// A magnitude that 2 % of the gradient reach: 2.3263 of its deviations.
+/// Share of the elements that are selected where the selection is given.
+constexpr double SHARE = 0.02;
+/// A magnitude that so many of the gradient reach: 2.3263 of its deviations.
 constexpr float KEY_MAGNITUDE = 0.023263F;
 
 /// Ok-Topk's local phase, with room for twice as many as there should be.
@@ -251,6 +253,22 @@ RunSelectFromKey(const Buffers& b)
                                   b.found.As<uint32_t>(),
                                   b.workspace.As<void>(),
                                   nullptr);
+}
+
+/// The union of two messages of BiSparse at 1 %: the elements that are marked, 2 % of all.
+cudaError_t
+RunGatherMarked(const Buffers& b)
+{
+    const auto capacity = static_cast<uint32_t>(b.count / 25 + 1);
+    return kernels::GatherMarked(b.gradient.As<float>(),
+                                 b.marks.As<uint32_t>(),
+                                 b.count,
+                                 capacity,
+                                 b.out.As<uint32_t>(),
+                                 b.GetValues(capacity),
+                                 b.found.As<uint32_t>(),
+                                 b.workspace.As<void>(),
+                                 nullptr);
 }
 
 /// Accumulates the message of the top-k before.
@@ -281,6 +299,7 @@ AddSparseKernels(std::vector<Kernel>& list)
     list.push_back({"bbtopk-encode", 4.0513, EncodeBbTopK});
     list.push_back({"bbtopk-decode", 4.0513, DecodeBbTopK});
     list.push_back({"select-from-key", 4.16, RunSelectFromKey});
+    list.push_back({"gather-marked", 4.285, RunGatherMarked}); // the marks are a bit an element
 }
 
 /// What is no codec.
@@ -329,6 +348,20 @@ AddReductions(std::vector<Kernel>& list)
                     }});
 }
 
+/// A bit per element, set at random.
+std::vector<uint32_t>
+MakeMarks(uint64_t elements)
+{
+    std::mt19937 generator(2);
+    std::bernoulli_distribution isMarked(SHARE);
+    std::vector<uint32_t> marks((elements + 31) / 32);
+    for (uint64_t i = 0; i < elements; ++i)
+    {
+        marks[i / 32] |= (isMarked(generator) ? 1U : 0U) << (i % 32);
+    }
+    return marks;
+}
+
 } // namespace
 
 void
@@ -362,7 +395,8 @@ Buffers::Buffers(uint64_t elements)
       codes(4 * elements + 64),
       workspace(workspaceBytes),
       found(256),
-      key(256)
+      key(256),
+      marks(elements / 8 + 64)
 {
     std::mt19937 generator(1);
     std::normal_distribution<float> normal(0.0F, 0.01F);
@@ -371,6 +405,8 @@ Buffers::Buffers(uint64_t elements)
     Check(cudaMemcpy(gradient.As<float>(), values.data(), 4 * elements, cudaMemcpyHostToDevice));
     const uint32_t magnitude = MagnitudeKey(KEY_MAGNITUDE);
     Check(cudaMemcpy(key.As<uint32_t>(), &magnitude, sizeof magnitude, cudaMemcpyHostToDevice));
+    const auto bits = MakeMarks(elements);
+    Check(cudaMemcpy(marks.As<uint32_t>(), bits.data(), 4 * bits.size(), cudaMemcpyHostToDevice));
 }
 
 std::vector<Kernel>

@@ -56,7 +56,8 @@ struct Buffers
     DeviceMemory codes;
     DeviceMemory workspace;
     DeviceMemory found;
-    DeviceMemory key; //!< of SelectFromKey
+    DeviceMemory key;   //!< of SelectFromKey
+    DeviceMemory marks; //!< of GatherMarked, a bit per element
 };
 
 struct Kernel

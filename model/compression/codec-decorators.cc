@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/feedback-arithmetic.h"
 #include "ns3/gradient-codec.h"
+#include "ns3/gradient-reductions.h"
 
 #include <vector>
 
@@ -72,16 +72,10 @@ class ErrorFeedback : public CodecDecorator
     {
         const auto received = TakeFloats(workspace, GetElements());
         const auto rest = workspace.subspan(GetFloatBytes(GetElements()));
-        for (uint64_t i = 0; i < gradient.size(); ++i)
-        {
-            m_residual[i] += gradient[i];
-        }
+        AddDense(gradient, m_residual);
         const uint64_t bytes = m_codec->Compress(m_residual, message, rest);
         m_codec->Decompress(message.first(bytes), received, rest);
-        for (uint64_t i = 0; i < gradient.size(); ++i)
-        {
-            m_residual[i] = KeepResidual(m_residual[i], received[i]);
-        }
+        KeepResidual(received, m_residual);
         return bytes;
     }
 
@@ -109,10 +103,7 @@ class Momentum : public CodecDecorator
                       std::span<std::byte> message,
                       std::span<std::byte> workspace) override
     {
-        for (uint64_t i = 0; i < gradient.size(); ++i)
-        {
-            m_velocity[i] = StepMomentum(gradient[i], m_velocity[i], m_momentum);
-        }
+        StepMomentum(gradient, m_momentum, m_velocity);
         return m_codec->Compress(m_velocity, message, workspace);
     }
 

@@ -13,6 +13,10 @@ namespace ns3::gradsync
 
 namespace
 {
+
+/// Elements that are looked at as one for what reaches the threshold: few such blocks have any.
+constexpr uint64_t LOOK_ELEMENTS = 64;
+
 /// Mixes all bits of a number (the finaliser of SplitMix64, Steele et al., OOPSLA'14).
 uint64_t
 Hash(uint64_t number)
@@ -22,6 +26,7 @@ Hash(uint64_t number)
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
     return mixed ^ (mixed >> 31);
 }
+
 } // namespace
 
 DgcSample
@@ -55,45 +60,101 @@ DgcSelector::GetCapacity() const
 }
 
 uint32_t
-DgcSelector::FindThresholdKey(std::span<const float> gradient, float clip, double density) const
+DgcSelector::FindThresholdKey(std::span<const float> gradient,
+                              float clip,
+                              double density,
+                              uint32_t threads) const
 {
     const auto sample = MakeDgcSample(gradient.size(), m_spec.sampleRate, m_iteration);
     const auto momentum = static_cast<float>(m_spec.momentum);
-    std::vector<float> values;
-    values.reserve(sample.count);
-    for (uint64_t i = sample.start; i < gradient.size(); i += sample.stride)
-    {
-        values.push_back(
-            StepDgc(gradient[i], clip, {m_velocity[i], m_accumulated[i]}, momentum).accumulated);
-    }
-    const auto cut = FindTopKCut(values, CountSelected(density, values.size()), 1);
+    std::vector<float> values(sample.count);
+    ForEachRange(sample.count, 1, threads, [&](const ElementRange& range) {
+        for (uint64_t i = range.begin; i < range.end; ++i)
+        {
+            const uint64_t at = sample.start + i * sample.stride;
+            const DgcState before{m_velocity[at], m_accumulated[at]};
+            values[i] = StepDgc(gradient[at], clip, before, momentum).accumulated;
+        }
+    });
+    const auto cut = FindTopKCut(values, CountSelected(density, values.size()), threads);
     return std::max(cut.key, 1U);
+}
+
+std::vector<uint32_t>
+DgcSelector::Step(std::span<const float> gradient, const ElementRange& range, const Rule& rule)
+{
+    const auto momentum = static_cast<float>(m_spec.momentum);
+    float* const velocity = m_velocity.data();
+    float* const accumulated = m_accumulated.data();
+    std::vector<uint32_t> reached;
+    for (uint64_t begin = range.begin; begin < range.end; begin += LOOK_ELEMENTS)
+    {
+        const uint64_t end = std::min(begin + LOOK_ELEMENTS, range.end);
+        int32_t largest = 0; // signed, as SSE2 compares; keys are below 2^31
+        for (uint64_t i = begin; i < end; ++i)
+        {
+            const DgcState before{velocity[i], accumulated[i]};
+            const auto state = StepDgc(gradient[i], rule.clip, before, momentum);
+            velocity[i] = state.velocity;
+            accumulated[i] = state.accumulated;
+            const auto key = static_cast<int32_t>(MagnitudeKey(state.accumulated));
+            largest = key > largest ? key : largest;
+        }
+        if (static_cast<uint32_t>(largest) < rule.threshold || reached.size() >= rule.capacity)
+        {
+            continue;
+        }
+        for (uint64_t i = begin; i < end; ++i)
+        {
+            if (MagnitudeKey(accumulated[i]) >= rule.threshold)
+            {
+                reached.push_back(static_cast<uint32_t>(i));
+            }
+        }
+    }
+    return reached;
+}
+
+void
+DgcSelector::Send(std::span<const uint32_t> indices, std::span<float> selected, uint32_t threads)
+{
+    ForEachRange(indices.size(), 1, threads, [&](const ElementRange& range) {
+        for (uint64_t i = range.begin; i < range.end; ++i)
+        {
+            selected[i] = m_accumulated[indices[i]];
+            m_velocity[indices[i]] = 0.0F;
+            m_accumulated[indices[i]] = 0.0F;
+        }
+    });
 }
 
 uint64_t
 DgcSelector::Select(std::span<const float> gradient,
                     std::span<uint32_t> indices,
-                    std::span<float> selected)
+                    std::span<float> selected,
+                    uint32_t threads)
 {
-    const float clip =
-        GetClipFactor(m_spec.clipNorm, m_spec.clipNorm > 0.0 ? ComputeNorm(gradient) : 0.0);
+    const bool isClipped = m_spec.clipNorm > 0.0;
+    const double norm = isClipped ? ComputeNorm(gradient, threads) : 0.0;
+    const float clip = GetClipFactor(m_spec.clipNorm, norm);
     const double density = GetDensity(m_spec, m_iteration);
-    const uint32_t threshold = FindThresholdKey(gradient, clip, density);
-    const uint64_t capacity = CountSelected(density, gradient.size());
-    const auto momentum = static_cast<float>(m_spec.momentum);
+    const Rule rule{clip,
+                    FindThresholdKey(gradient, clip, density, threads),
+                    CountSelected(density, gradient.size())};
+    const auto ranges = CutRanges(gradient.size(), LOOK_ELEMENTS, threads);
+    std::vector<std::vector<uint32_t>> reached(ranges.size());
+    ForEachRange(ranges, [&](const ElementRange& range) {
+        reached[range.index] = Step(gradient, range, rule);
+    });
+    // The message fills up in order of indices, whatever the ranges are.
     uint64_t count = 0;
-    for (uint64_t i = 0; i < gradient.size(); ++i)
+    for (const auto& part : reached)
     {
-        const auto state = StepDgc(gradient[i], clip, {m_velocity[i], m_accumulated[i]}, momentum);
-        const bool isSent = MagnitudeKey(state.accumulated) >= threshold && count < capacity;
-        m_velocity[i] = isSent ? 0.0F : state.velocity;
-        m_accumulated[i] = isSent ? 0.0F : state.accumulated;
-        if (isSent)
-        {
-            indices[count] = static_cast<uint32_t>(i);
-            selected[count++] = state.accumulated;
-        }
+        const uint64_t fitting = std::min<uint64_t>(part.size(), rule.capacity - count);
+        std::copy_n(part.begin(), fitting, indices.begin() + static_cast<std::ptrdiff_t>(count));
+        count += fitting;
     }
+    Send(indices.first(count), selected, threads);
     ++m_iteration;
     return count;
 }

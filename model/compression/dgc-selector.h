@@ -3,6 +3,7 @@
 #define GRADSYNC_DGC_SELECTOR_H
 
 #include "ns3/codec-spec.h"
+#include "ns3/parallel-ranges.h"
 
 #include <cstdint>
 #include <span>
@@ -41,11 +42,13 @@ class DgcSelector
     /**
      * One iteration.
      * \param indices, selected GetCapacity() long
+     * \param threads 0: as many as the machine has; results are the same for any
      * \returns how many were written
      */
     uint64_t Select(std::span<const float> gradient,
                     std::span<uint32_t> indices,
-                    std::span<float> selected);
+                    std::span<float> selected,
+                    uint32_t threads = 0);
 
     std::span<const float> GetVelocity() const
     {
@@ -58,7 +61,24 @@ class DgcSelector
     }
 
   private:
-    uint32_t FindThresholdKey(std::span<const float> gradient, float clip, double density) const;
+    /// What every element of an iteration is treated by.
+    struct Rule
+    {
+        float clip;
+        uint32_t threshold; //!< magnitude key, at least 1
+        uint64_t capacity;
+    };
+
+    uint32_t FindThresholdKey(std::span<const float> gradient,
+                              float clip,
+                              double density,
+                              uint32_t threads) const;
+    /// u and v go one step. \returns what reaches the threshold, to the capacity or a bit beyond
+    std::vector<uint32_t> Step(std::span<const float> gradient,
+                               const ElementRange& range,
+                               const Rule& rule);
+    /// The values of what is sent; none of it stays.
+    void Send(std::span<const uint32_t> indices, std::span<float> selected, uint32_t threads);
 
     CodecSpec m_spec;
     std::vector<float> m_velocity;    //!< u

@@ -8,12 +8,12 @@
 namespace ns3::gradsync
 {
 
-/// u = m u + g, rounded twice.
+/// u = m u + g, rounded twice; any NaN is the canonical one.
 GRADSYNC_HOST_DEVICE inline float
 StepMomentum(float gradient, float velocity, float momentum)
 {
     const float decayed = momentum * velocity;
-    return decayed + gradient;
+    return MakeCanonical(decayed + gradient);
 }
 
 /// What is still owed after a message. What is not finite is lost for good.

@@ -66,6 +66,13 @@ IsKeyFinite(uint32_t key)
     return key < FLOAT_INFINITY;
 }
 
+/// The same number, and of any NaN the canonical one: sums of NaN differ between processors.
+GRADSYNC_HOST_DEVICE inline float
+MakeCanonical(float value)
+{
+    return MagnitudeKey(value) > FLOAT_INFINITY ? FromBits(FLOAT_NAN) : value;
+}
+
 /**
  * Nearest integer, ties to even. Not std::rint: without SSE4.1 that is a function call for each
  * element. Adding and subtracting 2^23 rounds what is below 2^23; above all floats are whole.

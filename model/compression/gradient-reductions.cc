@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/gradient-reductions.h"
 
+#include "ns3/feedback-arithmetic.h"
 #include "ns3/parallel-ranges.h"
 #include "ns3/sparsifier-arithmetic.h"
 
@@ -47,18 +48,52 @@ SumInLanes(std::span<const Value> values, const Convert& convert)
     return AddLanes(lanes);
 }
 
+/// Shorter arrays are done before a second thread has started, unless it is asked for.
+constexpr uint64_t SMALLEST_UPDATE = 1U << 20;
+
+/// states[i] = rule(states[i], others[i]) on all threads.
+template <typename Rule>
+void
+UpdateAll(std::span<const float> others,
+          std::span<float> states,
+          uint32_t threads,
+          const Rule& rule)
+{
+    const float* const source = others.data();
+    float* const target = states.data();
+    const uint32_t used = threads == 0 && others.size() < SMALLEST_UPDATE ? 1 : threads;
+    ForEachRange(others.size(), 1, used, [=](const ElementRange& range) {
+        for (uint64_t i = range.begin; i < range.end; ++i)
+        {
+            target[i] = rule(target[i], source[i]);
+        }
+    });
+}
+
 } // namespace
 
 void
 AddDense(std::span<const float> addend, std::span<float> sum, uint32_t threads)
 {
-    const float* const source = addend.data();
-    float* const target = sum.data();
-    ForEachRange(addend.size(), 1, threads, [=](const ElementRange& range) {
-        for (uint64_t i = range.begin; i < range.end; ++i)
-        {
-            target[i] += source[i];
-        }
+    UpdateAll(addend, sum, threads, [](float state, float other) { return state + other; });
+}
+
+void
+StepMomentum(std::span<const float> gradient,
+             float momentum,
+             std::span<float> velocity,
+             uint32_t threads)
+{
+    UpdateAll(gradient, velocity, threads, [momentum](float state, float other) {
+        return StepMomentum(other, state, momentum);
+    });
+}
+
+void
+KeepResidual(std::span<const float> received, std::span<float> residual, uint32_t threads)
+{
+    UpdateAll(received, residual, threads, [](float state, float other) {
+        return KeepResidual(state, other);
     });
 }
 

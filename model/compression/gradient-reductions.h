@@ -24,6 +24,15 @@ struct SparseGradient
 /// sum += addend.
 void AddDense(std::span<const float> addend, std::span<float> sum, uint32_t threads = 0);
 
+/// velocity = momentum * velocity + gradient, as feedback-arithmetic.h has it.
+void StepMomentum(std::span<const float> gradient,
+                  float momentum,
+                  std::span<float> velocity,
+                  uint32_t threads = 0);
+
+/// residual -= received, and 0 where that is not finite; likewise.
+void KeepResidual(std::span<const float> received, std::span<float> residual, uint32_t threads = 0);
+
 /// sum[index] += value for each element of a message.
 void AddSparse(const SparseGradient& addend, std::span<float> sum, uint32_t threads = 0);
 

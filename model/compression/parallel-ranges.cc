@@ -9,15 +9,24 @@ namespace ns3::gradsync
 
 namespace
 {
+
 /// Below this a thread costs more to start than it saves.
 constexpr uint64_t SMALLEST_RANGE = 1U << 17;
+
+/// Asked once: the answer comes from a file, which takes longer than many a codec.
+uint32_t
+CountProcessors()
+{
+    static const uint32_t count = std::max(1U, std::thread::hardware_concurrency());
+    return count;
+}
+
 } // namespace
 
 std::vector<ElementRange>
 CutRanges(uint64_t count, uint64_t grain, uint32_t threads)
 {
-    const uint64_t wanted =
-        threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+    const uint64_t wanted = threads > 0 ? threads : CountProcessors();
     const uint64_t parts = std::clamp<uint64_t>(count / SMALLEST_RANGE, 1, wanted);
     const uint64_t grains = (count + grain - 1) / grain;
     std::vector<ElementRange> ranges;

@@ -30,13 +30,13 @@ struct DgcState
 
 /**
  * Momentum correction (DGC, Lin et al., ICLR'18, equation 6): u = m u + g, v = v + u, with g scaled
- * by local clipping before.
+ * by local clipping before. Any NaN is the canonical one.
  */
 GRADSYNC_HOST_DEVICE inline DgcState
 StepDgc(float gradient, float clip, DgcState state, float momentum)
 {
     const float velocity = StepMomentum(gradient * clip, state.velocity, momentum);
-    return {velocity, state.accumulated + velocity};
+    return {velocity, MakeCanonical(state.accumulated + velocity)};
 }
 
 /// Bits of an index inside a block of 2^n elements.

@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 namespace ns3::gradsync
 {
@@ -125,6 +126,69 @@ TEST(Dgc, DoesWhatThePlainestCodeDoesOnEveryGradient)
             }
         }
     }
+}
+
+/// What three iterations of DGC send and keep.
+std::tuple<std::vector<uint32_t>, std::vector<float>>
+RunDgc(const CodecSpec& spec, const std::vector<float>& gradient, uint32_t threads)
+{
+    DgcSelector selector(spec, gradient.size());
+    std::vector<uint32_t> indices;
+    std::vector<float> numbers;
+    for (int iteration = 0; iteration < 3; ++iteration)
+    {
+        std::vector<uint32_t> sent(selector.GetCapacity(), 0xdeadbeefU);
+        std::vector<float> selected(selector.GetCapacity(), 77.0F);
+        const auto count = selector.Select(gradient, sent, selected, threads);
+        EXPECT_TRUE(std::ranges::is_sorted(std::span(sent).first(count)));
+        EXPECT_THAT(std::span(sent).subspan(count), Each(0xdeadbeefU));
+        indices.insert(indices.end(), sent.begin(), sent.end());
+        numbers.insert(numbers.end(), selected.begin(), selected.end());
+    }
+    const auto u = selector.GetVelocity();
+    const auto v = selector.GetAccumulated();
+    numbers.insert(numbers.end(), u.begin(), u.end());
+    numbers.insert(numbers.end(), v.begin(), v.end());
+    return {indices, numbers};
+}
+
+TEST(Dgc, GivesTheSameForAnyNumberOfThreads)
+{
+    // Three times 2^17 elements and a rest: as many ranges. Of 5 % of them as a sample more reach
+    // the threshold than there is room for in some iteration; with all of them as the sample and
+    // 70 % sent the sample and the message are cut into ranges, too.
+    const auto gradient = MakeRandomGradient(3 * (size_t{1} << 17) + 5);
+    for (const auto& [density, sampleRate] : {std::pair{0.001, 0.05}, std::pair{0.7, 1.0}})
+    {
+        CodecSpec spec;
+        spec.density = density;
+        spec.sampleRate = sampleRate;
+        spec.clipNorm = 1.0;
+        const auto one = RunDgc(spec, gradient, 1);
+        EXPECT_EQ(RunDgc(spec, gradient, 2), one);
+        EXPECT_EQ(RunDgc(spec, gradient, 3), one);
+    }
+}
+
+TEST(Dgc, KeepsAndSendsTheCanonicalNaNWhateverCameIn)
+{
+    // Room for one of two NaN, and processors differ in the payload of a sum.
+    CodecSpec spec;
+    spec.density = 0.25;
+    spec.sampleRate = 1.0;
+    DgcSelector selector(spec, 4);
+    std::vector<uint32_t> indices(1, 0xdeadbeefU);
+    std::vector<float> values(1, 77.0F);
+    const std::vector<float> gradient{1.0F, FromBits(0xff800001U), FromBits(0x7fffffffU), 3.0F};
+    ASSERT_EQ(selector.Select(gradient, indices, values), 1U);
+    EXPECT_EQ(indices[0], 1U); // NaN are all alike, so the lowest index is the first
+    EXPECT_EQ(ToBits(values[0]), FLOAT_NAN);
+    EXPECT_EQ(ToBits(selector.GetVelocity()[2]), FLOAT_NAN);
+    EXPECT_EQ(ToBits(selector.GetAccumulated()[2]), FLOAT_NAN);
+    std::vector<float> velocity{1.0F, -0.0F};
+    StepMomentum(std::vector<float>{FromBits(0xff800001U), -0.0F}, 0.5F, velocity);
+    EXPECT_EQ(ToBits(velocity[0]), FLOAT_NAN);
+    EXPECT_EQ(ToBits(velocity[1]), FLOAT_SIGN);
 }
 
 TEST(Sq8, SendsTheLargestElementsInInt8AndNonFiniteBlocksAsNaN)
@@ -394,6 +458,13 @@ TEST(Codecs, GiveTheSameForAnyNumberOfThreads)
         std::vector<float> scores(CountBlocks(values.size(), DGT_BLOCK_ELEMENTS));
         ScoreBlocks(values, 0.5F, scores, threads);
         results.insert(results.end(), scores.begin(), scores.end());
+        std::vector<float> velocity = MakeRandomGradient(values.size(), 2);
+        std::vector<float> residual = MakeRandomGradient(values.size(), 3);
+        StepMomentum(values, 0.9F, velocity, threads);
+        AddDense(velocity, residual, threads);
+        KeepResidual(values, residual, threads);
+        results.insert(results.end(), velocity.begin(), velocity.end());
+        results.insert(results.end(), residual.begin(), residual.end());
         return std::tuple{codes, results, ComputeNorm(values, threads)};
     };
     const auto one = run(1);

@@ -43,6 +43,8 @@ else
 fi
 $build/kernels-test | tee $build/test.log
 add $build/test.log
+$build/device-codecs-test --longest=100003 | tee $build/codecs.log
+add $build/codecs.log
 
 # The toolkit's disassemblers, which not every installation of the compiler has.
 if ! { command -v cuobjdump && command -v nvdisasm; } >/dev/null; then

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "bench-kernels.h"
 #include "compression-kernels.h"
+#include "message-kernels.h"
 
 #include "ns3/codec-spec.h"
 #include "ns3/float-bits.h"
@@ -60,12 +61,12 @@ cudaError_t
 RunScatter(const Buffers& b, CodecKind kind)
 {
     const uint64_t k = CountShare(kind, b.count);
-    Check(cudaMemsetAsync(b.codes.As<float>(), 0, 4 * b.count, nullptr));
-    return kernels::AddSparse(b.out.As<uint32_t>(),
-                              b.GetValues(k),
-                              k,
-                              b.codes.As<float>(),
-                              nullptr);
+    return kernels::ScatterSparse(b.out.As<uint32_t>(),
+                                  b.GetValues(k),
+                                  k,
+                                  b.count,
+                                  b.codes.As<float>(),
+                                  nullptr);
 }
 
 cudaError_t

@@ -8,12 +8,13 @@
 
 /**
  * The codecs of model/compression on a GPU, of the same arithmetic: results are those of the CPU
- * functions of the same name, bit for bit, except for payloads of NaN in sums.
+ * functions of the same name, bit for bit, except for payloads of NaN in sums that are no AddDense.
  *
- * Pointers are to device memory, aligned to 16 bytes, and must not overlap unless said. Everything
- * runs on the given stream and nothing waits for it; errors are those of the launch. Outputs that
- * depend on data (counts) stay on the device. A tensor has fewer than 2^32 - 4096 elements. Nothing
- * is launched for no elements; counts are written all the same.
+ * Pointers are to device memory, aligned to 16 bytes (int8_t codes, scales, indices and what is
+ * selected to 4, so that they can follow each other in a message), and must not overlap unless
+ * said. Everything runs on the given stream and nothing waits for it; errors are those of the
+ * launch. Outputs that depend on data (counts) stay on the device. A tensor has fewer than 2^32 -
+ * 4096 elements. Nothing is launched for no elements; counts are written all the same.
  */
 namespace ns3::gradsync::kernels
 {
@@ -170,7 +171,8 @@ cudaError_t UnpackOffsets(const uint32_t* words,
                           uint16_t* offsets,
                           cudaStream_t stream);
 
-/// The dense gradient of a message: the values where the stream of offsets says, 0 elsewhere.
+/// The dense gradient of a message: the values where the stream of offsets says, 0 elsewhere. Of
+/// the stream only the bytes that are used are read, and no offset leads beyond the tensor.
 cudaError_t ScatterBlockTopK(const uint32_t* words,
                              const float* selected,
                              uint64_t count,
@@ -179,7 +181,7 @@ cudaError_t ScatterBlockTopK(const uint32_t* words,
                              float* values,
                              cudaStream_t stream);
 
-/// sum += addend
+/// sum += addend; any NaN is the canonical one
 cudaError_t AddDense(const float* addend, uint64_t count, float* sum, cudaStream_t stream);
 /// velocity = momentum * velocity + gradient, of codec-decorators.h
 cudaError_t StepMomentum(const float* gradient,

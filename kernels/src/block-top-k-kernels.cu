@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compression-kernels.h"
 #include "launch.h"
+#include "message-kernels.h"
 
 #include "ns3/sparsifier-arithmetic.h"
 
@@ -147,14 +148,42 @@ __launch_bounds__(THREADS) PackOffsetsKernel(const uint16_t* __restrict__ offset
                                              uint64_t count,
                                              uint32_t bits,
                                              uint32_t* __restrict__ words,
-                                             uint64_t wordCount)
+                                             uint64_t bytes)
 {
     const uint64_t word = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (word < wordCount)
+    if (4 * word >= bytes)
     {
-        words[word] =
-            PackIndexWord(word, count, bits, [=](uint64_t entry) { return offsets[entry]; });
+        return;
     }
+    const uint32_t packed =
+        PackIndexWord(word, count, bits, [=](uint64_t entry) { return offsets[entry]; });
+    if (4 * word + 4 <= bytes)
+    {
+        words[word] = packed;
+        return;
+    }
+    auto* const last = reinterpret_cast<uint8_t*>(words + word);
+    for (uint32_t i = 0; 4 * word + i < bytes; ++i)
+    {
+        last[i] = static_cast<uint8_t>(packed >> (8 * i));
+    }
+}
+
+/// A word of a stream that may end inside it.
+__device__ inline uint32_t
+LoadStreamWord(const uint32_t* words, uint64_t word, uint64_t bytes)
+{
+    if (4 * word + 4 <= bytes)
+    {
+        return words[word];
+    }
+    const auto* const last = reinterpret_cast<const uint8_t*>(words + word);
+    uint32_t loaded = 0;
+    for (uint32_t i = 0; 4 * word + i < bytes; ++i)
+    {
+        loaded |= static_cast<uint32_t>(last[i]) << (8 * i);
+    }
+    return loaded;
 }
 
 __global__ void
@@ -178,15 +207,41 @@ __launch_bounds__(THREADS) ScatterBlockTopKKernel(const uint32_t* __restrict__ w
                                                   uint32_t blockElements,
                                                   uint32_t k,
                                                   uint32_t bits,
+                                                  uint64_t count,
                                                   float* __restrict__ values)
 {
     const uint64_t entry = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (entry < entries)
+    if (entry >= entries)
     {
-        const uint32_t offset =
-            UnpackIndex(entry, bits, [=](uint64_t word) { return words[word]; });
-        values[entry / k * blockElements + offset] = selected[entry];
+        return;
     }
+    const uint64_t bytes = (entries * bits + 7) / 8;
+    const uint32_t offset =
+        UnpackIndex(entry, bits, [=](uint64_t word) { return LoadStreamWord(words, word, bytes); });
+    const uint64_t index = entry / k * blockElements + offset;
+    if (index < count) // unless the message is broken
+    {
+        values[index] = selected[entry];
+    }
+}
+
+cudaError_t
+LaunchPackOffsets(const uint16_t* offsets,
+                  uint64_t count,
+                  uint32_t bits,
+                  uint32_t* words,
+                  uint64_t bytes,
+                  cudaStream_t stream)
+{
+    if (bytes > 0)
+    {
+        PackOffsetsKernel<<<CountThreadBlocks((bytes + 3) / 4), THREADS, 0, stream>>>(offsets,
+                                                                                      count,
+                                                                                      bits,
+                                                                                      words,
+                                                                                      bytes);
+    }
+    return cudaGetLastError();
 }
 
 template <uint32_t BLOCK>
@@ -244,16 +299,18 @@ PackOffsets(const uint16_t* offsets,
             uint32_t* words,
             cudaStream_t stream)
 {
-    const uint64_t wordCount = (count * bits + 31) / 32;
-    if (wordCount > 0)
-    {
-        PackOffsetsKernel<<<CountThreadBlocks(wordCount), THREADS, 0, stream>>>(offsets,
-                                                                                count,
-                                                                                bits,
-                                                                                words,
-                                                                                wordCount);
-    }
-    return cudaGetLastError();
+    return LaunchPackOffsets(offsets, count, bits, words, (count * bits + 31) / 32 * 4, stream);
+}
+
+cudaError_t
+PackOffsetBytes(const uint16_t* offsets,
+                uint64_t count,
+                uint32_t bits,
+                void* bytes,
+                cudaStream_t stream)
+{
+    auto* const words = static_cast<uint32_t*>(bytes);
+    return LaunchPackOffsets(offsets, count, bits, words, (count * bits + 7) / 8, stream);
 }
 
 cudaError_t
@@ -297,6 +354,7 @@ ScatterBlockTopK(const uint32_t* words,
         blockElements,
         perBlock,
         GetIndexBits(blockElements),
+        count,
         values);
     return cudaGetLastError();
 }

@@ -2,11 +2,11 @@
 #ifndef GRADSYNC_KERNELS_LAUNCH_H
 #define GRADSYNC_KERNELS_LAUNCH_H
 
-#include <cstddef>
-#include <cstdint>
+#include "workspace-cutter.h"
+
 #include <cuda_runtime.h>
 
-/// What the kernels share: launch shapes, scans over a block of threads, cutting of workspaces.
+/// What the kernels share: launch shapes, scans over a block of threads.
 namespace ns3::gradsync::kernels
 {
 
@@ -20,33 +20,6 @@ CountThreadBlocks(uint64_t items)
 {
     return static_cast<uint32_t>((items + THREADS - 1) / THREADS);
 }
-
-/// Hands out aligned parts of a workspace; with a null workspace it only counts.
-class WorkspaceCutter
-{
-  public:
-    explicit WorkspaceCutter(void* workspace)
-        : m_base(static_cast<char*>(workspace))
-    {
-    }
-
-    template <typename Type>
-    Type* Take(uint64_t count)
-    {
-        auto* const part = reinterpret_cast<Type*>(m_base + m_bytes);
-        m_bytes += (count * sizeof(Type) + 255) / 256 * 256;
-        return part;
-    }
-
-    size_t GetBytes() const
-    {
-        return m_bytes;
-    }
-
-  private:
-    char* m_base;
-    size_t m_bytes{0};
-};
 
 /// Four values from `first` on; those at or after `count` are `other`.
 template <typename Vector, typename Scalar>

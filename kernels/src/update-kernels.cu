@@ -15,7 +15,7 @@ struct AddRule
 {
     __device__ float operator()(float state, float other) const
     {
-        return state + other;
+        return AddCanonical(state, other);
     }
 };
 

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_DEVICE_ARRAY_H
 #define GRADSYNC_DEVICE_ARRAY_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +33,9 @@ class DeviceArray
     explicit DeviceArray(size_t count)
         : m_count(count)
     {
-        Check(cudaMalloc(&m_data, GetBytes() + GUARD));
+        void* memory = nullptr;
+        Check(cudaMalloc(&memory, GetBytes() + GUARD));
+        m_data = static_cast<Type*>(memory);
         Check(cudaMemset(m_data, POISON, GetBytes() + GUARD));
     }
 
@@ -50,7 +53,7 @@ class DeviceArray
     DeviceArray(const DeviceArray&) = delete;
     DeviceArray& operator=(const DeviceArray&) = delete;
 
-    Type* Get()
+    Type* Get() const
     {
         return m_data;
     }
@@ -77,6 +80,16 @@ class DeviceArray
             }
         }
         return true;
+    }
+
+    /// Whether nothing has written to these elements.
+    bool IsPoisonedFrom(size_t first) const
+    {
+        const auto read = Read();
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(read.data());
+        return std::all_of(bytes + first * sizeof(Type),
+                           bytes + GetBytes(),
+                           [](unsigned char byte) { return byte == POISON; });
     }
 
   private:
@@ -120,9 +133,13 @@ bool TestTopK(const Gradient& values);
 bool TestOkTopK(const Gradient& values);
 bool TestDgc(const Gradient& values);
 bool TestBlockTopK(const Gradient& values);
-bool TestDecorators(const Gradient& values);
 bool TestSums(const Gradient& values);
 bool TestAdditions(const Gradient& values);
+bool TestDeviceCodecs(const Gradient& values);
+bool TestDecoratedCodecs(const Gradient& values);
+bool TestBrokenMessages(const Gradient& values);
+/// Needs no GPU.
+bool TestDeviceCodecSizes(const Gradient& values);
 
 } // namespace ns3::gradsync
 

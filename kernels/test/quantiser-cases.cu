@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Codecs that send every element. Part of kernels-test.
-#include "codec-decorators.h"
 #include "compression-kernels.h"
 #include "device-array.h"
 #include "support/nasty-gradients.h"
 
-#include "ns3/gradient-codec.h"
 #include "ns3/quantisers.h"
-
-#include <cstring>
 
 namespace ns3::gradsync
 {
@@ -137,71 +133,6 @@ TestFixedPoint(const Gradient& values)
     return AreSame(codes, outCodes) && AreSame(decoded, outDecoded) &&
            AreSame(exponents, outExponents) && AreSame(scaled, outScaled) &&
            AreSame(unscaled, outUnscaled);
-}
-
-/// int8 with error feedback behind momentum: what is owed goes through messages to come.
-bool
-TestDecorators(const Gradient& values)
-{
-    constexpr float MOMENTUM = 0.9F;
-    const auto count = values.size();
-    const auto spec = FindCodec("int8")->defaults;
-    const auto cpu = AddMomentum(AddErrorFeedback(MakeCodec(spec, count)), MOMENTUM);
-    const auto blocks = CountBlocks(count, spec.blockElements);
-    DeviceArray<float> in(values);
-    DeviceArray<float> velocity(Gradient(count, 0.0F));
-    DeviceArray<float> residual(Gradient(count, 0.0F));
-    DeviceArray<float> received(count);
-    DeviceArray<int8_t> outCodes(count);
-    DeviceArray<float> outScales(blocks);
-    const auto compress = [&](const float* owed) {
-        return kernels::EncodeInt8Blocks(owed,
-                                         count,
-                                         spec.blockElements,
-                                         outCodes.Get(),
-                                         outScales.Get(),
-                                         nullptr);
-    };
-    const auto decompress = [&](float* to) {
-        return kernels::DecodeInt8Blocks(outCodes.Get(),
-                                         outScales.Get(),
-                                         count,
-                                         spec.blockElements,
-                                         to,
-                                         nullptr);
-    };
-    const auto compressWithFeedback = [&](const float* gradient) {
-        return kernels::CompressWithFeedback(gradient,
-                                             count,
-                                             residual.Get(),
-                                             received.Get(),
-                                             compress,
-                                             decompress,
-                                             nullptr);
-    };
-    bool isSame = true;
-    for (int iteration = 0; iteration < 3; ++iteration)
-    {
-        std::vector<std::byte> message(cpu->GetMaximumBytes());
-        std::vector<std::byte> workspace(cpu->GetWorkspaceBytes());
-        cpu->Compress(values, message, workspace);
-        Check(kernels::CompressWithMomentum(in.Get(),
-                                            count,
-                                            MOMENTUM,
-                                            velocity.Get(),
-                                            compressWithFeedback,
-                                            nullptr));
-        // A message on the CPU: the scales, then the codes.
-        Gradient scales(blocks);
-        std::vector<int8_t> codes(count);
-        if (count > 0)
-        {
-            std::memcpy(scales.data(), message.data(), 4 * blocks);
-            std::memcpy(codes.data(), message.data() + 4 * blocks, count);
-        }
-        isSame = isSame && AreSame(codes, outCodes) && AreSame(scales, outScales);
-    }
-    return isSame && velocity.IsGuardWhole() && residual.IsGuardWhole() && received.IsGuardWhole();
 }
 
 } // namespace ns3::gradsync

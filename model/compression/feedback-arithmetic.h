@@ -4,16 +4,23 @@
 
 #include "ns3/float-bits.h"
 
-/// The formulas of momentum and error feedback, shared by the CPU and the CUDA kernels.
+/// The formulas of sums, momentum and error feedback, shared by the CPU and the CUDA kernels.
 namespace ns3::gradsync
 {
+
+/// A sum whose NaN are all the canonical one.
+GRADSYNC_HOST_DEVICE inline float
+AddCanonical(float a, float b)
+{
+    return MakeCanonical(a + b);
+}
 
 /// u = m u + g, rounded twice; any NaN is the canonical one.
 GRADSYNC_HOST_DEVICE inline float
 StepMomentum(float gradient, float velocity, float momentum)
 {
     const float decayed = momentum * velocity;
-    return MakeCanonical(decayed + gradient);
+    return AddCanonical(decayed, gradient);
 }
 
 /// What is still owed after a message. What is not finite is lost for good.

@@ -75,7 +75,7 @@ UpdateAll(std::span<const float> others,
 void
 AddDense(std::span<const float> addend, std::span<float> sum, uint32_t threads)
 {
-    UpdateAll(addend, sum, threads, [](float state, float other) { return state + other; });
+    UpdateAll(addend, sum, threads, [](float a, float b) { return AddCanonical(a, b); });
 }
 
 void

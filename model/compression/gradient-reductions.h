@@ -21,7 +21,7 @@ struct SparseGradient
     std::span<const float> values;
 };
 
-/// sum += addend.
+/// sum += addend; any NaN is the canonical one.
 void AddDense(std::span<const float> addend, std::span<float> sum, uint32_t threads = 0);
 
 /// velocity = momentum * velocity + gradient, as feedback-arithmetic.h has it.

@@ -36,7 +36,7 @@ GRADSYNC_HOST_DEVICE inline DgcState
 StepDgc(float gradient, float clip, DgcState state, float momentum)
 {
     const float velocity = StepMomentum(gradient * clip, state.velocity, momentum);
-    return {velocity, MakeCanonical(state.accumulated + velocity)};
+    return {velocity, AddCanonical(state.accumulated, velocity)};
 }
 
 /// Bits of an index inside a block of 2^n elements.

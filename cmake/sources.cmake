@@ -619,7 +619,6 @@ set(gradsync_suite_sources
   tests/suites/gradsync-plan-suite.cc
 )
 
-# GoogleTest unit tests, stand-alone only. One executable per file, named after it.
 # The comparison with stock ns-3, stand-alone only: linked into the benchmarks and stock-tests.
 set(gradsync_stock_sources
   tests/bench/stock-network.cc
@@ -718,6 +717,7 @@ set(gradsync_tests_of_p4
 )
 set(gradsync_tests_of_compression
   tests/unit/codec-references.cc
+  tests/unit/quantiser-references.cc
   tests/unit/quantiser-test.cc
   tests/unit/sparse-codec-test.cc
 )

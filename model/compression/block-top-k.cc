@@ -5,11 +5,90 @@
 #include "ns3/sparsifier-arithmetic.h"
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+/// Elements that are looked at as one for what is selected: few such groups have any.
+constexpr size_t LOOK_ELEMENTS = 32;
+
+/// Where the k largest of a block end.
+struct BlockCut
+{
+    int32_t above; //!< everything from here on is selected
+    int32_t tie;   //!< and so many of those with this key, the first ones:
+    uint64_t ties;
+};
+
+uint64_t
+CountFrom(std::span<const int32_t> keys, int32_t limit)
+{
+    uint32_t count = 0;
+    for (const int32_t key : keys)
+    {
+        count += key >= limit ? 1 : 0;
+    }
+    return count;
+}
+
+/// Bit by bit the largest number that k keys reach: SSE2 does four keys at once, and few bits are
+/// needed to tell the k-th from the next. As the kernel does it.
+BlockCut
+FindBlockCut(std::span<const int32_t> keys, uint64_t k)
+{
+    int32_t cut = 0;
+    for (int32_t bit = 30; bit >= 0; --bit)
+    {
+        const int32_t tried = cut | 1 << bit;
+        const uint64_t reached = CountFrom(keys, tried);
+        if (reached == k)
+        {
+            return {tried, tried - 1, 0};
+        }
+        cut = reached > k ? tried : cut;
+    }
+    return {cut + 1, cut, k - CountFrom(keys, cut + 1)};
+}
+
+/// Where the selected elements of a block go.
+struct BlockOutput
+{
+    uint16_t* offsets;
+    float* selected;
+};
+
+void
+WriteBlock(std::span<const float> block,
+           std::span<const int32_t> keys,
+           BlockCut cut,
+           BlockOutput output)
+{
+    const int32_t least = cut.ties > 0 ? cut.tie : cut.above;
+    for (size_t begin = 0; begin < block.size(); begin += LOOK_ELEMENTS)
+    {
+        const size_t count = std::min(LOOK_ELEMENTS, block.size() - begin);
+        if (CountFrom(keys.subspan(begin, count), least) == 0)
+        {
+            continue;
+        }
+        for (size_t i = begin; i < begin + count; ++i)
+        {
+            const bool isTie = keys[i] == cut.tie && cut.ties > 0;
+            if (keys[i] >= cut.above || isTie)
+            {
+                cut.ties -= isTie ? 1 : 0;
+                *output.offsets++ = static_cast<uint16_t>(i);
+                *output.selected++ = block[i];
+            }
+        }
+    }
+}
+
+} // namespace
 
 uint64_t
 CountBlockTopK(uint64_t elements, uint32_t blockElements, uint32_t k)
@@ -28,32 +107,18 @@ SelectBlockTopK(std::span<const float> values,
 {
     const uint32_t perBlock = std::min(k, blockElements);
     ForEachRange(values.size(), blockElements, threads, [=](const ElementRange& range) {
-        std::vector<uint32_t> keys;
+        std::vector<int32_t> keys(blockElements);
         for (uint64_t begin = range.begin; begin < range.end; begin += blockElements)
         {
             const auto block =
                 values.subspan(begin, std::min<uint64_t>(blockElements, values.size() - begin));
-            const auto count = std::min<size_t>(perBlock, block.size());
-            if (count == 0)
-            {
-                continue;
-            }
-            keys.resize(block.size());
-            std::transform(block.begin(), block.end(), keys.begin(), MagnitudeKey);
-            const auto last = keys.begin() + static_cast<std::ptrdiff_t>(count - 1);
-            std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
-            const uint32_t cut = *last;
-            auto ties = std::count(keys.begin(), last + 1, cut);
-            uint64_t position = begin / blockElements * perBlock;
-            for (size_t i = 0; i < block.size(); ++i)
-            {
-                const uint32_t key = MagnitudeKey(block[i]);
-                if (key > cut || (key == cut && ties-- > 0))
-                {
-                    offsets[position] = static_cast<uint16_t>(i);
-                    selected[position++] = block[i];
-                }
-            }
+            const auto present = std::span(keys).first(block.size());
+            std::transform(block.begin(), block.end(), present.begin(), [](float value) {
+                return static_cast<int32_t>(MagnitudeKey(value)); // below 2^31
+            });
+            const auto cut = FindBlockCut(present, std::min<uint64_t>(perBlock, block.size()));
+            const uint64_t position = begin / blockElements * perBlock;
+            WriteBlock(block, present, cut, {&offsets[position], &selected[position]});
         }
     });
     return CountBlockTopK(values.size(), blockElements, k);

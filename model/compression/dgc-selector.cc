@@ -141,7 +141,8 @@ DgcSelector::Select(std::span<const float> gradient,
     const Rule rule{clip,
                     FindThresholdKey(gradient, clip, density, threads),
                     CountSelected(density, gradient.size())};
-    const auto ranges = CutRanges(gradient.size(), LOOK_ELEMENTS, threads);
+    const auto ranges =
+        CutRanges(gradient.size(), LOOK_ELEMENTS, ChooseThreads(gradient.size(), threads));
     std::vector<std::vector<uint32_t>> reached(ranges.size());
     ForEachRange(ranges, [&](const ElementRange& range) {
         reached[range.index] = Step(gradient, range, rule);

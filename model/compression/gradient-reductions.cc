@@ -48,9 +48,6 @@ SumInLanes(std::span<const Value> values, const Convert& convert)
     return AddLanes(lanes);
 }
 
-/// Shorter arrays are done before a second thread has started, unless it is asked for.
-constexpr uint64_t SMALLEST_UPDATE = 1U << 20;
-
 /// states[i] = rule(states[i], others[i]) on all threads.
 template <typename Rule>
 void
@@ -61,7 +58,7 @@ UpdateAll(std::span<const float> others,
 {
     const float* const source = others.data();
     float* const target = states.data();
-    const uint32_t used = threads == 0 && others.size() < SMALLEST_UPDATE ? 1 : threads;
+    const uint32_t used = ChooseThreads(others.size(), threads);
     ForEachRange(others.size(), 1, used, [=](const ElementRange& range) {
         for (uint64_t i = range.begin; i < range.end; ++i)
         {

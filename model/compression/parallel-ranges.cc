@@ -12,6 +12,7 @@ namespace
 
 /// Below this a thread costs more to start than it saves.
 constexpr uint64_t SMALLEST_RANGE = 1U << 17;
+constexpr uint64_t SMALLEST_LIGHT_PASS = 1U << 20; //!< likewise, of little work
 
 /// Asked once: the answer comes from a file, which takes longer than many a codec.
 uint32_t
@@ -38,6 +39,12 @@ CutRanges(uint64_t count, uint64_t grain, uint32_t threads)
         ranges.push_back({static_cast<uint32_t>(part), begin, end});
     }
     return ranges;
+}
+
+uint32_t
+ChooseThreads(uint64_t count, uint32_t threads)
+{
+    return threads == 0 && count < SMALLEST_LIGHT_PASS ? 1 : threads;
 }
 
 void

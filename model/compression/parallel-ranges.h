@@ -24,6 +24,12 @@ struct ElementRange
 std::vector<ElementRange> CutRanges(uint64_t count, uint64_t grain, uint32_t threads);
 
 /**
+ * Threads for a pass that does little with each element: shorter arrays are done before a second
+ * thread has started, unless it is asked for.
+ */
+uint32_t ChooseThreads(uint64_t count, uint32_t threads);
+
+/**
  * Calls `work` for each range, each on a thread of its own, and returns when all are done. What it
  * computes must not depend on the cut: then results are the same for any number of threads.
  */

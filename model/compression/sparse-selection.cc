@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 namespace ns3::gradsync
@@ -78,11 +79,12 @@ class CutWriter
         return count;
     }
 
-    /// \param before what the ranges before hold
-    void Write(const ElementRange& range, const RangeCount& before) const
+    /// \param before what the ranges before hold \returns how many were written
+    uint64_t Write(const ElementRange& range, const RangeCount& before) const
     {
         uint64_t ties = before.equal;
-        uint64_t position = before.above + std::min(before.equal, m_cut.ties);
+        const uint64_t first = before.above + std::min(before.equal, m_cut.ties);
+        uint64_t position = first;
         for (uint64_t i = range.begin; i < range.end && position < m_cut.selected; ++i)
         {
             const uint32_t key = MagnitudeKey(m_values[i]);
@@ -93,9 +95,11 @@ class CutWriter
                 ++position;
             }
         }
+        return position - first;
     }
 
-    void WriteAll(uint32_t threads) const
+    /// \returns how many were written
+    uint64_t WriteAll(uint32_t threads) const
     {
         const auto ranges = CutRanges(m_values.size(), 1, threads);
         std::vector<RangeCount> counts(ranges.size());
@@ -112,7 +116,11 @@ class CutWriter
             before.above += own.above;
             before.equal += own.equal;
         }
-        ForEachRange(ranges, [&](const ElementRange& range) { Write(range, counts[range.index]); });
+        std::vector<uint64_t> written(ranges.size());
+        ForEachRange(ranges, [&](const ElementRange& range) {
+            written[range.index] = Write(range, counts[range.index]);
+        });
+        return std::accumulate(written.begin(), written.end(), uint64_t{0});
     }
 
   private:
@@ -213,10 +221,7 @@ SelectFromKey(std::span<const float> values,
 {
     // "At least key" is "above key" and any number of ties.
     TopKCut cut{key, values.size(), std::min(indices.size(), values.size())};
-    const CutWriter writer(values, cut, indices, selected);
-    const auto count = writer.Count({0, 0, values.size()});
-    writer.WriteAll(threads);
-    return std::min(cut.selected, count.above + count.equal);
+    return CutWriter(values, cut, indices, selected).WriteAll(threads);
 }
 
 void

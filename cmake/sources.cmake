@@ -390,6 +390,9 @@ list(APPEND gradsync_headers
   model/compression/sparse-selection.h
   model/compression/sparsifier-arithmetic.h
 )
+# GCC does not vectorise a choice between two results where computing both could trap. No value depends on it.
+set_source_files_properties(model/compression/quantisers.cc
+  PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
 
 # model/workload
 list(APPEND gradsync_sources

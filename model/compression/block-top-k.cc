@@ -5,6 +5,8 @@
 #include "ns3/sparsifier-arithmetic.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <vector>
 
 namespace ns3::gradsync
@@ -24,13 +26,24 @@ struct BlockCut
     uint64_t ties;
 };
 
+/// Sixteen at once: four independent sums of four.
 uint64_t
 CountFrom(std::span<const int32_t> keys, int32_t limit)
 {
-    uint32_t count = 0;
-    for (const int32_t key : keys)
+    constexpr size_t LANES = 16;
+    std::array<uint32_t, LANES> counts{};
+    size_t begin = 0;
+    for (; begin + LANES <= keys.size(); begin += LANES)
     {
-        count += key >= limit ? 1 : 0;
+        for (size_t lane = 0; lane < LANES; ++lane)
+        {
+            counts[lane] += keys[begin + lane] >= limit ? 1 : 0;
+        }
+    }
+    uint64_t count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+    for (; begin < keys.size(); ++begin)
+    {
+        count += keys[begin] >= limit ? 1 : 0;
     }
     return count;
 }
@@ -118,7 +131,10 @@ SelectBlockTopK(std::span<const float> values,
             });
             const auto cut = FindBlockCut(present, std::min<uint64_t>(perBlock, block.size()));
             const uint64_t position = begin / blockElements * perBlock;
-            WriteBlock(block, present, cut, {&offsets[position], &selected[position]});
+            WriteBlock(block,
+                       present,
+                       cut,
+                       {offsets.data() + position, selected.data() + position});
         }
     });
     return CountBlockTopK(values.size(), blockElements, k);

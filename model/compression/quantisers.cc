@@ -5,6 +5,7 @@
 #include "ns3/quantiser-arithmetic.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ns3::gradsync
 {
@@ -53,6 +54,25 @@ ForEachBlock(uint64_t count, uint32_t blockElements, uint32_t threads, const Wor
                  std::min<uint64_t>(blockElements, range.end - begin));
         }
     });
+}
+
+/// Codes of up to sixteen elements; inlined for sixteen, which are then done four at once.
+inline uint32_t
+EncodeWord(const float* gradients, float* residual, uint64_t count, float threshold)
+{
+    std::array<uint32_t, TWO_BITS_PER_WORD> codes; // of which `count` are set
+    for (uint64_t i = 0; i < count; ++i)
+    {
+        const auto step = EncodeTwoBit(gradients[i], residual[i], threshold);
+        codes[i] = step.code;
+        residual[i] = step.residual;
+    }
+    uint32_t word = 0;
+    for (uint64_t i = 0; i < count; ++i)
+    {
+        word |= codes[i] << (2 * i);
+    }
+    return word;
 }
 
 } // namespace
@@ -137,14 +157,9 @@ EncodeTwoBits(std::span<const float> gradients,
                  [=](uint64_t block, uint64_t first, uint64_t count) {
                      const float* const source = gradients.data() + first;
                      float* const kept = residual.data() + first;
-                     uint32_t word = 0;
-                     for (uint32_t i = 0; i < count; ++i)
-                     {
-                         const auto step = EncodeTwoBit(source[i], kept[i], threshold);
-                         word |= step.code << (2 * i);
-                         kept[i] = step.residual;
-                     }
-                     words[block] = word;
+                     words[block] = count == TWO_BITS_PER_WORD
+                                        ? EncodeWord(source, kept, TWO_BITS_PER_WORD, threshold)
+                                        : EncodeWord(source, kept, count, threshold);
                  });
 }
 
@@ -154,15 +169,26 @@ DecodeTwoBits(std::span<const uint32_t> words,
               std::span<float> values,
               uint32_t threads)
 {
+    // What each byte of a word means: four elements at once.
+    std::array<std::array<float, 4>, 256> meanings{};
+    for (uint32_t byte = 0; byte < meanings.size(); ++byte)
+    {
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            meanings[byte][i] = DecodeTwoBit((byte >> (2 * i)) & 3U, threshold);
+        }
+    }
     ForEachBlock(values.size(),
                  TWO_BITS_PER_WORD,
                  threads,
-                 [=](uint64_t block, uint64_t first, uint64_t count) {
-                     float* const target = values.data() + first;
-                     for (uint32_t i = 0; i < count; ++i)
+                 [=, &meanings](uint64_t block, uint64_t first, uint64_t count) {
+                     float* target = values.data() + first;
+                     uint32_t rest = words[block];
+                     for (; count >= 4; count -= 4, target += 4, rest >>= 8)
                      {
-                         target[i] = DecodeTwoBit((words[block] >> (2 * i)) & 3U, threshold);
+                         std::copy_n(meanings[rest & 255U].data(), 4, target);
                      }
+                     std::copy_n(meanings[rest & 255U].data(), count, target);
                  });
 }
 

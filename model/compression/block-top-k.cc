@@ -16,7 +16,7 @@ namespace
 {
 
 /// Elements that are looked at as one for what is selected: few such groups have any.
-constexpr size_t LOOK_ELEMENTS = 32;
+constexpr size_t GROUP_ELEMENTS = 32;
 
 /// Where the k largest of a block end.
 struct BlockCut
@@ -81,9 +81,9 @@ WriteBlock(std::span<const float> block,
            BlockOutput output)
 {
     const int32_t least = cut.ties > 0 ? cut.tie : cut.above;
-    for (size_t begin = 0; begin < block.size(); begin += LOOK_ELEMENTS)
+    for (size_t begin = 0; begin < block.size(); begin += GROUP_ELEMENTS)
     {
-        const size_t count = std::min(LOOK_ELEMENTS, block.size() - begin);
+        const size_t count = std::min(GROUP_ELEMENTS, block.size() - begin);
         if (CountFrom(keys.subspan(begin, count), least) == 0)
         {
             continue;

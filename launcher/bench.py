@@ -53,7 +53,7 @@ _LOADS = (
     ("ring", 4096, "dcqcn", 0),
     ("ps", _SMALL["fabric"], "dcqcn", 0),
     ("ps", 4096, "dcqcn", 0),
-    ("ps", _SMALL["fabric"], "dcqcn", 16),
+    ("ps", _SMALL["fabric"], "dcqcn", 128),
 )
 _REPEATS = 3
 _LONG_S = 20.0  # a run that takes longer is its own average

@@ -653,6 +653,7 @@ set(gradsync_tests_of_topology
   tests/unit/three-tier-topology-test.cc
   tests/unit/topology-test.cc
 )
+# Also of what makes plans of plans: model/import and model/workload.
 set(gradsync_tests_of_plan
   tests/unit/chunk-layout-test.cc
   tests/unit/dataflow-builder-test.cc
@@ -675,6 +676,7 @@ set(gradsync_tests_of_scheme
   tests/unit/scheme-server-test.cc
   tests/unit/scheme-tree-test.cc
 )
+# Also of what runs on the fluid transport: the planner and traffic.
 set(gradsync_tests_of_fluid
   tests/unit/auto-planner-test.cc
   tests/unit/fluid-oracle-test.cc

@@ -36,27 +36,22 @@ RoceConnectionTable::TakeUnused()
 }
 
 void
-RoceConnectionTable::Insert(Slot slot)
-{
-    auto i = GetHome(slot.flowHash);
-    while (m_slots[i].index != NONE)
-    {
-        i = GetNextSlot(i);
-    }
-    m_slots[i] = slot;
-}
-
-void
 RoceConnectionTable::Grow()
 {
     const auto old =
         std::exchange(m_slots, std::vector<Slot>(std::max<size_t>(64, 2 * m_slots.size())));
     for (const auto& slot : old)
     {
-        if (slot.index != NONE)
+        if (slot.index == NONE)
         {
-            Insert(slot);
+            continue;
         }
+        auto to = GetHome(slot.flowHash);
+        while (m_slots[to].index != NONE)
+        {
+            to = GetNextSlot(to);
+        }
+        m_slots[to] = slot;
     }
 }
 
@@ -68,11 +63,12 @@ RoceConnectionTable::Open(const RoceConnection& connection)
         Grow();
     }
     const auto flowHash = static_cast<uint32_t>(connection.GetHash());
-    for (auto i = GetHome(flowHash); m_slots[i].index != NONE; i = GetNextSlot(i))
+    auto slot = GetHome(flowHash);
+    for (; m_slots[slot].index != NONE; slot = GetNextSlot(slot))
     {
-        if (m_slots[i].flowHash == flowHash)
+        if (m_slots[slot].flowHash == flowHash)
         {
-            auto& queuePair = At(m_slots[i].index);
+            auto& queuePair = At(m_slots[slot].index);
             if (queuePair.dst == connection.dst && queuePair.src == connection.src &&
                 queuePair.stream == connection.stream)
             {
@@ -90,7 +86,7 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     queuePair.dst = connection.dst;
     queuePair.stream = connection.stream;
     queuePair.flowHash = flowHash;
-    Insert({flowHash, index});
+    m_slots[slot] = {flowHash, index};
     ++m_openCount;
     return {queuePair, true};
 }

@@ -95,7 +95,6 @@ class RoceConnectionTable
 
     RoceQueuePair& TakeUnused();
     void Grow();
-    void Insert(Slot slot);
 
     std::vector<Slot> m_slots; //!< of open ones, at most half of them taken; a power of two
     size_t m_openCount{0};

@@ -691,6 +691,7 @@ set(gradsync_tests_of_transport
   tests/unit/packet-oracle-test.cc
   tests/unit/path-selector-test.cc
   tests/unit/radix-scheduler-test.cc
+  tests/unit/roce-connection-table-test.cc
   tests/unit/roce-stress.cc
   tests/unit/roce-transport-test.cc
   tests/unit/tcp-transport-test.cc

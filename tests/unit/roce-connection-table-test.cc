@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/roce-connection-table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <gmock/gmock.h>
+#include <iterator>
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using Key = std::tuple<uint32_t, uint32_t, uint32_t>; // src, dst, stream
+
+/// What is open by a map beside it; indices by what the table gave.
+class RoceConnectionTableTest : public ::testing::Test
+{
+  protected:
+    void Open(const Key& key)
+    {
+        const auto [src, dst, stream] = key;
+        const auto [queuePair, isNew] = m_table.Open({src, dst, stream});
+        EXPECT_EQ(isNew, m_open.count(key) == 0);
+        EXPECT_EQ((Key{queuePair.src, queuePair.dst, queuePair.stream}), key);
+        const auto [entry, isAdded] = m_open.emplace(key, queuePair.index);
+        EXPECT_EQ(entry->second, queuePair.index);
+        EXPECT_EQ(m_table.Find(queuePair.index, queuePair.generation), &queuePair);
+    }
+
+    void Close(std::map<Key, uint32_t>::iterator entry)
+    {
+        const auto [src, dst, stream] = entry->first;
+        auto& queuePair = m_table.Open({src, dst, stream}).first;
+        const auto generation = queuePair.generation;
+        m_table.Close(queuePair);
+        EXPECT_EQ(m_table.Find(entry->second, generation), nullptr);
+        m_open.erase(entry);
+    }
+
+    std::vector<uint32_t> GetIndices() const
+    {
+        std::vector<uint32_t> indices;
+        for (const auto* queuePair : m_table.ListOpen())
+        {
+            indices.push_back(queuePair->index);
+        }
+        return indices;
+    }
+
+    std::vector<uint32_t> GetExpectedIndices() const
+    {
+        std::vector<uint32_t> indices;
+        for (const auto& [key, index] : m_open)
+        {
+            indices.push_back(index);
+        }
+        std::sort(indices.begin(), indices.end());
+        return indices;
+    }
+
+    RoceConnectionTable m_table;
+    std::map<Key, uint32_t> m_open;
+};
+
+TEST_F(RoceConnectionTableTest, FindsWhatIsOpenWhateverIsClosedBeside)
+{
+    // Up and down between none and some hundreds of 32 * 31 * 2 connections, so that the table
+    // grows several times and closing has neighbours to move, also around its end.
+    std::mt19937 random(1);
+    for (int round = 0; round < 20; ++round)
+    {
+        for (int i = 0; i < 500; ++i)
+        {
+            const uint32_t src = random() % 32;
+            Open({src, (src + 1 + random() % 31) % 32, random() % 2});
+        }
+        ASSERT_EQ(GetIndices(), GetExpectedIndices());
+        const auto kept = round % 4 == 3 ? 0 : m_open.size() / 2;
+        while (m_open.size() > kept)
+        {
+            const auto skipped = static_cast<std::ptrdiff_t>(random() % m_open.size());
+            Close(std::next(m_open.begin(), skipped));
+        }
+        ASSERT_EQ(GetIndices(), GetExpectedIndices());
+    }
+}
+
+TEST_F(RoceConnectionTableTest, QueuePairsOfClosedConnectionsServeAgain)
+{
+    // 300 one after the other: never more than one queue pair.
+    for (uint32_t i = 0; i < 300; ++i)
+    {
+        Open({i, i + 1, 0});
+        EXPECT_EQ(m_open.begin()->second, 0U);
+        Close(m_open.begin());
+    }
+    EXPECT_FALSE(m_table.Has(1));
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

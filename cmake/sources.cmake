@@ -688,6 +688,7 @@ set(gradsync_tests_of_fluid
 set(gradsync_tests_of_transport
   tests/unit/congestion-control-test.cc
   tests/unit/fabric-port-test.cc
+  tests/unit/network-end-test.cc
   tests/unit/packet-oracle-test.cc
   tests/unit/path-selector-test.cc
   tests/unit/radix-scheduler-test.cc

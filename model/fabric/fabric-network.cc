@@ -175,8 +175,31 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     m_choosers = MakeNextHopChoosers(*m_topology, *m_routes, m_loadBalancing, m_hashSeed);
     AddNodes(maxFrameBytes);
     ConnectPorts();
-    RadixScheduler::SetPrefetch(m_portCount >= m_prefetchPorts ? FabricPort::PrefetchArrivals
-                                                               : nullptr);
+    SetPrefetching(m_portCount >= m_prefetchPorts);
+}
+
+void
+FabricNetwork::DoDispose()
+{
+    SetPrefetching(false);
+    m_floods.clear();
+    for (const auto& port : m_ports)
+    {
+        port->Disconnect();
+    }
+    Object::DoDispose();
+}
+
+void
+FabricNetwork::SetPrefetching(bool prefetches)
+{
+    if (prefetches == m_prefetches)
+    {
+        return;
+    }
+    m_prefetches = prefetches;
+    s_prefetching += prefetches ? 1 : UINT32_MAX; // modulo 2^32, one down
+    RadixScheduler::SetPrefetch(s_prefetching > 0 ? FabricPort::PrefetchArrivals : nullptr);
 }
 
 std::vector<FabricPort*>

@@ -100,7 +100,11 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     /// Signature of the trace source "Pause". \param port the paused sender
     using PauseCallback = void (*)(uint32_t port, bool paused);
 
+  protected:
+    void DoDispose() override;
+
   private:
+    void SetPrefetching(bool prefetches);
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
     void OnPause(uint32_t portIndex, bool paused) override;
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
@@ -130,6 +134,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     DataRate m_ecnReferenceRate;
     double m_lossRate;
     size_t m_prefetchPorts;
+    bool m_prefetches{false};
 
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
@@ -149,6 +154,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     uint64_t m_unreceivedPackets{0};
     TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
     TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"
+    static inline uint32_t s_prefetching{0};        //!< networks that have the cache fetch
 };
 
 } // namespace ns3::gradsync

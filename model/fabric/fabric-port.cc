@@ -29,6 +29,22 @@ FabricPort::Install(SimulatorImpl* simulator,
     m_peerPort = peerPort;
 }
 
+void
+FabricPort::Disconnect()
+{
+    Cancel();
+    if (m_departure)
+    {
+        m_departure->Cancel();
+    }
+    m_simulator = nullptr;
+    m_firstFlying = nullptr;
+    m_peer = nullptr;
+    m_source = nullptr;
+    m_sourceEmpty = true;
+    m_dataWaits = false;
+}
+
 inline void
 FabricPort::ScheduleArrival(TimeStepCount delay)
 {

@@ -111,6 +111,10 @@ class alignas(64) FabricPort final : public EventImpl
                  FabricNode* peer,
                  uint16_t peerPort);
 
+    /// The network goes away. The simulator may hold the port as a pending event for longer: it
+    /// does nothing from now on, and knows none of those that go too.
+    void Disconnect();
+
     /// The buffer that waiting data packets occupy; nullptr (hosts): none.
     void SetBuffer(SwitchBuffer* buffer)
     {

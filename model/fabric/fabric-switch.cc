@@ -57,7 +57,9 @@ FabricSwitch::ChooseByConnection(const FabricPacket& packet,
 void
 FabricSwitch::PrefetchFor(const FabricPacket& packet, uint32_t round) const
 {
-    if (packet.kind >= PacketKind::Pause)
+    // The destination of a packet for programs may be no endpoint: only they know the way.
+    const bool isProgram = (packet.flags & PacketFlag::PROGRAM) != 0;
+    if (isProgram || packet.kind >= PacketKind::Pause)
     {
         return;
     }

@@ -11,6 +11,18 @@
 namespace ns3::gradsync
 {
 
+RoceNic::~RoceNic()
+{
+    // The simulator may hold them for longer.
+    for (const auto& timer : {m_timer, m_wake})
+    {
+        if (timer)
+        {
+            timer->Cancel();
+        }
+    }
+}
+
 void
 RoceNic::Install(RoceTransport* transport,
                  FabricPort* port,

@@ -28,6 +28,11 @@ class RoceTransport;
 class RoceNic final : public PacketSource
 {
   public:
+    RoceNic() = default;
+    ~RoceNic();
+    RoceNic(const RoceNic&) = delete;
+    RoceNic& operator=(const RoceNic&) = delete;
+
     void Install(RoceTransport* transport,
                  FabricPort* port,
                  SimulatorImpl* simulator,

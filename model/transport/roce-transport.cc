@@ -125,6 +125,8 @@ RoceTransport::DoDispose()
         m_aggregation->Dispose();
         m_aggregation = nullptr;
     }
+    m_fabric->Dispose(); // others may hold it for longer than the NICs live
+    m_nics.clear();
     m_fabric = nullptr;
     Transport::DoDispose();
 }

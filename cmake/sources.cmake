@@ -4,43 +4,6 @@
 set(gradsync_sources)
 set(gradsync_headers)
 
-# model/plan
-list(APPEND gradsync_sources
-  model/plan/chunk-layout.cc
-  model/plan/chunk-race-finder.cc
-  model/plan/collective.cc
-  model/plan/dataflow-builder.cc
-  model/plan/goal-annotation.cc
-  model/plan/goal-writer.cc
-  model/plan/plan-builder.cc
-  model/plan/plan-graph.cc
-  model/plan/plan-part.cc
-  model/plan/plan-statistics.cc
-  model/plan/plan-verifier.cc
-  model/plan/plan.cc
-)
-list(APPEND gradsync_headers
-  model/plan/aggregation-gate.h
-  model/plan/aggregation-protocol.h
-  model/plan/chunk-layout.h
-  model/plan/chunk-race-finder.h
-  model/plan/collective.h
-  model/plan/dataflow-builder.h
-  model/plan/goal-annotation.h
-  model/plan/goal-writer.h
-  model/plan/made-range.h
-  model/plan/operation-table.h
-  model/plan/operation.h
-  model/plan/packed-rows.h
-  model/plan/plan-builder.h
-  model/plan/plan-gate.h
-  model/plan/plan-graph.h
-  model/plan/plan-part.h
-  model/plan/plan-statistics.h
-  model/plan/plan-verifier.h
-  model/plan/plan.h
-)
-
 # model/topology
 list(APPEND gradsync_sources
   model/topology/all-reduce-bound.cc
@@ -66,297 +29,6 @@ list(APPEND gradsync_headers
   model/topology/three-tier-topology.h
   model/topology/topology.h
   model/topology/worker-groups.h
-)
-
-# model/scheme
-list(APPEND gradsync_sources
-  model/scheme/aggregation-trees.cc
-  model/scheme/all-gather-scheme.cc
-  model/scheme/all-to-all-scheme.cc
-  model/scheme/atp-scheme.cc
-  model/scheme/barrier-scheme.cc
-  model/scheme/bbtopk-scheme.cc
-  model/scheme/bcube-hips-scheme.cc
-  model/scheme/blueconnect-scheme.cc
-  model/scheme/broadcast-scheme.cc
-  model/scheme/butterfly-scheme.cc
-  model/scheme/byteps-scheme.cc
-  model/scheme/double-binary-tree-scheme.cc
-  model/scheme/gather-exchange.cc
-  model/scheme/federated-scheme.cc
-  model/scheme/geo-hips-scheme.cc
-  model/scheme/grid-exchange.cc
-  model/scheme/grid-support.cc
-  model/scheme/group-exchange.cc
-  model/scheme/halving-doubling-scheme.cc
-  model/scheme/hierarchical-scheme.cc
-  model/scheme/hypercube-fold.cc
-  model/scheme/k-nomial-scheme.cc
-  model/scheme/lock-step.cc
-  model/scheme/mesh-2d-scheme.cc
-  model/scheme/multi-ring-scheme.cc
-  model/scheme/netreduce-scheme.cc
-  model/scheme/ok-topk-scheme.cc
-  model/scheme/parameter-hub-scheme.cc
-  model/scheme/passing-scheme.cc
-  model/scheme/piece-credit.cc
-  model/scheme/plink-scheme.cc
-  model/scheme/ps-ring-scheme.cc
-  model/scheme/ps-scheme.cc
-  model/scheme/rat-scheme.cc
-  model/scheme/reduce-scatter-scheme.cc
-  model/scheme/reduce-scheme.cc
-  model/scheme/ring-scheme.cc
-  model/scheme/rooted-tree.cc
-  model/scheme/scheme-groups.cc
-  model/scheme/scheme-registry.cc
-  model/scheme/server-aggregation.cc
-  model/scheme/scheme-support.cc
-  model/scheme/sparse-all-gather-scheme.cc
-  model/scheme/switchml-scheme.cc
-  model/scheme/torus-2d-scheme.cc
-  model/scheme/torus-hips-scheme.cc
-  model/scheme/two-level-exchange.cc
-)
-list(APPEND gradsync_headers
-  model/scheme/aggregation-trees.h
-  model/scheme/all-gather-scheme.h
-  model/scheme/all-to-all-scheme.h
-  model/scheme/atp-scheme.h
-  model/scheme/barrier-scheme.h
-  model/scheme/bbtopk-scheme.h
-  model/scheme/bcube-hips-scheme.h
-  model/scheme/blueconnect-scheme.h
-  model/scheme/broadcast-scheme.h
-  model/scheme/butterfly-scheme.h
-  model/scheme/byteps-scheme.h
-  model/scheme/double-binary-tree-scheme.h
-  model/scheme/gather-exchange.h
-  model/scheme/federated-scheme.h
-  model/scheme/fallback-spec.h
-  model/scheme/geo-hips-scheme.h
-  model/scheme/grid-exchange.h
-  model/scheme/grid-support.h
-  model/scheme/group-exchange.h
-  model/scheme/halving-doubling-scheme.h
-  model/scheme/hierarchical-scheme.h
-  model/scheme/hypercube-fold.h
-  model/scheme/k-nomial-scheme.h
-  model/scheme/lock-step.h
-  model/scheme/mesh-2d-scheme.h
-  model/scheme/multi-ring-scheme.h
-  model/scheme/netreduce-scheme.h
-  model/scheme/ok-topk-scheme.h
-  model/scheme/parameter-hub-scheme.h
-  model/scheme/passing-scheme.h
-  model/scheme/piece-credit.h
-  model/scheme/plink-scheme.h
-  model/scheme/ps-ring-scheme.h
-  model/scheme/ps-scheme.h
-  model/scheme/rat-scheme.h
-  model/scheme/reduce-scatter-scheme.h
-  model/scheme/reduce-scheme.h
-  model/scheme/ring-scheme.h
-  model/scheme/rooted-tree.h
-  model/scheme/scheme-groups.h
-  model/scheme/scheme-support.h
-  model/scheme/scheme.h
-  model/scheme/server-aggregation.h
-  model/scheme/sparse-all-gather-scheme.h
-  model/scheme/switchml-scheme.h
-  model/scheme/torus-2d-scheme.h
-  model/scheme/torus-hips-scheme.h
-  model/scheme/two-level-exchange.h
-)
-
-# model/fabric
-list(APPEND gradsync_sources
-  model/fabric/ecn-marker.cc
-  model/fabric/fabric-faults.cc
-  model/fabric/fabric-network.cc
-  model/fabric/fabric-port.cc
-  model/fabric/fabric-switch.cc
-  model/fabric/flood-clock.cc
-  model/fabric/flood-source.cc
-  model/fabric/load-balancing.cc
-  model/fabric/path-selector.cc
-  model/fabric/link-fault.cc
-  model/fabric/radix-scheduler.cc
-  model/fabric/switch-buffer.cc
-)
-list(APPEND gradsync_headers
-  model/fabric/ecn-marker.h
-  model/fabric/fabric-endpoint.h
-  model/fabric/fabric-network.h
-  model/fabric/fabric-node.h
-  model/fabric/fabric-packet.h
-  model/fabric/fabric-port.h
-  model/fabric/fabric-switch.h
-  model/fabric/flood-clock.h
-  model/fabric/flood-source.h
-  model/fabric/link-fault.h
-  model/fabric/link-state.h
-  model/fabric/load-balancing.h
-  model/fabric/object-pool.h
-  model/fabric/packet-loss.h
-  model/fabric/packet-pool.h
-  model/fabric/path-selector.h
-  model/fabric/prefetch.h
-  model/fabric/radix-scheduler.h
-  model/fabric/serialisation-time.h
-  model/fabric/switch-buffer.h
-  model/fabric/switch-program.h
-  model/fabric/telemetry-record.h
-  model/fabric/wire-format.h
-)
-
-# model/transport
-list(APPEND gradsync_sources
-  model/transport/congestion-control.cc
-  model/transport/congestion-controls.cc
-  model/transport/dcqcn-control.cc
-  model/transport/dctcp-control.cc
-  model/transport/factory-text.cc
-  model/transport/fluid-faults.cc
-  model/transport/fluid-service.cc
-  model/transport/fluid-transport.cc
-  model/transport/hpcc-control.cc
-  model/transport/max-min-allocator.cc
-  model/transport/network-aggregation.cc
-  model/transport/roce-aggregation.cc
-  model/transport/roce-capture.cc
-  model/transport/roce-connection-table.cc
-  model/transport/roce-faults.cc
-  model/transport/roce-frame.cc
-  model/transport/roce-nic.cc
-  model/transport/roce-queue-pair.cc
-  model/transport/roce-receiver.cc
-  model/transport/roce-sender.cc
-  model/transport/roce-transport.cc
-  model/transport/swift-control.cc
-  model/transport/tcp-connection.cc
-  model/transport/tcp-flood.cc
-  model/transport/tcp-link-fault.cc
-  model/transport/tcp-network.cc
-  model/transport/tcp-transport.cc
-  model/transport/timely-control.cc
-  model/transport/topology-routing.cc
-  model/transport/transport.cc
-)
-list(APPEND gradsync_headers
-  model/transport/congestion-control.h
-  model/transport/congestion-controls.h
-  model/transport/dcqcn-control.h
-  model/transport/dctcp-control.h
-  model/transport/factory-text.h
-  model/transport/fluid-transport.h
-  model/transport/hpcc-control.h
-  model/transport/max-min-allocator.h
-  model/transport/packet-set.h
-  model/transport/network-aggregation.h
-  model/transport/roce-capture.h
-  model/transport/roce-connection-table.h
-  model/transport/roce-frame.h
-  model/transport/roce-nic.h
-  model/transport/roce-queue-pair.h
-  model/transport/roce-transport.h
-  model/transport/swift-control.h
-  model/transport/tcp-connection.h
-  model/transport/tcp-flood.h
-  model/transport/tcp-link-fault.h
-  model/transport/tcp-network.h
-  model/transport/tcp-transport.h
-  model/transport/timely-control.h
-  model/transport/topology-routing.h
-  model/transport/transport.h
-)
-
-# model/import
-list(APPEND gradsync_sources
-  model/import/goal-graph.cc
-  model/import/goal-planner.cc
-  model/import/goal-restorer.cc
-  model/import/goal-schedule.cc
-  model/import/goal-tokens.cc
-  model/import/import-scheme.cc
-  model/import/msccl-algorithm.cc
-  model/import/msccl-planner.cc
-  model/import/xml-document.cc
-)
-list(APPEND gradsync_headers
-  model/import/goal-graph.h
-  model/import/goal-planner.h
-  model/import/goal-restorer.h
-  model/import/goal-schedule.h
-  model/import/goal-tokens.h
-  model/import/import-error.h
-  model/import/import-scheme.h
-  model/import/msccl-algorithm.h
-  model/import/msccl-planner.h
-  model/import/xml-document.h
-)
-
-# model/planner
-list(APPEND gradsync_sources
-  model/planner/auto-planner.cc
-  model/planner/fluid-execution.cc
-  model/planner/path-catalogue.cc
-  model/planner/plan-estimator.cc
-)
-list(APPEND gradsync_headers
-  model/planner/auto-planner.h
-  model/planner/fluid-execution.h
-  model/planner/network-model.h
-  model/planner/path-catalogue.h
-  model/planner/plan-estimator.h
-)
-
-# model/engine
-list(APPEND gradsync_sources
-  model/engine/exchange-application.cc
-  model/engine/exchange-engine.cc
-  model/engine/failure-text.cc
-  model/engine/job-aggregations.cc
-  model/engine/job-execution.cc
-  model/engine/job-failures.cc
-  model/engine/job-rounds.cc
-  model/engine/job-survivors.cc
-  model/engine/job.cc
-  model/engine/late-operations.cc
-  model/engine/recorder.cc
-)
-list(APPEND gradsync_headers
-  model/engine/exchange-application.h
-  model/engine/exchange-engine.h
-  model/engine/failure-text.h
-  model/engine/job-execution.h
-  model/engine/job.h
-  model/engine/late-operations.h
-  model/engine/recorder.h
-)
-
-# model/traffic
-list(APPEND gradsync_sources
-  model/traffic/flow-sizes.cc
-  model/traffic/traffic-generator.cc
-)
-list(APPEND gradsync_headers
-  model/traffic/flow-sizes.h
-  model/traffic/traffic-generator.h
-)
-
-# model/fault
-list(APPEND gradsync_sources
-  model/fault/fault-injector.cc
-  model/fault/fault-spec.cc
-  model/fault/network-condition.cc
-  model/fault/slowdown.cc
-)
-list(APPEND gradsync_headers
-  model/fault/fault-injector.h
-  model/fault/fault-spec.h
-  model/fault/network-condition.h
-  model/fault/slowdown.h
 )
 
 # model/compression
@@ -394,6 +66,345 @@ list(APPEND gradsync_headers
 set_source_files_properties(model/compression/quantisers.cc
   PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
 
+# model/p4
+list(APPEND gradsync_sources
+  model/p4/p4-action-compiler.cc
+  model/p4/p4-calculation.cc
+  model/p4/p4-control-compiler.cc
+  model/p4/p4-emitter.cc
+  model/p4/p4-expression-arithmetic.cc
+  model/p4/p4-expression-compiler.cc
+  model/p4/p4-json.cc
+  model/p4/p4-machine-packet.cc
+  model/p4/p4-machine-primitives.cc
+  model/p4/p4-machine-wide.cc
+  model/p4/p4-machine.cc
+  model/p4/p4-match-table.cc
+  model/p4/p4-parser-compiler.cc
+  model/p4/p4-pipeline.cc
+  model/p4/p4-program-loader-headers.cc
+  model/p4/p4-program-loader-state.cc
+  model/p4/p4-program-loader.cc
+  model/p4/p4-runtime-commands.cc
+)
+list(APPEND gradsync_headers
+  model/p4/byte-order.h
+  model/p4/p4-action-compiler.h
+  model/p4/p4-calculation.h
+  model/p4/p4-control-compiler.h
+  model/p4/p4-emitter.h
+  model/p4/p4-error.h
+  model/p4/p4-expression-compiler.h
+  model/p4/p4-json.h
+  model/p4/p4-limbs.h
+  model/p4/p4-machine.h
+  model/p4/p4-match-table.h
+  model/p4/p4-parser-compiler.h
+  model/p4/p4-pipeline.h
+  model/p4/p4-program-loader.h
+  model/p4/p4-program.h
+  model/p4/p4-runtime-commands.h
+  model/p4/p4-wire-bits.h
+)
+
+# model/plan
+list(APPEND gradsync_sources
+  model/plan/chunk-layout.cc
+  model/plan/chunk-race-finder.cc
+  model/plan/collective.cc
+  model/plan/dataflow-builder.cc
+  model/plan/plan-builder.cc
+  model/plan/plan-graph.cc
+  model/plan/plan-part.cc
+  model/plan/plan-statistics.cc
+  model/plan/plan-verifier.cc
+  model/plan/plan.cc
+)
+list(APPEND gradsync_headers
+  model/plan/aggregation-gate.h
+  model/plan/aggregation-protocol.h
+  model/plan/chunk-layout.h
+  model/plan/chunk-race-finder.h
+  model/plan/collective.h
+  model/plan/dataflow-builder.h
+  model/plan/made-range.h
+  model/plan/operation-table.h
+  model/plan/operation.h
+  model/plan/packed-rows.h
+  model/plan/plan-builder.h
+  model/plan/plan-gate.h
+  model/plan/plan-graph.h
+  model/plan/plan-part.h
+  model/plan/plan-statistics.h
+  model/plan/plan-verifier.h
+  model/plan/plan.h
+)
+
+# model/scheme
+list(APPEND gradsync_headers
+  model/scheme/scheme.h
+)
+
+# model/scheme/pattern
+list(APPEND gradsync_sources
+  model/scheme/pattern/aggregation-trees.cc
+  model/scheme/pattern/gather-exchange.cc
+  model/scheme/pattern/grid-exchange.cc
+  model/scheme/pattern/grid-support.cc
+  model/scheme/pattern/group-exchange.cc
+  model/scheme/pattern/hypercube-fold.cc
+  model/scheme/pattern/lock-step.cc
+  model/scheme/pattern/piece-credit.cc
+  model/scheme/pattern/rooted-tree.cc
+  model/scheme/pattern/scheme-groups.cc
+  model/scheme/pattern/scheme-support.cc
+  model/scheme/pattern/two-level-exchange.cc
+)
+list(APPEND gradsync_headers
+  model/scheme/pattern/aggregation-trees.h
+  model/scheme/pattern/gather-exchange.h
+  model/scheme/pattern/grid-exchange.h
+  model/scheme/pattern/grid-support.h
+  model/scheme/pattern/group-exchange.h
+  model/scheme/pattern/hypercube-fold.h
+  model/scheme/pattern/lock-step.h
+  model/scheme/pattern/piece-credit.h
+  model/scheme/pattern/rooted-tree.h
+  model/scheme/pattern/scheme-groups.h
+  model/scheme/pattern/scheme-support.h
+  model/scheme/pattern/two-level-exchange.h
+)
+
+# model/scheme/allreduce
+list(APPEND gradsync_sources
+  model/scheme/allreduce/blueconnect-scheme.cc
+  model/scheme/allreduce/butterfly-scheme.cc
+  model/scheme/allreduce/double-binary-tree-scheme.cc
+  model/scheme/allreduce/halving-doubling-scheme.cc
+  model/scheme/allreduce/hierarchical-scheme.cc
+  model/scheme/allreduce/k-nomial-scheme.cc
+  model/scheme/allreduce/mesh-2d-scheme.cc
+  model/scheme/allreduce/multi-ring-scheme.cc
+  model/scheme/allreduce/rat-scheme.cc
+  model/scheme/allreduce/ring-scheme.cc
+  model/scheme/allreduce/torus-2d-scheme.cc
+)
+list(APPEND gradsync_headers
+  model/scheme/allreduce/blueconnect-scheme.h
+  model/scheme/allreduce/butterfly-scheme.h
+  model/scheme/allreduce/double-binary-tree-scheme.h
+  model/scheme/allreduce/halving-doubling-scheme.h
+  model/scheme/allreduce/hierarchical-scheme.h
+  model/scheme/allreduce/k-nomial-scheme.h
+  model/scheme/allreduce/mesh-2d-scheme.h
+  model/scheme/allreduce/multi-ring-scheme.h
+  model/scheme/allreduce/rat-scheme.h
+  model/scheme/allreduce/ring-scheme.h
+  model/scheme/allreduce/torus-2d-scheme.h
+)
+
+# model/scheme/parameter-server
+list(APPEND gradsync_sources
+  model/scheme/parameter-server/bcube-hips-scheme.cc
+  model/scheme/parameter-server/byteps-scheme.cc
+  model/scheme/parameter-server/federated-scheme.cc
+  model/scheme/parameter-server/geo-hips-scheme.cc
+  model/scheme/parameter-server/parameter-hub-scheme.cc
+  model/scheme/parameter-server/plink-scheme.cc
+  model/scheme/parameter-server/ps-ring-scheme.cc
+  model/scheme/parameter-server/ps-scheme.cc
+  model/scheme/parameter-server/torus-hips-scheme.cc
+)
+list(APPEND gradsync_headers
+  model/scheme/parameter-server/bcube-hips-scheme.h
+  model/scheme/parameter-server/byteps-scheme.h
+  model/scheme/parameter-server/federated-scheme.h
+  model/scheme/parameter-server/geo-hips-scheme.h
+  model/scheme/parameter-server/parameter-hub-scheme.h
+  model/scheme/parameter-server/plink-scheme.h
+  model/scheme/parameter-server/ps-ring-scheme.h
+  model/scheme/parameter-server/ps-scheme.h
+  model/scheme/parameter-server/torus-hips-scheme.h
+)
+
+# model/scheme/in-network
+list(APPEND gradsync_sources
+  model/scheme/in-network/atp-scheme.cc
+  model/scheme/in-network/netreduce-scheme.cc
+  model/scheme/in-network/passing-scheme.cc
+  model/scheme/in-network/server-aggregation.cc
+  model/scheme/in-network/switchml-scheme.cc
+)
+list(APPEND gradsync_headers
+  model/scheme/in-network/atp-scheme.h
+  model/scheme/in-network/fallback-spec.h
+  model/scheme/in-network/netreduce-scheme.h
+  model/scheme/in-network/passing-scheme.h
+  model/scheme/in-network/server-aggregation.h
+  model/scheme/in-network/switchml-scheme.h
+)
+
+# model/scheme/sparse
+list(APPEND gradsync_sources
+  model/scheme/sparse/bbtopk-scheme.cc
+  model/scheme/sparse/ok-topk-scheme.cc
+  model/scheme/sparse/sparse-all-gather-scheme.cc
+)
+list(APPEND gradsync_headers
+  model/scheme/sparse/bbtopk-scheme.h
+  model/scheme/sparse/ok-topk-scheme.h
+  model/scheme/sparse/sparse-all-gather-scheme.h
+)
+
+# model/scheme/collective
+list(APPEND gradsync_sources
+  model/scheme/collective/all-gather-scheme.cc
+  model/scheme/collective/all-to-all-scheme.cc
+  model/scheme/collective/barrier-scheme.cc
+  model/scheme/collective/broadcast-scheme.cc
+  model/scheme/collective/reduce-scatter-scheme.cc
+  model/scheme/collective/reduce-scheme.cc
+)
+list(APPEND gradsync_headers
+  model/scheme/collective/all-gather-scheme.h
+  model/scheme/collective/all-to-all-scheme.h
+  model/scheme/collective/barrier-scheme.h
+  model/scheme/collective/broadcast-scheme.h
+  model/scheme/collective/reduce-scatter-scheme.h
+  model/scheme/collective/reduce-scheme.h
+)
+
+# model/scheme/catalogue
+list(APPEND gradsync_sources
+  model/scheme/catalogue/scheme-registry.cc
+)
+
+# model/fabric
+list(APPEND gradsync_sources
+  model/fabric/ecn-marker.cc
+  model/fabric/fabric-faults.cc
+  model/fabric/fabric-network.cc
+  model/fabric/fabric-port.cc
+  model/fabric/fabric-switch.cc
+  model/fabric/flood-clock.cc
+  model/fabric/flood-source.cc
+  model/fabric/link-fault.cc
+  model/fabric/load-balancing.cc
+  model/fabric/path-selector.cc
+  model/fabric/radix-scheduler.cc
+  model/fabric/switch-buffer.cc
+)
+list(APPEND gradsync_headers
+  model/fabric/ecn-marker.h
+  model/fabric/fabric-endpoint.h
+  model/fabric/fabric-network.h
+  model/fabric/fabric-node.h
+  model/fabric/fabric-packet.h
+  model/fabric/fabric-port.h
+  model/fabric/fabric-switch.h
+  model/fabric/flood-clock.h
+  model/fabric/flood-source.h
+  model/fabric/link-fault.h
+  model/fabric/link-state.h
+  model/fabric/load-balancing.h
+  model/fabric/object-pool.h
+  model/fabric/packet-loss.h
+  model/fabric/packet-pool.h
+  model/fabric/path-selector.h
+  model/fabric/prefetch.h
+  model/fabric/radix-scheduler.h
+  model/fabric/serialisation-time.h
+  model/fabric/switch-buffer.h
+  model/fabric/switch-program.h
+  model/fabric/telemetry-record.h
+  model/fabric/wire-format.h
+)
+
+# model/transport
+list(APPEND gradsync_sources
+  model/transport/transport.cc
+)
+list(APPEND gradsync_headers
+  model/transport/transport.h
+)
+
+# model/transport/congestion
+list(APPEND gradsync_sources
+  model/transport/congestion/congestion-control.cc
+  model/transport/congestion/congestion-controls.cc
+  model/transport/congestion/dcqcn-control.cc
+  model/transport/congestion/dctcp-control.cc
+  model/transport/congestion/hpcc-control.cc
+  model/transport/congestion/swift-control.cc
+  model/transport/congestion/timely-control.cc
+)
+list(APPEND gradsync_headers
+  model/transport/congestion/congestion-control.h
+  model/transport/congestion/congestion-controls.h
+  model/transport/congestion/dcqcn-control.h
+  model/transport/congestion/dctcp-control.h
+  model/transport/congestion/hpcc-control.h
+  model/transport/congestion/swift-control.h
+  model/transport/congestion/timely-control.h
+)
+
+# model/transport/roce
+list(APPEND gradsync_sources
+  model/transport/roce/network-aggregation.cc
+  model/transport/roce/roce-aggregation.cc
+  model/transport/roce/roce-capture.cc
+  model/transport/roce/roce-connection-table.cc
+  model/transport/roce/roce-faults.cc
+  model/transport/roce/roce-frame.cc
+  model/transport/roce/roce-nic.cc
+  model/transport/roce/roce-queue-pair.cc
+  model/transport/roce/roce-receiver.cc
+  model/transport/roce/roce-sender.cc
+  model/transport/roce/roce-transport.cc
+)
+list(APPEND gradsync_headers
+  model/transport/roce/network-aggregation.h
+  model/transport/roce/packet-set.h
+  model/transport/roce/roce-capture.h
+  model/transport/roce/roce-connection-table.h
+  model/transport/roce/roce-frame.h
+  model/transport/roce/roce-nic.h
+  model/transport/roce/roce-queue-pair.h
+  model/transport/roce/roce-transport.h
+)
+
+# model/transport/tcp
+list(APPEND gradsync_sources
+  model/transport/tcp/factory-text.cc
+  model/transport/tcp/tcp-connection.cc
+  model/transport/tcp/tcp-flood.cc
+  model/transport/tcp/tcp-link-fault.cc
+  model/transport/tcp/tcp-network.cc
+  model/transport/tcp/tcp-transport.cc
+  model/transport/tcp/topology-routing.cc
+)
+list(APPEND gradsync_headers
+  model/transport/tcp/factory-text.h
+  model/transport/tcp/tcp-connection.h
+  model/transport/tcp/tcp-flood.h
+  model/transport/tcp/tcp-link-fault.h
+  model/transport/tcp/tcp-network.h
+  model/transport/tcp/tcp-transport.h
+  model/transport/tcp/topology-routing.h
+)
+
+# model/transport/fluid
+list(APPEND gradsync_sources
+  model/transport/fluid/fluid-faults.cc
+  model/transport/fluid/fluid-service.cc
+  model/transport/fluid/fluid-transport.cc
+  model/transport/fluid/max-min-allocator.cc
+)
+list(APPEND gradsync_headers
+  model/transport/fluid/fluid-transport.h
+  model/transport/fluid/max-min-allocator.h
+)
+
 # model/workload
 list(APPEND gradsync_sources
   model/workload/codec-profile.cc
@@ -406,211 +417,322 @@ list(APPEND gradsync_headers
   model/workload/plan-compressor.h
 )
 
-# model/aggregation
+# model/import
 list(APPEND gradsync_sources
-  model/aggregation/aggregation-rebuild.cc
-  model/aggregation/aggregation-switch.cc
-  model/aggregation/switch-pipelines.cc
-  model/aggregation/aggregation-tensor.cc
-  model/aggregation/switch-tree.cc
-  model/aggregation/aggregation-worker.cc
-  model/aggregation/atp-aggregation.cc
-  model/aggregation/atp-frame.cc
-  model/aggregation/atp-node.cc
-  model/aggregation/atp-server.cc
-  model/aggregation/atp-switch-frames.cc
-  model/aggregation/atp-switch.cc
-  model/aggregation/atp-worker.cc
-  model/aggregation/netreduce-aggregation.cc
-  model/aggregation/netreduce-node.cc
-  model/aggregation/netreduce-worker.cc
-  model/aggregation/p4-action-compiler.cc
-  model/aggregation/p4-calculation.cc
-  model/aggregation/p4-control-compiler.cc
-  model/aggregation/p4-emitter.cc
-  model/aggregation/p4-expression-arithmetic.cc
-  model/aggregation/p4-expression-compiler.cc
-  model/aggregation/p4-json.cc
-  model/aggregation/p4-machine-packet.cc
-  model/aggregation/p4-machine-primitives.cc
-  model/aggregation/p4-machine-wide.cc
-  model/aggregation/p4-machine.cc
-  model/aggregation/p4-match-table.cc
-  model/aggregation/p4-parser-compiler.cc
-  model/aggregation/p4-pipeline.cc
-  model/aggregation/p4-program-loader-headers.cc
-  model/aggregation/p4-program-loader-state.cc
-  model/aggregation/p4-program-loader.cc
-  model/aggregation/p4-runtime-commands.cc
-  model/aggregation/p4-slot-switch.cc
-  model/aggregation/p4-switch-node.cc
-  model/aggregation/slot-aggregation-attributes.cc
-  model/aggregation/slot-aggregation-limits.cc
-  model/aggregation/slot-aggregation-p4.cc
-  model/aggregation/slot-aggregation-values.cc
-  model/aggregation/slot-sharing.cc
-  model/aggregation/float-tensor.cc
-  model/aggregation/slot-aggregation.cc
-  model/aggregation/slot-frame.cc
-  model/aggregation/slot-header.cc
-  model/aggregation/slot-switch-frames.cc
-  model/aggregation/slot-switch.cc
-  model/aggregation/slot-tensor.cc
-  model/aggregation/slot-worker.cc
+  model/import/goal-annotation.cc
+  model/import/goal-graph.cc
+  model/import/goal-planner.cc
+  model/import/goal-restorer.cc
+  model/import/goal-schedule.cc
+  model/import/goal-tokens.cc
+  model/import/goal-writer.cc
+  model/import/import-scheme.cc
+  model/import/msccl-algorithm.cc
+  model/import/msccl-planner.cc
+  model/import/xml-document.cc
 )
 list(APPEND gradsync_headers
-  model/aggregation/aggregation-switch.h
-  model/aggregation/switch-pipelines.h
-  model/aggregation/aggregation-tensor.h
-  model/aggregation/switch-tree.h
-  model/aggregation/aggregation-worker.h
-  model/aggregation/atp-frame.h
-  model/aggregation/atp-header.h
-  model/aggregation/atp-node.h
-  model/aggregation/atp-server.h
-  model/aggregation/atp-switch-frames.h
-  model/aggregation/atp-switch.h
-  model/aggregation/atp-worker.h
-  model/aggregation/byte-order.h
-  model/aggregation/netreduce-header.h
-  model/aggregation/netreduce-node.h
-  model/aggregation/netreduce-worker.h
-  model/aggregation/p4-action-compiler.h
-  model/aggregation/p4-calculation.h
-  model/aggregation/p4-control-compiler.h
-  model/aggregation/p4-emitter.h
-  model/aggregation/p4-error.h
-  model/aggregation/p4-expression-compiler.h
-  model/aggregation/p4-json.h
-  model/aggregation/p4-limbs.h
-  model/aggregation/p4-machine.h
-  model/aggregation/p4-match-table.h
-  model/aggregation/p4-parser-compiler.h
-  model/aggregation/p4-pipeline.h
-  model/aggregation/p4-program.h
-  model/aggregation/p4-program-loader.h
-  model/aggregation/p4-runtime-commands.h
-  model/aggregation/p4-slot-switch.h
-  model/aggregation/p4-switch-node.h
-  model/aggregation/p4-compiled-programs.h
-  model/aggregation/aggregation-address.h
-  model/aggregation/aggregation-role.h
-  model/aggregation/p4-wire-bits.h
-  model/aggregation/float-tensor.h
-  model/aggregation/slot-aggregation.h
-  model/aggregation/slot-contents.h
-  model/aggregation/slot-frame.h
-  model/aggregation/slot-header.h
-  model/aggregation/slot-switch-frames.h
-  model/aggregation/slot-switch.h
-  model/aggregation/slot-tensor.h
-  model/aggregation/slot-worker.h
+  model/import/goal-annotation.h
+  model/import/goal-graph.h
+  model/import/goal-planner.h
+  model/import/goal-restorer.h
+  model/import/goal-schedule.h
+  model/import/goal-tokens.h
+  model/import/goal-writer.h
+  model/import/import-error.h
+  model/import/import-scheme.h
+  model/import/msccl-algorithm.h
+  model/import/msccl-planner.h
+  model/import/xml-document.h
 )
 
-# helper
+# model/planner
 list(APPEND gradsync_sources
-  helper/atomic-file.cc
-  helper/auto-command.cc
-  helper/auto-comparison.cc
-  helper/attribute-reader.cc
-  helper/bandwidth-bound.cc
-  helper/codec-command.cc
-  helper/codec-reader.cc
-  helper/describe-command.cc
-  helper/document-path.cc
-  helper/fault-reader.cc
-  helper/fault-target-reader.cc
-  helper/fault-trace-reader.cc
-  helper/graph-topology-reader.cc
-  helper/inspect-commands.cc
-  helper/job-planner.cc
-  helper/job-reader.cc
-  helper/json-document.cc
-  helper/json-value.cc
-  helper/link-sampler.cc
-  helper/manifest.cc
-  helper/nearest-name.cc
-  helper/plan-command.cc
-  helper/p4-program-reader.cc
-  helper/plan-printer.cc
-  helper/node-names.cc
-  helper/process-pool.cc
-  helper/program-version.cc
-  helper/progress-meter.cc
-  helper/result-files.cc
-  helper/result-rows.cc
-  helper/result-table.cc
-  helper/run-command.cc
-  helper/run-numbers.cc
-  helper/run-store.cc
-  helper/run-summary.cc
-  helper/run-timeline.cc
-  helper/scenario-checker.cc
-  helper/scenario-reader.cc
-  helper/scenario-runner.cc
-  helper/scenario-sweep.cc
-  helper/scenario-vocabulary.cc
-  helper/scheme-reader.cc
-  helper/space-time-diagram.cc
-  helper/sum-error-study.cc
-  helper/sum-errors-command.cc
-  helper/time-resolution.cc
-  helper/topology-reader.cc
-  helper/trace-writer.cc
-  helper/traffic-reader.cc
-  helper/transport-registry.cc
-  helper/units.cc
+  model/planner/auto-planner.cc
+  model/planner/bandwidth-bound.cc
+  model/planner/fluid-execution.cc
+  model/planner/job-planner.cc
+  model/planner/path-catalogue.cc
+  model/planner/plan-estimator.cc
 )
 list(APPEND gradsync_headers
-  helper/atomic-file.h
-  helper/auto-comparison.h
-  helper/attribute-reader.h
-  helper/bandwidth-bound.h
-  helper/codec-reader.h
-  helper/document-path.h
-  helper/fault-reader.h
-  helper/fault-target-reader.h
-  helper/fault-trace-reader.h
-  helper/graph-topology-reader.h
-  helper/job-planner.h
-  helper/job-reader.h
-  helper/json-document.h
-  helper/json-value.h
-  helper/link-sampler.h
-  helper/manifest.h
-  helper/nearest-name.h
-  helper/p4-program-reader.h
-  helper/plan-printer.h
-  helper/node-names.h
-  helper/process-pool.h
-  helper/program-commands.h
-  helper/program-version.h
-  helper/progress-meter.h
-  helper/result-files.h
-  helper/result-rows.h
-  helper/result-table.h
-  helper/run-result.h
-  helper/run-numbers.h
-  helper/run-store.h
-  helper/run-summary.h
-  helper/run-timeline.h
-  helper/scenario-checker.h
-  helper/scenario-error.h
-  helper/scenario-reader.h
-  helper/scenario-runner.h
-  helper/scenario-sweep.h
-  helper/scenario-vocabulary.h
-  helper/scenario.h
-  helper/scheme-reader.h
-  helper/space-time-diagram.h
-  helper/sum-error-study.h
-  helper/time-resolution.h
-  helper/topology-reader.h
-  helper/trace-recorder.h
-  helper/trace-writer.h
-  helper/traffic-reader.h
-  helper/transport-registry.h
-  helper/units.h
+  model/planner/auto-planner.h
+  model/planner/bandwidth-bound.h
+  model/planner/fluid-execution.h
+  model/planner/job-planner.h
+  model/planner/network-model.h
+  model/planner/path-catalogue.h
+  model/planner/plan-estimator.h
+)
+
+# model/engine
+list(APPEND gradsync_sources
+  model/engine/exchange-application.cc
+  model/engine/exchange-engine.cc
+  model/engine/failure-text.cc
+  model/engine/job-aggregations.cc
+  model/engine/job-execution.cc
+  model/engine/job-failures.cc
+  model/engine/job-rounds.cc
+  model/engine/job-survivors.cc
+  model/engine/job.cc
+  model/engine/late-operations.cc
+  model/engine/recorder.cc
+)
+list(APPEND gradsync_headers
+  model/engine/exchange-application.h
+  model/engine/exchange-engine.h
+  model/engine/failure-text.h
+  model/engine/job-execution.h
+  model/engine/job.h
+  model/engine/late-operations.h
+  model/engine/recorder.h
+)
+
+# model/aggregation/common
+list(APPEND gradsync_sources
+  model/aggregation/common/aggregation-tensor.cc
+  model/aggregation/common/aggregation-worker.cc
+  model/aggregation/common/float-tensor.cc
+  model/aggregation/common/slot-tensor.cc
+  model/aggregation/common/switch-pipelines.cc
+  model/aggregation/common/switch-tree.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/common/aggregation-address.h
+  model/aggregation/common/aggregation-role.h
+  model/aggregation/common/aggregation-tensor.h
+  model/aggregation/common/aggregation-worker.h
+  model/aggregation/common/float-tensor.h
+  model/aggregation/common/slot-contents.h
+  model/aggregation/common/slot-tensor.h
+  model/aggregation/common/switch-pipelines.h
+  model/aggregation/common/switch-tree.h
+)
+
+# model/aggregation/slot
+list(APPEND gradsync_sources
+  model/aggregation/slot/aggregation-switch.cc
+  model/aggregation/slot/p4-slot-switch.cc
+  model/aggregation/slot/slot-frame.cc
+  model/aggregation/slot/slot-header.cc
+  model/aggregation/slot/slot-sharing.cc
+  model/aggregation/slot/slot-switch-frames.cc
+  model/aggregation/slot/slot-switch.cc
+  model/aggregation/slot/slot-worker.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/slot/aggregation-switch.h
+  model/aggregation/slot/p4-slot-switch.h
+  model/aggregation/slot/slot-frame.h
+  model/aggregation/slot/slot-header.h
+  model/aggregation/slot/slot-switch-frames.h
+  model/aggregation/slot/slot-switch.h
+  model/aggregation/slot/slot-worker.h
+)
+
+# model/aggregation/atp
+list(APPEND gradsync_sources
+  model/aggregation/atp/atp-aggregation.cc
+  model/aggregation/atp/atp-frame.cc
+  model/aggregation/atp/atp-node.cc
+  model/aggregation/atp/atp-server.cc
+  model/aggregation/atp/atp-switch-frames.cc
+  model/aggregation/atp/atp-switch.cc
+  model/aggregation/atp/atp-worker.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/atp/atp-frame.h
+  model/aggregation/atp/atp-header.h
+  model/aggregation/atp/atp-node.h
+  model/aggregation/atp/atp-server.h
+  model/aggregation/atp/atp-switch-frames.h
+  model/aggregation/atp/atp-switch.h
+  model/aggregation/atp/atp-worker.h
+)
+
+# model/aggregation/netreduce
+list(APPEND gradsync_sources
+  model/aggregation/netreduce/netreduce-aggregation.cc
+  model/aggregation/netreduce/netreduce-node.cc
+  model/aggregation/netreduce/netreduce-worker.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/netreduce/netreduce-header.h
+  model/aggregation/netreduce/netreduce-node.h
+  model/aggregation/netreduce/netreduce-worker.h
+)
+
+# model/aggregation/user-program
+list(APPEND gradsync_sources
+  model/aggregation/user-program/p4-switch-node.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/user-program/p4-compiled-programs.h
+  model/aggregation/user-program/p4-switch-node.h
+)
+
+# model/aggregation/service
+list(APPEND gradsync_sources
+  model/aggregation/service/aggregation-rebuild.cc
+  model/aggregation/service/slot-aggregation-attributes.cc
+  model/aggregation/service/slot-aggregation-limits.cc
+  model/aggregation/service/slot-aggregation-p4.cc
+  model/aggregation/service/slot-aggregation-values.cc
+  model/aggregation/service/slot-aggregation.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/service/slot-aggregation.h
+)
+
+# model/traffic
+list(APPEND gradsync_sources
+  model/traffic/flow-sizes.cc
+  model/traffic/traffic-generator.cc
+)
+list(APPEND gradsync_headers
+  model/traffic/flow-sizes.h
+  model/traffic/traffic-generator.h
+)
+
+# model/fault
+list(APPEND gradsync_sources
+  model/fault/fault-injector.cc
+  model/fault/fault-spec.cc
+  model/fault/network-condition.cc
+  model/fault/slowdown.cc
+)
+list(APPEND gradsync_headers
+  model/fault/fault-injector.h
+  model/fault/fault-spec.h
+  model/fault/network-condition.h
+  model/fault/slowdown.h
+)
+
+# study/json
+list(APPEND gradsync_sources
+  study/json/atomic-file.cc
+  study/json/document-path.cc
+  study/json/json-document.cc
+  study/json/json-value.cc
+  study/json/nearest-name.cc
+  study/json/units.cc
+)
+list(APPEND gradsync_headers
+  study/json/atomic-file.h
+  study/json/document-path.h
+  study/json/json-document.h
+  study/json/json-value.h
+  study/json/nearest-name.h
+  study/json/scenario-error.h
+  study/json/units.h
+)
+
+# study/scenario
+list(APPEND gradsync_sources
+  study/scenario/attribute-reader.cc
+  study/scenario/codec-reader.cc
+  study/scenario/fault-reader.cc
+  study/scenario/fault-target-reader.cc
+  study/scenario/fault-trace-reader.cc
+  study/scenario/graph-topology-reader.cc
+  study/scenario/job-reader.cc
+  study/scenario/node-names.cc
+  study/scenario/p4-program-reader.cc
+  study/scenario/scenario-reader.cc
+  study/scenario/scenario-sweep.cc
+  study/scenario/scenario-vocabulary.cc
+  study/scenario/scheme-reader.cc
+  study/scenario/time-resolution.cc
+  study/scenario/topology-section.cc
+  study/scenario/traffic-reader.cc
+  study/scenario/transport-registry.cc
+)
+list(APPEND gradsync_headers
+  study/scenario/attribute-reader.h
+  study/scenario/codec-reader.h
+  study/scenario/fault-reader.h
+  study/scenario/fault-target-reader.h
+  study/scenario/fault-trace-reader.h
+  study/scenario/graph-topology-reader.h
+  study/scenario/job-reader.h
+  study/scenario/node-names.h
+  study/scenario/p4-program-reader.h
+  study/scenario/scenario-reader.h
+  study/scenario/scenario-sweep.h
+  study/scenario/scenario-vocabulary.h
+  study/scenario/scenario.h
+  study/scenario/scheme-reader.h
+  study/scenario/time-resolution.h
+  study/scenario/topology-section.h
+  study/scenario/traffic-reader.h
+  study/scenario/transport-registry.h
+)
+
+# study/result
+list(APPEND gradsync_sources
+  study/result/manifest.cc
+  study/result/plan-printer.cc
+  study/result/program-version.cc
+  study/result/result-files.cc
+  study/result/result-rows.cc
+  study/result/result-table.cc
+  study/result/run-store.cc
+  study/result/run-timeline.cc
+  study/result/space-time-diagram.cc
+  study/result/trace-writer.cc
+)
+list(APPEND gradsync_headers
+  study/result/manifest.h
+  study/result/plan-printer.h
+  study/result/program-version.h
+  study/result/result-files.h
+  study/result/result-rows.h
+  study/result/result-table.h
+  study/result/run-result.h
+  study/result/run-store.h
+  study/result/run-timeline.h
+  study/result/space-time-diagram.h
+  study/result/trace-writer.h
+)
+
+# study/run
+list(APPEND gradsync_sources
+  study/run/link-sampler.cc
+  study/run/process-pool.cc
+  study/run/progress-meter.cc
+  study/run/run-numbers.cc
+  study/run/run-summary.cc
+  study/run/scenario-checker.cc
+  study/run/scenario-runner.cc
+)
+list(APPEND gradsync_headers
+  study/run/link-sampler.h
+  study/run/process-pool.h
+  study/run/progress-meter.h
+  study/run/run-numbers.h
+  study/run/run-summary.h
+  study/run/scenario-checker.h
+  study/run/scenario-runner.h
+  study/run/trace-recorder.h
+)
+
+# study/command
+list(APPEND gradsync_sources
+  study/command/auto-command.cc
+  study/command/auto-comparison.cc
+  study/command/codec-command.cc
+  study/command/describe-command.cc
+  study/command/inspect-commands.cc
+  study/command/plan-command.cc
+  study/command/run-command.cc
+  study/command/sum-error-study.cc
+  study/command/sum-errors-command.cc
+)
+list(APPEND gradsync_headers
+  study/command/auto-comparison.h
+  study/command/program-commands.h
+  study/command/sum-error-study.h
 )
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.

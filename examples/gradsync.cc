@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command-line program: reads options, leaves the work to helper/.
+ * The command-line program: reads options, leaves the work to study/.
  */
 #include "ns3/nearest-name.h"
 #include "ns3/program-commands.h"

@@ -25,7 +25,7 @@ def test_no_two_headers_define_a_type_of_one_name():
     # All are in one namespace, where two classes of a name are one to the linker, which keeps the
     # destructor of either for both and says nothing.
     root = Path(__file__).parents[2]
-    headers = [*root.glob("model/*/*.h"), *root.glob("helper/*.h")]
+    headers = [path for room in ("model", "study") for path in root.glob(f"{room}/**/*.h")]
     keyword = r"(?:class|struct|enum class) (?:alignas\(\d+\) )?"
     pattern = re.compile(rf"^{keyword}(\w+)[^;\n]*$", re.MULTILINE)
     names = Counter(name for header in headers for name in pattern.findall(header.read_text()))

@@ -7,7 +7,7 @@
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
 #include "ns3/time-resolution.h"
-#include "ns3/topology-reader.h"
+#include "ns3/topology-section.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/topology-reader.h"
+#include "ns3/topology-section.h"
 
 #include "ns3/fat-tree-topology.h"
 #include "ns3/graph-topology-reader.h"

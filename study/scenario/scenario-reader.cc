@@ -15,7 +15,7 @@
 #include "ns3/scenario-vocabulary.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/time-resolution.h"
-#include "ns3/topology-reader.h"
+#include "ns3/topology-section.h"
 #include "ns3/traffic-reader.h"
 
 #include <algorithm>

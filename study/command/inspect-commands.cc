@@ -5,7 +5,7 @@
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/time-resolution.h"
-#include "ns3/topology-reader.h"
+#include "ns3/topology-section.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,7 @@
 #include "ns3/nearest-name.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scheme-reader.h"
-#include "ns3/topology-reader.h"
+#include "ns3/topology-section.h"
 #include "ns3/traffic-reader.h"
 #include "ns3/transport-registry.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifndef GRADSYNC_TOPOLOGY_READER_H
-#define GRADSYNC_TOPOLOGY_READER_H
+#ifndef GRADSYNC_TOPOLOGY_SECTION_H
+#define GRADSYNC_TOPOLOGY_SECTION_H
 
 #include "ns3/json-value.h"
 #include "ns3/topology.h"
@@ -33,4 +33,4 @@ Topology ReadTopology(const JsonValue& value);
 
 } // namespace ns3::gradsync
 
-#endif // GRADSYNC_TOPOLOGY_READER_H
+#endif // GRADSYNC_TOPOLOGY_SECTION_H

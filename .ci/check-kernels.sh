@@ -48,11 +48,11 @@ add $build/codecs.log
 
 # The toolkit's disassemblers, which not every installation of the compiler has.
 if ! { command -v cuobjdump && command -v nvdisasm; } >/dev/null; then
-    python3 -m venv $tools && $tools/bin/python -m pip -q install \
-        'nvidia-cuda-cuobjdump>=13,<14' 'nvidia-cuda-nvdisasm>=13,<14' ||
+    python3 -P -m venv $tools && $tools/bin/python -P -m pip -q install --no-deps \
+        --require-hashes --only-binary=:all: -r kernels/requirements-tools.lock ||
         echo "the disassemblers could not be installed"
     export PATH=$PATH:$(echo "$PWD"/$tools/lib/python3*/site-packages/nvidia/cu13/bin)
 fi
-python3 kernels/check-machine-code.py $build/libgradsync-kernels.a | tee $build/machine-code.log
+python3 -P kernels/check-machine-code.py $build/libgradsync-kernels.a | tee $build/machine-code.log
 add $build/machine-code.log
 finish

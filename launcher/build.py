@@ -1,35 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Configures and builds one profile, incrementally, one build at a time."""
 
-import fcntl
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, Optional, Sequence, TextIO
+from typing import Optional, Sequence, TextIO
 
 from launcher.errors import BUILD_FAILED, INTERRUPTED, LauncherError
+from launcher.lock import only_one
 from launcher.packages import TEST, missing
 from launcher.process import child_decides_on_interrupt, say
 from launcher.tree import ROOT, Profile, cores
 
 _SHOWN_LINES = 60
-
-
-@contextmanager
-def _only_builder(profile: Profile) -> Iterator[None]:
-    """Hold the profile's lock; the system releases it even if this process is killed."""
-    profile.directory.parent.mkdir(parents=True, exist_ok=True)
-    with open(profile.directory.parent / f"{profile.name}.lock", "w", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"another build of build/{profile.name} is running: waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _stream(command: Sequence[str], log: TextIO) -> int:
@@ -108,7 +94,7 @@ def build(profile: Profile, targets: Sequence[str]) -> None:
 
     Raises LauncherError: exit 5 with the compiler's words if that fails, 130 after Ctrl-C.
     """
-    with _only_builder(profile):
+    with only_one(profile.name, f"build/{profile.name} is being built"):
         log_path = profile.directory.parent / f"{profile.name}.log"
         with open(log_path, "w", encoding="utf-8") as log:
             _configure(profile, log, log_path)

@@ -7,6 +7,7 @@ import subprocess
 from typing import Sequence
 
 from launcher.errors import ENVIRONMENT, LauncherError
+from launcher.lock import only_one
 from launcher.packages import Requirement, missing
 from launcher.process import run, say
 
@@ -68,6 +69,17 @@ def ensure(needs: Sequence[str], allowed: bool) -> None:
         return
     if not allowed:
         raise _refusal(wanted, "--no-install forbids installing it")
+    with only_one("packages", "packages are being installed"):
+        # Another launcher may have done it meanwhile.
+        _install(missing(needs))
+        left = missing(needs)
+    if left:
+        raise _refusal(left, "apt-get has installed it and it is still not found, or too old")
+
+
+def _install(wanted: Sequence[Requirement]) -> None:
+    if not wanted:
+        return
     if shutil.which("apt-get") is None:
         raise _refusal(wanted, "there is no apt-get on this system: install it by hand")
     if os.geteuid() != 0 and shutil.which("sudo") is None:
@@ -75,6 +87,3 @@ def ensure(needs: Sequence[str], allowed: bool) -> None:
     say(f"installing with apt-get:\n{_listing(wanted)}")
     if not _install_packages(sorted({r.apt for r in wanted})):
         raise _refusal(wanted, "apt-get failed, see above")
-    left = missing(needs)
-    if left:
-        raise _refusal(left, "apt-get has installed it and it is still not found, or too old")

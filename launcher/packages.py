@@ -107,7 +107,7 @@ def venv_python() -> str:
 
 def _venv_module() -> Optional[str]:
     told = subprocess.run(
-        [venv_python(), "-c", "import venv, ensurepip, sys; print(sys.version.split()[0])"],
+        [venv_python(), "-I", "-c", "import venv, ensurepip, sys; print(sys.version.split()[0])"],
         capture_output=True,
         text=True,
         check=False,

@@ -3,10 +3,13 @@
 
 import hashlib
 import os
+import re
 import shutil
 from pathlib import Path
+from typing import Sequence
 
 from launcher.errors import ENVIRONMENT, LauncherError
+from launcher.lock import only_one
 from launcher.packages import venv_python
 from launcher.process import run, say
 from launcher.tree import ANALYSIS, VENV
@@ -58,13 +61,23 @@ def ensure(allowed: bool, *layers: str) -> None:
             f"{VENV} lacks the packages of {locks} and --no-install forbids installing them",
             ENVIRONMENT,
         )
+    with only_one("venv", f"{VENV} is being made"):
+        # Another launcher may have done it meanwhile.
+        if not is_current(*layers):
+            _make(layers)
+
+
+def _make(layers: Sequence[str]) -> None:
+    wanted = [layer for layer in (PLOTS, *layers) if not is_current(layer)]
     if not is_current() or _is_outdated():
         # Built from nothing: what an older lock left behind would hide a missing pin.
         shutil.rmtree(VENV, ignore_errors=True)
-        _run([venv_python(), "-m", "venv", str(VENV)])
+        _run([venv_python(), "-I", "-m", "venv", str(VENV)])
         wanted = [PLOTS, *layers]
     say(f"installing Python packages into {VENV}: {', '.join(_names(wanted))}")
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
+    # Only what the lock names, byte for byte, and no package that runs code of its own to install itself.
+    pip = [str(VENV / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", "--no-deps"]
+    pip += ["--require-hashes", "--only-binary=:all:"]
     # Modules are compiled when first imported: most never are.
     pip.append("--no-compile")
     for layer in wanted:
@@ -72,26 +85,28 @@ def ensure(allowed: bool, *layers: str) -> None:
         _stamp(layer).write_text(_wanted(layer))
 
 
-def _run(step: list[str]) -> None:
-    code = run(step)
+def _run(step: Sequence[str]) -> None:
+    # The module venv starts the new interpreter, whose -I is not ours to give.
+    code = run(step, {**os.environ, "PYTHONSAFEPATH": "1"})
     if code != 0:
         raise LauncherError(f"failed with exit code {code}: {' '.join(step)}", ENVIRONMENT)
 
 
-def _names(layers: list[str]) -> list[str]:
+def _names(layers: Sequence[str]) -> list[str]:
     text = "\n".join(_lock(layer).read_text() for layer in layers)
-    lines = (line.strip() for line in text.splitlines())
-    return [line.split(";")[0].strip() for line in lines if line and not line.startswith("#")]
+    # A package begins a line; its hashes follow, indented.
+    return re.findall(r"^[\w.-]+==[\w.+!-]+", text, re.MULTILINE)
 
 
 def command(*arguments: str) -> list[str]:
-    """The command line that runs .venv's interpreter with these arguments."""
-    return [str(VENV / "bin" / "python"), *arguments]
+    """The command line that runs .venv's interpreter with these arguments, and nothing of the current folder."""
+    return [str(VENV / "bin" / "python"), "-P", *arguments]
 
 
 def environment() -> dict[str, str]:
     """This process's environment, with the package `gradsync` importable."""
-    path = [str(ANALYSIS / "src"), os.environ.get("PYTHONPATH", "")]
+    # To Python an empty entry, as a colon at the end makes one, is the current folder.
+    path = [str(ANALYSIS / "src"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in path if p)}
 
 

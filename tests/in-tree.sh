@@ -101,7 +101,7 @@ compare() {
         (cd "$tree" && ./ns3 run --no-build \
             "gradsync --scenario=$root/scenarios/$name --out=$there --progress=never $overrides" \
             >/dev/null)
-        PYTHONPATH=$root/analysis/src python3 -m gradsync compare "$here" "$there" ||
+        PYTHONPATH=$root/analysis/src python3 -P -m gradsync compare "$here" "$there" ||
             fail "$name: the two builds differ"
     done
 }

@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-sys.path.insert(0, str(ROOT))
+sys.path.append(str(ROOT))
 from launcher import calibrate, goals  # noqa: E402  the launcher is no installed package
 from launcher.errors import LauncherError  # noqa: E402
 

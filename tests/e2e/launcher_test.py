@@ -8,7 +8,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-sys.path.insert(0, str(ROOT))
+sys.path.append(str(ROOT))
 from launcher.process import ask_for_huge_pages  # noqa: E402  the launcher is no installed package
 from launcher.tests import Count, run_ctest  # noqa: E402
 

@@ -14,15 +14,16 @@ _OK, _BAD_INPUT, _UNFINISHED = 0, 2, 3
 
 
 def find_program() -> Path:
-    """The simulator: $GRADSYNC_PROGRAM, or of the source tree around, or on the PATH.
+    """The simulator: $GRADSYNC_PROGRAM, or of the source tree around this package, or on the PATH.
+
+    Never one of the current folder, which may be somebody else's.
 
     Raises ScenarioError if there is none.
     """
     named = os.environ.get("GRADSYNC_PROGRAM")
     if named:
         return Path(named)
-    folders = [*Path.cwd().resolve().parents, Path.cwd(), *Path(__file__).resolve().parents]
-    for folder in folders:
+    for folder in Path(__file__).resolve().parents:
         if (folder / _BUILT).is_file() and (folder / "scenarios").is_dir():
             return folder / _BUILT
     found = shutil.which("gradsync")

@@ -72,12 +72,16 @@ class Sweep:
             "threads": self.threads,
         }
         (work / "config.json").write_text(json.dumps(config), encoding="utf-8")
-        return subprocess.run(self._snakemake(work), check=False).returncode
+        # Snakemake starts Python again for each job.
+        variables = {**os.environ, "PYTHONSAFEPATH": "1"}
+        return subprocess.run(self._snakemake(work), env=variables, check=False).returncode
 
     def _snakemake(self, work: Path) -> list[str]:
-        command = [sys.executable, "-m", "snakemake"]
+        command = [sys.executable, "-P", "-m", "snakemake"]
         command += ["--snakefile", str(files("gradsync") / "Snakefile"), "--directory", str(work)]
         command += ["--configfile", str(work / "config.json"), "--quiet", "rules", "host"]
+        # Not profiles/default/ of the folder in which the user stands, which may hold commands.
+        command += ["--workflow-profile", "none"]
         # The results folder is locked by the simulator itself; batches are independent of each other.
         command += ["--nolock", "--keep-going", "--scheduler", "greedy"]
         if self.executor is None:

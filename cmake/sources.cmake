@@ -761,113 +761,119 @@ set(gradsync_benchmarks
   tests/bench/stock-ns3-ring.cc
 )
 
-# Unit tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a
-# time, as most of the time goes into what they have in common.
-set(gradsync_test_rooms topology plan scheme fluid transport fault engine
-    aggregation p4 compression scenario helper stock)
+# Tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a time,
+# as most of the time goes into what they have in common. "scenario" runs whole scenarios.
+set(gradsync_test_rooms topology compression p4 plan scheme fabric transport workload import
+    planner engine aggregation traffic fault study stock scenario)
 set(gradsync_tests_of_topology
-  tests/unit/all-reduce-bound-test.cc
-  tests/unit/fat-tree-topology-test.cc
-  tests/unit/group-finder-test.cc
-  tests/unit/routing-tables-test.cc
-  tests/unit/server-builder-test.cc
-  tests/unit/spine-leaf-topology-test.cc
-  tests/unit/three-tier-topology-test.cc
-  tests/unit/topology-test.cc
-)
-# Also of what makes plans of plans: model/import and model/workload.
-set(gradsync_tests_of_plan
-  tests/unit/chunk-layout-test.cc
-  tests/unit/dataflow-builder-test.cc
-  tests/unit/goal-writer-test.cc
-  tests/unit/packed-rows-test.cc
-  tests/unit/plan-builder-test.cc
-  tests/unit/plan-compressor-test.cc
-  tests/unit/plan-import-test.cc
-  tests/unit/plan-statistics-test.cc
-  tests/unit/plan-verifier-test.cc
-)
-set(gradsync_tests_of_scheme
-  tests/unit/scheme-collective-test.cc
-  tests/unit/scheme-grid-test.cc
-  tests/unit/scheme-hierarchical-test.cc
-  tests/unit/scheme-ps-test.cc
-  tests/unit/scheme-rat-test.cc
-  tests/unit/scheme-registry-test.cc
-  tests/unit/scheme-ring-test.cc
-  tests/unit/scheme-server-test.cc
-  tests/unit/scheme-tree-test.cc
-)
-# Also of what runs on the fluid transport: the planner and traffic.
-set(gradsync_tests_of_fluid
-  tests/unit/auto-planner-test.cc
-  tests/unit/fluid-oracle-test.cc
-  tests/unit/fluid-scheme-test.cc
-  tests/unit/fluid-transport-test.cc
-  tests/unit/max-min-allocator-test.cc
-  tests/unit/traffic-generator-test.cc
-)
-set(gradsync_tests_of_transport
-  tests/unit/congestion-control-test.cc
-  tests/unit/fabric-port-test.cc
-  tests/unit/network-end-test.cc
-  tests/unit/packet-oracle-test.cc
-  tests/unit/path-selector-test.cc
-  tests/unit/radix-scheduler-test.cc
-  tests/unit/roce-connection-table-test.cc
-  tests/unit/roce-stress.cc
-  tests/unit/roce-transport-test.cc
-  tests/unit/tcp-transport-test.cc
-)
-set(gradsync_tests_of_fault
-  tests/unit/chaos-test.cc
-  tests/unit/fault-injector-test.cc
-  tests/unit/link-faults.cc
-  tests/unit/silent-host.cc
-)
-set(gradsync_tests_of_engine
-  tests/unit/exchange-engine-test.cc
-)
-set(gradsync_tests_of_aggregation
-  tests/unit/atp-aggregation.cc
-  tests/unit/atp-switch.cc
-  tests/unit/float-sums.cc
-  tests/unit/passing-aggregation.cc
-  tests/unit/slot-aggregation-test.cc
-  tests/unit/slot-sharing.cc
-  tests/unit/slot-sums.cc
-  tests/unit/slot-switch-frames.cc
-  tests/unit/slot-switch-test.cc
-)
-set(gradsync_tests_of_p4
-  tests/unit/p4-engine-test.cc
-  tests/unit/p4-pipeline-test.cc
-  tests/unit/p4-user-programs.cc
+  tests/unit/topology/all-reduce-bound-test.cc
+  tests/unit/topology/fat-tree-topology-test.cc
+  tests/unit/topology/group-finder-test.cc
+  tests/unit/topology/routing-tables-test.cc
+  tests/unit/topology/server-builder-test.cc
+  tests/unit/topology/spine-leaf-topology-test.cc
+  tests/unit/topology/three-tier-topology-test.cc
+  tests/unit/topology/topology-test.cc
 )
 set(gradsync_tests_of_compression
-  tests/unit/codec-references.cc
-  tests/unit/quantiser-references.cc
-  tests/unit/quantiser-test.cc
-  tests/unit/sparse-codec-test.cc
+  tests/unit/compression/codec-references-test.cc
+  tests/unit/compression/quantiser-references-test.cc
+  tests/unit/compression/quantiser-test.cc
+  tests/unit/compression/sparse-codec-test.cc
 )
-set(gradsync_tests_of_scenario
-  tests/unit/aggregation-faults.cc
-  tests/unit/federated-rounds.cc
-  tests/unit/netreduce-runs.cc
-  tests/unit/pipeline-runs.cc
-  tests/unit/scenario-reactions.cc
-  tests/unit/scenario-runner-test.cc
-  tests/unit/scenario-sweep-test.cc
+set(gradsync_tests_of_p4
+  tests/unit/p4/p4-pipeline-test.cc
 )
-set(gradsync_tests_of_helper
-  tests/unit/json-document-test.cc
-  tests/unit/process-pool-test.cc
-  tests/unit/program-test.cc
-  tests/unit/scenario-files-test.cc
-  tests/unit/scenario-fuzz-test.cc
-  tests/unit/scenario-reader-test.cc
-  tests/unit/units-test.cc
+set(gradsync_tests_of_plan
+  tests/unit/plan/chunk-layout-test.cc
+  tests/unit/plan/dataflow-builder-test.cc
+  tests/unit/plan/packed-rows-test.cc
+  tests/unit/plan/plan-builder-test.cc
+  tests/unit/plan/plan-statistics-test.cc
+  tests/unit/plan/plan-verifier-test.cc
+)
+set(gradsync_tests_of_scheme
+  tests/unit/scheme/scheme-collective-test.cc
+  tests/unit/scheme/scheme-grid-test.cc
+  tests/unit/scheme/scheme-hierarchical-test.cc
+  tests/unit/scheme/scheme-ps-test.cc
+  tests/unit/scheme/scheme-rat-test.cc
+  tests/unit/scheme/scheme-registry-test.cc
+  tests/unit/scheme/scheme-ring-test.cc
+  tests/unit/scheme/scheme-server-test.cc
+  tests/unit/scheme/scheme-tree-test.cc
+)
+set(gradsync_tests_of_fabric
+  tests/unit/fabric/fabric-port-test.cc
+  tests/unit/fabric/path-selector-test.cc
+  tests/unit/fabric/radix-scheduler-test.cc
+)
+set(gradsync_tests_of_transport
+  tests/unit/transport/congestion-control-test.cc
+  tests/unit/transport/fluid-transport-test.cc
+  tests/unit/transport/max-min-allocator-test.cc
+  tests/unit/transport/roce-connection-table-test.cc
+  tests/unit/transport/roce-stress-test.cc
+  tests/unit/transport/roce-transport-test.cc
+  tests/unit/transport/tcp-transport-test.cc
+)
+set(gradsync_tests_of_workload
+  tests/unit/workload/plan-compressor-test.cc
+)
+set(gradsync_tests_of_import
+  tests/unit/import/goal-writer-test.cc
+  tests/unit/import/plan-import-test.cc
+)
+set(gradsync_tests_of_planner
+  tests/unit/planner/auto-planner-test.cc
+)
+set(gradsync_tests_of_engine
+  tests/unit/engine/exchange-engine-test.cc
+  tests/unit/engine/fluid-oracle-test.cc
+  tests/unit/engine/fluid-scheme-test.cc
+  tests/unit/engine/packet-oracle-test.cc
+)
+set(gradsync_tests_of_aggregation
+  tests/unit/aggregation/atp-aggregation-test.cc
+  tests/unit/aggregation/atp-switch-test.cc
+  tests/unit/aggregation/float-sums-test.cc
+  tests/unit/aggregation/p4-engine-test.cc
+  tests/unit/aggregation/p4-user-programs-test.cc
+  tests/unit/aggregation/passing-aggregation-test.cc
+  tests/unit/aggregation/slot-aggregation-test.cc
+  tests/unit/aggregation/slot-sharing-test.cc
+  tests/unit/aggregation/slot-sums-test.cc
+  tests/unit/aggregation/slot-switch-frames-test.cc
+  tests/unit/aggregation/slot-switch-test.cc
+)
+set(gradsync_tests_of_traffic
+  tests/unit/traffic/traffic-generator-test.cc
+)
+set(gradsync_tests_of_fault
+  tests/unit/fault/fault-injector-test.cc
+  tests/unit/fault/link-faults-test.cc
+  tests/unit/fault/silent-host-test.cc
+)
+set(gradsync_tests_of_study
+  tests/unit/study/json-document-test.cc
+  tests/unit/study/process-pool-test.cc
+  tests/unit/study/scenario-fuzz-test.cc
+  tests/unit/study/scenario-reader-test.cc
+  tests/unit/study/scenario-sweep-test.cc
+  tests/unit/study/units-test.cc
 )
 set(gradsync_tests_of_stock
-  tests/unit/stock-ns3-test.cc
+  tests/unit/stock/stock-ns3-test.cc
+)
+set(gradsync_tests_of_scenario
+  tests/scenario/aggregation-faults-test.cc
+  tests/scenario/chaos-test.cc
+  tests/scenario/federated-rounds-test.cc
+  tests/scenario/netreduce-runs-test.cc
+  tests/scenario/network-end-test.cc
+  tests/scenario/program-test.cc
+  tests/scenario/scenario-files-test.cc
+  tests/scenario/scenario-reactions-test.cc
+  tests/scenario/scenario-runner-test.cc
+  tests/scenario/switch-limits-test.cc
 )

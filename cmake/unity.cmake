@@ -2,12 +2,18 @@
 # Most of the time of compiling this library goes into headers: a dozen of its files at once take little
 # longer than two of them.
 function(gradsync_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  # A log component is a static variable of its file, the same name in each.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(source ${gradsync_sources})
+    # Files of one room at a time, so that a new file changes the company of its own room only.
+    get_filename_component(room ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER ${room} room)
+    # A log component is a static variable of its file, the same name in each.
     file(STRINGS ${source} log_component REGEX "^NS_LOG_COMPONENT_DEFINE" LIMIT_COUNT 1)
-    if(log_component)
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(NOT log_component)
+      math(EXPR batch "${count_of_${room}} + 0")
+      math(EXPR count_of_${room} "${batch} + 1")
+      math(EXPR batch "${batch} / 14")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${batch})
     endif()
   endforeach()
 endfunction()

@@ -17,6 +17,9 @@
 namespace ns3::gradsync::tests
 {
 
+/// 64 values of 4 bytes.
+inline constexpr uint64_t PACKET_BYTES = 256;
+
 /// RoCE over a network whose switches add up, and an engine for jobs.
 class AggregationFixture : public testing::Test
 {

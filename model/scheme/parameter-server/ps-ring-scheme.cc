@@ -11,7 +11,7 @@ namespace
 {
 
 uint32_t
-CountServers(const ParameterSet& parameters)
+CountPsRingServers(const ParameterSet& parameters)
 {
     return GetCount(parameters, "servers", 0);
 }
@@ -22,7 +22,7 @@ BuildPsRing(const SchemeRequest& request)
     CheckRequest(request);
     TwoLevelExchange exchange;
     exchange.groups = FindGroups(request, DefaultGroups::Servers);
-    exchange.servers = CountServers(request.parameters);
+    exchange.servers = CountPsRingServers(request.parameters);
     // With dedicated servers the machines of the workers serve nothing.
     exchange.weights.assign(exchange.groups.size(), exchange.servers > 0 ? 0.0 : 1.0);
     exchange.weights.insert(exchange.weights.end(), exchange.servers, 1.0);
@@ -50,7 +50,7 @@ MakePsRingScheme()
               65536,
               {int64_t{0}}},
              MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one by one")}),
-        CountServers,
+        CountPsRingServers,
         BuildPsRing,
     };
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_SCENARIO_RUNS_H
+#define GRADSYNC_SCENARIO_RUNS_H
+
+#include "unit/study/scenario-test-support.h"
+
+#include "ns3/scenario-reader.h"
+#include "ns3/scenario-runner.h"
+#include "ns3/time-resolution.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Four hosts on one switch, 1 Gb/s, no delay: 1 MB take tau = 8 ms.
+inline constexpr const char* STAR = R"({
+  "topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "1Gbps", "delay": "0s"}},
+  "transport": "fluid", "job": {"gradient": "1MB"}, "scheme": "ring"})";
+
+inline RunResult
+Simulate(const std::vector<ScenarioOverride>& overrides, const std::string& text = STAR)
+{
+    UsePicoseconds();
+    return RunScenario(ResolveRun(ParseScenario(text, "x.json", overrides), 0));
+}
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_SCENARIO_RUNS_H

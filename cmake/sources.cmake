@@ -703,6 +703,7 @@ list(APPEND gradsync_sources
   study/run/progress-meter.cc
   study/run/run-numbers.cc
   study/run/run-summary.cc
+  study/run/run-watch.cc
   study/run/scenario-checker.cc
   study/run/scenario-runner.cc
 )
@@ -712,6 +713,7 @@ list(APPEND gradsync_headers
   study/run/progress-meter.h
   study/run/run-numbers.h
   study/run/run-summary.h
+  study/run/run-watch.h
   study/run/scenario-checker.h
   study/run/scenario-runner.h
   study/run/trace-recorder.h
@@ -874,6 +876,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/program-test.cc
   tests/scenario/scenario-files-test.cc
   tests/scenario/scenario-reactions-test.cc
+  tests/scenario/run-watch-test.cc
   tests/scenario/scenario-runner-test.cc
   tests/scenario/switch-limits-test.cc
 )

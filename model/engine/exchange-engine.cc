@@ -218,6 +218,17 @@ ExchangeEngine::IsSettled() const
 }
 
 uint64_t
+ExchangeEngine::CountDoneOperations() const
+{
+    uint64_t count = 0;
+    for (const auto& job : m_jobs)
+    {
+        count += job->CountDoneOperations();
+    }
+    return count;
+}
+
+uint64_t
 ExchangeEngine::GetTotalBytes() const
 {
     return m_totalBytes;

@@ -175,8 +175,9 @@ class ExchangeEngine : public Object
     /// happen).
     std::optional<ExchangeFailure> GetFailure() const;
 
-    uint64_t GetTotalBytes() const;     //!< bytes that all transfers of all iterations move
-    uint64_t GetDeliveredBytes() const; //!< of these, delivered so far
+    uint64_t CountDoneOperations() const; //!< of all jobs, so far
+    uint64_t GetTotalBytes() const;       //!< bytes that all transfers of all iterations move
+    uint64_t GetDeliveredBytes() const;   //!< of these, delivered so far
 
     /// Signatures of the trace sources.
     using IterationCallback = void (*)(const IterationRecord& record);

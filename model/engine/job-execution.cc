@@ -278,6 +278,7 @@ JobExecution::MarkDone(OperationId id)
         m_done.pop_back();
         m_waiting[done] = DONE;
         --m_left;
+        ++m_doneCount;
         for (const auto successor : m_plan->GetSuccessors(done))
         {
             if (successor == m_gateOperation)

@@ -78,6 +78,12 @@ class JobExecution
     void CloseGate();
     void LoseWorker(uint32_t rank);
 
+    /// Of all iterations and plans so far.
+    uint64_t CountDoneOperations() const
+    {
+        return m_doneCount;
+    }
+
     bool HasLateOperations() const
     {
         return !m_late.IsEmpty();
@@ -204,7 +210,8 @@ class JobExecution
     Time m_inFlightSince; //!< there are transfers on their way; only for compressed plans
     uint32_t m_inFlight{0};
     uint32_t m_iteration{0};
-    uint32_t m_left{0}; //!< operations that are not done
+    uint32_t m_left{0};      //!< operations that are not done
+    uint64_t m_doneCount{0}; //!< operations done since the job began
     uint32_t m_workersExchanging{0};
     bool m_startScheduled{false}; //!< StartReady is called before this instant is over
     bool m_markingDone{false};    //!< MarkDone is at work further up the stack

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -86,6 +87,13 @@ RadixScheduler::SetPrefetch(PrefetchFunction prefetch)
 }
 
 void
+RadixScheduler::SetWatch(WatchFunction watch, uint64_t instants)
+{
+    s_watch = std::move(watch);
+    s_untilWatch = s_watch ? instants : UINT64_MAX;
+}
+
+void
 RadixScheduler::Foresee()
 {
     std::array<EventImpl*, PREFETCH_COUNT> next;
@@ -122,6 +130,10 @@ RadixScheduler::RefillFront()
 {
     m_front.clear();
     m_frontHead = 0;
+    if (--s_untilWatch == 0)
+    {
+        s_untilWatch = s_watch(*this);
+    }
     const auto lowest = static_cast<size_t>(std::countr_zero(m_occupied));
     auto& bucket = m_buckets[lowest];
     m_occupied &= m_occupied - 1;

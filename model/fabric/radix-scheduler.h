@@ -4,9 +4,12 @@
 
 #include "ns3/scheduler.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,6 +55,26 @@ class RadixScheduler : public Scheduler
     /// For all schedulers from now on, as ns-3 does not tell which one it uses; nullptr: none.
     static void SetPrefetch(PrefetchFunction prefetch);
 
+    /// Looks at what is pending, and changes nothing of it. \returns after how many instants that
+    /// have events it wants to look again, 1 at least
+    using WatchFunction = std::function<uint64_t(const RadixScheduler& pending)>;
+
+    /// For all schedulers from now on; an empty function: nobody watches.
+    static void SetWatch(WatchFunction watch, uint64_t instants = 1);
+
+    /// Calls visit(event) for every event that is pending, in no order that means anything.
+    template <typename Visit>
+    void VisitPending(const Visit& visit) const
+    {
+        std::for_each(m_front.begin() + static_cast<std::ptrdiff_t>(m_frontHead),
+                      m_front.end(),
+                      visit);
+        for (const auto& bucket : m_buckets)
+        {
+            std::for_each(bucket.begin(), bucket.end(), visit);
+        }
+    }
+
   private:
     using Bucket = std::vector<Event>;
 
@@ -75,6 +98,8 @@ class RadixScheduler : public Scheduler
     size_t m_foreseenFront{0};  //!< and of this many in bucket 0
 
     static inline PrefetchFunction s_prefetch{nullptr};
+    static inline WatchFunction s_watch;
+    static inline uint64_t s_untilWatch{UINT64_MAX}; //!< instants
 };
 
 } // namespace ns3::gradsync

@@ -10,6 +10,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-store.h"
 #include "ns3/run-summary.h"
+#include "ns3/run-watch.h"
 #include "ns3/scenario-error.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -345,15 +346,17 @@ TakeRecords(const Recorder& recorder, const ExchangeEngine& engine, RunResult& r
 void
 TakeEnd(const ExchangeEngine& engine,
         const FaultInjector& injector,
+        const RunWatch& watch,
         const std::vector<FlowRecord>& flows,
         RunResult& result)
 {
     const auto failure = engine.GetFailure();
     result.failure = failure;
     result.summary.finished = !failure;
-    result.summary.failure = failure ? failure->reason + DescribeFaults(injector) : "";
+    result.summary.failure =
+        failure ? failure->reason + watch.DescribeTimers() + DescribeFaults(injector) : "";
     result.summary.events = Simulator::GetEventCount();
-    result.duration = failure ? Simulator::Now() : Time(0);
+    result.duration = failure ? watch.GetEnd() : Time(0);
     for (const auto& record : result.iterations)
     {
         result.duration = std::max(result.duration, record.end);
@@ -386,10 +389,11 @@ Simulate(const ResolvedRun& run,
     const auto generator = InstallTraffic(run, transport, engine);
     const TraceRecorder<TrafficGenerator, FlowRecord> flows(generator, "Flow");
     const auto sampler = StartSampler(run, transport, engine);
+    const RunWatch watch(engine, transport, injector, generator);
     Simulator::Run();
 
     TakeRecords(recorder, *engine, result);
-    TakeEnd(*engine, *injector, flows.GetRecords(), result);
+    TakeEnd(*engine, *injector, watch, flows.GetRecords(), result);
     SummariseTransport(transport->GetStatistics(), result.summary);
     result.summary.aggregation = transport->GetAggregationStatistics();
     result.recordTrace = run.recordTrace;

@@ -7,15 +7,15 @@ import math
 
 import pytest
 
-from gradsync.closed_form import holds, ideal_time
-from gradsync.columns import scale
-from gradsync.compare import compare_results
+from gradsync.results.closed_form import holds, ideal_time
+from gradsync.results.columns import scale
+from gradsync.results.compare import compare_results
 from gradsync.errors import ResultsError
-from gradsync.plot import draw, plot_results
-from gradsync.results import load
-from gradsync.series import Axes, choose_axes, group
-from gradsync.style import series_styles
-from gradsync.tradeoff import applies, curves, describe, format_rate
+from gradsync.plots.plot import draw, plot_results
+from gradsync.results.folder import load
+from gradsync.results.series import Axes, choose_axes, group
+from gradsync.plots.style import series_styles
+from gradsync.plots.tradeoff import applies, curves, describe, format_rate
 
 SCENARIO = {
     "topology": {"kind": "spine-leaf", "leaves": 4},

@@ -104,7 +104,7 @@ def test_no_verb_runs_a_module_of_the_current_folder(tree, verb):
 
 def test_a_program_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     from gradsync.errors import ScenarioError
-    from gradsync.program import find_program
+    from gradsync.studies.program import find_program
 
     built = tmp_path / "build" / "release" / "gradsync"
     built.parent.mkdir(parents=True)

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 np = pytest.importorskip("numpy")
-from gradsync import digits, gradients  # noqa: E402
+from gradsync.studies import digits, gradients  # noqa: E402
 
 needs_digits = pytest.mark.skipif(find_spec("sklearn") is None, reason="no scikit-learn here")
 STORED = ROOT / "profiles" / "digits.gradients.json"

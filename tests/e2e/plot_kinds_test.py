@@ -6,12 +6,12 @@ import pytest
 from conftest import ROOT
 
 import gradsync
-from gradsync.gallery import PICTURES, list_outdated
-from gradsync.layout import place
-from gradsync.plot_kinds import KINDS, plot_kind
-from gradsync.plot_kinds import draw_bytes, draw_messages, draw_queues, draw_timeline
-from gradsync.style import series_styles
-from gradsync.sum_error_plot import draw_sum_errors, measure
+from gradsync.studies.gallery import PICTURES, list_outdated
+from gradsync.plots.layout import place
+from gradsync.plots.kinds import KINDS, plot_kind
+from gradsync.plots.kinds import draw_bytes, draw_messages, draw_queues, draw_timeline
+from gradsync.plots.style import series_styles
+from gradsync.studies.sum_error_plot import draw_sum_errors, measure
 
 
 @pytest.fixture(scope="module")

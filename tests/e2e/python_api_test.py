@@ -11,8 +11,8 @@ from conftest import ROOT
 from matplotlib import pyplot
 
 import gradsync
-from gradsync.frames import TABLES
-from gradsync.student import t_975
+from gradsync.results.frames import TABLES
+from gradsync.results.student import t_975
 
 SMOKE = ROOT / "scenarios" / "smoke.json"
 FOUR = gradsync.star(4, "10Gbps")

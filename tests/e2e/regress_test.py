@@ -10,8 +10,8 @@ import pytest
 from conftest import ROOT
 
 from gradsync.__main__ import main
-from gradsync.regress import Difference, Regression
-from gradsync.regress_report import draw_overlay, table
+from gradsync.studies.regress import Difference, Regression
+from gradsync.studies.regress_report import draw_overlay, table
 
 REGRESSION = ROOT / "scenarios" / "regression"
 SMALL = {

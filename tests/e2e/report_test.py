@@ -8,8 +8,8 @@ import pytest
 from conftest import ROOT
 
 import gradsync
-from gradsync.findings import find_warnings
-from gradsync.report import write_report
+from gradsync.report.findings import find_warnings
+from gradsync.report.page import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PLOTS = ("plot-ict", "plot-ratio", "plot-messages", "plot-bytes")

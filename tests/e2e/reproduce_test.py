@@ -9,8 +9,8 @@ from conftest import ROOT
 
 import gradsync
 from gradsync.__main__ import main
-from gradsync.reproduce import Outcome, Row, evaluate, find_interval
-from gradsync.reproduce import list_missing, list_papers, read_paper
+from gradsync.studies.reproduce import Outcome, Row, evaluate, find_interval
+from gradsync.studies.reproduce import list_missing, list_papers, read_paper
 
 PAPERS = ROOT / "scenarios" / "papers"
 SCENARIO = {

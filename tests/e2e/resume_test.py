@@ -10,7 +10,7 @@ import time
 import pytest
 from conftest import SMOKE, rows_of
 
-from gradsync.compare import compare_results
+from gradsync.results.compare import compare_results
 
 
 def test_same_scenario_twice_gives_the_same_results(program, smoke, tmp_path):

@@ -7,8 +7,8 @@ import pytest
 from conftest import ROOT
 
 from gradsync.__main__ import main
-from gradsync.compare import compare_results
-from gradsync.sweep import Sweep
+from gradsync.results.compare import compare_results
+from gradsync.studies.sweep import Sweep
 
 SMOKE = ROOT / "scenarios" / "smoke.json"
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from conftest import ROOT, SCENARIOS, SMOKE, rows_of
 
-from gradsync.plot import plot_results
+from gradsync.plots.plot import plot_results
 
 
 def test_foreign_flows_slow_an_exchange_down_and_are_recorded(program, tmp_path):

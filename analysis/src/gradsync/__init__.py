@@ -16,9 +16,9 @@ Nothing here needs the data-frame library until a table is asked for.
 """
 
 from gradsync.errors import GradsyncError, ResultsError, ScenarioError, SimulationError
-from gradsync.results import Results, load
-from gradsync.scenario import Scenario
-from gradsync.topologies import fat_tree, link, spine_leaf, star
+from gradsync.results.folder import Results, load
+from gradsync.studies.scenario import Scenario
+from gradsync.studies.topologies import fat_tree, link, spine_leaf, star
 
 __all__ = [
     "GradsyncError",

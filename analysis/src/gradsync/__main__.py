@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gradsync.errors import GradsyncError, ScenarioError, SimulationError
-from gradsync.results import load
+from gradsync.results.folder import load
 
 
 def _plot(arguments: argparse.Namespace) -> int:
     # Imported here: comparing needs no plotting library.
     if arguments.kind:
-        from gradsync.plot_kinds import plot_kind
+        from gradsync.plots.kinds import plot_kind
 
         out = Path(arguments.out) if arguments.out else None
         for kind in arguments.kind:
             path = plot_kind(load(arguments.results), kind, arguments.run, out)
             print(f"wrote {path}", file=sys.stderr)
         return 0
-    from gradsync import tradeoff
-    from gradsync.plot import plot_results
+    from gradsync.plots import tradeoff
+    from gradsync.plots.plot import plot_results
 
     for path in plot_results(Path(arguments.results)):
         print(f"wrote {path}", file=sys.stderr)
@@ -38,8 +38,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _regress(arguments: argparse.Namespace) -> int:
-    from gradsync import regress_report as report
-    from gradsync.regress import Regression
+    from gradsync.studies import regress_report as report
+    from gradsync.studies.regress import Regression
 
     out = Path(arguments.out)
     regression = Regression(Path(arguments.scenarios), out)
@@ -58,7 +58,7 @@ def _regress(arguments: argparse.Namespace) -> int:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
-    from gradsync import reproduce, reproduce_page
+    from gradsync.studies import reproduce, reproduce_page
 
     root = Path(arguments.papers)
     if arguments.name is None:
@@ -80,7 +80,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
-    from gradsync.gallery import draw_gallery, list_outdated
+    from gradsync.studies.gallery import draw_gallery, list_outdated
 
     scenarios, out = Path(arguments.scenarios), Path(arguments.out)
     pictures = Path(arguments.pictures)
@@ -97,7 +97,7 @@ def _gallery(arguments: argparse.Namespace) -> int:
 
 
 def _sum_errors(arguments: argparse.Namespace) -> int:
-    from gradsync.sum_error_plot import plot_sum_errors
+    from gradsync.studies.sum_error_plot import plot_sum_errors
 
     for path in plot_sum_errors(Path(arguments.out)):
         print(f"wrote {path}", file=sys.stderr)
@@ -105,7 +105,7 @@ def _sum_errors(arguments: argparse.Namespace) -> int:
 
 
 def _gradients(arguments: argparse.Namespace) -> int:
-    from gradsync import gradient_plot, gradients
+    from gradsync.studies import gradient_plot, gradients
 
     first, *others = (*gradients.METHODS, *gradients.VARIANTS)
     names = {method.name for method in (first, *others)}
@@ -126,7 +126,7 @@ def _gradients(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from gradsync.report import write_report
+    from gradsync.report.page import write_report
 
     out = Path(arguments.out) if arguments.out else None
     print(f"wrote {write_report(Path(arguments.results), out)}", file=sys.stderr)
@@ -134,7 +134,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
-    from gradsync.sweep import Sweep, default_cores, run_sweep
+    from gradsync.studies.sweep import Sweep, default_cores, run_sweep
 
     out = arguments.out or Path("results") / Path(arguments.scenario).stem
     sweep = Sweep(
@@ -164,7 +164,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from gradsync.compare import compare_results
+    from gradsync.results.compare import compare_results
 
     differences = compare_results(Path(arguments.first), Path(arguments.second))
     for difference in differences:

@@ -15,9 +15,11 @@ from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
 
-from gradsync import closed_form, columns, fault_plot, panel_plot, style, tradeoff  # noqa: E402
-from gradsync.results import Results, load  # noqa: E402
-from gradsync.series import Axes, Line, choose_axes, group  # noqa: E402
+from gradsync.plots import faults, style, tradeoff  # noqa: E402
+from gradsync.plots.panels import draw_panels  # noqa: E402
+from gradsync.results import closed_form, columns  # noqa: E402
+from gradsync.results.folder import Results, load  # noqa: E402
+from gradsync.results.series import Axes, Line, choose_axes, group  # noqa: E402
 
 _BASELINE = "ring"
 _MOST_TICKS = 12
@@ -180,7 +182,7 @@ def draw(results: Results) -> Figure:
     compared with the plain gradient.
     """
     if results.hints.get("panels"):
-        figure = panel_plot.draw_panels(results)
+        figure = draw_panels(results)
         _caption(figure, results)
         return figure
     if tradeoff.applies(results):
@@ -220,11 +222,11 @@ def save(figure: Figure, path: Path) -> None:
 
 def _plot_faults(results: Results) -> list[Path]:
     """faults.svg of a single run with faults."""
-    if not fault_plot.applies(results):
+    if not faults.applies(results):
         return []
     path = results.folder / "faults.svg"
     with plt.rc_context(style.RC_PARAMS):
-        figure = fault_plot.draw_faults(results, None)
+        figure = faults.draw_faults(results, None)
         save(figure, path)
         plt.close(figure)
     return [path]

@@ -16,10 +16,10 @@ from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import MaxNLocator  # noqa: E402
 
-from gradsync import style  # noqa: E402
+from gradsync.plots import style  # noqa: E402
 from gradsync.errors import ResultsError  # noqa: E402
-from gradsync.pick import describe_run, pick_run  # noqa: E402
-from gradsync.results import Results  # noqa: E402
+from gradsync.results.pick import describe_run, pick_run  # noqa: E402
+from gradsync.results.folder import Results  # noqa: E402
 
 _MOST_HOSTS = 64
 _MS = 1e3  # a second

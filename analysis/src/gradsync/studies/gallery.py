@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gradsync.plot_kinds import plot_kind
-from gradsync.program import call
-from gradsync.results import Results, load
-from gradsync.sum_error_plot import plot_sum_errors
+from gradsync.plots.kinds import plot_kind
+from gradsync.studies.program import call
+from gradsync.results.folder import Results, load
+from gradsync.studies.sum_error_plot import plot_sum_errors
 
 
 @dataclass(frozen=True)

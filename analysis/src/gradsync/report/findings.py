@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gradsync.results import Results, to_number
+from gradsync.results.folder import Results, to_number
 
 
 def _total(results: Results, column: str) -> int:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from gradsync import style
-from gradsync.html_table import table
-from gradsync.plot import draw, save
-from gradsync.reproduce import Outcome, Paper
-from gradsync.results import Results
+from gradsync.plots import style
+from gradsync.report.html_table import table
+from gradsync.plots.plot import draw, save
+from gradsync.studies.reproduce import Outcome, Paper
+from gradsync.results.folder import Results
 
 HEAD = ["what", "paper", "ideal network", "simulated", "simulated / paper", ""]
 

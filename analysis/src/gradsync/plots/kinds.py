@@ -19,13 +19,14 @@ from matplotlib.colors import Normalize  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 
-from gradsync import columns, style  # noqa: E402
+from gradsync.plots import style  # noqa: E402
+from gradsync.results import columns  # noqa: E402
 from gradsync.errors import ResultsError  # noqa: E402
-from gradsync.fault_plot import draw_faults  # noqa: E402
-from gradsync.layout import place  # noqa: E402
-from gradsync.pick import describe_run, name_of, pick_comparison, pick_run  # noqa: E402
-from gradsync.plot import draw, save  # noqa: E402
-from gradsync.results import Results  # noqa: E402
+from gradsync.plots.faults import draw_faults  # noqa: E402
+from gradsync.plots.layout import place  # noqa: E402
+from gradsync.results.pick import describe_run, name_of, pick_comparison, pick_run  # noqa: E402
+from gradsync.plots.plot import draw, save  # noqa: E402
+from gradsync.results.folder import Results  # noqa: E402
 
 _MOST_WORKERS = 64
 _MOST_LABELS = 24

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean, stdev
 
-from gradsync.results import Results, to_number
-from gradsync.student import half_width
+from gradsync.results.folder import Results, to_number
+from gradsync.results.student import half_width
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gradsync import style
-from gradsync.plot import save
-from gradsync.program import call
+from gradsync.plots import style
+from gradsync.plots.plot import save
+from gradsync.studies.program import call
 
 _LARGEST = 2**31 - 1
 # Factors that papers recommend.

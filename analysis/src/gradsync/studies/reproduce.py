@@ -18,9 +18,9 @@ from typing import Any
 import polars as pl
 
 from gradsync.errors import ResultsError, ScenarioError
-from gradsync.program import call
-from gradsync.results import Results, load
-from gradsync.student import half_width
+from gradsync.studies.program import call
+from gradsync.results.folder import Results, load
+from gradsync.results.student import half_width
 
 _HOW = {
     "ratio": pl.col("value") / pl.col("other"),

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes as Panel
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from gradsync import style
-from gradsync.results import Results, to_number
+from gradsync.plots import style
+from gradsync.results.folder import Results, to_number
 
 _CODEC = "job.codec.kind"
 _PROFILE = "job.profile"

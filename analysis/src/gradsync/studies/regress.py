@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from gradsync.errors import ResultsError
-from gradsync.program import call
-from gradsync.results import Results, load, to_number
+from gradsync.studies.program import call
+from gradsync.results.folder import Results, load, to_number
 
 # Relative, for every number, where ns-3 or the platform is another: libraries may round otherwise.
 TOLERANCE = 0.005

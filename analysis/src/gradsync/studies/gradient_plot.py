@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen fir
 from matplotlib.axes import Axes as Panel  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from gradsync import style  # noqa: E402
-from gradsync.plot import save  # noqa: E402
+from gradsync.plots import style  # noqa: E402
+from gradsync.plots.plot import save  # noqa: E402
 
 
 def _draw_differences(panel: Panel, rows: dict[str, Any]) -> None:

@@ -13,10 +13,11 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen fir
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
-from gradsync import columns, style  # noqa: E402
-from gradsync.regress import TOLERANCE, Comparison, Difference, Regression  # noqa: E402
-from gradsync.results import to_number  # noqa: E402
-from gradsync.series import words  # noqa: E402
+from gradsync.plots import style  # noqa: E402
+from gradsync.results import columns  # noqa: E402
+from gradsync.studies.regress import TOLERANCE, Comparison, Difference, Regression  # noqa: E402
+from gradsync.results.folder import to_number  # noqa: E402
+from gradsync.results.series import words  # noqa: E402
 
 _ICT = "ict_mean_s"
 _MOST_ROWS = 60

@@ -2,8 +2,8 @@
 """Chooses the runs of a sweep that one picture shows."""
 
 from gradsync.errors import ResultsError
-from gradsync.results import Results
-from gradsync.series import choose_axes, words
+from gradsync.results.folder import Results
+from gradsync.results.series import choose_axes, words
 
 
 def pick_run(results: Results, run: int | None) -> int:

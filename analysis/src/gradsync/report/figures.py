@@ -9,10 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
-from gradsync import columns, style
-from gradsync.pick import name_of, pick_comparison
-from gradsync.results import Results
-from gradsync.series import Axes, Line, choose_axes, group
+from gradsync.plots import style
+from gradsync.results import columns
+from gradsync.results.pick import name_of, pick_comparison
+from gradsync.results.folder import Results
+from gradsync.results.series import Axes, Line, choose_axes, group
 
 _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
 _MARKERS |= {"P": "cross", "X": "x", "p": "pentagon", "h": "hexagon", "<": "triangle-left"}

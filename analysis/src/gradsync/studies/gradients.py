@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from gradsync import digits
-from gradsync.digits import Floats
+from gradsync.studies import digits
+from gradsync.studies.digits import Floats
 from gradsync.errors import SimulationError
-from gradsync.program import call, find_program
-from gradsync.student import half_width
+from gradsync.studies.program import call, find_program
+from gradsync.results.student import half_width
 
 _MOMENTUM = 0.9
 _RATE = 0.05

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from gradsync.errors import ResultsError
-from gradsync.student import half_width
+from gradsync.results.student import half_width
 
 TABLES = ("runs", "iterations", "links", "messages", "faults", "blocked", "flows", "samples")
 

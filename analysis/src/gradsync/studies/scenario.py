@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gradsync.errors import ScenarioError, SimulationError
-from gradsync.program import call
-from gradsync.results import Results, load
+from gradsync.studies.program import call
+from gradsync.results.folder import Results, load
 
 
 # Keys whose values name files.

@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from gradsync import columns, style
-from gradsync.results import Results
-from gradsync.series import Axes, Line, choose_axes, group
+from gradsync.plots import style
+from gradsync.results import columns
+from gradsync.results.folder import Results
+from gradsync.results.series import Axes, Line, choose_axes, group
 
 _MARKERS = "o^sDvP"
 # From here on numbers are far enough apart for an axis of powers of ten.

@@ -7,10 +7,10 @@ import polars as pl
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from gradsync.html_table import table
-from gradsync.layout import Layout, place
-from gradsync.pick import describe_run
-from gradsync.results import Results
+from gradsync.report.html_table import table
+from gradsync.plots.layout import Layout, place
+from gradsync.results.pick import describe_run
+from gradsync.results.folder import Results
 
 _MOST_DRAWINGS = 12
 _MOST_LINKS = 1500

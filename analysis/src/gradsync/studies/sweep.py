@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from gradsync.errors import SimulationError
-from gradsync.program import call, find_program
+from gradsync.studies.program import call, find_program
 
 # Enough that the last batch to end is short beside the whole, few enough that starting them costs little.
 BATCHES_PER_CORE = 8
@@ -78,7 +78,7 @@ class Sweep:
 
     def _snakemake(self, work: Path) -> list[str]:
         command = [sys.executable, "-P", "-m", "snakemake"]
-        command += ["--snakefile", str(files("gradsync") / "Snakefile"), "--directory", str(work)]
+        command += ["--snakefile", str(files("gradsync.studies") / "Snakefile"), "--directory", str(work)]
         command += ["--configfile", str(work / "config.json"), "--quiet", "rules", "host"]
         # Not profiles/default/ of the folder in which the user stands, which may hold commands.
         command += ["--workflow-profile", "none"]

@@ -12,11 +12,11 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-from gradsync import report_network, report_plots
-from gradsync.findings import find_warnings
-from gradsync.html_table import table
-from gradsync.results import Results, load, to_number
-from gradsync.series import words
+from gradsync.report import figures, network
+from gradsync.report.findings import find_warnings
+from gradsync.report.html_table import table
+from gradsync.results.folder import Results, load, to_number
+from gradsync.results.series import words
 
 _MOST_ROWS = 400
 # Columns of the table after the swept ones: (column, heading, factor, digits).
@@ -120,16 +120,16 @@ def render(results: Results) -> str:
     hints: dict[str, Any] = results.hints
     title = hints.get("title") or results.scenario.get("title") or results.folder.resolve().name
     runs = f"{len(results.rows)} runs" if len(results.rows) != 1 else "1 run"
-    page = Template((files("gradsync") / "report.html").read_text(encoding="utf-8"))
+    page = Template((files("gradsync.report") / "report.html").read_text(encoding="utf-8"))
     return page.substitute(
         title=escape(str(title)),
         about=f"{runs}, simulated by gradsync. ICT: iteration completion time.",
         warnings=_warnings(results),
         results=_summary_table(results) + _result_table(results),
         plotly=get_plotlyjs(),
-        plots=report_plots.render(results),
-        gradient=report_network.GRADIENT,
-        network=report_network.render(results),
+        plots=figures.render(results),
+        gradient=network.GRADIENT,
+        network=network.render(results),
         setup=_setup(results),
         again=_again(results),
     )

@@ -92,7 +92,7 @@ class Results:
         return self._table("blocked")
 
     def _table(self, name: str) -> "polars.DataFrame":
-        from gradsync import frames
+        from gradsync.results import frames
 
         return frames.read_table(self.folder / f"{name}.csv", self.swept)
 
@@ -104,7 +104,7 @@ class Results:
         `by`: the columns that tell points apart; by default all swept paths but the seed, so that
         seeds are repetitions of a point.
         """
-        from gradsync import frames
+        from gradsync.results import frames
 
         points = [path for path in self.swept if path != "seed"] if by is None else list(by)
         for column in (*points, value):
@@ -112,13 +112,13 @@ class Results:
         return frames.summarise(self.runs, points, value)
 
     def figure(self, kind: str = "ict", run: int | None = None) -> "Figure":
-        """A picture of these results, of a kind of `gradsync.plot_kinds.KINDS`; notebooks show it.
+        """A picture of these results, of a kind of `gradsync.plots.kinds.KINDS`; notebooks show it.
 
         Raises ResultsError for a kind, a run or a record that is not there.
         """
-        from gradsync import plot_kinds
+        from gradsync.plots import kinds
 
-        return plot_kinds.draw_kind(self, kind, run)
+        return kinds.draw_kind(self, kind, run)
 
     def _repr_html_(self) -> str:
         """The table of runs, which notebooks show where the results are the value of a cell."""
@@ -126,7 +126,7 @@ class Results:
 
     def write_parquet(self) -> list[Path]:
         """Write the tables as Parquet files into the folder, beside the CSV files."""
-        from gradsync import frames
+        from gradsync.results import frames
 
         return frames.write_parquet(self.folder, self.swept)
 

@@ -15,10 +15,15 @@
 Nothing here needs the data-frame library until a table is asked for.
 """
 
+from typing import TYPE_CHECKING
+
 from gradsync.errors import GradsyncError, ResultsError, ScenarioError, SimulationError
-from gradsync.results.folder import Results, load
+from gradsync.results.folder import Results, draw_with, load
 from gradsync.studies.scenario import Scenario
 from gradsync.studies.topologies import fat_tree, link, spine_leaf, star
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "GradsyncError",
@@ -33,3 +38,13 @@ __all__ = [
     "spine_leaf",
     "star",
 ]
+
+
+def _draw(results: Results, kind: str, run: int | None) -> "Figure":
+    # Imported here: what draws nothing needs no plotting library.
+    from gradsync.plots.kinds import draw_kind
+
+    return draw_kind(results, kind, run)
+
+
+draw_with(_draw)

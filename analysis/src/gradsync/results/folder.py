@@ -4,7 +4,7 @@
 import csv
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,17 @@ from gradsync.errors import ResultsError
 if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
+
+
+# Draws a kind of picture of results, of a run or of all. Pictures know results, never the other way
+# round: the package names the one that there is.
+Drawer = Callable[["Results", str, int | None], "Figure"]
+_draw: list[Drawer] = []
+
+
+def draw_with(drawer: Drawer) -> None:
+    """Name what `Results.figure` draws with."""
+    _draw.append(drawer)
 
 
 def to_number(text: str) -> float:
@@ -116,9 +127,7 @@ class Results:
 
         Raises ResultsError for a kind, a run or a record that is not there.
         """
-        from gradsync.plots import kinds
-
-        return kinds.draw_kind(self, kind, run)
+        return _draw[-1](self, kind, run)
 
     def _repr_html_(self) -> str:
         """The table of runs, which notebooks show where the results are the value of a cell."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "analysis" / "src"))
 
-from gradsync.results.closed_form import ideal_time  # noqa: E402
+from gradsync.results.closed_form import ideal_time
 
 FILES = (
     "runs.csv",

@@ -9,7 +9,6 @@ does not. Times are user CPU seconds, which other work on the machine disturbs l
 import json
 import subprocess
 from dataclasses import dataclass
-from typing import Optional
 
 from launcher.errors import FAILURE, LauncherError
 from launcher.process import say
@@ -24,7 +23,7 @@ class Size:
     leaves: int
     spines: int
     gradient: int  # bytes on the fabric
-    stock_gradient: Optional[int]  # bytes on stock ns-3, which is slower; None: not measured
+    stock_gradient: int | None  # bytes on stock ns-3, which is slower; None: not measured
 
     def network(self) -> list[str]:
         """Options of the benchmark programs."""
@@ -86,7 +85,7 @@ def _core(scheduler: str, events: int, hosts: int) -> float:
 
 
 def _row(
-    size: Size, scheme: str, mtu: int, control: str, sends: int, stock_rate: Optional[float]
+    size: Size, scheme: str, mtu: int, control: str, sends: int, stock_rate: float | None
 ) -> dict:
     fabric = _measure(
         "exchange-bench",
@@ -110,7 +109,7 @@ def _row(
     }
 
 
-def _stock(size: Size) -> Optional[dict]:
+def _stock(size: Size) -> dict | None:
     if size.stock_gradient is None:
         return None
     return _measure(

@@ -6,8 +6,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional, Sequence, TextIO
+from typing import TextIO
 
 from launcher.errors import BUILD_FAILED, INTERRUPTED, LauncherError
 from launcher.lock import only_one
@@ -40,7 +41,7 @@ def _stream(command: Sequence[str], log: TextIO) -> int:
 
 def _fail(step: str, code: int, log: Path) -> None:
     # Ninja and CMake end with 130 or a signal after Ctrl-C; that is no failure of the code.
-    if code < 0 or code in (2, INTERRUPTED) and "interrupted by user" in log.read_text():
+    if code < 0 or (code in (2, INTERRUPTED) and "interrupted by user" in log.read_text()):
         raise LauncherError("interrupted", INTERRUPTED)
     lines = log.read_text(errors="replace").splitlines()
     starts = [i for i, line in enumerate(lines) if line.startswith(("FAILED", "CMake Error"))]
@@ -60,7 +61,7 @@ def _settings(profile: Profile) -> list[str]:
     return settings + shlex.split(os.environ.get("GRADSYNC_CMAKE_ARGS", ""))
 
 
-def _cached(directory: Path, key: str) -> Optional[str]:
+def _cached(directory: Path, key: str) -> str | None:
     cache = directory / "CMakeCache.txt"
     if cache.exists():
         for line in cache.read_text(errors="replace").splitlines():

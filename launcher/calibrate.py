@@ -166,7 +166,7 @@ def _write_profile(measured: dict, command: str, folder: Path, name: str | None)
         **measured["provenance"],
         "kernel": platform.release().split("-")[0],  # what follows may name a site
         "commit": _commit(),
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "command": command,
     }
     profile = {

@@ -3,7 +3,8 @@
 
 import argparse
 import sys
-from typing import NoReturn, Sequence
+from collections.abc import Sequence
+from typing import NoReturn
 
 from launcher import verbs
 from launcher.doctor import doctor
@@ -206,6 +207,11 @@ def _regress_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _format_parser(parser: _Parser) -> None:
+    parser.add_argument("--check", action="store_true", help="tell what is not, change nothing")
+    _add_no_install(parser)
+
+
 def _build_parser(parser: _Parser) -> None:
     parser.add_argument("--sanitize", action="store_true", help="the sanitizer build instead")
     _add_no_install(parser)
@@ -252,6 +258,7 @@ _VERBS = {
     "test": ("build and run the tests", _test_parser, verbs.test),
     "bench": ("build and run the benchmarks", _add_no_install, verbs.bench),
     "calibrate": ("measure the codecs here and write profiles", _calibrate_parser, verbs.calibrate),
+    "format": ("format the sources, C++ and Python", _format_parser, verbs.format_all),
     "build": ("build everything", _build_parser, verbs.build_all),
     "doctor": ("show what is installed and what is missing", None, lambda _: doctor()),
     "help": ("show this help", None, None),

@@ -6,8 +6,9 @@ the least bytes of the kernel, over its median time. doc/compression.rst has the
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable, NamedTuple, Optional
+from typing import NamedTuple
 
 from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 
@@ -31,7 +32,7 @@ class Finding(NamedTuple):
 
     kernel: str
     goal: str
-    found: Optional[float]
+    found: float | None
     least: float
     elements: int
 

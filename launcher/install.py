@@ -4,7 +4,7 @@
 import os
 import shutil
 import subprocess
-from typing import Sequence
+from collections.abc import Sequence
 
 from launcher.errors import ENVIRONMENT, LauncherError
 from launcher.lock import only_one

@@ -2,8 +2,8 @@
 """One at a time: what several launchers of one tree must not do at once."""
 
 import fcntl
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator
 
 from launcher.process import say
 from launcher.tree import ROOT

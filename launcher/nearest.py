@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The nearest known name to one that was mistyped."""
 
-from typing import Iterable
+from collections.abc import Iterable
 
 
 def distance(a: str, b: str) -> int:

@@ -9,9 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional, Sequence
 
 # Needs, and so when they are installed.
 BUILD, TEST, PLOT, DEVELOP = "building", "tests", "plots", "development"
@@ -25,7 +25,7 @@ class Requirement:
     need: str
     reason: str
     apt: str
-    find: Callable[[], Optional[str]]
+    find: Callable[[], str | None]
 
 
 def prefixes() -> list[Path]:
@@ -41,10 +41,10 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def command(name: str, minimum: str = "0") -> Callable[[], Optional[str]]:
+def command(name: str, minimum: str = "0") -> Callable[[], str | None]:
     """A command on the PATH whose --version is at least `minimum`."""
 
-    def find() -> Optional[str]:
+    def find() -> str | None:
         path = shutil.which(name)
         if path is None:
             return None
@@ -57,10 +57,10 @@ def command(name: str, minimum: str = "0") -> Callable[[], Optional[str]]:
     return find
 
 
-def cmake_package(name: str, minimum: str = "0") -> Callable[[], Optional[str]]:
+def cmake_package(name: str, minimum: str = "0") -> Callable[[], str | None]:
     """A CMake package configuration that find_package() would find."""
 
-    def find() -> Optional[str]:
+    def find() -> str | None:
         for prefix in prefixes():
             for pattern in ("lib/cmake", "lib/*/cmake", "lib64/cmake", "share/cmake"):
                 for folder in sorted(prefix.glob(f"{pattern}/{name}")):
@@ -73,10 +73,10 @@ def cmake_package(name: str, minimum: str = "0") -> Callable[[], Optional[str]]:
     return find
 
 
-def header(path: str, macro: Optional[str] = None, folder: str = "") -> Callable[[], Optional[str]]:
+def header(path: str, macro: str | None = None, folder: str = "") -> Callable[[], str | None]:
     """A header; its version is the string that `macro` is defined as, in it or in `folder`'s one."""
 
-    def find() -> Optional[str]:
+    def find() -> str | None:
         for prefix in prefixes():
             for pattern in (f"include/{folder}{path}", f"include/*-linux-gnu/{folder}{path}"):
                 for file in sorted(prefix.glob(pattern)):
@@ -89,7 +89,7 @@ def header(path: str, macro: Optional[str] = None, folder: str = "") -> Callable
     return find
 
 
-def _ns3_executables() -> Optional[str]:
+def _ns3_executables() -> str | None:
     # ns-3's CMake package names these files and fails where they are missing.
     for prefix in prefixes():
         for file in sorted(prefix.glob("libexec/ns3/ns3*-raw-sock-creator")):
@@ -105,7 +105,7 @@ def venv_python() -> str:
     return shutil.which("/usr/bin/python3") or "python3"
 
 
-def _venv_module() -> Optional[str]:
+def _venv_module() -> str | None:
     told = subprocess.run(
         [venv_python(), "-I", "-c", "import venv, ensurepip, sys; print(sys.version.split()[0])"],
         capture_output=True,
@@ -115,7 +115,7 @@ def _venv_module() -> Optional[str]:
     return told.stdout.strip() if told.returncode == 0 else None
 
 
-def _compiler() -> Optional[str]:
+def _compiler() -> str | None:
     return command(os.environ.get("CXX") or "g++", "12")()
 
 
@@ -178,9 +178,7 @@ OPTIONAL: tuple[Requirement, ...] = (
         "clang-format-14",
         command("clang-format-14"),
     ),
-    Requirement(
-        "Chromium", DEVELOP, "opens reports in the tests", "chromium", command("chromium")
-    ),
+    Requirement("Chromium", DEVELOP, "opens reports in the tests", "chromium", command("chromium")),
     Requirement(
         "clang-tidy 14", DEVELOP, "checks the code", "clang-tidy-14", command("clang-tidy-14")
     ),

@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Iterator, Mapping, Optional, Sequence
 
 
 def say(text: str) -> None:
@@ -39,7 +39,7 @@ def child_decides_on_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, old)
 
 
-def run(command: Sequence[str], environment: Optional[Mapping[str, str]] = None) -> int:
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
     """Run a child on the user's terminal; its exit code, or 128 + n if signal n ended it."""
     with child_decides_on_interrupt():
         child = subprocess.Popen(list(command), env=environment)

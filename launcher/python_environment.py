@@ -5,8 +5,8 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from launcher.errors import ENVIRONMENT, LauncherError
 from launcher.lock import only_one

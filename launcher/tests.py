@@ -4,9 +4,9 @@
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping, Optional, Sequence
 from xml.etree import ElementTree
 
 from launcher.errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, LauncherError
@@ -64,9 +64,7 @@ def count_pytest(output: str) -> Count:
     return Count(found.get("passed", 0), failed, found.get("skipped", 0))
 
 
-def _tee(
-    arguments: Sequence[str], variables: Optional[Mapping[str, str]] = None
-) -> tuple[int, str]:
+def _tee(arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> tuple[int, str]:
     with child_decides_on_interrupt():
         child = subprocess.Popen(
             list(arguments),
@@ -87,7 +85,7 @@ def _tee(
     return code, "".join(lines)
 
 
-def run_ctest(directory: Path, name_filter: Optional[str]) -> tuple[bool, Count]:
+def run_ctest(directory: Path, name_filter: str | None) -> tuple[bool, Count]:
     """Run the tests of a build directory on all cores; whether all is well, and the counts."""
     report = directory / "ctest.xml"
     report.unlink(missing_ok=True)
@@ -102,7 +100,7 @@ def run_ctest(directory: Path, name_filter: Optional[str]) -> tuple[bool, Count]
     return code == 0, count_ctest(report) if report.exists() else Count()
 
 
-def _run_pytest(profile: Profile, name_filter: Optional[str]) -> tuple[bool, Count]:
+def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]:
     arguments = command("-m", "pytest", str(ROOT / "tests" / "e2e"), "-p", "no:cacheprovider")
     if name_filter:
         arguments += ["--match", name_filter]
@@ -111,7 +109,7 @@ def _run_pytest(profile: Profile, name_filter: Optional[str]) -> tuple[bool, Cou
     return code in (0, _PYTEST_NO_TESTS), count_pytest(output)
 
 
-def run_tests(profile: Profile, name_filter: Optional[str], end_to_end: bool) -> int:
+def run_tests(profile: Profile, name_filter: str | None, end_to_end: bool) -> int:
     """Run what was built; 0 only if every test passed and at least one ran."""
     if name_filter:
         try:

@@ -3,14 +3,15 @@
 
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from launcher import calibrate as calibration
 from launcher import goals, install, python_environment
 from launcher.bench import run_benchmarks
 from launcher.build import build
 from launcher.errors import BAD_INPUT, OK, LauncherError
+from launcher.format import format_sources
 from launcher.packages import BUILD, PLOT, TEST
 from launcher.process import run
 from launcher.tests import run_tests
@@ -92,9 +93,7 @@ def list_kinds(arguments: Namespace) -> int:
     return _program(arguments, "--list")
 
 
-def _on_results(
-    arguments: Namespace, verb: str, *options: str, layers: Sequence[str] = ()
-) -> int:
+def _on_results(arguments: Namespace, verb: str, *options: str, layers: Sequence[str] = ()) -> int:
     """Run a verb of the Python package on a results folder: needs no build."""
     if not Path(arguments.results).is_dir():
         raise LauncherError(f"{arguments.results} is not a results folder", BAD_INPUT)
@@ -211,6 +210,13 @@ def build_all(arguments: Namespace) -> int:
     install.ensure([BUILD, TEST], not arguments.no_install)
     build(SANITIZE if arguments.sanitize else RELEASE, [])
     return OK
+
+
+def format_all(arguments: Namespace) -> int:
+    """./ns3 format: the sources as the house has them."""
+    install.ensure([PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install, python_environment.TESTS)
+    return format_sources(arguments.check)
 
 
 def bench(arguments: Namespace) -> int:

@@ -13,7 +13,7 @@ import json
 import math
 import sys
 import time
-from typing import Callable
+from collections.abc import Callable
 
 WARM_UP = 5
 NOT_HERE = 3

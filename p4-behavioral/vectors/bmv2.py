@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Optional
 
 from stf import Played
 
@@ -150,14 +149,15 @@ def collect(folder: Path, expected: dict[int, list[bytes]]) -> dict[int, list[by
     return sent
 
 
-def difference(played: Played, sent: dict[int, list[bytes]]) -> Optional[str]:
+def difference(played: Played, sent: dict[int, list[bytes]]) -> str | None:
     """The first mismatch in words: port, packet and byte; nothing when all is as expected."""
     for port, frames in sorted(expected_by_port(played).items()):
         got = sent.get(port, [])
         if played.program == "features":
             # Packets that go through the switch again are overtaken by those behind them.
-            frames, got = sorted(frames), sorted(got)
-        for number, (want, have) in enumerate(zip(frames, got)):
+            got = sorted(got)
+        wanted = sorted(frames) if played.program == "features" else frames
+        for number, (want, have) in enumerate(zip(wanted, got)):
             if want != have:
                 byte = next(
                     (i for i, (x, y) in enumerate(zip(want, have)) if x != y),

@@ -133,7 +133,7 @@ def lossy_vectors(seed: int):
         (40, 5, 4),
     ):
         draw = random.Random(f"{seed} loss {percent} {workers}")
-        ports = draw.sample(range(0, 48), workers)
+        ports = draw.sample(range(48), workers)
         vector = Vector(
             f"loss-{percent}-workers-{workers}",
             f"{workers} workers, two slots, {percent} % of the packets lost each way",

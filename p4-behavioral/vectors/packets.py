@@ -4,7 +4,7 @@
 import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Optional, Self
+from typing import Self
 
 PORT = 0xBEE0
 VALUES = 64
@@ -47,10 +47,10 @@ class UdpFrame(ABC):
     fragment: int = 0
     ttl: int = 64
     protocol: int = 17
-    ip_length: Optional[int] = None
-    udp_length: Optional[int] = None
-    ip_checksum: Optional[int] = None
-    udp_checksum: Optional[int] = None
+    ip_length: int | None = None
+    udp_length: int | None = None
+    ip_checksum: int | None = None
+    udp_checksum: int | None = None
     trailer: bytes = b""
 
     @abstractmethod

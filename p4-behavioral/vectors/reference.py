@@ -4,7 +4,6 @@ the C++ model, and as differently from them as its purpose allows (lists of ints
 
 import struct
 from dataclasses import dataclass, field
-from typing import Optional
 
 from packets import FRAME_BYTES, PAYLOAD_BYTES, PORT, SLOT, VALUES, Frame, ones_complement_sum
 
@@ -210,7 +209,7 @@ class ReferenceSwitch:
     ) -> Sent:
         frames = []
         for worker, port in workers:
-            receiver: Optional[Receiver] = self.configuration.receivers.get((job, worker))
+            receiver: Receiver | None = self.configuration.receivers.get((job, worker))
             if receiver is None:
                 continue
             frame = Frame(

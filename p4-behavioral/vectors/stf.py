@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reference import Assignment, Configuration, Parent, Receiver
 
+
 def configuration_lines(configuration: Configuration) -> list[str]:
     """The tables and multicast groups as STF statements."""
     lines = []

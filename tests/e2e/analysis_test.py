@@ -7,15 +7,15 @@ import math
 
 import pytest
 
+from gradsync.errors import ResultsError
+from gradsync.plots.plot import draw, plot_results
+from gradsync.plots.style import series_styles
+from gradsync.plots.tradeoff import applies, curves, describe, format_rate
 from gradsync.results.closed_form import holds, ideal_time
 from gradsync.results.columns import scale
 from gradsync.results.compare import compare_results
-from gradsync.errors import ResultsError
-from gradsync.plots.plot import draw, plot_results
 from gradsync.results.folder import load
 from gradsync.results.series import Axes, choose_axes, group
-from gradsync.plots.style import series_styles
-from gradsync.plots.tradeoff import applies, curves, describe, format_rate
 
 SCENARIO = {
     "topology": {"kind": "spine-leaf", "leaves": 4},
@@ -228,7 +228,7 @@ def test_broken_manifest_is_named(study, content):
 
 def test_missing_runs_are_named(study):
     (study / "runs.csv").unlink()
-    with pytest.raises(ResultsError, match="runs.csv is missing"):
+    with pytest.raises(ResultsError, match=r"runs\.csv is missing"):
         load(study)
 
 

@@ -10,8 +10,8 @@ import pytest
 from conftest import ROOT
 
 sys.path.append(str(ROOT))
-from launcher import calibrate, goals  # noqa: E402  the launcher is no installed package
-from launcher.errors import LauncherError  # noqa: E402
+from launcher import calibrate, goals
+from launcher.errors import LauncherError
 
 PROFILES = sorted((ROOT / "profiles").glob("*.profile.json"))
 
@@ -258,7 +258,11 @@ def test_goals_of_no_profile_are_refused(tmp_path):
 def test_goals_name_what_the_benchmark_measures():
     source = (ROOT / "kernels" / "bench" / "bench-kernels.cu").read_text()
     measured = set(re.findall(r'\{"([a-z0-9-]+)",\s*[0-9.]+,', source))
-    wanted = {"copy", *goals.SHARES, *(other for rows in goals.SPEED_UPS.values() for other, _ in rows)}
+    wanted = {
+        "copy",
+        *goals.SHARES,
+        *(other for rows in goals.SPEED_UPS.values() for other, _ in rows),
+    }
     assert wanted - measured == {"torch-topk"}
     assert '"torch-topk"' in (ROOT / "kernels" / "bench" / "torch-baseline.py").read_text()
 

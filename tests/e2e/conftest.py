@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Mapping, Optional
 
 import pytest
 
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(config, items):
         items[:] = kept
 
 
-def call(command, cwd: Path, variables: Optional[Mapping[str, str]] = None):
+def call(command, cwd: Path, variables: Mapping[str, str] | None = None):
     """Run a command with its output captured as text."""
     return subprocess.run(
         [str(part) for part in command],

@@ -2,6 +2,7 @@
 """The pages of the documentation: their markup, and what they link to."""
 
 import re
+from typing import ClassVar
 
 import pytest
 from conftest import ROOT
@@ -24,7 +25,7 @@ class _Contents(Directive):
     """Sphinx's toctree, which docutils alone does not have."""
 
     has_content = True
-    option_spec = {"maxdepth": directives.nonnegative_int}
+    option_spec: ClassVar = {"maxdepth": directives.nonnegative_int}
 
     def run(self):
         return [nodes.literal_block(text="\n".join(self.content))]

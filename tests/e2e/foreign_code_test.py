@@ -10,7 +10,9 @@ import pytest
 from conftest import ROOT, SmallTree, call
 
 sys.path.append(str(ROOT))
-from launcher.cli import _VERBS  # noqa: E402  the launcher is no installed package
+import contextlib
+
+from launcher.cli import _VERBS
 
 # What simulations and workflows ask of it, as if there were a run to do.
 PRINTS_A_RUN = '#include <cstdio>\nint main() { std::puts("[{\\"run\\": 0, \\"done\\": false}]"); }'
@@ -35,6 +37,7 @@ COMMANDS = {
     "test": ("test",),
     "bench": ("bench",),
     "calibrate": ("calibrate", "--quick"),
+    "format": ("format", "--check"),
     "build": ("build",),
     "doctor": ("doctor",),
     "help": ("help",),
@@ -113,10 +116,8 @@ def test_a_program_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     (tmp_path / "scenarios").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GRADSYNC_PROGRAM", raising=False)
-    try:
+    with contextlib.suppress(ScenarioError):
         assert find_program() != built
-    except ScenarioError:
-        pass
 
 
 STARTS_PYTHON = re.compile(r'(?<!-)(python3?|"\$python"|"\$1") +(-\w|\S+\.py|"\$root)')
@@ -124,7 +125,12 @@ STARTS_PYTHON = re.compile(r'(?<!-)(python3?|"\$python"|"\$1") +(-\w|\S+\.py|"\$
 
 def shell_lines():
     """The lines of our scripts that start a Python."""
-    names = [ROOT / "ns3", *ROOT.glob(".ci/*"), *ROOT.glob("tests/*.sh"), *ROOT.glob("analysis/**/Snakefile")]
+    names = [
+        ROOT / "ns3",
+        *ROOT.glob(".ci/*"),
+        *ROOT.glob("tests/*.sh"),
+        *ROOT.glob("analysis/**/Snakefile"),
+    ]
     for path in names:
         for line in path.read_text().splitlines():
             if STARTS_PYTHON.search(line) and not line.startswith("#"):

@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT
 
 sys.path.append(str(ROOT))
-from launcher.process import ask_for_huge_pages  # noqa: E402  the launcher is no installed package
-from launcher.tests import Count, run_ctest  # noqa: E402
+from launcher.process import ask_for_huge_pages
+from launcher.tests import Count, run_ctest
 
 ENVIRONMENT = 4
 
@@ -83,8 +83,10 @@ def test_run_without_a_scenario_says_so(ns3):
 def test_help_lists_every_verb(ns3):
     result = ns3("help")
     assert result.returncode == 0
-    verbs = "run sweep describe validate list plot report export reproduce regress gallery test bench"
-    verbs += " sum-errors"
+    verbs = (
+        "run sweep describe validate list plot report export reproduce regress gallery test bench"
+    )
+    verbs += " sum-errors format"
     for verb in f"{verbs} calibrate build doctor help".split():
         assert re.search(rf"^  {verb} ", result.stdout, re.MULTILINE), verb
 

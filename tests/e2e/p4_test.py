@@ -120,8 +120,11 @@ def write_own_program(folder, configuration=OWN_CONFIGURATION):
     (folder / "studies").mkdir(exist_ok=True)
     shutil.copy(COMPILED / "slot-aggregation.json", folder / "programs" / "own.json")
     (folder / "programs" / "own.cli").write_text(configuration)
-    own = {"switches": ["leaf0"], "program": "../programs/own.json",
-           "configuration": "../programs/own.cli"}
+    own = {
+        "switches": ["leaf0"],
+        "program": "../programs/own.json",
+        "configuration": "../programs/own.cli",
+    }
     scenario = {
         "topology": {"kind": "star", "hosts": 2, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
         "transport": {"aggregation": {"values": "real", "programs": [own]}},

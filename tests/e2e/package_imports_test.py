@@ -23,7 +23,9 @@ MAY_IMPORT = {
 
 def name_of(path):
     """A file as imports name it: gradsync.plots.style."""
-    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
 
 
 MODULES = {name_of(path): path for path in PACKAGE.rglob("*.py")}

@@ -118,7 +118,9 @@ def test_a_link_that_does_not_exist_is_named(program, tmp_path):
 
 
 def test_the_fluid_transport_has_nothing_to_capture(program, tmp_path):
-    (tmp_path / "fluid.json").write_text(json.dumps({**SCENARIO, "transport": "fluid", "fabric": {}}))
+    (tmp_path / "fluid.json").write_text(
+        json.dumps({**SCENARIO, "transport": "fluid", "fabric": {}})
+    )
     result = program("--scenario=fluid.json", "--out=out")
     assert result.returncode == 2
     assert "pcap" in result.stderr and "roce" in result.stderr

@@ -14,7 +14,9 @@ def test_plan_names_the_buffers_of_a_swap(program):
     assert plan["collective"] == "all-reduce"
     assert plan["violations"] == []
     # 4 workers swap into the staging buffer of the step, then each adds it at home.
-    moves = [(op["from"] == op["to"], op["fromBuffer"], op["toBuffer"]) for op in plan["operations"]]
+    moves = [
+        (op["from"] == op["to"], op["fromBuffer"], op["toBuffer"]) for op in plan["operations"]
+    ]
     assert set(moves) == {(False, 0, 1), (False, 0, 2), (True, 1, 0), (True, 2, 0)}
 
 

@@ -6,11 +6,17 @@ import pytest
 from conftest import ROOT
 
 import gradsync
-from gradsync.studies.gallery import PICTURES, list_outdated
+from gradsync.plots.kinds import (
+    KINDS,
+    draw_bytes,
+    draw_messages,
+    draw_queues,
+    draw_timeline,
+    plot_kind,
+)
 from gradsync.plots.layout import place
-from gradsync.plots.kinds import KINDS, plot_kind
-from gradsync.plots.kinds import draw_bytes, draw_messages, draw_queues, draw_timeline
 from gradsync.plots.style import series_styles
+from gradsync.studies.gallery import PICTURES, list_outdated
 from gradsync.studies.sum_error_plot import draw_sum_errors, measure
 
 
@@ -68,14 +74,14 @@ def test_bytes_are_those_of_links_csv(study):
 def test_timeline_has_a_row_per_worker_and_the_computation(study):
     panel = draw_timeline(study, 1).axes[0]
     assert [text.get_text() for text in panel.get_yticklabels()] == [f"host{i}" for i in range(4)]
-    out, incoming = panel.collections[:2]
+    out, _incoming = panel.collections[:2]
     (box,) = [path.get_extents() for path in out.get_paths()]
     # In a ring there is always a message on its way out: 6 steps of 0.202 ms after 0.1 ms.
     assert (box.x0, box.x1) == pytest.approx((0.1, 0.1 + 6 * 0.202))
 
 
 def test_queue_fills_and_empties_over_time(incast):
-    queues, pauses = draw_queues(incast, None).axes
+    queues, _pauses = draw_queues(incast, None).axes
     fullest = queues.get_lines()[0]
     assert fullest.get_label() == "leaf0 to host3"
     assert fullest.get_ydata()[-1] == 0 < fullest.get_ydata().max()

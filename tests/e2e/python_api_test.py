@@ -73,7 +73,9 @@ def test_single_run_has_no_confidence_interval(tmp_path):
     assert four_hosts().run(tmp_path / "r").summary()["ci95"].to_list() == [None]
 
 
-@pytest.mark.parametrize("degrees, expected", [(0, math.inf), (1, 12.706), (30, 2.042), (39, 2.042)])
+@pytest.mark.parametrize(
+    "degrees, expected", [(0, math.inf), (1, 12.706), (30, 2.042), (39, 2.042)]
+)
 def test_t_is_that_of_the_table_and_never_too_small(degrees, expected):
     assert t_975(degrees) == expected
 
@@ -113,14 +115,20 @@ def test_topology_file_is_found_from_anywhere(tmp_path):
 
 def test_parquet_holds_what_the_csv_holds(repeated):
     files = repeated.write_parquet()
-    assert {path.name for path in files} == {
-        f"{name}.parquet" for name in TABLES
-    }
+    assert {path.name for path in files} == {f"{name}.parquet" for name in TABLES}
     assert pl.read_parquet(repeated.folder / "runs.parquet").equals(repeated.runs)
 
 
 def test_package_installs_and_is_importable_alone(tmp_path):
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     source = tmp_path / "analysis"
     subprocess.run(["cp", "-r", str(ROOT / "analysis"), str(source)], check=True)
     subprocess.run([*install, "--target", str(tmp_path / "lib"), str(source)], check=True)
@@ -150,7 +158,9 @@ def test_results_show_themselves_in_a_notebook(tmp_path):
     assert "<table" in results._repr_html_() and "ict_mean_s" in results._repr_html_()
     before = pyplot.get_fignums()
     figure = results.figure()
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Iteration completion time (ms)"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "Iteration completion time (ms)"
+    ]
     # A figure that stays open is shown a second time.
     assert pyplot.get_fignums() == before
     with pytest.raises(gradsync.ResultsError, match="no kind x of plot"):

@@ -15,7 +15,9 @@ LOCKS = [*ROOT.glob("analysis/*.lock"), *ROOT.glob("kernels/*.lock")]
 def pins(lock):
     """The packages of a lock with their versions and hashes."""
     text = "".join(line for line in lock.read_text().splitlines(True) if line[0] != "#")
-    entries = re.findall(r"^([\w.-]+)==(\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})*)$", text, re.M)
+    entries = re.findall(
+        r"^([\w.-]+)==(\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})*)$", text, re.M
+    )
     assert sum(1 + entry[2].count("--hash") for entry in entries) == text.count("\n"), lock
     return {name: (version, hashes.count("--hash")) for name, version, hashes in entries}
 
@@ -47,20 +49,22 @@ def tree(tmp_path, monkeypatch):
         archive.writestr("tiny.py", "WORD = 'tiny'\n")
         about = "tiny-1.0.dist-info"
         archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
-        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{about}/RECORD", f"tiny.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n")
     tree.wheel = wheel
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
 
-    def lock(digest=hashlib.sha256(wheel.read_bytes()).hexdigest()):
+    def lock(digest):
         layers = ("", "-report", "-gradients", "-sweep", "-test")
         for layer in layers:
             file = tree.folder / "analysis" / f"requirements{layer}.lock"
             file.write_text(f"# A comment.\ntiny==1.0 \\\n    --hash=sha256:{digest}\n")
 
     tree.lock = lock
-    lock()
+    lock(hashlib.sha256(wheel.read_bytes()).hexdigest())
     return tree
 
 

@@ -47,7 +47,9 @@ def test_every_scheme_transport_congestion_control_codec_and_fault_is_covered(pr
     assert {"ps", "ring", "rat"} <= registered and "link-down" in known_faults
     # auto is no scheme of its own: it takes one of the others.
     assert registered - schemes - {"auto"} == set()
-    assert listed(program, "Transports (transport.kind)\n") - {t["kind"] for t in transports} == set()
+    assert (
+        listed(program, "Transports (transport.kind)\n") - {t["kind"] for t in transports} == set()
+    )
     controls = {t.get("congestionControl") for t in transports}
     assert listed(program, "Congestion control of roce") - controls == set()
     assert known_faults - faults == set()
@@ -143,7 +145,10 @@ def test_overlay_marks_the_runs_that_differ(small, tmp_path):
 
 
 def test_table_puts_completion_times_first():
-    found = [Difference("s", "p", "wire_bytes", "1", "2"), Difference("s", "p", "ict_mean_s", "1", "2")]
+    found = [
+        Difference("s", "p", "wire_bytes", "1", "2"),
+        Difference("s", "p", "ict_mean_s", "1", "2"),
+    ]
     lines = table(found).splitlines()
     assert "ict_mean_s" in lines[1] and "+100.00%" in lines[1]
     assert "wire_bytes" in lines[2]

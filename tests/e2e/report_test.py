@@ -11,7 +11,9 @@ import gradsync
 from gradsync.report.findings import find_warnings
 from gradsync.report.page import write_report
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 PLOTS = ("plot-ict", "plot-ratio", "plot-messages", "plot-bytes")
 
 
@@ -56,7 +58,10 @@ def open_page(browser, report):
 
     def opened(width):
         page = browser.new_page(viewport={"width": width, "height": 800})
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: problems.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: problems.append(request.url))
         page.goto(report.as_uri())
@@ -82,12 +87,17 @@ def test_warnings_name_what_a_reader_must_know(results):
     assert len(told) == 1 and "packets were dropped in 8 runs" in told[0]
     manifest = {"runs": [{"run": 3, "status": "unfinished", "problem": "timed out"}]}
     manifest["scenarioFile"] = str(ROOT / "scenarios" / "x.json")
-    profiles = ["../profiles/h100-sxm-estimate.profile.json", {"file": "a", "origin": "measurement"}]
+    profiles = [
+        "../profiles/h100-sxm-estimate.profile.json",
+        {"file": "a", "origin": "measurement"},
+    ]
     scenario = {"transport": "fluid", "faults": [{"kind": "link-down"}]}
     scenario["jobs"] = [{"profile": profile} for profile in profiles]
     told = find_warnings(gradsync.Results(results.folder, scenario, [{}], manifest))
     assert told[0] == "Run 3 unfinished: timed out"
-    assert "h100-sxm-estimate.profile.json are no measurement (origin: roofline-estimate)" in told[1]
+    assert (
+        "h100-sxm-estimate.profile.json are no measurement (origin: roofline-estimate)" in told[1]
+    )
     assert "no packets" in told[2] and "Faults" in told[3]
 
 
@@ -95,11 +105,15 @@ def test_plots_show_the_results_and_react_to_clicks(open_page, results):
     page = open_page(1200)
     for plot in PLOTS:
         assert page.locator(f"#{plot} .main-svg").count() > 0, plot
-    traces = page.evaluate("document.getElementById('plot-ict').data.map(t => [t.name, t.y.length])")
+    traces = page.evaluate(
+        "document.getElementById('plot-ict').data.map(t => [t.name, t.y.length])"
+    )
     assert traces == [["Parameter server", 2], ["Ring", 2]]
     # A click on the legend hides a line.
     page.locator("#plot-ict .legendtoggle").first.click()
-    page.wait_for_function("document.getElementById('plot-ict')._fullData[0].visible === 'legendonly'")
+    page.wait_for_function(
+        "document.getElementById('plot-ict')._fullData[0].visible === 'legendonly'"
+    )
     # The network is that of the chosen run; racks of four have more hosts.
     assert page.locator("#network figure:visible svg circle").count() == 2 * 2 + 2 + 2
     page.select_option("#run-choice", "7")

@@ -9,8 +9,15 @@ from conftest import ROOT
 
 import gradsync
 from gradsync.__main__ import main
-from gradsync.studies.reproduce import Outcome, Row, evaluate, find_interval
-from gradsync.studies.reproduce import list_missing, list_papers, read_paper
+from gradsync.studies.reproduce import (
+    Outcome,
+    Row,
+    evaluate,
+    find_interval,
+    list_missing,
+    list_papers,
+    read_paper,
+)
 
 PAPERS = ROOT / "scenarios" / "papers"
 SCENARIO = {
@@ -73,7 +80,9 @@ def test_claim_that_does_not_hold_is_an_exit_code(papers, capsys):
     toml.write_text(PAPER.replace("WITHIN", "within = 0.5"))
     assert reproduce(papers, "four") == 1
     assert "NOT within 50%" in capsys.readouterr().out
-    toml.write_text(PAPER.replace("WITHIN", "within = 0.5").replace("paper = 1.2", "paper = 0.0012"))
+    toml.write_text(
+        PAPER.replace("WITHIN", "within = 0.5").replace("paper = 1.2", "paper = 0.0012")
+    )
     assert reproduce(papers, "four") == 0
 
 
@@ -107,12 +116,16 @@ def test_order_counts_the_settings_in_which_it_holds(papers):
     assert evaluate(Row("", {}, order={"scheme.kind": [["ps"], ["ring"]]}), results) == 0.0
     assert evaluate(Row("", {}, order=alike, ties=gaps[1] * 1.01), results) == 1.0
     assert evaluate(Row("", {}, order=alike, ties=sum(gaps) / 2), results) == 0.5
-    assert Outcome(Row("", {}, paper=1.0, order=slower, within=0.0), 0.5).verdict == "NOT everywhere"
+    assert (
+        Outcome(Row("", {}, paper=1.0, order=slower, within=0.0), 0.5).verdict == "NOT everywhere"
+    )
     with pytest.raises(gradsync.ResultsError, match="not all there"):
         evaluate(Row("x", {}, order={"scheme.kind": [["ring"], ["rat"]]}), results)
 
 
-def test_passing_testbed_follows_from_one_fitted_value_per_model(program, tmp_path, monkeypatch, capsys):
+def test_passing_testbed_follows_from_one_fitted_value_per_model(
+    program, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("GRADSYNC_PROGRAM", str(program.path))
     assert main(["reproduce", f"--papers={PAPERS}", f"--out={tmp_path}", "passing"]) == 0
     told = capsys.readouterr().out
@@ -126,7 +139,10 @@ def test_seeds_give_a_confidence_interval(papers, monkeypatch):
         "repeat": 3,
     }
     results = gradsync.Scenario(**scenario).run(papers / "out")
-    runs = {(r["faults.0.random"], r["scheme.kind"], r["seed"]): float(r["ict_mean_s"]) for r in results.rows}
+    runs = {
+        (r["faults.0.random"], r["scheme.kind"], r["seed"]): float(r["ict_mean_s"])
+        for r in results.rows
+    }
     assert len(runs) == 12
     row = Row("", {"scheme.kind": "ring"}, to={"scheme.kind": "ps"})
     ratio = {(k, s): runs[k, "ring", s] / runs[k, "ps", s] for k in "12" for s in "123"}

@@ -119,7 +119,9 @@ def test_list_has_a_line_for_everything_a_scenario_can_name(program):
 
 def test_schema_knows_every_scheme_and_its_parameters(program):
     schemes, parameters = set(), set()
-    for line in program("--list").stdout.split("Schemes", 1)[1].split("Topologies", 1)[0].splitlines():
+    for line in (
+        program("--list").stdout.split("Schemes", 1)[1].split("Topologies", 1)[0].splitlines()
+    ):
         if line.startswith("      "):
             parameters.add(line.split()[0])
         elif line.startswith("  "):

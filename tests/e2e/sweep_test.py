@@ -64,7 +64,7 @@ def test_run_that_crashes_is_named_and_the_others_are_kept(sweep, program, tmp_p
 
 
 def test_refused_scenario_starts_no_workflow(sweep):
-    code, told, done = sweep("--set=scheme.kind=rign")
+    code, _told, done = sweep("--set=scheme.kind=rign")
     assert (code, done) == (2, 0)
     assert not sweep.out.exists()
 

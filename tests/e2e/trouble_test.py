@@ -3,7 +3,6 @@
 
 import json
 import re
-import time
 
 import pytest
 from conftest import ROOT, SCENARIOS, SMOKE, rows_of

@@ -213,7 +213,9 @@ def main(command: Sequence[str] | None = None) -> int:
     gradients.add_argument("--quick", action="store_true", help="two short trainings per codec")
     gradients.add_argument("--out", metavar="DIR", default="results/gradients")
     gradients.set_defaults(carry_out=_gradients)
-    sum_errors = verbs.add_parser("sum-errors", help="errors of sums that switches make, over the factor")
+    sum_errors = verbs.add_parser(
+        "sum-errors", help="errors of sums that switches make, over the factor"
+    )
     sum_errors.add_argument("--out", metavar="DIR", default="results/sum-errors")
     sum_errors.set_defaults(carry_out=_sum_errors)
     sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")

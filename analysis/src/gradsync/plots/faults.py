@@ -11,15 +11,15 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
-from matplotlib.axes import Axes as Panel  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes as Panel
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from gradsync.plots import style  # noqa: E402
-from gradsync.errors import ResultsError  # noqa: E402
-from gradsync.results.pick import describe_run, pick_run  # noqa: E402
-from gradsync.results.folder import Results  # noqa: E402
+from gradsync.errors import ResultsError
+from gradsync.plots import style
+from gradsync.results.folder import Results
+from gradsync.results.pick import describe_run, pick_run
 
 _MOST_HOSTS = 64
 _MS = 1e3  # a second

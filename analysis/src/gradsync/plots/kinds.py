@@ -9,24 +9,24 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
-import numpy as np  # noqa: E402
-import polars as pl  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.cm import ScalarMappable  # noqa: E402
-from matplotlib.collections import LineCollection  # noqa: E402
-from matplotlib.colors import Normalize  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.patches import Patch  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
-from gradsync.plots import style  # noqa: E402
-from gradsync.results import columns  # noqa: E402
-from gradsync.errors import ResultsError  # noqa: E402
-from gradsync.plots.faults import draw_faults  # noqa: E402
-from gradsync.plots.layout import place  # noqa: E402
-from gradsync.results.pick import describe_run, name_of, pick_comparison, pick_run  # noqa: E402
-from gradsync.plots.plot import draw, save  # noqa: E402
-from gradsync.results.folder import Results  # noqa: E402
+from gradsync.errors import ResultsError
+from gradsync.plots import style
+from gradsync.plots.faults import draw_faults
+from gradsync.plots.layout import place
+from gradsync.plots.plot import draw, save
+from gradsync.results import columns
+from gradsync.results.folder import Results
+from gradsync.results.pick import describe_run, name_of, pick_comparison, pick_run
 
 _MOST_WORKERS = 64
 _MOST_LABELS = 24
@@ -216,9 +216,7 @@ def draw_timeline(results: Results, run: int | None) -> Figure:
     panel.set_xlim(left=0)
     panel.grid(False)
     panel.set_xlabel(f"Time ({unit}); dotted: an iteration begins")
-    handles = [
-        Patch(color=colour) for colour in (_SEND, _RECEIVE, _COMPUTE)
-    ]
+    handles = [Patch(color=colour) for colour in (_SEND, _RECEIVE, _COMPUTE)]
     labels = ["a message is on its way out", "a message is on its way in", "computes"]
     figure.legend(handles, labels, loc="outside lower left", ncols=3)
     further = len(workers) - len(shown)

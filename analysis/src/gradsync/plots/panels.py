@@ -26,7 +26,9 @@ def _look(index: int, count: int) -> tuple[str, tuple[float, float, float, float
     return _MARKERS[index % len(_MARKERS)], colormaps["viridis_r"](0.15 + 0.8 * share)
 
 
-def _draw_panel(panel: Panel, results: Results, lines: list[Line], column: str, x: list[float]) -> None:
+def _draw_panel(
+    panel: Panel, results: Results, lines: list[Line], column: str, x: list[float]
+) -> None:
     divisor, unit = columns.scale(column, [value for line in lines for value in line.y])
     seen = []
     for index, at in enumerate(x):

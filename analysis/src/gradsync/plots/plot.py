@@ -10,16 +10,16 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
-from matplotlib.axes import Axes as Panel  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes as Panel
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from gradsync.plots import faults, style, tradeoff  # noqa: E402
-from gradsync.plots.panels import draw_panels  # noqa: E402
-from gradsync.results import closed_form, columns  # noqa: E402
-from gradsync.results.folder import Results, load  # noqa: E402
-from gradsync.results.series import Axes, Line, choose_axes, group  # noqa: E402
+from gradsync.plots import faults, style, tradeoff
+from gradsync.plots.panels import draw_panels
+from gradsync.results import closed_form, columns
+from gradsync.results.folder import Results, load
+from gradsync.results.series import Axes, Line, choose_axes, group
 
 _BASELINE = "ring"
 _MOST_TICKS = 12

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The look of every plot: one colour and marker per scheme, wherever it appears."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Iterable
 
 
 @dataclass(frozen=True)

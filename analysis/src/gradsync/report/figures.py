@@ -11,8 +11,8 @@ import polars as pl
 
 from gradsync.plots import style
 from gradsync.results import columns
-from gradsync.results.pick import name_of, pick_comparison
 from gradsync.results.folder import Results
+from gradsync.results.pick import name_of, pick_comparison
 from gradsync.results.series import Axes, Line, choose_axes, group
 
 _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}

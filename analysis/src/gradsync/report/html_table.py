@@ -9,7 +9,7 @@ def table(head: list[str], rows: list[list[str]], text_columns: int, label: str)
 
     def cells(row: list[str], tag: str) -> str:
         return "".join(
-            f'<{tag}{" class=text" if i < text_columns else ""}>{escape(cell)}</{tag}>'
+            f"<{tag}{' class=text' if i < text_columns else ''}>{escape(cell)}</{tag}>"
             for i, cell in enumerate(row)
         )
 

@@ -7,10 +7,10 @@ import polars as pl
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from gradsync.report.html_table import table
 from gradsync.plots.layout import Layout, place
-from gradsync.results.pick import describe_run
+from gradsync.report.html_table import table
 from gradsync.results.folder import Results
+from gradsync.results.pick import describe_run
 
 _MOST_DRAWINGS = 12
 _MOST_LINKS = 1500
@@ -65,14 +65,15 @@ def _drawing(links: pl.DataFrame, label: str) -> str:
     lines = "".join(_line(layout, row) for row in rows)
     nodes = "".join(_node(layout, node) for node in layout.positions)
     height = (layout.tiers - 1) * _TIER + 2 * _MARGIN
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(label)}">{lines}{nodes}</svg>'
-    )
+    return f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(label)}">{lines}{nodes}</svg>'
 
 
 def _busiest(links: pl.DataFrame) -> str:
     top = links.sort("utilisation", descending=True, maintain_order=True).head(3)
-    parts = [f"{row['from']} to {row['to']} {row['utilisation']:.1%}" for row in top.iter_rows(named=True)]
+    parts = [
+        f"{row['from']} to {row['to']} {row['utilisation']:.1%}"
+        for row in top.iter_rows(named=True)
+    ]
     return f"Busiest: {'; '.join(parts)}. A link tells more when pointed at, and in the table."
 
 
@@ -84,7 +85,17 @@ def _table(links: pl.DataFrame, name: str) -> str:
         + [f"{row['max_queue_bytes'] / 1e3:.4g}", f"{1e3 * row['pfc_pause_s']:.4g}"]
         for row in ordered.head(_MOST_ROWS).iter_rows(named=True)
     ]
-    head = ["from", "to", "kind", "Gb/s", "utilisation", "MB", "dropped", "most queued, kB", "paused, ms"]
+    head = [
+        "from",
+        "to",
+        "kind",
+        "Gb/s",
+        "utilisation",
+        "MB",
+        "dropped",
+        "most queued, kB",
+        "paused, ms",
+    ]
     text = table(head, rows, 3, f"Links of {name}")
     return f"<details><summary>Links as a table, the busiest first</summary>{text}</details>"
 
@@ -92,13 +103,17 @@ def _table(links: pl.DataFrame, name: str) -> str:
 def render(results: Results) -> str:
     """The drawings, and a list to choose a run from."""
     links = results.links
-    runs = links["run"].unique(maintain_order=True).to_list()[:_MOST_DRAWINGS] if links.height else []
+    runs = (
+        links["run"].unique(maintain_order=True).to_list()[:_MOST_DRAWINGS] if links.height else []
+    )
     if not runs or links.filter(pl.col("run") == runs[0]).height > _MOST_LINKS:
         return "<p>Loads of links were not recorded, or the network is too large to draw.</p>"
     names = {run: f"run {run} {describe_run(results, run)}".strip() for run in runs}
-    options = "".join(f'<option value="{run}">{escape(name)}</option>' for run, name in names.items())
+    options = "".join(
+        f'<option value="{run}">{escape(name)}</option>' for run, name in names.items()
+    )
     parts = [
-        '<p>Utilisation of every direction of a link over the whole run, from 0 to 100 %:</p>'
+        "<p>Utilisation of every direction of a link over the whole run, from 0 to 100 %:</p>"
         '<div class="legend" role="img" aria-label="colour scale from 0 to 100 %"></div>'
         f'<p><label>Run <select id="run-choice">{options}</select></label></p>'
     ]

@@ -47,7 +47,10 @@ def _result_table(results: Results) -> str:
     shown = [entry for entry in _COLUMNS if entry[0] in results.rows[0]]
     head = ["run", *results.swept, *(heading for _, heading, _, _ in shown), "status"]
     rows = [
-        [row["run"] if "run" in row else str(i), *(_cell(path, row[path]) for path in results.swept)]
+        [
+            row["run"] if "run" in row else str(i),
+            *(_cell(path, row[path]) for path in results.swept),
+        ]
         + [_number(row[column], factor, digits) for column, _, factor, digits in shown]
         + [row.get("status", "")]
         for i, row in enumerate(results.rows[:_MOST_ROWS])

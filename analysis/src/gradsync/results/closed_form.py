@@ -6,10 +6,11 @@ are oversubscribed o : 1. Wan et al., RAT (2020); its printed ratio of ps to rin
 that follows from these is o w (1 - 1/r) / (w - 1).
 """
 
-from typing import Any, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 
-def ideal_time(scheme: str, workers: int, racks: int, oversubscription: float) -> Optional[float]:
+def ideal_time(scheme: str, workers: int, racks: int, oversubscription: float) -> float | None:
     """The time of co-located ps, ring, or rat pipelined in at least 4 chunks; None for others."""
     if workers < 2 or racks < 1:
         return None

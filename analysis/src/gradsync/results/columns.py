@@ -2,7 +2,7 @@
 """Names and units of the columns of runs.csv, as axis labels and scales."""
 
 import re
-from typing import Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 # Column: (text, unit). A unit of seconds or bytes is scaled to the values at hand.
 _COLUMNS = {

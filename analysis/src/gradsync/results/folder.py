@@ -40,8 +40,9 @@ def to_number(text: str) -> float:
 class Results:
     """The runs of one scenario, in run order, and the scenario.
 
-    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `blocked`, `flows`,
-    `samples`; columns in doc/results.rst) are polars data frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
+    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `blocked`, `flows`, `samples`;
+    columns in doc/results.rst) are polars data frames, read when first asked for;
+    `results.runs.to_pandas()` where pandas is preferred.
     """
 
     folder: Path

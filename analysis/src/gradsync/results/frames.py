@@ -20,6 +20,7 @@ _COUNTS = frozenset(
     {"run", "seed", "iteration", "operation", "workers", "fault", "packets", "blocked_workers"}
 )
 
+
 def _type(column: str) -> Any:
     if column in _TEXT:
         return pl.String
@@ -86,5 +87,3 @@ def write_parquet(folder: Path, swept: Sequence[str]) -> list[Path]:
         unfinished.replace(target)
         written.append(target)
     return written
-
-

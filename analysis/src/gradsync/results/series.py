@@ -112,7 +112,9 @@ def group(results: Results, axes: Axes) -> list[Line]:
     lines = []
     for name, runs in grouped.items():
         if axes.x:
-            points = _repetitions(sorted(runs, key=lambda run: to_number(run[axes.x or ""])), axes.x)
+            points = _repetitions(
+                sorted(runs, key=lambda run: to_number(run[axes.x or ""])), axes.x
+            )
         else:
             points = [runs]
         intervals = [_interval(results, axes, point) for point in points]

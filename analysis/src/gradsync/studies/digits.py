@@ -18,9 +18,7 @@ Labels = NDArray[np.int64]
 _CLASSES = 10
 _TEST_SAMPLES = 597
 LAYERS = (64, 256, 128, _CLASSES)
-SOURCE = (
-    "UCI optical recognition of handwritten digits, 1797 images of 8 x 8, as shipped by scikit-learn"
-)
+SOURCE = "UCI optical recognition of handwritten digits, 1797 images of 8 x 8, as shipped by scikit-learn"
 
 
 @dataclass(frozen=True)

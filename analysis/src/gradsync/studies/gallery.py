@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradsync.plots.kinds import plot_kind
-from gradsync.studies.program import call
 from gradsync.results.folder import Results, load
+from gradsync.studies.program import call
 from gradsync.studies.sum_error_plot import plot_sum_errors
 
 

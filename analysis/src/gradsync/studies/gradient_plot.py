@@ -8,12 +8,12 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
-from matplotlib.axes import Axes as Panel  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes as Panel
+from matplotlib.figure import Figure
 
-from gradsync.plots import style  # noqa: E402
-from gradsync.plots.plot import save  # noqa: E402
+from gradsync.plots import style
+from gradsync.plots.plot import save
 
 
 def _draw_differences(panel: Panel, rows: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import math
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, stdev
 from types import TracebackType
@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from gradsync.errors import SimulationError
+from gradsync.results.student import half_width
 from gradsync.studies import digits
 from gradsync.studies.digits import Floats
-from gradsync.errors import SimulationError
 from gradsync.studies.program import call, find_program
-from gradsync.results.student import half_width
 
 _MOMENTUM = 0.9
 _RATE = 0.05
@@ -193,7 +193,9 @@ def _mean_unions(records: Sequence[Record], part: slice) -> list[float]:
     return [round(float(share), 6) for share in np.mean(steps, axis=0)]
 
 
-def _summarise(method: Method, records: Sequence[Record], plain: Sequence[Record]) -> dict[str, Any]:
+def _summarise(
+    method: Method, records: Sequence[Record], plain: Sequence[Record]
+) -> dict[str, Any]:
     own = [record.accuracy for record in records]
     mean, width = interval(own)
     pairs = zip(own, (record.accuracy for record in plain))
@@ -243,7 +245,7 @@ def study(methods: Sequence[Method], setup: Setup, command: str) -> dict[str, An
             "program": call(["--version"])[0].strip(),
             "package": f"scikit-learn {digits.package_version()}",
             "numpy": np.__version__,
-            "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "command": command,
             "layers": list(digits.LAYERS),
             "seeds": setup.seeds,

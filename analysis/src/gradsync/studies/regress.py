@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from gradsync.errors import ResultsError
-from gradsync.studies.program import call
 from gradsync.results.folder import Results, load, to_number
+from gradsync.studies.program import call
 
 # Relative, for every number, where ns-3 or the platform is another: libraries may round otherwise.
 TOLERANCE = 0.005
@@ -39,7 +39,9 @@ class Difference:
     def change(self) -> str:
         """The relative change, where both are numbers."""
         before, after = to_number(self.before), to_number(self.after)
-        return f"{after / before - 1:+.2%}" if before and after == after and before == before else ""
+        return (
+            f"{after / before - 1:+.2%}" if before and after == after and before == before else ""
+        )
 
     def __str__(self) -> str:
         return f"{self.scenario}: {self.point}: {self.column} {self.before} -> {self.after} {self.change}"
@@ -88,7 +90,9 @@ def read_baseline(path: Path, swept: Iterable[str]) -> dict[str, dict[str, str]]
         try:
             return _by_point(csv.DictReader(file), swept)
         except KeyError as error:
-            raise ResultsError(f"{path}: there is no column {error}; --update makes it anew") from error
+            raise ResultsError(
+                f"{path}: there is no column {error}; --update makes it anew"
+            ) from error
 
 
 def find_differences(comparison: Comparison, exact: bool) -> list[Difference]:

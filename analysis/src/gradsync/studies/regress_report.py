@@ -9,15 +9,15 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from gradsync.plots import style  # noqa: E402
-from gradsync.results import columns  # noqa: E402
-from gradsync.studies.regress import TOLERANCE, Comparison, Difference, Regression  # noqa: E402
-from gradsync.results.folder import to_number  # noqa: E402
-from gradsync.results.series import words  # noqa: E402
+from gradsync.plots import style
+from gradsync.results import columns
+from gradsync.results.folder import to_number
+from gradsync.results.series import words
+from gradsync.studies.regress import TOLERANCE, Comparison, Difference, Regression
 
 _ICT = "ict_mean_s"
 _MOST_ROWS = 60
@@ -48,7 +48,9 @@ def verdict(regression: Regression) -> str:
         made_with = regression.made_with or "no baseline"
         how = f"within {TOLERANCE:.1%} ({regression.platform}; baselines: {made_with})"
     differing = len({(found.scenario, found.point) for found in regression.differences})
-    return f"{runs} runs of {len(regression.comparisons)} scenarios compared {how}: {differing} differ"
+    return (
+        f"{runs} runs of {len(regression.comparisons)} scenarios compared {how}: {differing} differ"
+    )
 
 
 def write_junit(regression: Regression, path: Path) -> None:

@@ -18,16 +18,20 @@ from typing import Any
 import polars as pl
 
 from gradsync.errors import ResultsError, ScenarioError
-from gradsync.studies.program import call
 from gradsync.results.folder import Results, load
 from gradsync.results.student import half_width
+from gradsync.studies.program import call
 
 _HOW = {
     "ratio": pl.col("value") / pl.col("other"),
     "difference": pl.col("value") - pl.col("other"),
     "reduction": 1 - pl.col("value") / pl.col("other"),
 }
-_REDUCE = {"mean": pl.col("value").mean(), "max": pl.col("value").max(), "min": pl.col("value").min()}
+_REDUCE = {
+    "mean": pl.col("value").mean(),
+    "max": pl.col("value").max(),
+    "min": pl.col("value").min(),
+}
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,13 @@ def read_paper(root: Path, name: str) -> Paper:
         rows = tuple(Row(**{**row, "by": tuple(row.get("by", ()))}) for row in content["row"])
         scenarios = tuple((path.parent / file).resolve() for file in content["scenarios"])
         return Paper(
-            name, path.parent, content["title"], content["source"], content["remark"], scenarios, rows
+            name,
+            path.parent,
+            content["title"],
+            content["source"],
+            content["remark"],
+            scenarios,
+            rows,
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise ScenarioError(f"{path}: {error}") from error

@@ -7,10 +7,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from gradsync.plots import style
-from gradsync.report.html_table import table
 from gradsync.plots.plot import draw, save
-from gradsync.studies.reproduce import Outcome, Paper
+from gradsync.report.html_table import table
 from gradsync.results.folder import Results
+from gradsync.studies.reproduce import Outcome, Paper
 
 HEAD = ["what", "paper", "ideal network", "simulated", "simulated / paper", ""]
 

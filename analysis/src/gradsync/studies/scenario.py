@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gradsync.errors import ScenarioError, SimulationError
-from gradsync.studies.program import call
 from gradsync.results.folder import Results, load
-
+from gradsync.studies.program import call
 
 # Keys whose values name files.
 _FILES = ("file", "profile", "density", "program", "configuration")

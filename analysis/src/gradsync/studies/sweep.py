@@ -78,7 +78,12 @@ class Sweep:
 
     def _snakemake(self, work: Path) -> list[str]:
         command = [sys.executable, "-P", "-m", "snakemake"]
-        command += ["--snakefile", str(files("gradsync.studies") / "Snakefile"), "--directory", str(work)]
+        command += [
+            "--snakefile",
+            str(files("gradsync.studies") / "Snakefile"),
+            "--directory",
+            str(work),
+        ]
         command += ["--configfile", str(work / "config.json"), "--quiet", "rules", "host"]
         # Not profiles/default/ of the folder in which the user stands, which may hold commands.
         command += ["--workflow-profile", "none"]
@@ -116,7 +121,9 @@ def run_sweep(sweep: Sweep, resume: bool = True) -> int:
     runs = sweep.missing(resume)
     if runs:
         print(
-            f"{len(runs)} runs to do, in {len(sweep.batches(runs))} batches", file=sys.stderr, flush=True
+            f"{len(runs)} runs to do, in {len(sweep.batches(runs))} batches",
+            file=sys.stderr,
+            flush=True,
         )
         code = sweep.execute(runs)
         left = sweep.missing()

@@ -39,7 +39,11 @@ def spine_leaf(
         "leaves": leaves,
         "hostsPerLeaf": hosts_per_leaf,
         "hostLink": _as_link(host_link),
-        **({} if "oversubscription" in extra else {"fabricLink": _as_link(fabric_link or host_link)}),
+        **(
+            {}
+            if "oversubscription" in extra
+            else {"fabricLink": _as_link(fabric_link or host_link)}
+        ),
         **extra,
     }
 

@@ -71,7 +71,8 @@ JobExecution::Fail(std::string cause)
 void
 JobExecution::OnTimeout()
 {
-    Fail(fmt::format("timed out, not done {:.12g} s after it began", m_job.timeout.ToDouble(Time::S)));
+    Fail(fmt::format("timed out, not done {:.12g} s after it began",
+                     m_job.timeout.ToDouble(Time::S)));
 }
 
 ExchangeFailure

@@ -497,6 +497,8 @@ list(APPEND gradsync_sources
   model/aggregation/common/slot-tensor.cc
   model/aggregation/common/switch-pipelines.cc
   model/aggregation/common/switch-tree.cc
+  model/aggregation/common/udp-frame.cc
+  model/aggregation/common/wrapping-sum.cc
 )
 list(APPEND gradsync_headers
   model/aggregation/common/aggregation-address.h
@@ -508,6 +510,8 @@ list(APPEND gradsync_headers
   model/aggregation/common/slot-tensor.h
   model/aggregation/common/switch-pipelines.h
   model/aggregation/common/switch-tree.h
+  model/aggregation/common/udp-frame.h
+  model/aggregation/common/wrapping-sum.h
 )
 
 # model/aggregation/slot

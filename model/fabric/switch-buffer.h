@@ -75,11 +75,6 @@ class SwitchBuffer
     /// Forgets, without a word to the neighbour, that it is paused: the link to it is dead.
     void ResetIngress(uint16_t ingressPort, TimeStepCount now);
 
-    uint64_t GetUsedBytes() const
-    {
-        return m_usedBytes;
-    }
-
   private:
     struct Ingress
     {

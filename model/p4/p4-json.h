@@ -37,11 +37,6 @@ class P4Json
     /// Names and values of all members of an object.
     std::vector<std::pair<std::string, P4Json>> GetMembers() const;
 
-    bool IsNull() const
-    {
-        return m_value->is_null();
-    }
-
     bool IsArray() const
     {
         return m_value->is_array();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atp-server.h"
 
-#include "ns3/atp-switch.h"
+#include "ns3/wrapping-sum.h"
 
 #include <bit>
 
@@ -51,7 +51,6 @@ AtpServer::Merge(const AtpHeader& header, std::span<const int32_t> values)
         entry.values.assign(values.size(), 0);
         entry.floats.assign(header.isFloat ? values.size() : 0, 0.0);
         Add(entry, values);
-        ++m_merged;
     }
     else if ((entry.header.bitmap & header.bitmap) == 0)
     {
@@ -59,7 +58,6 @@ AtpServer::Merge(const AtpHeader& header, std::span<const int32_t> values)
         entry.header.isCongested |= header.isCongested;
         entry.header.hasOverflowed |= header.hasOverflowed;
         Add(entry, values);
-        ++m_merged;
     }
     else
     {

@@ -36,13 +36,7 @@ class AtpServer
     /// \returns what to answer: the sum, once all are in it, to everyone who asks; else nullptr
     const Entry* Merge(const AtpHeader& header, std::span<const int32_t> values);
 
-    /// Packets that were merged, sums or not.
-    uint64_t GetMerged() const
-    {
-        return m_merged;
-    }
-
-    /// Packets that were not, because some of their workers were counted before.
+    /// Packets that were not merged, because some of their workers were counted before.
     uint64_t GetOverlaps() const
     {
         return m_overlaps;
@@ -56,7 +50,6 @@ class AtpServer
     uint32_t m_window;
     std::map<uint32_t, Entry> m_entries; //!< by sequence number
     std::map<uint32_t, Entry> m_floats;  //!< what came as floats, likewise
-    uint64_t m_merged{0};
     uint64_t m_overlaps{0};
 };
 

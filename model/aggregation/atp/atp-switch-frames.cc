@@ -56,11 +56,14 @@ AtpSwitchFrames::Process(std::span<const uint8_t> frame)
     {
     case FrameCheck::OtherIpv4:
         return Forward(frame);
-    case FrameCheck::Slot:
+    case FrameCheck::Protocol:
         return Aggregate(frame);
-    default:
-        return {};
+    case FrameCheck::BadChecksum:
+    case FrameCheck::Malformed:
+    case FrameCheck::Other:
+        break;
     }
+    return {};
 }
 
 std::vector<AtpSwitchFrames::PortFrame>

@@ -4,7 +4,7 @@
 
 #include "ns3/atp-frame.h"
 #include "ns3/atp-switch.h"
-#include "ns3/slot-frame.h"
+#include "ns3/udp-frame.h"
 
 #include <array>
 #include <cstdint>

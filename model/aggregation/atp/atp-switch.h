@@ -81,11 +81,6 @@ class AtpSwitch
         return m_collisions;
     }
 
-    uint64_t GetEvictions() const
-    {
-        return m_evictions;
-    }
-
     uint64_t GetOverflows() const
     {
         return m_overflows;
@@ -112,12 +107,8 @@ class AtpSwitch
     std::vector<Aggregator> m_aggregators;
     std::vector<int32_t> m_values; //!< [aggregator * valueCount ..]
     uint64_t m_collisions{0};
-    uint64_t m_evictions{0};
     uint64_t m_overflows{0};
 };
-
-/// Adds integers to sums, modulo 2^32. \returns whether a sum left the range of int32
-bool AddWrapping(std::span<int32_t> sums, std::span<const int32_t> values);
 
 } // namespace ns3::gradsync
 

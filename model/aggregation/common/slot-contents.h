@@ -66,12 +66,6 @@ class SlotContents final : public PacketContents
         m_unused.push_back(contents);
     }
 
-    /// How many are in use.
-    size_t GetUsed() const
-    {
-        return m_packets.size() - m_unused.size();
-    }
-
   private:
     std::deque<SlotPacket> m_packets; //!< a deque: references stay valid
     std::vector<uint32_t> m_unused;

@@ -38,7 +38,6 @@ SwitchPipelines::Enter(FabricPacket* packet,
 Time
 SwitchPipelines::Pass(uint32_t pipeline, uint32_t passes)
 {
-    m_passes += passes;
     const auto now = Simulator::Now();
     const auto start = std::max(now, m_free[pipeline]);
     m_free[pipeline] = start + m_limits.gap * int64_t{passes};

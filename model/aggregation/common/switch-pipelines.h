@@ -47,12 +47,6 @@ class SwitchPipelines
                uint32_t values,
                const std::optional<uint32_t>& place);
 
-    /// Passes of all packets so far, in all pipelines.
-    uint64_t GetPasses() const
-    {
-        return m_passes;
-    }
-
   private:
     Time Pass(uint32_t pipeline, uint32_t passes);
     void Add(FabricPacket* packet, uint16_t port, uint32_t pipeline, uint32_t passes);
@@ -60,7 +54,6 @@ class SwitchPipelines
     Limits m_limits;
     Handler m_handler;
     std::vector<Time> m_free; //!< [pipeline] when it may take in the next packet
-    uint64_t m_passes{0};
 };
 
 } // namespace ns3::gradsync

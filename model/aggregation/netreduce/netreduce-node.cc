@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/netreduce-node.h"
 
-#include "ns3/atp-switch.h"
+#include "ns3/wrapping-sum.h"
 
 #include <algorithm>
 #include <utility>
@@ -175,7 +175,6 @@ NetReduceNode::OnOtherThanNext(FabricPacket* packet, Job& job, uint32_t child, T
     const bool isForgotten = sequence + job.entries.size() < job.begun;
     if (sequence > job.expected[child] || isForgotten)
     {
-        ++m_counts.passed;
         SendOnward(packet, job, child, now);
     }
     else if (sequence < job.answered || (sequence < job.completed && job.Leaves(child)))

@@ -44,7 +44,6 @@ class NetReduceNode final : public SwitchProgram
     {
         uint64_t repeatedResults{0}; //!< the sum went on once more
         uint64_t overflows{0};       //!< packets that drove a sum out of int32
-        uint64_t passed{0};          //!< that went on as they were
     };
 
     /// All must outlive this.

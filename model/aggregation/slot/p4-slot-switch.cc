@@ -40,7 +40,6 @@ void
 P4SlotSwitch::Configure(const std::string& commands)
 {
     m_node.GetPipeline().Configure(commands, "commands for slot-aggregation.p4");
-    m_commands += commands;
 }
 
 /// 0 means no multicast in v1model.

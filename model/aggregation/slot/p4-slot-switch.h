@@ -42,12 +42,6 @@ class P4SlotSwitch
     static constexpr uint32_t EVENT_RESENT = 7;
     static constexpr uint32_t EVENT_OVERFLOW = 9;
 
-    /// All commands since the switch began.
-    const std::string& GetCommands() const
-    {
-        return m_commands;
-    }
-
   private:
     struct Job
     {
@@ -70,7 +64,6 @@ class P4SlotSwitch
     std::map<uint16_t, Job> m_jobs;
     uint32_t m_nextNode{0};  //!< handle of the next multicast node
     uint32_t m_usedSlots{0}; //!< slots from here on were never used
-    std::string m_commands;
 };
 
 } // namespace ns3::gradsync

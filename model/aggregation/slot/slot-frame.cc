@@ -16,97 +16,8 @@ constexpr size_t IP = wire::ETHERNET_BYTES;       //!< offset of the IPv4 header
 constexpr size_t UDP = IP + wire::IPV4_BYTES;     //!< of the UDP header
 constexpr size_t PAYLOAD = UDP + wire::UDP_BYTES; //!< of the slot header
 constexpr size_t VALUES = PAYLOAD + SlotHeader::BYTES;
-constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
-constexpr uint8_t VERSION_AND_LENGTH = 0x45; // IPv4, five words of header
-constexpr uint8_t PROTOCOL_UDP = 17;
-constexpr uint8_t TIME_TO_LIVE = 64;
-constexpr uint16_t FRAGMENT = 0x3FFF; // more fragments, and the offset
-constexpr size_t TTL_AT = IP + 8;
-constexpr size_t IP_CHECKSUM_AT = IP + 10;
-constexpr size_t UDP_LENGTH_AT = UDP + 4;
-constexpr size_t UDP_CHECKSUM_AT = UDP + 6;
-
-/// Of source and destination address, protocol and length (RFC 768).
-uint32_t
-SumPseudoHeader(std::span<const uint8_t> frame)
-{
-    uint32_t sum = PROTOCOL_UDP + uint32_t{ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT)};
-    for (size_t at = IP + 12; at < UDP; at += 2)
-    {
-        sum += ReadBigEndian<uint16_t>(frame, at);
-    }
-    return sum;
-}
-
-/// IPv4 and UDP both say how long the frame is.
-bool
-AreLengthsRight(std::span<const uint8_t> frame)
-{
-    return ReadBigEndian<uint16_t>(frame, IP + 2) == frame.size() - IP &&
-           ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT) == frame.size() - UDP;
-}
-
-/// True when the checksum is not used (0) or right. For a frame whose lengths are right.
-bool
-IsUdpChecksumRight(std::span<const uint8_t> frame)
-{
-    return ReadBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT) == 0 ||
-           ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame)) == 0;
-}
 
 } // namespace
-
-uint16_t
-ComputeInternetChecksum(std::span<const uint8_t> bytes, uint32_t sum)
-{
-    uint64_t total = sum;
-    for (size_t at = 0; at + 1 < bytes.size(); at += 2)
-    {
-        total += ReadBigEndian<uint16_t>(bytes, at);
-    }
-    if (bytes.size() % 2 != 0)
-    {
-        total += uint64_t{bytes.back()} << 8;
-    }
-    while (total > UINT16_MAX)
-    {
-        total = (total & UINT16_MAX) + (total >> 16);
-    }
-    return static_cast<uint16_t>(~total);
-}
-
-void
-WriteUdpHeaders(std::span<uint8_t> bytes,
-                const FrameAddress& source,
-                const FrameAddress& destination,
-                uint16_t udpPort)
-{
-    std::ranges::copy(destination.mac, bytes.begin());
-    std::ranges::copy(source.mac, bytes.begin() + 6);
-    WriteBigEndian<uint16_t>(bytes, 12, ETHERTYPE_IPV4);
-    bytes[IP] = VERSION_AND_LENGTH;
-    WriteBigEndian<uint16_t>(bytes, IP + 2, static_cast<uint16_t>(bytes.size() - IP));
-    bytes[TTL_AT] = TIME_TO_LIVE;
-    bytes[IP + 9] = PROTOCOL_UDP;
-    WriteBigEndian<uint32_t>(bytes, IP + 12, source.ip);
-    WriteBigEndian<uint32_t>(bytes, IP + 16, destination.ip);
-    WriteBigEndian<uint16_t>(bytes, UDP, udpPort);
-    WriteBigEndian<uint16_t>(bytes, UDP + 2, udpPort);
-    WriteBigEndian<uint16_t>(bytes, UDP_LENGTH_AT, static_cast<uint16_t>(bytes.size() - UDP));
-}
-
-void
-WriteChecksums(std::span<uint8_t> frame)
-{
-    WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
-    WriteBigEndian(frame,
-                   IP_CHECKSUM_AT,
-                   ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
-    WriteBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT, 0);
-    const auto checksum = ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame));
-    // 0 says that there is none (RFC 768).
-    WriteBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT, checksum == 0 ? UINT16_MAX : checksum);
-}
 
 std::vector<uint8_t>
 SerialiseSlotFrame(const SlotFrame& frame)
@@ -121,35 +32,6 @@ SerialiseSlotFrame(const SlotFrame& frame)
     }
     WriteChecksums(bytes);
     return bytes;
-}
-
-FrameCheck
-CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
-{
-    if (frame.size() < UDP || ReadBigEndian<uint16_t>(frame, 12) != ETHERTYPE_IPV4 ||
-        frame[IP] != VERSION_AND_LENGTH)
-    {
-        return FrameCheck::Other;
-    }
-    const bool isUdp =
-        frame[IP + 9] == PROTOCOL_UDP && (ReadBigEndian<uint16_t>(frame, IP + 6) & FRAGMENT) == 0;
-    if (isUdp && frame.size() < PAYLOAD)
-    {
-        return FrameCheck::Malformed;
-    }
-    if (ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)) != 0)
-    {
-        return FrameCheck::BadChecksum;
-    }
-    if (!isUdp || ReadBigEndian<uint16_t>(frame, UDP + 2) != udpPort)
-    {
-        return FrameCheck::OtherIpv4;
-    }
-    if (!AreLengthsRight(frame))
-    {
-        return FrameCheck::Malformed;
-    }
-    return IsUdpChecksumRight(frame) ? FrameCheck::Slot : FrameCheck::BadChecksum;
 }
 
 std::optional<SlotFrame>
@@ -177,33 +59,6 @@ ParseSlotFrame(std::span<const uint8_t> frame)
             static_cast<int32_t>(ReadBigEndian<uint32_t>(frame, VALUES + 4 * i)));
     }
     return parsed;
-}
-
-uint32_t
-GetDestination(std::span<const uint8_t> frame)
-{
-    return ReadBigEndian<uint32_t>(frame, IP + 16);
-}
-
-uint8_t
-GetTimeToLive(std::span<const uint8_t> frame)
-{
-    return frame[TTL_AT];
-}
-
-bool
-DecrementTimeToLive(std::span<uint8_t> frame)
-{
-    if (frame[TTL_AT] <= 1)
-    {
-        return false;
-    }
-    --frame[TTL_AT];
-    WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
-    WriteBigEndian(frame,
-                   IP_CHECKSUM_AT,
-                   ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
-    return true;
 }
 
 } // namespace ns3::gradsync

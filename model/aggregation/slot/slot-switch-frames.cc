@@ -53,7 +53,7 @@ SlotSwitchFrames::AddRoute(uint32_t prefix, uint8_t length, uint16_t port)
 std::vector<SlotSwitchFrames::PortFrame>
 SlotSwitchFrames::Process(uint16_t port, std::span<const uint8_t> frame)
 {
-    switch (CheckFrame(frame))
+    switch (CheckFrame(frame, SLOT_UDP_PORT))
     {
     case FrameCheck::BadChecksum:
         ++m_checksumDrops;
@@ -65,7 +65,7 @@ SlotSwitchFrames::Process(uint16_t port, std::span<const uint8_t> frame)
         return Aggregate(port, SlotFrame());
     case FrameCheck::OtherIpv4:
         return Forward(frame);
-    case FrameCheck::Slot:
+    case FrameCheck::Protocol:
         break;
     }
     const auto parsed = ParseSlotFrame(frame);
@@ -120,10 +120,16 @@ SlotSwitchFrames::Aggregate(uint16_t port, const SlotFrame& frame)
             const auto base = m_switch.FindWorker(key)->base;
             return {MakeResult(header, base, {header.worker, port})};
         }
-        return {};
-    default:
-        return {};
+        break;
+    case SlotVerdict::Held:
+    case SlotVerdict::Malformed:
+    case SlotVerdict::UnknownWorker:
+    case SlotVerdict::OutOfRange:
+    case SlotVerdict::Stale:
+    case SlotVerdict::Duplicate:
+        break;
     }
+    return {};
 }
 
 /// A packet of the switch above.

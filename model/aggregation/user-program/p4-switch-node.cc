@@ -20,7 +20,7 @@ void
 ReadFrame(std::span<const uint8_t> frame, SlotPacket& content)
 {
     content.protocol = ProgramProtocol::Other;
-    if (CheckFrame(frame) != FrameCheck::Slot)
+    if (CheckFrame(frame, SLOT_UDP_PORT) != FrameCheck::Protocol)
     {
         return;
     }

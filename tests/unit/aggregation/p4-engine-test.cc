@@ -189,7 +189,7 @@ TEST_F(P4Engine, AtpIsWholeOnTheWireAndItsSumsAreThoseOfTheContributions)
     for (const auto& [start, port, bytes] : frames)
     {
         ASSERT_EQ(bytes.size(), 308U); // NSDI 2021, section 3.2
-        ASSERT_EQ(CheckFrame(bytes, ATP_UDP_PORT), FrameCheck::Slot);
+        ASSERT_EQ(CheckFrame(bytes, ATP_UDP_PORT), FrameCheck::Protocol);
         const auto header = ReadAtpHeader(bytes);
         const auto values = ReadAtpValues(bytes, ATP_VALUES);
         EXPECT_EQ(header.fanIns, (std::array<uint8_t, 2>{3, 1}));

@@ -85,7 +85,7 @@ TEST_F(P4Engine, RoutesWithAProgramThatDoesNotAddUp)
     const auto routed = std::ranges::find(frames, 3U, &SeenFrame::port);
     ASSERT_NE(routed, frames.end());  // link 1 from the switch to worker 1
     EXPECT_EQ(routed->bytes[22], 63); // one hop less to live
-    EXPECT_EQ(CheckFrame(routed->bytes), FrameCheck::Slot);
+    EXPECT_EQ(CheckFrame(routed->bytes, SLOT_UDP_PORT), FrameCheck::Protocol);
 }
 
 TEST_F(P4Engine, DropsWhatAProgramSendsToNowhere)

@@ -50,7 +50,7 @@ TEST(SlotFrame, HasThreeHundredAndEighteenBytesAndSumsToZero)
 {
     const auto bytes = SerialiseSlotFrame(MakeFrame(1, 3, std::vector<int32_t>(64, -5)));
     EXPECT_EQ(bytes.size(), 318U); // 14 + 20 + 8 + 20 + 256
-    EXPECT_EQ(CheckFrame(bytes), FrameCheck::Slot);
+    EXPECT_EQ(CheckFrame(bytes, SLOT_UDP_PORT), FrameCheck::Protocol);
     const auto parsed = ParseSlotFrame(bytes);
     ASSERT_TRUE(parsed);
     EXPECT_EQ(parsed->header, MakeHeader(1, 0, 3, 64));
@@ -78,7 +78,7 @@ TEST(SlotSwitchFrames, AnswersEachPortWithTheAddressesOfItsWorker)
         EXPECT_EQ(results[worker].port, 1 + worker);
         const auto result = ParseSlotFrame(results[worker].bytes);
         ASSERT_TRUE(result);
-        EXPECT_EQ(CheckFrame(results[worker].bytes), FrameCheck::Slot);
+        EXPECT_EQ(CheckFrame(results[worker].bytes, SLOT_UDP_PORT), FrameCheck::Protocol);
         EXPECT_EQ(result->destination, MakeFrame(worker, 0, {}).source);
         EXPECT_EQ(result->source, MakeFrame(worker, 0, {}).destination);
         EXPECT_EQ(result->sourcePort, SLOT_UDP_PORT);
@@ -125,7 +125,7 @@ TEST(SlotSwitchFrames, RoutesWhatIsNotForItByTheLongestPrefix)
     ASSERT_EQ(forwarded.size(), 1U);
     EXPECT_EQ(forwarded[0].port, 2);
     EXPECT_EQ(forwarded[0].bytes[22], 63); // time to live
-    EXPECT_EQ(CheckFrame(forwarded[0].bytes), FrameCheck::OtherIpv4);
+    EXPECT_EQ(CheckFrame(forwarded[0].bytes, SLOT_UDP_PORT), FrameCheck::OtherIpv4);
     frame.destination.ip = 0x0B000000;
     EXPECT_TRUE(box.Process(1, SerialiseSlotFrame(frame)).empty());
     EXPECT_EQ(box.GetRouteDrops(), 1U);

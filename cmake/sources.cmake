@@ -142,7 +142,9 @@ list(APPEND gradsync_headers
 
 # model/scheme
 list(APPEND gradsync_headers
+  model/scheme/scheme-choice.h
   model/scheme/scheme.h
+  model/scheme/schemes.h
 )
 
 # model/scheme/pattern
@@ -189,19 +191,6 @@ list(APPEND gradsync_sources
   model/scheme/allreduce/ring-scheme.cc
   model/scheme/allreduce/torus-2d-scheme.cc
 )
-list(APPEND gradsync_headers
-  model/scheme/allreduce/blueconnect-scheme.h
-  model/scheme/allreduce/butterfly-scheme.h
-  model/scheme/allreduce/double-binary-tree-scheme.h
-  model/scheme/allreduce/halving-doubling-scheme.h
-  model/scheme/allreduce/hierarchical-scheme.h
-  model/scheme/allreduce/k-nomial-scheme.h
-  model/scheme/allreduce/mesh-2d-scheme.h
-  model/scheme/allreduce/multi-ring-scheme.h
-  model/scheme/allreduce/rat-scheme.h
-  model/scheme/allreduce/ring-scheme.h
-  model/scheme/allreduce/torus-2d-scheme.h
-)
 
 # model/scheme/parameter-server
 list(APPEND gradsync_sources
@@ -215,17 +204,6 @@ list(APPEND gradsync_sources
   model/scheme/parameter-server/ps-scheme.cc
   model/scheme/parameter-server/torus-hips-scheme.cc
 )
-list(APPEND gradsync_headers
-  model/scheme/parameter-server/bcube-hips-scheme.h
-  model/scheme/parameter-server/byteps-scheme.h
-  model/scheme/parameter-server/federated-scheme.h
-  model/scheme/parameter-server/geo-hips-scheme.h
-  model/scheme/parameter-server/parameter-hub-scheme.h
-  model/scheme/parameter-server/plink-scheme.h
-  model/scheme/parameter-server/ps-ring-scheme.h
-  model/scheme/parameter-server/ps-scheme.h
-  model/scheme/parameter-server/torus-hips-scheme.h
-)
 
 # model/scheme/in-network
 list(APPEND gradsync_sources
@@ -236,12 +214,8 @@ list(APPEND gradsync_sources
   model/scheme/in-network/switchml-scheme.cc
 )
 list(APPEND gradsync_headers
-  model/scheme/in-network/atp-scheme.h
   model/scheme/in-network/fallback-spec.h
-  model/scheme/in-network/netreduce-scheme.h
-  model/scheme/in-network/passing-scheme.h
   model/scheme/in-network/server-aggregation.h
-  model/scheme/in-network/switchml-scheme.h
 )
 
 # model/scheme/sparse
@@ -249,11 +223,6 @@ list(APPEND gradsync_sources
   model/scheme/sparse/bbtopk-scheme.cc
   model/scheme/sparse/ok-topk-scheme.cc
   model/scheme/sparse/sparse-all-gather-scheme.cc
-)
-list(APPEND gradsync_headers
-  model/scheme/sparse/bbtopk-scheme.h
-  model/scheme/sparse/ok-topk-scheme.h
-  model/scheme/sparse/sparse-all-gather-scheme.h
 )
 
 # model/scheme/collective
@@ -264,14 +233,6 @@ list(APPEND gradsync_sources
   model/scheme/collective/broadcast-scheme.cc
   model/scheme/collective/reduce-scatter-scheme.cc
   model/scheme/collective/reduce-scheme.cc
-)
-list(APPEND gradsync_headers
-  model/scheme/collective/all-gather-scheme.h
-  model/scheme/collective/all-to-all-scheme.h
-  model/scheme/collective/barrier-scheme.h
-  model/scheme/collective/broadcast-scheme.h
-  model/scheme/collective/reduce-scatter-scheme.h
-  model/scheme/collective/reduce-scheme.h
 )
 
 # model/scheme/catalogue
@@ -460,9 +421,11 @@ list(APPEND gradsync_headers
   model/planner/bandwidth-bound.h
   model/planner/fluid-execution.h
   model/planner/job-planner.h
+  model/planner/job-spec.h
   model/planner/network-model.h
   model/planner/path-catalogue.h
   model/planner/plan-estimator.h
+  model/planner/planning-error.h
 )
 
 # model/engine
@@ -662,6 +625,7 @@ list(APPEND gradsync_headers
   study/scenario/job-reader.h
   study/scenario/node-names.h
   study/scenario/p4-program-reader.h
+  study/scenario/planning-translation.h
   study/scenario/scenario-reader.h
   study/scenario/scenario-sweep.h
   study/scenario/scenario-vocabulary.h

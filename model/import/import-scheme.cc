@@ -123,7 +123,9 @@ MakeImportScheme()
                   "Cowan et al. 2023 (MSCCLang); Hoefler et al. 2009 (GOAL)",
                   {},
                   CountServers,
-                  BuildImport};
+                  BuildImport,
+                  {},
+                  PlanOrigin::File};
     scheme.parameters = {
         {"file",
          std::string(),

@@ -4,7 +4,6 @@
 #include "ns3/group-finder.h"
 #include "ns3/plan-compressor.h"
 #include "ns3/plan-verifier.h"
-#include "ns3/scenario-error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,8 +31,14 @@ MakeRequest(const JobSpec& job, const WorkerGroups& groups)
     return request;
 }
 
-ScenarioError
-ToScenarioError(const JobSpec& job, const SchemeError& error)
+bool
+IsFromFile(const JobSpec& job)
+{
+    return job.scheme.scheme->planOrigin == PlanOrigin::File;
+}
+
+PlanningError
+ToPlanningError(const JobSpec& job, const SchemeError& error)
 {
     return {fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name), error.what()};
 }
@@ -77,7 +82,7 @@ GetScope(const JobSpec& job, const WorkerGroups& groups)
         }
         names.push_back(level.name);
     }
-    throw ScenarioError(fmt::format("{}: codec.between", job.name),
+    throw PlanningError(fmt::format("{}: codec.between", job.name),
                         fmt::format("found \"{}\", but here it can be: {}",
                                     job.codecScope,
                                     fmt::join(names, ", ")));
@@ -130,7 +135,7 @@ Compress(Plan plan, const JobSpec& job, const WorkerGroups& groups)
     {
         return plan;
     }
-    if (job.scheme.scheme->name == "sparse-all-gather")
+    if (job.scheme.scheme->sendsCodedValues)
     {
         throw SchemeError(
             "what it sends are a codec's indices and values already (sizes, density): "
@@ -140,7 +145,7 @@ Compress(Plan plan, const JobSpec& job, const WorkerGroups& groups)
     {
         CheckSummable(plan, job);
     }
-    if (IsImport(job.scheme) && !plan.GetCollective().IsAllReduce())
+    if (IsFromFile(job) && !plan.GetCollective().IsAllReduce())
     {
         throw SchemeError(fmt::format("a codec is for gradients, but the file has {}",
                                       plan.GetCollective().GetTitle()));
@@ -233,7 +238,7 @@ PlanIteration(const JobSpec& job, const Topology& topology)
     }
     try
     {
-        if (IsAuto(job.scheme))
+        if (job.scheme.scheme->planOrigin == PlanOrigin::Estimate)
         {
             ChoosePlan(job, topology, planned);
         }
@@ -247,11 +252,11 @@ PlanIteration(const JobSpec& job, const Topology& topology)
     }
     catch (const SchemeError& error)
     {
-        throw ToScenarioError(job, error);
+        throw ToPlanningError(job, error);
     }
     catch (const ProfileError& error)
     {
-        throw ScenarioError(job.name + ": profile", error.what());
+        throw PlanningError(job.name + ": profile", error.what());
     }
     return planned;
 }
@@ -272,7 +277,7 @@ SplitJob(JobSpec job, const Topology& topology)
         }
         catch (const SchemeError& error)
         {
-            throw ToScenarioError(job, error);
+            throw ToPlanningError(job, error);
         }
     }
     if (parts.empty())
@@ -349,7 +354,7 @@ RankSchemes(const JobSpec& job, const Topology& topology)
     }
     catch (const SchemeError& error)
     {
-        throw ToScenarioError(job, error);
+        throw ToPlanningError(job, error);
     }
 }
 
@@ -371,7 +376,7 @@ PlanSurvivors(const JobSpec& job,
     const auto servers = static_cast<uint32_t>(ranks.size()) - left.workers;
     if (!SetServers(left.scheme, servers))
     {
-        throw ScenarioError(fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name),
+        throw PlanningError(fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name),
                             fmt::format("it cannot do with {} of {} dedicated servers",
                                         servers,
                                         job.endpointOf.size() - job.workers));
@@ -430,9 +435,9 @@ VerifyJob(const JobSpec& job, const PlannedJob& planned)
                                          GetSchemeText(job, planned),
                                          plan->GetCollective().GetName(),
                                          verification.violations.front());
-        if (IsImport(job.scheme))
+        if (IsFromFile(job))
         {
-            throw ScenarioError(job.name, problem); // not our mistake
+            throw PlanningError(job.name, problem); // not our mistake
         }
         throw std::logic_error(fmt::format("{}: {}", job.name, problem));
     }

@@ -3,8 +3,10 @@
 #define GRADSYNC_JOB_PLANNER_H
 
 #include "ns3/auto-planner.h"
+#include "ns3/job-spec.h"
 #include "ns3/plan.h"
-#include "ns3/scenario.h"
+#include "ns3/planning-error.h"
+#include "ns3/topology.h"
 #include "ns3/worker-groups.h"
 
 #include <map>
@@ -31,7 +33,7 @@ struct PlannedJob
 
 /**
  * The jobs that a job of an asynchronous scheme is made of, called "NAME.0", "NAME.1", ...; of
- * others the job itself. \throws ScenarioError when the scheme cannot run on this request
+ * others the job itself. \throws PlanningError when the scheme cannot run on this request
  */
 std::vector<JobSpec> SplitJob(JobSpec job, const Topology& topology);
 
@@ -40,7 +42,7 @@ JobSpec AtIteration(JobSpec job, uint32_t iteration);
 
 /**
  * Makes the plan of a job on a network.
- * \throws ScenarioError when the scheme cannot run on this request
+ * \throws PlanningError when the scheme cannot run on this request
  */
 PlannedJob PlanJob(const JobSpec& job, const Topology& topology);
 
@@ -49,7 +51,7 @@ std::string GetSchemeText(const JobSpec& job, const PlannedJob& planned);
 
 /**
  * What the scheme `auto` chooses from for a job, best first (AutoPlanner::Rank).
- * \throws ScenarioError
+ * \throws PlanningError
  */
 std::vector<AutoCandidate> RankSchemes(const JobSpec& job, const Topology& topology);
 
@@ -58,7 +60,7 @@ std::vector<AutoCandidate> RankSchemes(const JobSpec& job, const Topology& topol
  * that are gone leave their share to the others.
  * \param ranks of the job, ascending. \param bytes of the gradient that are still to be exchanged;
  * nothing: all of it
- * \throws ScenarioError when the scheme cannot run on them
+ * \throws PlanningError when the scheme cannot run on them
  */
 std::shared_ptr<const Plan> PlanSurvivors(const JobSpec& job,
                                           const Topology& topology,
@@ -71,7 +73,7 @@ bool HasFallback(const JobSpec& job);
 /**
  * Makes a plan of the scheme by which workers do without switches that add up, and verifies it.
  * \param ranks workers of the job, ascending. \param bytes as of PlanSurvivors
- * \throws ScenarioError when the scheme cannot run on them
+ * \throws PlanningError when the scheme cannot run on them
  */
 std::shared_ptr<const Plan> PlanFallback(const JobSpec& job,
                                          const Topology& topology,

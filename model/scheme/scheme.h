@@ -83,6 +83,14 @@ struct SchemePart
     ParameterSet parameters; //!< for the plan of this part
 };
 
+/// Where the plans of a scheme come from.
+enum class PlanOrigin : uint8_t
+{
+    Own,      //!< Scheme::build
+    Estimate, //!< another scheme, the best by estimate (AutoPlanner)
+    File      //!< a file, whose mistakes are not ours
+};
+
 /**
  * An exchange scheme: a pure function from a request to a plan, with what users need to know of it.
  * One file per scheme defines one of these; nothing about a scheme lives anywhere else.
@@ -103,6 +111,8 @@ struct Scheme
      * \throws SchemeError as build
      */
     std::function<std::vector<SchemePart>(const SchemeRequest&)> split{};
+    PlanOrigin planOrigin{PlanOrigin::Own};
+    bool sendsCodedValues{false}; //!< indices and values already: no codec of the job goes with it
 };
 
 /// All schemes, sorted by name.

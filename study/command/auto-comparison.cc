@@ -2,6 +2,7 @@
 #include "ns3/auto-comparison.h"
 
 #include "ns3/job-planner.h"
+#include "ns3/planning-translation.h"
 #include "ns3/scenario-runner.h"
 
 #include <algorithm>
@@ -70,7 +71,9 @@ CompareAuto(const ResolvedRun& run)
 {
     AutoComparison comparison;
     auto best = std::numeric_limits<double>::infinity();
-    for (const auto& candidate : RankSchemes(run.jobs[0], *run.topology))
+    const auto ranking =
+        TranslatePlanningErrors([&run] { return RankSchemes(run.jobs[0], *run.topology); });
+    for (const auto& candidate : ranking)
     {
         AutoComparison::Entry entry{candidate.Describe(),
                                     candidate.operations,

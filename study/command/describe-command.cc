@@ -2,6 +2,7 @@
 #include "ns3/bandwidth-bound.h"
 #include "ns3/job-planner.h"
 #include "ns3/plan-statistics.h"
+#include "ns3/planning-translation.h"
 #include "ns3/program-commands.h"
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
@@ -156,7 +157,8 @@ DescribeCommand(const std::filesystem::path& file,
         bool aggregates = false;
         for (const auto& job : run.jobs)
         {
-            const auto planned = PlanJob(job, *run.topology);
+            const auto planned =
+                TranslatePlanningErrors([&job, &run] { return PlanJob(job, *run.topology); });
             transfers += planned.plan->GetOperations().size();
             aggregates |= planned.plan->HasAggregations();
             DescribeJob(job,

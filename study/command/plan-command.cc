@@ -6,6 +6,7 @@
 #include "ns3/plan-printer.h"
 #include "ns3/plan-statistics.h"
 #include "ns3/plan-verifier.h"
+#include "ns3/planning-translation.h"
 #include "ns3/program-commands.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
@@ -175,7 +176,8 @@ PlanCommand(const PlanOptions& options, std::ostream& out)
     }
     const auto run = ResolveRun(scenario, options.run);
     const auto& job = FindJob(run, options.job);
-    const auto planned = PlanJob(job, *run.topology);
+    const auto planned =
+        TranslatePlanningErrors([&job, &run] { return PlanJob(job, *run.topology); });
     const auto& plan = *planned.plan;
     CheckOutputs(options, plan);
     std::optional<PlanVerification> verification;

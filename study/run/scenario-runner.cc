@@ -5,6 +5,7 @@
 #include "ns3/job-planner.h"
 #include "ns3/link-sampler.h"
 #include "ns3/object-factory.h"
+#include "ns3/planning-translation.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/recorder.h"
 #include "ns3/rng-seed-manager.h"
@@ -302,6 +303,19 @@ InstallEngine(const ResolvedRun& run,
     return engine;
 }
 
+/// Verifies small plans, those of files and, if asked, all.
+PlannedJob
+PlanAndVerify(const JobSpec& job, const ResolvedRun& run, bool verifyAll)
+{
+    auto planned = PlanJob(job, *run.topology);
+    if (verifyAll || job.scheme.scheme->planOrigin == PlanOrigin::File ||
+        planned.plan->GetOperations().size() <= SMALL_PLAN)
+    {
+        VerifyJob(job, planned);
+    }
+    return planned;
+}
+
 uint64_t
 GetPeakRssBytes()
 {
@@ -423,11 +437,8 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
     uint64_t bytes = 0;
     for (const auto& job : run.jobs)
     {
-        const auto planned = PlanJob(job, *run.topology);
-        if (verifyAll || IsImport(job.scheme) || planned.plan->GetOperations().size() <= SMALL_PLAN)
-        {
-            VerifyJob(job, planned);
-        }
+        const auto planned = TranslatePlanningErrors(
+            [&job, &run, verifyAll] { return PlanAndVerify(job, run, verifyAll); });
         CheckAggregations(job, *planned.plan, transport);
         bytes += CountTransferBytes(MakeJob(job, planned, run));
     }
@@ -447,7 +458,8 @@ RunScenario(const ResolvedRun& run,
     std::vector<PlannedJob> planned;
     for (const auto& job : run.jobs)
     {
-        planned.push_back(PlanJob(job, *run.topology));
+        planned.push_back(
+            TranslatePlanningErrors([&job, &run] { return PlanJob(job, *run.topology); }));
     }
     RunResult result;
     DescribeRun(run, planned, result);

@@ -3,6 +3,7 @@
 
 #include "ns3/job-planner.h"
 #include "ns3/node-names.h"
+#include "ns3/planning-translation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -98,7 +99,9 @@ ReadRole(const JsonValue& role, const Topology& topology, const std::vector<JobS
             endpoints.insert(job.endpointOf.begin() + job.workers, job.endpointOf.end());
             continue;
         }
-        const auto aggregates = FindAggregators(*PlanJob(job, topology).plan);
+        const auto planned =
+            TranslatePlanningErrors([&job, &topology] { return PlanJob(job, topology); });
+        const auto aggregates = FindAggregators(*planned.plan);
         for (size_t rank = 0; rank < aggregates.size(); ++rank)
         {
             if (aggregates[rank])

@@ -4,6 +4,7 @@
 #include "ns3/codec-reader.h"
 #include "ns3/node-names.h"
 #include "ns3/scenario-vocabulary.h"
+#include "ns3/scheme-reader.h"
 
 #include <algorithm>
 #include <fmt/format.h>

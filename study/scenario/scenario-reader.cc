@@ -10,6 +10,7 @@
 #include "ns3/json-value.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-program-reader.h"
+#include "ns3/planning-translation.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/scenario-vocabulary.h"
@@ -188,7 +189,9 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     for (auto& job : ReadJobs(root, *run.topology))
     {
         job.network = GetNetworkModel(run.transport, run.fabric);
-        std::ranges::move(SplitJob(std::move(job), *run.topology), std::back_inserter(run.jobs));
+        std::ranges::move(TranslatePlanningErrors(
+                              [&job, &run] { return SplitJob(std::move(job), *run.topology); }),
+                          std::back_inserter(run.jobs));
     }
     if (const auto faults = root.Find("faults"))
     {

@@ -91,7 +91,9 @@ GetAutoScheme()
         "",
         {},
         [](const ParameterSet&) { return 0U; },
-        nullptr};
+        {},
+        {},
+        PlanOrigin::Estimate};
     return scheme;
 }
 
@@ -167,18 +169,6 @@ StampImports(Json& document, const std::string& scenarioFile)
             StampImport(*scheme, scenarioFile, path);
         }
     }
-}
-
-bool
-IsAuto(const SchemeChoice& choice)
-{
-    return choice.scheme == &GetAutoScheme();
-}
-
-bool
-IsImport(const SchemeChoice& choice)
-{
-    return choice.scheme == &GetImportScheme();
 }
 
 std::vector<std::string>

@@ -3,7 +3,7 @@
 #define GRADSYNC_SCHEME_READER_H
 
 #include "ns3/json-value.h"
-#include "ns3/scheme.h"
+#include "ns3/scheme-choice.h"
 
 #include <string>
 #include <string_view>
@@ -11,19 +11,6 @@
 
 namespace ns3::gradsync
 {
-
-/// An exchange scheme with all its parameters.
-struct SchemeChoice
-{
-    const Scheme* scheme{nullptr};
-    ParameterSet parameters; //!< complete
-};
-
-/// True for the scheme `auto`, which stands for the best of the others (AutoPlanner).
-bool IsAuto(const SchemeChoice& choice);
-
-/// True for the scheme `import`, whose plan is that of a file.
-bool IsImport(const SchemeChoice& choice);
 
 /// Names of all schemes, `auto` and `import` too.
 std::vector<std::string> GetSchemeNames();

@@ -6,6 +6,7 @@
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
+#include "ns3/scheme-reader.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-section.h"
 

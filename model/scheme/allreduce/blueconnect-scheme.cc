@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/blueconnect-scheme.h"
-
 #include "ns3/grid-support.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 #include <algorithm>
 #include <cmath>

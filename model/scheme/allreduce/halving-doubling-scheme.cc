@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/halving-doubling-scheme.h"
-
 #include "ns3/grid-exchange.h"
 #include "ns3/hypercube-fold.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 #include <algorithm>
 #include <numeric>

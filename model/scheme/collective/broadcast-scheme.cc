@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/broadcast-scheme.h"
-
 #include "ns3/dataflow-builder.h"
 #include "ns3/rooted-tree.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 #include <optional>
 

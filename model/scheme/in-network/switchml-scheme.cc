@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/switchml-scheme.h"
-
 #include "ns3/fallback-spec.h"
 #include "ns3/plan-builder.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 #include <numeric>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/geo-hips-scheme.h"
-
 #include "ns3/dataflow-builder.h"
 #include "ns3/scheme-groups.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 namespace ns3::gradsync
 {

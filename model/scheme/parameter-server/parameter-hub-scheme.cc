@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/parameter-hub-scheme.h"
-
 #include "ns3/grid-support.h"
 #include "ns3/group-exchange.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 #include <algorithm>
 

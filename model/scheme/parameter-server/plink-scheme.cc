@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/plink-scheme.h"
-
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 #include "ns3/two-level-exchange.h"
 
 namespace ns3::gradsync

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/sparse-all-gather-scheme.h"
-
 #include "ns3/gather-exchange.h"
 #include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -126,6 +125,9 @@ MakeSparseAllGatherScheme()
          MakePipelineChunksSpec(1, "pieces of each worker's part, which travel one by one")},
         CountNoServers,
         BuildSparseAllGather,
+        {},
+        PlanOrigin::Own,
+        true,
     };
 }
 

@@ -34,6 +34,7 @@ include_directories(${LIBXML2_INCLUDE_DIRS})
 
 gradsync_set_version_definitions("${NS3_VER}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
 
 # It also reads examples/CMakeLists.txt, which adds the program.
 build_lib(

@@ -841,6 +841,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/federated-rounds-test.cc
   tests/scenario/netreduce-runs-test.cc
   tests/scenario/network-end-test.cc
+  tests/scenario/own-congestion-control-test.cc
   tests/scenario/program-test.cc
   tests/scenario/scenario-files-test.cc
   tests/scenario/scenario-reactions-test.cc

@@ -83,6 +83,7 @@ target_compile_definitions(gradsync-options INTERFACE
 
 gradsync_set_version_definitions("${ns3_VERSION}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
 add_library(gradsync STATIC ${gradsync_sources})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
 target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS})

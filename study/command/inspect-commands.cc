@@ -115,8 +115,8 @@ ListCommand(std::ostream& out)
            "transport.NAME)\n";
     for (const auto& entry : GetCongestionControls())
     {
-        out << fmt::format("  {:<14}{}\n", entry.name, entry.summary);
-        ListAttributesOf(entry.getTypeId(), out);
+        out << fmt::format("  {:<14}{}\n", entry.name, MakeCongestionControl(entry)->GetSummary());
+        ListAttributesOf(entry.type, out);
     }
     out << "\nPacket-level network (fabric)\n";
     ListAttributesOf(GetFabricTypeId(), out);

@@ -32,6 +32,14 @@ enum class ValueType
     String
 };
 
+/// A text that names something, whose checker tells the names as those of enums do.
+bool
+ListsChoices(const AttributeChecker& checker)
+{
+    return checker.HasUnderlyingTypeInformation() &&
+           checker.GetUnderlyingTypeInformation().find('|') != std::string::npos;
+}
+
 ValueType
 Classify(const AttributeChecker& checker)
 {
@@ -40,16 +48,17 @@ Classify(const AttributeChecker& checker)
     name = name.starts_with("ns3::") ? name.substr(5) : name;
     // Newer ns-3 versions add a template argument to EnumValue.
     const auto is = [&name](std::string_view type) { return name.starts_with(type); };
-    return is("BooleanValue")     ? ValueType::Boolean
-           : is("UintegerValue")  ? ValueType::Unsigned
-           : is("IntegerValue")   ? ValueType::Integer
-           : is("DoubleValue")    ? ValueType::Double
-           : is("TimeValue")      ? ValueType::Time
-           : is("DataRateValue")  ? ValueType::Rate
-           : is("QueueSizeValue") ? ValueType::QueueSize
-           : is("EnumValue")      ? ValueType::Enum
-           : is("StringValue")    ? ValueType::String
-                                  : ValueType::Unsupported;
+    return is("BooleanValue")      ? ValueType::Boolean
+           : is("UintegerValue")   ? ValueType::Unsigned
+           : is("IntegerValue")    ? ValueType::Integer
+           : is("DoubleValue")     ? ValueType::Double
+           : is("TimeValue")       ? ValueType::Time
+           : is("DataRateValue")   ? ValueType::Rate
+           : is("QueueSizeValue")  ? ValueType::QueueSize
+           : is("EnumValue")       ? ValueType::Enum
+           : ListsChoices(checker) ? ValueType::Enum
+           : is("StringValue")     ? ValueType::String
+                                   : ValueType::Unsupported;
 }
 
 bool

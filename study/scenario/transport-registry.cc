@@ -40,7 +40,7 @@ GetParts(std::string_view kind)
         parts.push_back({AGGREGATION, SlotAggregation::GetTypeId()});
         for (const auto& entry : GetCongestionControls())
         {
-            parts.push_back({entry.name, entry.getTypeId()});
+            parts.push_back({entry.name, entry.type});
         }
     }
     return parts;
@@ -309,9 +309,9 @@ GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabri
         model.overheadBytes = wire::ROCE_HEADER_BYTES + wire::PREAMBLE_BYTES + wire::GAP_BYTES;
         model.ackEvery = GetNumber(transport.type, transport.attributes, "AckEvery");
         model.ackBytes = wire::ROCE_ACK_BYTES;
-        model.pausesNics =
-            GetValue(transport.type, transport.attributes, "CongestionControl") == "none" &&
-            GetValue(GetFabricTypeId(), fabric, "Pfc") == "true";
+        model.pausesNics = GetValue(transport.type, transport.attributes, "CongestionControl") ==
+                               NO_CONGESTION_CONTROL &&
+                           GetValue(GetFabricTypeId(), fabric, "Pfc") == "true";
         const auto balancing = GetValue(GetFabricTypeId(), fabric, "LoadBalancing");
         model.pathChoice = balancing == "destination" ? PathChoice::Destination
                            : balancing == "hash"      ? PathChoice::Connection

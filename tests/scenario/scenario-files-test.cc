@@ -127,6 +127,12 @@ UniteKeys(const std::vector<std::string>& kinds, GetKeys getKeys)
     return keys;
 }
 
+bool
+IsTypeName(const std::string& name)
+{
+    return name.find("::") != std::string::npos;
+}
+
 TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
 {
     const Json schema = LoadJson(SOURCE / "scenarios/scenario.schema.json");
@@ -146,11 +152,18 @@ TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
               }));
     EXPECT_EQ(part("fabric"), ToSet(GetFabricKeys()));
     EXPECT_EQ(part("fault"), ToSet(GetAllFaultKeys()));
-    EXPECT_EQ(
-        GetSchemaKeys(schema, {"$defs", "transport", "anyOf", "1", "properties"}),
-        UniteKeys(GetTransportKinds(), [](const auto& kind) { return GetTransportKeys(kind); }));
+    auto transportKeys =
+        UniteKeys(GetTransportKinds(), [](const auto& kind) { return GetTransportKeys(kind); });
+    // The schema knows the congestion controls of users by a pattern of their names.
+    std::erase_if(transportKeys, IsTypeName);
+    EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "transport", "anyOf", "1", "properties"}),
+              transportKeys);
     for (const auto& control : GetCongestionControls())
     {
+        if (IsTypeName(control.name))
+        {
+            continue;
+        }
         EXPECT_EQ(
             GetSchemaKeys(
                 schema,

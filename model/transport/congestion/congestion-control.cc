@@ -18,6 +18,12 @@ CongestionControl::GetTypeId()
     return tid;
 }
 
+std::string
+CongestionControl::GetSummary() const
+{
+    return {};
+}
+
 void
 CongestionControl::Install()
 {

@@ -8,6 +8,7 @@
 #include "ns3/telemetry-record.h"
 
 #include <cstdint>
+#include <string>
 
 namespace ns3::gradsync
 {
@@ -67,6 +68,10 @@ struct CongestionFeedback
  * An algorithm that sets the pace and window of RoCE queue pairs. One object serves all flows of a
  * transport; its Attributes are the algorithm's parameters.
  *
+ * An algorithm is a class derived from this one, with a constructor in its TypeId: the Attribute
+ * CongestionControl of a transport takes it by the name of that TypeId. Programs may bring their
+ * own.
+ *
  * Times are in simulator time steps. Every call comes with the NIC's port synced to that time, so
  * that an algorithm sees its flow as it stands then.
  */
@@ -74,6 +79,9 @@ class CongestionControl : public Object
 {
   public:
     static TypeId GetTypeId();
+
+    /// What it is, in one line, for lists.
+    virtual std::string GetSummary() const;
 
     /// Called once, before the first flow.
     void Install();

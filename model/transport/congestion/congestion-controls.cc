@@ -1,28 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/congestion-controls.h"
 
-#include "ns3/dcqcn-control.h"
-#include "ns3/dctcp-control.h"
-#include "ns3/hpcc-control.h"
-#include "ns3/swift-control.h"
-#include "ns3/timely-control.h"
+#include "ns3/object-factory.h"
+#include "ns3/string.h"
+
+#include <algorithm>
+#include <cctype>
 
 namespace ns3::gradsync
 {
 
-const std::vector<CongestionControlEntry>&
+namespace
+{
+
+/// "dcqcn" of ns3::gradsync::DcqcnControl; other names stay as they are.
+std::string
+ShortenName(const std::string& typeName)
+{
+    constexpr std::string_view PREFIX = "ns3::gradsync::";
+    constexpr std::string_view SUFFIX = "Control";
+    if (!typeName.starts_with(PREFIX) || !typeName.ends_with(SUFFIX) ||
+        typeName.find("::", PREFIX.size()) != std::string::npos)
+    {
+        return typeName;
+    }
+    std::string name;
+    for (const char c :
+         typeName.substr(PREFIX.size(), typeName.size() - PREFIX.size() - SUFFIX.size()))
+    {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isupper(byte) != 0 && !name.empty())
+        {
+            name += '-';
+        }
+        name += static_cast<char>(std::tolower(byte));
+    }
+    return name;
+}
+
+/// Texts that name a congestion control.
+class CongestionControlChecker : public AttributeChecker
+{
+  public:
+    bool Check(const AttributeValue& value) const override
+    {
+        const auto* text = dynamic_cast<const StringValue*>(&value);
+        return text != nullptr &&
+               (text->Get() == NO_CONGESTION_CONTROL || FindCongestionControl(text->Get()));
+    }
+
+    std::string GetValueTypeName() const override
+    {
+        return "ns3::StringValue";
+    }
+
+    bool HasUnderlyingTypeInformation() const override
+    {
+        return true;
+    }
+
+    std::string GetUnderlyingTypeInformation() const override
+    {
+        std::string inShort = NO_CONGESTION_CONTROL;
+        std::string inFull;
+        for (const auto& [name, type] : GetCongestionControls())
+        {
+            inShort += "|" + name;
+            inFull += name != type.GetName() ? "|" + type.GetName() : "";
+        }
+        return inShort + inFull;
+    }
+
+    Ptr<AttributeValue> Create() const override
+    {
+        return ns3::Create<StringValue>();
+    }
+
+    bool Copy(const AttributeValue& source, AttributeValue& destination) const override
+    {
+        const auto* from = dynamic_cast<const StringValue*>(&source);
+        auto* to = dynamic_cast<StringValue*>(&destination);
+        if (from == nullptr || to == nullptr)
+        {
+            return false;
+        }
+        *to = *from;
+        return true;
+    }
+};
+
+} // namespace
+
+std::vector<CongestionControlEntry>
 GetCongestionControls()
 {
-    static const std::vector<CongestionControlEntry> entries{
-        {CC_DCQCN,
-         "dcqcn",
-         "ECN marks, notification packets, rates (SIGCOMM 2015)",
-         &DcqcnControl::GetTypeId},
-        {CC_DCTCP, "dctcp", "ECN marks, windows (SIGCOMM 2010)", &DctcpControl::GetTypeId},
-        {CC_HPCC, "hpcc", "in-band telemetry, windows (SIGCOMM 2019)", &HpccControl::GetTypeId},
-        {CC_SWIFT, "swift", "target delay, windows (SIGCOMM 2020)", &SwiftControl::GetTypeId},
-        {CC_TIMELY, "timely", "delay gradient, rates (SIGCOMM 2015)", &TimelyControl::GetTypeId}};
+    RequireCongestionControls();
+    std::vector<CongestionControlEntry> entries;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const auto type = TypeId::GetRegistered(i);
+        if (type.IsChildOf(CongestionControl::GetTypeId()) && type.HasConstructor())
+        {
+            entries.push_back({ShortenName(type.GetName()), type});
+        }
+    }
+    // ns-3 knows them in the order in which they were linked.
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return a.name < b.name;
+    });
     return entries;
+}
+
+std::optional<CongestionControlEntry>
+FindCongestionControl(std::string_view name)
+{
+    for (const auto& entry : GetCongestionControls())
+    {
+        if (entry.name == name || entry.type.GetName() == name)
+        {
+            return entry;
+        }
+    }
+    return std::nullopt;
+}
+
+Ptr<CongestionControl>
+MakeCongestionControl(const CongestionControlEntry& entry)
+{
+    ObjectFactory factory;
+    factory.SetTypeId(entry.type);
+    return factory.Create<CongestionControl>();
+}
+
+Ptr<const AttributeChecker>
+MakeCongestionControlChecker()
+{
+    return Create<CongestionControlChecker>();
 }
 
 } // namespace ns3::gradsync

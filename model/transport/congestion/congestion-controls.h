@@ -2,36 +2,47 @@
 #ifndef GRADSYNC_CONGESTION_CONTROLS_H
 #define GRADSYNC_CONGESTION_CONTROLS_H
 
+#include "ns3/attribute.h"
+#include "ns3/congestion-control.h"
 #include "ns3/type-id.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-/// How queue pairs set their pace and window.
-enum CongestionControlKind
-{
-    CC_NONE, //!< line rate, held back by PFC only
-    CC_DCQCN,
-    CC_DCTCP,
-    CC_HPCC,
-    CC_SWIFT,
-    CC_TIMELY
-};
+/// The name of no congestion control: line rate, held back by PFC only.
+inline constexpr const char* NO_CONGESTION_CONTROL = "none";
 
-/// An algorithm that scenarios can name.
+/// An algorithm that scenarios can name: a class of this library or of the program that uses it.
 struct CongestionControlEntry
 {
-    CongestionControlKind kind;
+    /// The name of its TypeId; in short, for those of this library: `dcqcn` is
+    /// ns3::gradsync::DcqcnControl.
     std::string name;
-    std::string summary; //!< one line
-    TypeId (*getTypeId)();
+    TypeId type;
 };
 
-/// All algorithms but none, sorted by name.
-const std::vector<CongestionControlEntry>& GetCongestionControls();
+/// All types derived from CongestionControl that ns-3 knows and can make, sorted by name.
+std::vector<CongestionControlEntry> GetCongestionControls();
+
+/// The one of that name, in short or of its TypeId.
+std::optional<CongestionControlEntry> FindCongestionControl(std::string_view name);
+
+/// The algorithm of an entry, with its default Attributes.
+Ptr<CongestionControl> MakeCongestionControl(const CongestionControlEntry& entry);
+
+/// Checks Attributes whose text names an algorithm or none; its type information lists the names.
+Ptr<const AttributeChecker> MakeCongestionControlChecker();
+
+/**
+ * Asks for every algorithm of this library, so that programs which link it statically have them
+ * all. Made by cmake/congestion-controls.cmake.
+ */
+void RequireCongestionControls();
 
 } // namespace ns3::gradsync
 

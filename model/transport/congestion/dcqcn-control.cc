@@ -89,6 +89,12 @@ DcqcnControl::DoInstall()
     m_increaseSteps = m_increaseTimer.GetTimeStep();
 }
 
+std::string
+DcqcnControl::GetSummary() const
+{
+    return "ECN marks, notification packets, rates (SIGCOMM 2015)";
+}
+
 CongestionSignals
 DcqcnControl::GetSignals() const
 {

@@ -39,6 +39,7 @@ class DcqcnControl final : public StatefulCongestionControl<DcqcnState>
   public:
     static TypeId GetTypeId();
 
+    std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
     void Open(CongestionFlow& flow) override;
     void OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start) override;

@@ -33,6 +33,12 @@ DctcpControl::GetTypeId()
     return tid;
 }
 
+std::string
+DctcpControl::GetSummary() const
+{
+    return "ECN marks, windows (SIGCOMM 2010)";
+}
+
 CongestionSignals
 DctcpControl::GetSignals() const
 {

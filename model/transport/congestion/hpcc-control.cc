@@ -45,6 +45,12 @@ HpccControl::GetTypeId()
     return tid;
 }
 
+std::string
+HpccControl::GetSummary() const
+{
+    return "in-band telemetry, windows (SIGCOMM 2019)";
+}
+
 CongestionSignals
 HpccControl::GetSignals() const
 {

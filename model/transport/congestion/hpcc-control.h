@@ -32,6 +32,7 @@ class HpccControl final : public StatefulCongestionControl<HpccState>
   public:
     static TypeId GetTypeId();
 
+    std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
     void Open(CongestionFlow& flow) override;
     void OnAcknowledgement(CongestionFlow& flow,

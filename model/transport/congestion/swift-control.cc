@@ -80,6 +80,12 @@ SwiftControl::GetTypeId()
     return tid;
 }
 
+std::string
+SwiftControl::GetSummary() const
+{
+    return "target delay, windows (SIGCOMM 2020)";
+}
+
 CongestionSignals
 SwiftControl::GetSignals() const
 {

@@ -32,6 +32,7 @@ class SwiftControl final : public StatefulCongestionControl<SwiftState>
   public:
     static TypeId GetTypeId();
 
+    std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
     void Open(CongestionFlow& flow) override;
     void OnAcknowledgement(CongestionFlow& flow,

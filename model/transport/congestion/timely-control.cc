@@ -70,6 +70,12 @@ TimelyControl::GetTypeId()
     return tid;
 }
 
+std::string
+TimelyControl::GetSummary() const
+{
+    return "delay gradient, rates (SIGCOMM 2015)";
+}
+
 CongestionSignals
 TimelyControl::GetSignals() const
 {

@@ -30,6 +30,7 @@ class TimelyControl final : public StatefulCongestionControl<TimelyState>
   public:
     static TypeId GetTypeId();
 
+    std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
     void Open(CongestionFlow& flow) override;
     void OnAcknowledgement(CongestionFlow& flow,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-transport.h"
 
+#include "ns3/congestion-controls.h"
 #include "ns3/enum.h"
-#include "ns3/object-factory.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-format.h"
@@ -79,21 +80,11 @@ RoceTransport::GetTypeId()
             .AddAttribute(
                 "CongestionControl",
                 "How queue pairs set their pace and window: none (line rate, held back by PFC "
-                "only), dcqcn, dctcp, hpcc, swift or timely.",
-                EnumValue(CC_NONE),
-                MakeEnumAccessor(&RoceTransport::m_congestionControl),
-                MakeEnumChecker(CC_NONE,
-                                "none",
-                                CC_DCQCN,
-                                "dcqcn",
-                                CC_DCTCP,
-                                "dctcp",
-                                CC_HPCC,
-                                "hpcc",
-                                CC_SWIFT,
-                                "swift",
-                                CC_TIMELY,
-                                "timely"))
+                "only), dcqcn, dctcp, hpcc, swift, timely, or the TypeId of any class derived from "
+                "CongestionControl.",
+                StringValue(NO_CONGESTION_CONTROL),
+                MakeStringAccessor(&RoceTransport::m_congestionControl),
+                MakeCongestionControlChecker())
             .AddTraceSource("Recovery",
                             "A queue pair learns that packets were lost: source and destination "
                             "endpoint, and whether by a timeout (true) or a negative "
@@ -188,34 +179,29 @@ RoceTransport::CheckSettings() const
 Ptr<CongestionControl>
 RoceTransport::GetCongestionControl(const std::string& name)
 {
-    for (const auto& entry : GetCongestionControls())
+    const auto entry = FindCongestionControl(name);
+    if (!entry)
     {
-        if (entry.name == name)
-        {
-            auto& control = m_controls[name];
-            if (!control)
-            {
-                control = ObjectFactory(entry.getTypeId().GetName()).Create<CongestionControl>();
-            }
-            return control;
-        }
+        return nullptr;
     }
-    return nullptr;
+    auto& control = m_controls[entry->name];
+    if (!control)
+    {
+        control = MakeCongestionControl(*entry);
+    }
+    return control;
 }
 
 void
 RoceTransport::InstallCongestionControl()
 {
-    for (const auto& entry : GetCongestionControls())
+    m_control = GetCongestionControl(m_congestionControl);
+    if (m_control)
     {
-        if (entry.kind == m_congestionControl)
-        {
-            m_control = GetCongestionControl(entry.name);
-            m_control->Install();
-            m_signals = m_control->GetSignals();
-            m_dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
-            m_telemetryBytes = m_signals.telemetry ? wire::TELEMETRY_BYTES : 0;
-        }
+        m_control->Install();
+        m_signals = m_control->GetSignals();
+        m_dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
+        m_telemetryBytes = m_signals.telemetry ? wire::TELEMETRY_BYTES : 0;
     }
     if (m_signals.ackEvery != UINT32_MAX)
     {

@@ -3,7 +3,6 @@
 #define GRADSYNC_ROCE_TRANSPORT_H
 
 #include "ns3/congestion-control.h"
-#include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/network-aggregation.h"
 #include "ns3/object-pool.h"
@@ -76,8 +75,9 @@ class RoceTransport : public Transport, private PacketSink
     Ptr<FabricNetwork> GetFabric() const;
 
     /**
-     * The congestion control algorithm of that name, whose Attributes may be set until Install;
-     * nullptr when there is none. Only the one that the Attribute CongestionControl names is used.
+     * The congestion control algorithm of that name, in short or of its TypeId, whose Attributes
+     * may be set until Install; nullptr when there is none. Only the one that the Attribute
+     * CongestionControl names is used.
      */
     Ptr<CongestionControl> GetCongestionControl(const std::string& name);
 
@@ -176,11 +176,12 @@ class RoceTransport : public Transport, private PacketSink
     uint32_t m_retryLimit;
     RoceRecovery m_recovery;
     uint32_t m_reorderTolerance;
-    CongestionControlKind m_congestionControl;
+    std::string m_congestionControl; //!< name of the algorithm
 
     TimeStepCount m_timeoutSteps{0};
-    std::map<std::string, Ptr<CongestionControl>> m_controls; //!< asked for, by name
-    Ptr<CongestionControl> m_control;                         //!< in use; null without
+    std::map<std::string, Ptr<CongestionControl>>
+        m_controls;                   //!< asked for, by the name of their entry
+    Ptr<CongestionControl> m_control; //!< in use; null without
     CongestionSignals m_signals;
     uint8_t m_dataFlags{0}; //!< of every data packet
     uint32_t m_telemetryBytes{0};

@@ -666,6 +666,7 @@ list(APPEND gradsync_headers
 
 # study/run
 list(APPEND gradsync_sources
+  study/run/child-probe.cc
   study/run/link-sampler.cc
   study/run/process-pool.cc
   study/run/progress-meter.cc
@@ -674,8 +675,10 @@ list(APPEND gradsync_sources
   study/run/run-watch.cc
   study/run/scenario-checker.cc
   study/run/scenario-runner.cc
+  study/run/transport-probe.cc
 )
 list(APPEND gradsync_headers
+  study/run/child-probe.h
   study/run/link-sampler.h
   study/run/process-pool.h
   study/run/progress-meter.h
@@ -685,6 +688,7 @@ list(APPEND gradsync_headers
   study/run/scenario-checker.h
   study/run/scenario-runner.h
   study/run/trace-recorder.h
+  study/run/transport-probe.h
 )
 
 # study/command
@@ -825,6 +829,7 @@ set(gradsync_tests_of_fault
   tests/unit/fault/silent-host-test.cc
 )
 set(gradsync_tests_of_study
+  tests/unit/study/child-probe-test.cc
   tests/unit/study/json-document-test.cc
   tests/unit/study/process-pool-test.cc
   tests/unit/study/scenario-fuzz-test.cc

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -26,10 +27,10 @@ constexpr int64_t FIRST_RANDOM_STREAM = int64_t{1} << 36;
 constexpr uint32_t FIRST_MESSAGE_STREAM = 1U << 30;
 
 double
-GetHostRate(const Topology& topology, uint32_t endpoint)
+SumNetworkRates(const Topology& topology, NodeId node)
 {
     double bitRate = 0.0;
-    for (const auto& port : topology.GetPorts(topology.GetEndpoints()[endpoint]))
+    for (const auto& port : topology.GetPorts(node))
     {
         const auto& link = topology.GetLinks()[port.link];
         bitRate += IsEthernet(link) ? static_cast<double>(link.rate.GetBitRate()) : 0.0;
@@ -37,7 +38,58 @@ GetHostRate(const Topology& topology, uint32_t endpoint)
     return bitRate;
 }
 
+/// Of an accelerator: its share of the network links of what it reaches within its server.
+double
+GetServerShare(const Topology& topology, NodeId accelerator)
+{
+    std::set<NodeId> seen{accelerator};
+    std::vector<NodeId> open{accelerator};
+    double bitRate = 0.0;
+    uint32_t endpoints = 0;
+    while (!open.empty())
+    {
+        const auto node = open.back();
+        open.pop_back();
+        bitRate += SumNetworkRates(topology, node);
+        endpoints += IsEndpoint(topology.GetNodes()[node].kind) ? 1 : 0;
+        for (const auto& port : topology.GetPorts(node))
+        {
+            if (!IsEthernet(topology.GetLinks()[port.link]) && seen.insert(port.peer).second)
+            {
+                open.push_back(port.peer);
+            }
+        }
+    }
+    return bitRate / endpoints;
+}
+
+double
+GetHostRate(const Topology& topology, uint32_t endpoint)
+{
+    const auto node = topology.GetEndpoints()[endpoint];
+    const auto own = SumNetworkRates(topology, node);
+    return own > 0.0 ? own : GetServerShare(topology, node);
+}
+
 } // namespace
+
+double
+GetOfferedBitRate(const TrafficSpec& spec, const Topology& topology)
+{
+    double bitRate = 0.0;
+    for (const auto host : spec.hosts)
+    {
+        bitRate += spec.load * GetHostRate(topology, host);
+    }
+    return bitRate;
+}
+
+double
+GetMeanGap(const TrafficSpec& spec, const Topology& topology)
+{
+    const auto mean = spec.sizes ? spec.sizes->GetMeanBytes() : static_cast<double>(spec.bytes);
+    return 8.0 * mean / GetOfferedBitRate(spec, topology);
+}
 
 TypeId
 TrafficGenerator::GetTypeId()
@@ -121,15 +173,8 @@ TrafficGenerator::AddSource(TrafficSpec spec, const Topology& topology)
     }
     if (spec.kind == TrafficSpec::Kind::Poisson)
     {
-        // All hosts together ask for load * rates bits a second in flows of the mean size.
-        double bitRate = 0.0;
-        for (const auto host : spec.hosts)
-        {
-            bitRate += spec.load * GetHostRate(topology, host);
-        }
-        const auto mean = spec.sizes ? spec.sizes->GetMeanBytes() : static_cast<double>(spec.bytes);
         source.gaps = CreateObject<ExponentialRandomVariable>();
-        source.gaps->SetAttribute("Mean", DoubleValue(8.0 * mean / bitRate));
+        source.gaps->SetAttribute("Mean", DoubleValue(GetMeanGap(spec, topology)));
         source.gaps->SetStream(stream + 2);
     }
     const auto first = spec.start + (source.gaps ? Seconds(source.gaps->GetValue()) : Time());

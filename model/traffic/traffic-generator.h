@@ -42,6 +42,16 @@ struct TrafficSpec
     std::vector<uint32_t> hosts;  //!< endpoint indices, two at least
 };
 
+/**
+ * What all flows of a Poisson spec together ask for. An endpoint without a link of the network has
+ * an even share of the links of its server.
+ * \returns bit/s; 0 when no host has any
+ */
+double GetOfferedBitRate(const TrafficSpec& spec, const Topology& topology);
+
+/// The mean time between flows of a Poisson spec, in seconds; infinite for a rate of 0.
+double GetMeanGap(const TrafficSpec& spec, const Topology& topology);
+
 /// A flow that ended.
 struct FlowRecord
 {

@@ -17,6 +17,7 @@
 #include "ns3/string.h"
 #include "ns3/time-resolution.h"
 #include "ns3/trace-recorder.h"
+#include "ns3/transport-probe.h"
 
 #include <algorithm>
 #include <chrono>
@@ -432,6 +433,7 @@ uint64_t
 CheckRun(const ResolvedRun& run, bool verifyAll)
 {
     UsePicoseconds();
+    ProbeForeignTypes(run.transport);
     const SimulatorGuard guard;
     const auto transport = InstallTransport(run);
     uint64_t bytes = 0;

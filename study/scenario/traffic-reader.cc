@@ -17,6 +17,9 @@ const std::vector<std::string> TRAFFIC_KEYS{"kind", "sizes", "size", "start", "d
 const std::vector<std::string> POISSON_KEYS{"load"};
 const std::vector<std::string> INCAST_KEYS{"fanIn", "every"};
 
+/// Seconds. The clock counts picoseconds.
+constexpr double SHORTEST_GAP = 1e-12;
+
 /// `sizes`, the name of a distribution, or `size`, the same for all.
 void
 ReadSizes(const JsonValue& value, TrafficSpec& spec)
@@ -61,11 +64,30 @@ ReadHosts(const JsonValue& value, const Topology& topology, TrafficSpec& spec)
 }
 
 void
-ReadArrivals(const JsonValue& value, TrafficSpec& spec)
+ReadLoad(const JsonValue& value, const Topology& topology, TrafficSpec& spec)
+{
+    const auto load = value.Require("load", "0.3");
+    spec.load = load.AsNumber(1e-6, 1.0);
+    if (!(GetOfferedBitRate(spec, topology) > 0.0))
+    {
+        load.FailWith("a share of the hosts' network links, but none of them has any");
+    }
+    if (const auto gap = GetMeanGap(spec, topology); gap < SHORTEST_GAP)
+    {
+        load.FailWith(
+            fmt::format("these are flows every {:.2g} s on average, and no more than one every "
+                        "{:.0e} s can be told apart: larger flows, or a smaller load",
+                        gap,
+                        SHORTEST_GAP));
+    }
+}
+
+void
+ReadArrivals(const JsonValue& value, const Topology& topology, TrafficSpec& spec)
 {
     if (spec.kind == TrafficSpec::Kind::Poisson)
     {
-        spec.load = value.Require("load", "0.3").AsNumber(1e-6, 1.0);
+        ReadLoad(value, topology, spec);
         return;
     }
     const auto most = spec.hosts.size() - 1;
@@ -91,7 +113,7 @@ ReadEntry(const JsonValue& value, const Topology& topology)
     value.CheckKeys(keys);
     ReadSizes(value, spec);
     ReadHosts(value, topology, spec);
-    ReadArrivals(value, spec);
+    ReadArrivals(value, topology, spec);
     if (const auto start = value.Find("start"))
     {
         spec.start = start->AsTime();

@@ -290,6 +290,21 @@ CloseCaptures(const Ptr<Transport>& transport)
     }
 }
 
+std::string
+GetForeignTypes(const TransportChoice& choice)
+{
+    std::vector<std::string> named;
+    for (const auto& [name, value] : choice.attributes)
+    {
+        if (choice.type == TcpTransport::GetTypeId() &&
+            (name == "QueueDisc" || name == "CongestionOps") && !value.empty())
+        {
+            named.push_back(value);
+        }
+    }
+    return fmt::format("{}", fmt::join(named, " with "));
+}
+
 NetworkModel
 GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric)
 {

@@ -91,6 +91,10 @@ void CloseCaptures(const Ptr<Transport>& transport);
 
 Ptr<Object> GetFabric(const Ptr<Transport>& transport);
 
+/// The types of ns-3 that the user names, with their Attributes, as the scenario has them; these
+/// do not check their Attributes but abort the program. Empty: none.
+std::string GetForeignTypes(const TransportChoice& choice);
+
 /// What the estimates of the scheme `auto` have to know. \param fabric settings of the fabric
 NetworkModel GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric);
 

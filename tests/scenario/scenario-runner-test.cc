@@ -199,6 +199,55 @@ TEST(ScenarioRunner, RefusesWhatTheTransportCannotBuild)
     EXPECT_THAT(ErrorOf([&run] { CheckRun(run, false); }), testing::HasSubstr("transport roce"));
 }
 
+TEST(ScenarioRunner, LoadsServersOfSeveralAccelerators)
+{
+    // 2 servers of one NIC at 1 Gb/s each: 0.5 Gb/s are flows of 10 kB at 6250 a second, 31 in 5
+    // ms.
+    const auto result = Simulate(
+        {{"topology.hosts", "2"},
+         {"topology.server", R"({"accelerators": 2, "nics": 1})"},
+         {"traffic", R"([{"kind": "poisson", "size": "10kB", "load": 0.25, "duration": "5ms"}])"}});
+    EXPECT_TRUE(result.summary.finished);
+    EXPECT_NEAR(static_cast<double>(result.flows.size()), 31.25, 4 * 5.6);
+}
+
+TEST(ScenarioRunner, RefusesFlowsThatTheClockCannotTellApart)
+{
+    EXPECT_THAT(ErrorOf([] {
+                    Simulate({{"topology.hostLink.rate", "100Tbps"},
+                              {"traffic", R"([{"kind": "poisson", "size": "1B", "load": 1}])"}});
+                }),
+                testing::HasSubstr("traffic.0.load"));
+}
+
+/// Types of ns-3 that abort the program, when they are set up or at the first packet.
+TEST(ScenarioRunner, RefusesWhatNs3WouldAbortOn)
+{
+    UsePicoseconds();
+    const auto check = [](const std::string& queueDisc) {
+        const auto run = ResolveRun(
+            ParseScenario(STAR,
+                          "x.json",
+                          {{"transport", R"({"kind": "tcp", "queueDisc": ")" + queueDisc + "\"}"}}),
+            0);
+        return ErrorOf([&run] { CheckRun(run, false); });
+    };
+    for (const auto* good : {"ns3::FqCoDelQueueDisc",
+                             "ns3::PieQueueDisc",
+                             "ns3::RedQueueDisc[MinTh=65|MaxTh=65|UseEcn=true|MaxSize=1000p]",
+                             "ns3::FifoQueueDisc"})
+    {
+        EXPECT_EQ(check(good), "no error") << good;
+    }
+    for (const auto* bad :
+         {"ns3::FqCoDelQueueDisc[Flows=0]", "ns3::MqQueueDisc", "ns3::FqPieQueueDisc[Flows=0]"})
+    {
+        EXPECT_THAT(
+            check(bad),
+            testing::StartsWith(std::string("transport tcp: ns-3 cannot simulate ") + bad + ": "));
+    }
+}
+
 TEST(ResultRows, QuoteFieldsAsCsvWantsIt)
 {
     EXPECT_EQ(QuoteCsv("plain"), "plain");

@@ -202,6 +202,33 @@ TEST_F(TrafficGeneratorTest, OnlyTheNamedHostsTakePart)
     }
 }
 
+TEST_F(TrafficGeneratorTest, AcceleratorsShareTheNetworkLinksOfTheirServer)
+{
+    // Any number of servers, accelerators and NICs ask together for the load of all NICs.
+    for (const uint32_t accelerators : {1u, 2u, 4u, 8u})
+    {
+        for (const uint32_t nics : {1u, 2u, 4u})
+        {
+            StarOptions options;
+            options.hosts = 3;
+            options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
+            options.server.accelerators = accelerators;
+            options.server.nics = nics;
+            const auto topology = MakeStarTopology(options);
+            auto spec = MakePoisson(0.25, 6000);
+            spec.hosts.resize(topology.GetEndpoints().size());
+            std::iota(spec.hosts.begin(), spec.hosts.end(), 0);
+            const auto links = std::ranges::count_if(topology.GetLinks(), IsEthernet);
+            EXPECT_DOUBLE_EQ(GetOfferedBitRate(spec, topology),
+                             0.25 * 10e9 * static_cast<double>(links))
+                << accelerators << " accelerators, " << nics << " NICs";
+            spec.hosts.resize(spec.hosts.size() / 3); // those of one server
+            EXPECT_DOUBLE_EQ(GetOfferedBitRate(spec, topology),
+                             0.25 * 10e9 * static_cast<double>(links) / 3);
+        }
+    }
+}
+
 TEST_F(TrafficGeneratorTest, ImpossibleTrafficIsRefused)
 {
     auto lonely = MakePoisson(0.1, 10000);

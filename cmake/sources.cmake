@@ -27,6 +27,7 @@ list(APPEND gradsync_headers
   model/topology/spine-leaf-topology.h
   model/topology/star-topology.h
   model/topology/three-tier-topology.h
+  model/topology/time-range.h
   model/topology/topology.h
   model/topology/worker-groups.h
 )
@@ -415,6 +416,7 @@ list(APPEND gradsync_sources
   model/planner/job-planner.cc
   model/planner/path-catalogue.cc
   model/planner/plan-estimator.cc
+  model/planner/time-bound.cc
 )
 list(APPEND gradsync_headers
   model/planner/auto-planner.h
@@ -426,6 +428,7 @@ list(APPEND gradsync_headers
   model/planner/path-catalogue.h
   model/planner/plan-estimator.h
   model/planner/planning-error.h
+  model/planner/time-bound.h
 )
 
 # model/engine
@@ -853,4 +856,5 @@ set(gradsync_tests_of_scenario
   tests/scenario/run-watch-test.cc
   tests/scenario/scenario-runner-test.cc
   tests/scenario/switch-limits-test.cc
+  tests/scenario/time-end-test.cc
 )

@@ -5,6 +5,7 @@
 #include "ns3/job-execution.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -306,8 +307,7 @@ ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
     {
         return false;
     }
-    StartCompute(tag,
-                 Time::FromDouble(static_cast<double>(bytes) * m_reduceSecondsPerByte, Time::S));
+    StartCompute(tag, ToTime(static_cast<double>(bytes) * m_reduceSecondsPerByte));
     return true;
 }
 
@@ -316,7 +316,7 @@ ExchangeApplication::StartCompute(uint64_t tag, const Time& duration, uint32_t p
 {
     const auto now = Simulator::Now();
     auto& busyUntil = m_busyUntil[processor];
-    busyUntil = std::max(busyUntil, now) + duration;
+    busyUntil = AddTimes(std::max(busyUntil, now), duration);
     Simulator::Schedule(busyUntil - now,
                         &ExchangeApplication::FinishCompute,
                         Ptr<ExchangeApplication>(this),
@@ -340,7 +340,7 @@ ExchangeApplication::StartTraining(uint64_t tag)
     const auto now = Simulator::Now();
     auto& busyUntil = m_busyUntil[0];
     const auto since = std::max(busyUntil, now);
-    busyUntil = since + m_job->StretchCompute(m_endpoint, m_computeTime);
+    busyUntil = AddTimes(since, m_job->StretchCompute(m_endpoint, m_computeTime));
     Simulator::Schedule(busyUntil - now,
                         &ExchangeApplication::FinishTraining,
                         Ptr<ExchangeApplication>(this),

@@ -7,6 +7,7 @@
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -181,7 +182,8 @@ ExchangeEngine::StretchCompute(uint32_t endpoint, const Time& duration)
     {
         return duration;
     }
-    return TimeStep(std::llround(static_cast<double>(duration.GetTimeStep()) * found->second()));
+    const auto steps = static_cast<double>(duration.GetTimeStep()) * found->second();
+    return TimeStep(static_cast<uint64_t>(ToTimeSteps(steps)));
 }
 
 bool

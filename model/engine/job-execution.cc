@@ -3,6 +3,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <numeric>
@@ -98,18 +99,23 @@ JobExecution::StretchCompute(uint32_t endpoint, const Time& duration)
 void
 JobExecution::SumComputeTimes()
 {
-    std::vector<uint64_t> encode(m_plan->GetRankCount(), 0);
-    std::vector<uint64_t> decode(encode.size(), 0);
+    std::vector<int64_t> encode(m_plan->GetRankCount(), 0);
+    std::vector<int64_t> decode(encode.size(), 0);
     const auto operations = m_plan->GetOperations();
+    const auto add = [&](std::vector<int64_t>& sums, OperationId id) {
+        const auto steps = static_cast<int64_t>(m_plan->GetComputePicoseconds(id));
+        auto& sum = sums[operations[id].src];
+        sum = AddTimeSteps(sum, std::min(steps, NEVER));
+    };
     for (OperationId id = 0; id < operations.size(); ++id)
     {
         if (operations[id].kind == OperationKind::Encode)
         {
-            encode[operations[id].src] += m_plan->GetComputePicoseconds(id);
+            add(encode, id);
         }
         else if (operations[id].kind == OperationKind::Decode)
         {
-            decode[operations[id].src] += m_plan->GetComputePicoseconds(id);
+            add(decode, id);
         }
     }
     m_compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));

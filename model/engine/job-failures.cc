@@ -4,6 +4,7 @@
 #include "ns3/job-execution.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 
 #include <fmt/format.h>
 #include <utility>
@@ -103,6 +104,10 @@ JobExecution::GetFailureCause() const
     if (m_failure)
     {
         return *m_failure;
+    }
+    if (Simulator::Now().GetTimeStep() >= LAST_TIME_STEP)
+    {
+        return "simulated time ended after 106 days, before it was done";
     }
     std::vector<uint32_t> stopped;
     for (const auto& application : m_applications)

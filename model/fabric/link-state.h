@@ -3,6 +3,7 @@
 #define GRADSYNC_LINK_STATE_H
 
 #include "ns3/nstime.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -34,8 +35,8 @@ struct LossModel
 struct LinkState
 {
     bool up{true};         //!< false: whatever is on the wire or sent into it is lost
-    double rateShare{1.0}; //!< (0, 1] of the link's own rate
-    Time extraDelay;       //!< on top of the link's own propagation delay
+    double rateShare{1.0}; //!< (0, 1] of the link's own rate, of which MIN_LINK_BIT_RATE stay
+    Time extraDelay;       //!< on top of the link's own propagation delay, at most MAX_LINK_DELAY
     LossModel loss;        //!< besides the fabric's LossRate
     uint64_t floodBitRate{
         0}; //!< bits per second, on the wire, of foreign traffic in each direction
@@ -45,7 +46,8 @@ struct LinkState
     /// Bits per second that are left of a link's own rate.
     double GetBitRate(uint64_t ownBitRate) const
     {
-        return std::max(static_cast<double>(ownBitRate) * rateShare, 1.0);
+        const auto least = static_cast<double>(std::min(ownBitRate, MIN_LINK_BIT_RATE));
+        return std::max(static_cast<double>(ownBitRate) * rateShare, least);
     }
 
     /// The flood that fits: it never takes more than 99 % of what is left.

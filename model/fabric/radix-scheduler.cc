@@ -2,6 +2,8 @@
 #include "ns3/radix-scheduler.h"
 
 #include "ns3/assert.h"
+#include "ns3/event-impl.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <iterator>
@@ -41,6 +43,11 @@ RadixScheduler::Push(const Event& event)
 void
 RadixScheduler::Insert(const Event& event)
 {
+    if (event.key.m_ts > LAST_TIME_STEP) [[unlikely]]
+    {
+        m_late.push_back(event);
+        return;
+    }
     if (event.key.m_ts < m_last)
     {
         Rebase(event.key.m_ts); // never by the simulator itself
@@ -51,7 +58,16 @@ RadixScheduler::Insert(const Event& event)
 bool
 RadixScheduler::IsEmpty() const
 {
-    return m_occupied == 0 && m_frontHead == m_front.size();
+    return m_occupied == 0 && m_frontHead == m_front.size() && m_late.empty();
+}
+
+/// A late event as it leaves, when no other is left.
+Scheduler::Event
+RadixScheduler::GetLate() const
+{
+    auto event = m_late.back();
+    event.key.m_ts = LAST_TIME_STEP;
+    return event;
 }
 
 Scheduler::Event
@@ -62,6 +78,10 @@ RadixScheduler::PeekNext() const
     {
         return m_front[m_frontHead];
     }
+    if (m_occupied == 0)
+    {
+        return GetLate();
+    }
     const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
     return *std::min_element(bucket.begin(), bucket.end());
 }
@@ -71,6 +91,13 @@ RadixScheduler::RemoveNext()
 {
     if (m_frontHead == m_front.size())
     {
+        if (m_occupied == 0) [[unlikely]]
+        {
+            const auto event = GetLate();
+            m_late.pop_back();
+            event.impl->Cancel();
+            return event;
+        }
         RefillFront();
     }
     if (s_prefetch && m_frontHead >= m_foreseenFront)
@@ -153,15 +180,16 @@ RadixScheduler::RefillFront()
 void
 RadixScheduler::Remove(const Event& event)
 {
-    const auto index = GetIndex(event.key.m_ts);
-    auto& bucket = index == 0 ? m_front : m_buckets[index - 1];
+    const bool isLate = event.key.m_ts > LAST_TIME_STEP;
+    const auto index = isLate ? m_buckets.size() : GetIndex(event.key.m_ts);
+    auto& bucket = isLate ? m_late : index == 0 ? m_front : m_buckets[index - 1];
     const auto begin = bucket.begin() + static_cast<std::ptrdiff_t>(index == 0 ? m_frontHead : 0);
     const auto found = std::find_if(begin, bucket.end(), [&event](const Event& candidate) {
         return candidate.key.m_uid == event.key.m_uid;
     });
     NS_ASSERT(found != bucket.end());
     bucket.erase(found);
-    if (index != 0 && bucket.empty())
+    if (!isLate && index != 0 && bucket.empty())
     {
         m_occupied &= ~(uint64_t{1} << (index - 1));
     }

@@ -30,6 +30,10 @@ namespace ns3::gradsync
  * time; when it is empty, the lowest bucket is dealt out to those below. Each event moves down at
  * most once a bit, in arrays that are read in order: no tree, no allocation per event. Events of
  * equal time leave in the order of their uid.
+ *
+ * Simulated time ends at LAST_TIME_STEP. Events of a later time, or of one that has wrapped, leave
+ * after all others, at that instant, and cancelled: whoever waits for one waits in vain, but no
+ * event ever goes back in time.
  */
 class RadixScheduler : public Scheduler
 {
@@ -62,7 +66,8 @@ class RadixScheduler : public Scheduler
     /// For all schedulers from now on; an empty function: nobody watches.
     static void SetWatch(WatchFunction watch, uint64_t instants = 1);
 
-    /// Calls visit(event) for every event that is pending, in no order that means anything.
+    /// Calls visit(event) for every event that is pending and in time, in no order that means
+    /// anything.
     template <typename Visit>
     void VisitPending(const Visit& visit) const
     {
@@ -85,6 +90,7 @@ class RadixScheduler : public Scheduler
     }
 
     void Push(const Event& event);
+    Event GetLate() const;
     void RefillFront();
     void Foresee();
     void Rebase(uint64_t ts);
@@ -94,6 +100,7 @@ class RadixScheduler : public Scheduler
     size_t m_frontHead{0};  //!< bucket 0 is a queue: its first event
     Bucket m_front;         //!< bucket 0: events at m_last, in the order of their uid
     std::array<Bucket, 64> m_buckets;
+    Bucket m_late;              //!< after the end of time
     uint64_t m_foreseenTime{0}; //!< the PrefetchFunction was told of what comes up to this time
     size_t m_foreseenFront{0};  //!< and of this many in bucket 0
 

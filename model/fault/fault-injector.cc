@@ -3,6 +3,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
@@ -138,14 +139,18 @@ FaultInjector::InstallFault(uint32_t index)
     }
     for (const auto target : fault.pool)
     {
-        Add(fault.start + DrawTime(index, fault.meanUp), {index, Step::Begin, {target}, 0});
+        Add(AddTimes(fault.start, DrawTime(index, fault.meanUp)),
+            {index, Step::Begin, {target}, 0});
     }
 }
 
 void
 FaultInjector::Add(const Time& time, Entry entry)
 {
-    m_timeline[{time, entry.step}].push_back(std::move(entry));
+    if (time.GetTimeStep() <= LAST_TIME_STEP) // else it never comes
+    {
+        m_timeline[{time, entry.step}].push_back(std::move(entry));
+    }
 }
 
 void
@@ -254,7 +259,7 @@ FaultInjector::Begin(const Entry& entry)
     const auto next = entry.occurrence + 1;
     if (fault.every.IsStrictlyPositive() && (fault.count == 0 || next < fault.count))
     {
-        Add(now + fault.every, {entry.fault, Step::Begin, {}, next});
+        Add(AddTimes(now, fault.every), {entry.fault, Step::Begin, {}, next});
     }
 }
 
@@ -266,7 +271,8 @@ FaultInjector::BeginDrawn(const Entry& entry)
     Schedule(entry.fault, entry.targets, repair);
     if (repair.IsStrictlyPositive())
     {
-        const auto next = Simulator::Now() + repair + DrawTime(entry.fault, fault.meanUp);
+        const auto repaired = AddTimes(Simulator::Now(), repair);
+        const auto next = AddTimes(repaired, DrawTime(entry.fault, fault.meanUp));
         Add(next, {entry.fault, Step::Begin, entry.targets, entry.occurrence + 1});
     }
 }
@@ -281,20 +287,22 @@ FaultInjector::Schedule(uint32_t index, const std::vector<uint32_t>& targets, co
         Hold(index, target, true);
     }
     const bool ends = duration.IsStrictlyPositive();
+    const auto end = AddTimes(now, duration);
+    const auto noticed = AddTimes(now, fault.detectionDelay);
     if (ends)
     {
-        Add(now + duration, {index, Step::End, targets, 0});
+        Add(end, {index, Step::End, targets, 0});
     }
     if (fault.kind == FaultKind::HostCrash)
     {
-        Add(now + fault.detectionDelay, {index, Step::Notice, targets, 0});
+        Add(noticed, {index, Step::Notice, targets, 0});
     }
     if (ChangesRoutes(fault.kind))
     {
-        Add(now + fault.detectionDelay, {index, Step::Exclude, targets, 0});
+        Add(noticed, {index, Step::Exclude, targets, 0});
         if (ends)
         {
-            Add(now + duration + fault.detectionDelay, {index, Step::Include, targets, 0});
+            Add(AddTimes(end, fault.detectionDelay), {index, Step::Include, targets, 0});
         }
     }
 }
@@ -389,7 +397,7 @@ FaultInjector::DrawTime(uint32_t fault, const Time& mean)
     // The inverse of the exponential distribution; at least one step, so that it is over one day.
     const auto steps =
         -std::log(1.0 - m_random[fault]->GetValue()) * static_cast<double>(mean.GetTimeStep());
-    return TimeStep(std::max<int64_t>(std::llround(std::min(steps, 4e18)), 1));
+    return TimeStep(static_cast<uint64_t>(std::max<int64_t>(ToTimeSteps(steps), 1)));
 }
 
 std::vector<uint32_t>

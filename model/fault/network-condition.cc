@@ -2,6 +2,7 @@
 #include "ns3/network-condition.h"
 
 #include "ns3/routing-tables.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <utility>
@@ -121,7 +122,8 @@ NetworkCondition::Combine(const Link& link)
     for (const auto& part : link.degradations)
     {
         state.rateShare *= part.rateShare;
-        state.extraDelay += part.extraDelay;
+        state.extraDelay =
+            std::min(state.extraDelay + part.extraDelay, Time(TimeStep(MAX_LINK_DELAY)));
         state.loss = part.loss.IsLossy() ? part.loss : state.loss;
         state.floodBitRate += part.floodBitRate;
     }

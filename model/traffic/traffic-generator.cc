@@ -3,6 +3,7 @@
 
 #include "ns3/double.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -177,7 +178,7 @@ TrafficGenerator::AddSource(TrafficSpec spec, const Topology& topology)
         source.gaps->SetAttribute("Mean", DoubleValue(GetMeanGap(spec, topology)));
         source.gaps->SetStream(stream + 2);
     }
-    const auto first = spec.start + (source.gaps ? Seconds(source.gaps->GetValue()) : Time());
+    const auto first = AddTimes(spec.start, source.gaps ? ToTime(source.gaps->GetValue()) : Time());
     source.spec = std::move(spec);
     m_sources.push_back(std::move(source));
     Schedule(index, first);
@@ -187,7 +188,7 @@ void
 TrafficGenerator::Schedule(uint32_t index, const Time& delay)
 {
     const auto& spec = m_sources[index].spec;
-    if (!spec.duration || Simulator::Now() + delay < spec.start + *spec.duration)
+    if (!spec.duration || AddTimes(Simulator::Now(), delay) < AddTimes(spec.start, *spec.duration))
     {
         m_sources[index].event = Simulator::Schedule(delay, &TrafficGenerator::Begin, this, index);
     }
@@ -209,7 +210,7 @@ TrafficGenerator::Begin(uint32_t index)
     }
     const auto ends = DrawHosts(source, 2);
     BeginFlow(index, ends[0], ends[1]);
-    Schedule(index, Seconds(source.gaps->GetValue()));
+    Schedule(index, ToTime(source.gaps->GetValue()));
 }
 
 void

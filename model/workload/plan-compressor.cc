@@ -4,6 +4,7 @@
 #include "ns3/gradient-states.h"
 #include "ns3/plan-builder.h"
 #include "ns3/plan-graph.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <cmath>
@@ -174,7 +175,7 @@ class PlanCompression
     static uint64_t GetDuration(const std::function<double(uint64_t)>& seconds, uint64_t elements)
     {
         return seconds && elements > 0
-                   ? static_cast<uint64_t>(std::llround(seconds(elements) * 1e12))
+                   ? static_cast<uint64_t>(ToTimeSteps(seconds(elements) * 1e12))
                    : 0;
     }
 

@@ -260,15 +260,25 @@ JsonValue::AsNumber(double minimum, double maximum) const
 }
 
 DataRate
-JsonValue::AsRate() const
+JsonValue::AsRate(uint64_t minimum) const
 {
-    return ParseUnit(*this, ParseRate, "a rate such as \"40Gbps\"");
+    const auto rate = ParseUnit(*this, ParseRate, "a rate such as \"40Gbps\"");
+    if (rate.GetBitRate() < minimum)
+    {
+        Fail(fmt::format("a rate of {} at least", FormatRate(DataRate(minimum))));
+    }
+    return rate;
 }
 
 Time
-JsonValue::AsTime() const
+JsonValue::AsTime(const Time& maximum) const
 {
-    return ParseUnit(*this, ParseTime, "a time such as \"1us\"");
+    const auto time = ParseUnit(*this, ParseTime, "a time such as \"1us\"");
+    if (time > maximum)
+    {
+        Fail(fmt::format("a time of {} at most", FormatTime(maximum)));
+    }
+    return time;
 }
 
 uint64_t

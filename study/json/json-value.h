@@ -90,8 +90,9 @@ class JsonValue
     uint64_t AsUnsigned(uint64_t minimum, uint64_t maximum) const;
     int64_t AsInteger(int64_t minimum, int64_t maximum) const;
     double AsNumber(double minimum, double maximum) const;
-    DataRate AsRate() const;
-    Time AsTime() const;
+    /// \param minimum bits per second
+    DataRate AsRate(uint64_t minimum = 1) const;
+    Time AsTime(const Time& maximum = Time::Max()) const;
     uint64_t AsBytes(uint64_t minimum,
                      uint64_t maximum = std::numeric_limits<int64_t>::max()) const;
 

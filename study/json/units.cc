@@ -160,6 +160,21 @@ Parse(const Quantity& quantity, std::string_view text)
     Fail(quantity, text, fmt::format("unknown unit \"{}\"", name.substr(0, 20)));
 }
 
+/// In the largest unit that needs no fraction.
+std::string
+Format(const Quantity& quantity, uint64_t value)
+{
+    const Unit* best = &quantity.units.front();
+    for (const auto& unit : quantity.units)
+    {
+        if (value != 0 && value % unit.factor == 0)
+        {
+            best = &unit;
+        }
+    }
+    return fmt::format("{}{}", value / best->factor, best->name);
+}
+
 } // namespace
 
 DataRate
@@ -188,16 +203,13 @@ ParseBytes(std::string_view text)
 std::string
 FormatTime(const Time& time)
 {
-    const auto picoseconds = static_cast<uint64_t>(time.GetPicoSeconds());
-    const Unit* best = TIME_UNITS.data();
-    for (const auto& unit : TIME_UNITS)
-    {
-        if (picoseconds != 0 && picoseconds % unit.factor == 0)
-        {
-            best = &unit;
-        }
-    }
-    return fmt::format("{}{}", picoseconds / best->factor, best->name);
+    return Format(TIME, static_cast<uint64_t>(time.GetPicoSeconds()));
+}
+
+std::string
+FormatRate(const DataRate& rate)
+{
+    return Format(RATE, rate.GetBitRate());
 }
 
 std::string

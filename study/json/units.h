@@ -33,6 +33,9 @@ uint64_t ParseBytes(std::string_view text);
 /// A time as ParseTime reads it, in the largest unit that needs no fraction.
 std::string FormatTime(const Time& time);
 
+/// A rate as ParseRate reads it, likewise.
+std::string FormatRate(const DataRate& rate);
+
 /// Decimal seconds with 12 digits after the point, exactly: the time's picoseconds.
 std::string FormatSeconds(const Time& time);
 

@@ -15,6 +15,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/time-bound.h"
 #include "ns3/time-resolution.h"
 #include "ns3/trace-recorder.h"
 #include "ns3/transport-probe.h"
@@ -313,6 +314,11 @@ PlanAndVerify(const JobSpec& job, const ResolvedRun& run, bool verifyAll)
         planned.plan->GetOperations().size() <= SMALL_PLAN)
     {
         VerifyJob(job, planned);
+    }
+    // A fault or a timeout may end it before.
+    if (run.faults.empty() && !job.timeout.value_or(Time()).IsStrictlyPositive())
+    {
+        CheckTimeBound(job, planned, *run.topology);
     }
     return planned;
 }

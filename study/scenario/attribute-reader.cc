@@ -3,6 +3,7 @@
 
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
+#include "ns3/time-range.h"
 #include "ns3/units.h"
 
 #include <algorithm>
@@ -112,7 +113,7 @@ ToText(const JsonValue& value, const AttributeEntry& entry)
                            value.AsNumber(std::numeric_limits<double>::lowest(),
                                           std::numeric_limits<double>::max()));
     case ValueType::Time:
-        return fmt::format("{}ps", value.AsTime().GetPicoSeconds());
+        return fmt::format("{}ps", value.AsTime(PicoSeconds(MAX_TIMER)).GetPicoSeconds());
     case ValueType::Rate:
         return fmt::format("{}bps", value.AsRate().GetBitRate());
     case ValueType::QueueSize:

@@ -3,6 +3,7 @@
 
 #include "ns3/fault-target-reader.h"
 #include "ns3/fault-trace-reader.h"
+#include "ns3/time-range.h"
 #include "ns3/units.h"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ ReadDegradation(const JsonValue& value, const TransportEntry& transport, FaultSp
     }
     if (const auto delay = value.Find("extraDelay"))
     {
-        fault.degraded.extraDelay = delay->AsTime();
+        fault.degraded.extraDelay = delay->AsTime(PicoSeconds(MAX_LINK_DELAY));
     }
     if (const auto loss = value.Find("loss"))
     {
@@ -268,6 +269,32 @@ ReadDetails(const JsonValue& value, const TransportEntry& transport, FaultSpec& 
     }
 }
 
+/// A link keeps the rate that every link has at least.
+void
+CheckRateShare(const JsonValue& value, const FaultSpec& fault, const Topology& topology)
+{
+    const auto share = value.Find("rateShare");
+    if (fault.kind != FaultKind::LinkDegraded || !share)
+    {
+        return;
+    }
+    for (const auto id : fault.pool)
+    {
+        const auto& link = topology.GetLinks()[id];
+        const auto left = fault.degraded.rateShare * static_cast<double>(link.rate.GetBitRate());
+        if (left < static_cast<double>(MIN_LINK_BIT_RATE))
+        {
+            share->FailWith(fmt::format("of the {} of link {}-{} it leaves {:.6g} b/s, expected {} "
+                                        "at least",
+                                        FormatRate(link.rate),
+                                        topology.GetNodes()[link.a].name,
+                                        topology.GetNodes()[link.b].name,
+                                        left,
+                                        FormatRate(DataRate(MIN_LINK_BIT_RATE))));
+        }
+    }
+}
+
 FaultSpec
 ReadFault(const JsonValue& value,
           const Topology& topology,
@@ -296,6 +323,7 @@ ReadFault(const JsonValue& value,
     {
         value.FailWith("the network has nothing that this could happen to");
     }
+    CheckRateShare(value, fault, topology);
     const auto random = value.Find("random");
     const bool isNamed = std::any_of(targetKeys.begin(), targetKeys.end(), [&](const auto& key) {
         return value.Find(key).has_value();

@@ -2,6 +2,7 @@
 #include "ns3/graph-topology-reader.h"
 
 #include "ns3/nearest-name.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,7 @@ ReadLinks(const JsonValue& links, const NodeIndex& index, Topology& topology)
         link.CheckKeys({"a", "b", "rate", "delay", "kind"});
         const NodeId a = FindNode(link.Require("a", "host0"), index);
         const NodeId b = FindNode(link.Require("b", "leaf0"), index);
-        const auto rate = link.Require("rate", "40Gbps").AsRate();
+        const auto rate = link.Require("rate", "40Gbps").AsRate(MIN_LINK_BIT_RATE);
         const auto delay = link.Find("delay");
         const auto kind = link.Find("kind");
         try
@@ -119,7 +120,7 @@ ReadLinks(const JsonValue& links, const NodeIndex& index, Topology& topology)
             topology.AddLink(a,
                              b,
                              rate,
-                             delay ? delay->AsTime() : MicroSeconds(1),
+                             delay ? delay->AsTime(PicoSeconds(MAX_LINK_DELAY)) : MicroSeconds(1),
                              kind ? ReadKind(*kind, LINK_KINDS)
                                   : GuessKind(topology.GetNodes()[a], topology.GetNodes()[b]));
         }

@@ -6,8 +6,11 @@
 #include "ns3/spine-leaf-topology.h"
 #include "ns3/star-topology.h"
 #include "ns3/three-tier-topology.h"
+#include "ns3/time-range.h"
+#include "ns3/units.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
 
@@ -69,11 +72,11 @@ ReadLink(const JsonValue& link, bool rateNeeded = true)
     const auto rate = link.Find("rate");
     if (rate || rateNeeded)
     {
-        options.rate = (rate ? *rate : link.Require("rate", "40Gbps")).AsRate();
+        options.rate = (rate ? *rate : link.Require("rate", "40Gbps")).AsRate(MIN_LINK_BIT_RATE);
     }
     if (const auto delay = link.Find("delay"))
     {
-        options.delay = delay->AsTime();
+        options.delay = delay->AsTime(PicoSeconds(MAX_LINK_DELAY));
     }
     return options;
 }
@@ -98,11 +101,11 @@ ReadInnerLink(const JsonValue& server, const std::string& key, LinkOptions& opti
     link->CheckKeys(LINK_KEYS);
     if (const auto rate = link->Find("rate"))
     {
-        options.rate = rate->AsRate();
+        options.rate = rate->AsRate(MIN_LINK_BIT_RATE);
     }
     if (const auto delay = link->Find("delay"))
     {
-        options.delay = delay->AsTime();
+        options.delay = delay->AsTime(PicoSeconds(MAX_LINK_DELAY));
     }
 }
 
@@ -259,6 +262,24 @@ FindKind(std::string_view name)
     return nullptr;
 }
 
+/// Of links whose rate follows from others; a rate in the file was checked where it stands.
+void
+CheckRates(const JsonValue& value, const Topology& topology)
+{
+    const auto nodes = topology.GetNodes();
+    for (const auto& link : topology.GetLinks())
+    {
+        if (link.rate.GetBitRate() < MIN_LINK_BIT_RATE)
+        {
+            value.FailWith(fmt::format("the link {}-{} would have {}, expected {} at least",
+                                       nodes[link.a].name,
+                                       nodes[link.b].name,
+                                       FormatRate(link.rate),
+                                       FormatRate(DataRate(MIN_LINK_BIT_RATE))));
+        }
+    }
+}
+
 } // namespace
 
 const std::vector<std::string>&
@@ -327,6 +348,7 @@ ReadTopology(const JsonValue& value)
             value.FailWith("the network has no endpoint (a node of kind host or accelerator)");
         }
         topology.CheckConnected();
+        CheckRates(value, topology);
         if (const auto weights = value.Find("pathWeights"))
         {
             const bool isEven = weights->AsChoice({"even", "capacity"}) == "even";

@@ -2,6 +2,7 @@
 #include "ns3/switch-pipelines.h"
 
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +41,7 @@ SwitchPipelines::Pass(uint32_t pipeline, uint32_t passes)
 {
     const auto now = Simulator::Now();
     const auto start = std::max(now, m_free[pipeline]);
-    m_free[pipeline] = start + m_limits.gap * int64_t{passes};
+    m_free[pipeline] = AddTimes(start, m_limits.gap * int64_t{passes});
     return start - now + m_limits.gap * (int64_t{passes} - 1) + m_limits.delay * int64_t{passes};
 }
 

@@ -180,7 +180,7 @@ SlotAggregation::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1, 64))
             .AddAttribute("PipelinePacketRate",
                           "Packets of aggregations that a pipeline of a switch takes in, per "
-                          "second; 0: any number.",
+                          "second, at least 1; 0: any number.",
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&SlotAggregation::m_pipelinePacketRate),
                           MakeDoubleChecker<double>(0.0))
@@ -194,7 +194,7 @@ SlotAggregation::GetTypeId()
                           "Time that a packet of an aggregation takes for each pass.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&SlotAggregation::m_processingDelay),
-                          MakeTimeChecker(Time(0)));
+                          MakeTimeChecker(Time(0), Seconds(1)));
     return tid;
 }
 

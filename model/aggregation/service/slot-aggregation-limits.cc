@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -17,6 +18,10 @@ SlotAggregation::MakePipelines(NodeId node, NodePrograms& programs)
     if (!isLimited || m_topology->GetNodes()[node].kind != NodeKind::Switch)
     {
         return nullptr;
+    }
+    if (m_pipelinePacketRate > 0.0 && m_pipelinePacketRate < 1.0)
+    {
+        throw std::invalid_argument("attribute PipelinePacketRate must be 0 or at least 1");
     }
     const auto gap = m_pipelinePacketRate > 0.0 ? Seconds(1.0 / m_pipelinePacketRate) : Time(0);
     auto* forwarder = m_fabric->GetSwitch(node);

@@ -3,6 +3,7 @@
 #include "ns3/fluid-transport.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <cmath>
@@ -143,9 +144,10 @@ FluidTransport::ScheduleServe()
     {
         return; // all stand still until a fault ends
     }
-    m_serveEvent = Simulator::Schedule(TimeStep(std::llround(std::max(ticks, 0.0))),
-                                       &FluidTransport::Serve,
-                                       this);
+    m_serveEvent =
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(ToTimeSteps(std::max(ticks, 0.0)))),
+                            &FluidTransport::Serve,
+                            this);
 }
 
 void
@@ -219,7 +221,7 @@ FluidTransport::FinishHead(uint32_t index)
 void
 FluidTransport::AddDelivery(const Time& delay, const QueuedMessage& message)
 {
-    const auto time = Simulator::Now() + delay;
+    const auto time = AddTimes(Simulator::Now(), delay);
     const auto [batch, isNew] = m_deliveries.try_emplace(time);
     batch->second.push_back({message.bytes, message.tag, message.handler});
     if (isNew && delay.IsStrictlyPositive())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The sending half of RoceTransport: packets, acknowledgements, recovery.
 #include "ns3/roce-transport.h"
+#include "ns3/time-range.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
@@ -66,8 +67,7 @@ RoceTransport::Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount s
     if (flow.stepsPerByte > 0.0)
     {
         m_control->OnSent(flow, packet.wireBytes, start); // may change the pace
-        const auto gap = std::llround(packet.wireBytes * flow.stepsPerByte);
-        flow.due = start + static_cast<TimeStepCount>(gap);
+        flow.due = AddTimeSteps(start, ToTimeSteps(packet.wireBytes * flow.stepsPerByte));
     }
 }
 
@@ -215,11 +215,9 @@ RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
 void
 RoceTransport::Fail(RoceQueuePair& queuePair)
 {
-    const auto nodes = m_topology->GetNodes();
-    const auto endpoints = m_topology->GetEndpoints();
     const auto reason = fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
-                                    nodes[endpoints[queuePair.src]].name,
-                                    nodes[endpoints[queuePair.dst]].name,
+                                    GetName(queuePair.src),
+                                    GetName(queuePair.dst),
                                     queuePair.retries,
                                     m_timeout.ToDouble(Time::MS));
     std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;

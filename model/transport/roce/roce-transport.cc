@@ -333,19 +333,51 @@ RoceTransport::Send(const Message& message)
 {
     const auto now = Simulator::Now().GetTimeStep();
     auto& queuePair = Open({message.src, message.dst, message.stream});
+    // An empty message still costs one packet.
+    const auto packetCount = std::max<uint64_t>((message.bytes + m_mtuBytes - 1) / m_mtuBytes, 1);
+    if (packetCount > UINT32_MAX - queuePair.endPsn) [[unlikely]]
+    {
+        Refuse(queuePair, message);
+        return;
+    }
     auto* entry = m_messages.Take();
     entry->bytes = message.bytes;
     entry->tag = message.tag;
     entry->handler = message.handler;
-    // An empty message still costs one packet.
-    const auto packetCount = std::max<uint64_t>((message.bytes + m_mtuBytes - 1) / m_mtuBytes, 1);
-    entry->packetCount = static_cast<uint32_t>(std::min<uint64_t>(packetCount, UINT32_MAX));
+    entry->packetCount = static_cast<uint32_t>(packetCount);
 
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
     queuePair.Post(entry);
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
+}
+
+void
+RoceTransport::Refuse(RoceQueuePair& queuePair, const Message& message)
+{
+    if (queuePair.IsDone())
+    {
+        Close(queuePair); // opened for this one only
+    }
+    // Not at once: whoever sends is not ready to hear of a failure.
+    Simulator::ScheduleNow(&RoceTransport::FailRefused, Ptr<RoceTransport>(this), message);
+}
+
+void
+RoceTransport::FailRefused(Message message)
+{
+    message.handler->OnFailed(message.tag,
+                              fmt::format("connection {} -> {} would have more than 2^32 packets "
+                                          "to send",
+                                          GetName(message.src),
+                                          GetName(message.dst)));
+}
+
+const std::string&
+RoceTransport::GetName(uint32_t endpoint) const
+{
+    return m_topology->GetNodes()[m_topology->GetEndpoints()[endpoint]].name;
 }
 
 void

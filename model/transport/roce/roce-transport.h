@@ -151,6 +151,10 @@ class RoceTransport : public Transport, private PacketSink
     void TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
     void OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void Fail(RoceQueuePair& queuePair);
+    /// A message with more packets than sequence numbers are left fails.
+    void Refuse(RoceQueuePair& queuePair, const Message& message);
+    void FailRefused(Message message);
+    const std::string& GetName(uint32_t endpoint) const;
 
     void CheckSettings() const;
     void InstallCongestionControl();

@@ -2,6 +2,7 @@
 #include "ns3/event-impl.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/radix-scheduler.h"
+#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <deque>
@@ -115,6 +116,63 @@ class NoEvent : public EventImpl
     {
     }
 };
+
+TEST_F(RadixSchedulerTest, EventsAfterTheEndOfTimeLeaveLastAndCancelled)
+{
+    // Random times up to the end, soon after it, and sums that have wrapped to negative ones.
+    std::mt19937_64 random(7);
+    std::deque<NoEvent> impls;
+    std::multiset<uint64_t> inTime;
+    size_t late = 0;
+    uint64_t now = LAST_TIME_STEP - 1'000'000;
+    for (uint32_t uid = 1; uid <= 5000; ++uid)
+    {
+        const auto kind = random() % 8;
+        const auto ts = kind == 0   ? LAST_TIME_STEP + 1 + random() % 1000
+                        : kind == 1 ? UINT64_MAX - random() % (uint64_t{1} << 62)
+                                    : now + random() % (LAST_TIME_STEP + 1 - now);
+        auto event = MakeEvent(ts, uid);
+        event.impl = &impls.emplace_back();
+        m_radix->Insert(event);
+        if (random() % 16 == 0)
+        {
+            m_radix->Remove(event);
+        }
+        else if (ts <= LAST_TIME_STEP)
+        {
+            inTime.insert(ts);
+        }
+        else
+        {
+            ++late;
+        }
+        if (random() % 8 == 0 && !inTime.empty())
+        {
+            const auto next = m_radix->RemoveNext();
+            ASSERT_EQ(next.key.m_ts, *inTime.begin());
+            ASSERT_FALSE(next.impl->IsCancelled());
+            now = next.key.m_ts;
+            inTime.erase(inTime.begin());
+        }
+    }
+    EXPECT_GT(inTime.size(), 100U);
+    EXPECT_GT(late, 100U);
+    for (; !inTime.empty(); inTime.erase(inTime.begin()))
+    {
+        ASSERT_EQ(m_radix->PeekNext().key.m_ts, *inTime.begin());
+        ASSERT_EQ(m_radix->RemoveNext().key.m_ts, *inTime.begin());
+    }
+    for (; late > 0; --late)
+    {
+        ASSERT_FALSE(m_radix->IsEmpty());
+        const auto peeked = m_radix->PeekNext();
+        const auto next = m_radix->RemoveNext();
+        ASSERT_EQ(peeked.key.m_uid, next.key.m_uid);
+        ASSERT_EQ(next.key.m_ts, uint64_t{LAST_TIME_STEP});
+        ASSERT_TRUE(next.impl->IsCancelled());
+    }
+    EXPECT_TRUE(m_radix->IsEmpty());
+}
 
 /// Random events, and what the scheduler foresaw of them.
 class RadixSchedulerForesightTest : public RadixSchedulerTest

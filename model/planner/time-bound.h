@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TIME_BOUND_H
+#define GRADSYNC_TIME_BOUND_H
+
+#include "ns3/job-planner.h"
+#include "ns3/job-spec.h"
+#include "ns3/topology.h"
+
+namespace ns3::gradsync
+{
+
+/**
+ * A time before which a job cannot end when nothing fails, in seconds: each iteration computes, and
+ * no endpoint sends or receives the bytes of the plan faster than all its links together.
+ * 0 where workers are not awaited.
+ */
+double ComputeTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology);
+
+/// Refuses a job that is bound to be unfinished when simulated time ends. \throws PlanningError
+void CheckTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TIME_BOUND_H

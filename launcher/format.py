@@ -14,22 +14,23 @@ _CPP = ("*.cc", "*.h", "*.cu")
 _PYTHON = ("*.py",)
 
 
-def _tracked(patterns: Sequence[str]) -> list[str]:
-    """The files of these names that git knows, and has not been told to remove."""
-    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--", *patterns]
+def _list(patterns: Sequence[str]) -> list[str]:
+    """The files of these names that are there and that git does not ignore."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others"]
+    command += ["--exclude-standard", "--", *patterns]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     if told.returncode != 0:
         raise LauncherError(f"git does not list the files: {told.stderr.strip()}", ENVIRONMENT)
     paths = (ROOT / name for name in told.stdout.split("\0") if name)
-    return [str(path) for path in paths if path.exists()]
+    return sorted({str(path) for path in paths if path.exists()})
 
 
 def format_sources(check: bool) -> int:
-    """Format what git tracks or, to check, change nothing; exit code 1 if something is not right."""
+    """Format the sources or, to check, change nothing; exit code 1 if something is not right."""
     if shutil.which(_CLANG_FORMAT) is None:
         remedy = f"apt-get install {_CLANG_FORMAT}"
         raise LauncherError(f"{_CLANG_FORMAT} is missing; remedy: {remedy}", ENVIRONMENT)
-    cpp, python = _tracked(_CPP), _tracked(_PYTHON)
+    cpp, python = _list(_CPP), _list(_PYTHON)
     ruff = [str(VENV / "bin" / "ruff")]
     settings = ["--no-cache", "--quiet", "--config", str(ANALYSIS / "pyproject.toml")]
     steps = [[_CLANG_FORMAT, *(["--dry-run", "--Werror"] if check else ["-i"])]] if cpp else []

@@ -28,7 +28,7 @@ def tree(small_tree):
     small_tree.source("int\nmain()\n{\n    return 0;\n}\n")
     (folder / "study.py").write_text("print(1)\n")
     assert call(["git", "init", "-q"], folder).returncode == 0
-    assert call(["git", "add", "main.cc", "study.py", "launcher"], folder).returncode == 0
+    (folder / ".git" / "info" / "exclude").write_text("build\n.venv\n")
     return small_tree
 
 

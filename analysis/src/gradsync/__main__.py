@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gradsync.errors import GradsyncError, ScenarioError, SimulationError
 from gradsync.results.folder import load
+from gradsync.text import printable
 
 
 def _plot(arguments: argparse.Namespace) -> int:
@@ -229,8 +230,16 @@ def main(command: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.carry_out(arguments))
     except GradsyncError as error:
-        print(f"gradsync: {error}", file=sys.stderr)
+        print(f"gradsync: {printable(error)}", file=sys.stderr)
         return 1 if isinstance(error, SimulationError) else 2
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does; nothing is left to say.
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        # A file that cannot be written, which the text names.
+        print(f"gradsync: {printable(error)}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Draws who sends, who waits for whom, and which faults hold, over the time of one run."""
 
-import csv
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from gradsync.errors import ResultsError
 from gradsync.plots import style
 from gradsync.results.folder import Results
 from gradsync.results.pick import describe_run, pick_run
+from gradsync.results.tables import FILLED, read_cells, require
 
 _MOST_HOSTS = 64
 _MS = 1e3  # a second
@@ -57,12 +57,24 @@ class Timeline:
     end: float
 
 
+# Of faults.csv: a reaction has no fault of its own.
+_MAY_BE_EMPTY = {"faults.csv": ("fault", "target")}
+
+
 def _rows(folder: Path, name: str, run: int) -> list[dict[str, str]]:
-    try:
-        with open(folder / name, newline="", encoding="utf-8") as file:
-            return [row for row in csv.DictReader(file) if row["run"] == str(run)]
-    except FileNotFoundError:
+    path = folder / name
+    if not path.exists():
         return []
+    rows = read_cells(path)
+    wanted = FILLED[path.stem]
+    if rows:
+        require(path, list(rows[0]), (*wanted, *_MAY_BE_EMPTY.get(name, ())))
+    own = [row for row in rows if row["run"] == str(run)]
+    for row in own:
+        for column in wanted:
+            if not row[column]:
+                raise ResultsError(f"{path}: {column} is empty in a row of run {run}")
+    return own
 
 
 def _unite(spans: list[Span]) -> list[Span]:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares two results folders: the same scenario and seed must give the same values, bit for bit."""
 
-import csv
 from itertools import zip_longest
 from pathlib import Path
 
 from gradsync.errors import ResultsError
+from gradsync.results.tables import read_cells
+from gradsync.text import shown
 
 TABLES = tuple(
     f"{name}.csv"
@@ -18,11 +19,6 @@ WALL_CLOCK_COLUMNS = frozenset({"wall_s", "peak_rss_bytes"})
 _MOST_SHOWN = 20
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def _compare_table(first: Path, second: Path) -> list[str]:
     name = first.name
     if first.exists() != second.exists():
@@ -30,15 +26,15 @@ def _compare_table(first: Path, second: Path) -> list[str]:
     if not first.exists():
         return []
     differences = []
-    pairs = zip_longest(_rows(first), _rows(second))
+    pairs = zip_longest(read_cells(first), read_cells(second))
     for line, (row, other) in enumerate(pairs, 2):
         if row is None or other is None:
             differences.append(f"{name}:{line}: only in one of the two")
         elif list(row) != list(other):
-            return [f"{name}: the columns are {list(row)} and {list(other)}"]
+            return [f"{name}: the columns are {shown(list(row))} and {shown(list(other))}"]
         else:
             differences += [
-                f"{name}:{line}: {column} is {value} and {other[column]}"
+                f"{name}:{line}: {shown(column)} is {shown(value)} and {shown(other[column])}"
                 for column, value in row.items()
                 if column not in WALL_CLOCK_COLUMNS and value != other[column]
             ]

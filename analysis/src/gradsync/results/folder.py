@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The contents of a results folder: its manifest, its rows as text, its tables as data frames."""
 
-import csv
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradsync.errors import ResultsError
+from gradsync.results import tables
+from gradsync.results.manifest import read_manifest
+from gradsync.text import shown
 
 if TYPE_CHECKING:
     import polars
@@ -106,7 +107,8 @@ class Results:
     def _table(self, name: str) -> "polars.DataFrame":
         from gradsync.results import frames
 
-        return frames.read_table(self.folder / f"{name}.csv", self.swept)
+        swept = self.swept if name == "runs" else []
+        return frames.read_table(self.folder / f"{name}.csv", swept, len(self.rows))
 
     def summary(
         self, by: Sequence[str] | None = None, value: str = "ict_mean_s"
@@ -146,11 +148,7 @@ class Results:
 
     def require(self, column: str) -> None:
         """Raise ResultsError if runs.csv has no such column."""
-        if column not in self.rows[0]:
-            known = ", ".join(self.rows[0])
-            raise ResultsError(
-                f"{self.folder / 'runs.csv'}: there is no column {column}; there are {known}"
-            )
+        tables.require(self.folder / "runs.csv", list(self.rows[0]), [column])
 
     @property
     def unfinished(self) -> int:
@@ -161,14 +159,19 @@ class Results:
 def load(folder: str | Path) -> Results:
     """Read manifest.json and runs.csv. Raises ResultsError if they are missing or broken."""
     folder = Path(folder)
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        with open(folder / "runs.csv", newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    except FileNotFoundError as error:
-        raise ResultsError(f"{error.filename} is missing: is {folder} a results folder?") from error
-    except (OSError, ValueError) as error:
-        raise ResultsError(f"{folder}: {error}") from error
-    if not rows:
-        raise ResultsError(f"{folder / 'runs.csv'} has no runs")
-    return Results(folder, manifest.get("scenario", {}), rows, manifest)
+    for name in ("manifest.json", "runs.csv"):
+        if not (folder / name).exists():
+            raise ResultsError(f"{folder / name} is missing: is {folder} a results folder?")
+    manifest = read_manifest(folder / "manifest.json")
+    scenario = manifest.get("scenario", {})
+    results = Results(folder, scenario, [], manifest)
+    table = folder / "runs.csv"
+    results.rows.extend(tables.read_cells(table, results.swept))
+    if not results.rows:
+        raise ResultsError(f"{table} has no runs")
+    for column in ("ict_mean_s", *results.swept):
+        results.require(column)
+    for number, row in enumerate(results.rows):
+        if row.get("run", str(number)) != str(number):
+            raise ResultsError(f"{table}: row {number} is that of run {shown(row['run'])}")
+    return results

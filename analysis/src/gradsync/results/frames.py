@@ -3,51 +3,58 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from gradsync.errors import ResultsError
 from gradsync.results.student import half_width
+from gradsync.results.tables import FILLED, kind_of, most_of, open_table, require
+from gradsync.text import shown
 
-TABLES = ("runs", "iterations", "links", "messages", "faults", "blocked", "flows", "samples")
-
-# Columns that stay text even where every value of a run looks like a number.
-_TEXT = frozenset(
-    {"job", "from", "to", "src", "dst", "kind", "target", "event", "status", "auto_choice"}
-)
-_COUNTS = frozenset(
-    {"run", "seed", "iteration", "operation", "workers", "fault", "packets", "blocked_workers"}
-)
+TABLES = tuple(FILLED)
+_TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64}
 
 
-def _type(column: str) -> Any:
-    if column in _TEXT:
-        return pl.String
-    if column in _COUNTS or column.endswith(("_bytes", "_packets", "_hops", "_bps")):
-        return pl.Int64
-    return pl.Float64 if column.endswith("_s") else None
-
-
-def read_table(path: Path, swept: Sequence[str] = ()) -> pl.DataFrame:
+def read_table(path: Path, swept: Sequence[str] = (), runs: int | None = None) -> pl.DataFrame:
     """A CSV table with numbers as numbers and empty cells as null.
 
     The swept columns are what their values look like: integers, decimals, or text such as "10ms".
-    Raises ResultsError if the table is missing or broken.
+    Raises ResultsError if the table is missing or broken, or has rows of a run beyond `runs`.
     """
+    names = open_table(path)
+    filled = FILLED.get(path.stem, ())
+    require(path, names, filled)
+    kinds = {name: kind_of(name) for name in names if name not in swept}
     try:
-        with open(path, encoding="utf-8") as file:
-            names = next(iter(pl.read_csv(file.readline().encode(), has_header=False).rows()))
-        types = {name: _type(name) for name in names if name not in swept}
-        return pl.read_csv(
+        table = pl.read_csv(
             path,
             infer_schema_length=None,
-            schema_overrides={name: kind for name, kind in types.items() if kind is not None},
+            schema_overrides={name: _TYPES[kind] for name, kind in kinds.items() if kind},
         )
-    except FileNotFoundError as error:
-        raise ResultsError(f"{path} is missing") from error
-    except (OSError, StopIteration, pl.exceptions.PolarsError) as error:
-        raise ResultsError(f"{path}: {error}") from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ResultsError(f"{path}: {shown(error)}") from error
+    _check(path, table, filled, runs)
+    return table
+
+
+def _check(path: Path, table: pl.DataFrame, filled: Sequence[str], runs: int | None) -> None:
+    for name in filled:
+        if table[name].null_count():
+            line = table[name].is_null().arg_true()[0] + 2
+            raise ResultsError(f"{path}:{line}: {name} is empty")
+    for name, kind in table.schema.items():
+        if not kind.is_numeric():
+            continue
+        good = pl.col(name).is_finite() if kind.is_float() else pl.lit(True)
+        good = good & pl.col(name).cast(pl.Float64).abs().le(most_of(name))
+        wrong = table.select((~good).fill_null(False).arg_true()).to_series()
+        if len(wrong):
+            found = table[name][wrong[0]]
+            raise ResultsError(f"{path}:{wrong[0] + 2}: {shown(name)} is {found}, out of range")
+    if runs is not None and "run" in table.columns and table.height:
+        least, most = table["run"].min(), table["run"].max()
+        if not (isinstance(least, int) and isinstance(most, int) and 0 <= least <= most < runs):
+            raise ResultsError(f"{path}: runs {least!r} to {most!r}, where runs.csv has {runs}")
 
 
 def summarise(runs: pl.DataFrame, by: Sequence[str], value: str) -> pl.DataFrame:

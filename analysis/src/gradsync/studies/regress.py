@@ -15,6 +15,7 @@ from typing import Any
 
 from gradsync.errors import ResultsError
 from gradsync.results.folder import Results, load, to_number
+from gradsync.results.tables import read_cells
 from gradsync.studies.program import call
 
 # Relative, for every number, where ns-3 or the platform is another: libraries may round otherwise.
@@ -86,13 +87,12 @@ def read_baseline(path: Path, swept: Iterable[str]) -> dict[str, dict[str, str]]
     """The rows of a baseline by their swept values; none if there is no baseline."""
     if not path.exists():
         return {}
-    with open(path, newline="", encoding="utf-8") as file:
-        try:
-            return _by_point(csv.DictReader(file), swept)
-        except KeyError as error:
-            raise ResultsError(
-                f"{path}: there is no column {error}; --update makes it anew"
-            ) from error
+    swept = list(swept)
+    rows = read_cells(path, swept)
+    if rows and not set(swept) <= set(rows[0]):
+        missing = next(column for column in swept if column not in rows[0])
+        raise ResultsError(f"{path}: there is no column {missing}; --update makes it anew")
+    return _by_point(rows, swept)
 
 
 def find_differences(comparison: Comparison, exact: bool) -> list[Difference]:
@@ -140,7 +140,7 @@ class Regression:
     def made_with(self) -> str:
         """ns-3 version and platform of the baselines."""
         path = self.baselines / _MADE_WITH
-        return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+        return path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
 
     @property
     def platform(self) -> str:

@@ -21,6 +21,7 @@ from gradsync.errors import ResultsError, ScenarioError
 from gradsync.results.folder import Results, load
 from gradsync.results.student import half_width
 from gradsync.studies.program import call
+from gradsync.text import shown
 
 _HOW = {
     "ratio": pl.col("value") / pl.col("other"),
@@ -117,7 +118,10 @@ def list_missing(root: Path) -> dict[str, str]:
     path = root / "missing.toml"
     if not path.exists():
         return {}
-    return dict(tomllib.loads(path.read_text(encoding="utf-8")))
+    try:
+        return dict(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"{path}: {shown(error)}") from error
 
 
 def read_paper(root: Path, name: str) -> Paper:
@@ -141,8 +145,8 @@ def read_paper(root: Path, name: str) -> Paper:
             scenarios,
             rows,
         )
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise ScenarioError(f"{path}: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ScenarioError(f"{path}: {shown(error)}") from error
 
 
 def _match(runs: pl.DataFrame, wanted: Mapping[str, Any]) -> pl.DataFrame:
@@ -195,6 +199,14 @@ def _average(row: Row, values: pl.DataFrame) -> pl.DataFrame:
 
 def evaluate(row: Row, results: Results) -> float:
     """The simulated value of a row. Raises ResultsError if its runs are not there or did not finish."""
+    try:
+        return _evaluate(row, results)
+    except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError) as error:
+        # A row that names another column, way or value than there are.
+        raise ResultsError(f"{shown(row.what)}: {shown(error)}") from error
+
+
+def _evaluate(row: Row, results: Results) -> float:
     if row.order:
         return _evaluate_order(row, results)
     reduced = _average(row, _values(row, results)).select(_REDUCE[row.reduce]).item()

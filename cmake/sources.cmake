@@ -284,9 +284,15 @@ list(APPEND gradsync_headers
 
 # model/transport
 list(APPEND gradsync_sources
+  model/transport/transport-capabilities.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
+  model/transport/message.h
+  model/transport/transport-aggregation.h
+  model/transport/transport-capabilities.h
+  model/transport/transport-faults.h
+  model/transport/transport-statistics.h
   model/transport/transport.h
 )
 
@@ -313,7 +319,7 @@ list(APPEND gradsync_headers
 # model/transport/roce
 list(APPEND gradsync_sources
   model/transport/roce/network-aggregation.cc
-  model/transport/roce/roce-aggregation.cc
+  model/transport/roce/roce-capabilities.cc
   model/transport/roce/roce-capture.cc
   model/transport/roce/roce-connection-table.cc
   model/transport/roce/roce-faults.cc

@@ -276,7 +276,7 @@ ExchangeApplication::Aggregate(OperationId id, AggregationMessage message)
     m_sendTrace(m_rank, id, message.bytes);
     message.tag = m_job->MakeTag(id);
     message.handler = this;
-    m_transport->Aggregate(message);
+    m_transport->RequireAggregation().Aggregate(message);
 }
 
 void

@@ -74,9 +74,9 @@ ExchangeEngine::DoDispose()
     m_jobs.clear();
     m_nodes.clear();
     m_slowdowns.clear();
-    if (m_transport)
+    if (auto* aggregation = m_transport ? m_transport->GetAggregation() : nullptr)
     {
-        m_transport->SetRebuildHandler({});
+        aggregation->SetRebuildHandler({});
     }
     m_transport = nullptr;
     Object::DoDispose();
@@ -86,7 +86,10 @@ void
 ExchangeEngine::SetTransport(const Ptr<Transport>& transport)
 {
     m_transport = transport;
-    m_transport->SetRebuildHandler([this](uint32_t group) { OnRebuilt(group); });
+    if (auto* aggregation = m_transport->GetAggregation())
+    {
+        aggregation->SetRebuildHandler([this](uint32_t group) { OnRebuilt(group); });
+    }
 }
 
 Ptr<ExchangeApplication>
@@ -354,7 +357,7 @@ ExchangeEngine::OpenAggregation(const AggregationGroup& group)
 {
     try
     {
-        return m_transport->OpenAggregation(group);
+        return m_transport->RequireAggregation().OpenAggregation(group);
     }
     catch (const std::invalid_argument& error)
     {
@@ -365,7 +368,7 @@ ExchangeEngine::OpenAggregation(const AggregationGroup& group)
 void
 ExchangeEngine::CloseAggregation(uint32_t group)
 {
-    m_transport->CloseAggregation(group);
+    m_transport->RequireAggregation().CloseAggregation(group);
 }
 
 std::span<const ExecutedPlan>

@@ -140,7 +140,7 @@ NetworkCondition::Apply()
         if (state != endpoint.applied)
         {
             endpoint.applied = state;
-            m_transport->SetEndpointState(id, state);
+            m_transport->RequireFaults().SetEndpointState(id, state);
         }
     }
     for (const auto id : m_changedLinks)
@@ -150,14 +150,15 @@ NetworkCondition::Apply()
         if (state != link.applied)
         {
             link.applied = state;
-            m_transport->SetLinkState(id, state);
+            m_transport->RequireFaults().SetLinkState(id, state);
         }
     }
     m_changedEndpoints.clear();
     m_changedLinks.clear();
     ApplyAggregators();
     ApplyRoutes();
-    if (std::exchange(m_aggregationsChanged, false))
+    auto* aggregation = m_transport->GetAggregation();
+    if (std::exchange(m_aggregationsChanged, false) && aggregation != nullptr)
     {
         AggregationOutage outage{m_excluded, {}};
         for (const auto& [node, aggregator] : m_aggregators)
@@ -167,7 +168,7 @@ NetworkCondition::Apply()
                 outage.switches.insert(node);
             }
         }
-        m_transport->AvoidInAggregations(outage);
+        aggregation->AvoidInAggregations(outage);
     }
 }
 
@@ -181,7 +182,10 @@ NetworkCondition::ApplyAggregators()
         if (adds != aggregator.applied)
         {
             aggregator.applied = adds;
-            m_transport->SetAggregatorState(node, adds);
+            if (auto* aggregation = m_transport->GetAggregation())
+            {
+                aggregation->SetAggregatorState(node, adds);
+            }
         }
     }
     m_changedAggregators.clear();
@@ -202,7 +206,8 @@ NetworkCondition::ApplyRoutes()
     if (excluded != m_excluded)
     {
         m_excluded = std::move(excluded);
-        m_transport->SetRoutes(std::make_shared<const RoutingTables>(*m_topology, m_excluded));
+        m_transport->RequireFaults().SetRoutes(
+            std::make_shared<const RoutingTables>(*m_topology, m_excluded));
     }
 }
 

@@ -16,90 +16,43 @@ Transport::GetTypeId()
     return tid;
 }
 
-void
-Transport::Abandon(const MessageFilter& /* isMeant */)
+TransportCapabilities*
+Transport::GetCapabilities()
 {
-    ThrowNoFaults();
+    return nullptr;
 }
 
-void
-Transport::SetLinkState(LinkId /* link */, const LinkState& /* state */)
+TransportFaults*
+Transport::GetFaults()
 {
-    ThrowNoFaults();
+    return nullptr;
 }
 
-void
-Transport::SetEndpointState(uint32_t /* endpoint */, const EndpointState& /* state */)
+TransportAggregation*
+Transport::GetAggregation() const
 {
-    ThrowNoFaults();
+    return nullptr;
 }
 
-// A transport that can keeps the tables.
-void
-Transport::SetRoutes(
-    std::shared_ptr<
-        const RoutingTables> /* routes */) // NOLINT(performance-unnecessary-value-param)
+TransportFaults&
+Transport::RequireFaults()
 {
-    ThrowNoFaults();
+    if (auto* faults = GetFaults())
+    {
+        return *faults;
+    }
+    throw std::logic_error(GetInstanceTypeId().GetName() + " cannot simulate this fault");
 }
 
-void
-MessageHandler::OnWrongSum(uint64_t tag, const std::string& reason)
+TransportAggregation&
+Transport::RequireAggregation() const
 {
-    OnFailed(tag, reason);
-}
-
-uint32_t
-Transport::OpenAggregation(const AggregationGroup& /* group */)
-{
-    ThrowNoAggregation();
-}
-
-void
-Transport::CloseAggregation(uint32_t /* group */)
-{
-    ThrowNoAggregation();
-}
-
-void
-Transport::Aggregate(const AggregationMessage& /* message */)
-{
-    ThrowNoAggregation();
-}
-
-AggregationStatistics
-Transport::GetAggregationStatistics() const
-{
-    return {};
-}
-
-void
-Transport::SetRebuildHandler(
-    RebuildHandler /* handler */) // NOLINT(performance-unnecessary-value-param)
-{
-}
-
-void
-Transport::SetAggregatorState(NodeId /* node */, bool /* adds */)
-{
-}
-
-void
-Transport::AvoidInAggregations(const AggregationOutage& /* outage */)
-{
-}
-
-void
-Transport::ThrowNoAggregation() const
-{
+    if (auto* aggregation = GetAggregation())
+    {
+        return *aggregation;
+    }
     throw std::invalid_argument("switches do not add up under this transport; roce is one under "
                                 "which they do");
-}
-
-void
-Transport::ThrowNoFaults() const
-{
-    throw std::logic_error(GetInstanceTypeId().GetName() + " cannot simulate this fault");
 }
 
 } // namespace ns3::gradsync

@@ -109,7 +109,7 @@ ListCommand(std::ostream& out)
     for (const auto& entry : GetTransports())
     {
         out << fmt::format("  {:<20}{}\n", entry.kind, entry.summary);
-        ListAttributesOf(entry.getTypeId(), out);
+        ListAttributesOf(entry.type, out);
     }
     out << "\nCongestion control of roce (transport.congestionControl; Attributes under "
            "transport.NAME)\n";

@@ -112,29 +112,8 @@ class ProgressProbe
 Ptr<Transport>
 InstallTransport(const ResolvedRun& run)
 {
-    ObjectFactory factory;
-    factory.SetTypeId(run.transport.type);
-    for (const auto& [name, value] : run.transport.attributes)
-    {
-        factory.Set(name, StringValue(value));
-    }
-    auto transport = factory.Create<Transport>();
-    EnableAggregation(transport);
-    for (const auto& [part, attributes] : run.transport.parts)
-    {
-        for (const auto& [name, value] : attributes)
-        {
-            GetTransportPart(transport, part)->SetAttribute(name, StringValue(value));
-        }
-    }
+    auto transport = MakeTransport(run.transport, run.fabric);
     SetPrograms(transport, run.programs);
-    if (const auto fabric = GetFabric(transport))
-    {
-        for (const auto& [name, value] : run.fabric)
-        {
-            fabric->SetAttribute(name, StringValue(value));
-        }
-    }
     try
     {
         transport->Install(run.topology, std::make_shared<const RoutingTables>(*run.topology));
@@ -155,7 +134,10 @@ StartCaptures(const ResolvedRun& run,
     {
         const auto captures = folder / RunStore::CAPTURE_FOLDER;
         std::filesystem::create_directories(captures);
-        CaptureLinks(transport, run.capturedLinks, captures.string());
+        for (const auto link : run.capturedLinks)
+        {
+            transport->GetCapabilities()->Capture(link, captures.string());
+        }
     }
 }
 
@@ -182,7 +164,7 @@ StartSampler(const ResolvedRun& run,
         return nullptr;
     }
     return std::make_unique<LinkSampler>(
-        DynamicCast<FabricNetwork>(GetFabric(transport)),
+        transport->GetCapabilities()->GetFabric(),
         run.sampleEvery,
         [engine = PeekPointer(engine)] { return engine->IsSettled(); });
 }
@@ -272,10 +254,10 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
         }
         try
         {
-            transport->OpenAggregation({std::move(endpoints),
-                                        server,
-                                        plan.GetAggregationProtocol(),
-                                        plan.SharesExponents()});
+            transport->RequireAggregation().OpenAggregation({std::move(endpoints),
+                                                             server,
+                                                             plan.GetAggregationProtocol(),
+                                                             plan.SharesExponents()});
         }
         catch (const std::invalid_argument& error)
         {
@@ -416,7 +398,10 @@ Simulate(const ResolvedRun& run,
     TakeRecords(recorder, *engine, result);
     TakeEnd(*engine, *injector, watch, flows.GetRecords(), result);
     SummariseTransport(transport->GetStatistics(), result.summary);
-    result.summary.aggregation = transport->GetAggregationStatistics();
+    if (const auto* aggregation = transport->GetAggregation())
+    {
+        result.summary.aggregation = aggregation->GetStatistics();
+    }
     result.recordTrace = run.recordTrace;
     result.faults = recordTransfers ? faults.GetRecords() : std::vector<FaultRecord>{};
     result.flows = run.recordMessages ? flows.GetRecords() : std::vector<FlowRecord>{};
@@ -429,7 +414,10 @@ Simulate(const ResolvedRun& run,
     generator->Dispose();
     injector->Dispose();
     engine->Dispose();
-    CloseCaptures(transport);
+    if (auto* capabilities = transport->GetCapabilities())
+    {
+        capabilities->CloseCaptures();
+    }
     transport->Dispose();
 }
 

@@ -93,7 +93,7 @@ ReadDegradation(const JsonValue& value, const TransportEntry& transport, FaultSp
     if (const auto loss = value.Find("loss"))
     {
         fault.degraded.loss = ReadLoss(*loss);
-        if (fault.degraded.loss.IsLossy() && !transport.packets)
+        if (fault.degraded.loss.IsLossy() && !transport.hasPackets)
         {
             loss->FailWith(
                 fmt::format("the transport {} has no packets that could be lost", transport.kind));

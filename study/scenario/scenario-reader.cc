@@ -75,7 +75,7 @@ std::vector<LinkId>
 ReadCapturedLinks(const JsonValue& list, const ResolvedRun& run)
 {
     auto links = ReadLinkNames(list, *run.topology);
-    if (!links.empty() && !CanCapture(run.transport))
+    if (!links.empty() && !GetTransport(run.transport.kind).hasPackets)
     {
         list.FailWith(fmt::format("the transport {} has no packets to capture (roce and tcp have)",
                                   run.transport.kind));
@@ -98,7 +98,7 @@ ReadSampleInterval(const JsonValue& value, const ResolvedRun& run)
     {
         value.Fail("a time above 0");
     }
-    if (!CanSample(run.transport))
+    if (!GetTransport(run.transport.kind).hasFabric)
     {
         value.FailWith(
             fmt::format("the transport {} has no links to sample (roce has)", run.transport.kind));

@@ -4,9 +4,11 @@
 #include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
+#include "ns3/object-factory.h"
 #include "ns3/p4-compiled-programs.h"
 #include "ns3/roce-transport.h"
 #include "ns3/slot-aggregation.h"
+#include "ns3/string.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/wire-format.h"
 
@@ -23,28 +25,6 @@ namespace
 constexpr const char* AGGREGATION = "aggregation";
 /// A key of it that is no Attribute; see p4-program-reader.h.
 constexpr const char* PROGRAMS = "programs";
-
-/// A part of a transport: its name, and the type whose Attributes it sets.
-struct TransportPart
-{
-    std::string name;
-    TypeId type;
-};
-
-std::vector<TransportPart>
-GetParts(std::string_view kind)
-{
-    std::vector<TransportPart> parts;
-    if (kind == "roce")
-    {
-        parts.push_back({AGGREGATION, SlotAggregation::GetTypeId()});
-        for (const auto& entry : GetCongestionControls())
-        {
-            parts.push_back({entry.name, entry.type});
-        }
-    }
-    return parts;
-}
 
 /// The value of an Attribute, as the scenario sets it or its default.
 std::string
@@ -66,6 +46,29 @@ uint32_t
 GetNumber(const TypeId& type, const AttributeSettings& settings, const std::string& attribute)
 {
     return static_cast<uint32_t>(std::stoul(GetValue(type, settings, attribute)));
+}
+
+void
+SetAttributes(Object& object, const AttributeSettings& settings)
+{
+    for (const auto& [name, value] : settings)
+    {
+        object.SetAttribute(name, StringValue(value));
+    }
+}
+
+TransportEntry
+MakeEntry(const char* kind, const char* summary, const TypeId& type)
+{
+    TransportEntry entry{kind, summary, type};
+    const auto transport = MakeTransport(type);
+    if (auto* capabilities = transport->GetCapabilities())
+    {
+        entry.hasPackets = capabilities->HasPackets();
+        entry.hasHostFaults = capabilities->HasHostFaults();
+        entry.hasFabric = capabilities->GetFabric() != nullptr;
+    }
+    return entry;
 }
 
 /// The P4 program of the engine p4 is compiled for some values.
@@ -101,22 +104,30 @@ const std::vector<TransportEntry>&
 GetTransports()
 {
     static const std::vector<TransportEntry> transports{
-        {"fluid",
-         "max-min fair rates, no packets: the oracle and a fast preview",
-         &FluidTransport::GetTypeId,
-         false,
-         true},
-        {"roce",
-         "RoCEv2 reliable connections, packet by packet over the fabric",
-         &RoceTransport::GetTypeId,
-         true,
-         true},
-        {"tcp",
-         "TCP by ns-3's Internet stack, any of its congestion controls and queue discs",
-         &TcpTransport::GetTypeId,
-         true,
-         false}};
+        MakeEntry("fluid",
+                  "max-min fair rates, no packets: the oracle and a fast preview",
+                  FluidTransport::GetTypeId()),
+        MakeEntry("roce",
+                  "RoCEv2 reliable connections, packet by packet over the fabric",
+                  RoceTransport::GetTypeId()),
+        MakeEntry("tcp",
+                  "TCP by ns-3's Internet stack, any of its congestion controls and queue discs",
+                  TcpTransport::GetTypeId())};
     return transports;
+}
+
+std::vector<TransportPart>
+TransportEntry::GetParts() const
+{
+    const auto transport = MakeTransport(type);
+    auto* capabilities = transport->GetCapabilities();
+    std::vector<TransportPart> parts;
+    for (auto& name : capabilities ? capabilities->ListParts() : std::vector<std::string>{})
+    {
+        const auto partType = capabilities->GetPart(name)->GetInstanceTypeId();
+        parts.push_back({std::move(name), partType});
+    }
+    return parts;
 }
 
 bool
@@ -126,7 +137,7 @@ TransportEntry::Simulates(FaultKind fault) const
     {
     case FaultKind::HostPauseSend:
     case FaultKind::HostCrash:
-        return hostFaults;
+        return hasHostFaults;
     case FaultKind::HostPause:
     case FaultKind::Flood:
     case FaultKind::Straggler:
@@ -166,9 +177,9 @@ GetTransportKeys(std::string_view kind)
     {
         if (entry.kind == kind)
         {
-            auto keys = GetAttributeKeys(entry.getTypeId());
+            auto keys = GetAttributeKeys(entry.type);
             keys.insert(keys.begin(), "kind");
-            for (const auto& part : GetParts(kind))
+            for (const auto& part : entry.GetParts())
             {
                 keys.push_back(part.name);
             }
@@ -181,9 +192,9 @@ GetTransportKeys(std::string_view kind)
 std::vector<std::string>
 GetTransportPartKeys(std::string_view part)
 {
-    for (const auto& kind : GetTransportKinds())
+    for (const auto& transport : GetTransports())
     {
-        for (const auto& entry : GetParts(kind))
+        for (const auto& entry : transport.GetParts())
         {
             if (entry.name == part)
             {
@@ -199,35 +210,44 @@ GetTransportPartKeys(std::string_view part)
     return {};
 }
 
-void
-EnableAggregation(const Ptr<Transport>& transport)
+Ptr<Transport>
+MakeTransport(const TypeId& type)
 {
-    if (const auto roce = DynamicCast<RoceTransport>(transport))
+    ObjectFactory factory;
+    factory.SetTypeId(type);
+    auto transport = factory.Create<Transport>();
+    if (auto* capabilities = transport->GetCapabilities())
     {
-        roce->SetAggregation(CreateObject<SlotAggregation>());
+        capabilities->SetAggregation(CreateObject<SlotAggregation>());
     }
+    return transport;
+}
+
+Ptr<Transport>
+MakeTransport(const TransportChoice& choice, const AttributeSettings& fabric)
+{
+    const auto transport = MakeTransport(choice.type);
+    SetAttributes(*transport, choice.attributes);
+    auto* capabilities = transport->GetCapabilities();
+    for (const auto& [part, attributes] : choice.parts)
+    {
+        SetAttributes(*capabilities->GetPart(part), attributes);
+    }
+    if (const auto network = capabilities ? capabilities->GetFabric() : nullptr)
+    {
+        SetAttributes(*network, fabric);
+    }
+    return transport;
 }
 
 void
 SetPrograms(const Ptr<Transport>& transport, const std::map<NodeId, P4SwitchProgram>& programs)
 {
-    const auto part = GetTransportPart(transport, AGGREGATION);
     for (const auto& [node, program] : programs)
     {
+        const auto part = transport->GetCapabilities()->GetPart(AGGREGATION);
         DynamicCast<SlotAggregation>(part)->SetProgram(node, program);
     }
-}
-
-Ptr<Object>
-GetTransportPart(const Ptr<Transport>& transport, const std::string& part)
-{
-    const auto roce = DynamicCast<RoceTransport>(transport);
-    if (!roce)
-    {
-        return nullptr;
-    }
-    return part == AGGREGATION ? Ptr<Object>(roce->GetAggregation())
-                               : Ptr<Object>(roce->GetCongestionControl(part));
 }
 
 TypeId
@@ -240,54 +260,6 @@ std::vector<std::string>
 GetFabricKeys()
 {
     return GetAttributeKeys(GetFabricTypeId());
-}
-
-Ptr<Object>
-GetFabric(const Ptr<Transport>& transport)
-{
-    const auto roce = DynamicCast<RoceTransport>(transport);
-    return roce ? roce->GetFabric() : nullptr;
-}
-
-bool
-CanCapture(const TransportChoice& choice)
-{
-    return GetTransport(choice.kind).packets;
-}
-
-bool
-CanSample(const TransportChoice& choice)
-{
-    return choice.type == RoceTransport::GetTypeId();
-}
-
-void
-CaptureLinks(const Ptr<Transport>& transport,
-             const std::vector<LinkId>& links,
-             const std::string& folder)
-{
-    const auto roce = DynamicCast<RoceTransport>(transport);
-    const auto tcp = DynamicCast<TcpTransport>(transport);
-    for (const auto link : links)
-    {
-        if (roce)
-        {
-            roce->Capture(link, folder);
-        }
-        else if (tcp)
-        {
-            tcp->Capture(link, folder);
-        }
-    }
-}
-
-void
-CloseCaptures(const Ptr<Transport>& transport)
-{
-    if (const auto roce = DynamicCast<RoceTransport>(transport))
-    {
-        roce->CloseCaptures();
-    }
 }
 
 std::string
@@ -345,8 +317,9 @@ ReadTransport(const JsonValue& value)
     {
         choice.kind = kind->AsChoice(GetTransportKinds());
     }
-    choice.type = GetTransport(choice.kind).getTypeId();
-    const auto parts = GetParts(choice.kind);
+    const auto& entry = GetTransport(choice.kind);
+    choice.type = entry.type;
+    const auto parts = entry.GetParts();
     std::vector<std::string> others{"kind"};
     for (const auto& part : parts)
     {

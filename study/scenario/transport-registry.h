@@ -17,18 +17,26 @@
 namespace ns3::gradsync
 {
 
-/// A transport that scenarios can name.
+/// A part of a transport with Attributes of its own: its key, and the type that has them.
+struct TransportPart
+{
+    std::string name;
+    TypeId type;
+};
+
+/// A transport that scenarios can name, and what it says that it can.
 struct TransportEntry
 {
     std::string kind;
     std::string summary; //!< one line
-    TypeId (*getTypeId)();
-    bool packets; //!< simulates packets: a run costs time in proportion to its bytes
-    /// Whether it simulates hosts that stop sending only, and that crash; all know the other
-    /// faults.
-    bool hostFaults;
+    TypeId type;
+    bool hasPackets{false};
+    bool hasHostFaults{false};
+    bool hasFabric{false};
 
     bool Simulates(FaultKind kind) const;
+    /// In its order of reading.
+    std::vector<TransportPart> GetParts() const;
 };
 
 /// A transport and its Attributes, as a scenario chose them.
@@ -60,36 +68,21 @@ std::vector<std::string> GetTransportKeys(std::string_view kind);
  */
 std::vector<std::string> GetTransportPartKeys(std::string_view part);
 
-/// Lets the switches under a transport add up, where they can. Before Install.
-void EnableAggregation(const Ptr<Transport>& transport);
+/// A transport with default Attributes, whose switches add up, where they can.
+Ptr<Transport> MakeTransport(const TypeId& type);
+
+/// The transport that a scenario chose, not yet installed. \param fabric settings of the fabric
+Ptr<Transport> MakeTransport(const TransportChoice& choice, const AttributeSettings& fabric);
 
 /// P4 programs for switches, of a transport whose switches can add up. Before Install.
 void SetPrograms(const Ptr<Transport>& transport,
                  const std::map<NodeId, P4SwitchProgram>& programs);
-
-/// The part of a transport, for its Attributes; nullptr when it has no such part.
-Ptr<Object> GetTransportPart(const Ptr<Transport>& transport, const std::string& part);
 
 /// Attributes of the packet-level network, which `fabric` sets.
 std::vector<std::string> GetFabricKeys();
 
 /// The type whose Attributes `fabric` sets.
 TypeId GetFabricTypeId();
-
-/// The packet-level network under a transport, for its Attributes; nullptr for one that has none.
-/// True when links can be captured under this transport.
-bool CanCapture(const TransportChoice& choice);
-
-/// True when links can be looked at over time under this transport.
-bool CanSample(const TransportChoice& choice);
-
-/// Captures links to pcap files in a folder; CloseCaptures ends that. \throws std::runtime_error
-void CaptureLinks(const Ptr<Transport>& transport,
-                  const std::vector<LinkId>& links,
-                  const std::string& folder);
-void CloseCaptures(const Ptr<Transport>& transport);
-
-Ptr<Object> GetFabric(const Ptr<Transport>& transport);
 
 /// The types of ns-3 that the user names, with their Attributes, as the scenario has them; these
 /// do not check their Attributes but abort the program. Empty: none.

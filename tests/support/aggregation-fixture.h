@@ -50,7 +50,7 @@ class AggregationFixture : public testing::Test
 
     Ptr<SlotAggregation> GetAggregation() const
     {
-        return DynamicCast<SlotAggregation>(m_transport->GetAggregation());
+        return DynamicCast<SlotAggregation>(Ptr<NetworkAggregation>(m_transport->GetAggregation()));
     }
 
     void Install(std::shared_ptr<const Topology> topology)

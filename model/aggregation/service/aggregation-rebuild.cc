@@ -11,7 +11,7 @@ namespace ns3::gradsync
 {
 
 void
-SlotAggregation::SetRebuildHandler(Transport::RebuildHandler handler)
+SlotAggregation::SetRebuildHandler(RebuildHandler handler)
 {
     m_onRebuild = std::move(handler);
 }

@@ -90,7 +90,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
                uint32_t stream,
                const MessagePlace& place) override;
     uint16_t GetSendingPort(uint32_t endpoint, uint32_t stream) const override;
-    void SetRebuildHandler(Transport::RebuildHandler handler) override;
+    void SetRebuildHandler(RebuildHandler handler) override;
     void SetAggregatorState(NodeId node, bool adds) override;
     void AvoidInAggregations(const AggregationOutage& outage) override;
     AggregationStatistics GetStatistics() const override;
@@ -266,7 +266,7 @@ class SlotAggregation : public NetworkAggregation, private PacketSink
     std::map<uint16_t, std::shared_ptr<const std::vector<uint32_t>>> m_endpoints;
     AggregationOutage m_outage; //!< as far as it is known
     std::set<NodeId> m_plain;   //!< switches that do not add up now
-    Transport::RebuildHandler m_onRebuild;
+    RebuildHandler m_onRebuild;
     EventId m_reallotment; //!< of dynamic sharing
     std::map<NodeId, NodePrograms> m_programs;
     std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us

@@ -10,6 +10,24 @@
 namespace ns3::gradsync
 {
 
+TransportCapabilities*
+FluidTransport::GetCapabilities()
+{
+    return this;
+}
+
+TransportFaults*
+FluidTransport::GetFaults()
+{
+    return this;
+}
+
+bool
+FluidTransport::HasHostFaults() const
+{
+    return true;
+}
+
 void
 FluidTransport::SetLinkState(LinkId link, const LinkState& state)
 {

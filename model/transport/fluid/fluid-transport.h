@@ -24,7 +24,7 @@ namespace ns3::gradsync
  *
  * Bytes served are accounted when a message is served completely.
  */
-class FluidTransport : public Transport
+class FluidTransport : public Transport, public TransportCapabilities, public TransportFaults
 {
   public:
     static TypeId GetTypeId();
@@ -40,6 +40,10 @@ class FluidTransport : public Transport
      * sender; an unreachable receiver is reported to the handler
      */
     void Send(const Message& message) override;
+
+    TransportCapabilities* GetCapabilities() override;
+    TransportFaults* GetFaults() override;
+    bool HasHostFaults() const override;
 
     /// A connection with a dead link on one of its paths stands still until the link or the routes
     /// change; nothing is lost. \throws std::invalid_argument for random loss: there are no packets

@@ -26,9 +26,9 @@ struct MessagePlace
 
 /**
  * A protocol by which switches of the fabric add up what endpoints send. A transport over the
- * fabric hands its aggregations to one of these; see Transport::Aggregate.
+ * fabric hands out one of these.
  */
-class NetworkAggregation : public Object
+class NetworkAggregation : public Object, public TransportAggregation
 {
   public:
     static TypeId GetTypeId();
@@ -52,15 +52,8 @@ class NetworkAggregation : public Object
     /// The port by which an endpoint sends such messages.
     virtual uint16_t GetSendingPort(uint32_t endpoint, uint32_t stream) const = 0;
 
-    // As of Transport.
-    virtual uint32_t OpenAggregation(const AggregationGroup& group) = 0;
-    virtual void CloseAggregation(uint32_t group) = 0;
-    virtual void Aggregate(const AggregationMessage& message) = 0;
+    /// As of Transport.
     virtual void Abandon(const Transport::MessageFilter& isMeant) = 0;
-    virtual void SetRebuildHandler(Transport::RebuildHandler handler) = 0;
-    virtual void SetAggregatorState(NodeId node, bool adds) = 0;
-    virtual void AvoidInAggregations(const AggregationOutage& outage) = 0;
-    virtual AggregationStatistics GetStatistics() const = 0;
     /// The bytes of one of its packets on a link between two nodes, for captures; without FCS. Of
     /// messages of the transport the payload.
     virtual std::vector<uint8_t> MakeFrame(const FabricPacket& packet,

@@ -122,12 +122,6 @@ RoceTransport::DoDispose()
     Transport::DoDispose();
 }
 
-Ptr<FabricNetwork>
-RoceTransport::GetFabric() const
-{
-    return m_fabric;
-}
-
 void
 RoceTransport::Install(std::shared_ptr<const Topology> topology,
                        std::shared_ptr<const RoutingTables> routes)
@@ -378,34 +372,6 @@ const std::string&
 RoceTransport::GetName(uint32_t endpoint) const
 {
     return m_topology->GetNodes()[m_topology->GetEndpoints()[endpoint]].name;
-}
-
-void
-RoceTransport::Capture(LinkId link, const std::string& folder)
-{
-    if (!m_capture)
-    {
-        m_capture = std::make_unique<RoceCapture>(*m_topology, m_connections);
-        if (m_aggregation)
-        {
-            m_capture->SetProgramFrames(
-                [aggregation = PeekPointer(
-                     m_aggregation)](const FabricPacket& packet, NodeId sender, NodeId receiver) {
-                    return aggregation->MakeFrame(packet, sender, receiver);
-                });
-        }
-    }
-    m_capture->Add(link, folder);
-    m_fabric->SetTap(link, m_capture.get());
-}
-
-void
-RoceTransport::CloseCaptures()
-{
-    if (m_capture)
-    {
-        m_capture->Close();
-    }
 }
 
 std::vector<LinkStatistics>

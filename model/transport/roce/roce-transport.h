@@ -36,7 +36,10 @@ enum RoceRecovery
  * "Revisiting network support for RDMA", SIGCOMM'18). Queue pairs send at line rate, held back by
  * PFC, or as a CongestionControl tells them.
  */
-class RoceTransport : public Transport, private PacketSink
+class RoceTransport : public Transport,
+                      public TransportCapabilities,
+                      public TransportFaults,
+                      private PacketSink
 {
   public:
     static TypeId GetTypeId();
@@ -46,24 +49,28 @@ class RoceTransport : public Transport, private PacketSink
     void Install(std::shared_ptr<const Topology> topology,
                  std::shared_ptr<const RoutingTables> routes) override;
     void Send(const Message& message) override;
-    void SetLinkState(LinkId link, const LinkState& state) override;
-    void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
-    void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
     void Abandon(const MessageFilter& isMeant) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
 
-    /// What the switches of the fabric run for aggregations. Before Install.
-    void SetAggregation(const Ptr<NetworkAggregation>& aggregation);
-    Ptr<NetworkAggregation> GetAggregation() const;
+    TransportCapabilities* GetCapabilities() override;
+    TransportFaults* GetFaults() override;
+    NetworkAggregation* GetAggregation() const override;
 
-    uint32_t OpenAggregation(const AggregationGroup& group) override;
-    void CloseAggregation(uint32_t group) override;
-    void Aggregate(const AggregationMessage& message) override;
-    void SetRebuildHandler(RebuildHandler handler) override;
-    void SetAggregatorState(NodeId node, bool adds) override;
-    void AvoidInAggregations(const AggregationOutage& outage) override;
-    AggregationStatistics GetAggregationStatistics() const override;
+    bool HasPackets() const override;
+    bool HasHostFaults() const override;
+    /// "aggregation", where there is one, and every congestion control by its name.
+    std::vector<std::string> ListParts() const override;
+    Ptr<Object> GetPart(const std::string& name) override;
+    Ptr<FabricNetwork> GetFabric() const override;
+    void SetAggregation(const Ptr<NetworkAggregation>& aggregation) override;
+    /// To pcap files, see RoceCapture.
+    void Capture(LinkId link, const std::string& folder) override;
+    void CloseCaptures() override;
+
+    void SetLinkState(LinkId link, const LinkState& state) override;
+    void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
+    void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
 
     /// Signature of the trace source "Recovery": a queue pair learns of a loss.
     using RecoveryCallback = void (*)(uint32_t src, uint32_t dst, bool isTimeout);
@@ -71,24 +78,12 @@ class RoceTransport : public Transport, private PacketSink
     /// Signature of the trace source "Payload": bytes of a message that the receiver takes.
     using PayloadCallback = void (*)(uint64_t tag, uint64_t offsetBytes, uint32_t bytes);
 
-    /// The fabric, whose Attributes may be set until Install.
-    Ptr<FabricNetwork> GetFabric() const;
-
     /**
      * The congestion control algorithm of that name, in short or of its TypeId, whose Attributes
      * may be set until Install; nullptr when there is none. Only the one that the Attribute
      * CongestionControl names is used.
      */
     Ptr<CongestionControl> GetCongestionControl(const std::string& name);
-
-    /**
-     * Captures a link to pcap files in a folder, which exists. After Install. See RoceCapture.
-     * \throws std::runtime_error when a file cannot be made
-     */
-    void Capture(LinkId link, const std::string& folder);
-
-    /// Ends the captures. \throws std::runtime_error when something could not be written
-    void CloseCaptures();
 
     /// Payload of a full packet.
     uint32_t GetMtuBytes() const

@@ -241,6 +241,30 @@ TcpTransport::OnAccept(Ptr<Socket> socket, // NOLINT(performance-unnecessary-val
 }
 
 void
+TcpTransport::Abandon(const MessageFilter& /* isMeant */)
+{
+    throw std::logic_error("the tcp transport cannot abandon messages");
+}
+
+TransportCapabilities*
+TcpTransport::GetCapabilities()
+{
+    return this;
+}
+
+TransportFaults*
+TcpTransport::GetFaults()
+{
+    return this;
+}
+
+bool
+TcpTransport::HasPackets() const
+{
+    return true;
+}
+
+void
 TcpTransport::Capture(LinkId link, const std::string& folder)
 {
     m_network->Capture(link, folder);

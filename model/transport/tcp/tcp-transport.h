@@ -24,7 +24,10 @@ namespace ns3::gradsync
  * Every packet costs what it costs in ns-3, some fifteen microseconds a hop: over hundred times the
  * fabric.
  */
-class TcpTransport : public Transport, private TcpConnectionObserver
+class TcpTransport : public Transport,
+                     public TransportCapabilities,
+                     public TransportFaults,
+                     private TcpConnectionObserver
 {
   public:
     static TypeId GetTypeId();
@@ -39,11 +42,19 @@ class TcpTransport : public Transport, private TcpConnectionObserver
     /// sender; an unreachable receiver is reported to the handler
     void Send(const Message& message) override;
 
-    /// By the devices' own means. There are no faults of endpoints, and no floods.
-    /// Writes what the ends of a link see to pcap and ASCII files. After Install.
-    void Capture(LinkId link, const std::string& folder);
+    /// \throws std::logic_error: ns-3's sockets cannot forget what they were given
+    void Abandon(const MessageFilter& isMeant) override;
 
+    TransportCapabilities* GetCapabilities() override;
+    TransportFaults* GetFaults() override;
+
+    bool HasPackets() const override;
+    /// Writes what the ends of a link see to pcap and ASCII files.
+    void Capture(LinkId link, const std::string& folder) override;
+
+    /// By the devices' own means.
     void SetLinkState(LinkId link, const LinkState& state) override;
+    /// A host is cut off both ways, or not at all. \throws std::invalid_argument for one way only
     void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
     void SetRoutes(std::shared_ptr<const RoutingTables> routes) override;
 

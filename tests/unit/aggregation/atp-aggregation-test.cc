@@ -33,7 +33,7 @@ class AtpTest : public SlotAggregationTest
     AggregationStatistics RunAtp(uint32_t workers, uint64_t packets, uint32_t iterations = 1)
     {
         Run(MakeAtpJob(workers, packets, iterations));
-        const auto statistics = m_transport->GetAggregationStatistics();
+        const auto statistics = m_transport->GetAggregation()->GetStatistics();
         EXPECT_EQ(statistics.checkedSums, uint64_t{iterations} * workers * packets);
         EXPECT_EQ(statistics.wrongSums, 0U);
         return statistics;
@@ -91,8 +91,8 @@ TEST_F(AtpTest, ShardsTheGradientOverServers)
     request.parameters = MakeDefaultParameters(*FindScheme("atp"));
     request.parameters.Set("servers", int64_t{2});
     Run(MakeJob("atp", request, 1));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().wrongSums, 0U);
-    EXPECT_EQ(m_transport->GetAggregationStatistics().serverPackets, 100U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().wrongSums, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().serverPackets, 100U);
 }
 
 TEST_F(AtpTest, HalvesItsWindowsWhereTheServersLinkIsFull)

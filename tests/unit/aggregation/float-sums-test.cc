@@ -61,7 +61,7 @@ class FloatSums : public SlotAggregationTest
     /// Every worker has checked that many sums and their exponents, and they are right.
     AggregationStatistics CheckSums(uint64_t sums) const
     {
-        const auto statistics = m_transport->GetAggregationStatistics();
+        const auto statistics = m_transport->GetAggregation()->GetStatistics();
         EXPECT_EQ(statistics.checkedSums, sums);
         EXPECT_EQ(statistics.wrongSums, 0U);
         return statistics;
@@ -163,7 +163,7 @@ TEST_F(SwitchCodecs, SharedScalesSurviveLoss)
     Set("Slots", UintegerValue(8));
     InstallRacks(3, 1);
     Run(MakeCodecJob("int8", uint64_t{60} * 256, 3));
-    const auto statistics = m_transport->GetAggregationStatistics();
+    const auto statistics = m_transport->GetAggregation()->GetStatistics();
     EXPECT_GT(statistics.retransmissions, 0U);
     EXPECT_EQ(statistics.checkedSums, 3 * 60U); // those of exponents have no values
     EXPECT_EQ(statistics.wrongSums, 0U);

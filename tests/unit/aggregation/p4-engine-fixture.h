@@ -155,7 +155,7 @@ class P4Engine : public tests::AggregationFixture
         {
             outcome.times.push_back(record.end - record.start);
         }
-        outcome.sums = m_transport->GetAggregationStatistics();
+        outcome.sums = m_transport->GetAggregation()->GetStatistics();
         outcome.total = m_transport->GetStatistics();
         outcome.links = m_transport->GetLinkStatistics();
         return outcome;

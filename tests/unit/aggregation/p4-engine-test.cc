@@ -133,29 +133,30 @@ TEST_F(P4Engine, GivesSlotsOfAJobThatIsOverToTheNext)
     const std::vector<uint32_t> endpoints{0, 1, 2};
     for (uint32_t round = 0; round < 3; ++round)
     {
-        const auto group = m_transport->OpenAggregation({.endpoints = endpoints});
-        EXPECT_THAT([&] { m_transport->OpenAggregation({.endpoints = endpoints}); },
-                    ThrowsMessage<std::invalid_argument>(HasSubstr("no 16 slots left of 16")));
+        const auto group = m_transport->GetAggregation()->OpenAggregation({.endpoints = endpoints});
+        EXPECT_THAT(
+            [&] { m_transport->GetAggregation()->OpenAggregation({.endpoints = endpoints}); },
+            ThrowsMessage<std::invalid_argument>(HasSubstr("no 16 slots left of 16")));
 
         tests::MessageCollector done;
         for (uint32_t member = 0; member < 3; ++member)
         {
             // An odd number of packets leaves the two sets of slots in different epochs.
-            m_transport->Aggregate({.group = group,
-                                    .member = member,
-                                    .index = 0,
-                                    .bytes = (16 + 5 + round) * PACKET_BYTES,
-                                    .tag = 0,
-                                    .handler = &done});
+            m_transport->GetAggregation()->Aggregate({.group = group,
+                                                      .member = member,
+                                                      .index = 0,
+                                                      .bytes = (16 + 5 + round) * PACKET_BYTES,
+                                                      .tag = 0,
+                                                      .handler = &done});
         }
         Simulator::Run();
         EXPECT_EQ(done.delivered.size(), 3U);
         EXPECT_TRUE(done.failed.empty()) << done.failed.front().second;
-        m_transport->CloseAggregation(group);
+        m_transport->GetAggregation()->CloseAggregation(group);
     }
-    EXPECT_EQ(m_transport->GetAggregationStatistics().checkedSums, 3U * (21 + 22 + 23));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().wrongSums, 0U);
-    EXPECT_EQ(m_transport->GetAggregationStatistics().retransmissions, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().checkedSums, 3U * (21 + 22 + 23));
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().wrongSums, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().retransmissions, 0U);
 }
 
 TEST_F(P4Engine, RefusesWhatTheProgramWasNotCompiledFor)

@@ -54,7 +54,7 @@ TEST_F(PassingTest, SendsTheGradientThroughTheNicOnceWhateverTheNumberOfAccelera
     EXPECT_EQ(GetHostLinkBytes(), uint64_t{2} * 3 * 2 * bytes); // iterations, servers, directions
     EXPECT_GT(time, MicroSeconds(40 + 1 + 4));                  // the NIC alone
     EXPECT_LT(time, MicroSeconds(40 + 1 + 4 + 20));
-    const auto statistics = m_transport->GetAggregationStatistics();
+    const auto statistics = m_transport->GetAggregation()->GetStatistics();
     EXPECT_EQ(statistics.checkedSums, 2U * 3 * 40);
     EXPECT_EQ(statistics.wrongSums, 0U);
 }
@@ -84,8 +84,8 @@ TEST_F(PassingTest, SurvivesLoss)
     m_transport->SetAttribute("RetryLimit", UintegerValue(1000));
     InstallServers(3, 2);
     Run(MakeJob("passing", MakeRequest(3, 2, 40 * PACKET_BYTES), 2));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().checkedSums, 2U * 3 * 40);
-    EXPECT_EQ(m_transport->GetAggregationStatistics().wrongSums, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().checkedSums, 2U * 3 * 40);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().wrongSums, 0U);
 }
 
 } // namespace

@@ -80,7 +80,7 @@ TEST_F(SlotAggregationTest, GoesOnThroughPiecesAndIterations)
     InstallStar(4);
     const auto times = Run(MakeJob(4, 40 * PACKET_BYTES, 3, 5));
     EXPECT_EQ(times, std::vector<Time>(3, MicroSeconds(41 + 4)));
-    const auto statistics = m_transport->GetAggregationStatistics();
+    const auto statistics = m_transport->GetAggregation()->GetStatistics();
     EXPECT_EQ(statistics.checkedSums, 3U * 40 * 4);
     EXPECT_EQ(statistics.wrongSums, 0U);
     EXPECT_EQ(statistics.retransmissions, 0U);
@@ -105,7 +105,7 @@ TEST_P(SlotLoss, LeavesEveryWorkerWithTheExactSumOfAll)
     SetLoss(GetParam() / 100.0);
     InstallStar(5);
     Run(MakeJob(5, 60 * PACKET_BYTES, 2));
-    const auto statistics = m_transport->GetAggregationStatistics();
+    const auto statistics = m_transport->GetAggregation()->GetStatistics();
     EXPECT_EQ(statistics.checkedSums, 2U * 5 * 60);
     EXPECT_EQ(statistics.wrongSums, 0U);
     EXPECT_GT(statistics.retransmissions, 0U);
@@ -118,7 +118,7 @@ TEST_P(SlotLoss, LeavesEveryWorkerWithTheExactSumOverTwoLevels)
     SetLoss(GetParam() / 100.0);
     InstallRacks(3, 2);
     Run(MakeJob(6, 60 * PACKET_BYTES, 2));
-    const auto statistics = m_transport->GetAggregationStatistics();
+    const auto statistics = m_transport->GetAggregation()->GetStatistics();
     EXPECT_EQ(statistics.checkedSums, 2U * 6 * 60);
     EXPECT_EQ(statistics.wrongSums, 0U);
     EXPECT_GT(statistics.retransmissions, 0U);
@@ -148,7 +148,7 @@ TEST_F(SlotAggregationTest, WaitsForAWorkerThatIsLate)
     m_engine->GetApplication(job, 2)->SetAttribute("ComputeTime", TimeValue(MicroSeconds(100)));
     // From the 100th microsecond on as ever; the others asked at 20 and 60 us, in vain.
     EXPECT_EQ(Run().front(), MicroSeconds(100 + 5 + 4));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().retransmissions, 2U * 2 * 4);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().retransmissions, 2U * 2 * 4);
     EXPECT_EQ(GetSlots("leaf0").GetCount(SlotVerdict::Duplicate), 2U * 2 * 4);
 }
 
@@ -166,7 +166,7 @@ TEST_F(SlotAggregationTest, SharesTheSwitchAmongJobs)
     EXPECT_THAT([&] { m_engine->AddJob(MakeJob(2, 100)); },
                 ThrowsMessage<std::runtime_error>(HasSubstr("no 64 slots left of 128")));
     EXPECT_EQ(Run(), std::vector<Time>(2, MicroSeconds(101 + 4)));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().wrongSums, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().wrongSums, 0U);
     EXPECT_NO_THROW(m_engine->AddJob(MakeJob(2, 100))); // they are done, and have none any more
 }
 
@@ -194,14 +194,14 @@ TEST_F(SlotAggregationTest, AddsUpFortyWorkersAtOneSwitch)
     Set("Values", StringValue("real"));
     InstallStar(40);
     EXPECT_EQ(Run(MakeJob(40, 50 * PACKET_BYTES)).front(), MicroSeconds(51 + 4));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().checkedSums, 40U * 50);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().checkedSums, 40U * 50);
     TearDown();
     SetUp();
     SetLoss(0.05);
     InstallStar(40);
     Run(MakeJob(40, 50 * PACKET_BYTES));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().checkedSums, 40U * 50);
-    EXPECT_GT(m_transport->GetAggregationStatistics().repeatedResults, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().checkedSums, 40U * 50);
+    EXPECT_GT(m_transport->GetAggregation()->GetStatistics().repeatedResults, 0U);
 }
 
 TEST_F(SlotAggregationTest, IsRefusedByTransportsThatDoNotAggregate)

@@ -50,7 +50,7 @@ class SlotSharing : public SlotAggregationTest
     std::vector<Time> RunExactly(uint64_t sums)
     {
         auto times = Run();
-        const auto statistics = m_transport->GetAggregationStatistics();
+        const auto statistics = m_transport->GetAggregation()->GetStatistics();
         EXPECT_FALSE(m_engine->GetFailure()) << m_engine->GetFailure()->reason;
         EXPECT_EQ(statistics.checkedSums, sums);
         EXPECT_EQ(statistics.wrongSums, 0U);
@@ -69,7 +69,7 @@ TEST_F(SlotSharing, KeepsHalfOfTheSlotsWhenTheOtherJobEnds)
     AddJob(2, 2, 12);
     // T(12, 2) = 5 * 6 + 1 + 6, T(30, 2) = 14 * 6 + 1 + 6.
     EXPECT_EQ(RunExactly(uint64_t{2} * 42), (std::vector{MicroSeconds(37), MicroSeconds(91)}));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().resizes, 0U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 0U);
 }
 
 TEST_F(SlotSharing, LendsAllSlotsWhenTheOtherJobEnds)
@@ -82,7 +82,7 @@ TEST_F(SlotSharing, LendsAllSlotsWhenTheOtherJobEnds)
     // its port is about to send packet 13, for nothing, until 38. From there on 18 packets go by
     // four slots: T(18, 4) = 4 * 6 + 1 + 6.
     EXPECT_EQ(RunExactly(uint64_t{2} * 42), (std::vector{MicroSeconds(37), MicroSeconds(38 + 31)}));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().resizes, 1U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 1U);
 }
 
 TEST_F(SlotSharing, ShrinksTheWindowWhenAnotherJobBegins)
@@ -95,7 +95,7 @@ TEST_F(SlotSharing, ShrinksTheWindowWhenAnotherJobBegins)
     // packets by two slots, T(11, 2) = 5 * 6 + 6 = 36, until 43. The second has 11 sums by then
     // (the 11th at 6.5 + 6 * 6) and its port sends until 43.5: T(19, 4) = 4 * 6 + 2 + 6 = 32.
     EXPECT_EQ(RunExactly(uint64_t{2} * 42), (std::vector{MicroSeconds(43), NanoSeconds(75'500)}));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().resizes, 2U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 2U);
 }
 
 TEST_F(SlotSharing, LeavesWhatAJobCannotUseToOthers)
@@ -110,7 +110,7 @@ TEST_F(SlotSharing, LeavesWhatAJobCannotUseToOthers)
     AddJob(4, 2, 40);
     RunExactly(uint64_t{2} * 88);
     // When the second ends: 3 and 4 in place of 2 and 3; when the first of the others ends: 4.
-    EXPECT_EQ(m_transport->GetAggregationStatistics().resizes, 3U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 3U);
 }
 
 TEST_F(SlotSharing, FailsTheJobForWhichThereIsNoSlot)
@@ -147,7 +147,7 @@ TEST_P(SlotSharingLoss, LosesNoExchangeWhenWindowsChange)
         sums += 3 * packets;
     }
     RunExactly(sums);
-    EXPECT_GT(m_transport->GetAggregationStatistics().resizes, 3U);
+    EXPECT_GT(m_transport->GetAggregation()->GetStatistics().resizes, 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Percent, SlotSharingLoss, testing::Values(0, 1, 10, 40));

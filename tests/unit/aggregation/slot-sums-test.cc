@@ -52,7 +52,7 @@ TEST_F(SlotAggregationTest, FailsTheJobWhoseSumIsWrong)
     EXPECT_THAT(
         m_engine->GetFailure()->reason,
         HasSubstr("#1 aggregate at rank 1: wrong sum at worker 1: value 5 of packet 2 is "));
-    EXPECT_EQ(m_transport->GetAggregationStatistics().wrongSums, 1U);
+    EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().wrongSums, 1U);
 }
 
 TEST_F(SlotAggregationTest, FailsTheJobWhoseSumOverflows)
@@ -77,7 +77,7 @@ TEST_F(SlotAggregationTest, CountsOverflowThatIsExpected)
         Set("Saturate", BooleanValue(saturates));
         InstallStar(3);
         EXPECT_EQ(Run(MakeJob(3, 10 * PACKET_BYTES)).size(), 1U);
-        const auto statistics = m_transport->GetAggregationStatistics();
+        const auto statistics = m_transport->GetAggregation()->GetStatistics();
         EXPECT_EQ(statistics.overflowedSums, 3U * 10);
         EXPECT_EQ(statistics.wrongSums, 0U);
         TearDown();

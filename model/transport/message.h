@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_MESSAGE_H
+#define GRADSYNC_MESSAGE_H
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+/// Told when a message is through. Called from simulator events.
+class MessageHandler
+{
+  public:
+    /// The last byte of the message is at the receiver, all earlier bytes too.
+    virtual void OnDelivered(uint64_t tag) = 0;
+    /// The transport gave up; `reason` names the connection and the cause.
+    virtual void OnFailed(uint64_t tag, const std::string& reason) = 0;
+
+    /// What was delivered is not what was to be; `reason` says how. Nothing can mend that.
+    virtual void OnWrongSum(uint64_t tag, const std::string& reason)
+    {
+        OnFailed(tag, reason);
+    }
+
+  protected:
+    ~MessageHandler() = default;
+};
+
+/// One message between two endpoints.
+struct Message
+{
+    uint32_t src;    //!< endpoint index
+    uint32_t dst;    //!< endpoint index, not src
+    uint32_t stream; //!< messages with equal (src, dst, stream) are delivered in the order sent
+    uint64_t bytes;  //!< 0 is allowed: still costs one packet
+    uint64_t tag;    //!< given back to the handler
+    MessageHandler* handler;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_MESSAGE_H

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What RoceTransport hands out to those who set it up and look into it.
+#include "ns3/congestion-controls.h"
+#include "ns3/roce-transport.h"
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr const char* AGGREGATION = "aggregation";
+
+} // namespace
+
+TransportCapabilities*
+RoceTransport::GetCapabilities()
+{
+    return this;
+}
+
+TransportFaults*
+RoceTransport::GetFaults()
+{
+    return this;
+}
+
+void
+RoceTransport::SetAggregation(const Ptr<NetworkAggregation>& aggregation)
+{
+    m_aggregation = aggregation;
+}
+
+NetworkAggregation*
+RoceTransport::GetAggregation() const
+{
+    return PeekPointer(m_aggregation);
+}
+
+bool
+RoceTransport::HasPackets() const
+{
+    return true;
+}
+
+bool
+RoceTransport::HasHostFaults() const
+{
+    return true;
+}
+
+std::vector<std::string>
+RoceTransport::ListParts() const
+{
+    std::vector<std::string> parts;
+    if (m_aggregation)
+    {
+        parts.emplace_back(AGGREGATION);
+    }
+    for (const auto& entry : GetCongestionControls())
+    {
+        parts.push_back(entry.name);
+    }
+    return parts;
+}
+
+Ptr<Object>
+RoceTransport::GetPart(const std::string& name)
+{
+    return name == AGGREGATION ? Ptr<Object>(m_aggregation)
+                               : Ptr<Object>(GetCongestionControl(name));
+}
+
+Ptr<FabricNetwork>
+RoceTransport::GetFabric() const
+{
+    return m_fabric;
+}
+
+void
+RoceTransport::Capture(LinkId link, const std::string& folder)
+{
+    if (!m_capture)
+    {
+        m_capture = std::make_unique<RoceCapture>(*m_topology, m_connections);
+        if (m_aggregation)
+        {
+            m_capture->SetProgramFrames(
+                [aggregation = PeekPointer(
+                     m_aggregation)](const FabricPacket& packet, NodeId sender, NodeId receiver) {
+                    return aggregation->MakeFrame(packet, sender, receiver);
+                });
+        }
+    }
+    m_capture->Add(link, folder);
+    m_fabric->SetTap(link, m_capture.get());
+}
+
+void
+RoceTransport::CloseCaptures()
+{
+    if (m_capture)
+    {
+        m_capture->Close();
+    }
+}
+
+} // namespace ns3::gradsync

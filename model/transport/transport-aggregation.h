@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRANSPORT_AGGREGATION_H
+#define GRADSYNC_TRANSPORT_AGGREGATION_H
+
+#include "ns3/aggregation-protocol.h"
+#include "ns3/message.h"
+#include "ns3/topology.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// A group of endpoints for which the network is to add up.
+struct AggregationGroup
+{
+    std::vector<uint32_t> endpoints; //!< distinct
+    /// Endpoint of a parameter server, which adds up what the switches have no room for (ATP);
+    /// none: there is no server, and switches have room for all (SwitchML).
+    std::optional<uint32_t> server{};
+    AggregationProtocol protocol{AggregationProtocol::SwitchMl};
+    /// Endpoints agree on an exponent for each packet, by those that packets before it carry.
+    bool sharesExponents{false};
+};
+
+/// What one endpoint of a group gives to an aggregation, and waits for.
+struct AggregationMessage
+{
+    uint32_t group;  //!< of TransportAggregation::OpenAggregation
+    uint32_t member; //!< index of the endpoint in the group
+    uint64_t index;  //!< running number of the aggregation in its group, from 0, the same for all
+    uint64_t bytes;  //!< the same for all; 0 is allowed: still costs one packet
+    uint64_t tag;    //!< given back to the handler
+    MessageHandler* handler; //!< OnDelivered: this endpoint has the sum of all
+};
+
+/// What those who choose switches for aggregations know to be out of order.
+struct AggregationOutage
+{
+    std::vector<bool> links;   //!< [link] true: down; empty: none is
+    std::set<NodeId> switches; //!< that forward, but do not add up
+};
+
+/// What happened to the packets of all aggregations.
+struct AggregationStatistics
+{
+    uint64_t results{0};         //!< packets of sums that endpoints took, each once
+    uint64_t retransmissions{0}; //!< contributions that endpoints sent again
+    uint64_t repeatedResults{0}; //!< that switches sent again to one that asked
+    uint64_t staleDrops{0};      //!< packets of earlier uses of a slot, at switches
+    uint64_t overflows{0};       //!< packets at switches that drove a sum out of int32
+    uint64_t serverPackets{0};   //!< that reached parameter servers
+    uint64_t collisions{0};      //!< packets for which a switch had no room
+    uint64_t wrongSums{0};       //!< results that are not the exact sum, where values are real
+    uint64_t overflowedSums{0};  //!< results that are not because int32 cannot hold the sum
+    uint64_t checkedSums{0};     //!< results whose every integer was compared with the sum
+    uint64_t rebuilds{0};        //!< groups that got other switches
+    uint64_t resizes{0};         //!< groups that got more slots or fewer
+    uint64_t floatPackets{0};    //!< contributions that had to go to servers as floats
+    // Of the sums of floats, each once, beside float64.
+    double squaredSumErrors{0};
+    double squaredSums{0};
+    double largestSumError{0};
+};
+
+/// Aggregation in the network under a transport, which hands this out where switches can add up.
+class TransportAggregation
+{
+  public:
+    /**
+     * Prepares switches to add up what endpoints send. The aggregations of a group run in the order
+     * of their index; an endpoint may go ahead of the others.
+     * \returns the number of the group
+     * \throws std::invalid_argument with a text for the user when the network cannot
+     */
+    virtual uint32_t OpenAggregation(const AggregationGroup& group) = 0;
+    /// Forgets a group with all that is under way; nobody is told.
+    virtual void CloseAggregation(uint32_t group) = 0;
+    /// One endpoint takes part in the next aggregation of its group.
+    virtual void Aggregate(const AggregationMessage& message) = 0;
+    virtual AggregationStatistics GetStatistics() const = 0;
+
+    /// Told the number of a group that got other switches.
+    using RebuildHandler = std::function<void(uint32_t group)>;
+    virtual void SetRebuildHandler(RebuildHandler handler) = 0;
+
+    /// A switch loses its program for aggregation with all that is in it, and goes on forwarding;
+    /// or has one again.
+    virtual void SetAggregatorState(NodeId node, bool adds) = 0;
+    /// Groups that use any of this are to do without.
+    virtual void AvoidInAggregations(const AggregationOutage& outage) = 0;
+
+  protected:
+    ~TransportAggregation() = default;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRANSPORT_AGGREGATION_H

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRANSPORT_STATISTICS_H
+#define GRADSYNC_TRANSPORT_STATISTICS_H
+
+#include "ns3/nstime.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// What one direction of one link carried.
+struct LinkStatistics
+{
+    uint64_t packets{0};      //!< data, acknowledgements and control
+    uint64_t payloadBytes{0}; //!< message bytes, retransmissions included
+    uint64_t wireBytes{0};    //!< with all headers, preamble and inter-frame gap
+    uint64_t droppedPackets{0};
+    uint64_t ecnMarkedPackets{0};
+    uint64_t maxQueueBytes{0};
+    Time pfcPause; //!< time for which the sending end was paused
+    uint64_t pfcPauses{0};
+    uint64_t blockedBytes{0}; //!< on the wire, that waited for nothing but the end of a pause
+};
+
+/// Totals of a transport.
+struct TransportStatistics
+{
+    uint64_t goodputBytes{0}; //!< message bytes delivered, each once
+    uint64_t wireBytes{0};    //!< sum over links
+    uint64_t dataPacketHops{0};
+    uint64_t controlPacketHops{0}; //!< acknowledgements, CNPs, PFC frames
+    uint64_t droppedPackets{0};
+    uint64_t ecnMarkedPackets{0};
+    uint64_t retransmittedPackets{0};
+    uint64_t retransmittedBytes{0}; //!< of messages
+    Time pfcPause;                  //!< sum over links
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRANSPORT_STATISTICS_H

@@ -250,4 +250,22 @@ ComputeWorkerGroups(const Topology& topology, std::span<const uint32_t> endpoint
     return groups;
 }
 
+GroupLevel
+FindRacks(const Topology& topology, std::span<const uint32_t> endpointOfRank)
+{
+    const auto nodeOfRank = GetNodesOfRanks(topology, endpointOfRank);
+    NodeComponents components(topology);
+    GroupLevel racks{.name = GetTierName(1),
+                     .groupOf = std::vector<uint32_t>(nodeOfRank.size(), 0),
+                     .groupCount = 1};
+    if (components.GetTierCount() > 1)
+    {
+        components.JoinUpTo(1);
+        const auto partition = MakePartition(topology, nodeOfRank, components);
+        racks.groupOf = partition.groupOf;
+        racks.groupCount = static_cast<uint32_t>(partition.GetCount());
+    }
+    return racks;
+}
+
 } // namespace ns3::gradsync

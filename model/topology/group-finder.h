@@ -29,6 +29,15 @@ namespace ns3::gradsync
 WorkerGroups ComputeWorkerGroups(const Topology& topology,
                                  std::span<const uint32_t> endpointOfRank);
 
+/**
+ * Which ranks sit below the same leaf switches: the components of the nodes of tier <= 1, also
+ * where ComputeWorkerGroups lists no such level, as racks of one server each. One group where the
+ * network has no leaf. The ratios of the level are not computed.
+ *
+ * \param endpointOfRank as of ComputeWorkerGroups \throws std::invalid_argument likewise
+ */
+GroupLevel FindRacks(const Topology& topology, std::span<const uint32_t> endpointOfRank);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_GROUP_FINDER_H

@@ -4,6 +4,7 @@
 
 #include "ns3/event-id.h"
 #include "ns3/fabric-network.h"
+#include "ns3/link-sample.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 
@@ -13,16 +14,6 @@
 
 namespace ns3::gradsync
 {
-
-/// What one direction of a link did in an interval, and what waits there at its end.
-struct LinkSample
-{
-    Time time;           //!< end of the interval
-    uint32_t port;       //!< as the index of FabricNetwork::GetCounters
-    uint64_t wireBytes;  //!< sent in the interval
-    uint64_t queueBytes; //!< waiting at its end
-    Time paused;         //!< of the interval
-};
 
 /// Looks at all links of a packet-level network at equal intervals of simulated time.
 class LinkSampler

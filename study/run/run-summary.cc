@@ -89,14 +89,10 @@ SummarisePlans(RunResult& result)
     {
         for (const auto& executed : result.jobs[job].plans)
         {
-            const auto groups =
-                ComputeWorkerGroups(*result.topology, GetEndpoints(result.jobs[job], executed));
-            const auto statistics = ComputePlanStatistics(*executed.plan, groups);
-            auto& bytes = crossRack[job].emplace_back(0);
-            for (const auto& crossing : statistics.crossings)
-            {
-                bytes += crossing.level == "rack" ? crossing.bytes : 0;
-            }
+            const WorkerGroups racks{
+                {FindRacks(*result.topology, GetEndpoints(result.jobs[job], executed))}};
+            const auto statistics = ComputePlanStatistics(*executed.plan, racks);
+            crossRack[job].push_back(statistics.crossings.front().bytes);
             summary.peakReceivedBytes =
                 std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
             summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());

@@ -4,8 +4,10 @@
 #include "ns3/result-rows.h"
 #include "ns3/trace-writer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -76,6 +78,50 @@ TEST(ScenarioRunner, CountsBytesBetweenRacks)
     // Ring, 2 racks: 2 r (1 - 1/w) K = 3 MB; the rack's two hosts share one uplink of their rate.
     EXPECT_EQ(result.summary.crossRackBytes, 3'000'000U);
     EXPECT_DOUBLE_EQ(result.summary.oversubscription, 2.0);
+}
+
+TEST(ScenarioRunner, BytesBetweenRacksAreThoseThatLeavesSendUp)
+{
+    // On a lossless fluid network with one spine a message between racks crosses one uplink
+    // upwards, whatever a rack holds: one host, one server of two accelerators, or more.
+    std::mt19937 random(3);
+    const auto draw = [&random](uint32_t least, uint32_t most) {
+        return std::uniform_int_distribution<uint32_t>(least, most)(random);
+    };
+    for (const auto* scheme : {"ring", "ps", "rat", "k-nomial", "all-to-all", "hierarchical"})
+    {
+        for (uint32_t round = 0; round < 8; ++round)
+        {
+            const auto leaves = draw(2, 6);
+            const auto hosts = round < 3 ? 1 : draw(1, 4);
+            const auto topology = fmt::format(
+                R"({{"kind": "spine-leaf", "spines": 1, "leaves": {}, "hostsPerLeaf": {},
+                    "server": {{"accelerators": {}, "nics": 1}},
+                    "hostLink": {{"rate": "1Gbps"}}, "fabricLink": {{"rate": "1Gbps"}}}})",
+                leaves,
+                hosts,
+                draw(1, 2));
+            const auto result =
+                Simulate({{"topology", topology},
+                          {"scheme", fmt::format(R"({{"kind": "{}"}})", scheme)},
+                          {"job.gradient", fmt::format("{}B", 4 * draw(1000, 5000))}});
+            ASSERT_TRUE(result.summary.finished);
+            uint64_t sentUp = 0;
+            const auto nodes = result.topology->GetNodes();
+            for (size_t direction = 0; direction < result.links.size(); ++direction)
+            {
+                const auto& link = result.topology->GetLinks()[direction / 2];
+                const auto sender = direction % 2 == 0 ? link.a : link.b;
+                const auto receiver = direction % 2 == 0 ? link.b : link.a;
+                if (nodes[sender].tier == 1 && nodes[receiver].tier == 2)
+                {
+                    sentUp += result.links[direction].payloadBytes;
+                }
+            }
+            EXPECT_GT(sentUp, 0U);
+            EXPECT_EQ(result.summary.crossRackBytes, sentUp) << scheme << " " << topology;
+        }
+    }
 }
 
 TEST(ScenarioRunner, AddsComputeAndStartTimes)

@@ -660,6 +660,7 @@ list(APPEND gradsync_sources
   study/result/trace-writer.cc
 )
 list(APPEND gradsync_headers
+  study/result/link-sample.h
   study/result/manifest.h
   study/result/plan-printer.h
   study/result/program-version.h

@@ -4,7 +4,7 @@
 
 #include "ns3/exchange-engine.h"
 #include "ns3/fault-injector.h"
-#include "ns3/link-sampler.h"
+#include "ns3/link-sample.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
 #include "ns3/topology.h"

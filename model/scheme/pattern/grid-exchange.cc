@@ -65,6 +65,27 @@ GridExchange::MakeLines(const std::vector<uint32_t>& order,
     return lines;
 }
 
+/// Of each rank the end of what it receives by the operations from `first` on.
+std::map<uint32_t, OperationId>
+GridExchange::JoinArrivals(DataflowBuilder& builder, OperationId first) const
+{
+    const auto end = static_cast<OperationId>(builder.GetOperations().size());
+    std::map<uint32_t, OperationId> joins;
+    for (const auto rank : m_ranks)
+    {
+        joins[rank] = builder.AddJoin(rank);
+    }
+    for (auto id = first; id < end; ++id)
+    {
+        const auto operation = builder.GetOperations()[id];
+        if (operation.IsTransfer())
+        {
+            builder.AddEdge(id, joins.at(operation.dst));
+        }
+    }
+    return joins;
+}
+
 void
 GridExchange::Add(DataflowBuilder& builder,
                   const ChunkLayout& layout,
@@ -75,8 +96,10 @@ GridExchange::Add(DataflowBuilder& builder,
                   GridForm form) const
 {
     GroupExchange exchange(builder, layout, style, stream);
+    std::map<uint32_t, OperationId> ready; // [rank] of GridForm::Successive: the stage before
     for (size_t stage = 0; stage < order.size(); ++stage)
     {
+        const auto first = static_cast<OperationId>(builder.GetOperations().size());
         for (const auto& line : MakeLines(order, stage, firstChunk, form))
         {
             exchange.AddReduceScatter(line.members, line.slices);
@@ -84,6 +107,19 @@ GridExchange::Add(DataflowBuilder& builder,
             {
                 exchange.AddAllGather(line.members, line.slices);
             }
+        }
+        const auto end = static_cast<OperationId>(builder.GetOperations().size());
+        for (auto id = first; id < end && !ready.empty(); ++id)
+        {
+            const auto operation = builder.GetOperations()[id];
+            if (operation.IsTransfer())
+            {
+                builder.AddEdge(ready.at(operation.src), id);
+            }
+        }
+        if (form == GridForm::Successive && stage + 1 < order.size())
+        {
+            ready = JoinArrivals(builder, first);
         }
     }
     for (size_t stage = order.size(); form == GridForm::Nested && stage-- > 0;)

@@ -5,6 +5,7 @@
 #include "ns3/group-exchange.h"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace ns3::gradsync
@@ -13,8 +14,10 @@ namespace ns3::gradsync
 /// How the stages of an all-reduce over a grid follow each other.
 enum class GridForm
 {
-    Nested,    //!< reduce-scatters inwards, each on what is left, then all-gathers outwards
-    Successive //!< an all-reduce of everything in each dimension
+    Nested, //!< reduce-scatters inwards, each on what is left, then all-gathers outwards
+    /// An all-reduce of everything in each dimension. A rank begins one when it has all of the one
+    /// before: chunks that went ahead would take the ports from other streams' first dimension.
+    Successive
 };
 
 /**
@@ -60,6 +63,7 @@ class GridExchange
         std::vector<Slice> slices;
     };
 
+    std::map<uint32_t, OperationId> JoinArrivals(DataflowBuilder& builder, OperationId first) const;
     std::vector<Line> MakeLines(const std::vector<uint32_t>& order,
                                 size_t stage,
                                 uint32_t firstChunk,

@@ -279,6 +279,7 @@ list(APPEND gradsync_headers
   model/fabric/switch-buffer.h
   model/fabric/switch-program.h
   model/fabric/telemetry-record.h
+  model/fabric/watched-trace.h
   model/fabric/wire-format.h
 )
 
@@ -794,6 +795,7 @@ set(gradsync_tests_of_fabric
 )
 set(gradsync_tests_of_transport
   tests/unit/transport/congestion-control-test.cc
+  tests/unit/transport/flow-trace-test.cc
   tests/unit/transport/fluid-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/roce-connection-table-test.cc
@@ -864,4 +866,5 @@ set(gradsync_tests_of_scenario
   tests/scenario/scenario-runner-test.cc
   tests/scenario/switch-limits-test.cc
   tests/scenario/time-end-test.cc
+  tests/scenario/type-registry-test.cc
 )

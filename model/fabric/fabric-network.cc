@@ -5,6 +5,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
@@ -17,6 +18,7 @@
 namespace ns3::gradsync
 {
 
+NS_LOG_COMPONENT_DEFINE("GradsyncFabricNetwork");
 NS_OBJECT_ENSURE_REGISTERED(FabricNetwork);
 
 namespace
@@ -34,7 +36,7 @@ FabricNetwork::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::FabricNetwork")
             .SetParent<Object>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<FabricNetwork>()
             .AddAttribute(
                 "Pfc",
@@ -148,7 +150,16 @@ FabricNetwork::GetTypeId()
             .AddTraceSource("Pause",
                             "A sending port was paused by PFC (true) or let go (false).",
                             MakeTraceSourceAccessor(&FabricNetwork::m_pauseTrace),
-                            "ns3::gradsync::FabricNetwork::PauseCallback");
+                            "ns3::gradsync::FabricNetwork::PauseCallback")
+            .AddTraceSource("Mark",
+                            "A data packet was marked (ECN): port and bytes of its queue.",
+                            MakeTraceSourceAccessor(&FabricNetwork::m_markTrace),
+                            "ns3::gradsync::FabricNetwork::MarkCallback")
+            .AddTraceSource("Queue",
+                            "The data that waits at a port changed: port, bytes, and when. "
+                            "Departures are told late, at the times at which they were.",
+                            MakeTraceSourceAccessor(&FabricNetwork::m_queueTrace),
+                            "ns3::gradsync::FabricNetwork::QueueCallback");
     return tid;
 }
 
@@ -176,6 +187,10 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     AddNodes(maxFrameBytes);
     ConnectPorts();
     SetPrefetching(m_portCount >= m_prefetchPorts);
+    WatchQueues(m_queueTrace.IsWatched());
+    NS_LOG_INFO("fabric of " << m_endpoints.size() << " endpoints, "
+                             << m_nodes.size() - m_endpoints.size() << " switches and "
+                             << m_portCount << " ports");
 }
 
 void
@@ -343,16 +358,40 @@ FabricNetwork::GetEcnMarker(const DataRate& rate)
 void
 FabricNetwork::OnDrop(uint32_t portIndex, const FabricPacket& packet)
 {
+    NS_LOG_LOGIC("port " << portIndex << " drops " << packet.wireBytes << " bytes for endpoint "
+                         << packet.destination);
     m_dropTrace(portIndex, packet.wireBytes);
 }
 
 void
 FabricNetwork::OnPause(uint32_t portIndex, bool paused)
 {
+    NS_LOG_LOGIC("port " << portIndex << (paused ? " is paused" : " goes on"));
     m_pauseTrace(portIndex, paused);
     if (m_countBlocked && !paused)
     {
         CountBlocked(*m_ports[portIndex]);
+    }
+}
+
+void
+FabricNetwork::OnMark(uint32_t portIndex, uint64_t queueBytes)
+{
+    m_markTrace(portIndex, queueBytes);
+}
+
+void
+FabricNetwork::OnQueue(uint32_t portIndex, uint64_t queueBytes, TimeStepCount at)
+{
+    m_queueTrace(portIndex, queueBytes, TimeStep(at));
+}
+
+void
+FabricNetwork::WatchQueues(bool isWatched)
+{
+    for (const auto& port : m_ports)
+    {
+        port->SetWatched(isWatched);
     }
 }
 

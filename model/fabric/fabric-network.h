@@ -16,6 +16,7 @@
 #include "ns3/routing-tables.h"
 #include "ns3/topology.h"
 #include "ns3/traced-callback.h"
+#include "ns3/watched-trace.h"
 
 #include <cstdint>
 #include <map>
@@ -99,6 +100,10 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     using DropCallback = void (*)(uint32_t port, uint32_t wireBytes);
     /// Signature of the trace source "Pause". \param port the paused sender
     using PauseCallback = void (*)(uint32_t port, bool paused);
+    /// Signature of the trace source "Mark". \param queueBytes the packet included
+    using MarkCallback = void (*)(uint32_t port, uint64_t queueBytes);
+    /// Signature of the trace source "Queue". \param at may lie in the past; in order at one port
+    using QueueCallback = void (*)(uint32_t port, uint64_t queueBytes, Time at);
 
   protected:
     void DoDispose() override;
@@ -107,6 +112,9 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     void SetPrefetching(bool prefetches);
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
     void OnPause(uint32_t portIndex, bool paused) override;
+    void OnMark(uint32_t portIndex, uint64_t queueBytes) override;
+    void OnQueue(uint32_t portIndex, uint64_t queueBytes, TimeStepCount at) override;
+    void WatchQueues(bool isWatched);
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     LinkFault& GetFault(size_t port);
     void SetFlood(size_t port, double bitRate);
@@ -154,7 +162,10 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     uint64_t m_unreceivedPackets{0};
     TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
     TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"
-    static inline uint32_t s_prefetching{0};        //!< networks that have the cache fetch
+    TracedCallback<uint32_t, uint64_t> m_markTrace; //!< trace source "Mark"
+    WatchedTrace<uint32_t, uint64_t, Time> m_queueTrace{
+        [this](bool isWatched) { WatchQueues(isWatched); }}; //!< trace source "Queue"
+    static inline uint32_t s_prefetching{0};                 //!< networks that have the cache fetch
 };
 
 } // namespace ns3::gradsync

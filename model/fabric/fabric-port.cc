@@ -83,6 +83,15 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     m_lastFlying = packet;
 }
 
+inline void
+FabricPort::TellQueue(TimeStepCount at) const
+{
+    if (m_isWatched) [[unlikely]]
+    {
+        m_observer->OnQueue(m_index, m_queueBytes, at);
+    }
+}
+
 void
 FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
 {
@@ -178,6 +187,7 @@ FabricPort::StartData(TimeStepCount start, TimeStepCount now)
         auto* packet = m_data.Pop();
         m_dataWaits = !m_data.IsEmpty();
         m_queueBytes -= packet->wireBytes;
+        TellQueue(start);
         Start(packet, start, now);
         if (m_buffer) // after Start: a resume that follows may come back to this port
         {
@@ -216,6 +226,7 @@ FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
     m_dataWaits = true;
     m_queueBytes += packet->wireBytes;
     m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queueBytes);
+    TellQueue(now);
     if (m_queueBytes > m_markAboveBytes && (packet->flags & PacketFlag::ECN_CAPABLE) != 0)
     {
         Mark(packet);
@@ -262,6 +273,10 @@ FabricPort::Mark(FabricPacket* packet)
     {
         packet->flags |= PacketFlag::CONGESTION_EXPERIENCED;
         ++m_counters.ecnMarkedPackets;
+        if (m_observer)
+        {
+            m_observer->OnMark(m_index, m_queueBytes);
+        }
     }
 }
 
@@ -370,6 +385,7 @@ FabricPort::Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now)
         if (packet->kind == PacketKind::Data)
         {
             m_queueBytes -= packet->wireBytes;
+            TellQueue(now);
             if (m_buffer)
             {
                 m_buffer->Release(packet->ingressPort, packet->wireBytes, now);

@@ -42,12 +42,17 @@ class PacketSource
     ~PacketSource() = default;
 };
 
-/// Told of the rare things that happen at a port.
+/// Told of what happens at a port.
 class PortObserver
 {
   public:
     virtual void OnDrop(uint32_t portIndex, const FabricPacket& packet) = 0;
     virtual void OnPause(uint32_t portIndex, bool paused) = 0;
+    /// A packet was marked as it joined the queue. \param queueBytes itself included
+    virtual void OnMark(uint32_t portIndex, uint64_t queueBytes) = 0;
+    /// The queue became this long at a time that may lie in the past (see FabricPort); in the order
+    /// of time at one port. Only where FabricPort::SetWatched.
+    virtual void OnQueue(uint32_t portIndex, uint64_t queueBytes, TimeStepCount at) = 0;
 
   protected:
     ~PortObserver() = default;
@@ -145,6 +150,12 @@ class alignas(64) FabricPort final : public EventImpl
     {
         m_observer = observer;
         m_index = index;
+    }
+
+    /// Whether the observer hears of every change of the queue.
+    void SetWatched(bool isWatched)
+    {
+        m_isWatched = isWatched;
     }
 
     /// Who sees the packets that leave here; nullptr: nobody. SetObserver gives the port's index.
@@ -294,6 +305,7 @@ class alignas(64) FabricPort final : public EventImpl
     void Arrive();
     void Depart();
     void Mark(FabricPacket* packet);
+    void TellQueue(TimeStepCount at) const;
     void WriteTelemetry(const FabricPacket& packet, TimeStepCount start);
     bool StartNext(TimeStepCount start, TimeStepCount now);
     void SetStop(uint8_t reason, bool stopped, TimeStepCount now);
@@ -326,6 +338,7 @@ class alignas(64) FabricPort final : public EventImpl
     bool m_eager{false};
     bool m_departurePending{false};
     bool m_dataWaits{false}; //!< m_data has packets
+    bool m_isWatched{false}; //!< the observer hears of the queue
 
     // The second line.
     SerialisationTime m_serialisation;

@@ -38,7 +38,7 @@ FaultInjector::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::gradsync::FaultInjector")
                             .SetParent<Object>()
-                            .SetGroupName("gradsync")
+                            .SetGroupName("GradSync")
                             .AddConstructor<FaultInjector>()
                             .AddTraceSource("Fault",
                                             "A fault takes hold of a target or lets go.",

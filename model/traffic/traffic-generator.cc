@@ -98,7 +98,7 @@ TrafficGenerator::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::TrafficGenerator")
             .SetParent<Object>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<TrafficGenerator>()
             .AddAttribute(
                 "Streams",

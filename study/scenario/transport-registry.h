@@ -35,7 +35,7 @@ struct TransportEntry
     bool hasFabric{false};
 
     bool Simulates(FaultKind kind) const;
-    /// In its order of reading.
+    /// In the order in which they are read.
     std::vector<TransportPart> GetParts() const;
 };
 

@@ -24,7 +24,7 @@ class SteadyControl final : public CongestionControl
     {
         static TypeId tid = TypeId("ns3::gradsync::tests::SteadyControl")
                                 .SetParent<CongestionControl>()
-                                .SetGroupName("Tests")
+                                .SetGroupName("GradSync")
                                 .AddConstructor<SteadyControl>()
                                 .AddAttribute("Rate",
                                               "Of every flow, on the wire.",

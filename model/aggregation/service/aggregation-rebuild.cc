@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The part of SlotAggregation that lives with switches and links that fail.
+#include "ns3/log.h"
 #include "ns3/slot-aggregation.h"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 namespace ns3::gradsync
 {
 
+NS_LOG_COMPONENT_DEFINE("GradsyncAggregationRebuild");
+
 void
 SlotAggregation::SetRebuildHandler(RebuildHandler handler)
 {
@@ -19,6 +22,7 @@ SlotAggregation::SetRebuildHandler(RebuildHandler handler)
 void
 SlotAggregation::SetAggregatorState(NodeId node, bool adds)
 {
+    NS_LOG_INFO("node " << node << (adds ? " adds up" : " does not add up any more"));
     if (adds)
     {
         m_plain.erase(node);
@@ -98,6 +102,7 @@ SlotAggregation::Rebuild(Session& session)
     if (!session.server || session.adding != before)
     {
         ++m_statistics.rebuilds;
+        NS_LOG_INFO("group " << session.group << " has other switches");
         if (m_onRebuild)
         {
             m_onRebuild(session.group);
@@ -108,6 +113,7 @@ SlotAggregation::Rebuild(Session& session)
 void
 SlotAggregation::GiveUp(Session& session, const std::string& reason)
 {
+    NS_LOG_WARN("group " << session.group << " gives up: " << reason);
     session.failure = reason;
     for (const auto& worker : session.workers)
     {

@@ -47,7 +47,7 @@ SlotAggregation::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::SlotAggregation")
             .SetParent<NetworkAggregation>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<SlotAggregation>()
             .AddAttribute(
                 "Slots",

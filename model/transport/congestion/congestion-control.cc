@@ -14,7 +14,7 @@ TypeId
 CongestionControl::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::gradsync::CongestionControl").SetParent<Object>().SetGroupName("gradsync");
+        TypeId("ns3::gradsync::CongestionControl").SetParent<Object>().SetGroupName("GradSync");
     return tid;
 }
 

@@ -26,7 +26,7 @@ DcqcnControl::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::DcqcnControl")
             .SetParent<CongestionControl>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<DcqcnControl>()
             .AddAttribute("CnpInterval",
                           "A receiver sends at most one notification packet a connection in this "

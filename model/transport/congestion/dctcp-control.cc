@@ -17,7 +17,7 @@ DctcpControl::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::DctcpControl")
             .SetParent<CongestionControl>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<DctcpControl>()
             .AddAttribute("AlphaGain",
                           "g of equation 1: weight of the newest window in alpha.",

@@ -18,7 +18,7 @@ HpccControl::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::HpccControl")
             .SetParent<CongestionControl>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<HpccControl>()
             .AddAttribute("TargetUtilisation",
                           "eta: share of every link's rate that flows aim at.",

@@ -18,7 +18,7 @@ SwiftControl::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::SwiftControl")
             .SetParent<CongestionControl>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<SwiftControl>()
             .AddAttribute("BaseTarget",
                           "Target round-trip time before the scalings (section 3.5); must exceed "

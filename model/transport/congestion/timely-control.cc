@@ -17,7 +17,7 @@ TimelyControl::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::TimelyControl")
             .SetParent<CongestionControl>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<TimelyControl>()
             .AddAttribute("EwmaWeight",
                           "alpha: weight of the newest difference of round-trip times. Default "

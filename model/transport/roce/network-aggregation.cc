@@ -10,7 +10,7 @@ TypeId
 NetworkAggregation::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::gradsync::NetworkAggregation").SetParent<Object>().SetGroupName("gradsync");
+        TypeId("ns3::gradsync::NetworkAggregation").SetParent<Object>().SetGroupName("GradSync");
     return tid;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What RoceTransport hands out to those who set it up and look into it.
+// What RoceTransport hands out and tells to those who set it up and look into it.
 #include "ns3/congestion-controls.h"
 #include "ns3/roce-transport.h"
 
@@ -102,6 +102,35 @@ RoceTransport::CloseCaptures()
     if (m_capture)
     {
         m_capture->Close();
+    }
+}
+
+void
+RoceTransport::Follow()
+{
+    m_isFollowed = m_rateTrace.IsWatched() || m_windowTrace.IsWatched();
+}
+
+void
+RoceTransport::TellChanges(const RoceQueuePair& queuePair,
+                           const CongestionFlow& before,
+                           TimeStepCount at) const
+{
+    const auto& flow = *queuePair.flow;
+    if (flow.stepsPerByte != before.stepsPerByte)
+    {
+        const auto stepsPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
+        const auto rate =
+            flow.stepsPerByte > 0.0 ? 8.0 * stepsPerSecond / flow.stepsPerByte : flow.lineRate;
+        m_rateTrace(queuePair.src, queuePair.dst, queuePair.stream, rate, TimeStep(at));
+    }
+    if (flow.windowPackets != before.windowPackets)
+    {
+        m_windowTrace(queuePair.src,
+                      queuePair.dst,
+                      queuePair.stream,
+                      flow.windowPackets,
+                      TimeStep(at));
     }
 }
 

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The part of RoceTransport that faults use.
+// The part of RoceTransport that is about what goes wrong: faults, losses, failures.
+#include "ns3/log.h"
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
 
+#include <fmt/format.h>
 #include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
 
+NS_LOG_COMPONENT_DEFINE("GradsyncRoceTransport");
+
 void
 RoceTransport::SetLinkState(LinkId link, const LinkState& state)
 {
+    NS_LOG_INFO("link " << link << (state.up ? " is up" : " is down"));
     m_fabric->SetLinkState(link, state);
 }
 
 void
 RoceTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
 {
+    NS_LOG_INFO("endpoint " << endpoint << (state.sends ? " sends" : " does not send")
+                            << (state.receives ? " and receives" : " and does not receive"));
     m_fabric->SetEndpointState(endpoint, state);
     const auto now = Simulator::Now().GetTimeStep();
     const auto node = m_topology->GetEndpoints()[endpoint];
@@ -100,6 +108,48 @@ RoceTransport::GiveMessages(RoceQueuePair& queuePair)
         auto* next = message->next;
         m_messages.Give(message);
         message = next;
+    }
+}
+
+void
+RoceTransport::TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now)
+{
+    NS_LOG_LOGIC("connection " << queuePair.src << " -> " << queuePair.dst << " lost packets, by "
+                               << (isTimeout ? "a timeout" : "a negative acknowledgement"));
+    m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
+    if (m_control)
+    {
+        OwnFlow(queuePair);
+        Decide(queuePair, now, [&](auto& own) { m_control->OnLoss(own, isTimeout, now); });
+    }
+}
+
+void
+RoceTransport::Fail(RoceQueuePair& queuePair)
+{
+    const auto reason = fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
+                                    GetName(queuePair.src),
+                                    GetName(queuePair.dst),
+                                    queuePair.retries,
+                                    m_timeout.ToDouble(Time::MS));
+    NS_LOG_WARN(reason);
+    std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
+    bool isDelivered = true;
+    for (auto* message = queuePair.oldest; message;)
+    {
+        isDelivered = isDelivered && message != queuePair.receiving;
+        if (!isDelivered)
+        {
+            undelivered.emplace_back(message->handler, message->tag);
+        }
+        auto* next = message->next;
+        m_messages.Give(message);
+        message = next;
+    }
+    Close(queuePair);
+    for (const auto& [handler, tag] : undelivered)
+    {
+        handler->OnFailed(tag, reason);
     }
 }
 

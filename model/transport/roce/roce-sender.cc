@@ -5,10 +5,6 @@
 #include "ns3/wire-format.h"
 
 #include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
-#include <utility>
-#include <vector>
 
 namespace ns3::gradsync
 {
@@ -44,7 +40,7 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
     if (m_control)
     {
-        Equip(*queuePair.flow, *packet, start);
+        Equip(queuePair, *packet, start);
     }
     if (queuePair.isAggregated) [[unlikely]]
     {
@@ -57,8 +53,9 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
 }
 
 void
-RoceTransport::Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start)
+RoceTransport::Equip(const RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount start)
 {
+    auto& flow = *queuePair.flow;
     packet.feedback = static_cast<uint32_t>(start >> m_stampShift);
     if (m_signals.telemetry)
     {
@@ -66,7 +63,9 @@ RoceTransport::Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount s
     }
     if (flow.stepsPerByte > 0.0)
     {
-        m_control->OnSent(flow, packet.wireBytes, start); // may change the pace
+        Decide(queuePair, start, [&](auto& own) {
+            m_control->OnSent(own, packet.wireBytes, start); // may change the pace
+        });
         flow.due = AddTimeSteps(start, ToTimeSteps(packet.wireBytes * flow.stepsPerByte));
     }
 }
@@ -127,7 +126,9 @@ RoceTransport::OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, 
     }
     if (queuePair.flow != &m_freshFlow)
     {
-        m_control->OnAcknowledgement(*queuePair.flow, feedback, now);
+        Decide(queuePair, now, [&](auto& own) {
+            m_control->OnAcknowledgement(own, feedback, now);
+        });
     }
 }
 
@@ -137,7 +138,8 @@ RoceTransport::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
     if (m_control)
     {
         GetNic(queuePair).GetPort().Sync(now);
-        m_control->OnNotification(OwnFlow(queuePair), now);
+        OwnFlow(queuePair);
+        Decide(queuePair, now, [&](auto& own) { m_control->OnNotification(own, now); });
     }
 }
 
@@ -156,16 +158,6 @@ RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCoun
     else
     {
         GetNic(queuePair).Forget(queuePair);
-    }
-}
-
-void
-RoceTransport::TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now)
-{
-    m_recoveryTrace(queuePair.src, queuePair.dst, isTimeout);
-    if (m_control)
-    {
-        m_control->OnLoss(OwnFlow(queuePair), isTimeout, now);
     }
 }
 
@@ -210,34 +202,6 @@ RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
     }
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
-}
-
-void
-RoceTransport::Fail(RoceQueuePair& queuePair)
-{
-    const auto reason = fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
-                                    GetName(queuePair.src),
-                                    GetName(queuePair.dst),
-                                    queuePair.retries,
-                                    m_timeout.ToDouble(Time::MS));
-    std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
-    bool isDelivered = true;
-    for (auto* message = queuePair.oldest; message;)
-    {
-        isDelivered = isDelivered && message != queuePair.receiving;
-        if (!isDelivered)
-        {
-            undelivered.emplace_back(message->handler, message->tag);
-        }
-        auto* next = message->next;
-        m_messages.Give(message);
-        message = next;
-    }
-    Close(queuePair);
-    for (const auto& [handler, tag] : undelivered)
-    {
-        handler->OnFailed(tag, reason);
-    }
 }
 
 } // namespace ns3::gradsync

@@ -26,7 +26,7 @@ RoceTransport::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::RoceTransport")
             .SetParent<Transport>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<RoceTransport>()
             .AddAttribute("Mtu",
                           "Payload of a full packet, in bytes (InfiniBand path MTU).",
@@ -95,7 +95,17 @@ RoceTransport::GetTypeId()
                             "A receiver takes a data packet: tag of the message, offset in it and "
                             "number of bytes.",
                             MakeTraceSourceAccessor(&RoceTransport::m_payloadTrace),
-                            "ns3::gradsync::RoceTransport::PayloadCallback");
+                            "ns3::gradsync::RoceTransport::PayloadCallback")
+            .AddTraceSource("Rate",
+                            "Congestion control gives a queue pair another pace: source and "
+                            "destination endpoint, stream, bits per second on the wire, and when.",
+                            MakeTraceSourceAccessor(&RoceTransport::m_rateTrace),
+                            "ns3::gradsync::RoceTransport::RateCallback")
+            .AddTraceSource("Window",
+                            "Congestion control gives a queue pair another window: source and "
+                            "destination endpoint, stream, packets, and when.",
+                            MakeTraceSourceAccessor(&RoceTransport::m_windowTrace),
+                            "ns3::gradsync::RoceTransport::WindowCallback");
     return tid;
 }
 
@@ -272,7 +282,9 @@ RoceTransport::OwnFlow(RoceQueuePair& queuePair)
         {
             MeasurePath(queuePair);
         }
-        m_control->Open(flow);
+        Decide(queuePair, Simulator::Now().GetTimeStep(), [this](auto& own) {
+            m_control->Open(own);
+        });
     }
     return *queuePair.flow;
 }

@@ -12,6 +12,7 @@
 #include "ns3/roce-queue-pair.h"
 #include "ns3/traced-callback.h"
 #include "ns3/transport.h"
+#include "ns3/watched-trace.h"
 
 #include <cstdint>
 #include <map>
@@ -77,6 +78,15 @@ class RoceTransport : public Transport,
 
     /// Signature of the trace source "Payload": bytes of a message that the receiver takes.
     using PayloadCallback = void (*)(uint64_t tag, uint64_t offsetBytes, uint32_t bytes);
+
+    /// Signature of the trace source "Rate". \param bitRate on the wire \param at may lie in the
+    /// past, as packets start late (see FabricPort); in order for one connection
+    using RateCallback =
+        void (*)(uint32_t src, uint32_t dst, uint32_t stream, double bitRate, Time at);
+
+    /// Signature of the trace source "Window".
+    using WindowCallback =
+        void (*)(uint32_t src, uint32_t dst, uint32_t stream, uint32_t packets, Time at);
 
     /**
      * The congestion control algorithm of that name, in short or of its TypeId, whose Attributes
@@ -152,13 +162,33 @@ class RoceTransport : public Transport,
     const std::string& GetName(uint32_t endpoint) const;
 
     void CheckSettings() const;
+    void Follow();
     void InstallCongestionControl();
     void InstallNics();
     /// The flow of a queue pair, no longer the one that fresh ones share.
     RoceFlow& OwnFlow(RoceQueuePair& queuePair);
     void MeasurePath(RoceQueuePair& queuePair);
     uint32_t GetDataBytes(uint32_t payloadBytes) const;
-    void Equip(CongestionFlow& flow, FabricPacket& packet, TimeStepCount start);
+    void Equip(const RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount start);
+
+    /// Lets congestion control decide on the flow of a queue pair; who follows flows hears of it.
+    template <typename DECISION>
+    void Decide(const RoceQueuePair& queuePair, TimeStepCount at, const DECISION& decide)
+    {
+        auto& flow = *queuePair.flow;
+        if (!m_isFollowed) [[likely]]
+        {
+            decide(flow);
+            return;
+        }
+        const CongestionFlow before = flow;
+        decide(flow);
+        TellChanges(queuePair, before, at);
+    }
+
+    void TellChanges(const RoceQueuePair& queuePair,
+                     const CongestionFlow& before,
+                     TimeStepCount at) const;
     RoceQueuePair& Open(const RoceConnection& connection);
     uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
     void Close(RoceQueuePair& queuePair);
@@ -200,6 +230,11 @@ class RoceTransport : public Transport,
     uint64_t m_retransmittedBytes{0};
     TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace;    //!< trace source "Recovery"
     TracedCallback<uint64_t, uint64_t, uint32_t> m_payloadTrace; //!< trace source "Payload"
+    bool m_isFollowed{false};                                    //!< one of the two below
+    WatchedTrace<uint32_t, uint32_t, uint32_t, double, Time> m_rateTrace{
+        [this](bool /* isWatched */) { Follow(); }}; //!< trace source "Rate"
+    WatchedTrace<uint32_t, uint32_t, uint32_t, uint32_t, Time> m_windowTrace{
+        [this](bool /* isWatched */) { Follow(); }}; //!< trace source "Window"
 };
 
 } // namespace ns3::gradsync

@@ -23,7 +23,7 @@ TcpFloodTag::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::gradsync::TcpFloodTag")
                             .SetParent<Tag>()
-                            .SetGroupName("gradsync")
+                            .SetGroupName("GradSync")
                             .AddConstructor<TcpFloodTag>();
     return tid;
 }

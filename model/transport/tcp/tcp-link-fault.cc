@@ -14,7 +14,7 @@ TcpLinkFault::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::gradsync::TcpLinkFault")
                             .SetParent<ErrorModel>()
-                            .SetGroupName("gradsync")
+                            .SetGroupName("GradSync")
                             .AddConstructor<TcpLinkFault>();
     return tid;
 }

@@ -6,6 +6,7 @@
 #include "ns3/enum.h"
 #include "ns3/factory-text.h"
 #include "ns3/inet-socket-address.h"
+#include "ns3/log.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-socket-factory.h"
@@ -20,6 +21,7 @@
 namespace ns3::gradsync
 {
 
+NS_LOG_COMPONENT_DEFINE("GradsyncTcpTransport");
 NS_OBJECT_ENSURE_REGISTERED(TcpTransport);
 
 namespace
@@ -36,7 +38,7 @@ TcpTransport::GetTypeId()
     static TypeId tid =
         TypeId("ns3::gradsync::TcpTransport")
             .SetParent<Transport>()
-            .SetGroupName("gradsync")
+            .SetGroupName("GradSync")
             .AddConstructor<TcpTransport>()
             .AddAttribute("SegmentBytes",
                           "Payload of a full segment, in bytes. IPv4 and TCP with time stamps add "
@@ -273,6 +275,7 @@ TcpTransport::Capture(LinkId link, const std::string& folder)
 void
 TcpTransport::SetLinkState(LinkId link, const LinkState& state)
 {
+    NS_LOG_INFO("link " << link << (state.up ? " is up" : " is down"));
     m_network->SetLinkState(link, state);
 }
 
@@ -310,6 +313,7 @@ TcpTransport::OnRetransmission(uint32_t bytes)
 void
 TcpTransport::OnTimeout(uint32_t src, uint32_t dst)
 {
+    NS_LOG_LOGIC("connection " << src << " -> " << dst << " timed out");
     m_timeoutTrace(src, dst);
 }
 

@@ -40,7 +40,7 @@ TopologyRouting::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::gradsync::TopologyRouting")
                             .SetParent<Ipv4RoutingProtocol>()
-                            .SetGroupName("gradsync")
+                            .SetGroupName("GradSync")
                             .AddConstructor<TopologyRouting>();
     return tid;
 }

@@ -13,7 +13,7 @@ from typing import TextIO
 from launcher.errors import BUILD_FAILED, INTERRUPTED, LauncherError
 from launcher.lock import only_one
 from launcher.packages import TEST, missing
-from launcher.process import child_decides_on_interrupt, say
+from launcher.process import say, started
 from launcher.tree import ROOT, Profile, cores
 
 _SHOWN_LINES = 60
@@ -22,10 +22,8 @@ _SHOWN_LINES = 60
 def _stream(command: Sequence[str], log: TextIO) -> int:
     """Run a build step: every line goes to the log, the latest one to the terminal."""
     live = sys.stderr.isatty()
-    with child_decides_on_interrupt():
-        child = subprocess.Popen(
-            list(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with started(command, **pipes) as child:
         assert child.stdout is not None
         for line in child.stdout:
             log.write(line)

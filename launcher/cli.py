@@ -10,7 +10,8 @@ from launcher import verbs
 from launcher.doctor import doctor
 from launcher.errors import BAD_INPUT, INTERRUPTED, OK, LauncherError
 from launcher.nearest import nearest
-from launcher.process import ask_for_huge_pages
+from launcher.process import ask_for_huge_pages, end_children_with_me
+from launcher.text import printable, shown
 
 _EXAMPLES = """\
 Examples:
@@ -298,7 +299,7 @@ def _parse(verb: str, arguments: Sequence[str]) -> argparse.Namespace:
         if name.startswith("-") and name not in parser.options():
             close = nearest(name, parser.options())
             raise LauncherError(
-                f"unknown option {name} of ./ns3 {verb}; the nearest is {close}", BAD_INPUT
+                f"unknown option {shown(name)} of ./ns3 {verb}; the nearest is {close}", BAD_INPUT
             )
     return parser.parse_args(arguments)
 
@@ -314,7 +315,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
         kind = "option" if verb.startswith("-") else "verb"
         known = ["--help"] if kind == "option" else list(_VERBS)
         raise LauncherError(
-            f"unknown {kind} {verb}; the nearest is {nearest(verb, known)}. "
+            f"unknown {kind} {shown(verb)}; the nearest is {nearest(verb, known)}. "
             f"Verbs: {', '.join(_VERBS)}",
             BAD_INPUT,
         )
@@ -324,10 +325,11 @@ def _dispatch(arguments: Sequence[str]) -> int:
 def main(arguments: Sequence[str]) -> int:
     """Carry out one command line; the exit code."""
     ask_for_huge_pages()
+    end_children_with_me()
     try:
         return _dispatch(arguments)
     except LauncherError as error:
-        print(f"ns3: {error}", file=sys.stderr)
+        print(f"ns3: {printable(error)}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
         print("ns3: interrupted", file=sys.stderr)

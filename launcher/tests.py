@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from launcher.errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, LauncherError
-from launcher.process import child_decides_on_interrupt, say
+from launcher.process import say, started
 from launcher.python_environment import command, environment
 from launcher.tree import ROOT, Profile, cores
 
@@ -65,14 +65,8 @@ def count_pytest(output: str) -> Count:
 
 
 def _tee(arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> tuple[int, str]:
-    with child_decides_on_interrupt():
-        child = subprocess.Popen(
-            list(arguments),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=variables,
-        )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with started(arguments, **pipes, env=variables) as child:
         assert child.stdout is not None
         lines = []
         for line in child.stdout:

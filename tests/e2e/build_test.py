@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -152,3 +153,69 @@ def test_moved_tree_is_built_anew(small_tree):
     result = small_tree.run("list")
     assert result.returncode == 0, result.stderr
     assert "making it anew" in result.stderr
+
+
+PACKAGES = Path(__file__).parents[2] / "analysis" / "src"
+WAITS = """
+#include <cstdio>
+#include <unistd.h>
+int main()
+{
+    std::FILE* file = std::fopen("pid", "w");
+    std::fprintf(file, "%d\\n", getpid());
+    std::fclose(file);
+    std::puts("started");
+    std::fflush(stdout);
+    sleep(60);
+}
+"""
+
+
+def is_running(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_launcher_ends_the_simulator(small_tree, number):
+    small_tree.source(WAITS)
+    started = subprocess.Popen(
+        ["./ns3", "list"], cwd=small_tree.folder, stdout=subprocess.PIPE, text=True
+    )
+    assert started.stdout.readline() == "started\n"
+    pid = int((small_tree.folder / "pid").read_text())
+    assert is_running(pid)
+    started.send_signal(number)
+    assert started.wait(timeout=20) == 128 + number
+    assert not is_running(pid)
+
+
+def test_a_signal_to_the_python_package_ends_the_simulator(tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho $$ > pid\nexec sleep 60\n")
+    program.chmod(0o755)
+    (tmp_path / "s.json").write_text("{}")
+    started = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gradsync", "regress", "--scenarios=."],
+        cwd=tmp_path,
+        env={**os.environ, "GRADSYNC_PROGRAM": str(program), "PYTHONPATH": str(PACKAGES)},
+    )
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    pid = int((tmp_path / "pid").read_text())
+    started.terminate()
+    assert started.wait(timeout=20) == 128 + signal.SIGTERM
+    assert not is_running(pid)
+
+
+def test_odd_names_are_shown_without_control_characters(small_tree):
+    result = small_tree.run("\x1b[2J" + "x" * 300)
+    assert result.returncode == 2
+    assert "\x1b" not in result.stderr
+    assert "unknown verb \\x1b[2J" in result.stderr
+    assert "x" * 200 not in result.stderr

@@ -2,6 +2,9 @@
 """Sweeps as a workflow: the same results as a plain run, resumed, and only what changed."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -84,3 +87,23 @@ def test_batches_hold_every_run_once_and_spread_neighbours():
     runs = [int(run) for points in batches.values() for run in points.split(",")]
     assert sorted(runs) == list(range(1000))
     assert batches["00"].startswith("0,16,32")
+
+
+def test_paths_may_have_braces_and_two_sweeps_of_a_folder_may_run_at_once(program, tmp_path):
+    folder = tmp_path / "a {name} b"
+    folder.mkdir()
+    scenario = folder / "s {x}.json"
+    scenario.write_text(SMOKE.read_text())
+    path = str(ROOT / "analysis" / "src")
+    variables = {**os.environ, "GRADSYNC_PROGRAM": str(program.path), "PYTHONPATH": path}
+    command = [sys.executable, "-P", "-m", "gradsync", "sweep", str(scenario)]
+    command += [f"--out={folder / 'out {y}'}", "--snakemake=--quiet=all", "--runs-per-job=3"]
+    started = [
+        subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120) for process in started]
+    assert [process.returncode for process in started] == [0, 0], said
+    assert said[0][0] == said[1][0]
+    assert program(f"--scenario={SMOKE}", "--out=plain").returncode == 0
+    assert compare_results(folder / "out {y}", tmp_path / "plain") == []

@@ -2,6 +2,7 @@
 """python -m gradsync plot DIR | export DIR | compare DIR DIR | regress | sweep S"""
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -242,5 +243,11 @@ def main(command: Sequence[str] | None = None) -> int:
         return 2
 
 
+def _end(number: int, _frame: object) -> None:
+    """End as an exception does, so that a simulation that is waited for ends too."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(main())

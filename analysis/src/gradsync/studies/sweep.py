@@ -5,13 +5,15 @@ The simulator expands the grid, knows which runs a results folder has, and assem
 in a plain run; Snakemake decides where and when each batch of missing runs is done.
 """
 
+import fcntl
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -96,6 +98,28 @@ class Sweep:
             command += [] if _has_jobs(self.options) else ["--jobs", str(self.cores)]
         return command + list(self.options)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until no other sweep is at work in the folder, and keep others waiting."""
+        # Beside the folder, which a refused scenario must not make.
+        path = self.out.resolve().with_name(f".{self.out.name}.sweep.lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            with open(path, "w", encoding="utf-8") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    print(f"another sweep is at work in {self.out}: waiting", file=sys.stderr)
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                # The one before removed the file; a third may have made it anew.
+                if not path.exists() or not os.path.samestat(path.stat(), os.fstat(lock.fileno())):
+                    continue
+                try:
+                    yield
+                finally:
+                    path.unlink()
+                return
+
     def assemble(self) -> tuple[str, bool]:
         """Write the tables; the table to print, and whether all exchanges finished.
 
@@ -118,7 +142,14 @@ def run_sweep(sweep: Sweep, resume: bool = True) -> int:
 
     Raises ScenarioError for bad input, SimulationError if runs gave no result.
     """
-    runs = sweep.missing(resume)
+    with sweep.alone():
+        _simulate(sweep, sweep.missing(resume))
+        text, finished = sweep.assemble()
+    print(text, end="")
+    return 0 if finished else 3
+
+
+def _simulate(sweep: Sweep, runs: Sequence[int]) -> None:
     if runs:
         print(
             f"{len(runs)} runs to do, in {len(sweep.batches(runs))} batches",
@@ -132,6 +163,3 @@ def run_sweep(sweep: Sweep, resume: bool = True) -> int:
                 f"{len(left)} runs gave no result; see {sweep.out / '.sweep' / 'log'}. "
                 "Those that are done are kept: start again to go on"
             )
-    text, finished = sweep.assemble()
-    print(text, end="")
-    return 0 if finished else 3

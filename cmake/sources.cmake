@@ -325,6 +325,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-connection-table.cc
   model/transport/roce/roce-faults.cc
   model/transport/roce/roce-frame.cc
+  model/transport/roce/roce-installation.cc
   model/transport/roce/roce-nic.cc
   model/transport/roce/roce-queue-pair.cc
   model/transport/roce/roce-receiver.cc
@@ -339,6 +340,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-frame.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-queue-pair.h
+  model/transport/roce/roce-receiver.h
   model/transport/roce/roce-transport.h
 )
 

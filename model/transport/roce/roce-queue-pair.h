@@ -14,6 +14,13 @@
 namespace ns3::gradsync
 {
 
+/// How a queue pair recovers from loss.
+enum RoceRecovery
+{
+    RECOVERY_GO_BACK_N,       //!< the receiver takes packets in order only
+    RECOVERY_SELECTIVE_REPEAT //!< it keeps those that come early; only lost ones are sent again
+};
+
 /// A message on its way through a queue pair. Lives from Send until its last packet is
 /// acknowledged.
 struct RoceMessage

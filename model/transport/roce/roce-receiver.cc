@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The receiving half of RoceTransport: deliveries, acknowledgements, notifications.
+#include "ns3/roce-receiver.h"
+
+#include "ns3/packet-pool.h"
 #include "ns3/roce-transport.h"
 #include "ns3/wire-format.h"
 
@@ -7,71 +9,28 @@ namespace ns3::gradsync
 {
 
 void
-RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
+RoceReceiver::Install(const Settings& settings,
+                      PacketPool& pool,
+                      const RoceNics& nics,
+                      RoceTransport& sender)
 {
-    auto* queuePair = m_connections.Find(packet->connection, packet->generation);
-    if (queuePair && packet->kind == PacketKind::Data)
-    {
-        if ((packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0)
-        {
-            OnMarked(*queuePair, now);
-        }
-        OnData(*queuePair, *packet, now);
-    }
-    else if (queuePair && packet->kind == PacketKind::Cnp)
-    {
-        OnNotification(*queuePair, now);
-    }
-    else if (queuePair)
-    {
-        OnAcknowledgement(*queuePair, *packet, now);
-    }
-    m_fabric->GetPool().Give(packet);
+    m_settings = settings;
+    m_pool = &pool;
+    m_nics = &nics;
+    m_sender = &sender;
 }
 
 void
-RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
+RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
 {
-    if (!m_connections.Has(packet.connection))
+    if ((packet.flags & PacketFlag::CONGESTION_EXPERIENCED) != 0)
     {
-        return; // of another sink
+        OnMarked(queuePair, now);
     }
-    const auto& queuePair = m_connections.Peek(packet.connection);
-    const bool isData = packet.kind == PacketKind::Data;
-    if (round == 0)
-    {
-        constexpr size_t RECEIVER_BYTES = 64;
-        Prefetch(&queuePair, isData ? RECEIVER_BYTES : sizeof(RoceQueuePair));
-        return;
-    }
-    if (!isData)
-    {
-        Prefetch(queuePair.oldest);
-        return;
-    }
-    if ((packet.flags & PacketFlag::END_OF_MESSAGE) != 0)
-    {
-        // It is delivered, and acknowledged.
-        const auto& nic = m_nics[queuePair.dst][queuePair.acknowledgePort];
-        if (round == 1)
-        {
-            Prefetch(queuePair.receiving);
-            Prefetch(&nic);
-        }
-        else
-        {
-            nic.GetPort().PrefetchSelf();
-        }
-    }
-}
-
-void
-RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
-{
     const bool endOfMessage = (packet.flags & PacketFlag::END_OF_MESSAGE) != 0;
     if (packet.psn != queuePair.expectedPsn || queuePair.gaps) [[unlikely]]
     {
-        if (m_recovery == RECOVERY_SELECTIVE_REPEAT)
+        if (m_settings.recovery == RECOVERY_SELECTIVE_REPEAT)
         {
             OnDataWithGaps(queuePair, packet, now);
             return;
@@ -90,7 +49,8 @@ RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCo
     {
         // The sender went back because acknowledgements were lost: repeat them, as often as the
         // first time.
-        if (m_ackEvery != 0 && (endOfMessage || (packet.psn + 1) % m_ackEvery == 0))
+        if (m_settings.ackEvery != 0 &&
+            (endOfMessage || (packet.psn + 1) % m_settings.ackEvery == 0))
         {
             Acknowledge(queuePair, packet, PacketKind::Ack, now);
         }
@@ -99,8 +59,8 @@ RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCo
     ++queuePair.expectedPsn;
     queuePair.nakSent = false;
     TakePayload(queuePair, packet);
-    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
-    if (m_ackEvery != 0 && (endOfMessage || isDue))
+    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_settings.ackEvery;
+    if (m_settings.ackEvery != 0 && (endOfMessage || isDue))
     {
         Acknowledge(queuePair, packet, PacketKind::Ack, now);
     }
@@ -110,17 +70,16 @@ RoceTransport::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCo
         queuePair.receiving = message->next;
         const auto tag = message->tag;
         auto* handler = message->handler;
-        if (m_ackEvery == 0)
+        if (m_settings.ackEvery == 0)
         {
-            GetNic(queuePair).GetPort().Sync(now);
-            Advance(queuePair, queuePair.expectedPsn, now);
+            m_sender->AcknowledgeAtOnce(queuePair, now);
         }
         handler->OnDelivered(tag); // last: it may send, and so change everything
     }
 }
 
 void
-RoceTransport::TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet)
+RoceReceiver::TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet)
 {
     m_goodputBytes += packet.payloadBytes;
     if (!m_payloadTrace.IsEmpty()) [[unlikely]]
@@ -131,12 +90,12 @@ RoceTransport::TakePayload(const RoceQueuePair& queuePair, const FabricPacket& p
             message = message->next;
         }
         const auto index = packet.psn - message->firstPsn;
-        m_payloadTrace(message->tag, uint64_t{index} * m_mtuBytes, packet.payloadBytes);
+        m_payloadTrace(message->tag, uint64_t{index} * m_settings.mtuBytes, packet.payloadBytes);
     }
 }
 
 void
-RoceTransport::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
+RoceReceiver::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
 {
     if (!queuePair.gaps)
     {
@@ -163,7 +122,7 @@ RoceTransport::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, Ti
     }
     const bool closesGap = queuePair.expectedPsn != packet.psn + 1;
     received.AdvanceTo(queuePair.expectedPsn);
-    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_ackEvery;
+    const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_settings.ackEvery;
     const bool endsMessage = queuePair.receiving->EndsBefore(queuePair.expectedPsn);
     if (closesGap || isDue || endsMessage || !received.IsEmpty())
     {
@@ -173,7 +132,7 @@ RoceTransport::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, Ti
 }
 
 void
-RoceTransport::DeliverCompleted(RoceQueuePair& queuePair)
+RoceReceiver::DeliverCompleted(RoceQueuePair& queuePair)
 {
     while (queuePair.receiving && queuePair.receiving->EndsBefore(queuePair.expectedPsn))
     {
@@ -186,48 +145,46 @@ RoceTransport::DeliverCompleted(RoceQueuePair& queuePair)
 }
 
 void
-RoceTransport::Acknowledge(RoceQueuePair& queuePair,
-                           FabricPacket& data,
-                           PacketKind kind,
-                           TimeStepCount now)
+RoceReceiver::Acknowledge(RoceQueuePair& queuePair,
+                          FabricPacket& data,
+                          PacketKind kind,
+                          TimeStepCount now)
 {
     queuePair.lastAckedPsn = queuePair.expectedPsn;
-    auto* packet = MakeControlPacket(queuePair, kind, wire::ROCE_ACK_BYTES + m_telemetryBytes);
+    auto* packet = MakeControlPacket(queuePair, kind, m_settings.ackWireBytes);
     packet->psn = queuePair.expectedPsn;
     if (kind == PacketKind::Nak)
     {
         const auto offset = data.psn - queuePair.expectedPsn;
         packet->sackOffset = static_cast<uint16_t>(offset <= UINT16_MAX ? offset : 0);
     }
-    packet->feedback = m_signals.ecn ? queuePair.markedPackets : data.feedback;
-    if (m_signals.telemetry)
+    packet->feedback = m_settings.countsMarks ? queuePair.markedPackets : data.feedback;
+    if (m_settings.returnsTelemetry)
     {
         PacketPool::MoveTelemetry(data, *packet);
     }
-    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+    (*m_nics)[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
 }
 
 void
-RoceTransport::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
+RoceReceiver::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
 {
     ++queuePair.markedPackets;
     // DCQCN's notification point (SIGCOMM'15, section 3.1): one notification an interval.
-    if (m_signals.cnpInterval == 0 || now < queuePair.nextNotification)
+    if (m_settings.notificationInterval == 0 || now < queuePair.nextNotification)
     {
         return;
     }
-    queuePair.nextNotification = now + m_signals.cnpInterval;
+    queuePair.nextNotification = now + m_settings.notificationInterval;
     auto* packet = MakeControlPacket(queuePair, PacketKind::Cnp, wire::ROCE_CNP_BYTES);
-    m_nics[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
+    (*m_nics)[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
 }
 
 FabricPacket*
-RoceTransport::MakeControlPacket(const RoceQueuePair& queuePair,
-                                 PacketKind kind,
-                                 uint32_t wireBytes)
+RoceReceiver::MakeControlPacket(const RoceQueuePair& queuePair, PacketKind kind, uint32_t wireBytes)
 {
     // To the sender of the data.
-    auto* packet = m_fabric->GetPool().Take();
+    auto* packet = m_pool->Take();
     packet->connection = queuePair.index;
     packet->generation = queuePair.generation;
     packet->destination = queuePair.src;

@@ -10,10 +10,7 @@
 #include "ns3/wire-format.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <fmt/format.h>
-#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -130,109 +127,6 @@ RoceTransport::DoDispose()
     m_nics.clear();
     m_fabric = nullptr;
     Transport::DoDispose();
-}
-
-void
-RoceTransport::Install(std::shared_ptr<const Topology> topology,
-                       std::shared_ptr<const RoutingTables> routes)
-{
-    m_topology = std::move(topology);
-    m_timeoutSteps = m_timeout.GetTimeStep();
-    // Time stamps count about nanoseconds.
-    m_stampShift =
-        static_cast<int>(std::bit_width(static_cast<uint64_t>(NanoSeconds(1).GetTimeStep()))) - 1;
-    m_stampShift = std::max(m_stampShift, 0);
-    CheckSettings();
-    InstallCongestionControl();
-    if (m_windowPackets != 0)
-    {
-        m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
-    }
-    m_freshFlow.windowLimit = m_windowPackets == 0 ? UINT32_MAX : m_windowPackets;
-    m_freshFlow.windowPackets = m_freshFlow.windowLimit;
-    m_routes = std::move(routes);
-    m_fabric->Install(m_topology, m_routes, GetDataBytes(m_mtuBytes));
-    InstallNics();
-    if (m_aggregation)
-    {
-        m_aggregation->SetTransport(this);
-        m_aggregation->Install(m_fabric, m_topology);
-    }
-}
-
-void
-RoceTransport::CheckSettings() const
-{
-    if (m_ackEvery == 0 && m_windowPackets != 0)
-    {
-        throw std::invalid_argument(
-            "attribute WindowPackets needs acknowledgements: AckEvery must not be 0");
-    }
-    if (m_ackEvery == 0 && m_recovery == RECOVERY_SELECTIVE_REPEAT)
-    {
-        throw std::invalid_argument(
-            "selective-repeat needs acknowledgements: AckEvery must not be 0");
-    }
-    if (m_fabric->IsReordering() && m_recovery != RECOVERY_SELECTIVE_REPEAT)
-    {
-        throw std::invalid_argument("LoadBalancing reorders packets, which go-back-n takes for "
-                                    "loss: attribute Recovery must be selective-repeat");
-    }
-}
-
-Ptr<CongestionControl>
-RoceTransport::GetCongestionControl(const std::string& name)
-{
-    const auto entry = FindCongestionControl(name);
-    if (!entry)
-    {
-        return nullptr;
-    }
-    auto& control = m_controls[entry->name];
-    if (!control)
-    {
-        control = MakeCongestionControl(*entry);
-    }
-    return control;
-}
-
-void
-RoceTransport::InstallCongestionControl()
-{
-    m_control = GetCongestionControl(m_congestionControl);
-    if (m_control)
-    {
-        m_control->Install();
-        m_signals = m_control->GetSignals();
-        m_dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
-        m_telemetryBytes = m_signals.telemetry ? wire::TELEMETRY_BYTES : 0;
-    }
-    if (m_signals.ackEvery != UINT32_MAX)
-    {
-        m_ackEvery = std::min(m_ackEvery == 0 ? UINT32_MAX : m_ackEvery, m_signals.ackEvery);
-    }
-}
-
-void
-RoceTransport::InstallNics()
-{
-    auto* simulator = PeekPointer(Simulator::GetImplementation());
-    const auto endpoints = m_topology->GetEndpoints();
-    for (uint32_t endpoint = 0; endpoint < endpoints.size(); ++endpoint)
-    {
-        auto& node = m_fabric->GetEndpoint(endpoint);
-        node.SetSink(this);
-        const auto ports = m_topology->GetPorts(endpoints[endpoint]);
-        auto& nics = m_nics.emplace_back(std::make_unique<RoceNic[]>(ports.size()));
-        for (size_t port = 0; port < ports.size(); ++port)
-        {
-            const auto rate = m_topology->GetLinks()[ports[port].link].rate.GetBitRate();
-            nics[port].Install(this,
-                               &node.GetPort(static_cast<uint16_t>(port)),
-                               simulator,
-                               static_cast<double>(rate));
-        }
-    }
 }
 
 RoceNic&
@@ -386,6 +280,61 @@ RoceTransport::GetName(uint32_t endpoint) const
     return m_topology->GetNodes()[m_topology->GetEndpoints()[endpoint]].name;
 }
 
+void
+RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
+{
+    auto* queuePair = m_connections.Find(packet->connection, packet->generation);
+    if (queuePair && packet->kind == PacketKind::Data)
+    {
+        m_receiver.OnData(*queuePair, *packet, now);
+    }
+    else if (queuePair && packet->kind == PacketKind::Cnp)
+    {
+        OnNotification(*queuePair, now);
+    }
+    else if (queuePair)
+    {
+        OnAcknowledgement(*queuePair, *packet, now);
+    }
+    m_fabric->GetPool().Give(packet);
+}
+
+void
+RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
+{
+    if (!m_connections.Has(packet.connection))
+    {
+        return; // of another sink
+    }
+    const auto& queuePair = m_connections.Peek(packet.connection);
+    const bool isData = packet.kind == PacketKind::Data;
+    if (round == 0)
+    {
+        constexpr size_t RECEIVER_BYTES = 64;
+        Prefetch(&queuePair, isData ? RECEIVER_BYTES : sizeof(RoceQueuePair));
+        return;
+    }
+    if (!isData)
+    {
+        Prefetch(queuePair.oldest);
+        return;
+    }
+    if ((packet.flags & PacketFlag::END_OF_MESSAGE) != 0)
+    {
+        // It is delivered, and acknowledged.
+        const auto& nic = m_nics[queuePair.dst][queuePair.acknowledgePort];
+        if (round == 1)
+        {
+            Prefetch(queuePair.receiving);
+            Prefetch(&nic);
+        }
+        else
+        {
+            nic.GetPort().PrefetchSelf();
+        }
+    }
+}
+
 std::vector<LinkStatistics>
 RoceTransport::GetLinkStatistics() const
 {
@@ -421,7 +370,7 @@ RoceTransport::GetStatistics() const
         total.pfcPause += TimeStep(counters.pausedFor);
     }
     total.droppedPackets += m_fabric->GetLostPackets();
-    total.goodputBytes = m_goodputBytes;
+    total.goodputBytes = m_receiver.GetGoodputBytes();
     total.retransmittedPackets = m_retransmittedPackets;
     total.retransmittedBytes = m_retransmittedBytes;
     if (m_aggregation)

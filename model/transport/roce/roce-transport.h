@@ -10,6 +10,7 @@
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
+#include "ns3/roce-receiver.h"
 #include "ns3/traced-callback.h"
 #include "ns3/transport.h"
 #include "ns3/watched-trace.h"
@@ -22,13 +23,6 @@
 
 namespace ns3::gradsync
 {
-
-/// How a queue pair recovers from loss.
-enum RoceRecovery
-{
-    RECOVERY_GO_BACK_N,       //!< the receiver takes packets in order only
-    RECOVERY_SELECTIVE_REPEAT //!< it keeps those that come early; only lost ones are sent again
-};
 
 /**
  * RoCEv2 reliable connections over the fabric (InfiniBand Architecture Specification vol. 1, 9.7,
@@ -131,27 +125,24 @@ class RoceTransport : public Transport,
         return m_timeoutSteps;
     }
 
+    // Called by RoceReceiver.
+
+    /// All that arrived is acknowledged without a packet on the wire.
+    void AcknowledgeAtOnce(RoceQueuePair& queuePair, TimeStepCount now)
+    {
+        GetNic(queuePair).GetPort().Sync(now);
+        Advance(queuePair, queuePair.expectedPsn, now);
+    }
+
   protected:
     void DoDispose() override;
 
   private:
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
-    void OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
-    void OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
-    void TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet);
-    void DeliverCompleted(RoceQueuePair& queuePair);
     void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
-    void Acknowledge(RoceQueuePair& queuePair,
-                     FabricPacket& packet,
-                     PacketKind kind,
-                     TimeStepCount now);
     void OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
-    void OnMarked(RoceQueuePair& queuePair, TimeStepCount now);
     void OnNotification(RoceQueuePair& queuePair, TimeStepCount now);
-    FabricPacket* MakeControlPacket(const RoceQueuePair& queuePair,
-                                    PacketKind kind,
-                                    uint32_t wireBytes);
     void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
     void TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
     void OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
@@ -219,18 +210,18 @@ class RoceTransport : public Transport,
     Ptr<NetworkAggregation> m_aggregation; //!< null: switches do not add up
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
-    std::vector<std::unique_ptr<RoceNic[]>> m_nics; //!< [endpoint][port]
+    RoceNics m_nics;
     RoceConnectionTable m_connections;
     std::unique_ptr<RoceCapture> m_capture; //!< null: nothing is captured
     ObjectPool<RoceMessage> m_messages;
     ObjectPool<RoceFlow> m_flows;
     RoceFlow m_freshFlow{}; //!< of all queue pairs that congestion control has not touched
-    uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};
-    TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace;    //!< trace source "Recovery"
-    TracedCallback<uint64_t, uint64_t, uint32_t> m_payloadTrace; //!< trace source "Payload"
-    bool m_isFollowed{false};                                    //!< one of the two below
+    TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace; //!< trace source "Recovery"
+    RoceReceiver::PayloadTrace m_payloadTrace;                //!< trace source "Payload"
+    RoceReceiver m_receiver{m_payloadTrace};
+    bool m_isFollowed{false}; //!< one of the two below
     WatchedTrace<uint32_t, uint32_t, uint32_t, double, Time> m_rateTrace{
         [this](bool /* isWatched */) { Follow(); }}; //!< trace source "Rate"
     WatchedTrace<uint32_t, uint32_t, uint32_t, uint32_t, Time> m_windowTrace{

@@ -466,25 +466,34 @@ list(APPEND gradsync_headers
 
 # model/aggregation/common
 list(APPEND gradsync_sources
+  model/aggregation/common/aggregation-driver.cc
+  model/aggregation/common/aggregation-session.cc
   model/aggregation/common/aggregation-tensor.cc
   model/aggregation/common/aggregation-worker.cc
   model/aggregation/common/float-tensor.cc
   model/aggregation/common/slot-tensor.cc
   model/aggregation/common/switch-pipelines.cc
   model/aggregation/common/switch-tree.cc
+  model/aggregation/common/tree-session.cc
   model/aggregation/common/udp-frame.cc
   model/aggregation/common/wrapping-sum.cc
 )
 list(APPEND gradsync_headers
   model/aggregation/common/aggregation-address.h
+  model/aggregation/common/aggregation-contents.h
+  model/aggregation/common/aggregation-driver.h
+  model/aggregation/common/aggregation-host.h
+  model/aggregation/common/aggregation-network.h
+  model/aggregation/common/aggregation-node.h
   model/aggregation/common/aggregation-role.h
+  model/aggregation/common/aggregation-session.h
   model/aggregation/common/aggregation-tensor.h
   model/aggregation/common/aggregation-worker.h
   model/aggregation/common/float-tensor.h
-  model/aggregation/common/slot-contents.h
   model/aggregation/common/slot-tensor.h
   model/aggregation/common/switch-pipelines.h
   model/aggregation/common/switch-tree.h
+  model/aggregation/common/tree-session.h
   model/aggregation/common/udp-frame.h
   model/aggregation/common/wrapping-sum.h
 )
@@ -493,8 +502,11 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/aggregation/slot/aggregation-switch.cc
   model/aggregation/slot/p4-slot-switch.cc
+  model/aggregation/slot/slot-division.cc
+  model/aggregation/slot/slot-driver.cc
   model/aggregation/slot/slot-frame.cc
   model/aggregation/slot/slot-header.cc
+  model/aggregation/slot/slot-session.cc
   model/aggregation/slot/slot-sharing.cc
   model/aggregation/slot/slot-switch-frames.cc
   model/aggregation/slot/slot-switch.cc
@@ -503,8 +515,12 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/aggregation/slot/aggregation-switch.h
   model/aggregation/slot/p4-slot-switch.h
+  model/aggregation/slot/slot-division.h
+  model/aggregation/slot/slot-driver.h
   model/aggregation/slot/slot-frame.h
   model/aggregation/slot/slot-header.h
+  model/aggregation/slot/slot-session.h
+  model/aggregation/slot/slot-sharing.h
   model/aggregation/slot/slot-switch-frames.h
   model/aggregation/slot/slot-switch.h
   model/aggregation/slot/slot-worker.h
@@ -512,19 +528,22 @@ list(APPEND gradsync_headers
 
 # model/aggregation/atp
 list(APPEND gradsync_sources
-  model/aggregation/atp/atp-aggregation.cc
+  model/aggregation/atp/atp-driver.cc
   model/aggregation/atp/atp-frame.cc
   model/aggregation/atp/atp-node.cc
   model/aggregation/atp/atp-server.cc
+  model/aggregation/atp/atp-session.cc
   model/aggregation/atp/atp-switch-frames.cc
   model/aggregation/atp/atp-switch.cc
   model/aggregation/atp/atp-worker.cc
 )
 list(APPEND gradsync_headers
+  model/aggregation/atp/atp-driver.h
   model/aggregation/atp/atp-frame.h
   model/aggregation/atp/atp-header.h
   model/aggregation/atp/atp-node.h
   model/aggregation/atp/atp-server.h
+  model/aggregation/atp/atp-session.h
   model/aggregation/atp/atp-switch-frames.h
   model/aggregation/atp/atp-switch.h
   model/aggregation/atp/atp-worker.h
@@ -532,13 +551,16 @@ list(APPEND gradsync_headers
 
 # model/aggregation/netreduce
 list(APPEND gradsync_sources
-  model/aggregation/netreduce/netreduce-aggregation.cc
+  model/aggregation/netreduce/netreduce-driver.cc
   model/aggregation/netreduce/netreduce-node.cc
+  model/aggregation/netreduce/netreduce-session.cc
   model/aggregation/netreduce/netreduce-worker.cc
 )
 list(APPEND gradsync_headers
+  model/aggregation/netreduce/netreduce-driver.h
   model/aggregation/netreduce/netreduce-header.h
   model/aggregation/netreduce/netreduce-node.h
+  model/aggregation/netreduce/netreduce-session.h
   model/aggregation/netreduce/netreduce-worker.h
 )
 
@@ -549,19 +571,21 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/aggregation/user-program/p4-compiled-programs.h
   model/aggregation/user-program/p4-switch-node.h
+  model/aggregation/user-program/p4-switch-program.h
 )
 
 # model/aggregation/service
 list(APPEND gradsync_sources
-  model/aggregation/service/aggregation-rebuild.cc
-  model/aggregation/service/slot-aggregation-attributes.cc
-  model/aggregation/service/slot-aggregation-limits.cc
-  model/aggregation/service/slot-aggregation-p4.cc
-  model/aggregation/service/slot-aggregation-values.cc
-  model/aggregation/service/slot-aggregation.cc
+  model/aggregation/service/aggregation-drivers.cc
+  model/aggregation/service/aggregation-service-attributes.cc
+  model/aggregation/service/aggregation-service-host.cc
+  model/aggregation/service/aggregation-service.cc
+  model/aggregation/service/node-programs.cc
 )
 list(APPEND gradsync_headers
-  model/aggregation/service/slot-aggregation.h
+  model/aggregation/service/aggregation-drivers.h
+  model/aggregation/service/aggregation-service.h
+  model/aggregation/service/node-programs.h
 )
 
 # model/traffic
@@ -609,6 +633,7 @@ list(APPEND gradsync_headers
 
 # study/scenario
 list(APPEND gradsync_sources
+  study/scenario/aggregation-reader.cc
   study/scenario/attribute-reader.cc
   study/scenario/codec-reader.cc
   study/scenario/fault-reader.cc
@@ -628,6 +653,7 @@ list(APPEND gradsync_sources
   study/scenario/transport-registry.cc
 )
 list(APPEND gradsync_headers
+  study/scenario/aggregation-reader.h
   study/scenario/attribute-reader.h
   study/scenario/codec-reader.h
   study/scenario/fault-reader.h
@@ -822,6 +848,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/packet-oracle-test.cc
 )
 set(gradsync_tests_of_aggregation
+  tests/unit/aggregation/aggregation-drivers-test.cc
   tests/unit/aggregation/atp-aggregation-test.cc
   tests/unit/aggregation/atp-switch-test.cc
   tests/unit/aggregation/float-sums-test.cc
@@ -843,6 +870,7 @@ set(gradsync_tests_of_fault
   tests/unit/fault/silent-host-test.cc
 )
 set(gradsync_tests_of_study
+  tests/unit/study/aggregation-reader-test.cc
   tests/unit/study/child-probe-test.cc
   tests/unit/study/json-document-test.cc
   tests/unit/study/process-pool-test.cc

@@ -50,10 +50,11 @@ JobExecution::OpenAggregations()
         }
         try
         {
-            m_aggregations.push_back(m_engine.OpenAggregation({std::move(endpoints),
-                                                               server,
-                                                               m_plan->GetAggregationProtocol(),
-                                                               m_plan->SharesExponents()}));
+            m_aggregations.push_back(
+                m_engine.OpenAggregation({std::move(endpoints),
+                                          server,
+                                          m_plan->GetAggregationProtocol().name,
+                                          m_plan->SharesExponents()}));
         }
         catch (const std::runtime_error&)
         {

@@ -2,18 +2,19 @@
 #ifndef GRADSYNC_AGGREGATION_PROTOCOL_H
 #define GRADSYNC_AGGREGATION_PROTOCOL_H
 
-#include <cstdint>
+#include <string>
 
 namespace ns3::gradsync
 {
 
-/// How the network adds up for a plan (doc/aggregation.rst).
-enum class AggregationProtocol : uint8_t
+/// By which protocol the network adds up for a plan (doc/aggregation.rst).
+struct AggregationProtocol
 {
-    SwitchMl, //!< slots, whose switches have room for all
-    Passing,  //!< likewise; differs in how gradients become integers
-    Atp,      //!< hashed aggregators, and a parameter server for what has no room
-    NetReduce //!< boxes beside the switches, in the way of RoCE connections
+    std::string name{}; //!< as drivers of aggregations know it; empty: nothing is added up
+    /// Packets have a field for exponents, on which all workers agree ahead of the values.
+    bool hasExponents{false};
+
+    bool operator==(const AggregationProtocol&) const = default;
 };
 
 } // namespace ns3::gradsync

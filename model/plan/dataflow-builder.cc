@@ -78,7 +78,7 @@ DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
 uint32_t
 DataflowBuilder::AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol)
 {
-    return m_builder.AddAggregationGroup(std::move(ranks), protocol);
+    return m_builder.AddAggregationGroup(std::move(ranks), std::move(protocol));
 }
 
 OperationId

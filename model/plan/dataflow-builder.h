@@ -49,8 +49,7 @@ class DataflowBuilder
                         BufferPair buffers = {});
 
     /// As of PlanBuilder. Each rank of the group gives its chunks of buffer 0 when it has them.
-    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks,
-                                 AggregationProtocol protocol = AggregationProtocol::SwitchMl);
+    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol);
     OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
 
     /// A point at a rank to which AddEdge can draw edges.

@@ -80,7 +80,7 @@ PlanBuilder::AddJoin(uint32_t rank)
 uint32_t
 PlanBuilder::AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol)
 {
-    m_plan.m_aggregationProtocol = protocol;
+    m_plan.m_aggregationProtocol = std::move(protocol);
     m_plan.m_aggregationGroups.push_back(std::move(ranks));
     return static_cast<uint32_t>(m_plan.m_aggregationGroups.size() - 1);
 }

@@ -42,8 +42,7 @@ class PlanBuilder
 
     /// A group of ranks, ascending, whose data the network adds up. \param protocol the same for
     /// all groups of a plan \returns its number
-    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks,
-                                 AggregationProtocol protocol = AggregationProtocol::SwitchMl);
+    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol);
 
     /// One operation for each rank of a group. \returns the first id; the others follow
     OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);

@@ -101,7 +101,7 @@ class Plan
     }
 
     /// By which protocol the network adds up.
-    AggregationProtocol GetAggregationProtocol() const
+    const AggregationProtocol& GetAggregationProtocol() const
     {
         return m_aggregationProtocol;
     }
@@ -166,7 +166,7 @@ class Plan
     std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
     std::optional<PlanGate> m_gate;
     std::vector<std::vector<uint32_t>> m_aggregationGroups;
-    AggregationProtocol m_aggregationProtocol{AggregationProtocol::SwitchMl};
+    AggregationProtocol m_aggregationProtocol;
 };
 
 } // namespace ns3::gradsync

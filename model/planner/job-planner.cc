@@ -106,8 +106,7 @@ CheckSummable(const Plan& plan, const JobSpec& job)
     {
         return;
     }
-    const auto protocol = plan.GetAggregationProtocol();
-    if (protocol != AggregationProtocol::SwitchMl && protocol != AggregationProtocol::Passing)
+    if (!plan.GetAggregationProtocol().hasExponents)
     {
         throw SchemeError(
             fmt::format("{} needs a scale that all workers share, but packets of this "

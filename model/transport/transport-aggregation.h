@@ -2,7 +2,6 @@
 #ifndef GRADSYNC_TRANSPORT_AGGREGATION_H
 #define GRADSYNC_TRANSPORT_AGGREGATION_H
 
-#include "ns3/aggregation-protocol.h"
 #include "ns3/message.h"
 #include "ns3/topology.h"
 
@@ -10,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -19,10 +19,9 @@ namespace ns3::gradsync
 struct AggregationGroup
 {
     std::vector<uint32_t> endpoints; //!< distinct
-    /// Endpoint of a parameter server, which adds up what the switches have no room for (ATP);
-    /// none: there is no server, and switches have room for all (SwitchML).
+    /// Endpoint of a parameter server, for a protocol whose switches may have no room for all.
     std::optional<uint32_t> server{};
-    AggregationProtocol protocol{AggregationProtocol::SwitchMl};
+    std::string protocol{}; //!< as drivers of aggregations know it
     /// Endpoints agree on an exponent for each packet, by those that packets before it carry.
     bool sharesExponents{false};
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-drivers.h"
+#include "ns3/aggregation-service.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/import-scheme.h"
 #include "ns3/program-commands.h"
@@ -117,6 +119,15 @@ ListCommand(std::ostream& out)
     {
         out << fmt::format("  {:<14}{}\n", entry.name, MakeCongestionControl(entry)->GetSummary());
         ListAttributesOf(entry.type, out);
+    }
+    out << "\nSwitches that aggregate, of roce (transport.aggregation; Attributes of protocols "
+           "under "
+           "transport.aggregation.NAME)\n";
+    ListAttributesOf(AggregationService::GetTypeId(), out);
+    for (const auto& entry : GetAggregationDrivers())
+    {
+        out << fmt::format("  {:<14}{}\n", entry.name, fmt::join(entry.protocols, ", "));
+        ListAttributesOf(entry.getTypeId(), out);
     }
     out << "\nPacket-level network (fabric)\n";
     ListAttributesOf(GetFabricTypeId(), out);

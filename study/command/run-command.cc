@@ -45,6 +45,7 @@ struct CheckedRuns
     std::vector<uint64_t> bytes;     //!< [run] message bytes to simulate
     std::vector<uint64_t> hashes;    //!< [run]
     std::set<std::string> estimates; //!< profiles that are no measurements
+    std::set<RenamedKey> renamed;    //!< keys that were read under their old names
 };
 
 CheckedRuns
@@ -55,6 +56,7 @@ CheckAll(const Scenario& scenario)
     CheckScenario(scenario, false, [&](const ResolvedRun& run, uint64_t bytes) {
         checked.bytes.push_back(bytes);
         checked.hashes.push_back(GetRunHash(run.point, fingerprint));
+        checked.renamed.insert(run.transport.renamed.begin(), run.transport.renamed.end());
         for (const auto& job : run.jobs)
         {
             if (job.codec && job.profile && job.profile->IsEstimate())
@@ -67,8 +69,12 @@ CheckAll(const Scenario& scenario)
 }
 
 void
-WarnOfEstimates(const CheckedRuns& checked, std::ostream& err)
+Warn(const CheckedRuns& checked, std::ostream& err)
 {
+    for (const auto& key : checked.renamed)
+    {
+        err << fmt::format("gradsync: warning: {} is now called {}\n", key.old, key.now);
+    }
     for (const auto& profile : checked.estimates)
     {
         err << fmt::format("gradsync: warning: the times of {} are estimated, not measured\n",
@@ -284,7 +290,7 @@ RunWhole(const RunOptions& options, const Scenario& scenario, std::ostream& out,
 {
     const auto started = std::chrono::system_clock::now();
     const auto checked = CheckAll(scenario);
-    WarnOfEstimates(checked, err);
+    Warn(checked, err);
     const RunStore store(options.folder, checked.hashes);
     if (!options.resume)
     {

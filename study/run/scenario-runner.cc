@@ -256,7 +256,7 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
         {
             transport->RequireAggregation().OpenAggregation({std::move(endpoints),
                                                              server,
-                                                             plan.GetAggregationProtocol(),
+                                                             plan.GetAggregationProtocol().name,
                                                              plan.SharesExponents()});
         }
         catch (const std::invalid_argument& error)

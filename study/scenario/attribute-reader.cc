@@ -225,4 +225,12 @@ ReadAttributes(const JsonValue& object, const TypeId& type, const std::vector<st
     return settings;
 }
 
+std::pair<std::string, std::string>
+ReadAttribute(const JsonValue& value, const TypeId& type, std::string_view key)
+{
+    const auto entries = ListAttributes(type);
+    const auto entry = std::ranges::find(entries, key, &AttributeEntry::key);
+    return {entry->information.name, ReadAttribute(value, *entry)};
+}
+
 } // namespace ns3::gradsync

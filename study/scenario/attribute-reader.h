@@ -6,6 +6,7 @@
 #include "ns3/type-id.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,11 @@ std::vector<std::string> GetAttributeKeys(const TypeId& type);
 AttributeSettings ReadAttributes(const JsonValue& object,
                                  const TypeId& type,
                                  const std::vector<std::string>& ignored);
+
+/// Likewise the one Attribute of a type that has a key. \returns its name and value
+std::pair<std::string, std::string> ReadAttribute(const JsonValue& value,
+                                                  const TypeId& type,
+                                                  std::string_view key);
 
 } // namespace ns3::gradsync
 

@@ -5,6 +5,7 @@
 #include "ns3/hash.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-error.h"
+#include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/scenario-error.h"
 

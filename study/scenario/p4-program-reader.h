@@ -4,7 +4,7 @@
 
 #include "ns3/json-document.h"
 #include "ns3/json-value.h"
-#include "ns3/slot-aggregation.h"
+#include "ns3/p4-switch-program.h"
 #include "ns3/topology.h"
 
 #include <map>

@@ -190,9 +190,14 @@ ScenarioVocabulary::GetKeys(const std::vector<std::string>& segments) const
                : segments[0] == "results" ? scenario_keys::RESULTS
                                           : std::vector<std::string>{};
     }
-    if (segments[0] == "transport" && segments.size() == 2)
+    if (segments[0] == "transport")
     {
-        return GetTransportPartKeys(segments[1]);
+        auto keys = GetTransportPartKeys(
+            JoinSegments({segments.begin() + 1, segments.end()}, segments.size() - 1));
+        Append(keys,
+               segments.back() == AGGREGATION_PART ? GetOldAggregationKeys()
+                                                   : std::vector<std::string>());
+        return keys;
     }
     return segments.size() != 2       ? std::vector<std::string>{}
            : segments[0] == "jobs"    ? scenario_keys::JOB

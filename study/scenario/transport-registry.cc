@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/transport-registry.h"
 
+#include "ns3/aggregation-service.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
 #include "ns3/object-factory.h"
-#include "ns3/p4-compiled-programs.h"
 #include "ns3/roce-transport.h"
-#include "ns3/slot-aggregation.h"
 #include "ns3/string.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <string>
 
 namespace ns3::gradsync
@@ -21,10 +21,6 @@ namespace ns3::gradsync
 
 namespace
 {
-
-constexpr const char* AGGREGATION = "aggregation";
-/// A key of it that is no Attribute; see p4-program-reader.h.
-constexpr const char* PROGRAMS = "programs";
 
 /// The value of an Attribute, as the scenario sets it or its default.
 std::string
@@ -69,33 +65,6 @@ MakeEntry(const char* kind, const char* summary, const TypeId& type)
         entry.hasFabric = capabilities->GetFabric() != nullptr;
     }
     return entry;
-}
-
-/// The P4 program of the engine p4 is compiled for some values.
-void
-CheckEngine(const JsonValue& aggregation)
-{
-    const auto engine = aggregation.Find("engine");
-    if (!engine || engine->AsString("an engine") != "p4")
-    {
-        return;
-    }
-    const auto check = [&aggregation](const char* key, uint64_t least, uint64_t most) {
-        const auto value = aggregation.Find(key);
-        const auto number = value ? value->AsUnsigned(0, UINT32_MAX) : most;
-        if (number < least || number > most)
-        {
-            value->Fail(
-                least == most
-                    ? fmt::format("{}, for which the program of the engine p4 is compiled", most)
-                    : fmt::format("at most {}, for which the program of the engine p4 is "
-                                  "compiled",
-                                  most));
-        }
-    };
-    check("valuesPerPacket", compiled::SLOT_VALUES, compiled::SLOT_VALUES);
-    check("slots", 0, compiled::SLOT_POOL);
-    check("poolSlots", 0, compiled::SLOT_POOL);
 }
 
 } // namespace
@@ -192,18 +161,19 @@ GetTransportKeys(std::string_view kind)
 std::vector<std::string>
 GetTransportPartKeys(std::string_view part)
 {
+    const auto prefix = std::string(AGGREGATION_PART) + ".";
+    if (part.starts_with(prefix))
+    {
+        return GetAggregationDriverKeys(part.substr(prefix.size()));
+    }
     for (const auto& transport : GetTransports())
     {
         for (const auto& entry : transport.GetParts())
         {
             if (entry.name == part)
             {
-                auto keys = GetAttributeKeys(entry.type);
-                if (part == AGGREGATION)
-                {
-                    keys.emplace_back(PROGRAMS);
-                }
-                return keys;
+                return part == AGGREGATION_PART ? GetAggregationKeys()
+                                                : GetAttributeKeys(entry.type);
             }
         }
     }
@@ -218,7 +188,7 @@ MakeTransport(const TypeId& type)
     auto transport = factory.Create<Transport>();
     if (auto* capabilities = transport->GetCapabilities())
     {
-        capabilities->SetAggregation(CreateObject<SlotAggregation>());
+        capabilities->SetAggregation(CreateObject<AggregationService>());
     }
     return transport;
 }
@@ -245,8 +215,8 @@ SetPrograms(const Ptr<Transport>& transport, const std::map<NodeId, P4SwitchProg
 {
     for (const auto& [node, program] : programs)
     {
-        const auto part = transport->GetCapabilities()->GetPart(AGGREGATION);
-        DynamicCast<SlotAggregation>(part)->SetProgram(node, program);
+        const auto part = transport->GetCapabilities()->GetPart(AGGREGATION_PART);
+        DynamicCast<AggregationService>(part)->SetProgram(node, program);
     }
 }
 
@@ -330,17 +300,14 @@ ReadTransport(const JsonValue& value)
     {
         if (const auto settings = value.Find(part.name))
         {
-            const bool isAggregation = part.name == AGGREGATION;
-            choice.parts.emplace_back(part.name,
-                                      ReadAttributes(*settings,
-                                                     part.type,
-                                                     isAggregation
-                                                         ? std::vector<std::string>{PROGRAMS}
-                                                         : std::vector<std::string>()));
-            if (isAggregation)
+            if (part.name == AGGREGATION_PART)
             {
-                CheckEngine(*settings);
+                auto aggregation = ReadAggregation(*settings);
+                std::ranges::move(aggregation.parts, std::back_inserter(choice.parts));
+                choice.renamed = std::move(aggregation.renamed);
+                continue;
             }
+            choice.parts.emplace_back(part.name, ReadAttributes(*settings, part.type, {}));
         }
     }
     return choice;

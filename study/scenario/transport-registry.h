@@ -2,10 +2,11 @@
 #ifndef GRADSYNC_TRANSPORT_REGISTRY_H
 #define GRADSYNC_TRANSPORT_REGISTRY_H
 
+#include "ns3/aggregation-reader.h"
+#include "ns3/aggregation-service.h"
 #include "ns3/attribute-reader.h"
 #include "ns3/fault-spec.h"
 #include "ns3/network-model.h"
-#include "ns3/slot-aggregation.h"
 #include "ns3/transport.h"
 
 #include <map>
@@ -46,6 +47,7 @@ struct TransportChoice
     TypeId type;
     AttributeSettings attributes;
     std::vector<std::pair<std::string, AttributeSettings>> parts; //!< by name of the part
+    std::vector<RenamedKey> renamed; //!< keys that were read under their old names
 };
 
 /// The transport of a scenario that names none.

@@ -134,7 +134,7 @@ def test_netreduce_is_true_roce_with_the_sums_as_payload(program, tmp_path):
             "kind": "roce",
             "mtu": "1024B",
             "timeout": "1ms",
-            "aggregation": {"values": "real", "netReduceMessagePackets": 8},
+            "aggregation": {"values": "real", "netreduce": {"messagePackets": 8}},
         },
         "fabric": {"lossRate": 0.01},
         "scheme": "netreduce",

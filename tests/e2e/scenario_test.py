@@ -183,3 +183,26 @@ def test_launcher_passes_the_exit_code_of_bad_input_on(ns3):
     result = ns3("validate", "nowhere.json", "--no-install")
     assert result.returncode == 2
     assert "nowhere.json" in result.stderr
+
+
+def test_an_old_name_gives_the_same_results_and_one_warning_that_tells_the_new_one(
+    program, tmp_path
+):
+    scenario = {
+        "topology": {"kind": "star", "hosts": 3, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
+        "job": {"gradient": "100kB"},
+        "scheme": "switchml",
+        "sweep": {"seed": [1, 2]},
+    }
+    times = {}
+    for name, aggregation in (("old", {"slots": 4}), ("new", {"slot": {"slots": 4}})):
+        scenario["transport"] = {"kind": "roce", "aggregation": aggregation}
+        (tmp_path / f"{name}.json").write_text(json.dumps(scenario))
+        done = program(f"--scenario={name}.json", f"--out={name}")
+        assert done.returncode == 0, done.stderr
+        warned = [line for line in done.stderr.splitlines() if "warning" in line]
+        old, now = "transport.aggregation.slots", "transport.aggregation.slot.slots"
+        expected = [f"gradsync: warning: {old} is now called {now}"] if name == "old" else []
+        assert warned == expected
+        times[name] = [row["ict_mean_s"] for row in rows_of(tmp_path / name / "runs.csv")]
+    assert times["old"] == times["new"]

@@ -21,7 +21,7 @@ constexpr const char* ADDING_UP = R"({
   "topology": {"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 2,
                "hostLink": {"rate": "10Gbps", "delay": "1us"},
                "fabricLink": {"rate": "10Gbps", "delay": "1us"}},
-  "transport": {"kind": "roce", "aggregation": {"values": "real", "atpFirstTimeout": "300us"}},
+  "transport": {"kind": "roce", "aggregation": {"values": "real", "atp": {"firstTimeout": "300us"}}},
   "fabric": {"loadBalancing": "destination"},
   "job": {"gradient": "1MB", "timeout": "1s"},
   "scheme": {"kind": "switchml"}})";
@@ -99,7 +99,7 @@ TEST(AggregationFaults, KeepsSumsExactWheneverASwitchFails)
                         R"("spine0")",
                         fmt::format(R"(, "start": "{}", "detectionDelay": "30us")", start),
                         {{"fabric.lossRate", "0.01"},
-                         {"transport.aggregation.timeout", "100us"},
+                         {"transport.aggregation.slot.timeout", "100us"},
                          {"scheme.pipelineChunks", "5"}});
             EXPECT_EQ(result.summary.aggregation.rebuilds, 1U);
             EXPECT_EQ(result.summary.aggregation.checkedSums, 5U * 4 * 782);

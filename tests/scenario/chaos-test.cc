@@ -188,7 +188,8 @@ DrawScenario(uint32_t seed)
     scenario["scheme"] = {{"kind", dice.Of(schemes)}};
     if (AddsUpInSwitches(scenario["scheme"]["kind"]))
     {
-        scenario["transport"]["aggregation"] = {{"values", "real"}, {"timeout", "500us"}};
+        scenario["transport"]["aggregation"] = {{"values", "real"},
+                                                {"slot", {{"timeout", "500us"}}}};
         scenario["scheme"]["fallback"] = dice.Of({"ps", "ring", "none"});
         if (scenario["scheme"]["kind"] == "netreduce" &&
             scenario["transport"]["congestionControl"] == "hpcc")

@@ -19,7 +19,7 @@ namespace
 constexpr const char* RING = R"({
   "topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "11984Mbps", "delay": "2us"}},
   "transport": {"kind": "roce", "mtu": "1416B", "ackEvery": 0,
-                "aggregation": {"values": "real", "netReduceMessagePackets": 8}},
+                "aggregation": {"values": "real", "netreduce": {"messagePackets": 8}}},
   "job": {"gradient": "113120B"},
   "scheme": {"kind": "netreduce"}})";
 
@@ -60,8 +60,8 @@ TEST_P(NetReduceCredit, TakesTheTimeOfTheClosedForm)
     const auto& [packets, window, microseconds] = GetParam();
     const auto bytes = 10 * (packets * 1416 - 16);
     const auto result =
-        Simulate({{"transport.aggregation.netReduceMessagePackets", std::to_string(packets)},
-                  {"transport.aggregation.netReduceWindow", std::to_string(window)},
+        Simulate({{"transport.aggregation.netreduce.messagePackets", std::to_string(packets)},
+                  {"transport.aggregation.netreduce.window", std::to_string(window)},
                   {"job.gradient", fmt::format("{}B", bytes)}},
                  RING);
     ASSERT_TRUE(result.summary.finished) << result.summary.failure;
@@ -138,7 +138,7 @@ class NetReduceLoss : public testing::TestWithParam<int>
                           {"transport.mtu", "256B"},
                           {"transport.timeout", "100us"},
                           {"transport.retryLimit", "100000"},
-                          {"transport.aggregation.netReduceWindow", "2"},
+                          {"transport.aggregation.netreduce.window", "2"},
                           {"job.gradient", "15000B"},
                           {"job.iterations", "2"}});
         const auto result = Simulate(overrides, RING);

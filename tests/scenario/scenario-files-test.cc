@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-drivers.h"
 #include "ns3/codec-reader.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/document-path.h"
@@ -10,9 +11,11 @@
 #include "ns3/time-resolution.h"
 #include "ns3/topology-section.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -169,6 +172,18 @@ TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
                 schema,
                 {"$defs", "transport", "anyOf", "1", "properties", control.name, "properties"}),
             ToSet(GetTransportPartKeys(control.name)));
+    }
+    const std::vector<std::string>
+        aggregation{"$defs", "transport", "anyOf", "1", "properties", "aggregation", "properties"};
+    auto aggregationKeys = GetTransportPartKeys("aggregation");
+    std::ranges::copy(GetOldAggregationKeys(), std::back_inserter(aggregationKeys));
+    EXPECT_EQ(GetSchemaKeys(schema, aggregation), ToSet(aggregationKeys));
+    for (const auto& driver : GetAggregationDrivers())
+    {
+        auto path = aggregation;
+        path.insert(path.end(), {driver.name, "properties"});
+        EXPECT_EQ(GetSchemaKeys(schema, path),
+                  ToSet(GetTransportPartKeys("aggregation." + driver.name)));
     }
     EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "scheme", "anyOf", "1", "properties"}),
               UniteKeys(GetSchemeNames(), [](const auto& name) { return GetSchemeKeys(name); }));

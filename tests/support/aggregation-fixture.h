@@ -4,14 +4,15 @@
 
 #include "support/picosecond-clock.h"
 
+#include "ns3/aggregation-service.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
-#include "ns3/slot-aggregation.h"
 
 #include <gtest/gtest.h>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace ns3::gradsync::tests
@@ -29,7 +30,7 @@ class AggregationFixture : public testing::Test
         UsePicoseconds();
         RngSeedManager::SetSeed(1);
         m_transport = CreateObject<RoceTransport>();
-        m_transport->SetAggregation(CreateObject<SlotAggregation>());
+        m_transport->SetAggregation(CreateObject<AggregationService>());
     }
 
     void TearDown() override
@@ -42,15 +43,29 @@ class AggregationFixture : public testing::Test
         Simulator::Destroy();
     }
 
-    /// An attribute of the aggregation; before Install().
-    void Set(const char* name, const AttributeValue& value)
+    /// An attribute of the service, or of a driver (`atp.Window`); before Install().
+    void Set(const std::string& name, const AttributeValue& value)
     {
-        m_transport->GetAggregation()->SetAttribute(name, value);
+        const auto dot = name.find('.');
+        if (dot == std::string::npos)
+        {
+            GetAggregation()->SetAttribute(name, value);
+            return;
+        }
+        GetAggregation()->GetDriver(name.substr(0, dot))->SetAttribute(name.substr(dot + 1), value);
     }
 
-    Ptr<SlotAggregation> GetAggregation() const
+    /// The part of a node in the protocol of a driver, which is there.
+    template <typename Part>
+    const Part& GetPart(NodeId node, const std::string& driver) const
     {
-        return DynamicCast<SlotAggregation>(Ptr<NetworkAggregation>(m_transport->GetAggregation()));
+        return dynamic_cast<const Part&>(*GetAggregation()->FindPart(node, driver));
+    }
+
+    Ptr<AggregationService> GetAggregation() const
+    {
+        return DynamicCast<AggregationService>(
+            Ptr<NetworkAggregation>(m_transport->GetAggregation()));
     }
 
     void Install(std::shared_ptr<const Topology> topology)

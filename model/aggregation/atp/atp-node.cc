@@ -6,7 +6,7 @@ namespace ns3::gradsync
 
 AtpNode::AtpNode(FabricSwitch& forwarder,
                  PacketPool& pool,
-                 SlotContents& contents,
+                 AggregationContents& contents,
                  const AtpSwitch::Config& config)
     : m_forwarder(forwarder),
       m_pool(pool),
@@ -35,9 +35,29 @@ AtpNode::LoseJobs()
 }
 
 bool
+AtpNode::Concerns(const AggregationPacket& packet) const
+{
+    const auto& header = packet.As<AtpHeader>();
+    return header.stage != AtpStage::WorkerResult && m_jobs.contains(header.job);
+}
+
+std::optional<uint32_t>
+AtpNode::FindPlace(const AggregationPacket& packet) const
+{
+    return m_switch.FindPlace(packet.As<AtpHeader>());
+}
+
+void
+AtpNode::AddStatistics(AggregationStatistics& total) const
+{
+    total.overflows += m_switch.GetOverflows();
+    total.collisions += m_switch.GetCollisions();
+}
+
+bool
 AtpNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
-    const auto& header = m_contents.Get(*packet).atp;
+    const auto& header = m_contents.Get(*packet).As<AtpHeader>();
     const auto found = m_jobs.find(header.job);
     if (found == m_jobs.end())
     {
@@ -71,8 +91,9 @@ bool
 AtpNode::OnData(FabricPacket* packet, const Role& role)
 {
     auto& content = m_contents.Get(*packet);
-    content.atp.isCongested |= (packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0;
-    const auto verdict = m_switch.Contribute(role.all, content.atp, content.values);
+    auto& header = content.As<AtpHeader>();
+    header.isCongested |= (packet->flags & PacketFlag::CONGESTION_EXPERIENCED) != 0;
+    const auto verdict = m_switch.Contribute(role.all, header, content.values);
     if (verdict == AtpVerdict::Held || verdict == AtpVerdict::Dropped)
     {
         m_pool.Give(packet);
@@ -84,12 +105,12 @@ AtpNode::OnData(FabricPacket* packet, const Role& role)
 void
 AtpNode::Answer(FabricPacket* packet, uint16_t port, const Role& role, TimeStepCount now)
 {
-    m_switch.Free(m_contents.Get(*packet).atp);
+    m_switch.Free(m_contents.Get(*packet).As<AtpHeader>());
     for (const auto endpoint : role.workers)
     {
         SendCopy(*packet, AtpStage::WorkerResult, endpoint, port, now);
     }
-    if (m_contents.Get(*packet).atp.stage == AtpStage::Result)
+    if (m_contents.Get(*packet).As<AtpHeader>().stage == AtpStage::Result)
     {
         for (const auto endpoint : role.racks)
         {
@@ -110,9 +131,9 @@ AtpNode::SendCopy(const FabricPacket& packet,
     *copy = packet;
     auto& content = m_contents.Attach(*copy);
     const auto& original = m_contents.Get(packet);
-    content.protocol = ProgramProtocol::Atp;
-    content.atp = original.atp;
-    content.atp.stage = stage;
+    content.driver = original.driver;
+    content.As<AtpHeader>() = original.As<AtpHeader>();
+    content.As<AtpHeader>().stage = stage;
     content.values = original.values;
     copy->destination = endpoint;
     m_forwarder.EmitTo(copy, port, now);

@@ -2,21 +2,21 @@
 #ifndef GRADSYNC_ATP_NODE_H
 #define GRADSYNC_ATP_NODE_H
 
+#include "ns3/aggregation-node.h"
 #include "ns3/atp-switch.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/packet-pool.h"
-#include "ns3/slot-contents.h"
-#include "ns3/switch-program.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
 /// ATP at a switch to which workers or the parameter server of a job are attached.
-class AtpNode final : public SwitchProgram
+class AtpNode final : public AggregationNode
 {
   public:
     /// The part of this switch in a job.
@@ -31,21 +31,18 @@ class AtpNode final : public SwitchProgram
     /// All must outlive this.
     AtpNode(FabricSwitch& forwarder,
             PacketPool& pool,
-            SlotContents& contents,
+            AggregationContents& contents,
             const AtpSwitch::Config& config);
 
     void AddJob(uint16_t job, const Role& role);
-    void RemoveJob(uint16_t job);
-    /// Forgets all that it adds up, and goes on forwarding.
-    void LoseJobs();
+    void RemoveJob(uint16_t job) override;
+    void LoseJobs() override;
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
-    /// Whether a packet has to do with its aggregators.
-    bool Concerns(const AtpHeader& header) const
-    {
-        return header.stage != AtpStage::WorkerResult && m_jobs.contains(header.job);
-    }
+    bool Concerns(const AggregationPacket& packet) const override;
+    std::optional<uint32_t> FindPlace(const AggregationPacket& packet) const override;
+    void AddStatistics(AggregationStatistics& total) const override;
 
     const AtpSwitch& GetSwitch() const
     {
@@ -63,7 +60,7 @@ class AtpNode final : public SwitchProgram
 
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
-    SlotContents& m_contents;
+    AggregationContents& m_contents;
     AtpSwitch m_switch;
     std::map<uint16_t, Role> m_jobs;
 };

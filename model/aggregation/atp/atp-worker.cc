@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atp-worker.h"
 
+#include "ns3/atp-header.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -55,19 +56,19 @@ AtpWorker::Send(uint64_t number, bool isResend)
     packet->destination = m_settings.server;
     packet->flags |= PacketFlag::ECN_CAPABLE;
     auto& content = m_job.contents->Get(*packet);
-    content.protocol = ProgramProtocol::Atp;
-    content.atp = {.bitmap = 1U << m_rank,
-                   .sequence = static_cast<uint32_t>(number),
-                   .job = m_job.number,
-                   .isResend = isResend};
+    auto& header = content.As<AtpHeader>();
+    header = {.bitmap = 1U << m_rank,
+              .sequence = static_cast<uint32_t>(number),
+              .job = m_job.number,
+              .isResend = isResend};
     if (outstanding.isFloat)
     {
-        content.atp.isFloat = true;
+        header.isFloat = true;
         m_job.floats->FillFloats(m_rank, number, content.values);
     }
     else if (m_job.floats)
     {
-        content.atp.hasOverflowed = m_job.floats->IsBeyondRange(m_rank, number);
+        header.hasOverflowed = m_job.floats->IsBeyondRange(m_rank, number);
     }
     Transmit(packet);
 }
@@ -84,30 +85,34 @@ AtpWorker::GetTimeout(uint32_t timeouts) const
 }
 
 void
-AtpWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
+AtpWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& statistics)
 {
-    const auto found = m_outstanding.find(packet.atp.sequence);
+    const auto& header = packet.As<AtpHeader>();
+    const auto found = m_outstanding.find(header.sequence);
     if (found == m_outstanding.end())
     {
         return; // it came twice
     }
     const auto number = found->first;
-    if (m_job.floats && packet.atp.hasOverflowed && !packet.atp.isFloat)
+    if (m_job.floats && header.hasOverflowed && !header.isFloat)
     {
         OnOverflow(number, found->second, statistics);
         return;
     }
     m_outstanding.erase(found);
-    if (packet.atp.isCongested && number >= m_reactFrom)
+    if (header.isCongested && number >= m_reactFrom)
     {
         OnCongestion();
     }
-    else if (!packet.atp.isCongested)
+    else if (!header.isCongested)
     {
         m_window = std::min<double>(m_window + 1.0 / m_window, m_settings.maxWindow);
     }
     SendFrom(m_next);
-    Finish(number, packet, packet.atp.hasOverflowed, statistics);
+    Finish(
+        number,
+        {.values = packet.values, .hasOverflowed = header.hasOverflowed, .isFloat = header.isFloat},
+        statistics);
 }
 
 /// The integers cannot hold it: the gradient goes to the server as it is.

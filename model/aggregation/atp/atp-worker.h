@@ -35,7 +35,7 @@ class AtpWorker final : public AggregationWorker
               FabricPort& port);
     ~AtpWorker() override;
 
-    void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) override;
+    void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) override;
 
   private:
     struct Outstanding

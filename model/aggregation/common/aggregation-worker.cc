@@ -13,14 +13,6 @@ namespace ns3::gradsync
 namespace
 {
 constexpr uint32_t BYTES_PER_VALUE = 4;
-
-/// Whether the values are the bits of floats.
-bool
-IsFloat(const SlotPacket& packet)
-{
-    return packet.protocol == ProgramProtocol::Atp && packet.atp.isFloat;
-}
-
 } // namespace
 
 AggregationWorker::AggregationWorker(const AggregationJob& job,
@@ -180,6 +172,7 @@ AggregationWorker::MakePacket(uint64_t packet)
 {
     auto* made = m_job.pool->Take();
     auto& content = m_job.contents->Attach(*made);
+    content.driver = m_job.driver;
     FillValues(packet, content.values);
     made->connection = UINT32_MAX;
     made->generation = 0;
@@ -225,11 +218,11 @@ AggregationWorker::Refuse(uint64_t packet, const std::string& reason)
 /// False when the exponent is not the largest of all, and somebody was told.
 bool
 AggregationWorker::CheckExponent(uint64_t packet,
-                                 const SlotPacket& result,
+                                 const AggregationResult& result,
                                  AggregationStatistics& statistics)
 {
     if (!m_job.floats || !FindMessage(packet).HasExponent(packet) ||
-        result.header.exponentA == m_job.floats->GetLargestExponent(packet))
+        result.exponent == m_job.floats->GetLargestExponent(packet))
     {
         return true;
     }
@@ -239,16 +232,16 @@ AggregationWorker::CheckExponent(uint64_t packet,
                               "is {}",
                               m_rank,
                               packet,
-                              result.header.exponentA,
+                              result.exponent,
                               m_job.floats->GetLargestExponent(packet)));
 }
 
 SumVerdict
-AggregationWorker::Judge(uint64_t block, const SlotPacket& result, bool hasOverflowed) const
+AggregationWorker::Judge(uint64_t block, const AggregationResult& result) const
 {
-    if (!IsFloat(result))
+    if (!result.isFloat)
     {
-        return m_job.tensor->Check(block, result.values, hasOverflowed);
+        return m_job.tensor->Check(block, result.values, result.hasOverflowed);
     }
     return m_job.floats->CheckFloats(block, result.values) ? SumVerdict::Exact : SumVerdict::Wrong;
 }
@@ -256,8 +249,7 @@ AggregationWorker::Judge(uint64_t block, const SlotPacket& result, bool hasOverf
 /// False when the sums are not what they are to be, and somebody was told.
 bool
 AggregationWorker::CheckSums(uint64_t packet,
-                             const SlotPacket& result,
-                             bool hasOverflowed,
+                             const AggregationResult& result,
                              AggregationStatistics& statistics)
 {
     const auto& message = FindMessage(packet);
@@ -267,7 +259,7 @@ AggregationWorker::CheckSums(uint64_t packet,
     }
     ++statistics.checkedSums;
     const auto block = packet - message.batch;
-    const auto verdict = Judge(block, result, hasOverflowed);
+    const auto verdict = Judge(block, result);
     statistics.overflowedSums += verdict == SumVerdict::Overflowed ? 1 : 0;
     statistics.wrongSums += verdict == SumVerdict::Wrong ? 1 : 0;
     if (verdict == SumVerdict::Wrong ||
@@ -281,20 +273,19 @@ AggregationWorker::CheckSums(uint64_t packet,
     }
     if (m_job.floats && m_rank == 0) // all have the same bits
     {
-        m_job.floats->Measure(block, result.values, IsFloat(result), statistics);
+        m_job.floats->Measure(block, result.values, result.isFloat, statistics);
     }
     return true;
 }
 
 void
 AggregationWorker::Finish(uint64_t packet,
-                          const SlotPacket& result,
-                          bool hasOverflowed,
+                          const AggregationResult& result,
                           AggregationStatistics& statistics)
 {
     ++statistics.results;
-    if (m_job.tensor && (!CheckExponent(packet, result, statistics) ||
-                         !CheckSums(packet, result, hasOverflowed, statistics)))
+    if (m_job.tensor &&
+        (!CheckExponent(packet, result, statistics) || !CheckSums(packet, result, statistics)))
     {
         return;
     }

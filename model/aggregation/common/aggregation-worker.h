@@ -2,17 +2,18 @@
 #ifndef GRADSYNC_AGGREGATION_WORKER_H
 #define GRADSYNC_AGGREGATION_WORKER_H
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/fabric-port.h"
 #include "ns3/float-tensor.h"
 #include "ns3/nstime.h"
 #include "ns3/packet-pool.h"
-#include "ns3/slot-contents.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace ns3::gradsync
 struct AggregationJob
 {
     uint16_t number;
+    uint8_t driver; //!< number of the one of its protocol
     uint16_t valueCount;
     uint32_t wireBytes; //!< of a packet
     uint32_t retryLimit;
@@ -31,11 +33,20 @@ struct AggregationJob
     uint32_t headerBytes{0}; //!< of it, in the place of data
     bool countsBytes{true};  //!< false: the transport counts what it delivers
     PacketPool* pool;
-    SlotContents* contents;
+    AggregationContents* contents;
     AggregationTensor* tensor; //!< null: only sizes matter
     FloatTensor* floats;       //!< the same, if it is one
     /// Packets of exponents only at the beginning of an aggregation, at most; 0: no exponents.
     uint32_t batch{0};
+};
+
+/// What a packet with sums says, by whatever protocol.
+struct AggregationResult
+{
+    std::span<const int32_t> values;
+    bool hasOverflowed{false}; //!< a sum left the range of int32 on the way
+    bool isFloat{false};       //!< the values are the bits of floats
+    int8_t exponent{0};        //!< where packets have exponents
 };
 
 /**
@@ -64,7 +75,7 @@ class AggregationWorker
     void Contribute(const AggregationMessage& message);
 
     /// A result has arrived. \param[in,out] statistics of all workers
-    virtual void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) = 0;
+    virtual void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) = 0;
 
     /// Forgets all that is under way and all that comes.
     void Stop();
@@ -145,13 +156,9 @@ class AggregationWorker
     /// Whether packets wait in the host's port.
     bool IsWaiting();
 
-    /**
-     * The sums of a packet are there: tells whom it may concern, which may call Contribute.
-     * \param hasOverflowed as the packet says, a sum left the range of int32 on the way
-     */
+    /// The sums of a packet are there: tells whom it may concern, which may call Contribute.
     void Finish(uint64_t packet,
-                const SlotPacket& result,
-                bool hasOverflowed,
+                const AggregationResult& result,
                 AggregationStatistics& statistics);
     /// Gives up: stops, and tells so.
     void Fail(uint64_t packet, const std::string& reason);
@@ -184,13 +191,12 @@ class AggregationWorker
     void Append(const AggregationMessage& message);
     void ForgetFinished();
     bool CheckExponent(uint64_t packet,
-                       const SlotPacket& result,
+                       const AggregationResult& result,
                        AggregationStatistics& statistics);
     bool CheckSums(uint64_t packet,
-                   const SlotPacket& result,
-                   bool hasOverflowed,
+                   const AggregationResult& result,
                    AggregationStatistics& statistics);
-    SumVerdict Judge(uint64_t block, const SlotPacket& result, bool hasOverflowed) const;
+    SumVerdict Judge(uint64_t block, const AggregationResult& result) const;
     bool Refuse(uint64_t packet, const std::string& reason);
     size_t FindIndex(uint64_t packet) const;
     Message& FindMessage(uint64_t packet);

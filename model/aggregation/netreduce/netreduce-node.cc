@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/netreduce-node.h"
 
+#include "ns3/netreduce-header.h"
 #include "ns3/wrapping-sum.h"
 
 #include <algorithm>
@@ -11,12 +12,12 @@ namespace ns3::gradsync
 
 NetReduceNode::NetReduceNode(FabricSwitch& forwarder,
                              PacketPool& pool,
-                             SlotContents& contents,
-                             const Config& config)
+                             AggregationContents& contents,
+                             bool computesSums)
     : m_forwarder(forwarder),
       m_pool(pool),
       m_contents(contents),
-      m_config(config)
+      m_computesSums(computesSums)
 {
 }
 
@@ -87,9 +88,29 @@ NetReduceNode::LoseJobs()
 }
 
 bool
+NetReduceNode::Concerns(const AggregationPacket& packet) const
+{
+    const auto found = m_jobs.find(packet.As<NetReduceHeader>().job);
+    return found != m_jobs.end() && found->second.role.aggregates;
+}
+
+std::optional<uint32_t>
+NetReduceNode::FindPlace(const AggregationPacket& /* packet */) const
+{
+    return std::nullopt;
+}
+
+void
+NetReduceNode::AddStatistics(AggregationStatistics& total) const
+{
+    total.repeatedResults += m_repeatedResults;
+    total.overflows += m_overflows;
+}
+
+bool
 NetReduceNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
-    const auto& header = m_contents.Get(*packet).ring;
+    const auto& header = m_contents.Get(*packet).As<NetReduceHeader>();
     const auto found = m_jobs.find(header.job);
     if (found == m_jobs.end())
     {
@@ -127,7 +148,7 @@ NetReduceNode::HandOn(FabricPacket* packet,
                       const AggregationRole& role,
                       TimeStepCount now)
 {
-    const auto& header = m_contents.Get(*packet).ring;
+    const auto& header = m_contents.Get(*packet).As<NetReduceHeader>();
     const auto below = role.down.find(header.child);
     if (header.isResult && below == role.down.end())
     {
@@ -140,7 +161,7 @@ NetReduceNode::HandOn(FabricPacket* packet,
 void
 NetReduceNode::OnContribution(FabricPacket* packet, Job& job, uint32_t child, TimeStepCount now)
 {
-    const auto sequence = m_contents.Get(*packet).ring.sequence;
+    const auto sequence = m_contents.Get(*packet).As<NetReduceHeader>().sequence;
     if (sequence != job.expected[child])
     {
         OnOtherThanNext(packet, job, child, now);
@@ -171,7 +192,7 @@ NetReduceNode::OnContribution(FabricPacket* packet, Job& job, uint32_t child, Ti
 void
 NetReduceNode::OnOtherThanNext(FabricPacket* packet, Job& job, uint32_t child, TimeStepCount now)
 {
-    const auto sequence = m_contents.Get(*packet).ring.sequence;
+    const auto sequence = m_contents.Get(*packet).As<NetReduceHeader>().sequence;
     const bool isForgotten = sequence + job.entries.size() < job.begun;
     if (sequence > job.expected[child] || isForgotten)
     {
@@ -179,7 +200,7 @@ NetReduceNode::OnOtherThanNext(FabricPacket* packet, Job& job, uint32_t child, T
     }
     else if (sequence < job.answered || (sequence < job.completed && job.Leaves(child)))
     {
-        ++m_counts.repeatedResults;
+        ++m_repeatedResults;
         Fill(*packet, job);
         SendOnward(packet, job, child, now);
     }
@@ -194,15 +215,15 @@ void
 NetReduceNode::OnResult(FabricPacket* packet, Job& job, TimeStepCount now)
 {
     auto& content = m_contents.Get(*packet);
-    const auto sequence = content.ring.sequence;
+    const auto sequence = content.As<NetReduceHeader>().sequence;
     const auto& first = job.role.children.front();
-    content.ring.child = first.worker;
+    content.As<NetReduceHeader>().child = first.worker;
     const bool isNext = sequence == job.answered && sequence < job.completed;
     if (isNext)
     {
         auto& entry = job.GetEntry(sequence);
         entry.sum = content.values;
-        entry.hasOverflowed = content.ring.hasOverflowed;
+        entry.hasOverflowed = content.As<NetReduceHeader>().hasOverflowed;
         ++job.answered;
     }
     m_forwarder.Emit(packet, packet->ingressPort, first.port, now);
@@ -216,19 +237,19 @@ void
 NetReduceNode::Add(FabricPacket* packet, Job& job)
 {
     const auto& content = m_contents.Get(*packet);
-    auto& entry = job.GetEntry(content.ring.sequence);
-    if (content.ring.sequence == job.begun)
+    auto& entry = job.GetEntry(content.As<NetReduceHeader>().sequence);
+    if (content.As<NetReduceHeader>().sequence == job.begun)
     {
         ++job.begun;
         entry.sum = content.values;
-        entry.hasOverflowed = content.ring.hasOverflowed;
+        entry.hasOverflowed = content.As<NetReduceHeader>().hasOverflowed;
         return;
     }
-    entry.hasOverflowed |= content.ring.hasOverflowed;
-    if (m_config.computesSums && AddWrapping(entry.sum, content.values))
+    entry.hasOverflowed |= content.As<NetReduceHeader>().hasOverflowed;
+    if (m_computesSums && AddWrapping(entry.sum, content.values))
     {
         entry.hasOverflowed = true;
-        ++m_counts.overflows;
+        ++m_overflows;
     }
 }
 
@@ -251,16 +272,16 @@ void
 NetReduceNode::Fill(FabricPacket& packet, Job& job)
 {
     auto& content = m_contents.Get(packet);
-    const auto& entry = job.GetEntry(content.ring.sequence);
+    const auto& entry = job.GetEntry(content.As<NetReduceHeader>().sequence);
     content.values = entry.sum;
-    content.ring.hasOverflowed = entry.hasOverflowed;
+    content.As<NetReduceHeader>().hasOverflowed = entry.hasOverflowed;
 }
 
 /// Along the ring, from a child.
 void
 NetReduceNode::SendOnward(FabricPacket* packet, const Job& job, uint32_t child, TimeStepCount now)
 {
-    auto& header = m_contents.Get(*packet).ring;
+    auto& header = m_contents.Get(*packet).As<NetReduceHeader>();
     const auto ingress = packet->ingressPort;
     if (job.Leaves(child))
     {

@@ -2,14 +2,14 @@
 #ifndef GRADSYNC_NETREDUCE_NODE_H
 #define GRADSYNC_NETREDUCE_NODE_H
 
+#include "ns3/aggregation-node.h"
 #include "ns3/aggregation-role.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/packet-pool.h"
-#include "ns3/slot-contents.h"
-#include "ns3/switch-program.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace ns3::gradsync
@@ -30,27 +30,14 @@ namespace ns3::gradsync
  * nothing any more of a packet, the receiver has it, and wants it for its acknowledgement only
  * (doc/aggregation.rst).
  */
-class NetReduceNode final : public SwitchProgram
+class NetReduceNode final : public AggregationNode
 {
   public:
-    struct Config
-    {
-        uint32_t valueCount; //!< integers of a full packet
-        bool computesSums;   //!< false: only sizes matter, values are empty
-    };
-
-    /// What happened to packets.
-    struct Counts
-    {
-        uint64_t repeatedResults{0}; //!< the sum went on once more
-        uint64_t overflows{0};       //!< packets that drove a sum out of int32
-    };
-
-    /// All must outlive this.
+    /// All must outlive this. \param computesSums false: only sizes matter, values are empty
     NetReduceNode(FabricSwitch& forwarder,
                   PacketPool& pool,
-                  SlotContents& contents,
-                  const Config& config);
+                  AggregationContents& contents,
+                  bool computesSums);
 
     /**
      * \param role whose children are in the order of the ring, and whose slots are the packets that
@@ -58,29 +45,15 @@ class NetReduceNode final : public SwitchProgram
      * \param first number of the first packet
      */
     void AddJob(uint16_t job, const AggregationRole& role, uint64_t first);
-    void RemoveJob(uint16_t job);
-    /// Forgets all that it adds up, and goes on handing on.
-    void LoseJobs();
+    void RemoveJob(uint16_t job) override;
+    void LoseJobs() override;
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
-    /// Whether it adds up for a job.
-    bool AddsUp(uint16_t job) const
-    {
-        const auto found = m_jobs.find(job);
-        return found != m_jobs.end() && found->second.role.aggregates;
-    }
-
-    /// Integers of a full packet.
-    uint32_t GetValueCount() const
-    {
-        return m_config.valueCount;
-    }
-
-    const Counts& GetCounts() const
-    {
-        return m_counts;
-    }
+    bool Concerns(const AggregationPacket& packet) const override;
+    /// Its memory belongs to no pipeline, and order counts.
+    std::optional<uint32_t> FindPlace(const AggregationPacket& packet) const override;
+    void AddStatistics(AggregationStatistics& total) const override;
 
   private:
     /// Of one number.
@@ -128,10 +101,11 @@ class NetReduceNode final : public SwitchProgram
 
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
-    SlotContents& m_contents;
-    Config m_config;
+    AggregationContents& m_contents;
+    bool m_computesSums;
     std::map<uint16_t, Job> m_jobs;
-    Counts m_counts;
+    uint64_t m_repeatedResults{0}; //!< sums that went on once more
+    uint64_t m_overflows{0};       //!< packets that drove a sum out of int32
 };
 
 } // namespace ns3::gradsync

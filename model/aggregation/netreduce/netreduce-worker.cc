@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/netreduce-worker.h"
 
+#include "ns3/netreduce-header.h"
+
 #include <algorithm>
 
 namespace ns3::gradsync
@@ -34,10 +36,11 @@ NetReduceWorker::SendFrom(uint64_t /* first */)
 }
 
 void
-NetReduceWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
+NetReduceWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& statistics)
 {
     // The queue pair takes packets in order only, which is this one's order.
-    const auto number = packet.ring.sequence;
+    const auto& header = packet.As<NetReduceHeader>();
+    const auto number = header.sequence;
     if (m_halted || number != m_expected)
     {
         return;
@@ -51,7 +54,9 @@ NetReduceWorker::OnResult(const SlotPacket& packet, AggregationStatistics& stati
     if (number == m_done)
     {
         ++m_done;
-        Finish(number, packet, packet.ring.hasOverflowed, statistics);
+        Finish(number,
+               {.values = packet.values, .hasOverflowed = header.hasOverflowed},
+               statistics);
     }
 }
 
@@ -73,14 +78,17 @@ NetReduceWorker::Restart(uint64_t first)
 }
 
 void
-NetReduceWorker::Equip(SlotPacket& content, FabricPacket& packet, const MessagePlace& place) const
+NetReduceWorker::Equip(AggregationPacket& content,
+                       FabricPacket& packet,
+                       const MessagePlace& place) const
 {
     const auto number = place.tag + place.index;
-    content.protocol = ProgramProtocol::NetReduce;
-    content.ring = {.sequence = number, .job = m_job.number, .child = m_rank};
+    content.driver = m_job.driver;
+    auto& header = content.As<NetReduceHeader>();
+    header = {.sequence = number, .job = m_job.number, .child = m_rank};
     if (place.index == 0)
     {
-        content.ring.messageBytes = static_cast<uint32_t>(place.bytes);
+        header.messageBytes = static_cast<uint32_t>(place.bytes);
         packet.payloadBytes -= NetReduceHeader::BYTES;
     }
     content.values.clear();

@@ -42,7 +42,7 @@ class NetReduceWorker final : public AggregationWorker, private MessageHandler
     }
 
     /// A packet of the ring has arrived, be it in order or not.
-    void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) override;
+    void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) override;
 
     /// Packets of which it has the sums, but for those of Restart.
     uint64_t GetDone() const
@@ -62,7 +62,7 @@ class NetReduceWorker final : public AggregationWorker, private MessageHandler
     void Restart(uint64_t first);
 
     /// Fills in what a packet of one of its messages carries.
-    void Equip(SlotPacket& content, FabricPacket& packet, const MessagePlace& place) const;
+    void Equip(AggregationPacket& content, FabricPacket& packet, const MessagePlace& place) const;
 
   private:
     void OnDelivered(uint64_t tag) override;

@@ -12,7 +12,7 @@ namespace ns3::gradsync
 AggregationSwitch::AggregationSwitch(std::string name,
                                      FabricSwitch& forwarder,
                                      PacketPool& pool,
-                                     SlotContents& contents,
+                                     AggregationContents& contents,
                                      const SlotSwitch::Config& config)
     : m_name(std::move(name)),
       m_forwarder(forwarder),
@@ -107,26 +107,31 @@ AggregationSwitch::RemoveJob(uint16_t job)
 }
 
 std::optional<uint32_t>
-AggregationSwitch::FindPlace(const SlotHeader& header) const
+AggregationSwitch::FindPlace(const AggregationPacket& packet) const
 {
+    const auto& header = packet.As<SlotHeader>();
     const auto found = m_jobs.find(header.job);
     return found != m_jobs.end() && found->second.role.aggregates
                ? std::optional(found->second.base + header.slot)
                : std::nullopt;
 }
 
-AggregationSwitch::Counts
-AggregationSwitch::GetCounts() const
+bool
+AggregationSwitch::Concerns(const AggregationPacket& packet) const
 {
-    if (m_engine)
-    {
-        return {m_engine->GetEvents(P4SlotSwitch::EVENT_RESENT),
-                m_engine->GetEvents(P4SlotSwitch::EVENT_STALE),
-                m_engine->GetEvents(P4SlotSwitch::EVENT_OVERFLOW)};
-    }
-    return {m_slots.GetCount(SlotVerdict::Unicast),
-            m_slots.GetCount(SlotVerdict::Stale),
-            m_slots.GetOverflows()};
+    return FindPlace(packet).has_value();
+}
+
+void
+AggregationSwitch::AddStatistics(AggregationStatistics& total) const
+{
+    const bool isNative = !m_engine;
+    total.repeatedResults += isNative ? m_slots.GetCount(SlotVerdict::Unicast)
+                                      : m_engine->GetEvents(P4SlotSwitch::EVENT_RESENT);
+    total.staleDrops += isNative ? m_slots.GetCount(SlotVerdict::Stale)
+                                 : m_engine->GetEvents(P4SlotSwitch::EVENT_STALE);
+    total.overflows +=
+        isNative ? m_slots.GetOverflows() : m_engine->GetEvents(P4SlotSwitch::EVENT_OVERFLOW);
 }
 
 void
@@ -149,7 +154,7 @@ AggregationSwitch::LoseJobs()
 bool
 AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
-    const auto& header = m_contents.Get(*packet).header;
+    const auto& header = m_contents.Get(*packet).As<SlotHeader>();
     const auto found = m_jobs.find(header.job);
     const bool isContribution =
         header.messageType == static_cast<uint8_t>(SlotMessage::Contribution);
@@ -204,14 +209,15 @@ AggregationSwitch::OnContribution(FabricPacket* packet,
                                   TimeStepCount now)
 {
     auto& content = m_contents.Get(*packet);
-    const auto verdict = m_slots.Contribute(content.header, port, content.values);
+    const auto& header = content.As<SlotHeader>();
+    const auto verdict = m_slots.Contribute(header, port, content.values);
     if (verdict == SlotVerdict::Multicast)
     {
         Multicast(packet, port, job, now);
     }
     else if (verdict == SlotVerdict::Unicast)
     {
-        const auto sender = content.header.worker;
+        const auto sender = header.worker;
         const auto child = std::ranges::find(job.role.children, sender, &Child::worker);
         Fill(content, SlotMessage::Result, sender, job.base);
         packet->destination = child->endpoint;
@@ -232,7 +238,7 @@ void
 AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now)
 {
     const auto& content = m_contents.Get(*packet);
-    if (m_slots.AcceptResult(content.header, content.values) == SlotVerdict::Multicast)
+    if (m_slots.AcceptResult(content.As<SlotHeader>(), content.values) == SlotVerdict::Multicast)
     {
         Multicast(packet, port, job, now);
     }
@@ -246,7 +252,8 @@ AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, const Job& job,
 void
 AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now)
 {
-    const auto header = m_contents.Get(*packet).header;
+    const auto driver = m_contents.Get(*packet).driver;
+    const auto header = m_contents.Get(*packet).As<SlotHeader>();
     for (size_t i = 0; i < job.role.children.size(); ++i)
     {
         const auto& child = job.role.children[i];
@@ -256,8 +263,8 @@ AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job
             copy = m_pool.Take();
             *copy = *packet;
             auto& content = m_contents.Attach(*copy);
-            content.protocol = ProgramProtocol::Slots;
-            content.header = header;
+            content.driver = driver;
+            content.As<SlotHeader>() = header;
         }
         Fill(m_contents.Get(*copy), SlotMessage::Result, child.worker, job.base);
         copy->destination = child.endpoint;
@@ -267,9 +274,12 @@ AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job
 
 /// Puts what the slot of a packet holds into it.
 void
-AggregationSwitch::Fill(SlotPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const
+AggregationSwitch::Fill(AggregationPacket& packet,
+                        SlotMessage type,
+                        uint16_t worker,
+                        uint32_t base) const
 {
-    auto& header = packet.header;
+    auto& header = packet.As<SlotHeader>();
     const auto& slot = m_slots.GetSlot(header, base);
     const auto values = m_slots.GetValues(header, base);
     header.messageType = static_cast<uint8_t>(type);

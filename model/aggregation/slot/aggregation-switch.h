@@ -2,13 +2,13 @@
 #ifndef GRADSYNC_AGGREGATION_SWITCH_H
 #define GRADSYNC_AGGREGATION_SWITCH_H
 
+#include "ns3/aggregation-node.h"
 #include "ns3/aggregation-role.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/p4-slot-switch.h"
 #include "ns3/packet-pool.h"
-#include "ns3/slot-contents.h"
+#include "ns3/slot-header.h"
 #include "ns3/slot-switch.h"
-#include "ns3/switch-program.h"
 
 #include <cstdint>
 #include <map>
@@ -24,7 +24,7 @@ namespace ns3::gradsync
  * The slot protocol at one node of the fabric: a switch that aggregates, or one that hands on
  * between workers and such a switch.
  */
-class AggregationSwitch final : public SwitchProgram
+class AggregationSwitch final : public AggregationNode
 {
   public:
     static constexpr uint32_t NO_ENDPOINT = AggregationRole::NO_ENDPOINT;
@@ -33,19 +33,11 @@ class AggregationSwitch final : public SwitchProgram
     /// The part of this node in a job.
     using Role = AggregationRole;
 
-    /// What happened to packets.
-    struct Counts
-    {
-        uint64_t repeatedResults; //!< sent again to one that asked
-        uint64_t stale;
-        uint64_t overflows;
-    };
-
     /// \param name of the node; the others must outlive this
     AggregationSwitch(std::string name,
                       FabricSwitch& forwarder,
                       PacketPool& pool,
-                      SlotContents& contents,
+                      AggregationContents& contents,
                       const SlotSwitch::Config& config);
 
     /// From now on a P4 program adds up; this class allots slots and hands on. Before any job.
@@ -59,11 +51,9 @@ class AggregationSwitch final : public SwitchProgram
         return m_engine.get();
     }
 
-    Counts GetCounts() const;
-
     /// \throws std::invalid_argument with a text for the user when the switch has no room for it
     void AddJob(uint16_t job, const Role& role);
-    void RemoveJob(uint16_t job);
+    void RemoveJob(uint16_t job) override;
 
     /// Whether so many slots in a row are free.
     bool HasRoom(uint32_t slots) const
@@ -71,11 +61,10 @@ class AggregationSwitch final : public SwitchProgram
         return FindRoom(slots).has_value();
     }
 
-    /// Where in its registers a packet is added; none: nowhere.
-    std::optional<uint32_t> FindPlace(const SlotHeader& header) const;
-
-    /// Forgets all that it adds up, and goes on handing on.
-    void LoseJobs();
+    void LoseJobs() override;
+    bool Concerns(const AggregationPacket& packet) const override;
+    std::optional<uint32_t> FindPlace(const AggregationPacket& packet) const override;
+    void AddStatistics(AggregationStatistics& total) const override;
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
@@ -96,13 +85,13 @@ class AggregationSwitch final : public SwitchProgram
     void OnContribution(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
     void OnResult(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
     void Multicast(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
-    void Fill(SlotPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const;
+    void Fill(AggregationPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const;
 
     std::string m_name;
     std::unique_ptr<P4SlotSwitch> m_engine; //!< null: m_slots adds up
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
-    SlotContents& m_contents;
+    AggregationContents& m_contents;
     SlotSwitch m_slots;
     std::map<uint16_t, Job> m_jobs;
 };

@@ -30,9 +30,10 @@ ShowIp(uint32_t ip)
 
 } // namespace
 
-P4SlotSwitch::P4SlotSwitch(const P4SwitchNode::Place& place,
+P4SlotSwitch::P4SlotSwitch(AggregationHost& host,
+                           NodeId node,
                            std::shared_ptr<const P4Program> program)
-    : m_node(place, std::move(program))
+    : m_node(host, node, std::move(program))
 {
 }
 
@@ -65,7 +66,7 @@ P4SlotSwitch::AddJob(uint16_t job, const AggregationRole& role, uint32_t base)
                                    base,
                                    role.slots,
                                    group,
-                                   ShowMac(m_node.GetPlace().node),
+                                   ShowMac(m_node.GetNode()),
                                    ShowIp(AggregationAddress::FIRST_JOB + job));
     const auto entries = DescribeChildren(job, role, place) + DescribeParent(job, role, place);
     Configure(DescribeReset(base, role.slots) + entries + DescribeGroup(role, group));

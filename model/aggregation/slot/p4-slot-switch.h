@@ -24,7 +24,7 @@ class P4SlotSwitch
     static constexpr uint32_t MAX_WORKERS = 32;
 
     /// \param program slot-aggregation.p4, compiled
-    P4SlotSwitch(const P4SwitchNode::Place& place, std::shared_ptr<const P4Program> program);
+    P4SlotSwitch(AggregationHost& host, NodeId node, std::shared_ptr<const P4Program> program);
 
     /// Gives a job its slots from `base` on, as if they had never been used.
     void AddJob(uint16_t job, const AggregationRole& role, uint32_t base);

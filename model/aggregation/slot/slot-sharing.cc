@@ -1,133 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The part of SlotAggregation that shares the slots of switches among groups.
+#include "ns3/slot-sharing.h"
+
 #include "ns3/simulator.h"
-#include "ns3/slot-aggregation.h"
+#include "ns3/slot-division.h"
+#include "ns3/slot-session.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <set>
-#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-namespace
+SlotSharing::~SlotSharing()
 {
-
-/// Divides the slots of switches: max-min fair, so that what a group cannot use goes to others.
-class SlotDivision
-{
-  public:
-    SlotDivision(uint32_t poolSlots, uint32_t mostSlots)
-        : m_poolSlots(poolSlots),
-          m_mostSlots(mostSlots)
-    {
-    }
-
-    /// \param switches of a group; they must outlive this
-    void AddGroup(const std::set<NodeId>& switches)
-    {
-        m_groups.push_back({&switches, 0});
-        for (const auto node : switches)
-        {
-            m_pools.try_emplace(node, Pool{m_poolSlots, 0}).first->second.groups++;
-        }
-    }
-
-    /// \returns the slots of each group
-    std::vector<uint32_t> Divide()
-    {
-        std::vector<uint32_t> shares(m_groups.size());
-        for (size_t left = m_groups.size(); left > 0; --left)
-        {
-            // The group whose switches have least for each takes its share first.
-            size_t next = 0;
-            uint32_t least = UINT32_MAX;
-            for (size_t i = 0; i < m_groups.size(); ++i)
-            {
-                const auto limit =
-                    m_groups[i].isDone ? UINT32_MAX : GetLimit(*m_groups[i].switches);
-                next = limit < least ? i : next;
-                least = std::min(least, limit);
-            }
-            shares[next] = least;
-            m_groups[next].isDone = true;
-            for (const auto node : *m_groups[next].switches)
-            {
-                m_pools.at(node).slots -= least;
-                m_pools.at(node).groups--;
-            }
-        }
-        return shares;
-    }
-
-  private:
-    struct Pool
-    {
-        uint32_t slots;  //!< that are left
-        uint32_t groups; //!< without a share
-    };
-
-    struct Group
-    {
-        const std::set<NodeId>* switches;
-        bool isDone;
-    };
-
-    uint32_t GetLimit(const std::set<NodeId>& switches) const
-    {
-        auto limit = m_mostSlots;
-        for (const auto node : switches)
-        {
-            const auto& pool = m_pools.at(node);
-            limit = std::min(limit, pool.slots / pool.groups);
-        }
-        return limit;
-    }
-
-    uint32_t m_poolSlots;
-    uint32_t m_mostSlots;
-    std::vector<Group> m_groups;
-    std::map<NodeId, Pool> m_pools;
-};
-
-} // namespace
-
-/// Of static sharing. \throws std::invalid_argument with a text for the user when there are too few
-void
-SlotAggregation::TakeSlots(Session& session)
-{
-    TakeShare(session, m_slots);
-    AddRoles(session);
-    RestartWorkers(session);
+    Cancel();
 }
 
-/// Of dynamic sharing: once for all that happens at this instant.
 void
-SlotAggregation::RequestSlots()
+SlotSharing::Cancel()
 {
-    if (!m_reallotment.IsRunning())
+    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
+    if (auto* event = m_reallotment.PeekEventImpl())
     {
-        m_reallotment = Simulator::ScheduleNow(&SlotAggregation::ReallotSlots, this);
+        event->Cancel();
+    }
+}
+
+void
+SlotSharing::Add(SlotSession& session)
+{
+    m_sessions[session.GetId()] = &session;
+}
+
+void
+SlotSharing::Remove(const SlotSession& session)
+{
+    m_sessions.erase(session.GetId());
+}
+
+void
+SlotSharing::OnOpened(SlotSession& session)
+{
+    if (m_config.mode == SHARING_STATIC)
+    {
+        session.Place(m_config.slots);
+        session.RestartWorkers();
+    }
+}
+
+void
+SlotSharing::OnRebuilt(SlotSession& session)
+{
+    OnOpened(session);
+    OnChange();
+}
+
+/// Shares slots out once for all that happens at this instant.
+void
+SlotSharing::OnChange()
+{
+    if (m_config.mode == SHARING_DYNAMIC && !m_reallotment.IsRunning())
+    {
+        m_reallotment = Simulator::ScheduleNow(&SlotSharing::Reallot, this);
     }
 }
 
 /// The slots of each group that is to have some. The newest groups fail when they are too few.
 std::map<uint32_t, uint32_t>
-SlotAggregation::ShareSlots()
+SlotSharing::Share()
 {
     for (;;)
     {
-        std::vector<Session*> sharers;
-        SlotDivision division(m_poolSlots, m_slots);
+        std::vector<SlotSession*> sharers;
+        SlotDivision division(m_config.poolSlots, m_config.slots);
         for (const auto& [group, session] : m_sessions)
         {
-            if (session->hasBegun && session->failure.empty() && !session->slotWorkers.empty())
+            if (session->HasBegun() && session->GetFailure().empty())
             {
-                sharers.push_back(session.get());
-                division.AddGroup(session->adding);
+                sharers.push_back(session);
+                division.AddGroup(session->GetSwitches());
             }
         }
         const auto shares = division.Divide();
@@ -136,29 +88,29 @@ SlotAggregation::ShareSlots()
             std::map<uint32_t, uint32_t> slots;
             for (size_t i = 0; i < sharers.size(); ++i)
             {
-                slots[sharers[i]->group] = shares[i];
+                slots[sharers[i]->GetId()] = shares[i];
             }
             return slots;
         }
         const auto newest =
-            std::ranges::find(sharers.rbegin(), sharers.rend(), false, &Session::isPlaced);
-        GiveUp(**newest,
-               fmt::format("a switch has {} slots, fewer than aggregations (attribute PoolSlots)",
-                           m_poolSlots));
+            std::ranges::find(sharers.rbegin(), sharers.rend(), false, &SlotSession::IsPlaced);
+        (*newest)->GiveUp(
+            fmt::format("a switch has {} slots, fewer than aggregations (attribute PoolSlots)",
+                        m_config.poolSlots));
     }
 }
 
 /// Those that get more or fewer go on with others, and so do those that are in their way: the slots
 /// of a group lie side by side.
 void
-SlotAggregation::ReallotSlots()
+SlotSharing::Reallot()
 {
-    const auto shares = ShareSlots();
+    const auto shares = Share();
     std::set<uint32_t> moved;
     for (const auto& [group, slots] : shares)
     {
         const auto& session = *m_sessions.at(group);
-        if (!session.isPlaced || session.slotSettings.slots != slots)
+        if (!session.IsPlaced() || session.GetSlots() != slots)
         {
             moved.insert(group);
         }
@@ -169,108 +121,48 @@ SlotAggregation::ReallotSlots()
     }
     for (const auto group : moved)
     {
-        RestartWorkers(*m_sessions.at(group));
+        m_sessions.at(group)->RestartWorkers();
     }
 }
 
 /// \returns false when there is no room: others must move
 bool
-SlotAggregation::Place(const std::set<uint32_t>& groups, const std::map<uint32_t, uint32_t>& shares)
+SlotSharing::Place(const std::set<uint32_t>& groups, const std::map<uint32_t, uint32_t>& shares)
 {
     for (const auto group : groups)
     {
-        RemoveRoles(*m_sessions.at(group));
+        m_sessions.at(group)->RemoveRoles();
     }
     for (const auto group : groups)
     {
         auto& session = *m_sessions.at(group);
-        const auto slots = shares.at(group);
-        if (!std::ranges::all_of(session.adding,
-                                 [&](NodeId node) { return GetSlotProgram(node).HasRoom(slots); }))
+        if (!session.HasRoom(shares.at(group)))
         {
             return false;
         }
-        TakeShare(session, slots);
-        AddRoles(session);
+        session.Place(shares.at(group));
     }
     return true;
 }
 
 /// Adds the groups that have slots of the same switches.
 void
-SlotAggregation::AddNeighbours(std::set<uint32_t>& groups,
-                               const std::map<uint32_t, uint32_t>& shares) const
+SlotSharing::AddNeighbours(std::set<uint32_t>& groups,
+                           const std::map<uint32_t, uint32_t>& shares) const
 {
     std::set<NodeId> switches;
     for (const auto group : groups)
     {
-        const auto& adding = m_sessions.at(group)->adding;
-        switches.insert(adding.begin(), adding.end());
+        const auto& own = m_sessions.at(group)->GetSwitches();
+        switches.insert(own.begin(), own.end());
     }
     for (const auto& [group, slots] : shares)
     {
-        if (std::ranges::any_of(m_sessions.at(group)->adding,
+        if (std::ranges::any_of(m_sessions.at(group)->GetSwitches(),
                                 [&](NodeId node) { return switches.contains(node); }))
         {
             groups.insert(group);
         }
-    }
-}
-
-/// A group that had slots before gets a new number, which tells what is still under way from what
-/// is sent from now on.
-void
-SlotAggregation::TakeShare(Session& session, uint32_t slots)
-{
-    auto& had = session.slotSettings.slots;
-    if (had > 0)
-    {
-        m_byNumber.erase(session.job.number);
-        TakeNumber(session);
-        m_statistics.resizes += had == slots ? 0 : 1;
-    }
-    had = slots;
-    session.isPlaced = true;
-}
-
-/// The slots know of nothing yet: all go on with what any worker lacks.
-void
-SlotAggregation::RestartWorkers(Session& session)
-{
-    std::vector<SlotWorker*> workers;
-    std::ranges::copy_if(session.slotWorkers, std::back_inserter(workers), [](const auto* worker) {
-        return !worker->IsHalted();
-    });
-    uint64_t first = UINT64_MAX;
-    uint64_t end = 0;
-    for (const auto* worker : workers)
-    {
-        first = std::min(first, worker->GetFirstMissing());
-        end = std::max(end, worker->GetEnd());
-    }
-    auto& done = session.slotSettings.done;
-    std::set<uint64_t> doneNow;
-    std::vector<std::set<uint64_t>> had(workers.size());
-    for (auto packet = first; packet < end; ++packet)
-    {
-        size_t owners = 0;
-        for (size_t i = 0; i < workers.size(); ++i)
-        {
-            if (workers[i]->Has(packet))
-            {
-                had[i].insert(had[i].end(), packet);
-                ++owners;
-            }
-        }
-        if (owners == workers.size())
-        {
-            doneNow.insert(doneNow.end(), packet);
-        }
-    }
-    done = std::move(doneNow);
-    for (size_t i = 0; i < workers.size(); ++i)
-    {
-        workers[i]->Restart(first, std::move(had[i]));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "ns3/slot-worker.h"
 
 #include "ns3/simulator.h"
+#include "ns3/slot-header.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -90,15 +91,14 @@ SlotWorker::Send(uint32_t slot)
     auto& state = m_slots[slot];
     auto* packet = MakePacket(state.packet);
     auto& content = m_job.contents->Get(*packet);
-    content.protocol = ProgramProtocol::Slots;
-    content.header = {.messageType = static_cast<uint8_t>(SlotMessage::Contribution),
-                      .job = m_job.number,
-                      .worker = m_rank,
-                      .count = m_job.valueCount,
-                      .slot = static_cast<uint16_t>(slot),
-                      .epoch = state.epoch,
-                      .offset = static_cast<uint32_t>(GetFirstValue(state.packet)),
-                      .exponentA = GetExponent(state.packet)};
+    content.As<SlotHeader>() = {.messageType = static_cast<uint8_t>(SlotMessage::Contribution),
+                                .job = m_job.number,
+                                .worker = m_rank,
+                                .count = m_job.valueCount,
+                                .slot = static_cast<uint16_t>(slot),
+                                .epoch = state.epoch,
+                                .offset = static_cast<uint32_t>(GetFirstValue(state.packet)),
+                                .exponentA = GetExponent(state.packet)};
     state.due = Simulator::Now() +
                 m_settings.timeout * (int64_t{1} << std::min(state.timeouts, MAX_DOUBLINGS));
     SetTimer(state.due);
@@ -106,15 +106,16 @@ SlotWorker::Send(uint32_t slot)
 }
 
 void
-SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics)
+SlotWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& statistics)
 {
-    const auto number = packet.header.slot;
+    const auto& header = packet.As<SlotHeader>();
+    const auto number = header.slot;
     if (number >= m_slots.size())
     {
         return;
     }
     auto& slot = m_slots[number];
-    if (!slot.isBusy || packet.header.epoch != slot.epoch)
+    if (!slot.isBusy || header.epoch != slot.epoch)
     {
         return; // it came twice
     }
@@ -137,7 +138,11 @@ SlotWorker::OnResult(const SlotPacket& packet, AggregationStatistics& statistics
     }
     if (isNew)
     {
-        Finish(done, packet, (packet.header.flags & SlotFlag::OVERFLOWED) != 0, statistics);
+        Finish(done,
+               {.values = packet.values,
+                .hasOverflowed = (header.flags & SlotFlag::OVERFLOWED) != 0,
+                .exponent = header.exponentA},
+               statistics);
     }
 }
 

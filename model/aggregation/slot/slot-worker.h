@@ -34,7 +34,7 @@ class SlotWorker final : public AggregationWorker
                FabricPort& port);
     ~SlotWorker() override;
 
-    void OnResult(const SlotPacket& packet, AggregationStatistics& statistics) override;
+    void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) override;
 
     /// All packets before it have their results.
     uint64_t GetFirstMissing() const;

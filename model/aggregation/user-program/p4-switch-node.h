@@ -2,17 +2,13 @@
 #ifndef GRADSYNC_P4_SWITCH_NODE_H
 #define GRADSYNC_P4_SWITCH_NODE_H
 
-#include "ns3/fabric-switch.h"
-#include "ns3/network-aggregation.h"
+#include "ns3/aggregation-host.h"
 #include "ns3/p4-pipeline.h"
-#include "ns3/packet-pool.h"
-#include "ns3/slot-contents.h"
 #include "ns3/switch-program.h"
 #include "ns3/topology.h"
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 namespace ns3::gradsync
 {
@@ -25,20 +21,13 @@ namespace ns3::gradsync
 class P4SwitchNode final : public SwitchProgram
 {
   public:
-    /// Where the switch is; all must outlive it.
-    struct Place
-    {
-        NodeId node;
-        const Topology* topology;
-        FabricSwitch* forwarder;
-        PacketPool* pool;
-        SlotContents* contents;
-        NetworkAggregation* frames; //!< who knows what packets look like
-    };
+    /// \param host must outlive this \throws std::invalid_argument with a text for the user when
+    /// the switch has more ports than a program knows
+    P4SwitchNode(AggregationHost& host, NodeId node, std::shared_ptr<const P4Program> program);
 
-    P4SwitchNode(const Place& place, std::shared_ptr<const P4Program> program);
-
-    /// Takes every packet but those of ATP. \throws P4Error, see P4Pipeline::Process
+    /// Whether what a program makes of such packets can be read back.
+    bool Takes(const AggregationPacket& content) const;
+    /// Takes every packet that it can. \throws P4Error, see P4Pipeline::Process
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
     P4Pipeline& GetPipeline()
@@ -51,13 +40,14 @@ class P4SwitchNode final : public SwitchProgram
         return m_pipeline;
     }
 
+    /// Where the program runs.
+    NodeId GetNode() const
+    {
+        return m_node;
+    }
+
     /// The node at the other end of a port's link.
     NodeId GetPeer(uint16_t port) const;
-
-    const Place& GetPlace() const
-    {
-        return m_place;
-    }
 
     /// Packets that the program sent to ports that the switch does not have, or that are too long.
     uint64_t GetStrays() const
@@ -71,7 +61,9 @@ class P4SwitchNode final : public SwitchProgram
               uint16_t port,
               TimeStepCount now);
 
-    Place m_place;
+    AggregationHost& m_host;
+    AggregationNetwork& m_network;
+    NodeId m_node;
     P4Pipeline m_pipeline;
     uint64_t m_strays{0};
 };

@@ -35,7 +35,7 @@ BuildAtp(const SchemeRequest& request)
         std::iota(all.begin(), all.end(), 0U);
         for (uint32_t server = 0; server < servers; ++server)
         {
-            builder.AddAggregationGroup(all, AggregationProtocol::Atp);
+            builder.AddAggregationGroup(all, {.name = "atp"});
         }
         // Of each piece every server has a shard; group i is the one of server i.
         for (uint32_t piece = 0; piece < pieces; ++piece)

@@ -14,7 +14,7 @@ namespace
 Plan
 BuildNetReduce(const SchemeRequest& request)
 {
-    return BuildServerAggregation(request, AggregationProtocol::NetReduce, 1);
+    return BuildServerAggregation(request, {.name = "netreduce"}, 1);
 }
 
 } // namespace

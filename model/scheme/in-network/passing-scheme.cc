@@ -15,7 +15,7 @@ Plan
 BuildPassing(const SchemeRequest& request)
 {
     return BuildServerAggregation(request,
-                                  AggregationProtocol::Passing,
+                                  {.name = "passing", .hasExponents = true},
                                   GetCount(request.parameters, "switches", 1));
 }
 

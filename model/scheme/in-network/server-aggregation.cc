@@ -5,6 +5,7 @@
 #include "ns3/scheme-support.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -23,7 +24,7 @@ class ServerAggregationPlan
                           AggregationProtocol protocol,
                           uint32_t parts)
         : m_workers(request.workers),
-          m_protocol(protocol),
+          m_protocol(std::move(protocol)),
           m_servers(FindGroups(request, DefaultGroups::Servers)),
           m_pieces(GetCount(request.parameters, "pipelineChunks", 1)),
           m_parts(parts),
@@ -123,7 +124,9 @@ class ServerAggregationPlan
 } // namespace
 
 Plan
-BuildServerAggregation(const SchemeRequest& request, AggregationProtocol protocol, uint32_t parts)
+BuildServerAggregation(const SchemeRequest& request,
+                       const AggregationProtocol& protocol,
+                       uint32_t parts)
 {
     CheckRequest(request);
     return ServerAggregationPlan(request, protocol, parts).Build();

@@ -16,7 +16,7 @@ namespace ns3::gradsync
  * \param parts of a slice that are added up apart
  */
 Plan BuildServerAggregation(const SchemeRequest& request,
-                            AggregationProtocol protocol,
+                            const AggregationProtocol& protocol,
                             uint32_t parts);
 
 } // namespace ns3::gradsync

@@ -25,7 +25,8 @@ BuildSwitchMl(const SchemeRequest& request)
     {
         std::vector<uint32_t> all(request.workers);
         std::iota(all.begin(), all.end(), 0U);
-        const auto group = builder.AddAggregationGroup(std::move(all));
+        const auto group =
+            builder.AddAggregationGroup(std::move(all), {.name = "switchml", .hasExponents = true});
         for (uint32_t piece = 0; piece < pieces; ++piece)
         {
             builder.AddAggregate(group, piece, 1);

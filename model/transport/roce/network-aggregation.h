@@ -33,6 +33,9 @@ class NetworkAggregation : public Object, public TransportAggregation
   public:
     static TypeId GetTypeId();
 
+    /// A part with Attributes of its own, by name; null when there is none.
+    virtual Ptr<Object> GetPart(const std::string& name) = 0;
+
     /// Called once, after the Attributes are set and the fabric is installed.
     virtual void Install(const Ptr<FabricNetwork>& fabric,
                          std::shared_ptr<const Topology> topology) = 0;

@@ -67,6 +67,12 @@ RoceTransport::ListParts() const
 Ptr<Object>
 RoceTransport::GetPart(const std::string& name)
 {
+    // Those of drivers are parts of the aggregation: `aggregation.atp`.
+    const auto prefix = std::string(AGGREGATION) + ".";
+    if (name.starts_with(prefix))
+    {
+        return m_aggregation ? m_aggregation->GetPart(name.substr(prefix.size())) : nullptr;
+    }
     return name == AGGREGATION ? Ptr<Object>(m_aggregation)
                                : Ptr<Object>(GetCongestionControl(name));
 }

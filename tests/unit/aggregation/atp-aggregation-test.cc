@@ -2,6 +2,8 @@
 // ATP: what its parameter servers get, and sums whatever is lost. Part of slot-aggregation-test.
 #include "unit/aggregation/slot-aggregation-fixture.h"
 
+#include "ns3/atp-node.h"
+
 #include <algorithm>
 
 namespace ns3::gradsync
@@ -49,14 +51,14 @@ TEST_F(AtpTest, GivesTheServerTheGradientOnceWithoutCollisions)
 
 TEST_F(AtpTest, GivesTheServerOneAndThreeQuartersAtACollisionShareOfAQuarter)
 {
-    Set("AtpBusyShare", DoubleValue(0.25));
+    Set("atp.BusyShare", DoubleValue(0.25));
     InstallStar(5);
     EXPECT_EQ(RunAtp(4, 100).serverPackets, 175U); // 100 (3/4 + 4/4)
 }
 
 TEST_F(AtpTest, GivesTheServerEverythingWithoutAggregators)
 {
-    Set("AtpAggregators", UintegerValue(0));
+    Set("atp.Aggregators", UintegerValue(0));
     InstallStar(5);
     EXPECT_EQ(RunAtp(4, 100).serverPackets, 400U);
 }
@@ -68,9 +70,8 @@ TEST_F(AtpTest, AddsUpInTheRacksAndAtTheServersSwitch)
     EXPECT_EQ(RunAtp(6, 100).serverPackets, 100U);
     for (const auto* leaf : {"leaf0", "leaf1", "leaf2"})
     {
-        const auto* node = GetAggregation()->GetAtpNode(*m_topology->FindNode(leaf));
-        ASSERT_NE(node, nullptr);
-        EXPECT_EQ(node->GetSwitch().GetUsed(), 0U); // the answers freed all
+        const auto& node = GetPart<AtpNode>(*m_topology->FindNode(leaf), "atp");
+        EXPECT_EQ(node.GetSwitch().GetUsed(), 0U); // the answers freed all
     }
     // Each rack of workers sends one sum up, and gets one answer.
     const auto links = m_transport->GetLinkStatistics();
@@ -98,7 +99,7 @@ TEST_F(AtpTest, ShardsTheGradientOverServers)
 TEST_F(AtpTest, HalvesItsWindowsWhereTheServersLinkIsFull)
 {
     // Without aggregators three workers of full rate meet at one link.
-    Set("AtpAggregators", UintegerValue(0));
+    Set("atp.Aggregators", UintegerValue(0));
     InstallStar(4);
     RunAtp(3, 2000);
     EXPECT_GT(m_transport->GetStatistics().ecnMarkedPackets, 0U);
@@ -117,8 +118,8 @@ class AtpLoss : public AtpTest, public testing::WithParamInterface<int>
     {
         AtpTest::SetUp();
         SetLoss(GetParam() / 100.0);
-        Set("AtpFirstTimeout", StringValue("300us"));
-        Set("AtpTimeout", StringValue("100us"));
+        Set("atp.FirstTimeout", StringValue("300us"));
+        Set("atp.Timeout", StringValue("100us"));
         // At 40 % only 0.6^8 = 1.7 % of the questions to a server four links away are answered.
         Set("RetryLimit", UintegerValue(2000));
     }
@@ -132,7 +133,7 @@ TEST_P(AtpLoss, LeavesEveryWorkerWithTheExactSumOfAll)
 
 TEST_P(AtpLoss, LeavesEveryWorkerWithTheExactSumOverTwoLevels)
 {
-    Set("AtpBusyShare", DoubleValue(0.25));
+    Set("atp.BusyShare", DoubleValue(0.25));
     InstallRacks(3, 2);
     EXPECT_GT(RunAtp(5, 100, 2).retransmissions, 0U);
 }

@@ -91,7 +91,7 @@ TEST_P(ExponentsWindow, CostABatchOfPacketsAtTheBeginning)
     // = M + B packets through B slots. RTT = 6: B t < RTT: floor((M'-1)/B) RTT + ((M'-1) mod B) t +
     // RTT, else (M'+1) t + 2d.
     const auto& [packets, slots, microseconds] = GetParam();
-    Set("Slots", UintegerValue(slots));
+    Set("slot.Slots", UintegerValue(slots));
     InstallStar(3);
     EXPECT_EQ(Run(MakeJob(3, packets * PACKET_BYTES)).front(), MicroSeconds(microseconds));
     CheckSums(3 * packets);
@@ -132,7 +132,7 @@ TEST_P(SharedScales, OfInt8CostABatchOfPacketsAtTheBeginning)
     // A packet has 256 elements of 8 bits, and the exponent of all workers for a packet a batch
     // later in its header: as with ExponentsWindow.
     const auto& [packets, slots, microseconds] = GetParam();
-    Set("Slots", UintegerValue(slots));
+    Set("slot.Slots", UintegerValue(slots));
     InstallStar(3);
     EXPECT_EQ(Run(MakeCodecJob("int8", packets * 256)).front(), MicroSeconds(microseconds));
     const auto batch = std::min<uint64_t>(packets, slots);
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Oracle,
 TEST_F(SwitchCodecs, FixedPointHasNothingToAgreeOn)
 {
     // 4 bytes an element and one factor: M = 40 packets, (M + 1) t + 2 d with t = 1 us, d = 2 us.
-    Set("Slots", UintegerValue(8));
+    Set("slot.Slots", UintegerValue(8));
     InstallStar(3);
     EXPECT_EQ(Run(MakeCodecJob("fixed-point", uint64_t{40} * 64)).front(), MicroSeconds(41 + 4));
     EXPECT_EQ(m_transport->GetLinkStatistics()[0].wireBytes, 40 * 342U);
@@ -160,7 +160,7 @@ TEST_F(SwitchCodecs, SharedScalesSurviveLoss)
 {
     SetLoss(0.1);
     Set("RetryLimit", UintegerValue(2000));
-    Set("Slots", UintegerValue(8));
+    Set("slot.Slots", UintegerValue(8));
     InstallRacks(3, 1);
     Run(MakeCodecJob("int8", uint64_t{60} * 256, 3));
     const auto statistics = m_transport->GetAggregation()->GetStatistics();
@@ -223,14 +223,14 @@ class FloatSumsLoss : public FloatSums, public testing::WithParamInterface<int>
         SetLoss(GetParam() / 100.0);
         Set("Values", StringValue("float"));
         Set("RetryLimit", UintegerValue(2000));
-        Set("AtpFirstTimeout", StringValue("300us"));
-        Set("AtpTimeout", StringValue("100us"));
+        Set("atp.FirstTimeout", StringValue("300us"));
+        Set("atp.Timeout", StringValue("100us"));
     }
 };
 
 TEST_P(FloatSumsLoss, AreTheSameWhateverIsLost)
 {
-    Set("Slots", UintegerValue(8));
+    Set("slot.Slots", UintegerValue(8));
     InstallRacks(3, 2);
     Run(MakeJob(6, 60 * PACKET_BYTES, 2, 3));
     const auto statistics = CheckSums(uint64_t{2} * 6 * 60);
@@ -240,9 +240,9 @@ TEST_P(FloatSumsLoss, AreTheSameWhateverIsLost)
 
 TEST_P(FloatSumsLoss, AreTheSameWhileWindowsChange)
 {
-    Set("Slots", UintegerValue(8));
-    Set("PoolSlots", UintegerValue(11));
-    Set("Sharing", StringValue("dynamic"));
+    Set("slot.Slots", UintegerValue(8));
+    Set("slot.PoolSlots", UintegerValue(11));
+    Set("slot.Sharing", StringValue("dynamic"));
     InstallStar(6);
     auto other = MakeJob(3, 130 * PACKET_BYTES);
     other.endpointOf = {1, 3, 5};

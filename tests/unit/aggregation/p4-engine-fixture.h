@@ -134,8 +134,8 @@ class P4Engine : public tests::AggregationFixture
     void SetUp() override
     {
         tests::AggregationFixture::SetUp();
-        Set("Slots", UintegerValue(16));
-        Set("Timeout", StringValue("100us"));
+        Set("slot.Slots", UintegerValue(16));
+        Set("slot.Timeout", StringValue("100us"));
     }
 
     void Install(const Topology& topology)
@@ -172,8 +172,8 @@ class P4Engine : public tests::AggregationFixture
         Set("Saturate", StringValue(parameters.saturate ? "true" : "false"));
         Set("ValueBits", UintegerValue(parameters.valueBits));
         Set("Overflow", StringValue("count"));
-        Set("Sharing", StringValue(parameters.sharing));
-        Set("PoolSlots", UintegerValue(parameters.poolSlots));
+        Set("slot.Sharing", StringValue(parameters.sharing));
+        Set("slot.PoolSlots", UintegerValue(parameters.poolSlots));
         m_transport->GetFabric()->SetAttribute("LossRate", DoubleValue(parameters.lossRate));
         Install(parameters.makeTopology());
         for (const auto& endpoints : parameters.jobs)

@@ -4,6 +4,7 @@
 #include "support/message-collector.h"
 #include "unit/aggregation/p4-engine-fixture.h"
 
+#include "ns3/aggregation-switch.h"
 #include "ns3/atp-frame.h"
 #include "ns3/slot-frame.h"
 
@@ -30,9 +31,9 @@ TEST_P(P4EngineCases, SendsTheSameFramesAtTheSameTimesAsTheNativeSwitch)
     const auto native = RunCase(GetParam(), "native");
     const auto p4 = RunCase(GetParam(), "p4");
     constexpr uint32_t EVENT_COMPLETED = 8; // of the program
-    const auto* root = GetAggregation()->GetSwitch(0);
-    ASSERT_TRUE(root && root->GetEngine());
-    EXPECT_GT(root->GetEngine()->GetEvents(EVENT_COMPLETED), 0U);
+    const auto& root = GetPart<AggregationSwitch>(0, "slot");
+    ASSERT_TRUE(root.GetEngine());
+    EXPECT_GT(root.GetEngine()->GetEvents(EVENT_COMPLETED), 0U);
     ASSERT_GT(native.frames.size(), 100U);
     ASSERT_EQ(p4.frames.size(), native.frames.size());
     for (size_t i = 0; i < native.frames.size(); ++i)
@@ -128,14 +129,18 @@ TEST_F(P4Engine, GivesSlotsOfAJobThatIsOverToTheNext)
     // Room for one job at a time: the second one takes over slots, groups and tables.
     Set("Engine", StringValue("p4"));
     Set("Values", StringValue("real"));
-    Set("PoolSlots", UintegerValue(16));
+    Set("slot.PoolSlots", UintegerValue(16));
     Install(MakeStar(3, 1));
     const std::vector<uint32_t> endpoints{0, 1, 2};
     for (uint32_t round = 0; round < 3; ++round)
     {
-        const auto group = m_transport->GetAggregation()->OpenAggregation({.endpoints = endpoints});
+        const auto group = m_transport->GetAggregation()->OpenAggregation(
+            {.endpoints = endpoints, .protocol = "switchml"});
         EXPECT_THAT(
-            [&] { m_transport->GetAggregation()->OpenAggregation({.endpoints = endpoints}); },
+            [&] {
+                m_transport->GetAggregation()->OpenAggregation(
+                    {.endpoints = endpoints, .protocol = "switchml"});
+            },
             ThrowsMessage<std::invalid_argument>(HasSubstr("no 16 slots left of 16")));
 
         tests::MessageCollector done;
@@ -162,7 +167,7 @@ TEST_F(P4Engine, GivesSlotsOfAJobThatIsOverToTheNext)
 TEST_F(P4Engine, RefusesWhatTheProgramWasNotCompiledFor)
 {
     Set("Engine", StringValue("p4"));
-    Set("ValuesPerPacket", UintegerValue(32));
+    Set("slot.ValuesPerPacket", UintegerValue(32));
     EXPECT_THAT([&] { Install(MakeStar(3, 1)); },
                 ThrowsMessage<std::invalid_argument>(
                     HasSubstr("attribute ValuesPerPacket is 32, but the P4 program of the engine "

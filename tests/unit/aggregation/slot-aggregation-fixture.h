@@ -5,6 +5,7 @@
 #include "oracles/oracle-network.h"
 #include "support/aggregation-fixture.h"
 
+#include "ns3/aggregation-switch.h"
 #include "ns3/double.h"
 #include "ns3/exchange-application.h"
 #include "ns3/recorder.h"
@@ -36,7 +37,7 @@ class SlotAggregationTest : public tests::AggregationFixture
     {
         m_transport->GetFabric()->SetAttribute("LossRate", DoubleValue(rate));
         Set("Values", StringValue("real"));
-        Set("Timeout", StringValue("100us"));
+        Set("slot.Timeout", StringValue("100us"));
     }
 
     /// All hosts on one switch.
@@ -130,7 +131,7 @@ class SlotAggregationTest : public tests::AggregationFixture
 
     const SlotSwitch& GetSlots(const std::string& node) const
     {
-        return GetAggregation()->GetSwitch(*m_topology->FindNode(node))->GetSlots();
+        return GetPart<AggregationSwitch>(*m_topology->FindNode(node), "slot").GetSlots();
     }
 };
 

@@ -29,7 +29,7 @@ TEST_P(SlotWindow, TakesTheTimeOfTheClosedForm)
 {
     // RTT = 2t + 2d = 6. W t < RTT: floor((M-1)/W) RTT + ((M-1) mod W) t + RTT, else (M+1) t + 2d.
     const auto& [packets, slots, microseconds] = GetParam();
-    Set("Slots", UintegerValue(slots));
+    Set("slot.Slots", UintegerValue(slots));
     InstallStar(3);
     EXPECT_EQ(Run(MakeJob(3, packets * PACKET_BYTES)).front(), MicroSeconds(microseconds));
 }
@@ -46,8 +46,8 @@ TEST_F(SlotAggregationTest, FillsTheLinkOfPassingWithItsWindow)
     // 322 bytes on the wire (59 values), 10 Gb/s: t = 257.6 ns. 32 t = 8.24 us is more than the
     // round trip of 2.5 us, so 100 packets take 101 t + 2 us = 28.0176 us (reference section
     // 6: 28.02).
-    Set("Slots", UintegerValue(32));
-    Set("ValuesPerPacket", UintegerValue(59));
+    Set("slot.Slots", UintegerValue(32));
+    Set("slot.ValuesPerPacket", UintegerValue(59));
     InstallStar(4, DataRate("10Gbps"), MicroSeconds(1));
     EXPECT_EQ(Run(MakeJob(4, uint64_t{100} * 59 * 4)).front(), PicoSeconds(28'017'600));
 }
@@ -75,7 +75,7 @@ TEST_F(SlotAggregationTest, SumsInTheRackWhenAllAreInIt)
 TEST_F(SlotAggregationTest, GoesOnThroughPiecesAndIterations)
 {
     // Pieces follow each other through the window: as long as one gradient of 40 packets.
-    Set("Slots", UintegerValue(16));
+    Set("slot.Slots", UintegerValue(16));
     Set("Values", StringValue("real"));
     InstallStar(4);
     const auto times = Run(MakeJob(4, 40 * PACKET_BYTES, 3, 5));
@@ -101,7 +101,7 @@ class SlotLoss : public SlotAggregationTest, public testing::WithParamInterface<
 
 TEST_P(SlotLoss, LeavesEveryWorkerWithTheExactSumOfAll)
 {
-    Set("Slots", UintegerValue(8));
+    Set("slot.Slots", UintegerValue(8));
     SetLoss(GetParam() / 100.0);
     InstallStar(5);
     Run(MakeJob(5, 60 * PACKET_BYTES, 2));
@@ -114,7 +114,7 @@ TEST_P(SlotLoss, LeavesEveryWorkerWithTheExactSumOfAll)
 
 TEST_P(SlotLoss, LeavesEveryWorkerWithTheExactSumOverTwoLevels)
 {
-    Set("Slots", UintegerValue(8));
+    Set("slot.Slots", UintegerValue(8));
     SetLoss(GetParam() / 100.0);
     InstallRacks(3, 2);
     Run(MakeJob(6, 60 * PACKET_BYTES, 2));
@@ -142,7 +142,7 @@ TEST_F(SlotAggregationTest, GivesUpWithAReasonWhenNothingComesThrough)
 
 TEST_F(SlotAggregationTest, WaitsForAWorkerThatIsLate)
 {
-    Set("Timeout", StringValue("20us"));
+    Set("slot.Timeout", StringValue("20us"));
     InstallStar(3);
     const auto job = m_engine->AddJob(MakeJob(3, 4 * PACKET_BYTES));
     m_engine->GetApplication(job, 2)->SetAttribute("ComputeTime", TimeValue(MicroSeconds(100)));
@@ -154,8 +154,8 @@ TEST_F(SlotAggregationTest, WaitsForAWorkerThatIsLate)
 
 TEST_F(SlotAggregationTest, SharesTheSwitchAmongJobs)
 {
-    Set("Slots", UintegerValue(64));
-    Set("PoolSlots", UintegerValue(128));
+    Set("slot.Slots", UintegerValue(64));
+    Set("slot.PoolSlots", UintegerValue(128));
     Set("Values", StringValue("real"));
     InstallStar(4);
     auto first = MakeJob(2, 100 * PACKET_BYTES);

@@ -21,13 +21,13 @@ class SlotSharing : public SlotAggregationTest
     {
         SlotAggregationTest::SetUp();
         Set("Values", StringValue("real"));
-        Set("PoolSlots", UintegerValue(4));
+        Set("slot.PoolSlots", UintegerValue(4));
     }
 
     void SetDynamic(uint32_t slots)
     {
-        Set("Sharing", StringValue("dynamic"));
-        Set("Slots", UintegerValue(slots));
+        Set("slot.Sharing", StringValue("dynamic"));
+        Set("slot.Slots", UintegerValue(slots));
     }
 
     /// Workers at endpoints from `first` on. \returns the number of the job
@@ -63,7 +63,7 @@ class SlotSharing : public SlotAggregationTest
 
 TEST_F(SlotSharing, KeepsHalfOfTheSlotsWhenTheOtherJobEnds)
 {
-    Set("Slots", UintegerValue(2));
+    Set("slot.Slots", UintegerValue(2));
     InstallStar(4);
     AddJob(0, 2, 30);
     AddJob(2, 2, 12);
@@ -102,7 +102,7 @@ TEST_F(SlotSharing, LeavesWhatAJobCannotUseToOthers)
 {
     // Of seven slots each of three jobs gets two at first, and one gets three. One that may have at
     // most three leaves four when it is one of two.
-    Set("PoolSlots", UintegerValue(7));
+    Set("slot.PoolSlots", UintegerValue(7));
     SetDynamic(4);
     InstallStar(6);
     AddJob(0, 2, 40);
@@ -115,7 +115,7 @@ TEST_F(SlotSharing, LeavesWhatAJobCannotUseToOthers)
 
 TEST_F(SlotSharing, FailsTheJobForWhichThereIsNoSlot)
 {
-    Set("PoolSlots", UintegerValue(1));
+    Set("slot.PoolSlots", UintegerValue(1));
     SetDynamic(4);
     InstallStar(4);
     AddJob(0, 2, 10);
@@ -135,7 +135,7 @@ TEST_P(SlotSharingLoss, LosesNoExchangeWhenWindowsChange)
     // Jobs that come and go, over two levels; odd shares, so that slots of one are in the way of
     // another's.
     SetDynamic(8);
-    Set("PoolSlots", UintegerValue(11));
+    Set("slot.PoolSlots", UintegerValue(11));
     SetLoss(GetParam() / 100.0);
     Set("RetryLimit", UintegerValue(1000));
     InstallRacks(2, 6);

@@ -3,6 +3,7 @@
 #include "unit/aggregation/slot-aggregation-fixture.h"
 
 #include "ns3/boolean.h"
+#include "ns3/slot-tensor.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 class Corrupter final : public PacketSink
 {
   public:
-    Corrupter(PacketSink* next, SlotContents& contents)
+    Corrupter(PacketSink* next, AggregationContents& contents)
         : m_next(next),
           m_contents(contents)
     {
@@ -35,7 +36,7 @@ class Corrupter final : public PacketSink
 
   private:
     PacketSink* m_next;
-    SlotContents& m_contents;
+    AggregationContents& m_contents;
     uint32_t m_count{0};
 };
 

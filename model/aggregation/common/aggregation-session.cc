@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-session.h"
+
+#include "ns3/aggregation-driver.h"
+#include "ns3/log.h"
+#include "ns3/slot-tensor.h"
+#include "ns3/wire-format.h"
+
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncAggregationSession");
+
+namespace
+{
+
+/// A packet of a protocol above UDP on the wire.
+uint32_t
+GetWireBytes(uint32_t headerBytes, uint32_t valueCount)
+{
+    return wire::OnWire(wire::ETHERNET_BYTES + wire::IPV4_BYTES + wire::UDP_BYTES + headerBytes +
+                        4 * valueCount + wire::FCS_BYTES);
+}
+
+} // namespace
+
+AggregationSession::AggregationSession(AggregationDriver& driver,
+                                       const AggregationGroup& group,
+                                       uint32_t id)
+    : m_driver(driver),
+      m_group(group),
+      m_id(id),
+      m_endpoints(std::make_shared<const std::vector<uint32_t>>(group.endpoints))
+{
+}
+
+AggregationSession::~AggregationSession() = default;
+
+AggregationHost&
+AggregationSession::GetHost() const
+{
+    return m_driver.GetHost();
+}
+
+AggregationNetwork&
+AggregationSession::GetNetwork() const
+{
+    return m_driver.GetNetwork();
+}
+
+void
+AggregationSession::Contribute(const AggregationMessage& message)
+{
+    m_workers.at(message.member)->Contribute(message);
+}
+
+void
+AggregationSession::RemoveRoles()
+{
+    for (auto* node : m_nodes)
+    {
+        node->RemoveJob(m_job.number);
+    }
+    m_nodes.clear();
+}
+
+void
+AggregationSession::Stop()
+{
+    for (const auto& worker : m_workers)
+    {
+        worker->Stop();
+    }
+}
+
+void
+AggregationSession::GiveUp(const std::string& reason)
+{
+    NS_LOG_WARN("group " << m_id << " gives up: " << reason);
+    m_failure = reason;
+    for (const auto& worker : m_workers)
+    {
+        worker->GiveUp(reason);
+    }
+}
+
+void
+AggregationSession::Equip(FabricPacket& /* packet */,
+                          uint32_t /* endpoint */,
+                          const MessagePlace& /* place */)
+{
+    throw std::logic_error("this protocol sends no messages");
+}
+
+uint16_t
+AggregationSession::GetSendingPort(uint32_t /* endpoint */) const
+{
+    throw std::logic_error("this protocol sends no messages");
+}
+
+void
+AggregationSession::FillJob(const Shape& shape)
+{
+    MakeTensor(shape);
+    auto& network = GetNetwork();
+    auto* floats = dynamic_cast<FloatTensor*>(m_tensor.get());
+    const bool hasExponents = m_group.sharesExponents || (floats && floats->HasExponents());
+    m_job = {.number = m_job.number,
+             .driver = m_driver.GetNumber(),
+             .valueCount = shape.valueCount,
+             .wireBytes = GetWireBytes(shape.headerBytes, shape.valueCount),
+             .retryLimit = network.settings.retryLimit,
+             .expectsOverflow = network.settings.overflow == OVERFLOW_COUNT,
+             .pool = &network.fabric->GetPool(),
+             .contents = &network.contents,
+             .tensor = m_tensor.get(),
+             .floats = floats,
+             .batch = hasExponents ? shape.batch : 0};
+}
+
+void
+AggregationSession::MakeTensor(const Shape& shape)
+{
+    const auto& settings = GetNetwork().settings;
+    const AggregationTensor::Shape tensor{static_cast<uint32_t>(m_endpoints->size()),
+                                          shape.valueCount,
+                                          settings.saturate};
+    if (settings.values == VALUES_REAL)
+    {
+        m_tensor = std::make_unique<SlotTensor>(m_job.number, tensor, settings.valueBits);
+    }
+    if (settings.values != VALUES_FLOAT)
+    {
+        return;
+    }
+    if (m_group.sharesExponents)
+    {
+        throw std::invalid_argument("the values are float, which become integers of 32 bits, but "
+                                    "those of the codec are narrower");
+    }
+    FloatTensor::Settings floats{
+        .distribution = GetGradientDistributions()[static_cast<size_t>(settings.gradients)],
+        .factor = settings.scale == 0.0 ? shape.factor : static_cast<float>(settings.scale),
+        .mostSent = std::numeric_limits<double>::infinity()};
+    if (shape.mostSent)
+    {
+        floats.mostSent = *shape.mostSent * shape.factor / floats.factor;
+    }
+    m_tensor = std::make_unique<FloatTensor>(m_job.number, tensor, floats);
+}
+
+void
+AggregationSession::AddWorker(std::unique_ptr<AggregationWorker> worker)
+{
+    GetHost().TakeSink(worker->GetEndpoint());
+    m_workers.push_back(std::move(worker));
+}
+
+AggregationNode&
+AggregationSession::AddNode(NodeId node)
+{
+    m_nodes.push_back(&GetHost().GetNode(m_driver, node));
+    return *m_nodes.back();
+}
+
+bool
+AggregationSession::HasProgram(NodeId node) const
+{
+    return !GetNetwork().plain.contains(node);
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TREE_SESSION_H
+#define GRADSYNC_TREE_SESSION_H
+
+#include "ns3/aggregation-role.h"
+#include "ns3/aggregation-session.h"
+#include "ns3/switch-tree.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+/// A session whose switches are a tree, of which the groups of all protocols take turns.
+class TreeSession : public AggregationSession
+{
+  public:
+    TreeSession(AggregationDriver& driver, const AggregationGroup& group, uint32_t id);
+
+    bool IsHit(const AggregationOutage& outage) const override;
+
+  protected:
+    /// Of switches that work, as far as that is known. \throws std::invalid_argument with a text
+    /// for the user
+    void BuildTree();
+
+    const SwitchTree& GetTree() const
+    {
+        return m_tree;
+    }
+
+    /// By which a member sends.
+    FabricPort& GetMemberPort(uint32_t member) const;
+
+    /// Gives all nodes of the tree their parts. \param slots of each switch that aggregates
+    void AddRoles(uint32_t slots);
+
+    /// A switch of the tree that is to aggregate. \throws std::invalid_argument when it cannot
+    virtual void CheckHop(const SwitchTree::Hop& hop) const;
+    /// Gives a node its part, which is of the driver's own kind.
+    virtual void AddRole(AggregationNode& node, const AggregationRole& role) = 0;
+
+  private:
+    AggregationRole MakeRole(uint32_t hop, uint32_t slots) const;
+
+    uint32_t m_turn;
+    SwitchTree m_tree;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TREE_SESSION_H

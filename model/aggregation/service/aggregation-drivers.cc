@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-drivers.h"
+
+#include "ns3/atp-driver.h"
+#include "ns3/netreduce-driver.h"
+#include "ns3/slot-driver.h"
+
+namespace ns3::gradsync
+{
+
+const std::vector<AggregationDriverEntry>&
+GetAggregationDrivers()
+{
+    static const std::vector<AggregationDriverEntry> drivers{
+        {"slot", {"switchml", "passing"}, &SlotDriver::GetTypeId},
+        {"atp", {"atp"}, &AtpDriver::GetTypeId},
+        {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId}};
+    return drivers;
+}
+
+} // namespace ns3::gradsync

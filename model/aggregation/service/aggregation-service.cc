@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/aggregation-service.h"
+
+#include "ns3/aggregation-drivers.h"
+#include "ns3/log.h"
+#include "ns3/object-factory.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ranges>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncAggregationService");
+
+AggregationService::AggregationService()
+{
+    for (const auto& entry : GetAggregationDrivers())
+    {
+        ObjectFactory factory;
+        factory.SetTypeId(entry.getTypeId());
+        AddDriver(entry.name, entry.protocols, factory.Create<AggregationDriver>());
+    }
+}
+
+AggregationService::~AggregationService() = default;
+
+void
+AggregationService::DoDispose()
+{
+    m_byNumber.clear();
+    m_sessions.clear();
+    for (const auto& driver : m_drivers)
+    {
+        driver.object->Dispose();
+    }
+    m_onRebuild = nullptr;
+    m_network.fabric = nullptr;
+    NetworkAggregation::DoDispose();
+}
+
+void
+AggregationService::AddDriver(const std::string& name,
+                              const std::vector<std::string>& protocols,
+                              const Ptr<AggregationDriver>& driver)
+{
+    m_drivers.push_back({name, driver});
+    for (const auto& protocol : protocols)
+    {
+        m_byProtocol[protocol] = PeekPointer(driver);
+    }
+}
+
+Ptr<AggregationDriver>
+AggregationService::GetDriver(const std::string& name) const
+{
+    const auto found = std::ranges::find(m_drivers, name, &Driver::name);
+    return found == m_drivers.end() ? nullptr : found->object;
+}
+
+Ptr<Object>
+AggregationService::GetPart(const std::string& name)
+{
+    return GetDriver(name);
+}
+
+AggregationDriver&
+AggregationService::ChooseDriver(const std::string& protocol)
+{
+    const auto found = m_byProtocol.find(protocol);
+    if (found == m_byProtocol.end())
+    {
+        throw std::invalid_argument(fmt::format("no driver for the aggregation protocol \"{}\" "
+                                                "(there are: {})",
+                                                protocol,
+                                                fmt::join(std::views::keys(m_byProtocol), ", ")));
+    }
+    return *found->second;
+}
+
+void
+AggregationService::SetProgram(NodeId node, P4SwitchProgram program)
+{
+    m_userPrograms.insert_or_assign(node, std::move(program));
+}
+
+void
+AggregationService::SetTransport(RoceTransport* transport)
+{
+    m_network.transport = transport;
+}
+
+void
+AggregationService::Install(const Ptr<FabricNetwork>& fabric,
+                            std::shared_ptr<const Topology> topology)
+{
+    m_network.fabric = fabric;
+    m_network.topology = std::move(topology);
+    TakeSettings();
+    for (const auto& [node, program] : m_userPrograms)
+    {
+        m_network.foreign.insert(node);
+    }
+    fabric->GetPool().SetContents(&m_network.contents);
+    for (size_t number = 0; number < m_drivers.size(); ++number)
+    {
+        m_drivers[number].object->Install(*this, static_cast<uint8_t>(number));
+    }
+    InstallPrograms();
+}
+
+/// Attributes count for what begins from now on.
+void
+AggregationService::TakeSettings()
+{
+    m_network.settings = {.engine = m_engine,
+                          .values = m_values,
+                          .valueBits = m_valueBits,
+                          .gradients = m_gradients,
+                          .scale = m_scale,
+                          .saturate = m_saturate,
+                          .overflow = m_overflow,
+                          .retryLimit = m_retryLimit};
+}
+
+void
+AggregationService::InstallPrograms()
+{
+    AggregationHost& host = *this;
+    for (const auto& [node, program] : m_userPrograms)
+    {
+        auto& programs = GetPrograms(node);
+        auto user = std::make_unique<P4SwitchNode>(host, node, program.program);
+        user->GetPipeline().Configure(program.configuration, program.configurationName);
+        programs.SetUserProgram(std::move(user));
+    }
+    if (m_userPrograms.empty())
+    {
+        return;
+    }
+    // What such a program sends may come anywhere.
+    for (NodeId node = 0; node < m_network.topology->GetNodes().size(); ++node)
+    {
+        if (m_network.fabric->GetSwitch(node))
+        {
+            GetPrograms(node);
+        }
+    }
+    for (uint32_t endpoint = 0; endpoint < m_network.topology->GetEndpoints().size(); ++endpoint)
+    {
+        TakeSink(endpoint);
+    }
+}
+
+uint32_t
+AggregationService::OpenAggregation(const AggregationGroup& group)
+{
+    auto& driver = ChooseDriver(group.protocol);
+    TakeSettings();
+    const auto id = m_nextGroup++;
+    auto& session = *m_sessions.emplace(id, driver.MakeSession(group, id)).first->second;
+    try
+    {
+        TakeNumber(session);
+        driver.Check(group);
+        session.Open();
+    }
+    catch (const std::invalid_argument&)
+    {
+        Forget(session);
+        throw;
+    }
+    return id;
+}
+
+void
+AggregationService::Forget(AggregationSession& session)
+{
+    session.RemoveRoles();
+    std::erase_if(m_byNumber, [&](const auto& entry) { return entry.second == &session; });
+    m_sessions.erase(session.GetId());
+}
+
+void
+AggregationService::CloseAggregation(uint32_t group)
+{
+    auto& session = *m_sessions.at(group);
+    session.Stop();
+    Retire(session);
+    Forget(session);
+}
+
+void
+AggregationService::Aggregate(const AggregationMessage& message)
+{
+    auto& session = *m_sessions.at(message.group);
+    if (!session.GetFailure().empty())
+    {
+        message.handler->OnFailed(message.tag, session.GetFailure());
+        return;
+    }
+    session.Contribute(message);
+}
+
+void
+AggregationService::Abandon(const Transport::MessageFilter& isMeant)
+{
+    for (const auto& [group, session] : m_sessions)
+    {
+        for (const auto& worker : session->GetWorkers())
+        {
+            if (worker->IsMeant(isMeant))
+            {
+                worker->Stop();
+            }
+        }
+    }
+}
+
+AggregationSession&
+AggregationService::GetSessionOfStream(uint32_t stream) const
+{
+    return *m_sessions.at(stream - FIRST_STREAM);
+}
+
+void
+AggregationService::Equip(FabricPacket& packet,
+                          uint32_t endpoint,
+                          uint32_t stream,
+                          const MessagePlace& place)
+{
+    GetSessionOfStream(stream).Equip(packet, endpoint, place);
+}
+
+uint16_t
+AggregationService::GetSendingPort(uint32_t endpoint, uint32_t stream) const
+{
+    return GetSessionOfStream(stream).GetSendingPort(endpoint);
+}
+
+void
+AggregationService::SetRebuildHandler(RebuildHandler handler)
+{
+    m_onRebuild = std::move(handler);
+}
+
+void
+AggregationService::SetAggregatorState(NodeId node, bool adds)
+{
+    NS_LOG_INFO("node " << node << (adds ? " adds up" : " does not add up any more"));
+    if (adds)
+    {
+        m_network.plain.erase(node);
+        return;
+    }
+    m_network.plain.insert(node);
+    const auto found = m_programs.find(node);
+    if (found != m_programs.end())
+    {
+        found->second.LoseJobs();
+    }
+}
+
+void
+AggregationService::AvoidInAggregations(const AggregationOutage& outage)
+{
+    m_network.outage = outage;
+    for (const auto& [group, session] : m_sessions)
+    {
+        if (session->GetFailure().empty() && session->IsHit(outage))
+        {
+            Rebuild(*session);
+        }
+    }
+}
+
+void
+AggregationService::Rebuild(AggregationSession& session)
+{
+    bool hasOthers = false;
+    session.RemoveRoles();
+    try
+    {
+        hasOthers = session.Rebuild();
+    }
+    catch (const std::invalid_argument& error)
+    {
+        session.RemoveRoles();
+        session.GiveUp(fmt::format("no switches add up any more: {}", error.what()));
+        return;
+    }
+    if (hasOthers)
+    {
+        ++m_network.statistics.rebuilds;
+        NS_LOG_INFO("group " << session.GetId() << " has other switches");
+        if (m_onRebuild)
+        {
+            m_onRebuild(session.GetId());
+        }
+    }
+}
+
+/// Keeps the counters of workers that go.
+void
+AggregationService::Retire(const AggregationSession& session)
+{
+    for (const auto& worker : session.GetWorkers())
+    {
+        m_network.statistics.retransmissions += worker->GetRetransmissions();
+        m_retransmittedBytes += worker->GetRetransmittedBytes();
+        m_resultBytes += worker->GetResultBytes();
+    }
+}
+
+AggregationStatistics
+AggregationService::GetStatistics() const
+{
+    auto statistics = m_network.statistics;
+    for (const auto& [group, session] : m_sessions)
+    {
+        for (const auto& worker : session->GetWorkers())
+        {
+            statistics.retransmissions += worker->GetRetransmissions();
+        }
+    }
+    for (const auto& [node, programs] : m_programs)
+    {
+        programs.AddStatistics(statistics);
+    }
+    return statistics;
+}
+
+void
+AggregationService::AddStatistics(TransportStatistics& total) const
+{
+    total.goodputBytes += m_resultBytes;
+    total.retransmittedBytes += m_retransmittedBytes;
+    total.retransmittedPackets += GetStatistics().retransmissions;
+    for (const auto& [node, programs] : m_programs)
+    {
+        total.droppedPackets += programs.GetStrays();
+    }
+    for (const auto& [group, session] : m_sessions)
+    {
+        for (const auto& worker : session->GetWorkers())
+        {
+            total.goodputBytes += worker->GetResultBytes();
+            total.retransmittedBytes += worker->GetRetransmittedBytes();
+        }
+    }
+}
+
+} // namespace ns3::gradsync

@@ -370,7 +370,7 @@ TEST(GoalWriter, SignalsAcrossRanksOnlyForBarriers)
 TEST(GoalWriter, RefusesPlansThatLetTheNetworkAddUp)
 {
     PlanBuilder builder(2, 2, ChunkLayout::Even(64, 1));
-    builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
     const auto plan = builder.Build();
     EXPECT_THROW(GoalWriter{plan}, std::invalid_argument);
 }

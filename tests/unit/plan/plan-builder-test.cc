@@ -154,7 +154,7 @@ TEST(PlanBuilder, ListsTheOperationsOfAnAggregation)
 {
     PlanBuilder builder(4, 4, ChunkLayout::Even(64, 1));
     builder.AddJoin(0);
-    const auto group = builder.AddAggregationGroup({0, 2, 3});
+    const auto group = builder.AddAggregationGroup({0, 2, 3}, {.name = "any"});
     EXPECT_EQ(builder.AddAggregate(group, 0, 1), 1U);
     const auto plan = builder.Build();
     EXPECT_EQ(plan.GetOperations()[2].src, 2U);
@@ -171,7 +171,7 @@ TEST(PlanBuilder, RefusesAggregationsThatWaitForEachOther)
 {
     // Rank 0 gives to the second only when it has the first, rank 1 the other way round.
     PlanBuilder builder(2, 2, ChunkLayout::Even(64, 2));
-    const auto group = builder.AddAggregationGroup({0, 1});
+    const auto group = builder.AddAggregationGroup({0, 1}, {.name = "any"});
     const auto first = builder.AddAggregate(group, 0, 1);
     const auto second = builder.AddAggregate(group, 1, 1);
     builder.AddEdge(first, second);
@@ -184,7 +184,7 @@ TEST(PlanBuilder, RefusesGroupsThatAreNoGroups)
     for (const std::vector<uint32_t>& ranks : {std::vector<uint32_t>{1}, {1, 0}, {0, 0}})
     {
         PlanBuilder builder(2, 2, ChunkLayout::Even(64, 1));
-        builder.AddAggregate(builder.AddAggregationGroup(ranks), 0, 1);
+        builder.AddAggregate(builder.AddAggregationGroup(ranks, {.name = "any"}), 0, 1);
         EXPECT_THROW(builder.Build(), std::logic_error);
     }
 }

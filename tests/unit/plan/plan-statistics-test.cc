@@ -78,7 +78,8 @@ TEST(PlanStatistics, CountsWhatTheNetworkAddsUpOnceForEachRank)
 {
     PlanBuilder builder(4, 4, ChunkLayout::Even(100, 1));
     const auto wait = builder.AddReduce(1, 0, 0, 1);
-    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 2, 3}), 0, 1);
+    const auto sum =
+        builder.AddAggregate(builder.AddAggregationGroup({0, 2, 3}, {.name = "any"}), 0, 1);
     builder.AddEdge(wait, sum);
     WorkerGroups groups;
     groups.levels.push_back({"rack", {0, 0, 1, 1}, 2});

@@ -388,7 +388,7 @@ TEST(PlanBuilder, RejectsGatesThatCannotOpen)
 TEST(PlanVerifier, AcceptsAnAggregationOfAll)
 {
     auto builder = MakeBuilder(3, 0, 2);
-    const auto group = builder.AddAggregationGroup({0, 1, 2});
+    const auto group = builder.AddAggregationGroup({0, 1, 2}, {.name = "any"});
     builder.AddAggregate(group, 0, 1);
     builder.AddAggregate(group, 1, 1);
     EXPECT_THAT(Verify(builder), IsEmpty());
@@ -400,7 +400,8 @@ TEST(PlanVerifier, AcceptsAggregationsWithinServersAndThenAmongThem)
     auto builder = MakeBuilder(4);
     const auto first = builder.AddReduce(1, 0, 0, 1);
     const auto second = builder.AddReduce(3, 2, 0, 1);
-    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 2}), 0, 1);
+    const auto sum =
+        builder.AddAggregate(builder.AddAggregationGroup({0, 2}, {.name = "any"}), 0, 1);
     builder.AddEdge(first, sum);
     builder.AddEdge(second, sum + 1);
     builder.AddEdge(sum, builder.AddCopy(0, 1, 0, 1));
@@ -411,7 +412,7 @@ TEST(PlanVerifier, AcceptsAggregationsWithinServersAndThenAmongThem)
 TEST(PlanVerifier, ReportsAWorkerThatAnAggregationLeavesOut)
 {
     auto builder = MakeBuilder(3);
-    builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
     EXPECT_THAT(Verify(builder), Contains(HasSubstr("chunk 0 at worker 2 at the end")));
 }
 
@@ -419,7 +420,8 @@ TEST(PlanVerifier, ReportsAGradientThatAnAggregationCountsTwice)
 {
     auto builder = MakeBuilder(2);
     const auto copy = builder.AddCopy(0, 1, 0, 1);
-    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    const auto sum =
+        builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
     builder.AddEdge(copy, sum);
     builder.AddEdge(copy, sum + 1);
     EXPECT_THAT(Verify(builder),
@@ -431,7 +433,8 @@ TEST(PlanVerifier, ReportsAnAggregationThatDoesNotWaitForItsData)
 {
     auto builder = MakeBuilder(3);
     builder.AddReduce(2, 1, 0, 1);
-    const auto sum = builder.AddAggregate(builder.AddAggregationGroup({0, 1}), 0, 1);
+    const auto sum =
+        builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
     builder.AddEdge(sum, builder.AddCopy(0, 2, 0, 1));
     EXPECT_THAT(Verify(builder), Contains(HasSubstr("race on chunk 0 at rank 1")));
 }

@@ -75,7 +75,8 @@ TEST(TypeRegistry, TheRoomsHaveLogComponents)
                              "GradsyncRoceTransport",
                              "GradsyncTcpTransport",
                              "GradsyncFluidTransport",
-                             "GradsyncAggregationRebuild",
+                             "GradsyncAggregationService",
+                             "GradsyncAggregationSession",
                              "GradsyncExchangeEngine",
                              "GradsyncFaultInjector"})
     {

@@ -14,6 +14,38 @@ namespace ns3::gradsync
 
 NS_OBJECT_ENSURE_REGISTERED(RadixScheduler);
 
+namespace
+{
+
+/// Smaller buckets are not worth a look.
+constexpr size_t MERGED_FROM = 1024;
+
+} // namespace
+
+/// Stands for several cancelled events.
+class CancelledEvents : public EventImpl
+{
+  public:
+    explicit CancelledEvents(uint64_t count)
+        : m_count(count)
+    {
+        Cancel();
+    }
+
+    uint64_t GetCount() const
+    {
+        return m_count;
+    }
+
+  protected:
+    void Notify() override
+    {
+    }
+
+  private:
+    uint64_t m_count;
+};
+
 TypeId
 RadixScheduler::GetTypeId()
 {
@@ -36,8 +68,70 @@ RadixScheduler::Push(const Event& event)
         m_front.push_back(event);
         return;
     }
-    m_buckets[index - 1].push_back(event);
+    auto& bucket = m_buckets[index - 1];
+    if (bucket.size() == bucket.capacity() && bucket.size() >= MERGED_FROM) [[unlikely]]
+    {
+        MergeCancelled(bucket);
+    }
+    bucket.push_back(event);
     m_occupied |= uint64_t{1} << (index - 1);
+}
+
+void
+RadixScheduler::MergeCancelled(Bucket& bucket)
+{
+    uint64_t count = 0;
+    Event latest{};
+    std::erase_if(bucket, [&](const Event& event) {
+        if (!event.impl || !event.impl->IsCancelled())
+        {
+            return false;
+        }
+        const auto* merged = dynamic_cast<const CancelledEvents*>(event.impl);
+        count += merged ? merged->GetCount() : 1;
+        if (!latest.impl || latest < event)
+        {
+            latest = event;
+        }
+        event.impl->Unref();
+        return true;
+    });
+    if (count > 0)
+    {
+        latest.impl = new CancelledEvents(count); // the simulator lets go of it
+        bucket.push_back(latest);
+        m_hasMerged = true;
+    }
+    if (bucket.size() > bucket.capacity() / 2)
+    {
+        bucket.reserve(2 * bucket.capacity()); // else the next merge would come too soon
+    }
+}
+
+void
+RadixScheduler::RepeatMerged()
+{
+    if (std::ranges::none_of(m_front, [](const Event& event) {
+            return event.impl && event.impl->IsCancelled();
+        }))
+    {
+        return;
+    }
+    Bucket repeated;
+    for (const auto& event : m_front)
+    {
+        const auto* merged = dynamic_cast<const CancelledEvents*>(event.impl);
+        const auto count = merged ? merged->GetCount() : 1;
+        for (uint64_t i = 0; i < count; ++i)
+        {
+            if (i > 0)
+            {
+                event.impl->Ref();
+            }
+            repeated.push_back(event);
+        }
+    }
+    m_front.swap(repeated);
 }
 
 void
@@ -174,6 +268,10 @@ RadixScheduler::RefillFront()
     if (!std::is_sorted(m_front.begin(), m_front.end()))
     {
         std::sort(m_front.begin(), m_front.end());
+    }
+    if (m_hasMerged)
+    {
+        RepeatMerged();
     }
 }
 

@@ -21,6 +21,8 @@ class EventImpl;
 namespace ns3::gradsync
 {
 
+class CancelledEvents;
+
 /**
  * A drop-in ns-3 scheduler: a monotone radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster
  * algorithms for the shortest path problem", J. ACM 37, 1990, section 4).
@@ -34,6 +36,11 @@ namespace ns3::gradsync
  * Simulated time ends at LAST_TIME_STEP. Events of a later time, or of one that has wrapped, leave
  * after all others, at that instant, and cancelled: whoever waits for one waits in vain, but no
  * event ever goes back in time.
+ *
+ * ns-3 keeps an event that is cancelled until its time comes; TCP does so a second ahead with every
+ * acknowledgement. When a bucket would grow, those in it are let go, and one that stands for all of
+ * them is kept, at the latest of their times. It leaves as often as they would have, so that ns-3
+ * counts the same events and ends at the same time.
  */
 class RadixScheduler : public Scheduler
 {
@@ -91,6 +98,8 @@ class RadixScheduler : public Scheduler
 
     void Push(const Event& event);
     Event GetLate() const;
+    void MergeCancelled(Bucket& bucket);
+    void RepeatMerged();
     void RefillFront();
     void Foresee();
     void Rebase(uint64_t ts);
@@ -101,6 +110,7 @@ class RadixScheduler : public Scheduler
     Bucket m_front;         //!< bucket 0: events at m_last, in the order of their uid
     std::array<Bucket, 64> m_buckets;
     Bucket m_late;              //!< after the end of time
+    bool m_hasMerged{false};    //!< some bucket may have a CancelledEvents
     uint64_t m_foreseenTime{0}; //!< the PrefetchFunction was told of what comes up to this time
     size_t m_foreseenFront{0};  //!< and of this many in bucket 0
 

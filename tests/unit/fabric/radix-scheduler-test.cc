@@ -175,6 +175,82 @@ TEST_F(RadixSchedulerTest, EventsAfterTheEndOfTimeLeaveLastAndCancelled)
 }
 
 /// Random events, and what the scheduler foresaw of them.
+/// Counts how many of its kind there are.
+class CountedEvent : public EventImpl
+{
+  public:
+    CountedEvent()
+    {
+        ++s_alive;
+    }
+
+    ~CountedEvent() override
+    {
+        --s_alive;
+    }
+
+    static inline int s_alive{0};
+
+  protected:
+    void Notify() override
+    {
+    }
+};
+
+TEST_F(RadixSchedulerTest, LetsGoOfCancelledEventsButLeavesAsManyTimes)
+{
+    // A timer a million steps ahead is cancelled and set again at every step, as TCP's is.
+    constexpr uint64_t STEPS = 200'000;
+    constexpr uint64_t AHEAD = 1'000'000;
+    EventImpl* timer = nullptr;
+    uint32_t uid = 0;
+    uint64_t last = 0;
+    int mostAlive = 0;
+    const auto insert = [&](uint64_t ts) {
+        auto event = MakeEvent(ts, ++uid);
+        event.impl = new CountedEvent;
+        m_radix->Insert(event);
+        return event;
+    };
+    auto step = insert(1);
+    for (uint64_t i = 1; i <= STEPS; ++i)
+    {
+        const auto next = m_radix->RemoveNext();
+        ASSERT_EQ(next.key.m_uid, step.key.m_uid); // timers are far ahead
+        next.impl->Unref();
+        if (timer && i % 1000 != 0) // one in a thousand stays
+        {
+            timer->Cancel();
+        }
+        const auto event = insert(i + AHEAD);
+        timer = event.impl;
+        last = event.key.m_ts;
+        if (i < STEPS)
+        {
+            step = insert(i + 1);
+        }
+        mostAlive = std::max(mostAlive, CountedEvent::s_alive);
+    }
+    // 200 stay, and the vectors' growth decides when the others are looked at.
+    EXPECT_LT(mostAlive, 5'000);
+    uint64_t removed = 0;
+    uint64_t kept = 0;
+    uint64_t now = 0;
+    while (!m_radix->IsEmpty())
+    {
+        const auto next = m_radix->RemoveNext();
+        EXPECT_GE(next.key.m_ts, now);
+        now = next.key.m_ts;
+        kept += next.impl->IsCancelled() ? 0 : 1;
+        next.impl->Unref();
+        ++removed;
+    }
+    EXPECT_EQ(removed, STEPS);
+    EXPECT_EQ(kept, STEPS / 1000 + 1); // and the last one; the first was set at step 1
+    EXPECT_EQ(now, last);
+    EXPECT_EQ(CountedEvent::s_alive, 0);
+}
+
 class RadixSchedulerForesightTest : public RadixSchedulerTest
 {
   protected:

@@ -108,6 +108,14 @@ list(APPEND gradsync_headers
   model/p4/p4-wire-bits.h
 )
 
+# model/input
+list(APPEND gradsync_sources
+  model/input/input-file.cc
+)
+list(APPEND gradsync_headers
+  model/input/input-file.h
+)
+
 # model/plan
 list(APPEND gradsync_sources
   model/plan/chunk-layout.cc
@@ -872,6 +880,7 @@ set(gradsync_tests_of_fault
 set(gradsync_tests_of_study
   tests/unit/study/aggregation-reader-test.cc
   tests/unit/study/child-probe-test.cc
+  tests/unit/study/input-file-test.cc
   tests/unit/study/json-document-test.cc
   tests/unit/study/process-pool-test.cc
   tests/unit/study/scenario-fuzz-test.cc

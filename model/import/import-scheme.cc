@@ -3,15 +3,12 @@
 
 #include "ns3/goal-planner.h"
 #include "ns3/import-error.h"
+#include "ns3/input-file.h"
 #include "ns3/msccl-planner.h"
 #include "ns3/scheme-support.h"
 
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <system_error>
 
 namespace ns3::gradsync
 {
@@ -73,13 +70,15 @@ BuildImport(const SchemeRequest& request)
 std::string
 ReadImportFile(const std::string& file)
 {
-    std::error_code problem;
-    std::ifstream stream(file, std::ios::binary);
-    if (!std::filesystem::is_regular_file(file, problem) || !stream)
+    std::string text;
+    try
     {
-        throw ImportError(fmt::format("{}: the file cannot be read", file));
+        text = ReadInputFile(file);
     }
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    catch (const InputFileError& error)
+    {
+        throw ImportError(fmt::format("{}: the file {}", file, error.what()));
+    }
     if (text.empty())
     {
         throw ImportError(

@@ -20,6 +20,43 @@ namespace
 /// libxml2 counts bytes in an int.
 constexpr size_t LONGEST = 1 << 30;
 
+/// Of one element. libxml2 compares each attribute with all before it.
+constexpr size_t MOST_ATTRIBUTES = 64;
+
+/// \throws ImportError when an element has too many attributes, before libxml2 looks at them
+void
+CheckAttributes(const std::string& file, const std::string& text)
+{
+    char quote = '\0';
+    bool inTag = false;
+    size_t attributes = 0;
+    for (const char letter : text)
+    {
+        if (!inTag)
+        {
+            inTag = letter == '<';
+            attributes = 0;
+        }
+        else if (quote != '\0')
+        {
+            quote = letter == quote ? '\0' : quote;
+        }
+        else if (letter == '"' || letter == '\'')
+        {
+            quote = letter;
+        }
+        else if (letter == '=' && ++attributes > MOST_ATTRIBUTES)
+        {
+            throw ImportError(
+                fmt::format("{}: an element has more than {} attributes", file, MOST_ATTRIBUTES));
+        }
+        else
+        {
+            inTag = letter != '>';
+        }
+    }
+}
+
 const xmlChar*
 ToXml(const std::string& text)
 {
@@ -149,20 +186,26 @@ XmlElement::GetIntegerOr(const std::string& attribute,
 }
 
 XmlDocument::XmlDocument(std::string file, const std::string& text)
-    : m_file(std::move(file)),
-      m_document(xmlReadMemory(text.data(),
-                               static_cast<int>(std::min(text.size(), LONGEST)),
-                               nullptr,
-                               nullptr,
-                               XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING))
+    : m_file(std::move(file))
 {
     if (text.size() > LONGEST)
     {
         throw ImportError(fmt::format("{}: more than {} bytes", m_file, LONGEST));
     }
+    CheckAttributes(m_file, text);
+    m_document.reset(xmlReadMemory(text.data(),
+                                   static_cast<int>(text.size()),
+                                   nullptr,
+                                   nullptr,
+                                   XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING));
     if (!m_document || xmlDocGetRootElement(m_document.get()) == nullptr)
     {
         throw ImportError(fmt::format("{}:{}", m_file, GetLastMessage()));
+    }
+    if (xmlGetIntSubset(m_document.get()) != nullptr)
+    {
+        // It could define entities that make gigabytes of a line; no algorithm needs one.
+        throw ImportError(fmt::format("{}: a DOCTYPE is not allowed", m_file));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/p4-program-loader.h"
 
+#include "ns3/input-file.h"
 #include "ns3/p4-action-compiler.h"
 #include "ns3/p4-control-compiler.h"
 #include "ns3/p4-error.h"
@@ -8,8 +9,6 @@
 #include "ns3/p4-parser-compiler.h"
 
 #include <fmt/format.h>
-#include <fstream>
-#include <sstream>
 
 namespace ns3::gradsync
 {
@@ -18,7 +17,6 @@ namespace
 {
 
 constexpr uint32_t FORMAT_MAJOR = 2;
-constexpr uintmax_t MAX_FILE_BYTES = uintmax_t{64} * 1024 * 1024;
 constexpr int MAX_DEPTH = 512;
 
 /// Parses with a bound on the depth, so that no file runs recursive code off the stack.
@@ -56,15 +54,14 @@ P4ProgramLoader::Load(std::string_view text, const std::string& file)
 P4Program
 P4ProgramLoader::LoadFile(const std::filesystem::path& file)
 {
-    std::error_code error;
-    const auto bytes = std::filesystem::file_size(file, error);
-    if (error || bytes > MAX_FILE_BYTES)
+    try
     {
-        throw P4Error(file.string(), "a readable file of at most 64 MiB is expected");
+        return Load(ReadInputFile(file), file.string());
     }
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    return Load(text.str(), file.string());
+    catch (const InputFileError& error)
+    {
+        throw P4Error(file.string(), error.what());
+    }
 }
 
 P4ProgramLoader::P4ProgramLoader(const nlohmann::json& document, const std::string& file)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/json-document.h"
 
+#include "ns3/input-file.h"
 #include "ns3/nearest-name.h"
 #include "ns3/scenario-error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -240,25 +239,6 @@ CheckFile(const std::filesystem::path& file)
     {
         throw ScenarioError(file.string(), "cannot be read: " + error.message());
     }
-    if (std::filesystem::is_directory(status))
-    {
-        throw ScenarioError(file.string(), "is a directory, expected a JSON file");
-    }
-    if (!std::filesystem::is_regular_file(status))
-    {
-        throw ScenarioError(file.string(), "is not a regular file, expected a JSON file");
-    }
-    const auto size = std::filesystem::file_size(file, error);
-    if (error)
-    {
-        throw ScenarioError(file.string(), "cannot be read: " + error.message());
-    }
-    if (size > MAX_JSON_FILE_BYTES)
-    {
-        throw ScenarioError(
-            file.string(),
-            fmt::format("has {} bytes, at most {} are allowed", size, MAX_JSON_FILE_BYTES));
-    }
 }
 
 } // namespace
@@ -279,19 +259,14 @@ Json
 LoadJson(const std::filesystem::path& file)
 {
     CheckFile(file);
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream)
+    try
     {
-        throw ScenarioError(file.string(), "cannot be opened: permission denied?");
+        return ParseJson(ReadInputFile(file, MAX_JSON_FILE_BYTES), file.string());
     }
-    std::ostringstream text;
-    // An empty file sets failbit on the inserter; ParseJson names it.
-    text << stream.rdbuf();
-    if (stream.bad())
+    catch (const InputFileError& error)
     {
-        throw ScenarioError(file.string(), "reading failed");
+        throw ScenarioError(file.string(), error.what());
     }
-    return ParseJson(text.view(), file.string());
 }
 
 } // namespace ns3::gradsync

@@ -3,6 +3,7 @@
 
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
+#include "ns3/input-file.h"
 #include "ns3/nearest-name.h"
 #include "ns3/node-names.h"
 #include "ns3/scenario-error.h"
@@ -10,8 +11,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -104,14 +105,23 @@ CheckColumns(const std::vector<std::string>& columns, const std::string& file)
     }
 }
 
+std::string
+ReadText(const std::filesystem::path& path)
+{
+    try
+    {
+        return ReadInputFile(path);
+    }
+    catch (const InputFileError& error)
+    {
+        throw ScenarioError(path.string(), error.what());
+    }
+}
+
 Json
 ReadRows(const std::filesystem::path& path)
 {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream || std::filesystem::is_directory(path))
-    {
-        throw ScenarioError(path.string(), "cannot be read");
-    }
+    std::istringstream stream(ReadText(path));
     Json rows = Json::array();
     std::vector<std::string> columns;
     std::string line;

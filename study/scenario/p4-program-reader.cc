@@ -3,18 +3,15 @@
 
 #include "ns3/document-path.h"
 #include "ns3/hash.h"
+#include "ns3/input-file.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/scenario-error.h"
 
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <optional>
-#include <system_error>
 
 namespace ns3::gradsync
 {
@@ -25,21 +22,15 @@ namespace
 std::string
 ReadText(const JsonValue& value)
 {
-    constexpr uintmax_t MAX_BYTES = uintmax_t{64} << 20;
     const auto path = value.AsPath();
-    std::error_code error;
-    const bool isFile = std::filesystem::is_regular_file(path, error);
-    if (!isFile || std::filesystem::file_size(path, error) > MAX_BYTES || error)
+    try
     {
-        value.FailWith(fmt::format("{} is no file of at most 64 MiB", path));
+        return ReadInputFile(path);
     }
-    std::ifstream file(path, std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (!file)
+    catch (const InputFileError& error)
     {
-        value.FailWith(fmt::format("{} cannot be read", path));
+        value.FailWith(fmt::format("{} {}", path, error.what()));
     }
-    return text;
 }
 
 /// Of the program and, if there is one, the configuration.

@@ -206,6 +206,43 @@ TEST(PlanImport, NamesAFileThatIsNotThere)
                 testing::HasSubstr("\"file\" is missing"));
 }
 
+TEST(PlanImport, RefusesXmlThatCostsMoreThanItsSize)
+{
+    const auto error = [](const std::string& text) {
+        try
+        {
+            PlanImport("x.xml", text, 1000, 4);
+        }
+        catch (const ImportError& problem)
+        {
+            return std::string(problem.what());
+        }
+        return std::string("no error");
+    };
+    // Each entity is ten times the one before.
+    std::string entities = "<!ENTITY e0 \"ring\">";
+    for (int i = 1; i < 9; ++i)
+    {
+        entities += fmt::format("<!ENTITY e{} \"", i);
+        for (int k = 0; k < 10; ++k)
+        {
+            entities += fmt::format("&e{};", i - 1);
+        }
+        entities += "\">";
+    }
+    EXPECT_EQ(error("<!DOCTYPE algo [" + entities + "]><algo name=\"&e1;\"/>"),
+              "x.xml: a DOCTYPE is not allowed");
+    std::string attributes;
+    for (int i = 0; i < 100'000; ++i)
+    {
+        attributes += fmt::format(" a{}=\"1\"", i);
+    }
+    EXPECT_EQ(error("<algo" + attributes + "/>"), "x.xml: an element has more than 64 attributes");
+    // Neither a value nor a comment is an attribute.
+    EXPECT_THAT(error("<algo name=\"" + std::string(100, '=') + "\"/>"),
+                testing::Not(testing::HasSubstr("64 attributes")));
+}
+
 TEST(PlanImport, RunIsAnotherOneWhenTheFileIs)
 {
     const auto getDigest = [](const std::string& content) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "oracles/oracle-network.h"
+#include "support/picosecond-clock.h"
 
 #include "ns3/config.h"
 #include "ns3/double.h"
@@ -29,6 +30,11 @@ using testing::HasSubstr;
 class ExchangeEngineTest : public testing::Test
 {
   protected:
+    static void SetUpTestSuite()
+    {
+        tests::UsePicoseconds();
+    }
+
     void SetUp() override
     {
         const auto network =

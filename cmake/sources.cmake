@@ -585,8 +585,10 @@ list(APPEND gradsync_headers
 # model/aggregation/service
 list(APPEND gradsync_sources
   model/aggregation/service/aggregation-drivers.cc
+  model/aggregation/service/aggregation-rebuild.cc
   model/aggregation/service/aggregation-service-attributes.cc
   model/aggregation/service/aggregation-service-host.cc
+  model/aggregation/service/aggregation-service-statistics.cc
   model/aggregation/service/aggregation-service.cc
   model/aggregation/service/node-programs.cc
 )

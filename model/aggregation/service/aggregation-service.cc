@@ -2,7 +2,6 @@
 #include "ns3/aggregation-service.h"
 
 #include "ns3/aggregation-drivers.h"
-#include "ns3/log.h"
 #include "ns3/object-factory.h"
 
 #include <algorithm>
@@ -14,8 +13,6 @@
 
 namespace ns3::gradsync
 {
-
-NS_LOG_COMPONENT_DEFINE("GradsyncAggregationService");
 
 AggregationService::AggregationService()
 {
@@ -240,118 +237,6 @@ uint16_t
 AggregationService::GetSendingPort(uint32_t endpoint, uint32_t stream) const
 {
     return GetSessionOfStream(stream).GetSendingPort(endpoint);
-}
-
-void
-AggregationService::SetRebuildHandler(RebuildHandler handler)
-{
-    m_onRebuild = std::move(handler);
-}
-
-void
-AggregationService::SetAggregatorState(NodeId node, bool adds)
-{
-    NS_LOG_INFO("node " << node << (adds ? " adds up" : " does not add up any more"));
-    if (adds)
-    {
-        m_network.plain.erase(node);
-        return;
-    }
-    m_network.plain.insert(node);
-    const auto found = m_programs.find(node);
-    if (found != m_programs.end())
-    {
-        found->second.LoseJobs();
-    }
-}
-
-void
-AggregationService::AvoidInAggregations(const AggregationOutage& outage)
-{
-    m_network.outage = outage;
-    for (const auto& [group, session] : m_sessions)
-    {
-        if (session->GetFailure().empty() && session->IsHit(outage))
-        {
-            Rebuild(*session);
-        }
-    }
-}
-
-void
-AggregationService::Rebuild(AggregationSession& session)
-{
-    bool hasOthers = false;
-    session.RemoveRoles();
-    try
-    {
-        hasOthers = session.Rebuild();
-    }
-    catch (const std::invalid_argument& error)
-    {
-        session.RemoveRoles();
-        session.GiveUp(fmt::format("no switches add up any more: {}", error.what()));
-        return;
-    }
-    if (hasOthers)
-    {
-        ++m_network.statistics.rebuilds;
-        NS_LOG_INFO("group " << session.GetId() << " has other switches");
-        if (m_onRebuild)
-        {
-            m_onRebuild(session.GetId());
-        }
-    }
-}
-
-/// Keeps the counters of workers that go.
-void
-AggregationService::Retire(const AggregationSession& session)
-{
-    for (const auto& worker : session.GetWorkers())
-    {
-        m_network.statistics.retransmissions += worker->GetRetransmissions();
-        m_retransmittedBytes += worker->GetRetransmittedBytes();
-        m_resultBytes += worker->GetResultBytes();
-    }
-}
-
-AggregationStatistics
-AggregationService::GetStatistics() const
-{
-    auto statistics = m_network.statistics;
-    for (const auto& [group, session] : m_sessions)
-    {
-        for (const auto& worker : session->GetWorkers())
-        {
-            statistics.retransmissions += worker->GetRetransmissions();
-        }
-    }
-    for (const auto& [node, programs] : m_programs)
-    {
-        programs.AddStatistics(statistics);
-    }
-    return statistics;
-}
-
-void
-AggregationService::AddStatistics(TransportStatistics& total) const
-{
-    total.goodputBytes += m_resultBytes;
-    total.retransmittedBytes += m_retransmittedBytes;
-    total.retransmittedPackets += GetStatistics().retransmissions;
-    for (const auto& [node, programs] : m_programs)
-    {
-        total.droppedPackets += programs.GetStrays();
-    }
-    for (const auto& [group, session] : m_sessions)
-    {
-        for (const auto& worker : session->GetWorkers())
-        {
-            total.goodputBytes += worker->GetResultBytes();
-            total.retransmittedBytes += worker->GetRetransmittedBytes();
-        }
-    }
 }
 
 } // namespace ns3::gradsync

@@ -452,24 +452,37 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/execution-table.cc
   model/engine/failure-text.cc
-  model/engine/job-aggregations.cc
-  model/engine/job-execution.cc
-  model/engine/job-failures.cc
-  model/engine/job-rounds.cc
-  model/engine/job-survivors.cc
+  model/engine/host-slowdowns.cc
   model/engine/job.cc
+  model/engine/job-execution.cc
+  model/engine/job-reactions.cc
   model/engine/late-operations.cc
+  model/engine/operation-ledger.cc
+  model/engine/plan-aggregations.cc
+  model/engine/plan-execution.cc
+  model/engine/plan-roster.cc
   model/engine/recorder.cc
+  model/engine/round-gate.cc
 )
 list(APPEND gradsync_headers
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
+  model/engine/exchange-records.h
+  model/engine/execution-table.h
   model/engine/failure-text.h
-  model/engine/job-execution.h
+  model/engine/host-slowdowns.h
   model/engine/job.h
+  model/engine/job-execution.h
   model/engine/late-operations.h
+  model/engine/operation-ledger.h
+  model/engine/plan-aggregations.h
+  model/engine/plan-execution.h
+  model/engine/plan-roster.h
   model/engine/recorder.h
+  model/engine/round-gate.h
+  model/engine/scoped-event.h
 )
 
 # model/aggregation/common
@@ -856,6 +869,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/fluid-oracle-test.cc
   tests/unit/engine/fluid-scheme-test.cc
   tests/unit/engine/packet-oracle-test.cc
+  tests/unit/engine/plan-execution-test.cc
 )
 set(gradsync_tests_of_aggregation
   tests/unit/aggregation/aggregation-drivers-test.cc

@@ -2,7 +2,7 @@
 #include "ns3/exchange-application.h"
 
 #include "ns3/double.h"
-#include "ns3/job-execution.h"
+#include "ns3/host-slowdowns.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
@@ -46,7 +46,8 @@ ExchangeApplication::GetTypeId()
                           MakeDoubleAccessor(&ExchangeApplication::m_reduceSecondsPerByte),
                           MakeDoubleChecker<double>(0.0))
             .AddAttribute("MaxOutstandingSends",
-                          "Transfers that this rank has under way at once; of those that wait the "
+                          "Transfers of an execution that this rank has under way at once; of "
+                          "those that wait the "
                           "one that comes first in the plan starts next. Set from the job; 0: no "
                           "limit.",
                           UintegerValue(0),
@@ -74,34 +75,37 @@ ExchangeApplication::DoDispose()
 }
 
 void
-ExchangeApplication::Attach(JobExecution* job,
-                            uint32_t rank,
-                            uint32_t endpoint,
-                            const Ptr<Transport>& transport)
+ExchangeApplication::Attach(const Place& place, RankOwner* owner)
 {
-    m_job = job;
-    m_rank = rank;
-    m_endpoint = endpoint;
-    m_transport = transport;
+    m_place = place;
+    m_owner = owner;
 }
 
 void
 ExchangeApplication::Detach()
 {
-    m_job = nullptr;
-    m_transport = nullptr;
+    m_owner = nullptr;
+    m_place.transport = nullptr;
+    m_place.executions = nullptr;
+    m_place.slowdowns = nullptr;
 }
 
 uint32_t
 ExchangeApplication::GetRank() const
 {
-    return m_rank;
+    return m_place.rank;
 }
 
 bool
 ExchangeApplication::IsStopped() const
 {
     return m_phase == Phase::Stopped;
+}
+
+bool
+ExchangeApplication::IsHalted() const
+{
+    return m_phase == Phase::Stopped || m_phase == Phase::Crashed;
 }
 
 void
@@ -118,7 +122,7 @@ ExchangeApplication::Crash()
     m_isTraining = false;
     m_nextTraining.reset();
     ++m_life;
-    AbandonPlan();
+    DropWork();
 }
 
 void
@@ -143,18 +147,9 @@ ExchangeApplication::HasBegun() const
 }
 
 void
-ExchangeApplication::AbandonPlan()
+ExchangeApplication::DropWork()
 {
-    DropDeferred();
     m_busyUntil.clear();
-}
-
-void
-ExchangeApplication::DropDeferred()
-{
-    m_deferred.clear();
-    m_held = {};
-    m_outstanding = 0;
 }
 
 bool
@@ -163,44 +158,25 @@ ExchangeApplication::IsExchanging() const
     return m_phase == Phase::Exchanging;
 }
 
-void
-ExchangeApplication::Defer(OperationId operation)
+Time
+ExchangeApplication::Stretch(const Time& duration) const
 {
-    m_deferred.push_back(operation);
+    return m_place.slowdowns ? m_place.slowdowns->Stretch(m_place.endpoint, duration) : duration;
 }
 
-void
-ExchangeApplication::Hold(OperationId operation)
+OperationObserver*
+ExchangeApplication::FindObserver(uint64_t tag) const
 {
-    m_held.push(operation);
-}
-
-std::optional<OperationId>
-ExchangeApplication::OnSent()
-{
-    --m_outstanding;
-    return TakeHeld();
-}
-
-std::optional<OperationId>
-ExchangeApplication::TakeHeld()
-{
-    if (m_held.empty() || !MayIssue())
-    {
-        return std::nullopt;
-    }
-    const auto next = m_held.top();
-    m_held.pop();
-    return next;
+    return m_place.executions ? m_place.executions->Find(tag) : nullptr;
 }
 
 void
 ExchangeApplication::StartApplication()
 {
     m_started = true;
-    if (m_job != nullptr)
+    if (m_owner != nullptr)
     {
-        m_job->OnRankStarted();
+        m_owner->OnRankStarted();
     }
     if (m_iterationPending)
     {
@@ -211,14 +187,14 @@ ExchangeApplication::StartApplication()
 void
 ExchangeApplication::StopApplication()
 {
-    NS_LOG_FUNCTION(this << m_rank);
+    NS_LOG_FUNCTION(this << m_place.rank);
     m_phase = Phase::Stopped;
 }
 
 void
 ExchangeApplication::BeginIteration()
 {
-    if (m_phase == Phase::Stopped || m_phase == Phase::Crashed)
+    if (IsHalted())
     {
         return;
     }
@@ -240,63 +216,54 @@ ExchangeApplication::BeginCompute()
     m_phase = Phase::Computing;
     m_computedSince = Simulator::Now();
     // An event even when the time is 0: all ranks then begin before the first operation starts.
-    const bool isPlanned = m_job && m_job->TrainsInPlan();
-    const auto time = isPlanned ? Time(0)
-                      : m_job   ? m_job->StretchCompute(m_endpoint, m_computeTime)
-                                : m_computeTime;
+    const bool isPlanned = m_owner && !m_owner->ComputesFirst();
+    const auto time = isPlanned ? Time(0) : Stretch(m_computeTime);
     m_exchangeEvent = Simulator::Schedule(time, &ExchangeApplication::BeginExchange, this);
 }
 
 void
 ExchangeApplication::BeginExchange()
 {
-    if (m_job == nullptr || m_phase != Phase::Computing)
+    if (m_owner == nullptr || m_phase != Phase::Computing)
     {
         return;
     }
     m_phase = Phase::Exchanging;
-    const auto deferred = std::move(m_deferred);
-    m_deferred.clear();
-    m_job->OnRankExchanging(m_rank, m_computedSince, deferred);
+    m_owner->OnRankExchanging(m_place.rank, m_computedSince);
 }
 
 void
-ExchangeApplication::Issue(uint64_t tag,
-                           const Operation& operation,
-                           uint64_t bytes,
-                           ExchangeApplication& to)
+ExchangeApplication::Issue(uint64_t tag, uint32_t stream, uint64_t bytes, ExchangeApplication& to)
 {
-    m_sendTrace(m_rank, static_cast<OperationId>(tag), bytes);
-    m_transport->Send({m_endpoint, to.m_endpoint, operation.stream, bytes, tag, &to});
+    m_sendTrace(m_place.rank, static_cast<OperationId>(tag), bytes);
+    m_place.transport->Send({m_place.endpoint, to.m_place.endpoint, stream, bytes, tag, &to});
 }
 
 void
-ExchangeApplication::Aggregate(OperationId id, AggregationMessage message)
+ExchangeApplication::Aggregate(uint64_t tag, AggregationMessage message)
 {
-    m_sendTrace(m_rank, id, message.bytes);
-    message.tag = m_job->MakeTag(id);
+    m_sendTrace(m_place.rank, static_cast<OperationId>(tag), message.bytes);
+    message.tag = tag;
     message.handler = this;
-    m_transport->RequireAggregation().Aggregate(message);
+    m_place.transport->RequireAggregation().Aggregate(message);
+}
+
+void
+ExchangeApplication::TraceReceive(OperationId id, uint64_t bytes)
+{
+    m_receiveTrace(m_place.rank, id, bytes);
 }
 
 void
 ExchangeApplication::OnDelivered(uint64_t tag)
 {
-    if (m_job == nullptr || m_phase == Phase::Stopped || m_phase == Phase::Crashed)
+    if (IsHalted())
     {
         return;
     }
-    if (!m_job->IsCurrent(tag))
+    if (auto* observer = FindObserver(tag))
     {
-        m_job->OnLateDone(tag);
-        return;
-    }
-    const auto id = static_cast<OperationId>(tag);
-    const auto bytes = m_job->OnTransferDelivered(id);
-    m_receiveTrace(m_rank, id, bytes);
-    if (!m_job->IsReduce(id) || !StartReduce(tag, bytes))
-    {
-        m_job->OnOperationDone(id);
+        observer->OnDelivered(static_cast<OperationId>(tag));
     }
 }
 
@@ -329,18 +296,19 @@ ExchangeApplication::StartTraining(uint64_t tag)
 {
     if (m_isTraining)
     {
-        if (m_nextTraining)
+        const auto skipped = std::exchange(m_nextTraining, tag);
+        auto* observer = skipped ? FindObserver(*skipped) : nullptr;
+        if (observer != nullptr)
         {
-            m_job->ForgetLate(*m_nextTraining);
+            observer->OnSkipped(static_cast<OperationId>(*skipped));
         }
-        m_nextTraining = tag;
         return;
     }
     m_isTraining = true;
     const auto now = Simulator::Now();
     auto& busyUntil = m_busyUntil[0];
     const auto since = std::max(busyUntil, now);
-    busyUntil = AddTimes(since, m_job->StretchCompute(m_endpoint, m_computeTime));
+    busyUntil = AddTimes(since, Stretch(m_computeTime));
     Simulator::Schedule(busyUntil - now,
                         &ExchangeApplication::FinishTraining,
                         Ptr<ExchangeApplication>(this),
@@ -352,13 +320,16 @@ ExchangeApplication::StartTraining(uint64_t tag)
 void
 ExchangeApplication::FinishTraining(uint64_t tag, uint32_t life, const Time& since)
 {
-    if (m_job == nullptr || m_phase == Phase::Stopped || life != m_life)
+    if (m_place.executions == nullptr || m_phase == Phase::Stopped || life != m_life)
     {
         return;
     }
     m_isTraining = false;
-    m_job->OnTrained(tag, m_rank, since);
-    if (m_job != nullptr && m_nextTraining)
+    if (auto* observer = FindObserver(tag))
+    {
+        observer->OnTrained(static_cast<OperationId>(tag), m_place.rank, since);
+    }
+    if (m_nextTraining)
     {
         StartTraining(*std::exchange(m_nextTraining, std::nullopt));
     }
@@ -367,35 +338,31 @@ ExchangeApplication::FinishTraining(uint64_t tag, uint32_t life, const Time& sin
 void
 ExchangeApplication::FinishCompute(uint64_t tag, uint32_t life)
 {
-    if (m_job == nullptr || m_phase == Phase::Stopped || life != m_life)
+    if (m_phase == Phase::Stopped || life != m_life)
     {
         return;
     }
-    if (m_job->IsCurrent(tag))
+    if (auto* observer = FindObserver(tag))
     {
-        m_job->OnOperationDone(static_cast<OperationId>(tag));
-    }
-    else
-    {
-        m_job->OnLateDone(tag);
+        observer->OnComputed(static_cast<OperationId>(tag));
     }
 }
 
 void
 ExchangeApplication::OnFailed(uint64_t tag, const std::string& reason)
 {
-    if (m_job != nullptr && m_job->IsCurrent(tag))
+    if (auto* observer = FindObserver(tag))
     {
-        m_job->OnTransferFailed(static_cast<OperationId>(tag), reason);
+        observer->OnFailed(static_cast<OperationId>(tag), reason);
     }
 }
 
 void
 ExchangeApplication::OnWrongSum(uint64_t tag, const std::string& reason)
 {
-    if (m_job != nullptr && m_job->IsCurrent(tag))
+    if (auto* observer = FindObserver(tag))
     {
-        m_job->OnWrongSum(static_cast<OperationId>(tag), reason);
+        observer->OnWrongSum(static_cast<OperationId>(tag), reason);
     }
 }
 

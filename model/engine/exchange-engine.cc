@@ -3,16 +3,13 @@
 
 #include "ns3/double.h"
 #include "ns3/exchange-application.h"
-#include "ns3/job-execution.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
-#include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -73,7 +70,7 @@ ExchangeEngine::DoDispose()
 {
     m_jobs.clear();
     m_nodes.clear();
-    m_slowdowns.clear();
+    m_slowdowns.Clear();
     if (auto* aggregation = m_transport ? m_transport->GetAggregation() : nullptr)
     {
         aggregation->SetRebuildHandler({});
@@ -130,12 +127,9 @@ ExchangeEngine::AddJob(Job job)
     {
         applications.push_back(MakeApplication(job, rank));
     }
-    const auto endpoints = job.endpointOf;
-    m_jobs.push_back(std::make_unique<JobExecution>(*this, index, std::move(job), applications));
-    for (uint32_t rank = 0; rank < applications.size(); ++rank)
-    {
-        applications[rank]->Attach(m_jobs.back().get(), rank, endpoints[rank], m_transport);
-    }
+    const JobExecution::Site site{m_transport, &m_slowdowns, this};
+    m_jobs.push_back(
+        std::make_shared<JobExecution>(site, index, std::move(job), std::move(applications)));
     return index;
 }
 
@@ -167,26 +161,7 @@ ExchangeEngine::GetApplication(uint32_t job, uint32_t rank) const
 void
 ExchangeEngine::SetSlowdown(uint32_t endpoint, std::function<double()> factor)
 {
-    if (factor)
-    {
-        m_slowdowns[endpoint] = std::move(factor);
-    }
-    else
-    {
-        m_slowdowns.erase(endpoint);
-    }
-}
-
-Time
-ExchangeEngine::StretchCompute(uint32_t endpoint, const Time& duration)
-{
-    const auto found = m_slowdowns.find(endpoint);
-    if (found == m_slowdowns.end() || duration.IsZero())
-    {
-        return duration;
-    }
-    const auto steps = static_cast<double>(duration.GetTimeStep()) * found->second();
-    return TimeStep(static_cast<uint64_t>(ToTimeSteps(steps)));
+    m_slowdowns.Set(endpoint, std::move(factor));
 }
 
 bool
@@ -246,52 +221,6 @@ ExchangeEngine::GetDeliveredBytes() const
 }
 
 void
-ExchangeEngine::StartReady(uint32_t job)
-{
-    // Empty when the engine was disposed of with this event pending.
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->StartReady();
-    }
-}
-
-void
-ExchangeEngine::OnTimeout(uint32_t job)
-{
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->OnTimeout();
-    }
-}
-
-void
-ExchangeEngine::OnLost(uint32_t job, uint32_t rank)
-{
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->OnNotice(rank);
-    }
-}
-
-void
-ExchangeEngine::OnUnreachable(uint32_t job, uint32_t rank)
-{
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->LoseWorker(rank);
-    }
-}
-
-void
-ExchangeEngine::OnAggregationLost(uint32_t job, uint32_t attempt)
-{
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->OnAggregationLost(attempt);
-    }
-}
-
-void
 ExchangeEngine::OnRebuilt(uint32_t group)
 {
     for (const auto& job : m_jobs)
@@ -301,25 +230,7 @@ ExchangeEngine::OnRebuilt(uint32_t group)
 }
 
 void
-ExchangeEngine::OnGateTimeout(uint32_t job)
-{
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->OnGateTimeout();
-    }
-}
-
-void
-ExchangeEngine::CloseGate(uint32_t job)
-{
-    if (job < m_jobs.size())
-    {
-        m_jobs[job]->CloseGate();
-    }
-}
-
-void
-ExchangeEngine::OnFinished()
+ExchangeEngine::OnJobFinished()
 {
     // Else late clients would go on to answer somebody who is gone.
     if (std::any_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
@@ -331,44 +242,18 @@ ExchangeEngine::OnFinished()
 }
 
 void
+ExchangeEngine::OnJobFailed()
+{
+    StopIfSettled();
+}
+
+void
 ExchangeEngine::StopIfSettled()
 {
     if (IsSettled())
     {
         Simulator::Stop(); // whatever the network goes on with is nobody's any more
     }
-}
-
-void
-ExchangeEngine::Abandon(std::span<const Ptr<ExchangeApplication>> receivers)
-{
-    std::set<const MessageHandler*> handlers;
-    for (const auto& receiver : receivers)
-    {
-        handlers.insert(PeekPointer(receiver));
-    }
-    m_transport->Abandon([&handlers](uint32_t /* src */, uint32_t /* dst */, const auto* handler) {
-        return handlers.contains(handler);
-    });
-}
-
-uint32_t
-ExchangeEngine::OpenAggregation(const AggregationGroup& group)
-{
-    try
-    {
-        return m_transport->RequireAggregation().OpenAggregation(group);
-    }
-    catch (const std::invalid_argument& error)
-    {
-        throw std::runtime_error(error.what());
-    }
-}
-
-void
-ExchangeEngine::CloseAggregation(uint32_t group)
-{
-    m_transport->RequireAggregation().CloseAggregation(group);
 }
 
 std::span<const ExecutedPlan>
@@ -415,12 +300,6 @@ ExchangeEngine::NoticeCrash(uint32_t endpoint)
     }
 }
 
-void
-ExchangeEngine::AddDelivered(uint64_t bytes)
-{
-    m_deliveredBytes += bytes;
-}
-
 bool
 ExchangeEngine::IsTransferTraced() const
 {
@@ -428,27 +307,28 @@ ExchangeEngine::IsTransferTraced() const
 }
 
 void
-ExchangeEngine::TraceIteration(const IterationRecord& record)
+ExchangeEngine::OnTransfer(const TransferRecord& record, uint64_t bytes)
 {
-    m_iterationTrace(record);
+    m_deliveredBytes += bytes;
+    m_transferTrace(record);
 }
 
 void
-ExchangeEngine::TraceReaction(const ReactionRecord& record)
-{
-    m_reactionTrace(record);
-}
-
-void
-ExchangeEngine::TraceCompute(const ComputeRecord& record)
+ExchangeEngine::OnComputation(const ComputeRecord& record)
 {
     m_computeTrace(record);
 }
 
 void
-ExchangeEngine::TraceTransfer(const TransferRecord& record)
+ExchangeEngine::OnReaction(const ReactionRecord& record)
 {
-    m_transferTrace(record);
+    m_reactionTrace(record);
+}
+
+void
+ExchangeEngine::OnIteration(const IterationRecord& record)
+{
+    m_iterationTrace(record);
 }
 
 } // namespace ns3::gradsync

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-execution.h"
 
+#include "ns3/failure-text.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 
 #include <algorithm>
-#include <numeric>
+#include <fmt/format.h>
 #include <utility>
 
 namespace ns3::gradsync
@@ -14,43 +15,33 @@ namespace ns3::gradsync
 
 NS_LOG_COMPONENT_DEFINE("GradsyncJobExecution");
 
-JobExecution::JobExecution(ExchangeEngine& engine,
+JobExecution::JobExecution(const Site& site,
                            uint32_t index,
                            Job job,
                            std::vector<Ptr<ExchangeApplication>> applications)
-    : m_engine(engine),
+    : m_site(site),
       m_index(index),
       m_job(std::move(job)),
       m_applications(std::move(applications)),
+      m_roster(m_job),
+      m_gate(m_executions, *this, *this),
       m_finished(m_job.iterations == 0)
 {
-    std::vector<uint32_t> ranks(m_job.plan->GetRankCount());
-    std::iota(ranks.begin(), ranks.end(), 0U);
-    m_planOf.emplace(ranks, 0);
-    m_plans.push_back({m_job.plan, std::move(ranks), true});
-    UsePlan(0);
+    Use(0);
+    for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
+    {
+        m_applications[rank]->Attach(
+            {rank, m_job.endpointOf[rank], m_site.transport, &m_executions, m_site.slowdowns},
+            this);
+    }
 }
 
 JobExecution::~JobExecution()
 {
-    // Nodes may outlive the engine and the simulator's events may outlive both.
+    // Nodes may outlive the engine.
     for (const auto& application : m_applications)
     {
         application->Detach();
-    }
-    CancelEvent(m_timeoutEvent);
-    CancelEvent(m_gateEvent);
-}
-
-void
-JobExecution::CancelEvent(const EventId& pending)
-{
-    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already. The
-    // event does not hold a reference to the engine: with the EventId kept here that would be a
-    // circle.
-    if (auto* event = pending.PeekEventImpl())
-    {
-        event->Cancel();
     }
 }
 
@@ -72,38 +63,83 @@ JobExecution::IsFinished() const
     return m_finished;
 }
 
-std::span<const ExecutedPlan>
-JobExecution::GetPlans() const
-{
-    return m_plans;
-}
-
 bool
 JobExecution::HasFailed() const
 {
     return m_failure.has_value();
 }
 
-bool
-JobExecution::IsReduce(OperationId id) const
+std::span<const ExecutedPlan>
+JobExecution::GetPlans() const
 {
-    return m_plan->GetOperations()[id].kind == OperationKind::TransferReduce;
+    return m_roster.GetPlans();
 }
 
-Time
-JobExecution::StretchCompute(uint32_t endpoint, const Time& duration)
+uint64_t
+JobExecution::CountDoneOperations() const
 {
-    return m_engine.StretchCompute(endpoint, duration);
+    return m_doneBefore + (m_execution ? m_execution->GetLedger().CountDone() : 0);
+}
+
+bool
+JobExecution::HasLateOperations() const
+{
+    return m_gate.HasLateOperations();
+}
+
+/// The one in use.
+const ExecutedPlan&
+JobExecution::GetPlan() const
+{
+    return m_roster.Get(m_planIndex);
+}
+
+/// A rank of the job as the plan in use numbers it.
+std::optional<uint32_t>
+JobExecution::FindPlanRank(uint32_t rank) const
+{
+    const auto& ranks = GetPlan().ranks;
+    const auto found = std::lower_bound(ranks.begin(), ranks.end(), rank);
+    return found == ranks.end() || *found != rank
+               ? std::nullopt
+               : std::make_optional(static_cast<uint32_t>(found - ranks.begin()));
 }
 
 void
-JobExecution::SumComputeTimes()
+JobExecution::Use(uint32_t plan)
 {
-    std::vector<int64_t> encode(m_plan->GetRankCount(), 0);
+    if (plan != m_planIndex)
+    {
+        m_aggregations.Close();
+    }
+    m_planIndex = plan;
+    if (GetPlan().plan->HasAggregations())
+    {
+        std::vector<uint32_t> endpoints;
+        for (const auto rank : GetPlan().ranks)
+        {
+            endpoints.push_back(m_job.endpointOf[rank]);
+        }
+        m_aggregations.Open(*GetPlan().plan, endpoints, m_site.transport);
+    }
+}
+
+/// Of the plan in use, at the ranks that have the most of each.
+void
+JobExecution::SetCodecTimes()
+{
+    const auto& plan = *GetPlan().plan;
+    m_record.compress = Time();
+    m_record.decompress = Time();
+    if (!plan.IsCompressed())
+    {
+        return;
+    }
+    std::vector<int64_t> encode(plan.GetRankCount(), 0);
     std::vector<int64_t> decode(encode.size(), 0);
-    const auto operations = m_plan->GetOperations();
+    const auto operations = plan.GetOperations();
     const auto add = [&](std::vector<int64_t>& sums, OperationId id) {
-        const auto steps = static_cast<int64_t>(m_plan->GetComputePicoseconds(id));
+        const auto steps = static_cast<int64_t>(plan.GetComputePicoseconds(id));
         auto& sum = sums[operations[id].src];
         sum = AddTimeSteps(sum, std::min(steps, NEVER));
     };
@@ -118,26 +154,8 @@ JobExecution::SumComputeTimes()
             add(decode, id);
         }
     }
-    m_compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));
-    m_decompress = PicoSeconds(*std::max_element(decode.begin(), decode.end()));
-}
-
-void
-JobExecution::CountInFlight(int change)
-{
-    if (!m_plan->IsCompressed() && m_gateOperation == NO_OPERATION)
-    {
-        return;
-    }
-    if (m_inFlight == 0)
-    {
-        m_inFlightSince = Simulator::Now();
-    }
-    m_inFlight += change;
-    if (m_inFlight == 0)
-    {
-        m_record.network += Simulator::Now() - m_inFlightSince;
-    }
+    m_record.compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));
+    m_record.decompress = PicoSeconds(*std::max_element(decode.begin(), decode.end()));
 }
 
 void
@@ -149,262 +167,202 @@ JobExecution::OnRankStarted()
     }
 }
 
+bool
+JobExecution::ComputesFirst() const
+{
+    return !GetPlan().plan->GetGate();
+}
+
 void
 JobExecution::BeginIteration()
 {
     NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
     m_lost.clear();
-    // Ranks that are no members any more may still hold operations of an earlier plan.
-    for (const auto& application : m_applications)
-    {
-        application->DropDeferred();
-    }
+    DropExecution(); // the old one goes first: a plan may have millions of operations
     if (!ChoosePlan())
     {
         return;
     }
     m_running = true;
-    m_workersExchanging = 0;
-    m_inFlight = 0;
     m_record = {};
     m_record.job = m_index;
     m_record.iteration = m_iteration;
     m_record.start = Simulator::Now();
     m_record.exchangeStart = TimeStep(-1); // not yet
-    m_record.compress = m_compress;
-    m_record.decompress = m_decompress;
-    m_record.plan = m_planIndex;
     if (m_job.timeout.IsStrictlyPositive())
     {
-        m_timeoutEvent =
-            Simulator::Schedule(m_job.timeout, &ExchangeEngine::OnTimeout, &m_engine, m_index);
+        m_timeoutEvent.Schedule(m_job.timeout, &JobExecution::OnTimeout, this);
     }
-    m_waiting = {}; // the old ones go first: a plan may have millions
-    m_waiting = m_plan->CountPredecessors();
-    m_left = static_cast<uint32_t>(m_waiting.size());
-    OpenGate();
-    m_sentAt.resize(m_engine.IsTransferTraced() ? m_waiting.size() : 0);
-    const auto operations = m_plan->GetOperations();
-    for (OperationId id = 0; id < m_waiting.size(); ++id)
+    BeginExecution();
+    for (const auto rank : GetPlan().ranks)
     {
-        if (m_waiting[id] == 0)
-        {
-            m_members[operations[id].src]->Defer(id);
-        }
+        m_applications[rank]->BeginIteration();
     }
-    for (auto* member : m_members)
+}
+
+/// Of the plan in use. No rank has started.
+void
+JobExecution::BeginExecution()
+{
+    m_record.plan = m_planIndex;
+    SetCodecTimes();
+    PlanExecution::Setup setup;
+    setup.plan = GetPlan().plan;
+    setup.ranks.reserve(GetPlan().ranks.size());
+    for (const auto rank : GetPlan().ranks)
     {
-        member->BeginIteration();
+        setup.ranks.push_back(PeekPointer(m_applications[rank]));
+    }
+    setup.aggregations = &m_aggregations;
+    setup.keepsTimes = m_site.listener->IsTransferTraced();
+    setup.hasGate = true;
+    PlanExecution::Listener& listener = *this;
+    m_execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
+    m_gate.Open(*m_execution);
+}
+
+void
+JobExecution::DropExecution()
+{
+    m_doneBefore = CountDoneOperations();
+    m_execution.reset();
+}
+
+void
+JobExecution::OnRankExchanging(uint32_t rank, const Time& computedSince)
+{
+    if (ComputesFirst())
+    {
+        m_site.listener->OnComputation(
+            {m_index, m_iteration, rank, computedSince, Simulator::Now()});
+    }
+    if (rank < m_job.plan->GetWorkerCount() && m_record.exchangeStart < m_record.start)
+    {
+        m_record.exchangeStart = Simulator::Now();
+    }
+    const auto planRank = FindPlanRank(rank);
+    if (m_execution && planRank)
+    {
+        m_execution->Start(*planRank);
     }
 }
 
 void
-JobExecution::OnRankExchanging(uint32_t rank,
-                               const Time& computedSince,
-                               std::span<const OperationId> deferred)
+JobExecution::OnTransferDelivered(PlanExecution& execution, OperationId id)
 {
-    if (!TrainsInPlan())
-    {
-        m_engine.TraceCompute({m_index, m_iteration, rank, computedSince, Simulator::Now()});
-    }
-    if (rank < m_job.plan->GetWorkerCount())
-    {
-        ++m_workersExchanging;
-        if (m_record.exchangeStart < m_record.start)
-        {
-            m_record.exchangeStart = Simulator::Now();
-        }
-    }
-    for (const auto id : deferred)
-    {
-        if (!IsDone(id))
-        {
-            MakeReady(id);
-        }
-    }
-    FinishIterationIfDone();
+    m_site.listener->OnTransfer({m_index,
+                                 m_iteration,
+                                 id,
+                                 m_planIndex,
+                                 execution.GetLedger().GetSentAt(id),
+                                 Simulator::Now()},
+                                execution.GetPlan().GetBytes(id));
 }
 
 void
-JobExecution::MakeReady(OperationId id)
+JobExecution::OnRankTrained(PlanExecution& /* execution */, uint32_t rank, const Time& since)
 {
-    const auto& operation = m_plan->GetOperations()[id];
-    auto& application = *m_members[operation.src];
-    if (!application.IsExchanging())
-    {
-        application.Defer(id);
-        return;
-    }
-    if (operation.IsCompute())
-    {
-        application.StartCompute(MakeTag(id),
-                                 PicoSeconds(m_plan->GetComputePicoseconds(id)),
-                                 operation.firstChunk);
-        return;
-    }
-    if (operation.kind == OperationKind::Train)
-    {
-        application.StartTraining(MakeTag(id));
-        return;
-    }
-    if (!operation.IsTransfer())
-    {
-        // Copies within a rank take no time, as those of transfers do.
-        const auto bytes = IsReduce(id) ? m_plan->GetBytes(id) : 0;
-        if (!application.StartReduce(MakeTag(id), bytes))
-        {
-            MarkDone(id);
-        }
-        return;
-    }
-    m_ready.push_back(id);
-    if (!m_startScheduled)
-    {
-        m_startScheduled = true;
-        // After all deliveries of this instant, so that ascending ids hold among all of them.
-        Simulator::ScheduleNow(&ExchangeEngine::StartReady,
-                               Ptr<ExchangeEngine>(&m_engine),
-                               m_index);
-    }
+    const auto now = Simulator::Now();
+    m_site.listener->OnComputation({m_index, m_iteration, rank, since, now});
+    m_record.training = std::max(m_record.training, now - since);
 }
 
 void
-JobExecution::MarkDone(OperationId id)
+JobExecution::OnEnded(PlanExecution& execution)
 {
-    // A list, not recursion: a plan may chain any number of joins. The first call works it off.
-    m_done.push_back(id);
-    if (m_markingDone)
-    {
-        return;
-    }
-    m_markingDone = true;
-    while (!m_done.empty())
-    {
-        const auto done = m_done.back();
-        m_done.pop_back();
-        m_waiting[done] = DONE;
-        --m_left;
-        ++m_doneCount;
-        for (const auto successor : m_plan->GetSuccessors(done))
-        {
-            if (successor == m_gateOperation)
-            {
-                OnAnswer();
-            }
-            else if (!IsDone(successor) && --m_waiting[successor] == 0)
-            {
-                MakeReady(successor);
-            }
-        }
-    }
-    m_markingDone = false;
-}
-
-void
-JobExecution::StartReady()
-{
-    m_startScheduled = false;
-    m_starting.swap(m_ready);
-    std::sort(m_starting.begin(), m_starting.end());
-    for (const auto id : m_starting)
-    {
-        if (m_failure)
-        {
-            break;
-        }
-        const auto& operation = m_plan->GetOperations()[id];
-        auto& application = *m_members[operation.src];
-        if (application.IsStopped())
-        {
-            continue;
-        }
-        if (IsDone(id))
-        {
-            // Left out while it was kept: the next one may start in its place.
-            if (const auto next = application.TakeHeld())
-            {
-                MakeReady(*next);
-            }
-            continue;
-        }
-        // Ranks that wait for different aggregations of each other would wait for ever.
-        if (!operation.IsAggregate() && !application.MayIssue())
-        {
-            application.Hold(id);
-            continue;
-        }
-        m_waiting[id] = STARTED;
-        application.CountSend();
-        if (!m_sentAt.empty())
-        {
-            m_sentAt[id] = Simulator::Now();
-        }
-        CountInFlight(1);
-        if (operation.IsAggregate())
-        {
-            StartAggregation(id);
-            continue;
-        }
-        application.Issue(MakeTag(id), operation, m_plan->GetBytes(id), *m_members[operation.dst]);
-    }
-    m_starting.clear();
-}
-
-uint64_t
-JobExecution::OnTransferDelivered(OperationId id)
-{
-    const auto bytes = m_plan->GetBytes(id);
-    CountInFlight(-1);
-    if (const auto next = m_members[m_plan->GetOperations()[id].src]->OnSent())
-    {
-        MakeReady(*next);
-    }
-    m_engine.AddDelivered(bytes);
-    if (!m_sentAt.empty())
-    {
-        m_engine.TraceTransfer(
-            {m_index, m_iteration, id, m_planIndex, m_sentAt[id], Simulator::Now()});
-    }
-    return bytes;
-}
-
-void
-JobExecution::OnOperationDone(OperationId id)
-{
-    if (!IsDone(id))
-    {
-        MarkDone(id);
-        FinishIterationIfDone();
-    }
-}
-
-void
-JobExecution::FinishIterationIfDone()
-{
-    // Of plans with a gate those that do not exchange are left out.
-    if (!m_running || m_failure || m_left > 0 ||
-        (m_gateOperation == NO_OPERATION && m_workersExchanging < m_plan->GetWorkerCount()))
+    if (m_failure)
     {
         return;
     }
     m_running = false;
-    m_record.replies = m_answers;
+    m_record.replies = m_gate.GetAnswers();
     m_record.late = std::exchange(m_lateAnswers, 0);
-    CancelEvent(m_timeoutEvent);
+    m_record.network += execution.GetNetworkTime();
     m_record.end = Simulator::Now();
+    m_timeoutEvent.Cancel();
     ++m_iteration;
-    ++m_aggregationRounds;
+    m_aggregations.NextRound();
     m_finished = m_iteration == m_job.iterations;
-    m_engine.TraceIteration(m_record);
+    m_site.listener->OnIteration(m_record);
     if (m_finished)
     {
-        CloseAggregations(); // others may have the slots
-        m_engine.OnFinished();
+        m_aggregations.Close(); // others may have the slots
+        DropExecution();
+        m_site.listener->OnJobFinished();
     }
     else
     {
         BeginIteration();
     }
+}
+
+void
+JobExecution::OnTimeout()
+{
+    Fail(fmt::format("timed out, not done {:.12g} s after it began",
+                     m_job.timeout.ToDouble(Time::S)));
+}
+
+void
+JobExecution::Fail(std::string cause)
+{
+    if (m_failure || m_finished)
+    {
+        return;
+    }
+    m_timeoutEvent.Cancel();
+    m_gate.Cancel();
+    if (m_execution)
+    {
+        m_execution->Halt();
+    }
+    m_failure = std::move(cause);
+    NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
+    m_site.listener->OnJobFailed();
+}
+
+ExchangeFailure
+JobExecution::DescribeFailure() const
+{
+    ExchangeFailure failure{"", m_index, m_iteration, {}, {}, m_planIndex};
+    const auto& plan = *GetPlan().plan;
+    const auto* ledger = m_execution ? &m_execution->GetLedger() : nullptr;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        // Nothing is known of an iteration that did not begin: all of it is missing.
+        if (ledger == nullptr || !ledger->IsDone(id))
+        {
+            failure.unfinished.push_back(id);
+        }
+        if (ledger != nullptr && ledger->IsSent(id))
+        {
+            failure.inNetwork.push_back(id);
+        }
+    }
+    failure.reason = FormatFailure(
+        plan,
+        {m_job.name, m_iteration, GetFailureCause(), failure.unfinished, failure.inNetwork});
+    return failure;
+}
+
+std::string
+JobExecution::GetFailureCause() const
+{
+    if (m_failure)
+    {
+        return *m_failure;
+    }
+    if (Simulator::Now().GetTimeStep() >= LAST_TIME_STEP)
+    {
+        return "simulated time ended after 106 days, before it was done";
+    }
+    const auto stopped = std::ranges::find_if(m_applications, [](const auto& application) {
+        return application->IsStopped();
+    });
+    return stopped == m_applications.end()
+               ? "stalled, the simulation ended before it was done"
+               : fmt::format("stalled, rank {} was stopped before it was done",
+                             (*stopped)->GetRank());
 }
 
 } // namespace ns3::gradsync

@@ -2,77 +2,96 @@
 #ifndef GRADSYNC_LATE_OPERATIONS_H
 #define GRADSYNC_LATE_OPERATIONS_H
 
-#include "ns3/nstime.h"
-#include "ns3/plan.h"
+#include "ns3/plan-execution.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
 /**
- * What the gates of a job's iterations did not wait for, and goes on all the same: a slow client
- * computes to the end and sends its answer, which nobody wants any more.
- *
- * Operations are named by the tags of their messages: the number of the attempt in the upper half.
+ * What the gate of one iteration did not wait for, and goes on all the same: a slow client computes
+ * to the end and sends its answer, which nobody wants any more.
  */
-class LateOperations
+class LateOperations final : public OperationObserver
 {
   public:
-    /// One operation that is not done.
-    struct Entry
+    /// Is told what happens to them.
+    class Listener
     {
-        uint32_t waiting; //!< operations before it that are not done
-        bool isSent;      //!< a transfer under way
-        Time sentAt;      //!< of that
+      public:
+        virtual void OnLateDelivered(const LateOperations& late,
+                                     OperationId id,
+                                     const Time& sentAt) = 0;
+        /// \param rank of the job
+        virtual void OnLateTrained(const LateOperations& late,
+                                   uint32_t rank,
+                                   const Time& since) = 0;
+        /// It is dropped.
+        virtual void OnLateAnswer(const LateOperations& late) = 0;
+
+      protected:
+        ~Listener() = default;
     };
 
-    /// Those of one iteration.
-    struct Batch
+    /// Of the iteration that left them out.
+    struct Origin
     {
         uint32_t iteration;
         uint32_t planIndex; //!< of the job
-        std::shared_ptr<const Plan> plan;
-        std::map<OperationId, Entry> entries;
     };
 
-    void Add(uint32_t attempt, Batch batch);
+    /// \param number under which the execution had them
+    LateOperations(Listener& listener,
+                   const Origin& origin,
+                   const PlanExecution& execution,
+                   uint32_t number,
+                   std::map<OperationId, LeftOperation> operations);
 
-    /// The batch with that operation, if it is one of them and not done.
-    Batch* Find(uint64_t tag);
+    /// The gate is passed: begins what waited for it, and transfers that waited for a limit.
+    void BeginAfterGate();
 
-    /// It is done. \returns the tags of those that waited for nothing else
-    std::vector<uint64_t> Finish(uint64_t tag);
+    /// Forgets all that are at, from or to a rank of the job.
+    void ForgetAt(uint32_t rank);
 
-    /// It will never be done, nor what waits for it.
-    void Forget(uint64_t tag);
-
-    /// Forgets all that are at, from or to a rank of their plan.
-    template <typename Predicate>
-    void ForgetIf(Predicate isLost)
+    const Origin& GetOrigin() const
     {
-        for (auto batch = m_batches.begin(); batch != m_batches.end();)
-        {
-            std::erase_if(batch->second.entries,
-                          [&](const auto& item) { return isLost(batch->second, item.first); });
-            batch = batch->second.entries.empty() ? m_batches.erase(batch) : std::next(batch);
-        }
+        return m_origin;
     }
 
-    /// What waited for an operation of a batch that is not itself one of them.
-    std::vector<uint64_t> Release(uint32_t attempt, OperationId done);
+    const Plan& GetPlan() const
+    {
+        return *m_plan;
+    }
 
     bool IsEmpty() const
     {
-        return m_batches.empty();
+        return m_operations.empty();
     }
 
+    void OnDelivered(OperationId id) override;
+    void OnComputed(OperationId id) override;
+    void OnTrained(OperationId id, uint32_t rank, const Time& since) override;
+    void OnSkipped(OperationId id) override;
+    void OnFailed(OperationId id, const std::string& reason) override;
+    void OnWrongSum(OperationId id, const std::string& reason) override;
+
   private:
-    std::map<uint32_t, Batch> m_batches; //!< by attempt
+    std::vector<OperationId> Release(OperationId done);
+    void Finish(OperationId id);
+    void Begin(OperationId id);
+    void Begin(OperationId id, const Operation& operation, ExchangeApplication& at);
+
+    Listener& m_listener;
+    Origin m_origin;
+    std::shared_ptr<const Plan> m_plan;
+    std::vector<ExchangeApplication*> m_ranks; //!< [rank of the plan]
+    uint32_t m_firstStream;
+    uint32_t m_number;
+    std::map<OperationId, LeftOperation> m_operations; //!< that are not done
 };
 
 } // namespace ns3::gradsync

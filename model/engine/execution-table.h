@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_EXECUTION_TABLE_H
+#define GRADSYNC_EXECUTION_TABLE_H
+
+#include "ns3/nstime.h"
+#include "ns3/operation.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+namespace ns3::gradsync
+{
+
+/// Hears from the ranks what becomes of the operations that they were given.
+class OperationObserver
+{
+  public:
+    /// The transfer is at its receiver, or the sum at this rank of an aggregation.
+    virtual void OnDelivered(OperationId id) = 0;
+    /// What the rank had to compute for it is done.
+    virtual void OnComputed(OperationId id) = 0;
+    /// A rank (of the job) has computed its gradient.
+    virtual void OnTrained(OperationId id, uint32_t rank, const Time& since) = 0;
+    /// It will not be: the rank has a later gradient to compute.
+    virtual void OnSkipped(OperationId id) = 0;
+    virtual void OnFailed(OperationId id, const std::string& reason) = 0;
+    virtual void OnWrongSum(OperationId id, const std::string& reason) = 0;
+
+  protected:
+    ~OperationObserver() = default;
+};
+
+/**
+ * Numbers the executions that run at once on the ranks of a job, so that none hears of what belongs
+ * to another, or to one that is over: a number is never given twice.
+ *
+ * Messages and computations are named by tags: the number in the upper half, the operation in the
+ * lower one.
+ */
+class ExecutionTable
+{
+  public:
+    static uint64_t MakeTag(uint32_t number, OperationId id)
+    {
+        return uint64_t{number} << 32 | id;
+    }
+
+    /// \returns the number under which the observer is found from now on
+    uint32_t Add(OperationObserver& observer);
+
+    /// Somebody else goes on under that number.
+    void Replace(uint32_t number, OperationObserver& observer);
+
+    void Remove(uint32_t number);
+
+    /// Of a tag; nullptr for what is over.
+    OperationObserver* Find(uint64_t tag) const
+    {
+        const auto number = static_cast<uint32_t>(tag >> 32);
+        if (m_lastFound == nullptr || number != m_lastNumber)
+        {
+            const auto found = m_observers.find(number);
+            m_lastFound = found == m_observers.end() ? nullptr : found->second;
+            m_lastNumber = number;
+        }
+        return m_lastFound;
+    }
+
+  private:
+    std::unordered_map<uint32_t, OperationObserver*> m_observers;
+    uint32_t m_next{0};
+    // Most jobs run one at a time.
+    mutable uint32_t m_lastNumber{0};
+    mutable OperationObserver* m_lastFound{nullptr};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_EXECUTION_TABLE_H

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-execution.h"
+
+#include "ns3/exchange-application.h"
+#include "ns3/plan-aggregations.h"
+#include "ns3/plan-part.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Setup setup)
+    : m_executions(executions),
+      m_listener(listener),
+      m_plan(std::move(setup.plan)),
+      m_aggregations(setup.aggregations),
+      m_firstStream(setup.firstStream),
+      m_ledger(*m_plan, setup.keepsTimes),
+      m_number(executions.Add(*this)),
+      m_timesNetwork(m_plan->IsCompressed() || m_plan->GetGate().has_value())
+{
+    m_ranks.reserve(setup.ranks.size());
+    for (auto* application : setup.ranks)
+    {
+        m_ranks.push_back({application});
+    }
+    if (setup.hasGate && m_plan->GetGate())
+    {
+        m_gate = m_plan->GetGate()->operation;
+    }
+    if (setup.tellsRanks)
+    {
+        CountParts();
+    }
+    const auto operations = m_plan->GetOperations();
+    for (OperationId id = 0; id < m_ledger.GetSize(); ++id)
+    {
+        if (m_ledger.GetWaiting(id) == 0)
+        {
+            m_ranks[operations[id].src].kept.push_back(id);
+        }
+    }
+}
+
+PlanExecution::~PlanExecution()
+{
+    m_executions.Remove(m_number);
+}
+
+uint64_t
+PlanExecution::MakeTag(OperationId id) const
+{
+    return ExecutionTable::MakeTag(m_number, id);
+}
+
+void
+PlanExecution::CountParts()
+{
+    m_partLeft.assign(m_ranks.size(), 0);
+    for (const auto& operation : m_plan->GetOperations())
+    {
+        ++m_partLeft[operation.src];
+        if (operation.dst != operation.src)
+        {
+            ++m_partLeft[operation.dst];
+        }
+    }
+}
+
+/// The rank has started. \returns what is ready for it
+std::vector<OperationId>
+PlanExecution::Admit(uint32_t rank)
+{
+    auto& admitted = m_ranks[rank];
+    if (std::exchange(admitted.isStarted, true))
+    {
+        return {};
+    }
+    m_workersStarted += rank < m_plan->GetWorkerCount() ? 1 : 0;
+    if (!m_partLeft.empty() && m_partLeft[rank] == 0)
+    {
+        m_endedRanks.push_back(rank);
+    }
+    return std::exchange(admitted.kept, {});
+}
+
+void
+PlanExecution::Start(uint32_t rank)
+{
+    MakeReady(Admit(rank));
+    EndIfDone();
+}
+
+void
+PlanExecution::StartTogether(std::span<const uint32_t> ranks)
+{
+    std::vector<OperationId> ready;
+    for (const auto rank : ranks)
+    {
+        const auto own = Admit(rank);
+        ready.insert(ready.end(), own.begin(), own.end());
+    }
+    std::sort(ready.begin(), ready.end());
+    MakeReady(ready);
+    EndIfDone();
+}
+
+void
+PlanExecution::Withdraw(uint32_t rank)
+{
+    m_ranks[rank].isStarted = false;
+    m_ranks[rank].sending = 0;
+    m_ranks[rank].kept.clear();
+}
+
+void
+PlanExecution::Halt()
+{
+    m_isHalted = true;
+}
+
+void
+PlanExecution::MakeReady(std::span<const OperationId> ids)
+{
+    for (const auto id : ids)
+    {
+        if (!m_ledger.IsDone(id))
+        {
+            MakeReady(id);
+        }
+    }
+}
+
+void
+PlanExecution::MakeReady(OperationId id)
+{
+    const auto operation = m_plan->GetOperations()[id];
+    auto& rank = m_ranks[operation.src];
+    if (!rank.isStarted)
+    {
+        rank.kept.push_back(id);
+        return;
+    }
+    if (rank.application->IsHalted())
+    {
+        return;
+    }
+    if (!operation.IsTransfer())
+    {
+        if (!Compute(id, operation))
+        {
+            MarkDone(id);
+        }
+        return;
+    }
+    m_ready.push_back(id);
+    if (!m_isSendScheduled)
+    {
+        m_isSendScheduled = true;
+        // After all deliveries of this instant, so that ascending ids hold among all of them.
+        m_sendEvent.Schedule(Time(0), &PlanExecution::OnInstantOver, this);
+    }
+}
+
+/// \returns false when that takes no time: nothing was begun
+bool
+PlanExecution::Compute(OperationId id, const Operation& operation)
+{
+    auto& application = *m_ranks[operation.src].application;
+    if (operation.IsCompute())
+    {
+        application.StartCompute(MakeTag(id),
+                                 PicoSeconds(m_plan->GetComputePicoseconds(id)),
+                                 operation.firstChunk);
+        return true;
+    }
+    if (operation.kind == OperationKind::Train)
+    {
+        application.StartTraining(MakeTag(id));
+        return true;
+    }
+    // Copies within a rank take no time, as those of transfers do.
+    const bool isReduce = operation.kind == OperationKind::TransferReduce;
+    return application.StartReduce(MakeTag(id), isReduce ? m_plan->GetBytes(id) : 0);
+}
+
+void
+PlanExecution::OnInstantOver()
+{
+    m_isSendScheduled = false;
+    SendReady();
+}
+
+void
+PlanExecution::SendReady()
+{
+    m_sending.swap(m_ready);
+    std::sort(m_sending.begin(), m_sending.end());
+    for (const auto id : m_sending)
+    {
+        if (m_isHalted)
+        {
+            break;
+        }
+        Send(id);
+    }
+    m_sending.clear();
+}
+
+void
+PlanExecution::Send(OperationId id)
+{
+    const auto operation = m_plan->GetOperations()[id];
+    auto& rank = m_ranks[operation.src];
+    if (rank.application->IsStopped())
+    {
+        return;
+    }
+    if (m_ledger.IsDone(id))
+    {
+        // Left out while it was kept: the next one may start in its place.
+        SendHeld(operation.src);
+        return;
+    }
+    // Ranks that wait for different aggregations of each other would wait for ever.
+    if (!operation.IsAggregate() && !MaySend(rank))
+    {
+        rank.kept.push_back(id);
+        std::push_heap(rank.kept.begin(), rank.kept.end(), std::greater<>());
+        return;
+    }
+    m_ledger.MarkSent(id);
+    CountSending(operation.src, 1);
+    Hand(id, operation);
+}
+
+void
+PlanExecution::Hand(OperationId id, const Operation& operation)
+{
+    auto& application = *m_ranks[operation.src].application;
+    if (operation.IsAggregate())
+    {
+        application.Aggregate(MakeTag(id), m_aggregations->MakeMessage(*m_plan, id));
+        return;
+    }
+    application.Issue(MakeTag(id),
+                      m_firstStream + operation.stream,
+                      m_plan->GetBytes(id),
+                      *m_ranks[operation.dst].application);
+}
+
+/// Whether a rank may have one more transfer under way.
+bool
+PlanExecution::MaySend(const Rank& rank) const
+{
+    const auto limit = rank.application->GetMaxOutstandingSends();
+    return limit == 0 || rank.sending < limit;
+}
+
+/// A transfer that was kept may start, if there is one.
+void
+PlanExecution::SendHeld(uint32_t rank)
+{
+    auto& kept = m_ranks[rank].kept;
+    if (kept.empty() || !m_ranks[rank].isStarted || !MaySend(m_ranks[rank]))
+    {
+        return;
+    }
+    std::pop_heap(kept.begin(), kept.end(), std::greater<>());
+    const auto next = kept.back();
+    kept.pop_back();
+    MakeReady(next);
+}
+
+/// One transfer more is under way at a rank, or one less.
+void
+PlanExecution::CountSending(uint32_t rank, int change)
+{
+    auto& sending = m_ranks[rank].sending;
+    sending += sending > 0 || change > 0 ? change : 0; // what withdrew had none
+    if (!m_timesNetwork)
+    {
+        return;
+    }
+    if (m_inFlight == 0)
+    {
+        m_inFlightSince = Simulator::Now();
+    }
+    m_inFlight += change;
+    if (m_inFlight == 0)
+    {
+        m_networkTime += Simulator::Now() - m_inFlightSince;
+    }
+}
+
+Time
+PlanExecution::GetNetworkTime() const
+{
+    return m_inFlight == 0 ? m_networkTime : m_networkTime + Simulator::Now() - m_inFlightSince;
+}
+
+void
+PlanExecution::OnDelivered(OperationId id)
+{
+    const auto operation = m_plan->GetOperations()[id];
+    if (!m_ledger.IsDone(id)) // else it was left out
+    {
+        m_ledger.MarkDelivered(id);
+        CountSending(operation.src, -1);
+        if (operation.src != operation.dst)
+        {
+            FinishPart(operation.src);
+        }
+        SendHeld(operation.src);
+    }
+    m_listener.OnTransferDelivered(*this, id);
+    const auto bytes = m_plan->GetBytes(id);
+    auto& receiver = *m_ranks[operation.dst].application;
+    receiver.TraceReceive(id, bytes);
+    if (operation.kind != OperationKind::TransferReduce ||
+        !receiver.StartReduce(MakeTag(id), bytes))
+    {
+        OnComputed(id);
+        return;
+    }
+    EndIfDone(); // at its sender
+}
+
+void
+PlanExecution::OnComputed(OperationId id)
+{
+    if (!m_ledger.IsDone(id))
+    {
+        MarkDone(id);
+        EndIfDone();
+    }
+}
+
+void
+PlanExecution::OnTrained(OperationId id, uint32_t rank, const Time& since)
+{
+    m_listener.OnRankTrained(*this, rank, since);
+    OnComputed(id);
+}
+
+void
+PlanExecution::OnSkipped(OperationId /* id */)
+{
+}
+
+void
+PlanExecution::OnFailed(OperationId id, const std::string& reason)
+{
+    m_listener.OnTransferFailed(*this, id, reason);
+}
+
+void
+PlanExecution::OnWrongSum(OperationId id, const std::string& reason)
+{
+    m_listener.OnSumWrong(*this, id, reason);
+}
+
+void
+PlanExecution::MarkDone(OperationId id)
+{
+    // A list, not recursion: a plan may chain any number of joins. The first call works it off.
+    m_done.push_back(id);
+    if (m_isMarkingDone)
+    {
+        return;
+    }
+    m_isMarkingDone = true;
+    while (!m_done.empty())
+    {
+        const auto done = m_done.back();
+        m_done.pop_back();
+        m_ledger.MarkDone(done);
+        if (!m_partLeft.empty())
+        {
+            FinishPart(m_plan->GetOperations()[done].dst);
+        }
+        ReleaseSuccessors(done);
+    }
+    m_isMarkingDone = false;
+}
+
+void
+PlanExecution::ReleaseSuccessors(OperationId id)
+{
+    for (const auto successor : m_plan->GetSuccessors(id))
+    {
+        if (successor == m_gate)
+        {
+            m_listener.OnAnswer(*this);
+        }
+        else if (m_ledger.Release(successor))
+        {
+            MakeReady(successor);
+        }
+    }
+}
+
+/// One operation less to do for the rank.
+void
+PlanExecution::FinishPart(uint32_t rank)
+{
+    if (!m_partLeft.empty() && --m_partLeft[rank] == 0 && m_ranks[rank].isStarted)
+    {
+        m_endedRanks.push_back(rank);
+    }
+}
+
+void
+PlanExecution::TellRanks()
+{
+    m_isTelling = true;
+    // A list that may grow: the listener may start other ranks.
+    for (size_t next = 0; next < m_endedRanks.size(); ++next)
+    {
+        m_listener.OnRankEnded(*this, m_endedRanks[next]);
+    }
+    m_endedRanks.clear();
+    m_isTelling = false;
+}
+
+void
+PlanExecution::EndIfDone()
+{
+    if (m_isTelling || m_hasEnded)
+    {
+        return; // whoever tells goes on
+    }
+    TellRanks();
+    // Of plans with a gate those that do not start are left out.
+    if (m_ledger.GetLeft() == 0 &&
+        (m_gate != NO_OPERATION || m_workersStarted == m_plan->GetWorkerCount()))
+    {
+        m_hasEnded = true;
+        m_listener.OnEnded(*this);
+    }
+}
+
+void
+PlanExecution::PassGate()
+{
+    MarkDone(m_gate);
+}
+
+std::map<OperationId, LeftOperation>
+PlanExecution::LeaveOut(const std::vector<bool>& isLost)
+{
+    std::map<OperationId, LeftOperation> left;
+    const auto isLeftOut = FindLeftOut(*m_plan, isLost);
+    for (OperationId id = 0; id < isLeftOut.size(); ++id)
+    {
+        if (isLeftOut[id] && !m_ledger.IsDone(id))
+        {
+            left[id] = {m_ledger.GetWaiting(id),
+                        m_ledger.IsSent(id) || m_ledger.IsDelivered(id),
+                        m_ledger.GetSentAt(id)};
+            LeaveOut(id);
+        }
+    }
+    return left;
+}
+
+void
+PlanExecution::LeaveOut(OperationId id)
+{
+    const auto operation = m_plan->GetOperations()[id];
+    const bool isSent = m_ledger.IsSent(id);
+    const bool isDelivered = m_ledger.IsDelivered(id);
+    m_ledger.MarkDone(id);
+    FinishPart(operation.dst);
+    if (operation.src != operation.dst && !isDelivered)
+    {
+        FinishPart(operation.src);
+    }
+    if (isSent)
+    {
+        // The limit of transfers under way does not count what nobody waits for.
+        CountSending(operation.src, -1);
+        SendHeld(operation.src);
+    }
+}
+
+uint32_t
+PlanExecution::Renumber()
+{
+    return std::exchange(m_number, m_executions.Add(*this));
+}
+
+} // namespace ns3::gradsync

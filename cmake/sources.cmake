@@ -459,6 +459,7 @@ list(APPEND gradsync_sources
   model/engine/job-execution.cc
   model/engine/job-reactions.cc
   model/engine/late-operations.cc
+  model/engine/missing-chunks.cc
   model/engine/operation-ledger.cc
   model/engine/plan-aggregations.cc
   model/engine/plan-execution.cc
@@ -467,6 +468,7 @@ list(APPEND gradsync_sources
   model/engine/round-gate.cc
 )
 list(APPEND gradsync_headers
+  model/engine/busy-clock.h
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
   model/engine/exchange-records.h
@@ -476,10 +478,12 @@ list(APPEND gradsync_headers
   model/engine/job.h
   model/engine/job-execution.h
   model/engine/late-operations.h
+  model/engine/missing-chunks.h
   model/engine/operation-ledger.h
   model/engine/plan-aggregations.h
   model/engine/plan-execution.h
   model/engine/plan-roster.h
+  model/engine/rank-parts.h
   model/engine/recorder.h
   model/engine/round-gate.h
   model/engine/scoped-event.h

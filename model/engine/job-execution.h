@@ -149,7 +149,6 @@ class JobExecution final : public std::enable_shared_from_this<JobExecution>,
     void TraceFallback(uint64_t bytes);
     std::vector<uint32_t> FindSurvivors() const;
     std::optional<uint64_t> FindMissingBytes() const;
-    std::vector<bool> FindMissingChunks() const;
     bool CanDoWithout(uint32_t rank) const;
     void LoseWorker(uint32_t rank);
     bool UsePart(const std::vector<bool>& isLost);

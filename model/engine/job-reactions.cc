@@ -3,6 +3,7 @@
 #include "ns3/failure-text.h"
 #include "ns3/job-execution.h"
 #include "ns3/log.h"
+#include "ns3/missing-chunks.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -321,46 +322,16 @@ JobExecution::FindSurvivors() const
 std::optional<uint64_t>
 JobExecution::FindMissingBytes() const
 {
-    const auto missing = FindMissingChunks();
-    if (GetPlan().isWhole && std::find(missing.begin(), missing.end(), false) == missing.end())
-    {
-        return std::nullopt;
-    }
-    uint64_t bytes = 0;
-    for (uint32_t chunk = 0; chunk < missing.size(); ++chunk)
-    {
-        bytes += missing[chunk] ? GetPlan().plan->GetLayout().GetBytes(chunk, 1) : 0;
-    }
-    return bytes;
-}
-
-/// [chunk] of the plan in use: some survivor does not hold its result yet.
-std::vector<bool>
-JobExecution::FindMissingChunks() const
-{
     const auto& plan = *GetPlan().plan;
-    std::vector<bool> missing(plan.GetLayout().GetChunkCount());
-    for (uint32_t chunk = 0; chunk < missing.size(); ++chunk)
+    std::vector<bool> isLost;
+    for (const auto rank : GetPlan().ranks)
     {
-        // What other collectives have done is no part of what they would do for fewer ranks.
-        const auto& collective = plan.GetCollective();
-        missing[chunk] = collective.GetSource(chunk) != Collective::ALL ||
-                         collective.GetTarget(chunk) != Collective::ALL;
+        isLost.push_back(m_lost.contains(rank));
     }
-    const auto& ledger = m_execution->GetLedger();
-    for (OperationId id = 0; id < ledger.GetSize(); ++id)
-    {
-        const auto operation = plan.GetOperations()[id];
-        if (ledger.IsDone(id) || m_lost.contains(GetPlan().ranks[operation.dst]))
-        {
-            continue;
-        }
-        for (uint32_t i = 0; i < operation.chunkCount; ++i)
-        {
-            missing[operation.firstChunk + i] = true;
-        }
-    }
-    return missing;
+    const auto missing = FindMissingChunks(plan, m_execution->GetLedger(), isLost);
+    const bool isAll = std::find(missing.begin(), missing.end(), false) == missing.end();
+    return GetPlan().isWhole && isAll ? std::nullopt
+                                      : std::make_optional(CountBytes(plan.GetLayout(), missing));
 }
 
 bool

@@ -33,7 +33,7 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
     }
     if (setup.tellsRanks)
     {
-        CountParts();
+        m_parts.Count(*m_plan);
     }
     const auto operations = m_plan->GetOperations();
     for (OperationId id = 0; id < m_ledger.GetSize(); ++id)
@@ -56,20 +56,6 @@ PlanExecution::MakeTag(OperationId id) const
     return ExecutionTable::MakeTag(m_number, id);
 }
 
-void
-PlanExecution::CountParts()
-{
-    m_partLeft.assign(m_ranks.size(), 0);
-    for (const auto& operation : m_plan->GetOperations())
-    {
-        ++m_partLeft[operation.src];
-        if (operation.dst != operation.src)
-        {
-            ++m_partLeft[operation.dst];
-        }
-    }
-}
-
 /// The rank has started. \returns what is ready for it
 std::vector<OperationId>
 PlanExecution::Admit(uint32_t rank)
@@ -80,7 +66,7 @@ PlanExecution::Admit(uint32_t rank)
         return {};
     }
     m_workersStarted += rank < m_plan->GetWorkerCount() ? 1 : 0;
-    if (!m_partLeft.empty() && m_partLeft[rank] == 0)
+    if (m_parts.IsDone(rank))
     {
         m_endedRanks.push_back(rank);
     }
@@ -233,7 +219,7 @@ PlanExecution::Send(OperationId id)
         return;
     }
     m_ledger.MarkSent(id);
-    CountSending(operation.src, 1);
+    CountSent(operation.src);
     Hand(id, operation);
 }
 
@@ -275,31 +261,28 @@ PlanExecution::SendHeld(uint32_t rank)
     MakeReady(next);
 }
 
-/// One transfer more is under way at a rank, or one less.
+/// One transfer more is under way.
 void
-PlanExecution::CountSending(uint32_t rank, int change)
+PlanExecution::CountSent(uint32_t rank)
 {
-    auto& sending = m_ranks[rank].sending;
-    sending += sending > 0 || change > 0 ? change : 0; // what withdrew had none
-    if (!m_timesNetwork)
+    ++m_ranks[rank].sending;
+    if (m_timesNetwork)
     {
-        return;
-    }
-    if (m_inFlight == 0)
-    {
-        m_inFlightSince = Simulator::Now();
-    }
-    m_inFlight += change;
-    if (m_inFlight == 0)
-    {
-        m_networkTime += Simulator::Now() - m_inFlightSince;
+        m_networkClock.Begin();
     }
 }
 
-Time
-PlanExecution::GetNetworkTime() const
+/// One transfer less is under way, or waited for: another one may start.
+void
+PlanExecution::CountArrived(uint32_t rank)
 {
-    return m_inFlight == 0 ? m_networkTime : m_networkTime + Simulator::Now() - m_inFlightSince;
+    auto& sending = m_ranks[rank].sending;
+    sending -= sending > 0 ? 1 : 0; // what withdrew has none
+    if (m_timesNetwork)
+    {
+        m_networkClock.End();
+    }
+    SendHeld(rank);
 }
 
 void
@@ -309,12 +292,11 @@ PlanExecution::OnDelivered(OperationId id)
     if (!m_ledger.IsDone(id)) // else it was left out
     {
         m_ledger.MarkDelivered(id);
-        CountSending(operation.src, -1);
         if (operation.src != operation.dst)
         {
             FinishPart(operation.src);
         }
-        SendHeld(operation.src);
+        CountArrived(operation.src);
     }
     m_listener.OnTransferDelivered(*this, id);
     const auto bytes = m_plan->GetBytes(id);
@@ -378,7 +360,7 @@ PlanExecution::MarkDone(OperationId id)
         const auto done = m_done.back();
         m_done.pop_back();
         m_ledger.MarkDone(done);
-        if (!m_partLeft.empty())
+        if (m_parts.AreCounted())
         {
             FinishPart(m_plan->GetOperations()[done].dst);
         }
@@ -407,7 +389,7 @@ PlanExecution::ReleaseSuccessors(OperationId id)
 void
 PlanExecution::FinishPart(uint32_t rank)
 {
-    if (!m_partLeft.empty() && --m_partLeft[rank] == 0 && m_ranks[rank].isStarted)
+    if (m_parts.Finish(rank) && m_ranks[rank].isStarted)
     {
         m_endedRanks.push_back(rank);
     }
@@ -482,8 +464,7 @@ PlanExecution::LeaveOut(OperationId id)
     if (isSent)
     {
         // The limit of transfers under way does not count what nobody waits for.
-        CountSending(operation.src, -1);
-        SendHeld(operation.src);
+        CountArrived(operation.src);
     }
 }
 

@@ -2,9 +2,11 @@
 #ifndef GRADSYNC_PLAN_EXECUTION_H
 #define GRADSYNC_PLAN_EXECUTION_H
 
+#include "ns3/busy-clock.h"
 #include "ns3/execution-table.h"
 #include "ns3/operation-ledger.h"
 #include "ns3/plan.h"
+#include "ns3/rank-parts.h"
 #include "ns3/scoped-event.h"
 
 #include <cstdint>
@@ -150,7 +152,10 @@ class PlanExecution final : private OperationObserver
     }
 
     /// For how long a transfer was on its way. Of plans that are compressed or have a gate; else 0.
-    Time GetNetworkTime() const;
+    Time GetNetworkTime() const
+    {
+        return m_networkClock.GetTime();
+    }
 
     // For plans with a gate.
     /// The operations before the gate that count are done; it ends with a call of EndIfDone.
@@ -192,11 +197,11 @@ class PlanExecution final : private OperationObserver
     void Hand(OperationId id, const Operation& operation);
     void MarkDone(OperationId id);
     void ReleaseSuccessors(OperationId id);
-    void CountParts();
     void FinishPart(uint32_t rank);
     void TellRanks();
     void LeaveOut(OperationId id);
-    void CountSending(uint32_t rank, int change);
+    void CountSent(uint32_t rank);
+    void CountArrived(uint32_t rank);
     void SendHeld(uint32_t rank);
     bool MaySend(const Rank& rank) const;
     uint64_t MakeTag(OperationId id) const;
@@ -211,15 +216,13 @@ class PlanExecution final : private OperationObserver
     uint32_t m_number;
     uint32_t m_workersStarted{0};
     OperationId m_gate{NO_OPERATION};   //!< that passes by PassGate
-    std::vector<uint32_t> m_partLeft;   //!< [rank] operations of its part; empty: ends not told
+    RankParts m_parts;                  //!< counted where the ends of ranks are told
     std::vector<uint32_t> m_endedRanks; //!< not told yet
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_sending; //!< m_ready of the instant in hand; kept for its memory
     std::vector<OperationId> m_done;    //!< operations done whose successors are not told yet
     ScopedEvent m_sendEvent;
-    Time m_networkTime;
-    Time m_inFlightSince; //!< there are transfers on their way
-    uint32_t m_inFlight{0};
+    BusyClock m_networkClock;
     bool m_timesNetwork;
     bool m_isSendScheduled{false}; //!< OnInstantOver is called before this instant is over
     bool m_isMarkingDone{false};   //!< MarkDone is at work further up the stack

@@ -357,6 +357,34 @@ TEST_F(ExchangeEngineTest, APlanWithoutOperationsTakesTheComputeTime)
     EXPECT_EQ(recorder.GetIterations()[1].end, MicroSeconds(20));
 }
 
+TEST_F(ExchangeEngineTest, AnAnswerBeingAddedWhenTheGateClosesIsLateAndCountedOnce)
+{
+    // 0 and 1 send 1000 bytes each to the server, which has them at 2000 us and adds them one after
+    // the other in 250 us each. The first one is enough: the model goes to 0 from 2250 us on, and
+    // to 1, for which nobody waits, beside it: at half the rate each.
+    PlanBuilder builder(3, 2, ChunkLayout::Even(1000, 1));
+    const auto gate = builder.AddGate(2, 1, 10'000'000'000);
+    for (const uint32_t worker : {0U, 1U})
+    {
+        const auto answer = builder.AddReduce(worker, 2, 0, 1);
+        builder.AddAnswer(answer, worker);
+        builder.AddEdge(gate, builder.AddCopy(2, worker, 0, 1));
+    }
+    auto job = MakeJob(std::make_shared<Plan>(builder.Build()), {0, 1, 2});
+    job.reduceSecondsPerByte = 0.25e-6;
+    engine->AddJob(job);
+    Recorder recorder(engine, Recorder::Detail::Transfers);
+    Simulator::Run();
+    ASSERT_EQ(recorder.GetIterations().size(), 1U);
+    const auto& record = recorder.GetIterations()[0];
+    EXPECT_EQ(record.end, MicroSeconds(4250));
+    EXPECT_EQ(record.replies, 1U);
+    EXPECT_EQ(record.late, 1U);
+    EXPECT_EQ(record.network, MicroSeconds(2000 + 2000));
+    EXPECT_EQ(recorder.GetTransfers().size(), 4U);
+    EXPECT_EQ(engine->GetDeliveredBytes(), 4000U);
+}
+
 TEST_F(ExchangeEngineTest, RejectsJobsWhoseRanksDoNotFit)
 {
     EXPECT_THROW(engine->AddJob(MakeJob(nullptr, {0, 1})), std::invalid_argument);

@@ -293,10 +293,12 @@ list(APPEND gradsync_headers
 
 # model/transport
 list(APPEND gradsync_sources
+  model/transport/capture-names.cc
   model/transport/transport-capabilities.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
+  model/transport/capture-names.h
   model/transport/message.h
   model/transport/transport-aggregation.h
   model/transport/transport-capabilities.h
@@ -849,6 +851,7 @@ set(gradsync_tests_of_fabric
   tests/unit/fabric/radix-scheduler-test.cc
 )
 set(gradsync_tests_of_transport
+  tests/unit/transport/capture-names-test.cc
   tests/unit/transport/congestion-control-test.cc
   tests/unit/transport/flow-trace-test.cc
   tests/unit/transport/fluid-transport-test.cc

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -32,6 +33,17 @@ ReadFile(const std::filesystem::path& path)
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
     return text.str();
+}
+
+std::set<std::string>
+ListNames(const std::filesystem::path& folder)
+{
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+    {
+        names.insert(entry.path().filename().string());
+    }
+    return names;
 }
 
 std::vector<std::string>
@@ -80,15 +92,17 @@ class ProgramTest : public testing::Test
         std::string err;
     };
 
-    /// Starts the program with its output in files of the temporary folder.
-    pid_t Start(std::vector<std::string> arguments)
+    /// Starts the program with its output in files of the temporary folder, out and err, or
+    /// others for several at once.
+    pid_t Start(std::vector<std::string> arguments, const std::string& suffix = "")
     {
         const pid_t process = fork();
         if (process == 0)
         {
-            const auto redirect = [this](const char* name, int stream) {
-                const int file =
-                    open((m_folder.Get() / name).c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+            const auto redirect = [&](const std::string& name, int stream) {
+                const int file = open((m_folder.Get() / (name + suffix)).c_str(),
+                                      O_CREAT | O_TRUNC | O_WRONLY,
+                                      0600);
                 dup2(file, stream);
             };
             redirect("out", STDOUT_FILENO);
@@ -106,13 +120,13 @@ class ProgramTest : public testing::Test
         return process;
     }
 
-    Outcome Finish(pid_t process)
+    Outcome Finish(pid_t process, const std::string& suffix = "")
     {
         int status = 0;
         waitpid(process, &status, 0);
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                ReadFile(m_folder.Get() / "out"),
-                ReadFile(m_folder.Get() / "err")};
+                ReadFile(m_folder.Get() / ("out" + suffix)),
+                ReadFile(m_folder.Get() / ("err" + suffix))};
     }
 
     Outcome Call(const std::vector<std::string>& arguments)
@@ -376,6 +390,32 @@ TEST_F(ProgramTest, RefusesAResultsFolderThatIsAFile)
     const auto outcome = RunScenarioFile(Write("sweep.json", SWEEP), "sweep.json");
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.err, HasSubstr("cannot be made a results folder"));
+}
+
+TEST_F(ProgramTest, CapturesStayInTheirFolderWhateverNodesAreCalled)
+{
+    // Up three folders from pcap/ is the results folder, up four is the one beside it.
+    const auto file = Write("names.json", R"({
+      "topology": {"kind": "graph",
+        "nodes": [{"name": "../../../../evil", "kind": "host"}, {"name": "rack1/h0", "kind": "host"},
+                  {"name": "s", "kind": "switch", "tier": 1}],
+        "links": [{"a": "../../../../evil", "b": "s", "rate": "1Gbps", "delay": "1us"},
+                  {"a": "rack1/h0", "b": "s", "rate": "1Gbps", "delay": "1us"}]},
+      "scheme": "ring", "job": {"gradient": "10kB"},
+      "results": {"pcap": [["../../../../evil", "s"], ["rack1/h0", "s"]]},
+      "sweep": {"transport.kind": ["roce", "tcp"]}})");
+    const auto outcome = RunScenarioFile(file);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const std::set<std::string> captures{"%2E.%2F..%2F..%2F..%2Fevil-s.pcap",
+                                         "s-%2E.%2F..%2F..%2F..%2Fevil.pcap",
+                                         "rack1%2Fh0-s.pcap",
+                                         "s-rack1%2Fh0.pcap"};
+    EXPECT_EQ(ListNames(Out() / "pcap" / "run-0"), captures);
+    auto withEvents = captures;
+    withEvents.insert({"%2E.%2F..%2F..%2F..%2Fevil-s.tr", "rack1%2Fh0-s.tr"});
+    EXPECT_EQ(ListNames(Out() / "pcap" / "run-1"), withEvents);
+    EXPECT_EQ(ListNames(m_folder.Get()),
+              (std::set<std::string>{"err", "names.json", "out", "results"}));
 }
 
 TEST_F(ProgramTest, NamesTheNearestOption)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-capture.h"
 
+#include "ns3/capture-names.h"
 #include "ns3/nstime.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
@@ -20,24 +20,17 @@ constexpr uint32_t ETHERNET = 1; //!< data link type of pcap files
 
 RoceCapture::RoceCapture(const Topology& topology, const RoceConnectionTable& connections)
     : m_topology(topology),
-      m_connections(connections)
+      m_connections(connections),
+      m_names(MakeCaptureNames(topology))
 {
 }
 
 void
 RoceCapture::Add(LinkId id, const std::string& folder)
 {
-    const auto links = m_topology.GetLinks();
-    const auto& link = links[id];
-    const auto joinsSame = [&](const TopologyLink& other) {
-        return (other.a == link.a && other.b == link.b) || (other.a == link.b && other.b == link.a);
-    };
-    const auto suffix =
-        std::ranges::count_if(links, joinsSame) > 1 ? fmt::format("-{}", id) : std::string();
-    const auto& a = m_topology.GetNodes()[link.a].name;
-    const auto& b = m_topology.GetNodes()[link.b].name;
-    AddFile(2 * id, link.a, link.b, fmt::format("{}/{}-{}{}.pcap", folder, a, b, suffix));
-    AddFile(2 * id + 1, link.b, link.a, fmt::format("{}/{}-{}{}.pcap", folder, b, a, suffix));
+    const auto& link = m_topology.GetLinks()[id];
+    AddFile(2 * id, link.a, link.b, fmt::format("{}/{}.pcap", folder, m_names[2 * id]));
+    AddFile(2 * id + 1, link.b, link.a, fmt::format("{}/{}.pcap", folder, m_names[2 * id + 1]));
 }
 
 void

@@ -29,8 +29,7 @@ class RoceCapture final : public PacketTap
     RoceCapture(const Topology& topology, const RoceConnectionTable& connections);
 
     /**
-     * Makes the files `folder`/SENDER-RECEIVER.pcap, SENDER-RECEIVER-LINK.pcap where several links
-     * join two nodes.
+     * Makes the files `folder`/NAME.pcap of both ends, named by MakeCaptureNames.
      * \throws std::runtime_error when a file cannot be made
      */
     void Add(LinkId link, const std::string& folder);
@@ -69,6 +68,7 @@ class RoceCapture final : public PacketTap
 
     const Topology& m_topology;
     const RoceConnectionTable& m_connections;
+    std::vector<std::string> m_names; //!< [port]
     ProgramFrames m_programFrames;
     std::map<uint32_t, File> m_files;                           //!< [port]
     std::map<std::pair<uint32_t, uint32_t>, Connection> m_seen; //!< [index, generation]

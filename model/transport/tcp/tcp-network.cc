@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/tcp-network.h"
 
+#include "ns3/capture-names.h"
 #include "ns3/channel.h"
 #include "ns3/cobalt-queue-disc.h"
 #include "ns3/double.h"
@@ -295,26 +296,17 @@ TcpNetwork::SetLinkState(LinkId id, const LinkState& state)
 void
 TcpNetwork::Capture(LinkId id, const std::string& folder)
 {
-    const auto links = m_topology->GetLinks();
-    const auto& link = links[id];
-    const auto isParallel = std::ranges::count_if(links, [&](const TopologyLink& other) {
-                                return std::minmax(other.a, other.b) == std::minmax(link.a, link.b);
-                            }) > 1;
-    const auto name = [&](NodeId from, NodeId to) {
-        const auto nodes = m_topology->GetNodes();
-        return fmt::format("{}/{}-{}{}",
-                           folder,
-                           nodes[from].name,
-                           nodes[to].name,
-                           isParallel ? fmt::format("-{}", id) : "");
-    };
+    if (m_captureNames.empty())
+    {
+        m_captureNames = MakeCaptureNames(*m_topology);
+    }
     PointToPointHelper helper;
-    const auto text = AsciiTraceHelper().CreateFileStream(name(link.a, link.b) + ".tr");
-    const std::array<std::string, 2> names{name(link.a, link.b), name(link.b, link.a)};
+    const auto path = [&](uint32_t end) { return folder + "/" + m_captureNames[2 * id + end]; };
+    const auto text = AsciiTraceHelper().CreateFileStream(path(0) + ".tr");
     for (uint32_t end = 0; end < 2; ++end)
     {
         const Ptr<NetDevice> device = m_devices[2 * size_t{id} + end];
-        helper.EnablePcap(names[end] + ".pcap", device, false, true);
+        helper.EnablePcap(path(end) + ".pcap", device, false, true);
         helper.EnableAscii(text, device);
     }
 }

@@ -66,8 +66,8 @@ class TcpNetwork
     void SetLinkState(LinkId link, const LinkState& state);
 
     /**
-     * Writes what the two ends of a link send and receive, by ns-3's own helpers: A-B.pcap for what
-     * A sees, B-A.pcap, and both in ns-3's ASCII format to A-B.tr.
+     * Writes what the two ends of a link send and receive, by ns-3's own helpers: NAME.pcap of each
+     * end, and both in ns-3's ASCII format to NAME.tr of the link's node a (MakeCaptureNames).
      */
     void Capture(LinkId link, const std::string& folder);
 
@@ -105,6 +105,7 @@ class TcpNetwork
     std::map<size_t, std::unique_ptr<TcpFlood>> m_floods; //!< by the same, once one was there
     std::set<uint32_t> m_muted;                           //!< endpoints
     std::vector<LinkStatistics> m_statistics;
+    std::vector<std::string> m_captureNames; //!< [2 * link + end], once a link is captured
     uint64_t m_dataPacketHops{0};
     int64_t m_nextStream{1}; //!< random number streams, the same for every run
 };

@@ -706,18 +706,23 @@ list(APPEND gradsync_headers
 
 # study/result
 list(APPEND gradsync_sources
+  study/result/file-lock.cc
+  study/result/folder-seal.cc
   study/result/manifest.cc
   study/result/plan-printer.cc
   study/result/program-version.cc
   study/result/result-files.cc
   study/result/result-rows.cc
   study/result/result-table.cc
+  study/result/results-folder.cc
   study/result/run-store.cc
   study/result/run-timeline.cc
   study/result/space-time-diagram.cc
   study/result/trace-writer.cc
 )
 list(APPEND gradsync_headers
+  study/result/file-lock.h
+  study/result/folder-seal.h
   study/result/link-sample.h
   study/result/manifest.h
   study/result/plan-printer.h
@@ -726,6 +731,7 @@ list(APPEND gradsync_headers
   study/result/result-rows.h
   study/result/result-table.h
   study/result/run-result.h
+  study/result/results-folder.h
   study/result/run-store.h
   study/result/run-timeline.h
   study/result/space-time-diagram.h
@@ -903,9 +909,11 @@ set(gradsync_tests_of_fault
 set(gradsync_tests_of_study
   tests/unit/study/aggregation-reader-test.cc
   tests/unit/study/child-probe-test.cc
+  tests/unit/study/folder-seal-test.cc
   tests/unit/study/input-file-test.cc
   tests/unit/study/json-document-test.cc
   tests/unit/study/process-pool-test.cc
+  tests/unit/study/results-folder-test.cc
   tests/unit/study/scenario-fuzz-test.cc
   tests/unit/study/scenario-reader-test.cc
   tests/unit/study/scenario-sweep-test.cc

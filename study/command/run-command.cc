@@ -5,6 +5,7 @@
 #include "ns3/program-version.h"
 #include "ns3/result-files.h"
 #include "ns3/result-table.h"
+#include "ns3/results-folder.h"
 #include "ns3/run-numbers.h"
 #include "ns3/run-store.h"
 #include "ns3/scenario-checker.h"
@@ -82,6 +83,17 @@ Warn(const CheckedRuns& checked, std::ostream& err)
     }
 }
 
+void
+WarnOfDamage(uint32_t run, const StoredRun& stored, std::ostream& err)
+{
+    if (!stored.damage.empty())
+    {
+        err << fmt::format("gradsync: warning: run {} is damaged and simulated again: {}\n",
+                           run,
+                           stored.damage);
+    }
+}
+
 /// One sweep being run: the state that the callbacks of the pool share.
 class SweepExecution
 {
@@ -94,11 +106,13 @@ class SweepExecution
                    std::ostream& err)
         : m_scenario(scenario),
           m_store(store),
-          m_problems(scenario.runCount)
+          m_problems(scenario.runCount, "has no result")
     {
         for (const uint32_t run : wanted)
         {
-            if (!store.Has(run))
+            const auto stored = store.Look(run);
+            WarnOfDamage(run, stored, err);
+            if (!stored.IsWhole())
             {
                 m_pending.push_back(run);
             }
@@ -122,7 +136,7 @@ class SweepExecution
         ProcessPool pool(parallel);
         const auto task = [this](uint32_t run, const ProcessPool::Report& report) {
             const auto folder = m_store.Begin(run);
-            m_store.Write(run, RunScenario(ResolveRun(m_scenario, run), report, folder));
+            m_store.Write(run, folder, RunScenario(ResolveRun(m_scenario, run), report, folder));
         };
         const bool complete =
             pool.Run(m_pending,
@@ -164,7 +178,7 @@ class SweepExecution
     const Scenario& m_scenario;
     const RunStore& m_store;
     std::vector<uint32_t> m_pending;
-    std::vector<std::string> m_problems; //!< [run] why it gave no result; empty: it did
+    std::vector<std::string> m_problems; //!< [run] why it gave no result, if it did not
     std::unique_ptr<ProgressMeter> m_meter;
 };
 
@@ -204,6 +218,20 @@ ListRuns(uint32_t count)
     return runs;
 }
 
+std::vector<uint32_t>
+ListDamaged(const RunStore& store, uint32_t count)
+{
+    std::vector<uint32_t> damaged;
+    for (uint32_t run = 0; run < count; ++run)
+    {
+        if (!store.Look(run).damage.empty())
+        {
+            damaged.push_back(run);
+        }
+    }
+    return damaged;
+}
+
 int
 ReportInterrupt(std::ostream& err)
 {
@@ -219,8 +247,11 @@ WriteResults(const RunOptions& options,
              std::ostream& out,
              std::ostream& err)
 {
-    WriteResultFiles(options.folder, data.scenario, store, data.summaries);
-    WriteManifest(options.folder, data);
+    const auto staging = store.MakeTemporary("results");
+    WriteResultFiles(staging, data.scenario, store, data.summaries);
+    WriteManifest(staging, data);
+    ResultsFolder(options.folder).Replace(staging);
+    std::filesystem::remove_all(staging);
     store.Prune();
     out << data.scenario.title << "\n\n";
     PrintResultTable(data.scenario, data.summaries, out);
@@ -229,7 +260,7 @@ WriteResults(const RunOptions& options,
 }
 
 int
-Prepare(const RunOptions& options, const Scenario& scenario, std::ostream& out)
+Prepare(const RunOptions& options, const Scenario& scenario, std::ostream& out, std::ostream& err)
 {
     const auto checked = CheckAll(scenario);
     const RunStore store(options.folder, checked.hashes);
@@ -240,7 +271,9 @@ Prepare(const RunOptions& options, const Scenario& scenario, std::ostream& out)
     Json runs = Json::array();
     for (uint32_t run = 0; run < scenario.runCount; ++run)
     {
-        runs.push_back({{"run", run}, {"bytes", checked.bytes[run]}, {"done", store.Has(run)}});
+        const auto stored = store.Look(run);
+        WarnOfDamage(run, stored, err);
+        runs.push_back({{"run", run}, {"bytes", checked.bytes[run]}, {"done", stored.IsWhole()}});
     }
     out << runs.dump() << '\n' << std::flush;
     return exit_code::OK;
@@ -261,7 +294,7 @@ RunPoints(const RunOptions& options, const Scenario& scenario, std::ostream& err
     int code = exit_code::OK;
     for (const uint32_t run : points)
     {
-        if (!store.Has(run))
+        if (!store.Look(run).IsWhole())
         {
             err << fmt::format("gradsync: error: run {} {}\n", run, sweep.GetProblems()[run]);
             code = exit_code::INTERNAL_ERROR;
@@ -276,10 +309,19 @@ Assemble(const RunOptions& options, const Scenario& scenario, std::ostream& out,
     const auto now = std::chrono::system_clock::now();
     const auto hashes = HashAll(scenario);
     const RunStore store(options.folder, hashes);
+    SweepExecution sweep(scenario,
+                         store,
+                         options,
+                         ListDamaged(store, scenario.runCount),
+                         std::vector<uint64_t>(scenario.runCount, 1),
+                         err);
+    if (!sweep.Run(options.parallel))
+    {
+        return ReportInterrupt(err);
+    }
     const auto summaries = ReadSummaries(store, scenario.runCount);
-    const std::vector<std::string> problems(scenario.runCount, "has no result");
     return WriteResults(options,
-                        {scenario, options.overrides, hashes, summaries, problems, now},
+                        {scenario, options.overrides, hashes, summaries, sweep.GetProblems(), now},
                         store,
                         out,
                         err);
@@ -316,10 +358,13 @@ int
 RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
 {
     const auto scenario = ReadScenario(options.file, options.overrides);
+    auto names = ListResultNames(scenario);
+    names.insert(MANIFEST_FILE);
+    ResultsFolder(options.folder).RequireFree(names);
     switch (options.part)
     {
     case RunPart::Prepare:
-        return Prepare(options, scenario, out);
+        return Prepare(options, scenario, out, err);
     case RunPart::Points:
         return RunPoints(options, scenario, err);
     case RunPart::Assemble:

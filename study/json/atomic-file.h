@@ -9,7 +9,12 @@
 namespace ns3::gradsync
 {
 
-/// Writes a file under a temporary name in the same folder; Commit puts it in place, all at once.
+/// Returns when a file's content, or the names in a folder, are on the disk. \throws
+/// std::runtime_error when they cannot be written
+void SyncToDisk(const std::filesystem::path& path);
+
+/// Writes a file under a temporary name of this process in the same folder; Commit puts it in
+/// place, all at once, when it is on the disk.
 class AtomicFile
 {
   public:

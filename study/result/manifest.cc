@@ -4,6 +4,7 @@
 #include "ns3/atomic-file.h"
 #include "ns3/hash.h"
 #include "ns3/program-version.h"
+#include "ns3/results-folder.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-sweep.h"
@@ -97,7 +98,8 @@ WriteManifest(const std::filesystem::path& folder, const ManifestData& data)
     manifest["overrides"] = overrides;
     manifest["scenario"] = InlineTopologyFile(data.scenario);
     manifest["runs"] = DescribeRuns(data);
-    AtomicFile file(folder / "manifest.json");
+    manifest["files"] = ListFiles(folder);
+    AtomicFile file(folder / MANIFEST_FILE);
     file.GetStream() << manifest.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
     file.Commit();
 }

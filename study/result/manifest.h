@@ -24,8 +24,10 @@ struct ManifestData
     std::chrono::system_clock::time_point started;
 };
 
+inline constexpr const char* MANIFEST_FILE = "manifest.json";
+
 /// Writes manifest.json: versions, host, times, the scenario as resolved, every run with its hash
-/// and status.
+/// and status, and all other files that are in the folder by now.
 void WriteManifest(const std::filesystem::path& folder, const ManifestData& data);
 
 /// Hash of what decides a run's results: its scenario without title and plot hints, and the

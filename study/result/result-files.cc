@@ -7,6 +7,7 @@
 #include "ns3/scenario-sweep.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <fstream>
 #include <stdexcept>
@@ -17,6 +18,17 @@ namespace ns3::gradsync
 
 namespace
 {
+
+constexpr std::array<TableFile, 8> TABLES{{
+    {RunStore::ITERATION_FILE, ITERATION_HEADER},
+    {RunStore::LINK_FILE, LINK_HEADER},
+    {RunStore::MESSAGE_FILE, MESSAGE_HEADER},
+    {RunStore::FAULT_FILE, FAULT_HEADER},
+    {RunStore::SAMPLE_FILE, SAMPLE_HEADER},
+    {RunStore::FLOW_FILE, FLOW_HEADER},
+    {RunStore::UNFINISHED_FILE, UNFINISHED_HEADER},
+    {RunStore::BLOCKED_FILE, BLOCKED_HEADER},
+}};
 
 bool
 HasSeedAxis(const Scenario& scenario)
@@ -32,7 +44,7 @@ WriteRuns(const std::filesystem::path& folder,
           const RunSummaries& summaries)
 {
     const bool hasSeed = HasSeedAxis(scenario);
-    AtomicFile file(folder / "runs.csv");
+    AtomicFile file(folder / RUNS_FILE);
     auto& out = file.GetStream();
     out << "run,";
     for (const auto& axis : scenario.axes)
@@ -85,14 +97,18 @@ WriteRows(const std::filesystem::path& folder,
     file.Commit();
 }
 
+std::string
+GetCaptureFolder(uint32_t run)
+{
+    return fmt::format("{}/run-{}", RunStore::CAPTURE_FOLDER, run);
+}
+
 /// Puts the captures of all runs at `folder`/pcap/run-NUMBER, as links to the same files.
 void
 LinkCaptures(const std::filesystem::path& folder,
              const RunStore& store,
              const RunSummaries& summaries)
 {
-    const auto captures = folder / RunStore::CAPTURE_FOLDER;
-    std::filesystem::remove_all(captures);
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
         const auto source = store.GetFolder(run) / RunStore::CAPTURE_FOLDER;
@@ -100,7 +116,7 @@ LinkCaptures(const std::filesystem::path& folder,
         {
             continue;
         }
-        const auto target = captures / ("run-" + std::to_string(run));
+        const auto target = folder / GetCaptureFolder(run);
         std::filesystem::create_directories(target);
         for (const auto& entry : std::filesystem::directory_iterator(source))
         {
@@ -109,7 +125,6 @@ LinkCaptures(const std::filesystem::path& folder,
     }
 }
 
-/// trace.json of the only run, or trace-NUMBER.json of each that has one.
 void
 CopyTraces(const std::filesystem::path& folder,
            const RunStore& store,
@@ -124,8 +139,7 @@ CopyTraces(const std::filesystem::path& folder,
         std::ifstream trace(store.GetFolder(run) / RunStore::TRACE_FILE, std::ios::binary);
         if (trace)
         {
-            const auto name = fmt::format("trace-{}.json", run);
-            AtomicFile file(folder / (summaries.size() == 1 ? RunStore::TRACE_FILE : name));
+            AtomicFile file(folder / GetTraceName(run, static_cast<uint32_t>(summaries.size())));
             file.GetStream() << trace.rdbuf();
             file.Commit();
         }
@@ -134,13 +148,25 @@ CopyTraces(const std::filesystem::path& folder,
 
 } // namespace
 
+std::span<const TableFile>
+GetTableFiles()
+{
+    return TABLES;
+}
+
+std::string
+GetTraceName(uint32_t run, uint32_t runCount)
+{
+    return runCount == 1 ? RunStore::TRACE_FILE : fmt::format("trace-{}.json", run);
+}
+
 RunSummaries
 ReadSummaries(const RunStore& store, uint32_t runCount)
 {
     RunSummaries summaries(runCount);
     for (uint32_t run = 0; run < runCount; ++run)
     {
-        if (store.Has(run))
+        if (store.Look(run).IsWhole())
         {
             summaries[run] = store.ReadSummary(run);
         }
@@ -155,16 +181,41 @@ WriteResultFiles(const std::filesystem::path& folder,
                  const RunSummaries& summaries)
 {
     WriteRuns(folder, scenario, summaries);
-    WriteRows(folder, store, summaries, RunStore::ITERATION_FILE, ITERATION_HEADER);
-    WriteRows(folder, store, summaries, RunStore::LINK_FILE, LINK_HEADER);
-    WriteRows(folder, store, summaries, RunStore::MESSAGE_FILE, MESSAGE_HEADER);
-    WriteRows(folder, store, summaries, RunStore::FAULT_FILE, FAULT_HEADER);
-    WriteRows(folder, store, summaries, RunStore::SAMPLE_FILE, SAMPLE_HEADER);
-    WriteRows(folder, store, summaries, RunStore::FLOW_FILE, FLOW_HEADER);
-    WriteRows(folder, store, summaries, RunStore::UNFINISHED_FILE, UNFINISHED_HEADER);
+    for (const auto& table : TABLES)
+    {
+        WriteRows(folder, store, summaries, table.name, table.header);
+    }
     LinkCaptures(folder, store, summaries);
-    WriteRows(folder, store, summaries, RunStore::BLOCKED_FILE, BLOCKED_HEADER);
     CopyTraces(folder, store, summaries);
+}
+
+std::set<std::string>
+ListResultNames(const Scenario& scenario)
+{
+    std::set<std::string> names{RUNS_FILE};
+    for (const auto& table : TABLES)
+    {
+        names.insert(table.name);
+    }
+    for (uint32_t run = 0; run < scenario.runCount; ++run)
+    {
+        // Checked later: what is no object makes nothing.
+        const auto document = MakePoint(scenario, run).document;
+        const auto results = document.find("results");
+        if (results == document.end() || !results->is_object())
+        {
+            continue;
+        }
+        if (results->contains("pcap"))
+        {
+            names.insert(GetCaptureFolder(run));
+        }
+        if (results->contains("trace") && results->at("trace") == true)
+        {
+            names.insert(GetTraceName(run, scenario.runCount));
+        }
+    }
+    return names;
 }
 
 } // namespace ns3::gradsync

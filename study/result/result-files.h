@@ -8,26 +8,51 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
+/// A table that is put together from those of the runs.
+struct TableFile
+{
+    const char* name;
+    const char* header;
+};
+
 /// Summaries in run order; nothing for a run that crashed.
 using RunSummaries = std::vector<std::optional<RunSummary>>;
 
-/// Summaries of all runs that the store has.
+/// The tables with rows of all runs, by name: iterations.csv, links.csv, ...
+std::span<const TableFile> GetTableFiles();
+
+/// The table with a row for each run.
+inline constexpr const char* RUNS_FILE = "runs.csv";
+
+/// Summaries of all runs that the store has whole.
 RunSummaries ReadSummaries(const RunStore& store, uint32_t runCount);
 
 /**
- * Puts runs.csv and the tables of the runs (iterations.csv, links.csv, ...) together in
- * run order, and copies the traces, each renamed into place when it is whole. links.csv and
- * messages.csv have no rows where the scenario does not record them.
+ * Puts runs.csv and the tables of the runs together in run order, and adds their traces and
+ * captures. links.csv and messages.csv have no rows where the scenario does not record them.
+ * \param folder an empty one
  */
 void WriteResultFiles(const std::filesystem::path& folder,
                       const Scenario& scenario,
                       const RunStore& store,
                       const RunSummaries& summaries);
+
+/**
+ * What WriteResultFiles may make for a scenario: files, and `pcap/run-NUMBER` for all captures of a
+ * run.
+ */
+std::set<std::string> ListResultNames(const Scenario& scenario);
+
+/// trace.json of the only run, or trace-NUMBER.json.
+std::string GetTraceName(uint32_t run, uint32_t runCount);
 
 } // namespace ns3::gradsync
 

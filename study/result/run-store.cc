@@ -2,6 +2,7 @@
 #include "ns3/run-store.h"
 
 #include "ns3/atomic-file.h"
+#include "ns3/folder-seal.h"
 #include "ns3/json-document.h"
 #include "ns3/result-rows.h"
 #include "ns3/scenario-error.h"
@@ -9,9 +10,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
+#include <fstream>
+#include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -22,7 +23,8 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr const char* LOCK_FILE = ".lock";
+/// Taken by who puts a run in its place.
+constexpr const char* PUBLISH_FILE = ".publish";
 constexpr const char* TEMPORARY_PREFIX = ".tmp-";
 
 /// Number and hash in the name of a run's folder.
@@ -64,15 +66,19 @@ template <typename Write>
 void
 WriteFile(const std::filesystem::path& path, Write write)
 {
-    AtomicFile file(path);
-    write(file.GetStream());
-    file.Commit();
+    std::ofstream file(path, std::ios::binary);
+    write(file);
+    file.close();
+    if (!file)
+    {
+        throw std::runtime_error(path.string() + ": writing failed: disk full?");
+    }
 }
 
 } // namespace
 
 RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> hashes, Access access)
-    : m_folder(folder / ".runs"),
+    : m_folder(folder / FOLDER),
       m_hashes(std::move(hashes))
 {
     std::error_code error;
@@ -81,11 +87,17 @@ RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> ha
     {
         throw ScenarioError(folder.string(), "cannot be made a results folder: " + error.message());
     }
-    Lock(access);
+    m_lock.emplace(m_folder / LOCK_FILE);
+    if (!(access == Access::Alone ? m_lock->TryTake() : m_lock->TryShare()))
+    {
+        throw ScenarioError(folder.string(), "another gradsync writes to this folder");
+    }
     if (access == Access::WithOthers)
     {
         return;
     }
+    // Whoever writes a run holds the lock until its end: what is there now is of programs that
+    // ended before they had.
     for (const auto& name : ListNames(m_folder))
     {
         if (name.starts_with(TEMPORARY_PREFIX))
@@ -94,27 +106,6 @@ RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> ha
         }
     }
     Adopt();
-}
-
-RunStore::~RunStore()
-{
-    close(m_lock);
-}
-
-void
-RunStore::Lock(Access access)
-{
-    m_lock = open((m_folder / LOCK_FILE).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    if (m_lock < 0)
-    {
-        throw ScenarioError(m_folder.string(), "cannot be written");
-    }
-    if (flock(m_lock, (access == Access::Alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0)
-    {
-        close(m_lock);
-        throw ScenarioError(m_folder.parent_path().string(),
-                            "another gradsync writes to this folder");
-    }
 }
 
 void
@@ -130,7 +121,7 @@ RunStore::Adopt() const
         // The sweep has grown or shrunk before this run: it is still good, under another number.
         for (uint32_t run = 0; run < m_hashes.size(); ++run)
         {
-            if (m_hashes[run] == parsed.hash && !Has(run))
+            if (m_hashes[run] == parsed.hash && !std::filesystem::exists(GetFolder(run)))
             {
                 std::filesystem::rename(m_folder / name, GetFolder(run));
                 break;
@@ -158,25 +149,41 @@ RunStore::GetFolder(uint32_t run) const
     return m_folder / GetName(run);
 }
 
-bool
-RunStore::Has(uint32_t run) const
+StoredRun
+RunStore::Look(uint32_t run) const
 {
-    return std::filesystem::exists(GetFolder(run) / SUMMARY_FILE);
+    const auto folder = GetFolder(run);
+    if (!std::filesystem::exists(folder))
+    {
+        return {};
+    }
+    return {true, FindDamage(folder)};
+}
+
+std::filesystem::path
+RunStore::MakeTemporary(const std::string& name) const
+{
+    // Making a folder that is there already fails, whoever made it on whatever machine.
+    for (uint32_t attempt = 0;; ++attempt)
+    {
+        auto folder =
+            m_folder / fmt::format("{}{}-{}-{}", TEMPORARY_PREFIX, name, getpid(), attempt);
+        if (std::filesystem::create_directory(folder))
+        {
+            return folder;
+        }
+    }
 }
 
 std::filesystem::path
 RunStore::Begin(uint32_t run) const
 {
-    auto temporary = m_folder / (TEMPORARY_PREFIX + GetName(run));
-    std::filesystem::remove_all(temporary);
-    std::filesystem::create_directory(temporary);
-    return temporary;
+    return MakeTemporary(GetName(run));
 }
 
 void
-RunStore::Write(uint32_t run, const RunResult& result) const
+RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const
 {
-    const auto temporary = m_folder / (TEMPORARY_PREFIX + GetName(run));
     WriteFile(temporary / ITERATION_FILE, [&](std::ostream& out) { WriteIterations(result, out); });
     WriteFile(temporary / LINK_FILE, [&](std::ostream& out) { WriteLinks(result, out); });
     WriteFile(temporary / FAULT_FILE, [&](std::ostream& out) { WriteFaults(result, out); });
@@ -192,7 +199,30 @@ RunStore::Write(uint32_t run, const RunResult& result) const
     WriteFile(temporary / MESSAGE_FILE, [&](std::ostream& out) { WriteMessages(result, out); });
     WriteFile(temporary / SUMMARY_FILE,
               [&](std::ostream& out) { out << ToJson(result.summary).dump(2) << '\n'; });
+    SealFolder(temporary);
+    Publish(run, temporary);
+}
+
+void
+RunStore::Publish(uint32_t run, const std::filesystem::path& temporary) const
+{
+    // Only one at a time looks at what is there and replaces it: a whole run never goes.
+    const FileLock lock(m_folder / PUBLISH_FILE);
+    lock.Take();
+    const auto stored = Look(run);
+    if (stored.IsWhole())
+    {
+        std::filesystem::remove_all(temporary);
+        return;
+    }
+    if (stored.exists)
+    {
+        const auto aside = MakeTemporary("damaged");
+        std::filesystem::rename(GetFolder(run), aside);
+        std::filesystem::remove_all(aside);
+    }
     std::filesystem::rename(temporary, GetFolder(run));
+    SyncToDisk(m_folder);
 }
 
 RunSummary

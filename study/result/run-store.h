@@ -2,26 +2,46 @@
 #ifndef GRADSYNC_RUN_STORE_H
 #define GRADSYNC_RUN_STORE_H
 
+#include "ns3/file-lock.h"
 #include "ns3/run-result.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
+/// What a RunStore has of a run.
+struct StoredRun
+{
+    bool exists{false};
+    std::string damage; //!< what has happened to it since it was written; empty: nothing
+
+    bool IsWhole() const
+    {
+        return exists && damage.empty();
+    }
+};
+
 /**
  * The runs of a results folder, each in a folder `.runs/NUMBER-HASH` of its own.
  *
- * A run is written under a temporary name and renamed when it is whole, so that a killed program
- * leaves whole runs or none. The hash names the scenario of the run and the program that made it: a
- * run whose hash is still wanted need not be done again.
+ * A run is written under a temporary name that no other process has, sealed with checksums, and
+ * renamed when it is on the disk, so that a killed program leaves whole runs or none, and programs
+ * that do the same run at once leave one of them. The hash names the scenario of the run and the
+ * program that made it: a run whose hash is still wanted need not be done again.
  */
 class RunStore
 {
   public:
+    /// Where runs are, in a results folder.
+    static constexpr const char* FOLDER = ".runs";
+    /// A file of every store, from its beginning on.
+    static constexpr const char* LOCK_FILE = ".lock";
+
     /// Names of the files in a run's folder.
     static constexpr const char* SUMMARY_FILE = "summary.json";
     static constexpr const char* ITERATION_FILE = "iterations.csv";
@@ -50,21 +70,29 @@ class RunStore
     RunStore(const std::filesystem::path& folder,
              std::vector<uint64_t> hashes,
              Access access = Access::Alone);
-    ~RunStore();
     RunStore(const RunStore&) = delete;
     RunStore& operator=(const RunStore&) = delete;
 
-    bool Has(uint32_t run) const;
+    /// Reads all of a run and compares checksums.
+    StoredRun Look(uint32_t run) const;
 
-    /// Folder of a run; exists only if Has.
+    /// Folder of a run.
     std::filesystem::path GetFolder(uint32_t run) const;
 
     /// Makes the folder in which a run may write files while it goes on, and Write the others.
     std::filesystem::path Begin(uint32_t run) const;
 
-    /// Writes a run as a whole, after Begin. \throws std::runtime_error when the disk is full or
-    /// the like
-    void Write(uint32_t run, const RunResult& result) const;
+    /// Makes a folder of this process alone; what is left of it goes when the store is next used
+    /// alone.
+    std::filesystem::path MakeTemporary(const std::string& name) const;
+
+    /**
+     * Writes a run as a whole. Where another program has done the same run meanwhile, that one
+     * stays; a damaged one is replaced.
+     * \param temporary from Begin
+     * \throws std::runtime_error when the disk is full or the like
+     */
+    void Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const;
 
     RunSummary ReadSummary(uint32_t run) const;
 
@@ -75,14 +103,14 @@ class RunStore
     void Prune() const;
 
   private:
-    void Lock(Access access);
     void Adopt() const;
+    void Publish(uint32_t run, const std::filesystem::path& temporary) const;
     std::string GetName(uint32_t run) const;
     bool IsWanted(const std::string& name) const;
 
     std::filesystem::path m_folder; //!< .runs
     std::vector<uint64_t> m_hashes;
-    int m_lock{-1};
+    std::optional<FileLock> m_lock; //!< held as long as the store is
 };
 
 } // namespace ns3::gradsync

@@ -11,8 +11,10 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,6 +277,88 @@ TEST_F(ProgramTest, GoesOnAfterAKill)
     EXPECT_EQ(ReadFile(Out() / "messages.csv"), ReadFile(Out("whole") / "messages.csv"));
 }
 
+TEST_F(ProgramTest, ProgramsThatDoTheSameRunsAtOnceLoseNoRow)
+{
+    const auto file = Write("sweep.json", SWEEP);
+    ASSERT_EQ(RunScenarioFile(file, "whole").code, 0);
+    for (int round = 0; round < 12; ++round)
+    {
+        SCOPED_TRACE(round);
+        std::filesystem::remove_all(Out());
+        const std::vector<std::string> points{"--scenario=" + file,
+                                              "--out=" + Out().string(),
+                                              "--points=0-3",
+                                              "--jobs=2"};
+        const auto one = Start(points, "1");
+        const auto two = Start(points, "2");
+        const auto first = Finish(one, "1");
+        const auto second = Finish(two, "2");
+        ASSERT_EQ(first.code, 0) << first.err;
+        ASSERT_EQ(second.code, 0) << second.err;
+        const auto assembled = RunScenarioFile(file, "results", {"--assemble"});
+        ASSERT_EQ(assembled.code, 0) << assembled.err;
+        EXPECT_EQ(assembled.err, "");
+        for (const auto* name : {"iterations.csv", "links.csv", "messages.csv"})
+        {
+            ASSERT_EQ(ReadFile(Out() / name), ReadFile(Out("whole") / name)) << name;
+        }
+        ASSERT_EQ(StripWallClock(ReadFile(Out() / "runs.csv")),
+                  StripWallClock(ReadFile(Out("whole") / "runs.csv")));
+        for (const auto& name : ListNames(Out() / ".runs"))
+        {
+            EXPECT_FALSE(name.starts_with(".tmp")) << name;
+        }
+    }
+}
+
+TEST_F(ProgramTest, NamesDamagedRunsAndSimulatesThemAgain)
+{
+    const auto file = Write("sweep.json", SWEEP);
+    ASSERT_EQ(RunScenarioFile(file).code, 0);
+    const auto before = StripWallClock(ReadFile(Out() / "runs.csv"));
+    const auto iterations = ReadFile(Out() / "iterations.csv");
+    const auto findRun = [&](int run) {
+        for (const auto& name : ListNames(Out() / ".runs"))
+        {
+            if (name.starts_with(fmt::format("{}-", run)))
+            {
+                return Out() / ".runs" / name;
+            }
+        }
+        throw std::runtime_error("no such run");
+    };
+    const auto flip = [](const std::filesystem::path& path) {
+        auto text = ReadFile(path);
+        text.at(text.size() / 2) ^= 1;
+        std::ofstream(path, std::ios::binary) << text;
+    };
+    flip(findRun(0) / "iterations.csv");
+    std::filesystem::resize_file(findRun(1) / "messages.csv", 20);
+    std::filesystem::remove(findRun(2) / "links.csv");
+    std::filesystem::resize_file(findRun(3) / "checksums.json", 0);
+    const auto again = RunScenarioFile(file);
+    EXPECT_EQ(again.code, 0) << again.err;
+    for (const auto* said : {"run 0 is damaged and simulated again: \"iterations.csv\"",
+                             "run 1 is damaged and simulated again: \"messages.csv\"",
+                             "run 2 is damaged and simulated again: \"links.csv\"",
+                             "run 3 is damaged and simulated again: checksums.json"})
+    {
+        EXPECT_THAT(again.err, HasSubstr(said));
+    }
+    EXPECT_EQ(StripWallClock(ReadFile(Out() / "runs.csv")), before);
+    EXPECT_EQ(ReadFile(Out() / "iterations.csv"), iterations);
+    // The parts of a sweep do so too.
+    flip(findRun(2) / "summary.json");
+    const auto prepared = RunScenarioFile(file, "results", {"--prepare"});
+    EXPECT_THAT(prepared.err, HasSubstr("run 2 is damaged"));
+    EXPECT_EQ(ParseJson(prepared.out, "prepared")[2]["done"], false);
+    const auto assembled = RunScenarioFile(file, "results", {"--assemble"});
+    EXPECT_EQ(assembled.code, 0) << assembled.err;
+    EXPECT_THAT(assembled.err, HasSubstr("run 2 is damaged"));
+    EXPECT_EQ(StripWallClock(ReadFile(Out() / "runs.csv")), before);
+    EXPECT_THAT(RunScenarioFile(file).err, HasSubstr("4 of 4 runs are done already"));
+}
+
 TEST_F(ProgramTest, StopsOnAnInterruptWith130)
 {
     const auto file = Write("long.json", LONG_SWEEP);
@@ -416,6 +500,72 @@ TEST_F(ProgramTest, CapturesStayInTheirFolderWhateverNodesAreCalled)
     EXPECT_EQ(ListNames(Out() / "pcap" / "run-1"), withEvents);
     EXPECT_EQ(ListNames(m_folder.Get()),
               (std::set<std::string>{"err", "names.json", "out", "results"}));
+}
+
+/// [path] all files below a folder.
+std::map<std::string, std::string>
+ReadAll(const std::filesystem::path& folder)
+{
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    {
+        files[entry.path().string()] = entry.is_directory() ? "" : ReadFile(entry.path());
+    }
+    return files;
+}
+
+/// Captures a link in the first run, and none in the second.
+constexpr const char* CAPTURES = R"({
+  "topology": {"kind": "star", "hosts": 2, "hostLink": {"rate": "10Gbps"}},
+  "job": {"gradient": "10kB"}, "scheme": "ring",
+  "sweep": {"results.pcap": [[["leaf0", "host0"]], []]}})";
+
+TEST_F(ProgramTest, NeitherWritesNorRemovesWhenAForeignFileIsInTheWay)
+{
+    const auto file = Write("captures.json", CAPTURES);
+    for (const auto* name : {"links.csv",
+                             "runs.csv",
+                             "manifest.json",
+                             "trace-1.json",
+                             "pcap/run-0/mine.pcap",
+                             ".runs/1-2"})
+    {
+        SCOPED_TRACE(name);
+        std::filesystem::create_directories((Out() / name).parent_path());
+        Write(std::string("results/") + name, "mine");
+        const auto before = ReadAll(Out());
+        for (const auto* part :
+             {"--jobs=1", "--prepare", "--points=0", "--assemble", "--no-resume"})
+        {
+            const auto outcome = RunScenarioFile(file, "results", {"--trace", part});
+            EXPECT_EQ(outcome.code, 2) << outcome.err;
+            EXPECT_EQ(outcome.out, "");
+            EXPECT_EQ(SplitLines(outcome.err).size(), 1U) << outcome.err;
+            EXPECT_THAT(outcome.err, HasSubstr("is in the way"));
+            EXPECT_EQ(ReadAll(Out()), before);
+        }
+        std::filesystem::remove_all(Out());
+    }
+}
+
+TEST_F(ProgramTest, ReplacesItsOwnFilesAndLeavesForeignOnes)
+{
+    const auto file = Write("captures.json", CAPTURES);
+    std::filesystem::create_directories(Out() / "pcap");
+    Write("results/pcap/mine.pcap", "mine");
+    Write("results/notes.txt", "mine");
+    ASSERT_EQ(RunScenarioFile(file).code, 0);
+    const auto captures = Out() / "pcap" / "run-0";
+    EXPECT_EQ(ListNames(captures), (std::set<std::string>{"host0-leaf0.pcap", "leaf0-host0.pcap"}));
+    EXPECT_THAT(RunScenarioFile(file).err, HasSubstr("2 of 2 runs are done already"));
+    EXPECT_TRUE(std::filesystem::exists(captures));
+    const auto fewer = RunScenarioFile(file, "results", {"--set=sweep.results.pcap=[[]]"});
+    ASSERT_EQ(fewer.code, 0) << fewer.err;
+    EXPECT_EQ(ListNames(Out() / "pcap"), std::set<std::string>{"mine.pcap"});
+    EXPECT_EQ(ReadFile(Out() / "pcap" / "mine.pcap"), "mine");
+    EXPECT_EQ(ReadFile(Out() / "notes.txt"), "mine");
+    const Json files = LoadJson(Out() / "manifest.json")["files"];
+    EXPECT_EQ(files.size(), 9U); // runs.csv and eight tables of the runs
 }
 
 TEST_F(ProgramTest, NamesTheNearestOption)

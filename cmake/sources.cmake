@@ -4,6 +4,15 @@
 set(gradsync_sources)
 set(gradsync_headers)
 
+# model/base
+list(APPEND gradsync_sources
+  model/base/input-file.cc
+)
+list(APPEND gradsync_headers
+  model/base/input-file.h
+  model/base/time-range.h
+)
+
 # model/topology
 list(APPEND gradsync_sources
   model/topology/all-reduce-bound.cc
@@ -27,7 +36,6 @@ list(APPEND gradsync_headers
   model/topology/spine-leaf-topology.h
   model/topology/star-topology.h
   model/topology/three-tier-topology.h
-  model/topology/time-range.h
   model/topology/topology.h
   model/topology/worker-groups.h
 )
@@ -106,14 +114,6 @@ list(APPEND gradsync_headers
   model/p4/p4-program.h
   model/p4/p4-runtime-commands.h
   model/p4/p4-wire-bits.h
-)
-
-# model/input
-list(APPEND gradsync_sources
-  model/input/input-file.cc
-)
-list(APPEND gradsync_headers
-  model/input/input-file.h
 )
 
 # model/plan
@@ -295,6 +295,7 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/transport/capture-names.cc
   model/transport/transport-capabilities.cc
+  model/transport/network-aggregation.cc
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
@@ -304,6 +305,7 @@ list(APPEND gradsync_headers
   model/transport/transport-capabilities.h
   model/transport/transport-faults.h
   model/transport/transport-statistics.h
+  model/transport/network-aggregation.h
   model/transport/transport.h
 )
 
@@ -329,7 +331,6 @@ list(APPEND gradsync_headers
 
 # model/transport/roce
 list(APPEND gradsync_sources
-  model/transport/roce/network-aggregation.cc
   model/transport/roce/roce-capabilities.cc
   model/transport/roce/roce-capture.cc
   model/transport/roce/roce-connection-table.cc
@@ -343,7 +344,6 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-transport.cc
 )
 list(APPEND gradsync_headers
-  model/transport/roce/network-aggregation.h
   model/transport/roce/packet-set.h
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h

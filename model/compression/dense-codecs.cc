@@ -3,6 +3,8 @@
 #include "ns3/sized-codec.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -147,6 +149,8 @@ MakeDenseCodec(const CodecSpec& spec, uint64_t elements)
 {
     switch (spec.kind)
     {
+    case CodecKind::Fp32:
+        return std::make_unique<Fp32Codec>(spec, elements);
     case CodecKind::Int8:
         return std::make_unique<Int8Codec>(spec, elements);
     case CodecKind::Fp16:
@@ -156,9 +160,14 @@ MakeDenseCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<TwoBitCodec>(spec, elements);
     case CodecKind::FixedPoint:
         return std::make_unique<FixedPointCodec>(spec, elements);
-    default:
-        return std::make_unique<Fp32Codec>(spec, elements);
+    case CodecKind::TopK:
+    case CodecKind::Sq8:
+    case CodecKind::Dgc:
+    case CodecKind::BiSparse:
+    case CodecKind::BbTopK:
+        break;
     }
+    throw std::logic_error(GetCodecInfo(spec.kind).name + " is no dense codec");
 }
 
 } // namespace ns3::gradsync

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace ns3::gradsync
 {
@@ -234,9 +235,18 @@ MakeSparseCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<Sq8Codec>(spec, elements);
     case CodecKind::BbTopK:
         return std::make_unique<BbTopKCodec>(spec, elements);
-    default:
+    case CodecKind::Dgc:
         return std::make_unique<DgcCodec>(spec, elements);
+    case CodecKind::Fp32:
+    case CodecKind::Int8:
+    case CodecKind::Fp16:
+    case CodecKind::Bf16:
+    case CodecKind::TwoBit:
+    case CodecKind::FixedPoint:
+    case CodecKind::BiSparse:
+        break;
     }
+    throw std::logic_error(GetCodecInfo(spec.kind).name + " is no sparse codec");
 }
 
 } // namespace ns3::gradsync

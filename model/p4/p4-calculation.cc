@@ -154,9 +154,11 @@ Calculate(const P4Calculation& calculation, const uint64_t* store, std::span<con
         return Crc(bytes, 0xA001, 0);
     case P4HashAlgorithm::CRC32:
         return Crc(bytes, 0xEDB88320, 0xFFFFFFFF) ^ 0xFFFFFFFF;
-    default:
-        return Identity(bytes);
+    case P4HashAlgorithm::CSUM16: // above
+    case P4HashAlgorithm::IDENTITY:
+        break;
     }
+    return Identity(bytes);
 }
 
 } // namespace ns3::gradsync

@@ -182,9 +182,9 @@ def is_running(pid):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_launcher_ends_the_simulator(small_tree, number):
     small_tree.source(WAITS)
-    started = subprocess.Popen(
-        ["./ns3", "list"], cwd=small_tree.folder, stdout=subprocess.PIPE, text=True
-    )
+    # Under nohup this process ignores SIGHUP, and so would all that it starts.
+    command = ["env", f"--default-signal={int(number)}", "./ns3", "list"]
+    started = subprocess.Popen(command, cwd=small_tree.folder, stdout=subprocess.PIPE, text=True)
     assert started.stdout.readline() == "started\n"
     pid = int((small_tree.folder / "pid").read_text())
     assert is_running(pid)

@@ -176,4 +176,4 @@ def test_a_missing_program_is_named(program, tmp_path):
     done = program("--validate", file)
     assert done.returncode == 2
     assert "transport.aggregation.programs.0.program: " in done.stderr
-    assert "programs/own.json is no file" in done.stderr
+    assert "programs/own.json cannot be read: No such file or directory" in done.stderr

@@ -42,6 +42,7 @@ def tree(tmp_path, monkeypatch):
     tree = SmallTree(tmp_path / "tree")
     package = tree.folder / "analysis" / "src" / "gradsync"
     package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")  # or the one of PYTHONPATH would be found first
     (package / "__main__.py").write_text("import tiny\nprint(tiny.WORD)\n")
     wheel = tmp_path / "wheels" / "tiny-1.0-py3-none-any.whl"
     wheel.parent.mkdir()

@@ -399,12 +399,15 @@ void
 PlanExecution::TellRanks()
 {
     m_isTelling = true;
-    // A list that may grow: the listener may start other ranks.
-    for (size_t next = 0; next < m_endedRanks.size(); ++next)
+    while (!m_endedRanks.empty())
     {
-        m_listener.OnRankEnded(*this, m_endedRanks[next]);
+        // The listener may start other ranks, which then end behind these.
+        const auto ended = std::exchange(m_endedRanks, {});
+        for (const auto rank : ended)
+        {
+            m_listener.OnRankEnded(*this, rank);
+        }
     }
-    m_endedRanks.clear();
     m_isTelling = false;
 }
 

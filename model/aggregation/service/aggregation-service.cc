@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <ranges>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -71,10 +72,15 @@ AggregationService::ChooseDriver(const std::string& protocol)
     const auto found = m_byProtocol.find(protocol);
     if (found == m_byProtocol.end())
     {
-        throw std::invalid_argument(fmt::format("no driver for the aggregation protocol \"{}\" "
-                                                "(there are: {})",
-                                                protocol,
-                                                fmt::join(std::views::keys(m_byProtocol), ", ")));
+        std::vector<std::string> known;
+        for (const auto& [name, driver] : m_byProtocol)
+        {
+            known.push_back(name);
+        }
+        throw std::invalid_argument(
+            fmt::format("no driver for the aggregation protocol \"{}\" (there are: {})",
+                        protocol,
+                        fmt::join(known, ", ")));
     }
     return *found->second;
 }

@@ -29,8 +29,10 @@ void
 RoceCapture::Add(LinkId id, const std::string& folder)
 {
     const auto& link = m_topology.GetLinks()[id];
-    AddFile(2 * id, link.a, link.b, fmt::format("{}/{}.pcap", folder, m_names[2 * id]));
-    AddFile(2 * id + 1, link.b, link.a, fmt::format("{}/{}.pcap", folder, m_names[2 * id + 1]));
+    const uint32_t forth = 2 * id;
+    const uint32_t back = forth + 1;
+    AddFile(forth, link.a, link.b, fmt::format("{}/{}.pcap", folder, m_names[forth]));
+    AddFile(back, link.b, link.a, fmt::format("{}/{}.pcap", folder, m_names[back]));
 }
 
 void

@@ -378,7 +378,7 @@ TEST_F(PlanExecutionTest, OneMayBeStartedWhereAnotherEnds)
     }
     Execute(followers[0], plan, std::vector<Time>(4));
     Simulator::Run();
-    EXPECT_EQ(followers.back().end, MicroSeconds(5 * 6000));
+    EXPECT_EQ(followers.back().end, MicroSeconds(6000) * 5);
 }
 
 TEST_F(PlanExecutionTest, WhatIsLeftOfOneThatIsGoneReachesNoOther)
@@ -614,7 +614,7 @@ TEST_F(PlanExecutionLaw, ManyAtOnceEndEachWithItsOwnBytes)
         MakeRanks(12);
         std::vector<Follower> followers(40);
         std::vector<uint64_t> bytes;
-        for (uint32_t i = 0; i < followers.size(); ++i)
+        for (auto& follower : followers)
         {
             const auto drawn = DrawCase();
             const auto plan = MakePlan(drawn.scheme, drawn.workers, drawn.bytes);
@@ -626,7 +626,7 @@ TEST_F(PlanExecutionLaw, ManyAtOnceEndEachWithItsOwnBytes)
             auto starts = drawn.starts;
             starts.resize(plan->GetRankCount());
             // Some on each other's connections, some beside them.
-            Execute(followers[i],
+            Execute(follower,
                     plan,
                     starts,
                     static_cast<uint32_t>(Draw(0, 3)),

@@ -2,6 +2,7 @@
 #include "ns3/netreduce-session.h"
 
 #include "ns3/netreduce-driver.h"
+#include "ns3/netreduce-header.h"
 #include "ns3/netreduce-node.h"
 #include "ns3/roce-transport.h"
 

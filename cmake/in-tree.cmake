@@ -6,7 +6,7 @@ set(gradsync_root ${CMAKE_CURRENT_SOURCE_DIR})
 
 # Imported targets are known in their own directory only; ns-3's test-runner, which links the module,
 # stands in another one.
-foreach(package fmt nlohmann_json CLI11 LibXml2)
+foreach(package Boost fmt nlohmann_json CLI11 LibXml2)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
     message(STATUS "Skipping gradsync: ${package} was not found (see contrib/gradsync/doc/dependencies.md)")
@@ -29,8 +29,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 # The optimized profile compiles for the machine at hand. Fused multiply-adds would make floating-point
 # results differ between machines and from the stand-alone build.
 add_compile_options(-ffp-contract=off)
-# By its variables: ns-3 has made a target of it already, which is not to be changed from here.
-include_directories(${LIBXML2_INCLUDE_DIRS})
+# By their variables: ns-3 has made targets of these already, which are not to be changed from here.
+include_directories(${LIBXML2_INCLUDE_DIRS} ${Boost_INCLUDE_DIRS})
 
 gradsync_set_version_definitions("${NS3_VER}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)

@@ -7,16 +7,25 @@ set(gradsync_headers)
 # model/base
 list(APPEND gradsync_sources
   model/base/input-file.cc
+  model/base/nearest-name.cc
+  model/base/parameter-spec.cc
+  model/base/parameter-text.cc
+  model/base/units.cc
 )
 list(APPEND gradsync_headers
   model/base/input-file.h
+  model/base/nearest-name.h
+  model/base/parameter-spec.h
+  model/base/parameter-text.h
   model/base/time-range.h
+  model/base/units.h
 )
 
 # model/topology
 list(APPEND gradsync_sources
   model/topology/all-reduce-bound.cc
   model/topology/fat-tree-topology.cc
+  model/topology/graph-topology.cc
   model/topology/group-finder.cc
   model/topology/node-components.cc
   model/topology/routing-tables.cc
@@ -24,11 +33,13 @@ list(APPEND gradsync_sources
   model/topology/spine-leaf-topology.cc
   model/topology/star-topology.cc
   model/topology/three-tier-topology.cc
+  model/topology/topology-kinds.cc
   model/topology/topology.cc
 )
 list(APPEND gradsync_headers
   model/topology/all-reduce-bound.h
   model/topology/fat-tree-topology.h
+  model/topology/graph-topology.h
   model/topology/group-finder.h
   model/topology/node-components.h
   model/topology/routing-tables.h
@@ -36,6 +47,7 @@ list(APPEND gradsync_headers
   model/topology/spine-leaf-topology.h
   model/topology/star-topology.h
   model/topology/three-tier-topology.h
+  model/topology/topology-kinds.h
   model/topology/topology.h
   model/topology/worker-groups.h
 )
@@ -84,6 +96,7 @@ list(APPEND gradsync_sources
   model/p4/p4-expression-arithmetic.cc
   model/p4/p4-expression-compiler.cc
   model/p4/p4-json.cc
+  model/p4/p4-limbs.cc
   model/p4/p4-machine-packet.cc
   model/p4/p4-machine-primitives.cc
   model/p4/p4-machine-wide.cc
@@ -97,7 +110,6 @@ list(APPEND gradsync_sources
   model/p4/p4-runtime-commands.cc
 )
 list(APPEND gradsync_headers
-  model/p4/byte-order.h
   model/p4/p4-action-compiler.h
   model/p4/p4-calculation.h
   model/p4/p4-control-compiler.h
@@ -124,6 +136,7 @@ list(APPEND gradsync_sources
   model/plan/dataflow-builder.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
+  model/plan/plan-join.cc
   model/plan/plan-part.cc
   model/plan/plan-statistics.cc
   model/plan/plan-verifier.cc
@@ -143,6 +156,7 @@ list(APPEND gradsync_headers
   model/plan/plan-builder.h
   model/plan/plan-gate.h
   model/plan/plan-graph.h
+  model/plan/plan-join.h
   model/plan/plan-part.h
   model/plan/plan-statistics.h
   model/plan/plan-verifier.h
@@ -335,11 +349,14 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-capture.cc
   model/transport/roce/roce-connection-table.cc
   model/transport/roce/roce-faults.cc
+  model/transport/roce/roce-flows.cc
   model/transport/roce/roce-frame.cc
   model/transport/roce/roce-installation.cc
   model/transport/roce/roce-nic.cc
   model/transport/roce/roce-queue-pair.cc
   model/transport/roce/roce-receiver.cc
+  model/transport/roce/roce-sender-connections.cc
+  model/transport/roce/roce-sender-failures.cc
   model/transport/roce/roce-sender.cc
   model/transport/roce/roce-transport.cc
 )
@@ -347,10 +364,12 @@ list(APPEND gradsync_headers
   model/transport/roce/packet-set.h
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h
+  model/transport/roce/roce-flows.h
   model/transport/roce/roce-frame.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-queue-pair.h
   model/transport/roce/roce-receiver.h
+  model/transport/roce/roce-sender.h
   model/transport/roce/roce-transport.h
 )
 
@@ -389,13 +408,33 @@ list(APPEND gradsync_headers
 # model/workload
 list(APPEND gradsync_sources
   model/workload/codec-profile.cc
+  model/workload/fully-sharded-workload.cc
+  model/workload/gradient-buckets.cc
   model/workload/gradient-states.cc
+  model/workload/pipeline-schedule.cc
   model/workload/plan-compressor.cc
+  model/workload/plan-shelf.cc
+  model/workload/rank-program.cc
+  model/workload/training-meeting.cc
+  model/workload/training-workload.cc
+  model/workload/workload.cc
+  model/workload/workload-builder.cc
+  model/workload/workload-deadlock.cc
 )
 list(APPEND gradsync_headers
   model/workload/codec-profile.h
+  model/workload/fully-sharded-workload.h
+  model/workload/gradient-buckets.h
   model/workload/gradient-states.h
+  model/workload/pipeline-schedule.h
   model/workload/plan-compressor.h
+  model/workload/plan-shelf.h
+  model/workload/rank-program.h
+  model/workload/training-meeting.h
+  model/workload/training-workload.h
+  model/workload/workload.h
+  model/workload/workload-builder.h
+  model/workload/workload-deadlock.h
 )
 
 # model/import
@@ -431,15 +470,18 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/planner/auto-planner.cc
   model/planner/bandwidth-bound.cc
+  model/planner/exchange-builder.cc
   model/planner/fluid-execution.cc
   model/planner/job-planner.cc
   model/planner/path-catalogue.cc
   model/planner/plan-estimator.cc
+  model/planner/survivor-planner.cc
   model/planner/time-bound.cc
 )
 list(APPEND gradsync_headers
   model/planner/auto-planner.h
   model/planner/bandwidth-bound.h
+  model/planner/exchange-builder.h
   model/planner/fluid-execution.h
   model/planner/job-planner.h
   model/planner/job-spec.h
@@ -447,6 +489,7 @@ list(APPEND gradsync_headers
   model/planner/path-catalogue.h
   model/planner/plan-estimator.h
   model/planner/planning-error.h
+  model/planner/survivor-planner.h
   model/planner/time-bound.h
 )
 
@@ -454,6 +497,8 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/communication-runs.cc
+  model/engine/critical-path.cc
   model/engine/execution-table.cc
   model/engine/failure-text.cc
   model/engine/host-slowdowns.cc
@@ -468,9 +513,16 @@ list(APPEND gradsync_sources
   model/engine/plan-roster.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
+  model/engine/training-execution.cc
+  model/engine/training-job.cc
+  model/engine/workload-channels.cc
+  model/engine/workload-execution.cc
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
+  model/engine/communication-runs.h
+  model/engine/critical-path.h
+  model/engine/engine-job.h
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
   model/engine/exchange-records.h
@@ -479,6 +531,7 @@ list(APPEND gradsync_headers
   model/engine/host-slowdowns.h
   model/engine/job.h
   model/engine/job-execution.h
+  model/engine/job-listener.h
   model/engine/late-operations.h
   model/engine/missing-chunks.h
   model/engine/operation-ledger.h
@@ -489,6 +542,12 @@ list(APPEND gradsync_headers
   model/engine/recorder.h
   model/engine/round-gate.h
   model/engine/scoped-event.h
+  model/engine/task-log.h
+  model/engine/task-stream.h
+  model/engine/training-execution.h
+  model/engine/training-job.h
+  model/engine/workload-channels.h
+  model/engine/workload-execution.h
 )
 
 # model/aggregation/common
@@ -621,61 +680,98 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/traffic/flow-sizes.cc
   model/traffic/traffic-generator.cc
+  model/traffic/traffic-kinds.cc
 )
 list(APPEND gradsync_headers
   model/traffic/flow-sizes.h
   model/traffic/traffic-generator.h
+  model/traffic/traffic-kinds.h
 )
 
 # model/fault
 list(APPEND gradsync_sources
   model/fault/fault-injector.cc
+  model/fault/fault-kinds.cc
+  model/fault/fault-maker.cc
   model/fault/fault-spec.cc
   model/fault/network-condition.cc
+  model/fault/slowdown-parameters.cc
   model/fault/slowdown.cc
 )
 list(APPEND gradsync_headers
   model/fault/fault-injector.h
+  model/fault/fault-kinds.h
+  model/fault/fault-maker.h
   model/fault/fault-spec.h
   model/fault/network-condition.h
+  model/fault/slowdown-parameters.h
   model/fault/slowdown.h
+)
+
+# helper
+list(APPEND gradsync_sources
+  helper/aggregation-helper.cc
+  helper/checked-attributes.cc
+  helper/exchange-helper.cc
+  helper/exchange-job.cc
+  helper/fabric-helper.cc
+  helper/fabric-host.cc
+  helper/job-assembly.cc
+)
+list(APPEND gradsync_headers
+  helper/aggregation-helper.h
+  helper/checked-attributes.h
+  helper/exchange-helper.h
+  helper/exchange-job.h
+  helper/fabric-helper.h
+  helper/fabric-host.h
+  helper/job-assembly.h
 )
 
 # study/json
 list(APPEND gradsync_sources
   study/json/atomic-file.cc
   study/json/document-path.cc
+  study/json/folder-listing.cc
   study/json/json-document.cc
   study/json/json-value.cc
-  study/json/nearest-name.cc
-  study/json/units.cc
+  study/json/shown-text.cc
 )
 list(APPEND gradsync_headers
   study/json/atomic-file.h
   study/json/document-path.h
+  study/json/file-error.h
+  study/json/folder-listing.h
   study/json/json-document.h
   study/json/json-value.h
-  study/json/nearest-name.h
   study/json/scenario-error.h
-  study/json/units.h
+  study/json/shown-text.h
 )
 
 # study/scenario
 list(APPEND gradsync_sources
   study/scenario/aggregation-reader.cc
+  study/scenario/attribute-parameters.cc
   study/scenario/attribute-reader.cc
+  study/scenario/attribute-type.cc
   study/scenario/codec-reader.cc
   study/scenario/fault-reader.cc
   study/scenario/fault-target-reader.cc
   study/scenario/fault-trace-reader.cc
-  study/scenario/graph-topology-reader.cc
   study/scenario/job-reader.cc
+  study/scenario/named-files.cc
   study/scenario/node-names.cc
   study/scenario/p4-program-reader.cc
+  study/scenario/parameter-reader.cc
+  study/scenario/parameter-listing.cc
+  study/scenario/parameter-schema.cc
   study/scenario/scenario-reader.cc
+  study/scenario/scenario-schema.cc
+  study/scenario/scenario-sections.cc
   study/scenario/scenario-sweep.cc
   study/scenario/scenario-vocabulary.cc
   study/scenario/scheme-reader.cc
+  study/scenario/shared-shapes.cc
   study/scenario/time-resolution.cc
   study/scenario/topology-section.cc
   study/scenario/traffic-reader.cc
@@ -684,20 +780,27 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   study/scenario/aggregation-reader.h
   study/scenario/attribute-reader.h
+  study/scenario/attribute-type.h
   study/scenario/codec-reader.h
   study/scenario/fault-reader.h
   study/scenario/fault-target-reader.h
   study/scenario/fault-trace-reader.h
-  study/scenario/graph-topology-reader.h
   study/scenario/job-reader.h
+  study/scenario/named-files.h
   study/scenario/node-names.h
   study/scenario/p4-program-reader.h
+  study/scenario/parameter-reader.h
   study/scenario/planning-translation.h
+  study/scenario/parameter-listing.h
+  study/scenario/parameter-schema.h
   study/scenario/scenario-reader.h
+  study/scenario/scenario-schema.h
+  study/scenario/scenario-sections.h
   study/scenario/scenario-sweep.h
   study/scenario/scenario-vocabulary.h
   study/scenario/scenario.h
   study/scenario/scheme-reader.h
+  study/scenario/shared-shapes.h
   study/scenario/time-resolution.h
   study/scenario/topology-section.h
   study/scenario/traffic-reader.h
@@ -706,11 +809,14 @@ list(APPEND gradsync_headers
 
 # study/result
 list(APPEND gradsync_sources
+  study/result/csv-text.cc
   study/result/file-lock.cc
   study/result/folder-seal.cc
   study/result/manifest.cc
   study/result/plan-printer.cc
+  study/result/prepared-sweep.cc
   study/result/program-version.cc
+  study/result/result-columns.cc
   study/result/result-files.cc
   study/result/result-rows.cc
   study/result/result-table.cc
@@ -718,15 +824,20 @@ list(APPEND gradsync_sources
   study/result/run-store.cc
   study/result/run-timeline.cc
   study/result/space-time-diagram.cc
+  study/result/stored-summary.cc
+  study/result/summary-columns.cc
   study/result/trace-writer.cc
 )
 list(APPEND gradsync_headers
+  study/result/csv-text.h
   study/result/file-lock.h
   study/result/folder-seal.h
   study/result/link-sample.h
   study/result/manifest.h
   study/result/plan-printer.h
+  study/result/prepared-sweep.h
   study/result/program-version.h
+  study/result/result-columns.h
   study/result/result-files.h
   study/result/result-rows.h
   study/result/result-table.h
@@ -735,6 +846,8 @@ list(APPEND gradsync_headers
   study/result/run-store.h
   study/result/run-timeline.h
   study/result/space-time-diagram.h
+  study/result/stored-summary.h
+  study/result/summary-columns.h
   study/result/trace-writer.h
 )
 
@@ -744,6 +857,7 @@ list(APPEND gradsync_sources
   study/run/link-sampler.cc
   study/run/process-pool.cc
   study/run/progress-meter.cc
+  study/run/run-limits.cc
   study/run/run-numbers.cc
   study/run/run-summary.cc
   study/run/run-watch.cc
@@ -756,6 +870,7 @@ list(APPEND gradsync_headers
   study/run/link-sampler.h
   study/run/process-pool.h
   study/run/progress-meter.h
+  study/run/run-limits.h
   study/run/run-numbers.h
   study/run/run-summary.h
   study/run/run-watch.h
@@ -772,19 +887,33 @@ list(APPEND gradsync_sources
   study/command/codec-command.cc
   study/command/describe-command.cc
   study/command/inspect-commands.cc
+  study/command/list-command.cc
+  study/command/old-command-line.cc
   study/command/plan-command.cc
   study/command/run-command.cc
+  study/command/scenario-warnings.cc
   study/command/sum-error-study.cc
   study/command/sum-errors-command.cc
 )
 list(APPEND gradsync_headers
   study/command/auto-comparison.h
+  study/command/old-command-line.h
   study/command/program-commands.h
+  study/command/program-verbs.h
+  study/command/scenario-warnings.h
   study/command/sum-error-study.h
 )
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
-set(gradsync_program_sources examples/gradsync.cc)
+set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc)
+
+# Programs of one file that use the helpers. examples/expected has what each prints, as tests hold it.
+set(gradsync_examples
+  examples/gradsync-own.cc
+  examples/gradsync-rat.cc
+  examples/gradsync-ring.cc
+  examples/gradsync-switchml.cc
+)
 
 # ns-3 TestSuites: run by test.py in the tree, by gradsync-test-runner stand-alone.
 set(gradsync_suite_sources
@@ -812,7 +941,7 @@ set(gradsync_benchmarks
 # Tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a time,
 # as most of the time goes into what they have in common. "scenario" runs whole scenarios.
 set(gradsync_test_rooms topology compression p4 plan scheme fabric transport workload import
-    planner engine aggregation traffic fault study stock scenario)
+    planner engine aggregation traffic fault helper study stock scenario)
 set(gradsync_tests_of_topology
   tests/unit/topology/all-reduce-bound-test.cc
   tests/unit/topology/fat-tree-topology-test.cc
@@ -830,6 +959,7 @@ set(gradsync_tests_of_compression
   tests/unit/compression/sparse-codec-test.cc
 )
 set(gradsync_tests_of_p4
+  tests/unit/p4/p4-calculation-test.cc
   tests/unit/p4/p4-pipeline-test.cc
 )
 set(gradsync_tests_of_plan
@@ -837,6 +967,7 @@ set(gradsync_tests_of_plan
   tests/unit/plan/dataflow-builder-test.cc
   tests/unit/plan/packed-rows-test.cc
   tests/unit/plan/plan-builder-test.cc
+  tests/unit/plan/plan-join-test.cc
   tests/unit/plan/plan-statistics-test.cc
   tests/unit/plan/plan-verifier-test.cc
 )
@@ -868,6 +999,8 @@ set(gradsync_tests_of_transport
   tests/unit/transport/tcp-transport-test.cc
 )
 set(gradsync_tests_of_workload
+  tests/unit/workload/gradient-buckets-test.cc
+  tests/unit/workload/pipeline-schedule-test.cc
   tests/unit/workload/plan-compressor-test.cc
 )
 set(gradsync_tests_of_import
@@ -883,6 +1016,9 @@ set(gradsync_tests_of_engine
   tests/unit/engine/fluid-scheme-test.cc
   tests/unit/engine/packet-oracle-test.cc
   tests/unit/engine/plan-execution-test.cc
+  tests/unit/engine/training-execution-test.cc
+  tests/unit/engine/training-workload-test.cc
+  tests/unit/engine/workload-execution-test.cc
 )
 set(gradsync_tests_of_aggregation
   tests/unit/aggregation/aggregation-drivers-test.cc
@@ -906,17 +1042,30 @@ set(gradsync_tests_of_fault
   tests/unit/fault/link-faults-test.cc
   tests/unit/fault/silent-host-test.cc
 )
+set(gradsync_tests_of_helper
+  tests/unit/helper/aggregation-helper-test.cc
+  tests/unit/helper/exchange-helper-test.cc
+  tests/unit/helper/fabric-helper-test.cc
+  tests/unit/helper/helper-scenario-test.cc
+)
 set(gradsync_tests_of_study
   tests/unit/study/aggregation-reader-test.cc
   tests/unit/study/child-probe-test.cc
+  tests/unit/study/folder-listing-test.cc
   tests/unit/study/folder-seal-test.cc
   tests/unit/study/input-file-test.cc
   tests/unit/study/json-document-test.cc
+  tests/fuzz/readers.cc
+  tests/unit/study/named-files-test.cc
+  tests/unit/study/parameter-reader-test.cc
   tests/unit/study/process-pool-test.cc
+  tests/unit/study/result-columns-test.cc
+  tests/unit/study/reader-corpus-test.cc
   tests/unit/study/results-folder-test.cc
   tests/unit/study/scenario-fuzz-test.cc
   tests/unit/study/scenario-reader-test.cc
   tests/unit/study/scenario-sweep-test.cc
+  tests/unit/study/shown-text-test.cc
   tests/unit/study/units-test.cc
 )
 set(gradsync_tests_of_stock
@@ -932,9 +1081,11 @@ set(gradsync_tests_of_scenario
   tests/scenario/program-test.cc
   tests/scenario/scenario-files-test.cc
   tests/scenario/scenario-reactions-test.cc
+  tests/scenario/run-limits-test.cc
   tests/scenario/run-watch-test.cc
   tests/scenario/scenario-runner-test.cc
   tests/scenario/switch-limits-test.cc
+  tests/scenario/tensors-test.cc
   tests/scenario/time-end-test.cc
   tests/scenario/type-registry-test.cc
 )

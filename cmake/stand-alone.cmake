@@ -19,6 +19,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(LibXml2 REQUIRED)
+find_package(Boost 1.74 REQUIRED) # headers only
 
 # Debian's ns-3 names folders that its packages do not bring along (/usr/include/python3.11), at which
 # CMake stops. Nothing here includes from them.
@@ -68,7 +69,9 @@ target_compile_options(gradsync-options INTERFACE -Wall -Wextra -Wpedantic -Wsha
   # GCC 12 sees an overlap in every "literal" + std::string that it inlines at -O3 (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<BOOL:${GRADSYNC_WERROR}>:-Werror>
-  $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
+  $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>
+  # libFuzzer wants to know where a text has led.
+  $<$<AND:$<BOOL:${GRADSYNC_SANITIZE}>,$<CXX_COMPILER_ID:Clang>>:-fsanitize=fuzzer-no-link -Wno-overlength-strings>)
 target_link_options(gradsync-options INTERFACE
   $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined>)
 # Sanitized programs are 200 MB each: one of the faster linkers, where there is one, halves the time.
@@ -87,7 +90,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
 add_library(gradsync STATIC ${gradsync_sources})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
 target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS})
-target_link_libraries(gradsync PUBLIC ${gradsync_ns3} fmt::fmt nlohmann_json::nlohmann_json
+target_link_libraries(gradsync PUBLIC ${gradsync_ns3} Boost::headers fmt::fmt nlohmann_json::nlohmann_json
   PRIVATE gradsync-options ${LIBXML2_LIBRARIES})
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
@@ -97,7 +100,7 @@ endif()
 if(GRADSYNC_SANITIZE)
   # Tests spend their time in the library. With sanitizers GCC 12 takes members of the standard
   # library's regex for uninitialised.
-  target_compile_options(gradsync PRIVATE -O1 -Wno-maybe-uninitialized)
+  target_compile_options(gradsync PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 if(gradsync_program_sources)
@@ -105,6 +108,12 @@ if(gradsync_program_sources)
   set_target_properties(gradsync-program PROPERTIES OUTPUT_NAME gradsync)
   target_link_libraries(gradsync-program PRIVATE gradsync gradsync-options CLI11::CLI11)
 endif()
+
+foreach(source ${gradsync_examples})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE gradsync gradsync-options)
+endforeach()
 
 # The same exchange on ns-3's own devices and TCP, to compare with; only this needs these modules.
 if(GRADSYNC_TESTS OR GRADSYNC_BENCHMARKS)
@@ -144,11 +153,30 @@ if(GRADSYNC_TESTS)
       endforeach()
     endif()
   endforeach()
+  # Preloaded by tests/e2e/store_test.py.
+  add_library(failing-store MODULE tests/support/failing-store.cc)
+  set_target_properties(failing-store PROPERTIES PREFIX "")
+  target_compile_options(failing-store PRIVATE -Wall -Wextra -Wpedantic -Wshadow)
+  target_link_libraries(failing-store PRIVATE ${CMAKE_DL_LIBS})
+  foreach(source ${gradsync_examples})
+    get_filename_component(name ${source} NAME_WE)
+    add_test(NAME example.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}>
+      -DEXPECTED=${CMAKE_SOURCE_DIR}/examples/expected/${name}.txt
+      -P ${CMAKE_SOURCE_DIR}/cmake/run-example.cmake)
+  endforeach()
   # Not a test of its own: CI runs it for a minute.
   add_executable(scenario-fuzz tests/fuzz/scenario-fuzz.cc)
   target_include_directories(scenario-fuzz PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(scenario-fuzz PRIVATE GRADSYNC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(scenario-fuzz PRIVATE gradsync gradsync-options)
+  # libFuzzer comes with Clang. Not a test of its own: ./ns3 test --fuzz runs it.
+  if(GRADSYNC_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_executable(reader-fuzz tests/fuzz/reader-fuzz.cc tests/fuzz/readers.cc)
+    target_include_directories(reader-fuzz PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_compile_definitions(reader-fuzz PRIVATE GRADSYNC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_link_libraries(reader-fuzz PRIVATE gradsync gradsync-options)
+    target_link_options(reader-fuzz PRIVATE -fsanitize=fuzzer)
+  endif()
   if(gradsync_suite_sources)
     add_executable(gradsync-test-runner tests/suites/test-runner.cc ${gradsync_suite_sources})
     target_include_directories(gradsync-test-runner PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -5,7 +5,7 @@ import platform
 
 from launcher import python_environment
 from launcher.errors import ENVIRONMENT, OK
-from launcher.packages import OPTIONAL, REQUIREMENTS
+from launcher.packages import FUZZING, OPTIONAL, REQUIREMENTS
 from launcher.tree import RELEASE, cores
 
 
@@ -14,9 +14,12 @@ def _rows() -> tuple[list[tuple[str, str, str, str]], bool]:
     complete = True
     for requirement in REQUIREMENTS:
         version = requirement.find()
-        complete = complete and version is not None
+        # Only developers fuzz, and the launcher installs what they need then.
+        is_missing = version is None and requirement.need != FUZZING
+        complete = complete and not is_missing
         remedy = "" if version else f"apt-get install {requirement.apt}"
-        rows.append((requirement.name, requirement.need, version or "MISSING", remedy))
+        found = version or ("MISSING" if is_missing else "not found")
+        rows.append((requirement.name, requirement.need, found, remedy))
     for requirement in OPTIONAL:
         version = requirement.find()
         remedy = "" if version else f"optional: apt-get install {requirement.apt}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Needs, and so when they are installed.
-BUILD, TEST, PLOT, DEVELOP = "building", "tests", "plots", "development"
+BUILD, TEST, FUZZING, PLOT, DEVELOP = "building", "tests", "fuzzing", "plots", "development"
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "libsqlite3-dev",
         header("sqlite3.h", "SQLITE_VERSION"),
     ),
+    Requirement(
+        "Boost",
+        BUILD,
+        "CRCs, byte order, sets and wide numbers (headers only)",
+        "libboost-dev",
+        header("boost/version.hpp", "BOOST_LIB_VERSION"),
+    ),
     Requirement("fmt", BUILD, "formats text", "libfmt-dev", cmake_package("fmt", "9")),
     Requirement(
         "nlohmann-json",
@@ -164,6 +171,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     Requirement(
         "GoogleMock", TEST, "matchers of the unit tests", "libgmock-dev", header("gmock/gmock.h")
+    ),
+    Requirement(
+        "Clang 14",
+        FUZZING,
+        "brings libFuzzer",
+        "clang-14",
+        command("clang++-14"),
     ),
     Requirement("Python venv", PLOT, "holds the packages that plot", "python3-venv", _venv_module),
 )

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from launcher.errors import ENVIRONMENT, LauncherError
@@ -110,6 +110,6 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in path if p)}
 
 
-def python(*arguments: str) -> int:
+def python(*arguments: str, variables: Mapping[str, str] | None = None) -> int:
     """Run .venv's interpreter; its exit code."""
-    return run(command(*arguments), environment())
+    return run(command(*arguments), {**(variables or {}), **environment()})

@@ -10,9 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from launcher.errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, LauncherError
-from launcher.process import say, started
+from launcher.process import run, say, started
 from launcher.python_environment import command, environment
-from launcher.tree import ROOT, Profile, cores
+from launcher.tree import ROOT, SANITIZE, Profile, cores
 
 _PYTEST_NO_TESTS = 5
 _KINDS = ("OK", "FAILED", "SKIPPED")
@@ -101,6 +101,17 @@ def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]
     variables = {**environment(), "GRADSYNC_PROGRAM": str(profile.program)}
     code, output = _tee(arguments, variables)
     return code in (0, _PYTEST_NO_TESTS), count_pytest(output)
+
+
+def run_referee(profile: Profile, scenarios: int, seed: str) -> int:
+    """Hold drawn scenarios against laws (tests/referee); 0 only if none was broken."""
+    if scenarios < 1:
+        raise LauncherError(f"--referee {scenarios}: expected 1 or more", BAD_INPUT)
+    # It needs nothing but Python's own library.
+    arguments = [sys.executable, "-I", str(ROOT / "tests" / "referee")]
+    arguments += ["--program", str(profile.program), "--scenarios", str(scenarios), "--seed", seed]
+    arguments += ["--sanitized"] if profile is SANITIZE else []
+    return OK if run(arguments) == 0 else FAILURE
 
 
 def run_tests(profile: Profile, name_filter: str | None, end_to_end: bool) -> int:

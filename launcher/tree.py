@@ -40,6 +40,8 @@ SANITIZE = Profile(
         "-DGRADSYNC_TEST_CASES=OFF",
     ),
 )
+# libFuzzer comes with Clang.
+FUZZ = Profile("fuzz", (*SANITIZE.settings, "-DCMAKE_CXX_COMPILER=clang++-14"))
 
 
 def cores() -> int:

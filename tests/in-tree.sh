@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Proves that this tree works as contrib/gradsync of an ns-3 source tree: configures and builds it with
-# ns-3's own commands, runs its TestSuites under test.py, and compares the program's results with those
-# of the stand-alone build.
+# ns-3's own commands, runs its TestSuites under test.py and its examples, and compares the program's
+# results with those of the stand-alone build.
 #
 #   tests/in-tree.sh [NS3_TREE]
 #
@@ -88,6 +88,16 @@ run_suites() {
     done
 }
 
+# The examples print what they print stand-alone.
+run_examples() {
+    local tree=$1 expected name printed
+    for expected in "$root"/examples/expected/*.txt; do
+        name=$(basename "$expected" .txt)
+        printed=$(cd "$tree" && ./ns3 run --no-build "$name") || fail "example $name failed: $printed"
+        diff <(printf '%s\n' "$printed") "$expected" || fail "example $name prints something else"
+    done
+}
+
 compare() {
     local tree=$1 entry name overrides here there
     for entry in "${comparisons[@]}"; do
@@ -96,10 +106,10 @@ compare() {
         there=$work/results/in-tree/${name%.json}
         rm -rf "$here" "$there"
         # shellcheck disable=SC2086 # the overrides are words
-        "$stand_alone" --scenario="$root/scenarios/$name" --out="$here" --progress=never $overrides \
+        "$stand_alone" run "$root/scenarios/$name" --out="$here" --progress=never $overrides \
             >/dev/null
         (cd "$tree" && ./ns3 run --no-build \
-            "gradsync --scenario=$root/scenarios/$name --out=$there --progress=never $overrides" \
+            "gradsync run $root/scenarios/$name --out=$there --progress=never $overrides" \
             >/dev/null)
         PYTHONPATH=$root/analysis/src python3 -P -m gradsync compare "$here" "$there" ||
             fail "$name: the two builds differ"
@@ -119,5 +129,6 @@ copy_module "$tree"
 build "$tree"
 echo "in-tree: configured and built in $SECONDS s"
 run_suites "$tree"
+run_examples "$tree"
 compare "$tree"
 echo "in-tree: ok"

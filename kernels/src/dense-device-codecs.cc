@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixed-size-codec.h"
 
+#include "ns3/codec-spec.h"
 #include "ns3/quantisers.h"
+
+#include <stdexcept>
 
 namespace ns3::gradsync::kernels
 {
@@ -189,9 +192,16 @@ MakeDenseDeviceCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<TwoBitCodec>(spec, elements);
     case CodecKind::FixedPoint:
         return std::make_unique<FixedPointCodec>(spec, elements);
-    default:
+    case CodecKind::Fp32:
         return std::make_unique<Fp32Codec>(spec, elements);
+    case CodecKind::TopK:
+    case CodecKind::Sq8:
+    case CodecKind::Dgc:
+    case CodecKind::BiSparse:
+    case CodecKind::BbTopK:
+        break;
     }
+    throw std::logic_error(GetCodecInfo(spec.kind).name + " is no dense codec");
 }
 
 } // namespace ns3::gradsync::kernels

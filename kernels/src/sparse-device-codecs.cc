@@ -3,8 +3,11 @@
 #include "workspace-cutter.h"
 
 #include "ns3/block-top-k.h"
+#include "ns3/codec-spec.h"
 #include "ns3/quantisers.h"
 #include "ns3/sparsifier-arithmetic.h"
+
+#include <stdexcept>
 
 namespace ns3::gradsync::kernels
 {
@@ -217,9 +220,18 @@ MakeSparseDeviceCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<Sq8Codec>(spec, elements);
     case CodecKind::BbTopK:
         return std::make_unique<BbTopKCodec>(spec, elements);
-    default:
+    case CodecKind::Dgc:
         return MakeDgcDeviceCodec(spec, elements);
+    case CodecKind::Fp32:
+    case CodecKind::Int8:
+    case CodecKind::Fp16:
+    case CodecKind::Bf16:
+    case CodecKind::TwoBit:
+    case CodecKind::FixedPoint:
+    case CodecKind::BiSparse:
+        break;
     }
+    throw std::logic_error(GetCodecInfo(spec.kind).name + " is no sparse codec");
 }
 
 } // namespace ns3::gradsync::kernels

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace ns3::gradsync
 {
@@ -18,17 +19,60 @@ namespace
 constexpr uint64_t FLOAT_BYTES = 4;
 constexpr uint64_t INDEX_BYTES = 4;
 
+constexpr double SMALLEST = 1e-30; //!< of what gradients are multiplied or compared with
+constexpr double LARGEST = 1e30;
+constexpr double SMALLEST_SHARE = 1e-9;
+constexpr double MAX_INTEGER = std::numeric_limits<uint32_t>::max();
+
+CodecParameter
+DescribeDensity()
+{
+    return {"density",
+            &CodecSpec::density,
+            SMALLEST_SHARE,
+            1.0,
+            "share of the elements that are sent, or a file with measured unions of selections, "
+            "from the folder of the scenario"};
+}
+
+CodecParameter
+DescribeSampleRate()
+{
+    return {"sampleRate",
+            &CodecSpec::sampleRate,
+            SMALLEST_SHARE,
+            1.0,
+            "share of the elements from which the threshold is taken"};
+}
+
+CodecParameter
+DescribeMomentum()
+{
+    return {"momentum", &CodecSpec::momentum, 0.0, 1.0, "of the momentum correction"};
+}
+
+CodecParameter
+DescribeScaleBlock()
+{
+    return {"blockElements",
+            &CodecSpec::blockElements,
+            1.0,
+            1U << 30,
+            "elements that share a scale"};
+}
+
 CodecInfo
 Describe(CodecKind kind,
          const std::string& name,
          const std::string& summary,
          const std::string& source,
-         std::vector<std::string> parameters)
+         std::vector<CodecParameter> parameters)
 {
     CodecInfo info{kind, name, summary, source, false, false, false, std::move(parameters), {}};
     info.defaults.kind = kind;
-    info.isSparse = std::find(info.parameters.begin(), info.parameters.end(), "density") !=
-                    info.parameters.end();
+    info.isSparse = std::ranges::any_of(info.parameters, [](const CodecParameter& parameter) {
+        return parameter.field == CodecParameter::Field(&CodecSpec::density);
+    });
     info.sharesScale = kind == CodecKind::Int8;
     info.isSummable = kind == CodecKind::Fp32 || kind == CodecKind::FixedPoint || info.sharesScale;
     return info;
@@ -43,45 +87,75 @@ MakeCodecs()
                  "bbtopk",
                  "top-k of each block, indices of log2(block) bits",
                  "Chen et al., ICDCS'23",
-                 {"density", "blockElements"}),
+                 {DescribeDensity(),
+                  {"blockElements",
+                   &CodecSpec::blockElements,
+                   1.0,
+                   1U << 16, // its offsets have 16 bits
+                   "elements of a block, a power of two",
+                   true}}),
         Describe(Bf16, "bf16", "bfloat16, ties to even", "", {}),
         Describe(BiSparse,
                  "bisparse",
                  "DGC of long tensors, short ones dense",
                  "GeoMX, Li et al. 2020, section 4",
-                 {"density", "sampleRate", "momentum", "minimumElements"}),
+                 {DescribeDensity(),
+                  DescribeSampleRate(),
+                  DescribeMomentum(),
+                  {"minimumElements",
+                   &CodecSpec::minimumElements,
+                   0.0,
+                   MAX_INTEGER,
+                   "shorter tensors stay dense"}}),
         Describe(Dgc,
                  "dgc",
                  "deep gradient compression: momentum correction and a sampled threshold",
                  "Lin et al., ICLR'18",
-                 {"density", "warmUp", "sampleRate", "momentum", "clipNorm"}),
+                 {DescribeDensity(),
+                  {"warmUp",
+                   &CodecSpec::warmUp,
+                   0.0,
+                   MAX_INTEGER,
+                   "iterations at each of the densities 0.25, 0.063, 0.015 and 0.004 before its "
+                   "own; 0: none"},
+                  DescribeSampleRate(),
+                  DescribeMomentum(),
+                  {"clipNorm",
+                   &CodecSpec::clipNorm,
+                   0.0,
+                   LARGEST,
+                   "local clipping to this norm; 0: none"}}),
         Describe(FixedPoint,
                  "fixed-point",
                  "int32, multiplied by a factor and saturating; switches can add it",
                  "PASSING, Yu et al. 2025",
-                 {"factor"}),
+                 {{"factor", &CodecSpec::factor, SMALLEST, LARGEST, "factor before rounding"}}),
         Describe(Fp16, "fp16", "IEEE binary16, ties to even", "", {}),
         Describe(Fp32, "fp32", "the gradient as it is", "", {}),
         Describe(Int8,
                  "int8",
                  "8 bits and one scale per block",
                  "DDS-based training framework, \"INT8\"",
-                 {"blockElements"}),
+                 {DescribeScaleBlock()}),
         Describe(Sq8,
                  "sq8",
                  "top-k with int8 values",
                  "DDS-based training framework, \"SQ8\"",
-                 {"density", "blockElements"}),
+                 {DescribeDensity(), DescribeScaleBlock()}),
         Describe(TopK,
                  "top-k",
                  "exact top-k, 4 bytes of index and 4 of value",
                  "DDS-based training framework, \"FP32 sparse\"",
-                 {"density"}),
+                 {DescribeDensity()}),
         Describe(TwoBit,
                  "two-bit",
                  "+-threshold or 0, the rest kept",
                  "Strom, Interspeech'15",
-                 {"threshold"}),
+                 {{"threshold",
+                   &CodecSpec::threshold,
+                   SMALLEST,
+                   LARGEST,
+                   "what is sent once it has gathered"}}),
     };
     for (auto& codec : codecs)
     {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace ns3::gradsync
@@ -44,6 +45,19 @@ struct CodecSpec
     std::vector<double> unions{};
 };
 
+/// What scenarios can set of a codec: a field of its CodecSpec, whose default is that of the codec.
+struct CodecParameter
+{
+    using Field = std::variant<double CodecSpec::*, uint32_t CodecSpec::*, uint64_t CodecSpec::*>;
+
+    std::string name; //!< as scenario files give it
+    Field field;
+    double minimum; //!< inclusive
+    double maximum;
+    std::string help; //!< one line: meaning, unit, meaning of 0
+    bool isPowerOfTwo{false};
+};
+
 /// What is known of a codec.
 struct CodecInfo
 {
@@ -54,7 +68,7 @@ struct CodecInfo
     bool isSparse;      //!< sends indices
     bool isSummable;    //!< messages can be added without decoding them (GetSummandBytes)
     bool sharesScale;   //!< for that, those who add must share a scale that depends on the data
-    std::vector<std::string> parameters; //!< fields of CodecSpec that it looks at
+    std::vector<CodecParameter> parameters; //!< what it looks at
     CodecSpec defaults;
 };
 
@@ -91,7 +105,7 @@ uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
 uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
 
 /**
- * Bytes of what is added up without decoding it, for a codec that is summable. A scale that is
+ * Bytes of what is aggregated without decoding it, for a codec that is summable. A scale that is
  * shared is no part of it.
  */
 uint64_t GetSummandBytes(const CodecSpec& spec, uint64_t elements);

@@ -292,6 +292,12 @@ ExchangeApplication::StartCompute(uint64_t tag, const Time& duration, uint32_t p
 }
 
 void
+ExchangeApplication::StartTask(uint64_t tag, const Time& duration, uint32_t processor)
+{
+    StartCompute(tag, Stretch(duration), processor);
+}
+
+void
 ExchangeApplication::StartTraining(uint64_t tag)
 {
     if (m_isTraining)

@@ -117,6 +117,9 @@ class ExchangeApplication : public Application, public MessageHandler
     /// execution when that is done. The first processor trains and adds what is reduced, too.
     void StartCompute(uint64_t tag, const Time& duration, uint32_t processor = 0);
 
+    /// Likewise for what slowdowns of the host make longer.
+    void StartTask(uint64_t tag, const Time& duration, uint32_t processor);
+
     /**
      * Computes the gradient, after what is in hand, and tells the execution. One that is told to
      * while it still computes an earlier one does so afterwards; of several only the last.

@@ -3,10 +3,12 @@
 
 #include "ns3/double.h"
 #include "ns3/exchange-application.h"
+#include "ns3/job-execution.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
+#include "ns3/training-execution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -55,6 +57,10 @@ ExchangeEngine::GetTypeId()
                             "A rank has computed and begins to exchange.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_computeTrace),
                             "ns3::gradsync::ExchangeEngine::ComputeCallback")
+            .AddTraceSource("Training",
+                            "An iteration of a workload is done at every rank.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_trainingTrace),
+                            "ns3::gradsync::ExchangeEngine::TrainingCallback")
             .AddTraceSource("Reaction",
                             "A job that lost a rank goes on with a plan of the survivors.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_reactionTrace),
@@ -89,35 +95,33 @@ ExchangeEngine::SetTransport(const Ptr<Transport>& transport)
     }
 }
 
+/// At the ns-3 Node of an endpoint.
 Ptr<ExchangeApplication>
-ExchangeEngine::MakeApplication(const Job& job, uint32_t rank)
+ExchangeEngine::MakeApplication(uint32_t endpoint, const Time& start)
 {
-    auto& node = m_nodes[job.endpointOf[rank]];
-    if (!node)
-    {
-        node = CreateObject<Node>();
-    }
     auto application = CreateObject<ExchangeApplication>();
+    // An Application counts its start from when it is installed, a Job from 0.
+    application->SetStartTime(std::max(start - Simulator::Now(), Time(0)));
+    MakeNode(endpoint)->AddApplication(application);
+    return application;
+}
+
+void
+ExchangeEngine::SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const
+{
     if (rank < job.plan->GetWorkerCount())
     {
         const auto& own = job.computeOf;
-        application->SetAttribute("ComputeTime", TimeValue(own.empty() ? job.compute : own[rank]));
+        application.SetAttribute("ComputeTime", TimeValue(own.empty() ? job.compute : own[rank]));
     }
-    application->SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
-    application->SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
-    // An Application counts its start from when it is installed, a Job from 0.
-    application->SetStartTime(std::max(job.start - Simulator::Now(), Time(0)));
-    node->AddApplication(application);
-    return application;
+    application.SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
+    application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
 }
 
 uint32_t
 ExchangeEngine::AddJob(Job job)
 {
-    if (!m_transport)
-    {
-        throw std::invalid_argument("the engine has no transport: call SetTransport before AddJob");
-    }
+    CheckTransport();
     CheckJob(job);
     m_totalBytes += CountTransferBytes(job);
 
@@ -125,18 +129,49 @@ ExchangeEngine::AddJob(Job job)
     std::vector<Ptr<ExchangeApplication>> applications;
     for (uint32_t rank = 0; rank < job.endpointOf.size(); ++rank)
     {
-        applications.push_back(MakeApplication(job, rank));
+        applications.push_back(MakeApplication(job.endpointOf[rank], job.start));
+        SetUp(*applications.back(), job, rank);
     }
-    const JobExecution::Site site{m_transport, &m_slowdowns, this};
+    const JobSite site{m_transport, &m_slowdowns, this};
     m_jobs.push_back(
         std::make_shared<JobExecution>(site, index, std::move(job), std::move(applications)));
     return index;
 }
 
-const Job&
-ExchangeEngine::GetJob(uint32_t job) const
+uint32_t
+ExchangeEngine::AddTraining(TrainingJob job)
 {
-    return m_jobs.at(job)->GetJob();
+    CheckTransport();
+    CheckJob(job);
+    m_totalBytes += CountTransferBytes(job);
+
+    const auto index = GetJobCount();
+    std::vector<Ptr<ExchangeApplication>> applications;
+    for (const auto endpoint : job.endpointOf)
+    {
+        applications.push_back(MakeApplication(endpoint, job.start));
+        applications.back()->SetAttribute("ReduceSecondsPerByte",
+                                          DoubleValue(job.reduceSecondsPerByte));
+    }
+    const JobSite site{m_transport, &m_slowdowns, this};
+    m_jobs.push_back(
+        std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)));
+    return index;
+}
+
+void
+ExchangeEngine::CheckTransport() const
+{
+    if (!m_transport)
+    {
+        throw std::invalid_argument("the engine has no transport: call SetTransport before AddJob");
+    }
+}
+
+const std::string&
+ExchangeEngine::GetJobName(uint32_t job) const
+{
+    return m_jobs.at(job)->GetName();
 }
 
 uint32_t
@@ -150,6 +185,17 @@ ExchangeEngine::GetNode(uint32_t endpoint) const
 {
     const auto found = m_nodes.find(endpoint);
     return found == m_nodes.end() ? nullptr : found->second;
+}
+
+Ptr<Node>
+ExchangeEngine::MakeNode(uint32_t endpoint)
+{
+    auto& node = m_nodes[endpoint];
+    if (!node)
+    {
+        node = CreateObject<Node>();
+    }
+    return node;
 }
 
 Ptr<ExchangeApplication>
@@ -307,10 +353,15 @@ ExchangeEngine::IsTransferTraced() const
 }
 
 void
-ExchangeEngine::OnTransfer(const TransferRecord& record, uint64_t bytes)
+ExchangeEngine::OnTransfer(const TransferRecord& record)
+{
+    m_transferTrace(record);
+}
+
+void
+ExchangeEngine::OnDelivered(uint64_t bytes)
 {
     m_deliveredBytes += bytes;
-    m_transferTrace(record);
 }
 
 void
@@ -329,6 +380,12 @@ void
 ExchangeEngine::OnIteration(const IterationRecord& record)
 {
     m_iterationTrace(record);
+}
+
+void
+ExchangeEngine::OnTraining(const TrainingRecord& record)
+{
+    m_trainingTrace(record);
 }
 
 } // namespace ns3::gradsync

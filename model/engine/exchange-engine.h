@@ -2,9 +2,10 @@
 #ifndef GRADSYNC_EXCHANGE_ENGINE_H
 #define GRADSYNC_EXCHANGE_ENGINE_H
 
+#include "ns3/engine-job.h"
 #include "ns3/exchange-records.h"
 #include "ns3/host-slowdowns.h"
-#include "ns3/job-execution.h"
+#include "ns3/job-listener.h"
 #include "ns3/job.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -45,14 +47,20 @@ class ExchangeEngine : public Object, private JobListener
     void SetTransport(const Ptr<Transport>& transport);
 
     /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the
-    /// plan; std::runtime_error with a text for the user when the network cannot add up as it asks
+    /// plan; std::runtime_error with a text for the user when the network cannot aggregate as it
+    /// asks
     uint32_t AddJob(Job job);
 
-    const Job& GetJob(uint32_t job) const;
+    /// Likewise of a job that runs whole training iterations.
+    uint32_t AddTraining(TrainingJob job);
+
+    const std::string& GetJobName(uint32_t job) const;
     uint32_t GetJobCount() const;
 
-    /// The ns-3 Node at an endpoint; made when a job first uses it, nullptr before.
+    /// The ns-3 Node at an endpoint; made when a job first uses it or somebody asks for it to be
+    /// made, nullptr before.
     Ptr<Node> GetNode(uint32_t endpoint) const;
+    Ptr<Node> MakeNode(uint32_t endpoint);
 
     /// The application of one rank: its start and stop times and Attributes may be changed before
     /// they count.
@@ -94,6 +102,7 @@ class ExchangeEngine : public Object, private JobListener
     using IterationCallback = void (*)(const IterationRecord& record);
     using TransferCallback = void (*)(const TransferRecord& record);
     using ComputeCallback = void (*)(const ComputeRecord& record);
+    using TrainingCallback = void (*)(const TrainingRecord& record);
     using ReactionCallback = void (*)(const ReactionRecord& record);
 
   protected:
@@ -102,20 +111,24 @@ class ExchangeEngine : public Object, private JobListener
   private:
     // JobListener
     bool IsTransferTraced() const override;
-    void OnTransfer(const TransferRecord& record, uint64_t bytes) override;
+    void OnTransfer(const TransferRecord& record) override;
+    void OnDelivered(uint64_t bytes) override;
     void OnComputation(const ComputeRecord& record) override;
     void OnReaction(const ReactionRecord& record) override;
     void OnIteration(const IterationRecord& record) override;
+    void OnTraining(const TrainingRecord& record) override;
     void OnJobFinished() override;
     void OnJobFailed() override;
 
-    Ptr<ExchangeApplication> MakeApplication(const Job& job, uint32_t rank);
+    Ptr<ExchangeApplication> MakeApplication(uint32_t endpoint, const Time& start);
+    void SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const;
+    void CheckTransport() const;
     void OnRebuilt(uint32_t group);
     void StopIfSettled();
 
     Ptr<Transport> m_transport;
-    std::vector<std::shared_ptr<JobExecution>> m_jobs; //!< shared with events that are due at once
-    std::map<uint32_t, Ptr<Node>> m_nodes;             //!< by endpoint
+    std::vector<std::shared_ptr<EngineJob>> m_jobs; //!< shared with events that are due at once
+    std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
     HostSlowdowns m_slowdowns;
     uint64_t m_totalBytes{0};
     uint64_t m_deliveredBytes{0};
@@ -123,6 +136,7 @@ class ExchangeEngine : public Object, private JobListener
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"
     TracedCallback<const ReactionRecord&> m_reactionTrace;   //!< trace source "Reaction"
     TracedCallback<const ComputeRecord&> m_computeTrace;     //!< trace source "Compute"
+    TracedCallback<const TrainingRecord&> m_trainingTrace;   //!< trace source "Training"
 };
 
 } // namespace ns3::gradsync

@@ -79,8 +79,8 @@ struct ComputeRecord
 enum class ReactionKind : uint8_t
 {
     Replan,   //!< a rank is lost, and the others have a new plan
-    Fallback, //!< the network does not add up any more, and workers do so themselves
-    Rebuild   //!< other switches, or other slots of them, add up; the plan is the same
+    Fallback, //!< the network does not aggregate any more, and workers do so themselves
+    Rebuild   //!< other switches, or other slots of them, aggregate; the plan is the same
 };
 
 /// As results have it: "replan".

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/failure-text.h"
 
+#include "ns3/simulator.h"
+#include "ns3/time-range.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -20,6 +23,14 @@ DescribeOperation(const Plan& plan, OperationId id)
     return operation.src != operation.dst
                ? fmt::format("#{} {} {} -> {}", id, what, operation.src, operation.dst)
                : fmt::format("#{} {} at rank {}", id, what, operation.src);
+}
+
+const char*
+DescribeStall()
+{
+    return Simulator::Now().GetTimeStep() >= LAST_TIME_STEP
+               ? "simulated time ended after 106 days, before it was done"
+               : "stalled, the simulation ended before it was done";
 }
 
 std::string

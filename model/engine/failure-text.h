@@ -14,6 +14,9 @@ namespace ns3::gradsync
 /// "#7 reduce 3 -> 5" or "#7 join at rank 3".
 std::string DescribeOperation(const Plan& plan, OperationId id);
 
+/// Why a job is not done although nothing went wrong: the simulation has ended.
+const char* DescribeStall();
+
 /// What a failure is made of.
 struct FailureFacts
 {

@@ -15,7 +15,7 @@ namespace ns3::gradsync
 
 NS_LOG_COMPONENT_DEFINE("GradsyncJobExecution");
 
-JobExecution::JobExecution(const Site& site,
+JobExecution::JobExecution(const JobSite& site,
                            uint32_t index,
                            Job job,
                            std::vector<Ptr<ExchangeApplication>> applications)
@@ -45,10 +45,10 @@ JobExecution::~JobExecution()
     }
 }
 
-const Job&
-JobExecution::GetJob() const
+const std::string&
+JobExecution::GetName() const
 {
-    return m_job;
+    return m_job.name;
 }
 
 Ptr<ExchangeApplication>
@@ -250,13 +250,13 @@ JobExecution::OnRankExchanging(uint32_t rank, const Time& computedSince)
 void
 JobExecution::OnTransferDelivered(PlanExecution& execution, OperationId id)
 {
+    m_site.listener->OnDelivered(execution.GetPlan().GetBytes(id));
     m_site.listener->OnTransfer({m_index,
                                  m_iteration,
                                  id,
                                  m_planIndex,
                                  execution.GetLedger().GetSentAt(id),
-                                 Simulator::Now()},
-                                execution.GetPlan().GetBytes(id));
+                                 Simulator::Now()});
 }
 
 void
@@ -352,15 +352,11 @@ JobExecution::GetFailureCause() const
     {
         return *m_failure;
     }
-    if (Simulator::Now().GetTimeStep() >= LAST_TIME_STEP)
-    {
-        return "simulated time ended after 106 days, before it was done";
-    }
     const auto stopped = std::ranges::find_if(m_applications, [](const auto& application) {
         return application->IsStopped();
     });
     return stopped == m_applications.end()
-               ? "stalled, the simulation ended before it was done"
+               ? DescribeStall()
                : fmt::format("stalled, rank {} was stopped before it was done",
                              (*stopped)->GetRank());
 }

@@ -2,9 +2,9 @@
 #ifndef GRADSYNC_JOB_EXECUTION_H
 #define GRADSYNC_JOB_EXECUTION_H
 
-#include "ns3/exchange-application.h"
-#include "ns3/exchange-records.h"
+#include "ns3/engine-job.h"
 #include "ns3/execution-table.h"
+#include "ns3/job-listener.h"
 #include "ns3/job.h"
 #include "ns3/late-operations.h"
 #include "ns3/plan-aggregations.h"
@@ -24,78 +24,44 @@
 namespace ns3::gradsync
 {
 
-class HostSlowdowns;
-
-/// Is told what the jobs of an engine do.
-class JobListener
-{
-  public:
-    /// Whether somebody wants to know of transfers; asked when an iteration begins.
-    virtual bool IsTransferTraced() const = 0;
-    virtual void OnTransfer(const TransferRecord& record, uint64_t bytes) = 0;
-    virtual void OnComputation(const ComputeRecord& record) = 0;
-    virtual void OnReaction(const ReactionRecord& record) = 0;
-    virtual void OnIteration(const IterationRecord& record) = 0;
-    /// All its iterations are done.
-    virtual void OnJobFinished() = 0;
-    virtual void OnJobFailed() = 0;
-
-  protected:
-    ~JobListener() = default;
-};
-
 /**
  * Runs the iterations of one job, one after the other: ranks compute, then a PlanExecution
- * exchanges the gradient. When a rank or the switches that add up are lost, it goes on with another
- * plan and an execution of that.
+ * exchanges the gradient. When a rank or the switches that aggregate are lost, it goes on with
+ * another plan and an execution of that.
  */
-class JobExecution final : public std::enable_shared_from_this<JobExecution>,
+class JobExecution final : public EngineJob,
+                           public std::enable_shared_from_this<JobExecution>,
                            private RankOwner,
                            private PlanExecution::Listener,
                            private LateOperations::Listener,
                            private RoundGate::Owner
 {
   public:
-    /// Where jobs run.
-    struct Site
-    {
-        Ptr<Transport> transport;
-        const HostSlowdowns* slowdowns; //!< outlives the job
-        JobListener* listener;          //!< likewise
-    };
-
     /**
      * \param applications [rank]; they are attached to this execution until it ends
-     * \throws std::runtime_error with a text for the user when the network cannot add up as it asks
+     * \throws std::runtime_error with a text for the user when the network cannot aggregate as it
+     * asks
      */
-    JobExecution(const Site& site,
+    JobExecution(const JobSite& site,
                  uint32_t index,
                  Job job,
                  std::vector<Ptr<ExchangeApplication>> applications);
-    ~JobExecution();
-    JobExecution(const JobExecution&) = delete;
-    JobExecution& operator=(const JobExecution&) = delete;
+    ~JobExecution() override;
 
-    const Job& GetJob() const;
-    Ptr<ExchangeApplication> GetApplication(uint32_t rank) const;
-    bool IsFinished() const;
-    bool HasFailed() const;
-    /// Of a job that is not finished.
-    ExchangeFailure DescribeFailure() const;
-    std::span<const ExecutedPlan> GetPlans() const;
-    /// Of all executions so far.
-    uint64_t CountDoneOperations() const;
-    /// Whether ranks still do what nobody waits for.
-    bool HasLateOperations() const;
-
-    // What happens to hosts and switches.
-    std::optional<uint32_t> FindRank(uint32_t endpoint) const;
-    void OnCrash(uint32_t endpoint);
-    void OnRestart(uint32_t endpoint);
-    /// The job learns that a rank has crashed.
-    void OnNotice(uint32_t rank);
-    /// Other switches add up for a group of the transport.
-    void OnRebuilt(uint32_t group);
+    // EngineJob
+    const std::string& GetName() const override;
+    Ptr<ExchangeApplication> GetApplication(uint32_t rank) const override;
+    bool IsFinished() const override;
+    bool HasFailed() const override;
+    ExchangeFailure DescribeFailure() const override;
+    std::span<const ExecutedPlan> GetPlans() const override;
+    uint64_t CountDoneOperations() const override;
+    bool HasLateOperations() const override;
+    std::optional<uint32_t> FindRank(uint32_t endpoint) const override;
+    void OnCrash(uint32_t endpoint) override;
+    void OnRestart(uint32_t endpoint) override;
+    void OnNotice(uint32_t rank) override;
+    void OnRebuilt(uint32_t group) override;
 
   private:
     // RankOwner
@@ -153,7 +119,7 @@ class JobExecution final : public std::enable_shared_from_this<JobExecution>,
     void LoseWorker(uint32_t rank);
     bool UsePart(const std::vector<bool>& isLost);
 
-    Site m_site;
+    JobSite m_site;
     uint32_t m_index;
     Job m_job;
     std::vector<Ptr<ExchangeApplication>> m_applications; //!< [rank]

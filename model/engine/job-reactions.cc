@@ -154,7 +154,7 @@ JobExecution::ChoosePlan()
             {
                 throw;
             }
-            // No switches would add up for it.
+            // No switches would aggregate for it.
             const auto fallback = m_roster.FindWholeFallback(ranks);
             TraceFallback(m_job.plan->GetLayout().GetTotalBytes());
             Use(fallback);
@@ -196,7 +196,7 @@ JobExecution::GoOnWithout(uint32_t rank)
     }
 }
 
-/// With a new plan of the scheme, or, where no switches would add up for it, without.
+/// With a new plan of the scheme, or, where no switches would aggregate for it, without.
 void
 JobExecution::RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes)
 {
@@ -215,7 +215,7 @@ JobExecution::RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optiona
     }
 }
 
-/// The network does not add up any more, as it was to do for that execution.
+/// The network does not aggregate any more, as it was to do for that execution.
 void
 JobExecution::FallBack(uint32_t execution)
 {
@@ -234,7 +234,7 @@ JobExecution::FallBack(uint32_t execution)
     }
     catch (const std::runtime_error& error)
     {
-        Fail(fmt::format("no switches add up, and there is no other way: {}", error.what()));
+        Fail(fmt::format("no switches aggregate, and there is no other way: {}", error.what()));
     }
 }
 
@@ -430,8 +430,8 @@ void
 JobExecution::OnLateDelivered(const LateOperations& late, OperationId id, const Time& sentAt)
 {
     const auto& [iteration, planIndex] = late.GetOrigin();
-    m_site.listener->OnTransfer({m_index, iteration, id, planIndex, sentAt, Simulator::Now()},
-                                late.GetPlan().GetBytes(id));
+    m_site.listener->OnDelivered(late.GetPlan().GetBytes(id));
+    m_site.listener->OnTransfer({m_index, iteration, id, planIndex, sentAt, Simulator::Now()});
 }
 
 void

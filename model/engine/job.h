@@ -46,7 +46,7 @@ struct Job
     uint32_t maxOutstandingSends{0};
     Time timeout;                  //!< an iteration that takes longer has failed; 0: no limit
     SurvivorPlanner planSurvivors; //!< empty: a job that loses a rank has failed
-    /// Of workers for whom the network does not add up any more; empty: such a job has failed.
+    /// Of workers for whom the network does not aggregate any more; empty: such a job has failed.
     SurvivorPlanner planFallback;
 };
 

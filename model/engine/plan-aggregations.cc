@@ -45,7 +45,7 @@ PlanAggregations::OpenGroup(const Plan& plan,
                             std::span<const uint32_t> ranks,
                             std::span<const uint32_t> endpoints)
 {
-    // Dedicated servers of a plan that lets switches add up are there to help them, in turn.
+    // Dedicated servers of a plan that lets switches aggregate are there to help them, in turn.
     const auto workers = plan.GetWorkerCount();
     const auto servers = plan.GetRankCount() - workers;
     const auto turn = static_cast<uint32_t>(m_groups.size());

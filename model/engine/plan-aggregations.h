@@ -13,9 +13,9 @@ namespace ns3::gradsync
 {
 
 /**
- * The groups of a transport that add up for a plan. They stay open over any number of executions of
- * that plan, one after the other; two at once need groups of their own, because the aggregations of
- * a group run in order.
+ * The groups of a transport that aggregate for a plan. They stay open over any number of executions
+ * of that plan, one after the other; two at once need groups of their own, because the aggregations
+ * of a group run in order.
  */
 class PlanAggregations
 {

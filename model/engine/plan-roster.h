@@ -44,7 +44,7 @@ class PlanRoster
      */
     /// The plan by which these ranks exchange a whole gradient.
     uint32_t FindWhole(const std::vector<uint32_t>& ranks);
-    /// Likewise of the workers among them, without switches that add up.
+    /// Likewise of the workers among them, without switches that aggregate.
     uint32_t FindWholeFallback(const std::vector<uint32_t>& ranks);
     /// A plan by which they go on. \param bytes missing of the gradient; nothing: all of it
     uint32_t FindRest(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);

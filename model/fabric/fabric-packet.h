@@ -19,7 +19,7 @@ enum class PacketKind : uint8_t
     Cnp,    //!< congestion notification (RoCEv2, IBA annex A17.9.3)
     Pause,  //!< PFC XOFF (IEEE 802.1Qbb), consumed by the next node
     Resume, //!< PFC XON
-    Flood   //!< foreign traffic of a fault: ends at the next node
+    Flood   //!< background traffic of a fault: ends at the next node
 };
 
 /// Bits of FabricPacket::flags.

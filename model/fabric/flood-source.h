@@ -10,7 +10,7 @@ namespace ns3::gradsync
 {
 
 /**
- * Foreign traffic that enters a port at a constant rate and leaves the network at the far end.
+ * Background traffic that enters a port at a constant rate and leaves the network at the far end.
  *
  * It does not back off and goes before data, so that exactly its rate is missing there. Packets
  * have 1500 bytes and 38 of Ethernet: header, check sequence, preamble and gap.

@@ -39,7 +39,7 @@ struct LinkState
     Time extraDelay;       //!< on top of the link's own propagation delay, at most MAX_LINK_DELAY
     LossModel loss;        //!< besides the fabric's LossRate
     uint64_t floodBitRate{
-        0}; //!< bits per second, on the wire, of foreign traffic in each direction
+        0}; //!< bits per second, on the wire, of background traffic in each direction
 
     bool operator==(const LinkState&) const = default;
 

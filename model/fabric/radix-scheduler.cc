@@ -22,7 +22,7 @@ constexpr size_t MERGED_FROM = 1024;
 
 } // namespace
 
-/// Stands for several cancelled events.
+/// Stands for several cancelled events, at least one.
 class CancelledEvents : public EventImpl
 {
   public:
@@ -35,6 +35,12 @@ class CancelledEvents : public EventImpl
     uint64_t GetCount() const
     {
         return m_count;
+    }
+
+    /// One of them leaves. \returns whether another is left
+    bool Leave()
+    {
+        return --m_count > 0;
     }
 
   protected:
@@ -108,30 +114,22 @@ RadixScheduler::MergeCancelled(Bucket& bucket)
     }
 }
 
-void
-RadixScheduler::RepeatMerged()
+/// The first event of the front leaves; one that stands for several stays until all of them have.
+Scheduler::Event
+RadixScheduler::LeaveFront()
 {
-    if (std::ranges::none_of(m_front, [](const Event& event) {
-            return event.impl && event.impl->IsCancelled();
-        }))
+    const auto event = m_front[m_frontHead];
+    const bool isCancelled = event.impl && event.impl->IsCancelled();
+    auto* merged = isCancelled ? dynamic_cast<CancelledEvents*>(event.impl) : nullptr;
+    if (merged && merged->Leave())
     {
-        return;
+        event.impl->Ref(); // whoever takes it lets go of it
     }
-    Bucket repeated;
-    for (const auto& event : m_front)
+    else
     {
-        const auto* merged = dynamic_cast<const CancelledEvents*>(event.impl);
-        const auto count = merged ? merged->GetCount() : 1;
-        for (uint64_t i = 0; i < count; ++i)
-        {
-            if (i > 0)
-            {
-                event.impl->Ref();
-            }
-            repeated.push_back(event);
-        }
+        ++m_frontHead;
     }
-    m_front.swap(repeated);
+    return event;
 }
 
 void
@@ -198,7 +196,7 @@ RadixScheduler::RemoveNext()
     {
         Foresee();
     }
-    return m_front[m_frontHead++];
+    return m_hasMerged ? LeaveFront() : m_front[m_frontHead++];
 }
 
 void
@@ -268,10 +266,6 @@ RadixScheduler::RefillFront()
     if (!std::is_sorted(m_front.begin(), m_front.end()))
     {
         std::sort(m_front.begin(), m_front.end());
-    }
-    if (m_hasMerged)
-    {
-        RepeatMerged();
     }
 }
 

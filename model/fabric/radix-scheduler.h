@@ -99,7 +99,7 @@ class RadixScheduler : public Scheduler
     void Push(const Event& event);
     Event GetLate() const;
     void MergeCancelled(Bucket& bucket);
-    void RepeatMerged();
+    Event LeaveFront();
     void RefillFront();
     void Foresee();
     void Rebase(uint64_t ts);

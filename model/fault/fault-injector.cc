@@ -5,6 +5,7 @@
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,6 +41,12 @@ FaultInjector::GetTypeId()
                             .SetParent<Object>()
                             .SetGroupName("GradSync")
                             .AddConstructor<FaultInjector>()
+                            .AddAttribute("MaxBeginnings",
+                                          "Beginnings of faults on a target after which it ends "
+                                          "the simulation.",
+                                          UintegerValue(MAX_FAULT_BEGINNINGS),
+                                          MakeUintegerAccessor(&FaultInjector::m_maxBeginnings),
+                                          MakeUintegerChecker<uint64_t>())
                             .AddTraceSource("Fault",
                                             "A fault takes hold of a target or lets go.",
                                             MakeTraceSourceAccessor(&FaultInjector::m_faultTrace),
@@ -180,6 +187,11 @@ FaultInjector::Advance()
             Do(entry);
         }
     }
+    if (m_beginnings > m_maxBeginnings)
+    {
+        GiveUp();
+        return;
+    }
     m_condition->Apply();
     ScheduleNext();
 }
@@ -224,6 +236,7 @@ FaultInjector::Hold(uint32_t fault, uint32_t target, bool begins)
     const auto& spec = m_faults[fault];
     if (begins)
     {
+        ++m_beginnings;
         m_active.emplace(fault, target);
         m_condition->Begin(spec, target);
     }
@@ -373,7 +386,7 @@ FaultInjector::Finish()
 {
     CancelEvent();
     m_timeline.clear();
-    // Foreign traffic would go on for ever.
+    // Background traffic would go on for ever.
     for (const auto& [fault, target] : m_active)
     {
         if (m_faults[fault].kind == FaultKind::Flood)
@@ -385,6 +398,14 @@ FaultInjector::Finish()
         return m_faults[holding.first].kind == FaultKind::Flood;
     });
     m_condition->Apply();
+}
+
+void
+FaultInjector::GiveUp()
+{
+    m_problem = fmt::format("ended after more than {} beginnings of faults", m_maxBeginnings);
+    Finish();
+    Simulator::Stop();
 }
 
 Time

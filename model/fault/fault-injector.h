@@ -36,8 +36,10 @@ struct FaultRecord
  *
  * Ends come before beginnings at the same instant, and the transport hears only of the difference.
  * Each FaultSpec draws from a random number stream of its own, so that the same seed gives the same
- * targets at the same times whatever the exchange does. It stops when there is nothing left to
- * disturb: a list without end does not keep a simulation alive.
+ * targets at the same times whatever the exchange does. What comes next of a fault is drawn when
+ * the one before it begins: a list without end takes no memory. It stops when there is nothing left
+ * to disturb: a list without end does not keep a simulation alive. It ends the simulation after
+ * too many (Attribute MaxBeginnings).
  */
 class FaultInjector : public Object
 {
@@ -59,6 +61,12 @@ class FaultInjector : public Object
 
     /// "link-down leaf0-spine1" for each fault that holds now, in the order of the list.
     std::vector<std::string> DescribeActive() const;
+
+    /// Why it has ended the simulation (Attribute MaxBeginnings); empty: it has not.
+    const std::string& GetProblem() const
+    {
+        return m_problem;
+    }
 
     /// Signature of the trace source "Fault".
     using FaultCallback = void (*)(const FaultRecord& record);
@@ -101,6 +109,7 @@ class FaultInjector : public Object
     void UpdateCrash(uint32_t endpoint, bool begins);
     void OnIteration(const IterationRecord& record);
     void Finish();
+    void GiveUp();
     std::vector<uint32_t> Draw(uint32_t fault);
     Time DrawTime(uint32_t fault, const Time& mean);
 
@@ -114,6 +123,9 @@ class FaultInjector : public Object
     std::map<uint32_t, uint32_t> m_crashes; //!< endpoint -> crashes of it that hold now
     Ptr<ExchangeEngine> m_engine;
     EventId m_event;
+    uint64_t m_maxBeginnings;
+    uint64_t m_beginnings{0};
+    std::string m_problem;
     TracedCallback<const FaultRecord&> m_faultTrace; //!< trace source "Fault"
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fault-spec.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3::gradsync
 {
 
@@ -50,6 +53,29 @@ GetTarget(FaultKind kind)
         break;
     }
     return FaultTarget::Node;
+}
+
+double
+CountBeginnings(const FaultSpec& fault, const Time& end)
+{
+    if (end <= fault.start)
+    {
+        return 0.0;
+    }
+    const auto seconds = (end - fault.start).GetSeconds();
+    const auto pool = static_cast<double>(fault.pool.size());
+    if (fault.meanUp.IsStrictlyPositive())
+    {
+        const auto cycle = fault.meanUp.GetSeconds() + fault.meanRepair.GetSeconds();
+        return fault.meanRepair.IsZero() ? pool : pool * seconds / cycle;
+    }
+    const auto targets = fault.random > 0 ? fault.random : pool;
+    if (fault.every.IsZero())
+    {
+        return targets;
+    }
+    const auto times = std::ceil(seconds / fault.every.GetSeconds());
+    return targets * (fault.count > 0 ? std::min(times, static_cast<double>(fault.count)) : times);
 }
 
 } // namespace ns3::gradsync

@@ -22,9 +22,9 @@ enum class FaultKind : uint8_t
     Straggler,     //!< a host computes more slowly
     LinkDown,
     LinkDegraded,  //!< in rate, delay or loss
-    Flood,         //!< foreign traffic on a link
+    Flood,         //!< background traffic on a link
     SwitchDown,    //!< all links of a switch are down
-    AggregatorDown //!< a switch forwards, but does not add up
+    AggregatorDown //!< a switch forwards, but does not aggregate
 };
 
 /// What the targets of a kind are numbers of.
@@ -61,6 +61,13 @@ struct FaultSpec
     /// of it
     Time detectionDelay;
 };
+
+/// Beginnings on a target that the faults of one run may have: with more it is taken to have no
+/// end.
+inline constexpr uint64_t MAX_FAULT_BEGINNINGS = 10'000'000;
+
+/// How often a fault begins on a target before `end`; of failures by chance, on average.
+double CountBeginnings(const FaultSpec& fault, const Time& end);
 
 } // namespace ns3::gradsync
 

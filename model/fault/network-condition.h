@@ -55,7 +55,7 @@ class NetworkCondition
         EndpointState applied;
     };
 
-    /// A switch as far as it adds up.
+    /// A switch as far as it aggregates.
     struct Aggregator
     {
         uint32_t downs{0};

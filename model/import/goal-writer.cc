@@ -18,7 +18,7 @@ GoalWriter::GoalWriter(const Plan& plan)
     {
         throw std::invalid_argument(
             "GOAL knows messages between ranks only, and this plan lets the "
-            "network add up");
+            "network aggregate");
     }
     const auto count = static_cast<OperationId>(plan.GetOperations().size());
     for (OperationId id = 0; id < count; ++id)

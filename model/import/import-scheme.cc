@@ -3,7 +3,6 @@
 
 #include "ns3/goal-planner.h"
 #include "ns3/import-error.h"
-#include "ns3/input-file.h"
 #include "ns3/msccl-planner.h"
 #include "ns3/scheme-support.h"
 
@@ -26,6 +25,17 @@ IsXml(const std::string& text)
     return first != std::string::npos && text[first] == '<';
 }
 
+void
+CheckImport(const std::string& file, const std::string& text)
+{
+    if (text.empty())
+    {
+        throw ImportError(
+            fmt::format("{}: found nothing, expected an MSCCL algorithm (XML) or a GOAL schedule",
+                        file));
+    }
+}
+
 uint32_t
 CountServers(const ParameterSet& parameters)
 {
@@ -44,8 +54,10 @@ BuildImport(const SchemeRequest& request)
     }
     try
     {
-        auto plan =
-            PlanImport(file, ReadImportFile(file), request.gradientBytes, request.elementBytes);
+        auto plan = PlanImport(file,
+                               *request.texts.at("file"),
+                               request.gradientBytes,
+                               request.elementBytes);
         const auto servers = plan.GetRankCount() - plan.GetWorkerCount();
         if (plan.GetWorkerCount() != request.workers || servers != CountServers(request.parameters))
         {
@@ -67,33 +79,13 @@ BuildImport(const SchemeRequest& request)
 
 } // namespace
 
-std::string
-ReadImportFile(const std::string& file)
-{
-    std::string text;
-    try
-    {
-        text = ReadInputFile(file);
-    }
-    catch (const InputFileError& error)
-    {
-        throw ImportError(fmt::format("{}: the file {}", file, error.what()));
-    }
-    if (text.empty())
-    {
-        throw ImportError(
-            fmt::format("{}: found nothing, expected an MSCCL algorithm (XML) or a GOAL schedule",
-                        file));
-    }
-    return text;
-}
-
 Plan
 PlanImport(const std::string& file,
            const std::string& text,
            uint64_t gradientBytes,
            uint32_t elementBytes)
 {
+    CheckImport(file, text);
     if (IsXml(text))
     {
         const auto algorithm = ReadMsccl(file, text);
@@ -105,6 +97,7 @@ PlanImport(const std::string& file,
 uint32_t
 CountImportServers(const std::string& file, const std::string& text)
 {
+    CheckImport(file, text);
     if (IsXml(text))
     {
         return 0;

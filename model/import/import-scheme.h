@@ -15,9 +15,6 @@ namespace ns3::gradsync
  */
 Scheme MakeImportScheme();
 
-/// The whole file. \throws ImportError when it cannot be read
-std::string ReadImportFile(const std::string& file);
-
 /**
  * The plan in the text of a file: an MSCCL algorithm if it is XML, else a GOAL schedule.
  * \param file for messages \param gradientBytes, elementBytes of the buffer that an MSCCL algorithm

@@ -4,6 +4,7 @@
 #include "ns3/p4-limbs.h"
 #include "ns3/p4-wire-bits.h"
 
+#include <boost/crc.hpp>
 #include <vector>
 
 namespace ns3::gradsync
@@ -97,20 +98,13 @@ CollectBytes(const P4Calculation& calculation,
     return bytes;
 }
 
-/// CRC with reflected input and output, bit by bit; `polynomial` is reflected too.
-uint32_t
-Crc(std::span<const uint8_t> bytes, uint32_t polynomial, uint32_t start)
+template <typename Algorithm>
+uint64_t
+Crc(std::span<const uint8_t> bytes)
 {
-    uint32_t remainder = start;
-    for (const uint8_t byte : bytes)
-    {
-        remainder ^= byte;
-        for (int bit = 0; bit < 8; ++bit)
-        {
-            remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? polynomial : 0);
-        }
-    }
-    return remainder;
+    Algorithm crc;
+    crc.process_bytes(bytes.data(), bytes.size());
+    return crc.checksum();
 }
 
 uint64_t
@@ -151,9 +145,9 @@ Calculate(const P4Calculation& calculation, const uint64_t* store, std::span<con
     case P4HashAlgorithm::XOR16:
         return Xor16(bytes);
     case P4HashAlgorithm::CRC16:
-        return Crc(bytes, 0xA001, 0);
+        return Crc<boost::crc_16_type>(bytes);
     case P4HashAlgorithm::CRC32:
-        return Crc(bytes, 0xEDB88320, 0xFFFFFFFF) ^ 0xFFFFFFFF;
+        return Crc<boost::crc_32_type>(bytes);
     case P4HashAlgorithm::CSUM16: // above
     case P4HashAlgorithm::IDENTITY:
         break;

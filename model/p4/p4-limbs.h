@@ -158,27 +158,12 @@ SignExtend(uint64_t* out, const uint64_t* a, uint32_t bits, uint32_t n)
     std::fill(out + limb + 1, out + n, IsNegative(out, limb + 1) ? ~uint64_t{0} : 0);
 }
 
-/**
- * Quotient and remainder of unsigned numbers by long division, bit by bit. The divisor must not be
- * zero; neither result may be an operand.
- */
-inline void
-Divide(uint64_t* quotient, uint64_t* remainder, const uint64_t* a, const uint64_t* b, uint32_t n)
-{
-    std::fill(quotient, quotient + n, 0);
-    std::fill(remainder, remainder + n, 0);
-    for (uint32_t bit = 64 * n; bit-- > 0;)
-    {
-        const bool carried = IsNegative(remainder, n);
-        ShiftLeft(remainder, remainder, 1, n);
-        remainder[0] |= (a[bit / 64] >> (bit % 64)) & 1;
-        if (carried || Compare(remainder, b, n) >= 0)
-        {
-            Subtract(remainder, remainder, b, n);
-            quotient[bit / 64] |= uint64_t{1} << (bit % 64);
-        }
-    }
-}
+/// Quotient and remainder of unsigned numbers. The divisor must not be zero.
+void Divide(uint64_t* quotient,
+            uint64_t* remainder,
+            const uint64_t* a,
+            const uint64_t* b,
+            uint32_t n);
 
 } // namespace ns3::gradsync::limbs
 

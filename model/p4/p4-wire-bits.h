@@ -4,31 +4,14 @@
 
 #include "ns3/p4-limbs.h"
 
-#include <bit>
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
-#include <cstring>
 
 /*
  * Fields in packets: numbers of any width at any bit, the highest bit first, to and from limbs.
  */
 namespace ns3::gradsync::wire
 {
-
-/// Eight bytes in network order.
-inline uint64_t
-LoadLimb(const uint8_t* bytes)
-{
-    uint64_t value;
-    std::memcpy(&value, bytes, sizeof(value));
-    return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
-}
-
-inline void
-StoreLimb(uint8_t* bytes, uint64_t value)
-{
-    value = std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
-    std::memcpy(bytes, &value, sizeof(value));
-}
 
 /// At most 64 bits from the bit at `offset`; reads no byte that has none of them.
 inline uint64_t
@@ -72,7 +55,7 @@ LoadField(uint64_t* out, const uint8_t* bytes, uint64_t offset, uint32_t bits)
     for (; left > 64; left -= 64, ++out)
     {
         const uint64_t at = offset + left - 64;
-        *out = at % 8 == 0 ? LoadLimb(bytes + at / 8) : LoadBits(bytes, at, 64);
+        *out = at % 8 == 0 ? boost::endian::load_big_u64(bytes + at / 8) : LoadBits(bytes, at, 64);
     }
     *out = LoadBits(bytes, offset, left);
 }
@@ -87,7 +70,7 @@ StoreField(uint8_t* bytes, uint64_t offset, uint32_t bits, const uint64_t* value
         const uint64_t at = offset + left - 64;
         if (at % 8 == 0)
         {
-            StoreLimb(bytes + at / 8, *value);
+            boost::endian::store_big_u64(bytes + at / 8, *value);
         }
         else
         {

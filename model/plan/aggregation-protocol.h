@@ -7,10 +7,10 @@
 namespace ns3::gradsync
 {
 
-/// By which protocol the network adds up for a plan (doc/aggregation.rst).
+/// By which protocol the network aggregates for a plan (doc/aggregation.rst).
 struct AggregationProtocol
 {
-    std::string name{}; //!< as drivers of aggregations know it; empty: nothing is added up
+    std::string name{}; //!< as drivers of aggregations know it; empty: nothing is aggregated
     /// Packets have a field for exponents, on which all workers agree ahead of the values.
     bool hasExponents{false};
 

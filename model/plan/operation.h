@@ -15,7 +15,7 @@ enum class OperationKind : uint8_t
 {
     TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
-    Aggregate,      //!< the network adds up what the ranks of a group send and gives each the sum
+    Aggregate, //!< the network aggregates what the ranks of a group send and gives each the sum
     Join,    //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
     Encode,  //!< moves nothing: the rank compresses chunks, which takes its accelerator time
     Decode,  //!< as Encode: it decompresses, and adds where data are reduced

@@ -40,7 +40,7 @@ class PlanBuilder
                         BufferPair buffers = {});
     OperationId AddJoin(uint32_t rank);
 
-    /// A group of ranks, ascending, whose data the network adds up. \param protocol the same for
+    /// A group of ranks, ascending, whose data the network aggregates. \param protocol the same for
     /// all groups of a plan \returns its number
     uint32_t AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol);
 

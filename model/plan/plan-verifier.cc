@@ -5,11 +5,9 @@
 #include "ns3/plan-graph.h"
 
 #include <algorithm>
-#include <bit>
+#include <boost/dynamic_bitset.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <optional>
-#include <span>
 #include <utility>
 
 namespace ns3::gradsync
@@ -47,100 +45,8 @@ Describe(const Plan& plan, OperationId id)
                        DescribePlace(operation.dst, operation.buffers.dst));
 }
 
-/// One set of workers per buffer of each rank, for one chunk.
-class ContributionSets
-{
-  public:
-    /// A place is a buffer of a rank: rank * buffers + buffer.
-    ContributionSets(uint32_t ranks, uint32_t buffers, uint32_t workers)
-        : m_buffers(buffers),
-          m_workers(workers),
-          m_words((workers + 63) / 64),
-          m_bits(size_t{ranks} * buffers * m_words)
-    {
-    }
-
-    uint32_t GetPlace(uint32_t rank, uint32_t buffer) const
-    {
-        return rank * m_buffers + buffer;
-    }
-
-    /// Every source holds its own gradient, and nobody anything else.
-    void Reset(uint32_t source)
-    {
-        std::fill(m_bits.begin(), m_bits.end(), 0);
-        for (uint32_t worker = 0; worker < m_workers; ++worker)
-        {
-            if (source == Collective::ALL || source == worker)
-            {
-                GetSet(GetPlace(worker, 0))[worker / 64] = uint64_t{1} << (worker % 64);
-            }
-        }
-    }
-
-    bool IsEmpty(uint32_t place) const
-    {
-        const auto set = GetSet(place);
-        return std::all_of(set.begin(), set.end(), [](uint64_t word) { return word == 0; });
-    }
-
-    /// A worker that is in both sets.
-    std::optional<uint32_t> FindCommon(uint32_t a, uint32_t b) const
-    {
-        for (uint32_t word = 0; word < m_words; ++word)
-        {
-            if (const uint64_t both = GetSet(a)[word] & GetSet(b)[word]; both != 0)
-            {
-                return word * 64 + static_cast<uint32_t>(std::countr_zero(both));
-            }
-        }
-        return std::nullopt;
-    }
-
-    void Add(uint32_t src, uint32_t dst)
-    {
-        for (uint32_t word = 0; word < m_words; ++word)
-        {
-            GetSet(dst)[word] |= GetSet(src)[word];
-        }
-    }
-
-    void Copy(uint32_t src, uint32_t dst)
-    {
-        std::ranges::copy(GetSet(src), GetSet(dst).begin());
-    }
-
-    /// The sources whose gradient is not at a place.
-    std::vector<uint32_t> GetMissing(uint32_t place, uint32_t source) const
-    {
-        std::vector<uint32_t> missing;
-        for (uint32_t worker = 0; worker < m_workers; ++worker)
-        {
-            const bool isWanted = source == Collective::ALL || source == worker;
-            if (isWanted && (GetSet(place)[worker / 64] >> (worker % 64) & 1) == 0)
-            {
-                missing.push_back(worker);
-            }
-        }
-        return missing;
-    }
-
-  private:
-    std::span<uint64_t> GetSet(uint32_t place)
-    {
-        return {m_bits.data() + size_t{place} * m_words, m_words};
-    }
-
-    std::span<const uint64_t> GetSet(uint32_t place) const
-    {
-        return {m_bits.data() + size_t{place} * m_words, m_words};
-    }
-
-    uint32_t m_buffers;
-    uint32_t m_workers;
-    uint32_t m_words;
-    std::vector<uint64_t> m_bits;
-};
+/// Workers whose gradient is in a buffer of a rank, for one chunk.
+using Contributions = boost::dynamic_bitset<uint64_t>;
 
 /// One run of the verifier over one plan.
 class Verification
@@ -151,7 +57,8 @@ class Verification
           m_maxViolations(maxViolations),
           m_graph(plan),
           m_raceFinder(plan, m_graph),
-          m_sets(plan.GetRankCount(), plan.GetBufferCount(), plan.GetWorkerCount())
+          m_sets(size_t{plan.GetRankCount()} * plan.GetBufferCount(),
+                 Contributions(plan.GetWorkerCount()))
     {
     }
 
@@ -199,9 +106,30 @@ class Verification
         }
     }
 
+    Contributions& At(uint32_t rank, uint32_t buffer)
+    {
+        return m_sets[size_t{rank} * m_plan.GetBufferCount() + buffer];
+    }
+
+    /// Every source holds its own gradient, and nobody anything else.
+    void Reset(uint32_t source)
+    {
+        for (auto& set : m_sets)
+        {
+            set.reset();
+        }
+        for (uint32_t worker = 0; worker < m_plan.GetWorkerCount(); ++worker)
+        {
+            if (source == Collective::ALL || source == worker)
+            {
+                At(worker, 0).set(worker);
+            }
+        }
+    }
+
     void Execute(uint32_t chunk)
     {
-        m_sets.Reset(m_plan.GetCollective().GetSource(chunk));
+        Reset(m_plan.GetCollective().GetSource(chunk));
         for (const auto id : m_graph.GetTransfers(chunk))
         {
             const auto& operation = m_plan.GetOperations()[id];
@@ -210,16 +138,16 @@ class Verification
                 Aggregate(id, chunk);
                 continue;
             }
-            const auto src = m_sets.GetPlace(operation.src, operation.buffers.src);
-            const auto dst = m_sets.GetPlace(operation.dst, operation.buffers.dst);
+            const auto& src = At(operation.src, operation.buffers.src);
+            auto& dst = At(operation.dst, operation.buffers.dst);
             CheckSource(id, chunk, src);
             if (operation.kind == OperationKind::TransferCopy)
             {
-                m_sets.Copy(src, dst);
+                dst = src;
                 continue;
             }
             CheckDisjoint(id, chunk, src, dst);
-            m_sets.Add(src, dst);
+            dst |= src;
         }
     }
 
@@ -231,26 +159,26 @@ class Verification
         {
             return;
         }
-        const auto placeOf = [this](OperationId member) {
-            return m_sets.GetPlace(m_plan.GetOperations()[member].src, 0);
+        const auto setOf = [this](OperationId member) -> Contributions& {
+            return At(m_plan.GetOperations()[member].src, 0);
         };
-        const auto sum = placeOf(id);
+        auto& sum = setOf(id);
         CheckSource(id, chunk, sum);
         for (auto member = members.first + 1; member < members.last; ++member)
         {
-            CheckSource(member, chunk, placeOf(member));
-            CheckDisjoint(member, chunk, placeOf(member), sum);
-            m_sets.Add(placeOf(member), sum);
+            CheckSource(member, chunk, setOf(member));
+            CheckDisjoint(member, chunk, setOf(member), sum);
+            sum |= setOf(member);
         }
         for (auto member = members.first + 1; member < members.last; ++member)
         {
-            m_sets.Copy(sum, placeOf(member));
+            setOf(member) = sum;
         }
     }
 
-    void CheckSource(OperationId id, uint32_t chunk, uint32_t place)
+    void CheckSource(OperationId id, uint32_t chunk, const Contributions& set)
     {
-        if (m_sets.IsEmpty(place))
+        if (set.none())
         {
             const auto& operation = m_plan.GetOperations()[id];
             Report(fmt::format("{} of chunk {}: expected data at {}, which holds none",
@@ -260,17 +188,40 @@ class Verification
         }
     }
 
-    void CheckDisjoint(OperationId id, uint32_t chunk, uint32_t src, uint32_t dst)
+    void CheckDisjoint(OperationId id,
+                       uint32_t chunk,
+                       const Contributions& src,
+                       const Contributions& dst)
     {
-        const auto twice = m_sets.FindCommon(src, dst);
-        if (twice && m_plan.GetCollective().GetSum() == Collective::Sum::Exact)
+        if (src.intersects(dst) && m_plan.GetCollective().GetSum() == Collective::Sum::Exact)
         {
             Report(fmt::format("{} of chunk {}: expected disjoint contributions, but both "
                                "hold the gradient of worker {}",
                                Describe(m_plan, id),
                                chunk,
-                               *twice));
+                               (src & dst).find_first()));
         }
+    }
+
+    /// The sources whose gradient is not at a worker.
+    std::vector<uint32_t> GetMissing(uint32_t worker, uint32_t source)
+    {
+        const auto& set = At(worker, 0);
+        if (source != Collective::ALL)
+        {
+            return set.test(source) ? std::vector<uint32_t>{} : std::vector{source};
+        }
+        if (set.all())
+        {
+            return {};
+        }
+        std::vector<uint32_t> missing;
+        const auto absent = ~set;
+        for (auto i = absent.find_first(); i != Contributions::npos; i = absent.find_next(i))
+        {
+            missing.push_back(static_cast<uint32_t>(i));
+        }
+        return missing;
     }
 
     void CheckResult(uint32_t chunk)
@@ -279,7 +230,7 @@ class Verification
         const auto target = m_plan.GetCollective().GetTarget(chunk);
         for (uint32_t worker = 0; worker < m_plan.GetWorkerCount() && !IsFull(); ++worker)
         {
-            auto missing = m_sets.GetMissing(m_sets.GetPlace(worker, 0), source);
+            auto missing = GetMissing(worker, source);
             if (missing.empty() || (target != Collective::ALL && target != worker))
             {
                 continue;
@@ -305,7 +256,7 @@ class Verification
     size_t m_maxViolations;
     PlanGraph m_graph;
     ChunkRaceFinder m_raceFinder;
-    ContributionSets m_sets;
+    std::vector<Contributions> m_sets; //!< [rank * buffers + buffer]
     PlanVerification m_result;
 };
 

@@ -93,20 +93,20 @@ class Plan
                    : m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
     }
 
-    /// Groups of ranks, ascending, whose data the network adds up. The aggregations of a group run
-    /// in the order of their ids; each rank may go ahead of the others.
+    /// Groups of ranks, ascending, whose data the network aggregates. The aggregations of a group
+    /// run in the order of their ids; each rank may go ahead of the others.
     std::span<const std::vector<uint32_t>> GetAggregationGroups() const
     {
         return m_aggregationGroups;
     }
 
-    /// By which protocol the network adds up.
+    /// By which protocol the network aggregates.
     const AggregationProtocol& GetAggregationProtocol() const
     {
         return m_aggregationProtocol;
     }
 
-    /// Whether the network adds up.
+    /// Whether the network aggregates.
     bool HasAggregations() const
     {
         return !m_aggregationGroups.empty();
@@ -127,8 +127,8 @@ class Plan
         return m_selectsSums;
     }
 
-    /// Whether workers agree on exponents through the switches that add up for them, ahead of the
-    /// values: those share few bits.
+    /// Whether workers agree on exponents through the switches that aggregate for them, ahead of
+    /// the values: those share few bits.
     bool SharesExponents() const
     {
         return m_sharesExponents;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/auto-planner.h"
 
+#include "ns3/parameter-text.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -93,13 +95,9 @@ AutoCandidate::Describe() const
                 {
                     text += fmt::format("{}", fmt::join(content, ":"));
                 }
-                else if constexpr (std::is_same_v<std::decay_t<decltype(content)>, Time>)
-                {
-                    text += fmt::format("{}s", content.ToDouble(Time::S));
-                }
                 else
                 {
-                    text += fmt::format("{}", content);
+                    text += ShowPlainly(content);
                 }
             },
             value);
@@ -117,8 +115,8 @@ AutoPlanner::Build(const AutoRequest& request, const AutoCandidate& candidate)
 {
     auto exchange = request.exchange;
     exchange.parameters = candidate.parameters;
-    auto plan = candidate.scheme->build(exchange);
-    return request.adapt ? request.adapt(std::move(plan)) : std::move(plan);
+    return request.build ? request.build(*candidate.scheme, exchange)
+                         : candidate.scheme->build(exchange);
 }
 
 void
@@ -139,7 +137,7 @@ AutoPlanner::AddCandidate(const AutoRequest& request,
         const auto plan = Build(request, candidate);
         if (!plan.GetCollective().IsAllReduce() || plan.HasAggregations())
         {
-            return; // it takes the network for one that does not add up
+            return; // it takes the network for one that does not aggregate
         }
         if (plan.SelectsSums())
         {

@@ -21,7 +21,8 @@ struct AutoRequest
     SchemeRequest exchange;           //!< its parameters are not used
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint, of the workers
     double reduceSecondsPerByte{0.0}; //!< as of Job
-    std::function<Plan(Plan)> adapt;  //!< of every plan, as to compress it; empty: nothing
+    /// Builds the plan of a scheme in another way than the scheme alone does, as to compress it.
+    std::function<Plan(const Scheme&, const SchemeRequest&)> build{};
 };
 
 /// A scheme with parameters that can do it.

@@ -56,31 +56,6 @@ std::string GetSchemeText(const JobSpec& job, const PlannedJob& planned);
 std::vector<AutoCandidate> RankSchemes(const JobSpec& job, const Topology& topology);
 
 /**
- * Makes a plan of the same scheme for the ranks that are left, and verifies it. Dedicated servers
- * that are gone leave their share to the others.
- * \param ranks of the job, ascending. \param bytes of the gradient that are still to be exchanged;
- * nothing: all of it
- * \throws PlanningError when the scheme cannot run on them
- */
-std::shared_ptr<const Plan> PlanSurvivors(const JobSpec& job,
-                                          const Topology& topology,
-                                          std::span<const uint32_t> ranks,
-                                          std::optional<uint64_t> bytes);
-
-/// Whether the job has a way to exchange without switches that add up.
-bool HasFallback(const JobSpec& job);
-
-/**
- * Makes a plan of the scheme by which workers do without switches that add up, and verifies it.
- * \param ranks workers of the job, ascending. \param bytes as of PlanSurvivors
- * \throws PlanningError when the scheme cannot run on them
- */
-std::shared_ptr<const Plan> PlanFallback(const JobSpec& job,
-                                         const Topology& topology,
-                                         std::span<const uint32_t> ranks,
-                                         std::optional<uint64_t> bytes);
-
-/**
  * Proves that the plans do what their collective says (PlanVerifier).
  * \throws std::logic_error with the first violation: a defect of the scheme, not of the scenario
  */

@@ -21,6 +21,26 @@ namespace ns3::gradsync
 /// Gradient of a job that gives none: ResNet-50, 25,557,032 parameters of 4 bytes.
 inline constexpr uint64_t DEFAULT_GRADIENT_BYTES = 25'557'032ULL * 4;
 
+/// A codec and where it works.
+struct CodecChoice
+{
+    CodecSpec spec;
+    /// On which messages it works: "all", "servers" (between dedicated servers), or the name of a
+    /// level, whose groups they must leave.
+    std::string scope{"all"};
+    /// Of all elements: works on the other messages, and on what BiSparse leaves dense.
+    std::optional<CodecSpec> elsewhere{};
+};
+
+/// A part of the gradient that is exchanged on its own.
+struct TensorSpec
+{
+    std::string name;
+    uint64_t bytes{0};
+    uint32_t count{1};                  //!< so many of them
+    std::optional<CodecChoice> codec{}; //!< none: float32
+};
+
 /// A training job, before its plan is made.
 struct JobSpec
 {
@@ -34,11 +54,11 @@ struct JobSpec
     NetworkModel network; //!< of the run's transport: what the scheme `auto` estimates with
     Time start;
     Time compute;
-    std::vector<Time> computeOf;    //!< [worker]: in place of `compute`; empty: all take that
-    std::optional<CodecSpec> codec; //!< none: float32
-    /// On which messages it works: "all", "servers" (between dedicated servers), or the name of a
-    /// level, whose groups they must leave.
-    std::string codecScope{"all"};
+    std::vector<Time> computeOf;      //!< [worker]: in place of `compute`; empty: all take that
+    std::optional<CodecChoice> codec; //!< none: float32
+    /// What the gradient is made of, in the order in which exchanges begin; empty: one whole. They
+    /// have codecs of their own, and gradientBytes together.
+    std::vector<TensorSpec> tensors;
     std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
     uint32_t maxOutstandingSends{0};             //!< of a rank, 0: no limit

@@ -12,6 +12,7 @@ struct SchemeChoice
 {
     const Scheme* scheme{nullptr};
     ParameterSet parameters; //!< complete
+    FileTexts texts{};       //!< of the files that parameters name
 };
 
 } // namespace ns3::gradsync

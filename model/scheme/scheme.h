@@ -2,61 +2,20 @@
 #ifndef GRADSYNC_SCHEME_H
 #define GRADSYNC_SCHEME_H
 
-#include "ns3/nstime.h"
+#include "ns3/parameter-spec.h"
 #include "ns3/plan.h"
 #include "ns3/worker-groups.h"
 
 #include <functional>
-#include <limits>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// A parameter of an exchange scheme, as a scenario file can give it.
-using ParameterValue = std::variant<bool, int64_t, double, std::string, std::vector<double>, Time>;
-
-/// What a scheme declares of one parameter; readers, `list` and error messages are made from it.
-struct ParameterSpec
-{
-    std::string name; //!< camelCase, as in scenario files
-    ParameterValue defaultValue;
-    std::string help;                 //!< one line: meaning, unit, meaning of 0 or of an empty list
-    std::vector<std::string> allowed; //!< for strings: the values that exist; empty: any
-    double minimum{
-        -std::numeric_limits<double>::infinity()}; //!< for numbers and list members, inclusive
-    double maximum{std::numeric_limits<double>::infinity()};
-    /// Other values that the scheme `auto` tries; of strings it tries all that are allowed.
-    std::vector<ParameterValue> alternatives{};
-    bool isFile{false}; //!< of strings: a path, which in a scenario is relative to its file
-};
-
-/// Parameters by name, complete: defaults are filled in before a scheme sees them.
-class ParameterSet
-{
-  public:
-    void Set(const std::string& name, ParameterValue value);
-
-    /// \throws std::out_of_range for an unknown name, std::bad_variant_access for another type
-    template <typename T>
-    const T& Get(const std::string& name) const
-    {
-        return std::get<T>(m_values.at(name));
-    }
-
-    const std::map<std::string, ParameterValue>& GetAll() const
-    {
-        return m_values;
-    }
-
-  private:
-    std::map<std::string, ParameterValue> m_values;
-};
 
 /// Thrown by a scheme that cannot run on this request; the text is meant for the user.
 class SchemeError : public std::runtime_error
@@ -64,6 +23,9 @@ class SchemeError : public std::runtime_error
   public:
     using std::runtime_error::runtime_error;
 };
+
+/// What is in the files that parameters name, by parameter: a scheme opens none itself.
+using FileTexts = std::map<std::string, std::shared_ptr<const std::string>>;
 
 /// Everything a scheme may look at.
 struct SchemeRequest
@@ -73,6 +35,7 @@ struct SchemeRequest
     uint32_t elementBytes{4};
     WorkerGroups groups; //!< over the workers only (dedicated servers are not in it)
     ParameterSet parameters;
+    FileTexts texts{};
 };
 
 /// A part of an exchange that goes through its iterations on its own.
@@ -98,13 +61,14 @@ enum class PlanOrigin : uint8_t
 struct Scheme
 {
     std::string name;
-    std::string summary; //!< one line
-    std::string source;  //!< paper and section
-    std::vector<ParameterSpec> parameters;
+    std::string summary{}; //!< one line
+    std::string source{};  //!< paper and section
+    std::vector<ParameterSpec> parameters{};
     /// Number of dedicated server ranks that the parameters ask for; 0 for most schemes.
-    std::function<uint32_t(const ParameterSet&)> countServers;
+    std::function<uint32_t(const ParameterSet&)> countServers{
+        [](const ParameterSet& /* parameters */) { return 0U; }};
     /// \throws SchemeError when the request cannot be met
-    std::function<Plan(const SchemeRequest&)> build;
+    std::function<Plan(const SchemeRequest&)> build{};
     /**
      * Of schemes that are asynchronous: the parts that do not wait for each other, each of which is
      * built and run as a job of its own. Empty: one synchronous whole, as schemes without it are.

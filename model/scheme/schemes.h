@@ -77,16 +77,16 @@ Scheme MakeTorusHipsScheme();
 
 // In the network (model/scheme/in-network)
 
-/// Switches add up as far as they have room, parameter servers the rest (doc/schemes.rst).
+/// Switches aggregate as far as they have room, parameter servers the rest (doc/schemes.rst).
 Scheme MakeAtpScheme();
 
-/// Boxes at switches that add up RoCE messages on their way (doc/schemes.rst).
+/// Boxes at switches that aggregate RoCE messages on their way (doc/schemes.rst).
 Scheme MakeNetReduceScheme();
 
-/// Rings inside servers, switches that add up between them (doc/schemes.rst).
+/// Rings inside servers, switches that aggregate between them (doc/schemes.rst).
 Scheme MakePassingScheme();
 
-/// Switches add up what all workers send (doc/schemes.rst).
+/// Switches aggregate what all workers send (doc/schemes.rst).
 Scheme MakeSwitchMlScheme();
 
 // Sparse (model/scheme/sparse)

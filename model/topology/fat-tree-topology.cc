@@ -35,4 +35,33 @@ MakeFatTreeTopology(const FatTreeOptions& options)
          .server = options.server});
 }
 
+namespace
+{
+
+Topology
+MakeFatTree(const ParameterSet& parameters)
+{
+    FatTreeOptions options;
+    options.k = GetCountOf(parameters, "k");
+    options.hostsPerLeaf = GetCountOf(parameters, "hostsPerLeaf");
+    GetTiers(parameters, options);
+    return MakeFatTreeTopology(options);
+}
+
+} // namespace
+
+TopologyKind
+MakeFatTreeKind()
+{
+    auto parameters = MakeTierSpecs();
+    parameters.insert(
+        parameters.begin(),
+        {MakeCountSpec("k", "ports of a switch, even", 8),
+         Optional(MakeCountSpec("hostsPerLeaf", "servers of each rack; by default k/2", 4))});
+    return {{"fat-tree",
+             "k-ary fat-tree: k pods of k/2 leaves and k/2 aggregation switches, (k/2)^2 cores",
+             std::move(parameters)},
+            &MakeFatTree};
+}
+
 } // namespace ns3::gradsync

@@ -3,6 +3,7 @@
 #define GRADSYNC_FAT_TREE_TOPOLOGY_H
 
 #include "ns3/server-builder.h"
+#include "ns3/topology-kinds.h"
 
 #include <cstdint>
 
@@ -30,6 +31,9 @@ struct FatTreeOptions
 
 /// Nodes as MakeThreeTierTopology. \throws std::invalid_argument with a text for the user
 Topology MakeFatTreeTopology(const FatTreeOptions& options);
+
+/// What scenarios can say of it.
+TopologyKind MakeFatTreeKind();
 
 } // namespace ns3::gradsync
 

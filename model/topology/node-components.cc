@@ -2,16 +2,14 @@
 #include "ns3/node-components.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ns3::gradsync
 {
 
 NodeComponents::NodeComponents(const Topology& topology)
     : m_topology(&topology),
-      m_parent(topology.GetNodes().size())
+      m_sets(topology.GetNodes().size())
 {
-    std::iota(m_parent.begin(), m_parent.end(), NodeId{0});
 }
 
 uint32_t
@@ -33,7 +31,7 @@ NodeComponents::JoinUpTo(uint32_t tier)
     {
         if (std::max(nodes[link.a].tier, nodes[link.b].tier) <= tier)
         {
-            m_parent[Find(link.a)] = Find(link.b);
+            m_sets.union_set(link.a, link.b);
         }
     }
 }
@@ -41,12 +39,7 @@ NodeComponents::JoinUpTo(uint32_t tier)
 NodeId
 NodeComponents::Find(NodeId node)
 {
-    while (m_parent[node] != node)
-    {
-        m_parent[node] = m_parent[m_parent[node]]; // halves the path for the next search
-        node = m_parent[node];
-    }
-    return node;
+    return static_cast<NodeId>(m_sets.find_set(node));
 }
 
 } // namespace ns3::gradsync

@@ -4,13 +4,13 @@
 
 #include "ns3/topology.h"
 
+#include <boost/pending/disjoint_sets.hpp>
 #include <cstdint>
-#include <vector>
 
 namespace ns3::gradsync
 {
 
-/// Connected components of the nodes up to a tier, which only grow from tier to tier (union-find).
+/// Connected components of the nodes up to a tier, which only grow from tier to tier.
 class NodeComponents
 {
   public:
@@ -29,7 +29,7 @@ class NodeComponents
 
   private:
     const Topology* m_topology;
-    std::vector<NodeId> m_parent;
+    boost::disjoint_sets_with_storage<> m_sets;
 };
 
 } // namespace ns3::gradsync

@@ -89,4 +89,65 @@ MakeSpineLeafTopology(const SpineLeafOptions& options)
     return topology;
 }
 
+namespace
+{
+
+std::vector<uint32_t>
+GetUnevenRacks(const ParameterSet& parameters)
+{
+    std::vector<uint32_t> hosts;
+    if (const auto* counts = parameters.Find<std::vector<double>>("hostsOfLeaf"))
+    {
+        if (parameters.Has("hostsPerLeaf"))
+        {
+            throw ParameterError(
+                "hostsOfLeaf",
+                "\"hostsPerLeaf\" and \"hostsOfLeaf\" are both given, expected one of them");
+        }
+        hosts.assign(counts->begin(), counts->end());
+    }
+    else if (!parameters.Has("hostsPerLeaf"))
+    {
+        throw ParameterError::Missing("hostsPerLeaf", "4");
+    }
+    return hosts;
+}
+
+Topology
+MakeSpineLeaf(const ParameterSet& parameters)
+{
+    SpineLeafOptions options;
+    options.spines = GetCountOf(parameters, "spines");
+    options.leaves = GetCountOf(parameters, "leaves");
+    options.hostsOfLeaf = GetUnevenRacks(parameters);
+    options.hostsPerLeaf = GetCountOf(parameters, "hostsPerLeaf");
+    options.oversubscription = parameters.Get<double>("oversubscription");
+    options.hostLink = GetLink(parameters, "hostLink");
+    options.fabricLink = GetUplink(parameters, "fabricLink", options.oversubscription);
+    options.server = GetServer(parameters);
+    return MakeSpineLeafTopology(options);
+}
+
+} // namespace
+
+TopologyKind
+MakeSpineLeafKind()
+{
+    return {{"spine-leaf",
+             "two levels: every leaf has one link to every spine",
+             {MakeCountSpec("spines", "spine switches", 2),
+              MakeCountSpec("leaves", "leaf switches (racks)", 4),
+              Optional(MakeCountSpec("hostsPerLeaf", "servers of each rack", 8)),
+              Optional(MakeCountListSpec("hostsOfLeaf",
+                                         "uneven racks, in place of hostsPerLeaf: servers of each "
+                                         "leaf")),
+              MakeLinkSpec("hostLink", "server to leaf", Presence::Required),
+              MakeLinkSpec("fabricLink", "leaf to spine", Presence::Optional),
+              MakeOversubscriptionSpec("oversubscription",
+                                       "wanted ratio, sets the rate of fabricLink; 0: its own "
+                                       "rate counts"),
+              MakeServerSpec()}},
+            &MakeSpineLeaf};
+}
+
 } // namespace ns3::gradsync

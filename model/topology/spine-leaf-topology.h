@@ -3,6 +3,7 @@
 #define GRADSYNC_SPINE_LEAF_TOPOLOGY_H
 
 #include "ns3/server-builder.h"
+#include "ns3/topology-kinds.h"
 
 #include <cstdint>
 #include <vector>
@@ -34,6 +35,9 @@ struct SpineLeafOptions
  * for the user
  */
 Topology MakeSpineLeafTopology(const SpineLeafOptions& options);
+
+/// What scenarios can say of it.
+TopologyKind MakeSpineLeafKind();
 
 } // namespace ns3::gradsync
 

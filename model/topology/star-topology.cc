@@ -19,4 +19,19 @@ MakeStarTopology(const StarOptions& options)
     return topology;
 }
 
+TopologyKind
+MakeStarKind()
+{
+    return {{"star",
+             "all hosts on one switch",
+             {MakeCountSpec("hosts", "servers", 8),
+              MakeLinkSpec("hostLink", "server to switch", Presence::Required),
+              MakeServerSpec()}},
+            [](const ParameterSet& parameters) {
+                return MakeStarTopology({GetCountOf(parameters, "hosts"),
+                                         GetLink(parameters, "hostLink"),
+                                         GetServer(parameters)});
+            }};
+}
+
 } // namespace ns3::gradsync

@@ -3,6 +3,7 @@
 #define GRADSYNC_STAR_TOPOLOGY_H
 
 #include "ns3/server-builder.h"
+#include "ns3/topology-kinds.h"
 
 namespace ns3::gradsync
 {
@@ -18,6 +19,9 @@ struct StarOptions
 /// Nodes: switch leaf0 (tier 1), then the servers. \throws std::invalid_argument with a text for
 /// the user
 Topology MakeStarTopology(const StarOptions& options);
+
+/// What scenarios can say of it.
+TopologyKind MakeStarKind();
 
 } // namespace ns3::gradsync
 

@@ -125,4 +125,44 @@ MakeThreeTierTopology(const ThreeTierOptions& wanted)
     return topology;
 }
 
+namespace
+{
+
+Topology
+MakeThreeTier(const ParameterSet& parameters)
+{
+    ThreeTierOptions options;
+    options.pods = GetCountOf(parameters, "pods");
+    options.leavesPerPod = GetCountOf(parameters, "leavesPerPod");
+    options.aggregationsPerPod = GetCountOf(parameters, "aggregationsPerPod");
+    options.cores = GetCountOf(parameters, "cores");
+    options.hostsPerLeaf = GetCountOf(parameters, "hostsPerLeaf");
+    options.coresPerAggregation = GetCountOf(parameters, "coresPerAggregation");
+    GetTiers(parameters, options);
+    return MakeThreeTierTopology(options);
+}
+
+} // namespace
+
+TopologyKind
+MakeThreeTierKind()
+{
+    auto parameters = MakeTierSpecs();
+    parameters.insert(
+        parameters.begin(),
+        {MakeCountSpec("pods", "pods", 4),
+         MakeCountSpec("leavesPerPod", "racks of a pod", 2),
+         MakeCountSpec("aggregationsPerPod", "aggregation switches of a pod", 2),
+         MakeCountSpec("cores", "core switches", 4),
+         MakeCountSpec("hostsPerLeaf", "servers of each rack", 4),
+         Optional(MakeCountSpec("coresPerAggregation",
+                                "core planes: cores that each aggregation switch of a pod has; "
+                                "not given: every one is linked to every core",
+                                2))});
+    return {{"three-tier",
+             "pods of leaves and aggregation switches below a layer of cores",
+             std::move(parameters)},
+            &MakeThreeTier};
+}
+
 } // namespace ns3::gradsync

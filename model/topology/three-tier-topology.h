@@ -3,6 +3,7 @@
 #define GRADSYNC_THREE_TIER_TOPOLOGY_H
 
 #include "ns3/server-builder.h"
+#include "ns3/topology-kinds.h"
 
 #include <cstdint>
 
@@ -43,6 +44,9 @@ struct ThreeTierOptions
  * leaf; the numbers run on through the pods. \throws std::invalid_argument with a text for the user
  */
 Topology MakeThreeTierTopology(const ThreeTierOptions& options);
+
+/// What scenarios can say of it.
+TopologyKind MakeThreeTierKind();
 
 } // namespace ns3::gradsync
 

@@ -8,6 +8,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
 #include <stdexcept>
@@ -92,6 +93,20 @@ GetMeanGap(const TrafficSpec& spec, const Topology& topology)
     return 8.0 * mean / GetOfferedBitRate(spec, topology);
 }
 
+double
+CountFlows(const TrafficSpec& spec, const Topology& topology, const Time& end)
+{
+    const auto last = spec.duration ? std::min(end, AddTimes(spec.start, *spec.duration)) : end;
+    if (last <= spec.start)
+    {
+        return 0.0;
+    }
+    const auto seconds = (last - spec.start).GetSeconds();
+    return spec.kind == TrafficSpec::Kind::Incast
+               ? spec.fanIn * std::ceil(seconds / spec.every.GetSeconds())
+               : seconds / GetMeanGap(spec, topology);
+}
+
 TypeId
 TrafficGenerator::GetTypeId()
 {
@@ -107,6 +122,16 @@ TrafficGenerator::GetTypeId()
                 UintegerValue(64),
                 MakeUintegerAccessor(&TrafficGenerator::m_streams),
                 MakeUintegerChecker<uint32_t>(1, FIRST_MESSAGE_STREAM))
+            .AddAttribute("MaxFlows",
+                          "Flows after which it ends the simulation.",
+                          UintegerValue(MAX_FLOWS),
+                          MakeUintegerAccessor(&TrafficGenerator::m_maxFlows),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("MaxActiveFlows",
+                          "Flows that may be under way; with more it ends the simulation.",
+                          UintegerValue(MAX_ACTIVE_FLOWS),
+                          MakeUintegerAccessor(&TrafficGenerator::m_maxActiveFlows),
+                          MakeUintegerChecker<uint64_t>())
             .AddTraceSource("Flow",
                             "A flow has ended.",
                             MakeTraceSourceAccessor(&TrafficGenerator::m_flowTrace),
@@ -201,6 +226,15 @@ TrafficGenerator::Begin(uint32_t index)
     {
         return;
     }
+    if (IsBeyondLimits())
+    {
+        m_problem = fmt::format("ended by background traffic: {} flows have begun, {} of them are "
+                                "under way, more than the network carries",
+                                m_flowCount,
+                                m_flows.size());
+        Simulator::Stop();
+        return;
+    }
     auto& source = m_sources[index];
     if (source.spec.kind == TrafficSpec::Kind::Incast)
     {
@@ -211,6 +245,12 @@ TrafficGenerator::Begin(uint32_t index)
     const auto ends = DrawHosts(source, 2);
     BeginFlow(index, ends[0], ends[1]);
     Schedule(index, ToTime(source.gaps->GetValue()));
+}
+
+bool
+TrafficGenerator::IsBeyondLimits() const
+{
+    return m_flowCount > m_maxFlows || m_flows.size() > m_maxActiveFlows;
 }
 
 void
@@ -255,7 +295,7 @@ void
 TrafficGenerator::End(uint64_t tag, bool failed)
 {
     auto flow = m_flows.extract(tag);
-    flow.mapped().end = Simulator::Now();
+    flow.mapped().end = m_lastEnd = Simulator::Now();
     flow.mapped().failed = failed;
     m_flowTrace(flow.mapped());
 }

@@ -52,6 +52,15 @@ double GetOfferedBitRate(const TrafficSpec& spec, const Topology& topology);
 /// The mean time between flows of a Poisson spec, in seconds; infinite for a rate of 0.
 double GetMeanGap(const TrafficSpec& spec, const Topology& topology);
 
+/// Flows that one run may begin: with more it is taken to have no end.
+inline constexpr uint64_t MAX_FLOWS = 10'000'000;
+
+/// Flows under way that a network is taken to catch up with; each takes some hundred bytes.
+inline constexpr uint64_t MAX_ACTIVE_FLOWS = 1'000'000;
+
+/// Flows of a spec that begin before `end`; of Poisson, on average.
+double CountFlows(const TrafficSpec& spec, const Topology& topology, const Time& end);
+
 /// A flow that ended.
 struct FlowRecord
 {
@@ -67,7 +76,8 @@ struct FlowRecord
 /**
  * Sends foreign flows, each a message on a connection of its own as far as the Attribute Streams
  * goes, until the jobs are done. Each TrafficSpec draws from random number streams of its own: the
- * same seed gives the same flows whatever the exchange does.
+ * same seed gives the same flows whatever the exchange does. Flows are drawn when they begin. With
+ * too many of them (Attributes MaxFlows and MaxActiveFlows) it ends the simulation.
  */
 class TrafficGenerator : public Object, private MessageHandler
 {
@@ -91,6 +101,18 @@ class TrafficGenerator : public Object, private MessageHandler
     size_t GetActiveFlows() const
     {
         return m_flows.size();
+    }
+
+    /// When the last flow ended that did; 0: none has.
+    Time GetLastEnd() const
+    {
+        return m_lastEnd;
+    }
+
+    /// Why it has ended the simulation; empty: it has not.
+    const std::string& GetProblem() const
+    {
+        return m_problem;
     }
 
     /// Signature of the trace source "Flow".
@@ -117,15 +139,20 @@ class TrafficGenerator : public Object, private MessageHandler
     void Schedule(uint32_t index, const Time& delay);
     void Begin(uint32_t index);
     void BeginIncast(uint32_t index);
+    bool IsBeyondLimits() const;
     void BeginFlow(uint32_t index, uint32_t src, uint32_t dst);
     std::vector<uint32_t> DrawHosts(Source& source, uint32_t count);
 
     uint32_t m_streams;
+    uint64_t m_maxFlows;
+    uint64_t m_maxActiveFlows;
     std::vector<Source> m_sources;
     Ptr<Transport> m_transport;
     std::function<bool()> m_isSettled;
     std::unordered_map<uint64_t, FlowRecord> m_flows; //!< under way, by tag; never iterated
     uint64_t m_flowCount{0};
+    Time m_lastEnd;
+    std::string m_problem;
     TracedCallback<const FlowRecord&> m_flowTrace; //!< trace source "Flow"
 };
 

@@ -25,7 +25,7 @@ struct MessagePlace
 };
 
 /**
- * A protocol by which switches of the fabric add up what endpoints send. A transport over the
+ * A protocol by which switches of the fabric aggregate what endpoints send. A transport over the
  * fabric hands out one of these.
  */
 class NetworkAggregation : public Object, public TransportAggregation

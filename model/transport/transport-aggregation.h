@@ -15,7 +15,7 @@
 namespace ns3::gradsync
 {
 
-/// A group of endpoints for which the network is to add up.
+/// A group of endpoints for which the network is to aggregate.
 struct AggregationGroup
 {
     std::vector<uint32_t> endpoints; //!< distinct
@@ -41,7 +41,7 @@ struct AggregationMessage
 struct AggregationOutage
 {
     std::vector<bool> links;   //!< [link] true: down; empty: none is
-    std::set<NodeId> switches; //!< that forward, but do not add up
+    std::set<NodeId> switches; //!< that forward, but do not aggregate
 };
 
 /// What happened to the packets of all aggregations.
@@ -66,15 +66,14 @@ struct AggregationStatistics
     double largestSumError{0};
 };
 
-/// Aggregation in the network under a transport, which hands this out where switches can add up.
+/// Aggregation in the network under a transport, which hands this out where switches can aggregate.
 class TransportAggregation
 {
   public:
     /**
-     * Prepares switches to add up what endpoints send. The aggregations of a group run in the order
-     * of their index; an endpoint may go ahead of the others.
-     * \returns the number of the group
-     * \throws std::invalid_argument with a text for the user when the network cannot
+     * Prepares switches to aggregate what endpoints send. The aggregations of a group run in the
+     * order of their index; an endpoint may go ahead of the others. \returns the number of the
+     * group \throws std::invalid_argument with a text for the user when the network cannot
      */
     virtual uint32_t OpenAggregation(const AggregationGroup& group) = 0;
     /// Forgets a group with all that is under way; nobody is told.

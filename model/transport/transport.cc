@@ -51,7 +51,7 @@ Transport::RequireAggregation() const
     {
         return *aggregation;
     }
-    throw std::invalid_argument("switches do not add up under this transport; roce is one under "
+    throw std::invalid_argument("switches do not aggregate under this transport; roce is one under "
                                 "which they do");
 }
 

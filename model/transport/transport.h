@@ -55,7 +55,7 @@ class Transport : public Object
     virtual TransportCapabilities* GetCapabilities();
     /// Null: nothing goes wrong in its network.
     virtual TransportFaults* GetFaults();
-    /// Null: its switches do not add up.
+    /// Null: its switches do not aggregate.
     virtual TransportAggregation* GetAggregation() const;
 
     /// \throws std::logic_error when it has none

@@ -13,9 +13,8 @@ constexpr uint64_t HASH_FACTOR = 0x9E3779B97F4A7C15; //!< 2^64 over the golden r
 
 } // namespace
 
-GradientStates::GradientStates(const Plan& plan, bool isSparse)
+GradientStates::GradientStates(const Plan& plan)
     : m_plan(plan),
-      m_isSparse(isSparse),
       m_chunks(plan.GetLayout().GetChunkCount()),
       m_places(size_t{plan.GetRankCount()} * plan.GetBufferCount() * m_chunks)
 {
@@ -76,7 +75,7 @@ GradientStates::CountSum(const Place& place, uint32_t incoming) const
 }
 
 void
-GradientStates::Write(OperationId id, bool isEncoded)
+GradientStates::Write(OperationId id, Coding coding)
 {
     const auto& operation = m_plan.GetOperations()[id];
     for (uint32_t i = 0; i < operation.chunkCount; ++i)
@@ -87,14 +86,14 @@ GradientStates::Write(OperationId id, bool isEncoded)
         auto incoming = source.selections;
         if (operation.IsTransfer())
         {
-            incoming = isEncoded && m_isSparse ? std::max(source.selections, 1U) : 0;
+            incoming = coding == Coding::Sparse ? std::max(source.selections, 1U) : 0;
         }
         const bool isCopy = operation.kind == OperationKind::TransferCopy;
         place.selections = isCopy ? incoming : CountSum(place, incoming);
         place.isEmpty = isCopy ? source.isEmpty : place.isEmpty && source.isEmpty;
         const bool isSame = isCopy && !operation.IsTransfer();
         place.content = isSame ? source.content : ++m_lastContent;
-        place.arrivedBy = isSame ? source.arrivedBy : isCopy && isEncoded ? id : NONE;
+        place.arrivedBy = isSame ? source.arrivedBy : isCopy && coding != Coding::None ? id : NONE;
     }
 }
 

@@ -34,13 +34,21 @@ class GradientStates
         OperationId arrivedBy{NONE}; //!< encoded copy that brought all of it, and nothing since
     };
 
-    GradientStates(const Plan& plan, bool isSparse);
+    /// How a message carries data.
+    enum class Coding : uint8_t
+    {
+        None,
+        Dense, //!< by a codec that sends every element
+        Sparse
+    };
+
+    explicit GradientStates(const Plan& plan);
 
     /// Chunks [first, first + count) of a buffer.
     Range Read(uint32_t rank, uint32_t buffer, uint32_t first, uint32_t count) const;
 
-    /// The move `id`, after what it waits for. \param isEncoded the codec works on its message
-    void Write(OperationId id, bool isEncoded);
+    /// The move `id`, after what it waits for.
+    void Write(OperationId id, Coding coding);
 
   private:
     /// A chunk in a buffer of a rank.
@@ -57,7 +65,6 @@ class GradientStates
     uint32_t CountSum(const Place& place, uint32_t incoming) const;
 
     const Plan& m_plan;
-    bool m_isSparse;
     uint32_t m_chunks;
     uint64_t m_lastContent{0};
     std::vector<Place> m_places; //!< [(rank * buffers + buffer) * chunks + chunk]

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
@@ -25,10 +26,11 @@ constexpr uint64_t ELEMENT_BYTES = 4;
 struct TransferStep
 {
     uint64_t bytes{0};
-    OperationId forwardOf{NONE}; //!< copy whose message is passed on
-    uint32_t encoding{NONE};     //!< of what is sent
-    uint32_t selection{NONE};    //!< of what the receiver adds it to, if it was not selected yet
-    bool selectsOwn{true};       //!< that is the receiver's own gradient
+    OperationId forwardOf{NONE};  //!< copy whose message is passed on
+    const CodecUse* use{nullptr}; //!< codec of the message; null: none
+    uint32_t encoding{NONE};      //!< of what is sent
+    uint32_t selection{NONE};     //!< of what the receiver adds it to, if it was not selected yet
+    bool selectsOwn{true};        //!< that is the receiver's own gradient
 };
 
 /// An Encode of a range of chunks in one state.
@@ -36,6 +38,7 @@ struct Encoding
 {
     OperationId firstUser; //!< before which it is emitted
     bool isSelection;      //!< of what the receiver adds a message to
+    const CodecUse* use;
     OperationId emitted{NONE};
 };
 
@@ -43,17 +46,17 @@ struct Encoding
 class PlanCompression
 {
   public:
+    /// \param elsewhere null: messages out of the scope are as they are
     PlanCompression(const Plan& plan,
-                    const CodecSpec& codec,
-                    const CodecCosts& costs,
-                    const CodecScope& scope)
+                    const CodecUse& use,
+                    const CodecScope& scope,
+                    const CodecUse* elsewhere)
         : m_plan(plan),
           m_graph(plan),
-          m_codec(codec),
-          m_isSparse(GetCodecInfo(codec.kind).isSparse),
-          m_costs(costs),
+          m_use(use),
+          m_elsewhere(elsewhere),
           m_scope(scope),
-          m_states(plan, m_isSparse),
+          m_states(plan),
           m_steps(plan.GetOperations().size())
     {
     }
@@ -65,8 +68,9 @@ class PlanCompression
         {
             if (m_plan.GetOperations()[id].IsMove())
             {
+                m_steps[id].use = FindUse(id);
                 Read(id);
-                m_states.Write(id, IsEncoded(id));
+                m_states.Write(id, GetCoding(id));
             }
         }
         return Emit();
@@ -79,16 +83,24 @@ class PlanCompression
         return (bytes + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
     }
 
-    /// Whether a message that arrived can be passed on: the same chunks, untouched.
-    bool IsForward(OperationId arrivedBy, const Operation& operation) const
+    static bool IsSparse(const CodecUse* use)
+    {
+        return use != nullptr && GetCodecInfo(use->codec.kind).isSparse;
+    }
+
+    /// Whether a message that arrived can be passed on: the same chunks, untouched, of the same
+    /// codec.
+    bool IsForward(OperationId arrivedBy, OperationId id) const
     {
         if (arrivedBy == NONE)
         {
             return false;
         }
         const auto& arrived = m_plan.GetOperations()[arrivedBy];
+        const auto& operation = m_plan.GetOperations()[id];
         return arrived.firstChunk == operation.firstChunk &&
-               arrived.chunkCount == operation.chunkCount;
+               arrived.chunkCount == operation.chunkCount &&
+               m_steps[arrivedBy].use == m_steps[id].use;
     }
 
     /// What follows the gate carries the model, not a gradient.
@@ -109,16 +121,37 @@ class PlanCompression
         }
     }
 
-    /// Whether an operation is a message that the codec works on.
-    bool IsEncoded(OperationId id) const
+    /// The codec that works on an operation, if it is a message of which there is one.
+    const CodecUse* FindUse(OperationId id) const
     {
         const auto& operation = m_plan.GetOperations()[id];
         if (m_plan.HasAggregations())
         {
-            return operation.IsAggregate();
+            return operation.IsAggregate() ? &m_use : nullptr;
         }
-        return operation.IsMove() && operation.IsTransfer() && !m_isModel[id] &&
-               (!m_scope || m_scope(operation.src, operation.dst));
+        if (!operation.IsMove() || !operation.IsTransfer() || m_isModel[id])
+        {
+            return nullptr;
+        }
+        const bool isTooShort = m_elsewhere != nullptr && m_use.codec.kind == CodecKind::BiSparse &&
+                                CountElements(operation) < m_use.codec.minimumElements;
+        if (!isTooShort && (!m_scope || m_scope(operation.src, operation.dst)))
+        {
+            return &m_use;
+        }
+        const bool hasOther = m_elsewhere != nullptr && m_elsewhere->codec.kind != CodecKind::Fp32;
+        return hasOther ? m_elsewhere : nullptr;
+    }
+
+    bool IsEncoded(OperationId id) const
+    {
+        return m_steps[id].use != nullptr;
+    }
+
+    GradientStates::Coding GetCoding(OperationId id) const
+    {
+        using enum GradientStates::Coding;
+        return !IsEncoded(id) ? None : IsSparse(m_steps[id].use) ? Sparse : Dense;
     }
 
     /// Decides on a move by the state of what it reads, and of what it adds that to.
@@ -130,22 +163,23 @@ class PlanCompression
         auto& step = m_steps[id];
         if (IsEncoded(id))
         {
+            const auto& codec = step.use->codec;
             const auto elements = CountElements(operation);
             step.bytes =
                 operation.IsAggregate()
-                    ? GetSummandBytes(m_codec, elements)
-                    : GetMergedMessageBytes(m_codec, elements, std::max(data.selections, 1U));
-            if (IsForward(data.arrivedBy, operation))
+                    ? GetSummandBytes(codec, elements)
+                    : GetMergedMessageBytes(codec, elements, std::max(data.selections, 1U));
+            if (IsForward(data.arrivedBy, id))
             {
                 step.forwardOf = data.arrivedBy;
             }
-            else if (!m_isSparse || data.hasDense)
+            else if (!IsSparse(step.use) || data.hasDense)
             {
                 step.encoding = FindEncoding(src, id, data.content, false);
             }
         }
-        const bool isSelection = IsEncoded(id) || (src == dst && data.selections > 0);
-        if (!m_isSparse || !isSelection || kind != OperationKind::TransferReduce)
+        const bool isSelection = IsSparse(step.use) || (src == dst && data.selections > 0);
+        if (!isSelection || kind != OperationKind::TransferReduce)
         {
             return;
         }
@@ -161,12 +195,14 @@ class PlanCompression
     uint32_t FindEncoding(uint32_t rank, OperationId user, uint64_t content, bool isSelection)
     {
         const auto& operation = m_plan.GetOperations()[user];
-        const std::tuple key{rank, operation.firstChunk, operation.chunkCount, content};
+        // A selection within a rank is by the codec that selects.
+        const auto* use = IsEncoded(user) ? m_steps[user].use : &m_use;
+        const std::tuple key{rank, operation.firstChunk, operation.chunkCount, content, use};
         const auto next = static_cast<uint32_t>(m_encodings.size());
         const auto [entry, isNew] = m_encodingOf.try_emplace(key, next);
         if (isNew)
         {
-            m_encodings.push_back({user, isSelection});
+            m_encodings.push_back({user, isSelection, use});
         }
         return entry->second;
     }
@@ -180,10 +216,13 @@ class PlanCompression
     }
 
     /// Adds Encode or Decode if it takes time. \returns its number, or NONE
-    OperationId AddCompute(OperationKind kind, uint32_t rank, const Operation& operation)
+    OperationId AddCompute(OperationKind kind,
+                           const CodecUse& use,
+                           uint32_t rank,
+                           const Operation& operation)
     {
         const auto& seconds =
-            kind == OperationKind::Encode ? m_costs.encodeSeconds : m_costs.decodeSeconds;
+            kind == OperationKind::Encode ? use.costs.encodeSeconds : use.costs.decodeSeconds;
         const uint64_t duration = GetDuration(seconds, CountElements(operation));
         return duration == 0 ? NONE : m_builder.AddCompute(kind, rank, duration);
     }
@@ -199,7 +238,7 @@ class PlanCompression
         {
             m_builder.AddAggregationGroup(group, m_plan.GetAggregationProtocol());
         }
-        if (m_plan.HasAggregations() && GetCodecInfo(m_codec.kind).sharesScale)
+        if (m_plan.HasAggregations() && GetCodecInfo(m_use.codec.kind).sharesScale)
         {
             m_builder.SetSharesExponents();
         }
@@ -255,7 +294,8 @@ class PlanCompression
         {
             const auto& operation = m_plan.GetOperations()[id];
             m_builder.SetMessageBytes(m_emitted[id], m_steps[id].bytes);
-            m_decode[id] = AddCompute(OperationKind::Decode, operation.dst, operation);
+            m_decode[id] =
+                AddCompute(OperationKind::Decode, *m_steps[id].use, operation.dst, operation);
         }
     }
 
@@ -263,8 +303,10 @@ class PlanCompression
     {
         if (encoding != NONE && m_encodings[encoding].firstUser == user)
         {
-            m_encodings[encoding].emitted =
-                AddCompute(OperationKind::Encode, rank, m_plan.GetOperations()[user]);
+            m_encodings[encoding].emitted = AddCompute(OperationKind::Encode,
+                                                       *m_encodings[encoding].use,
+                                                       rank,
+                                                       m_plan.GetOperations()[user]);
         }
     }
 
@@ -339,16 +381,16 @@ class PlanCompression
 
     const Plan& m_plan;
     PlanGraph m_graph;
-    CodecSpec m_codec;
-    bool m_isSparse;
-    const CodecCosts& m_costs;
+    const CodecUse& m_use;
+    const CodecUse* m_elsewhere;
     const CodecScope& m_scope;
     GradientStates m_states;
     std::vector<bool> m_isModel;       //!< [operation]
     std::vector<TransferStep> m_steps; //!< [operation]
     std::vector<Encoding> m_encodings;
-    /// Rank, chunks and their content -> index in m_encodings.
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>, uint32_t> m_encodingOf;
+    /// Rank, chunks, their content and the codec -> index in m_encodings.
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t, const CodecUse*>, uint32_t>
+        m_encodingOf;
     PlanBuilder m_builder{m_plan.GetRankCount(),
                           m_plan.GetWorkerCount(),
                           m_plan.GetLayout(),
@@ -365,7 +407,20 @@ CompressPlan(const Plan& plan,
              const CodecCosts& costs,
              const CodecScope& scope)
 {
-    return PlanCompression(plan, codec, costs, scope).Run();
+    return PlanCompression(plan, {codec, costs}, scope, nullptr).Run();
+}
+
+Plan
+CompressPlan(const Plan& plan,
+             const CodecUse& use,
+             const CodecScope& scope,
+             const CodecUse& elsewhere)
+{
+    if (GetCodecInfo(elsewhere.codec.kind).isSparse)
+    {
+        throw std::invalid_argument("a sparse codec cannot be the one of all other messages");
+    }
+    return PlanCompression(plan, use, scope, &elsewhere).Run();
 }
 
 } // namespace ns3::gradsync

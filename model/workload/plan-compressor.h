@@ -17,6 +17,13 @@ struct CodecCosts
     std::function<double(uint64_t elements)> decodeSeconds;
 };
 
+/// A codec and what it costs.
+struct CodecUse
+{
+    CodecSpec codec;
+    CodecCosts costs{};
+};
+
 /// Whether the codec works on messages from one rank to another. An empty function: on all.
 using CodecScope = std::function<bool(uint32_t src, uint32_t dst)>;
 
@@ -31,9 +38,9 @@ using CodecScope = std::function<bool(uint32_t src, uint32_t dst)>;
  * number of selections in them (GetMergedMessageBytes). Plans that select from sums do so each
  * time. A range of chunks that moves together is one tensor to the codec.
  *
- * Where the network adds up, the codec works on what goes to it and comes from it, and on nothing
- * else. Its messages must be such that they can be added (CodecInfo::isSummable); where they share
- * a scale, that is what exponents ahead of the values are for (Plan::SharesExponents).
+ * Where the network aggregates, the codec works on what goes to it and comes from it, and on
+ * nothing else. Its messages must be such that they can be added (CodecInfo::isSummable); where
+ * they share a scale, that is what exponents ahead of the values are for (Plan::SharesExponents).
  *
  * \param plan free of races (PlanVerifier)
  */
@@ -41,6 +48,16 @@ Plan CompressPlan(const Plan& plan,
                   const CodecSpec& codec,
                   const CodecCosts& costs,
                   const CodecScope& scope = {});
+
+/**
+ * The same with a second codec, of all elements, for the messages that are out of the scope of the
+ * first, and for those that BiSparse leaves dense (CodecSpec::minimumElements).
+ * \throws std::invalid_argument when the second codec is sparse
+ */
+Plan CompressPlan(const Plan& plan,
+                  const CodecUse& use,
+                  const CodecScope& scope,
+                  const CodecUse& elsewhere);
 
 } // namespace ns3::gradsync
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atomic-file.h"
 #include "ns3/auto-comparison.h"
+#include "ns3/csv-text.h"
 #include "ns3/process-pool.h"
 #include "ns3/program-commands.h"
-#include "ns3/result-rows.h"
 #include "ns3/result-table.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
+#include "ns3/shown-text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -90,7 +91,7 @@ class AutoStudy
             rows += MakeCsv(run, comparison);
         }
         Commit(m_folder / "auto.csv", rows);
-        out << m_scenario.title << "\n\n";
+        out << ShowText(m_scenario.title) << "\n\n";
         table.Print(out);
         const auto count = m_comparisons.size();
         out << fmt::format("\n{} runs: auto took the best candidate in {} ({:.1f} %), one within "
@@ -101,7 +102,7 @@ class AutoStudy
                            100.0 * (GOOD - 1.0),
                            good,
                            100.0 * good / static_cast<double>(count),
-                           m_folder.string());
+                           EscapeText(m_folder.string()));
         return count == m_scenario.runCount ? exit_code::OK : exit_code::INTERNAL_ERROR;
     }
 
@@ -128,7 +129,7 @@ class AutoStudy
     {
         if (!outcome.ok)
         {
-            m_err << fmt::format("gradsync: error: run {} {}\n", run, outcome.problem);
+            m_err << fmt::format("gradsync: error: run {} {}\n", run, ShowMessage(outcome.problem));
             return;
         }
         m_comparisons.emplace(run, ToAutoComparison(LoadJson(GetPart(run))));
@@ -163,7 +164,7 @@ class AutoStudy
         {
             rows += fmt::format("{},{},{},{:.12f},{},{}\n",
                                 run,
-                                QuoteCsv(entry.candidate),
+                                WriteCsvText(entry.candidate),
                                 entry.operations,
                                 entry.boundSeconds,
                                 show(entry.estimateSeconds),

@@ -50,9 +50,9 @@ ParseSpec(const std::string& text)
     const Json document = Json::parse(text, nullptr, false);
     if (document.is_discarded())
     {
-        throw ScenarioError("--codec", fmt::format("found {}, expected JSON", text));
+        throw ScenarioError("codec", fmt::format("found {}, expected JSON", text));
     }
-    return ReadCodec(JsonValue(document, "--codec", "codec"));
+    return ReadCodec(JsonValue(document, "codec", "codec"));
 }
 
 /// \returns whether all was there; false at the end of the input

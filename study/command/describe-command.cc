@@ -7,6 +7,8 @@
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
+#include "ns3/scenario-warnings.h"
+#include "ns3/shown-text.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -64,8 +66,8 @@ DescribeJob(const JobSpec& job,
     const auto statistics = ComputePlanStatistics(*planned.plan, planned.rankGroups);
     out << fmt::format(
         "  {}: {}, {} workers, {} dedicated servers, gradient {} bytes, {} iterations\n",
-        job.name,
-        GetSchemeText(job, planned),
+        ShowText(job.name),
+        ShowText(GetSchemeText(job, planned)),
         job.workers,
         job.endpointOf.size() - job.workers,
         job.gradientBytes,
@@ -73,7 +75,7 @@ DescribeJob(const JobSpec& job,
     for (const auto& level : planned.workerGroups.levels)
     {
         out << fmt::format("    level {}: {} groups, oversubscription {:g}\n",
-                           level.name,
+                           ShowText(level.name),
                            level.groupCount,
                            level.oversubscription);
     }
@@ -94,12 +96,16 @@ DescribeJob(const JobSpec& job,
     }
     if (planned.plan->HasAggregations())
     {
-        return; // both bounds are of networks that do not add up
+        return; // both bounds are of networks that do not aggregate
     }
     out << fmt::format("    bandwidth bound: {:.6f} ms, by the link {} -> {}\n",
                        bound.seconds * 1e3,
-                       bound.from,
-                       bound.to);
+                       ShowText(bound.from),
+                       ShowText(bound.to));
+    if (planned.plan->IsCompressed())
+    {
+        return; // the bound of any other is one of dense gradients
+    }
     out << fmt::format("    bound of any {}: {:.6f} ms\n",
                        planned.plan->GetCollective().GetName(),
                        leastSeconds * 1e3);
@@ -117,6 +123,7 @@ DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
     }
     static const Json fluid = Json{{"kind", "fluid"}};
     run.transport = ReadTransport(JsonValue(fluid, "", ""));
+    run.sampleEvery = Time(0); // it has no links to sample
     run.recordMessages = false;
     for (auto& job : run.jobs)
     {
@@ -126,7 +133,7 @@ DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
     for (const auto& record : result.iterations)
     {
         out << fmt::format("  fluid ICT of {}: {:.6f} ms\n",
-                           run.jobs[record.job].name,
+                           ShowText(run.jobs[record.job].name),
                            static_cast<double>((record.end - record.start).GetPicoSeconds()) / 1e9);
     }
 }
@@ -136,13 +143,18 @@ DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
 int
 DescribeCommand(const std::filesystem::path& file,
                 const std::vector<ScenarioOverride>& overrides,
-                std::ostream& out)
+                std::ostream& out,
+                std::ostream& err)
 {
     const auto scenario = ReadScenario(file, overrides);
     // All runs are checked before the first is described: bad input prints nothing but its error.
-    CheckScenario(scenario, false, [](const ResolvedRun&, uint64_t) {});
+    ScenarioWarnings warnings;
+    CheckScenario(scenario, false, [&warnings](const ResolvedRun& run, uint64_t /* bytes */) {
+        warnings.Add(run);
+    });
+    warnings.Print(err);
     out << fmt::format("{}\n{} run{}\n",
-                       scenario.title,
+                       ShowText(scenario.title),
                        scenario.runCount,
                        scenario.runCount == 1 ? "" : "s");
     for (uint32_t index = 0; index < scenario.runCount; ++index)

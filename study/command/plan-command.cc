@@ -11,6 +11,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
+#include "ns3/shown-text.h"
 #include "ns3/space-time-diagram.h"
 
 #include <fmt/format.h>
@@ -50,8 +51,8 @@ PrintSummary(const JobSpec& job, const PlannedJob& planned, std::ostream& out)
 {
     const auto statistics = ComputePlanStatistics(*planned.plan, planned.rankGroups);
     out << fmt::format("{}: {}, {} workers, {} dedicated servers, {} chunks of {} bytes in all\n",
-                       job.name,
-                       GetSchemeText(job, planned),
+                       ShowText(job.name),
+                       ShowText(GetSchemeText(job, planned)),
                        planned.plan->GetWorkerCount(),
                        planned.plan->GetRankCount() - planned.plan->GetWorkerCount(),
                        planned.plan->GetLayout().GetChunkCount(),
@@ -80,6 +81,7 @@ Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
     run.transport = ReadTransport(JsonValue(fluid, "", ""));
     run.recordMessages = true;
     run.recordLinks = false;
+    run.sampleEvery = Time(0); // there are no links to sample
     run.jobs = {job};
     run.jobs[0].iterations = 1;
     run.jobs[0].start = Time(0);
@@ -130,7 +132,7 @@ PrintVerification(const Plan& plan, const PlanVerification& verification, std::o
                             : fmt::format("no {}:\n", collective.GetName()));
     for (const auto& violation : verification.violations)
     {
-        out << "  " << violation << '\n';
+        out << "  " << ShowMessage(violation) << '\n';
     }
 }
 

@@ -19,12 +19,13 @@ namespace exit_code
 {
 inline constexpr int OK = 0;
 inline constexpr int INTERNAL_ERROR = 1;
+inline constexpr int FAILED = 1; //!< neither the input nor the program is wrong: the disk is full
 inline constexpr int BAD_INPUT = 2;
 inline constexpr int UNFINISHED = 3; //!< an exchange stalled or its transport gave up
 inline constexpr int INTERRUPTED = 130;
 } // namespace exit_code
 
-/// Which part of a sweep `--scenario` does: other programs, started by a workflow, do the others.
+/// Which part of a sweep `run` does: other programs, started by a workflow, do the others.
 enum class RunPart
 {
     Whole,
@@ -33,7 +34,7 @@ enum class RunPart
     Assemble //!< the files of a results folder from the runs that are in its store
 };
 
-/// What `--scenario` is run with.
+/// What `run` is run with.
 struct RunOptions
 {
     RunPart part{RunPart::Whole};
@@ -46,7 +47,7 @@ struct RunOptions
     bool resume{true};
 };
 
-/// What `--plan` prints and writes.
+/// What `plan` prints and writes.
 struct PlanOptions
 {
     std::filesystem::path file;
@@ -59,7 +60,7 @@ struct PlanOptions
     std::filesystem::path goal;    //!< GOAL schedule; empty: none
 };
 
-/// What `--compare-auto` is run with.
+/// What `auto` is run with.
 struct AutoOptions
 {
     std::filesystem::path file;
@@ -68,7 +69,7 @@ struct AutoOptions
     uint32_t parallel{1}; //!< processes at a time
 };
 
-/// What `--codec` is run with.
+/// What `codec` is run with.
 struct CodecOptions
 {
     std::string codec;             //!< JSON, as a job's `codec`
@@ -88,12 +89,14 @@ int RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err);
 /// Checks every run, proves every plan to do what its collective says.
 int ValidateCommand(const std::filesystem::path& file,
                     const std::vector<ScenarioOverride>& overrides,
-                    std::ostream& out);
+                    std::ostream& out,
+                    std::ostream& err);
 
 /// Tells of every run what can be known before a packet is simulated.
 int DescribeCommand(const std::filesystem::path& file,
                     const std::vector<ScenarioOverride>& overrides,
-                    std::ostream& out);
+                    std::ostream& out,
+                    std::ostream& err);
 
 /// Prints the plan of one job, and draws and exports it. INTERNAL_ERROR when it does not do
 /// what its collective says.
@@ -105,7 +108,8 @@ int AutoCommand(const AutoOptions& options, std::ostream& out, std::ostream& err
 /// Prints the runs with all values in place, as JSON.
 int ResolveCommand(const std::filesystem::path& file,
                    const std::vector<ScenarioOverride>& overrides,
-                   std::ostream& out);
+                   std::ostream& out,
+                   std::ostream& err);
 
 /// Measures how far sums of integers in switches are from those of the gradients; a table as CSV.
 int SumErrorsCommand(std::ostream& out);
@@ -117,8 +121,16 @@ int SumErrorsCommand(std::ostream& out);
  */
 int CodecCommand(const CodecOptions& options, std::istream& in, std::ostream& out);
 
-/// Lists schemes with parameters, topologies, transports with Attributes.
-int ListCommand(std::ostream& out);
+/// How `list` tells what scenarios can name.
+enum class ListFormat
+{
+    Lines,
+    Objects, //!< JSON, for other programs
+    Schema   //!< scenarios/scenario.schema.json
+};
+
+/// Lists all that scenarios can name, with parameters.
+int ListCommand(std::ostream& out, ListFormat format = ListFormat::Lines);
 
 } // namespace ns3::gradsync
 

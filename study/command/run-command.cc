@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/manifest.h"
+#include "ns3/prepared-sweep.h"
 #include "ns3/process-pool.h"
 #include "ns3/program-commands.h"
 #include "ns3/program-version.h"
@@ -12,12 +13,13 @@
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
 #include "ns3/scenario-sweep.h"
+#include "ns3/scenario-warnings.h"
+#include "ns3/shown-text.h"
 
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -43,10 +45,9 @@ HashAll(const Scenario& scenario)
 /// All runs of a scenario, checked.
 struct CheckedRuns
 {
-    std::vector<uint64_t> bytes;     //!< [run] message bytes to simulate
-    std::vector<uint64_t> hashes;    //!< [run]
-    std::set<std::string> estimates; //!< profiles that are no measurements
-    std::set<RenamedKey> renamed;    //!< keys that were read under their old names
+    std::vector<uint64_t> bytes;  //!< [run] message bytes to simulate
+    std::vector<uint64_t> hashes; //!< [run]
+    ScenarioWarnings warnings;
 };
 
 CheckedRuns
@@ -57,30 +58,9 @@ CheckAll(const Scenario& scenario)
     CheckScenario(scenario, false, [&](const ResolvedRun& run, uint64_t bytes) {
         checked.bytes.push_back(bytes);
         checked.hashes.push_back(GetRunHash(run.point, fingerprint));
-        checked.renamed.insert(run.transport.renamed.begin(), run.transport.renamed.end());
-        for (const auto& job : run.jobs)
-        {
-            if (job.codec && job.profile && job.profile->IsEstimate())
-            {
-                checked.estimates.insert(job.profile->name);
-            }
-        }
+        checked.warnings.Add(run);
     });
     return checked;
-}
-
-void
-Warn(const CheckedRuns& checked, std::ostream& err)
-{
-    for (const auto& key : checked.renamed)
-    {
-        err << fmt::format("gradsync: warning: {} is now called {}\n", key.old, key.now);
-    }
-    for (const auto& profile : checked.estimates)
-    {
-        err << fmt::format("gradsync: warning: the times of {} are estimated, not measured\n",
-                           profile);
-    }
 }
 
 void
@@ -90,7 +70,7 @@ WarnOfDamage(uint32_t run, const StoredRun& stored, std::ostream& err)
     {
         err << fmt::format("gradsync: warning: run {} is damaged and simulated again: {}\n",
                            run,
-                           stored.damage);
+                           ShowMessage(stored.damage));
     }
 }
 
@@ -198,10 +178,11 @@ ReportFailures(const Scenario& scenario,
             continue;
         }
         const auto point = DescribePoint(scenario, ApplySweep(scenario, run));
-        err << fmt::format("gradsync: error: run {}{} {}\n",
-                           run,
-                           point.empty() ? "" : " (" + point + ")",
-                           summary ? "unfinished: " + summary->failure : problems[run]);
+        err << fmt::format(
+            "gradsync: error: run {}{} {}\n",
+            run,
+            point.empty() ? "" : " (" + point + ")",
+            ShowMessage(summary ? "unfinished: " + summary->failure : problems[run]));
         // A crash is worse than an exchange that does not end.
         code = !summary || code == exit_code::INTERNAL_ERROR ? exit_code::INTERNAL_ERROR
                                                              : exit_code::UNFINISHED;
@@ -253,9 +234,9 @@ WriteResults(const RunOptions& options,
     ResultsFolder(options.folder).Replace(staging);
     std::filesystem::remove_all(staging);
     store.Prune();
-    out << data.scenario.title << "\n\n";
+    out << ShowText(data.scenario.title) << "\n\n";
     PrintResultTable(data.scenario, data.summaries, out);
-    out << "\nResults are in " << options.folder.string() << '\n' << std::flush;
+    out << "\nResults are in " << EscapeText(options.folder.string()) << '\n' << std::flush;
     return ReportFailures(data.scenario, data.summaries, data.problems, err);
 }
 
@@ -268,6 +249,7 @@ Prepare(const RunOptions& options, const Scenario& scenario, std::ostream& out, 
     {
         store.Clear();
     }
+    PreparedSweep(options.folder).Write(scenario.files->List(), checked.hashes);
     Json runs = Json::array();
     for (uint32_t run = 0; run < scenario.runCount; ++run)
     {
@@ -284,7 +266,9 @@ int
 RunPoints(const RunOptions& options, const Scenario& scenario, std::ostream& err)
 {
     const auto points = ParseRunNumbers(options.points, scenario.runCount);
-    const RunStore store(options.folder, HashAll(scenario), RunStore::Access::WithOthers);
+    const auto hashes = HashAll(scenario);
+    PreparedSweep(options.folder).Check(hashes);
+    const RunStore store(options.folder, hashes, RunStore::Access::WithOthers);
     const std::vector<uint64_t> unknown(scenario.runCount, 1);
     SweepExecution sweep(scenario, store, options, points, unknown, err);
     if (!sweep.Run(options.parallel))
@@ -296,7 +280,9 @@ RunPoints(const RunOptions& options, const Scenario& scenario, std::ostream& err
     {
         if (!store.Look(run).IsWhole())
         {
-            err << fmt::format("gradsync: error: run {} {}\n", run, sweep.GetProblems()[run]);
+            err << fmt::format("gradsync: error: run {} {}\n",
+                               run,
+                               ShowMessage(sweep.GetProblems()[run]));
             code = exit_code::INTERNAL_ERROR;
         }
     }
@@ -308,6 +294,7 @@ Assemble(const RunOptions& options, const Scenario& scenario, std::ostream& out,
 {
     const auto now = std::chrono::system_clock::now();
     const auto hashes = HashAll(scenario);
+    PreparedSweep(options.folder).Check(hashes);
     const RunStore store(options.folder, hashes);
     SweepExecution sweep(scenario,
                          store,
@@ -332,8 +319,9 @@ RunWhole(const RunOptions& options, const Scenario& scenario, std::ostream& out,
 {
     const auto started = std::chrono::system_clock::now();
     const auto checked = CheckAll(scenario);
-    Warn(checked, err);
+    checked.warnings.Print(err);
     const RunStore store(options.folder, checked.hashes);
+    PreparedSweep(options.folder).Remove();
     if (!options.resume)
     {
         store.Clear();
@@ -358,6 +346,10 @@ int
 RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
 {
     const auto scenario = ReadScenario(options.file, options.overrides);
+    if (options.part == RunPart::Points || options.part == RunPart::Assemble)
+    {
+        PreparedSweep(options.folder).Expect(*scenario.files);
+    }
     auto names = ListResultNames(scenario);
     names.insert(MANIFEST_FILE);
     ResultsFolder(options.folder).RequireFree(names);

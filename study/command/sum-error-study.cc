@@ -80,7 +80,7 @@ SumErrorStudy::MeasureFactor(float factor) const
         EncodeFixedPoints(m_gradients[worker], factor, codes[worker], 1);
     }
     std::vector<float> decoded(m_sums.size());
-    DecodeFixedPoints(AddUp(codes), factor, decoded, 1);
+    DecodeFixedPoints(Aggregate(codes), factor, decoded, 1);
     auto errors = Compare(decoded);
     for (const double sum : m_sums)
     {
@@ -109,7 +109,7 @@ SumErrorStudy::MeasureExponents() const
         EncodeWithExponents(m_gradients[worker], PACKET_VALUES, workers, largest, codes[worker], 1);
     }
     std::vector<float> decoded(m_sums.size());
-    DecodeWithExponents(AddUp(codes), PACKET_VALUES, workers, largest, decoded, 1);
+    DecodeWithExponents(Aggregate(codes), PACKET_VALUES, workers, largest, decoded, 1);
     return Compare(decoded);
 }
 
@@ -121,7 +121,7 @@ SumErrorStudy::GetLargestSum() const
 }
 
 std::vector<int32_t>
-SumErrorStudy::AddUp(const Codes& codes) const
+SumErrorStudy::Aggregate(const Codes& codes) const
 {
     const auto workers = static_cast<uint16_t>(codes.size());
     SlotSwitch slots({.poolSize = 1, .valueCount = PACKET_VALUES});

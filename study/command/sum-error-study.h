@@ -18,7 +18,7 @@ struct SumErrors
 };
 
 /**
- * Gradients of several workers, added up by a switch in integers, against float64: encoded and
+ * Gradients of several workers, aggregated by a switch in integers, against float64: encoded and
  * decoded by the codecs (model/compression/quantisers.h), added by SlotSwitch in packets of 64.
  * What does not fit wraps around in the sum and saturates in the encoder.
  */
@@ -55,7 +55,7 @@ class SumErrorStudy
   private:
     using Codes = std::vector<std::vector<int32_t>>; //!< [worker][element]
 
-    std::vector<int32_t> AddUp(const Codes& codes) const;
+    std::vector<int32_t> Aggregate(const Codes& codes) const;
     SumErrors Compare(const std::vector<float>& decoded) const;
 
     std::vector<std::vector<float>> m_gradients; //!< [worker][element]

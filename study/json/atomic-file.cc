@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atomic-file.h"
 
+#include "ns3/file-error.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -16,17 +17,34 @@ void
 SyncToDisk(const std::filesystem::path& path)
 {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool isOpen = file >= 0;
     // Some file systems cannot sync folders (EINVAL): they do so with the file, or not at all.
-    const bool isSynced = isOpen && (fsync(file) == 0 || errno == EINVAL);
-    if (isOpen)
+    const bool isSynced = file >= 0 && (fsync(file) == 0 || errno == EINVAL);
+    const int error = errno;
+    if (file >= 0)
     {
         close(file);
     }
     if (!isSynced)
     {
-        throw std::runtime_error(path.string() + ": writing failed: disk full?");
+        throw FileError(path, "cannot be written: " + std::generic_category().message(error));
     }
+}
+
+void
+Rename(const std::filesystem::path& from, const std::filesystem::path& to)
+{
+    std::error_code error;
+    std::filesystem::rename(from, to, error);
+    if (error)
+    {
+        throw FileError(to, "cannot be written: " + error.message());
+    }
+}
+
+bool
+AtomicFile::IsTemporary(const std::string& name)
+{
+    return name.starts_with('.') && name.ends_with(".tmp");
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path)
@@ -37,7 +55,7 @@ AtomicFile::AtomicFile(std::filesystem::path path)
 {
     if (!m_stream)
     {
-        throw std::runtime_error(m_path.string() + ": cannot be written");
+        throw FileError(m_path, "cannot be written");
     }
 }
 
@@ -53,10 +71,10 @@ AtomicFile::Commit()
     m_stream.close();
     if (!m_stream)
     {
-        throw std::runtime_error(m_path.string() + ": writing failed: disk full?");
+        throw FileError(m_path, "writing failed: disk full?");
     }
     SyncToDisk(m_temporary);
-    std::filesystem::rename(m_temporary, m_path);
+    Rename(m_temporary, m_path);
     SyncToDisk(m_path.has_parent_path() ? m_path.parent_path() : ".");
 }
 

@@ -5,20 +5,26 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <string>
 
 namespace ns3::gradsync
 {
 
-/// Returns when a file's content, or the names in a folder, are on the disk. \throws
-/// std::runtime_error when they cannot be written
+/// Returns when a file's content, or the names in a folder, are on the disk. \throws FileError
 void SyncToDisk(const std::filesystem::path& path);
+
+/// \throws FileError
+void Rename(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Writes a file under a temporary name of this process in the same folder; Commit puts it in
 /// place, all at once, when it is on the disk.
 class AtomicFile
 {
   public:
-    /// \throws std::runtime_error when the file cannot be made
+    /// Whether a file's name is that of one that a killed program has left.
+    static bool IsTemporary(const std::string& name);
+
+    /// \throws FileError when the file cannot be made
     explicit AtomicFile(std::filesystem::path path);
 
     /// Without Commit nothing is left behind.
@@ -31,7 +37,7 @@ class AtomicFile
         return m_stream;
     }
 
-    /// \throws std::runtime_error when something could not be written
+    /// \throws FileError when something could not be written
     void Commit();
 
   private:

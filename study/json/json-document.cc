@@ -255,18 +255,24 @@ ParseJson(std::string_view text, const std::string& file)
     return sax.Take();
 }
 
-Json
-LoadJson(const std::filesystem::path& file)
+std::string
+ReadJsonFile(const std::filesystem::path& file)
 {
     CheckFile(file);
     try
     {
-        return ParseJson(ReadInputFile(file, MAX_JSON_FILE_BYTES), file.string());
+        return ReadInputFile(file, MAX_JSON_FILE_BYTES);
     }
     catch (const InputFileError& error)
     {
         throw ScenarioError(file.string(), error.what());
     }
+}
+
+Json
+LoadJson(const std::filesystem::path& file)
+{
+    return ParseJson(ReadJsonFile(file), file.string());
 }
 
 } // namespace ns3::gradsync

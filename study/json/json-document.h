@@ -28,10 +28,13 @@ constexpr uint32_t MAX_JSON_DEPTH = 64;
 Json ParseJson(std::string_view text, const std::string& file);
 
 /**
- * Reads a whole regular file of at most MAX_JSON_FILE_BYTES and parses it.
+ * Reads a whole regular file of at most MAX_JSON_FILE_BYTES.
  * \throws ScenarioError when the file is missing (with the nearest name in its folder), a
- * directory, empty, too large, unreadable, or not valid
+ * directory, too large or unreadable
  */
+std::string ReadJsonFile(const std::filesystem::path& file);
+
+/// Reads a file and parses it. \throws ScenarioError as ReadJsonFile and ParseJson
 Json LoadJson(const std::filesystem::path& file);
 
 } // namespace ns3::gradsync

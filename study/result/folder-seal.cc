@@ -2,6 +2,8 @@
 #include "ns3/folder-seal.h"
 
 #include "ns3/atomic-file.h"
+#include "ns3/file-error.h"
+#include "ns3/folder-listing.h"
 #include "ns3/json-document.h"
 #include "ns3/scenario-error.h"
 
@@ -10,7 +12,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <set>
-#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -55,7 +56,7 @@ SealFolder(const std::filesystem::path& folder)
 {
     Json files = Json::object();
     std::set<std::filesystem::path> folders{folder};
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    for (const auto& entry : ListTree(folder))
     {
         if (entry.is_directory())
         {
@@ -70,7 +71,7 @@ SealFolder(const std::filesystem::path& folder)
         const auto digest = DigestFile(entry.path());
         if (digest.empty())
         {
-            throw std::runtime_error(entry.path().string() + ": cannot be read");
+            throw FileError(entry.path(), "cannot be read");
         }
         files[entry.path().lexically_relative(folder).string()] = digest;
     }

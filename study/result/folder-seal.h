@@ -13,7 +13,7 @@ inline constexpr const char* SEAL_FILE = "checksums.json";
 
 /**
  * Notes size and checksum of every file below a folder in its SEAL_FILE, and returns when all is on
- * the disk. \throws std::runtime_error when something cannot be written
+ * the disk. \throws FileError when something cannot be written
  */
 void SealFolder(const std::filesystem::path& folder);
 

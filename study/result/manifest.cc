@@ -4,6 +4,7 @@
 #include "ns3/atomic-file.h"
 #include "ns3/hash.h"
 #include "ns3/program-version.h"
+#include "ns3/result-columns.h"
 #include "ns3/results-folder.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
@@ -97,6 +98,8 @@ WriteManifest(const std::filesystem::path& folder, const ManifestData& data)
     }
     manifest["overrides"] = overrides;
     manifest["scenario"] = InlineTopologyFile(data.scenario);
+    manifest["inputs"] = DescribeFiles(data.scenario.files->List());
+    manifest["columns"] = DescribeColumns(data.scenario);
     manifest["runs"] = DescribeRuns(data);
     manifest["files"] = ListFiles(folder);
     AtomicFile file(folder / MANIFEST_FILE);

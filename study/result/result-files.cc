@@ -2,15 +2,17 @@
 #include "ns3/result-files.h"
 
 #include "ns3/atomic-file.h"
-#include "ns3/result-rows.h"
+#include "ns3/csv-text.h"
+#include "ns3/file-error.h"
+#include "ns3/folder-listing.h"
+#include "ns3/result-columns.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-sweep.h"
+#include "ns3/summary-columns.h"
 
-#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 
 namespace ns3::gradsync
@@ -18,25 +20,6 @@ namespace ns3::gradsync
 
 namespace
 {
-
-constexpr std::array<TableFile, 8> TABLES{{
-    {RunStore::ITERATION_FILE, ITERATION_HEADER},
-    {RunStore::LINK_FILE, LINK_HEADER},
-    {RunStore::MESSAGE_FILE, MESSAGE_HEADER},
-    {RunStore::FAULT_FILE, FAULT_HEADER},
-    {RunStore::SAMPLE_FILE, SAMPLE_HEADER},
-    {RunStore::FLOW_FILE, FLOW_HEADER},
-    {RunStore::UNFINISHED_FILE, UNFINISHED_HEADER},
-    {RunStore::BLOCKED_FILE, BLOCKED_HEADER},
-}};
-
-bool
-HasSeedAxis(const Scenario& scenario)
-{
-    return std::any_of(scenario.axes.begin(), scenario.axes.end(), [](const SweepAxis& axis) {
-        return axis.path == "seed";
-    });
-}
 
 void
 WriteRuns(const std::filesystem::path& folder,
@@ -49,19 +32,19 @@ WriteRuns(const std::filesystem::path& folder,
     out << "run,";
     for (const auto& axis : scenario.axes)
     {
-        out << QuoteCsv(axis.path) << ',';
+        out << WriteCsvText(axis.path) << ',';
     }
-    out << GetSummaryHeader(hasSeed) << '\n';
+    out << FormatSummaryHeader(hasSeed) << '\n';
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
         out << run << ',';
         for (const auto& value : ApplySweep(scenario, run).values)
         {
-            out << QuoteCsv(ShowSweptValue(value)) << ',';
+            const auto text = ShowSweptValue(value);
+            out << (value.is_string() ? WriteCsvText(text) : QuoteCsv(text)) << ',';
         }
-        out << (summaries[run] ? FormatSummary(*summaries[run], hasSeed)
-                               : FormatCrashedSummary(hasSeed))
-            << '\n';
+        const auto row = summaries[run] ? summaries[run]->row : FormatCrashedSummary();
+        out << (hasSeed ? DropSeed(row) : row) << '\n';
     }
     file.Commit();
 }
@@ -71,27 +54,33 @@ void
 WriteRows(const std::filesystem::path& folder,
           const RunStore& store,
           const RunSummaries& summaries,
-          const std::string& name,
-          const std::string& header)
+          const TableFile& table)
 {
+    const std::string name = table.name;
     AtomicFile file(folder / name);
     auto& out = file.GetStream();
-    out << "run," << header << '\n';
+    out << RUN_COLUMN.name;
+    for (const auto& column : table.columns)
+    {
+        out << ',' << column.name;
+    }
+    out << '\n';
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
         if (!summaries[run])
         {
             continue;
         }
-        std::ifstream rows(store.GetFolder(run) / name, std::ios::binary);
-        if (!rows)
-        {
-            throw std::runtime_error((store.GetFolder(run) / name).string() + ": cannot be read");
-        }
+        const auto path = store.GetFolder(run) / name;
+        std::ifstream rows(path, std::ios::binary);
         const std::string prefix = std::to_string(run) + ",";
         for (std::string row; std::getline(rows, row);)
         {
             out << prefix << row << '\n';
+        }
+        if (!rows.eof())
+        {
+            throw FileError(path, "cannot be read");
         }
     }
     file.Commit();
@@ -118,9 +107,9 @@ LinkCaptures(const std::filesystem::path& folder,
         }
         const auto target = folder / GetCaptureFolder(run);
         std::filesystem::create_directories(target);
-        for (const auto& entry : std::filesystem::directory_iterator(source))
+        for (const auto& name : ListNames(source))
         {
-            std::filesystem::create_hard_link(entry.path(), target / entry.path().filename());
+            std::filesystem::create_hard_link(source / name, target / name);
         }
     }
 }
@@ -132,27 +121,27 @@ CopyTraces(const std::filesystem::path& folder,
 {
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
-        if (!summaries[run])
+        const auto path = store.GetFolder(run) / RunStore::TRACE_FILE;
+        if (!summaries[run] || !std::filesystem::exists(path))
         {
             continue;
         }
-        std::ifstream trace(store.GetFolder(run) / RunStore::TRACE_FILE, std::ios::binary);
-        if (trace)
+        std::ifstream trace(path, std::ios::binary);
+        AtomicFile file(folder / GetTraceName(run, static_cast<uint32_t>(summaries.size())));
+        std::array<char, 1 << 16> buffer;
+        while (trace.read(buffer.data(), buffer.size()) || trace.gcount() > 0)
         {
-            AtomicFile file(folder / GetTraceName(run, static_cast<uint32_t>(summaries.size())));
-            file.GetStream() << trace.rdbuf();
-            file.Commit();
+            file.GetStream().write(buffer.data(), trace.gcount());
         }
+        if (!trace.eof())
+        {
+            throw FileError(path, "cannot be read");
+        }
+        file.Commit();
     }
 }
 
 } // namespace
-
-std::span<const TableFile>
-GetTableFiles()
-{
-    return TABLES;
-}
 
 std::string
 GetTraceName(uint32_t run, uint32_t runCount)
@@ -181,9 +170,9 @@ WriteResultFiles(const std::filesystem::path& folder,
                  const RunSummaries& summaries)
 {
     WriteRuns(folder, scenario, summaries);
-    for (const auto& table : TABLES)
+    for (const auto& table : GetTableFiles())
     {
-        WriteRows(folder, store, summaries, table.name, table.header);
+        WriteRows(folder, store, summaries, table);
     }
     LinkCaptures(folder, store, summaries);
     CopyTraces(folder, store, summaries);
@@ -193,7 +182,7 @@ std::set<std::string>
 ListResultNames(const Scenario& scenario)
 {
     std::set<std::string> names{RUNS_FILE};
-    for (const auto& table : TABLES)
+    for (const auto& table : GetTableFiles())
     {
         names.insert(table.name);
     }

@@ -2,32 +2,21 @@
 #ifndef GRADSYNC_RESULT_FILES_H
 #define GRADSYNC_RESULT_FILES_H
 
-#include "ns3/run-result.h"
 #include "ns3/run-store.h"
 #include "ns3/scenario.h"
+#include "ns3/stored-summary.h"
 
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-/// A table that is put together from those of the runs.
-struct TableFile
-{
-    const char* name;
-    const char* header;
-};
-
 /// Summaries in run order; nothing for a run that crashed.
-using RunSummaries = std::vector<std::optional<RunSummary>>;
-
-/// The tables with rows of all runs, by name: iterations.csv, links.csv, ...
-std::span<const TableFile> GetTableFiles();
+using RunSummaries = std::vector<std::optional<StoredSummary>>;
 
 /// The table with a row for each run.
 inline constexpr const char* RUNS_FILE = "runs.csv";

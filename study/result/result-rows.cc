@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/result-rows.h"
 
+#include "ns3/csv-text.h"
+#include "ns3/result-columns.h"
 #include "ns3/run-timeline.h"
 #include "ns3/units.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <concepts>
+#include <cstddef>
 #include <fmt/format.h>
 #include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -15,20 +22,40 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr const char* SUMMARY_COLUMNS = "workers,oversubscription,ict_mean_s,ict_min_s,ict_max_s,"
-                                        "bound_s,times_bound,"
-                                        "cross_rack_bytes,peak_received_bytes,longest_chain,"
-                                        "auto_choice,auto_estimate_s,goodput_bytes,wire_bytes,"
-                                        "dropped_packets,ecn_marked_packets,pfc_pause_s,"
-                                        "retransmitted_packets,retransmitted_bytes,sum_packets,sum_"
-                                        "overflows,overflowed_sums,wrong_sums,sum_relative_error,"
-                                        "sum_largest_error,float_packets,"
-                                        "server_packets,fallbacks,tree_rebuilds,"
-                                        "packet_hops,events,wall_s,"
-                                        "peak_rss_bytes,status";
-constexpr size_t SUMMARY_COLUMN_COUNT = 34;
+/// Seconds of a time, as FormatSeconds has it.
+struct TimeCell
+{
+    Time time;
+};
+
+/// A share of 1.
+struct ShareCell
+{
+    double value;
+};
+
+/// Text as WriteCsvText has written it, once for many rows.
+struct WrittenCell
+{
+    const std::string& text;
+};
+
+/*
+ * What a cell is by the type of its value: a value that is none of these does not compile.
+ */
+template <typename Value>
+constexpr ColumnType CELL_TYPE = ColumnType::Text;
+template <std::integral Value>
+constexpr ColumnType CELL_TYPE<Value> = ColumnType::Integer;
+template <>
+constexpr ColumnType CELL_TYPE<TimeCell> = ColumnType::Number;
+template <>
+constexpr ColumnType CELL_TYPE<ShareCell> = ColumnType::Number;
+template <typename Value>
+constexpr ColumnType CELL_TYPE<std::optional<Value>> = CELL_TYPE<Value>;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
+template <const auto& COLUMNS>
 class RowWriter
 {
   public:
@@ -45,11 +72,17 @@ class RowWriter
     RowWriter(const RowWriter&) = delete;
     RowWriter& operator=(const RowWriter&) = delete;
 
+    /// A cell for each column, of its type.
     template <typename... Values>
-    void Add(fmt::format_string<Values...> format, Values&&... values)
+    void Add(const Values&... values)
     {
+        static_assert(sizeof...(Values) == COLUMNS.size());
+        static_assert([]<size_t... I>(std::index_sequence<I...>) {
+            return ((CELL_TYPE<Values> == COLUMNS[I].type) && ...);
+        }(std::index_sequence_for<Values...>()));
         constexpr size_t PART = 1 << 16;
-        fmt::format_to(std::back_inserter(m_buffer), format, std::forward<Values>(values)...);
+        (AppendCell(values), ...);
+        m_buffer[m_buffer.size() - 1] = '\n'; // in place of the last comma
         if (m_buffer.size() >= PART)
         {
             m_stream.write(m_buffer.data(), static_cast<std::streamsize>(m_buffer.size()));
@@ -58,161 +91,142 @@ class RowWriter
     }
 
   private:
+    template <typename Value>
+    void AppendCell(const Value& value)
+    {
+        AppendValue(value);
+        m_buffer.push_back(',');
+    }
+
+    template <std::integral Value>
+    void AppendValue(Value value)
+    {
+        const fmt::format_int digits(value);
+        m_buffer.append(digits.data(), digits.data() + digits.size());
+    }
+
+    void AppendValue(const TimeCell& cell)
+    {
+        Append(FormatSeconds(cell.time));
+    }
+
+    void AppendValue(const ShareCell& cell)
+    {
+        fmt::format_to(std::back_inserter(m_buffer), "{:.6f}", cell.value);
+    }
+
+    void AppendValue(const WrittenCell& cell)
+    {
+        Append(cell.text);
+    }
+
+    void AppendValue(std::string_view text)
+    {
+        Append(WriteCsvText(text));
+    }
+
+    template <typename Value>
+    void AppendValue(const std::optional<Value>& value)
+    {
+        if (value)
+        {
+            AppendValue(*value);
+        }
+    }
+
+    void Append(std::string_view text)
+    {
+        m_buffer.append(text.data(), text.data() + text.size());
+    }
+
     std::ostream& m_stream;
     fmt::memory_buffer m_buffer;
 };
 
 std::vector<std::string>
-QuoteNodeNames(const Topology& topology)
+WriteNodeNames(const Topology& topology)
 {
     std::vector<std::string> names;
     for (const auto& node : topology.GetNodes())
     {
-        names.push_back(QuoteCsv(node.name));
+        names.push_back(WriteCsvText(node.name));
     }
     return names;
 }
 
-/// Share of the link's capacity that was used, over the whole run.
+std::vector<std::string>
+WriteJobNames(const RunResult& result)
+{
+    std::vector<std::string> names;
+    for (const auto& job : result.jobs)
+    {
+        names.push_back(WriteCsvText(job.name));
+    }
+    return names;
+}
+
+/// Share of the link's capacity that was used, over the whole run. What it sends after the run's
+/// end (acknowledgements, packets again, the rest of one that had begun) counts as bytes: no more
+/// than 1.
 double
 GetUtilisation(const LinkStatistics& statistics, const TopologyLink& link, const Time& duration)
 {
     const double capacityBits = static_cast<double>(link.rate.GetBitRate()) * duration.GetSeconds();
-    return capacityBits > 0.0 ? static_cast<double>(statistics.wireBytes) * 8.0 / capacityBits
-                              : 0.0;
+    const double usedBits = static_cast<double>(statistics.wireBytes) * 8.0;
+    return capacityBits > 0.0 ? std::min(1.0, usedBits / capacityBits) : 0.0;
 }
 
 } // namespace
 
-std::string
-QuoteCsv(std::string_view text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos)
-    {
-        return std::string(text);
-    }
-    std::string quoted = "\"";
-    for (const char letter : text)
-    {
-        quoted += letter;
-        if (letter == '"')
-        {
-            quoted += '"';
-        }
-    }
-    return quoted + '"';
-}
-
-std::string
-GetSummaryHeader(bool hasSeed)
-{
-    return fmt::format("{}{}", hasSeed ? "" : "seed,", SUMMARY_COLUMNS);
-}
-
-std::string
-FormatSummary(const RunSummary& summary, bool hasSeed)
-{
-    const auto time = [&summary](int64_t picoseconds) {
-        return summary.iterations > 0 ? FormatPicoseconds(picoseconds) : std::string();
-    };
-    const bool isBounded = summary.iterations > 0 && summary.timesBound > 0.0;
-    const bool isChosen = !summary.autoChoice.empty();
-    const bool hasFloats = summary.aggregation.squaredSums > 0.0;
-    const auto& sums = summary.aggregation;
-    return fmt::format(
-        "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{"
-        "},{},{:.3f},{},{}",
-        hasSeed ? "" : fmt::format("{},", summary.seed),
-        summary.workers,
-        summary.oversubscription,
-        time(summary.meanIctPs),
-        time(summary.minIctPs),
-        time(summary.maxIctPs),
-        isBounded ? fmt::format("{:.12f}", summary.meanBoundSeconds) : "",
-        isBounded ? fmt::format("{:.6f}", summary.timesBound) : "",
-        summary.crossRackBytes,
-        summary.peakReceivedBytes,
-        summary.longestChain,
-        QuoteCsv(summary.autoChoice),
-        isChosen ? fmt::format("{:.12f}", summary.autoEstimateSeconds) : "",
-        summary.goodputBytes,
-        summary.wireBytes,
-        summary.droppedPackets,
-        summary.ecnMarkedPackets,
-        FormatPicoseconds(summary.pfcPausePs),
-        summary.retransmittedPackets,
-        summary.retransmittedBytes,
-        sums.results,
-        sums.overflows,
-        sums.checkedSums > 0 ? std::to_string(sums.overflowedSums) : "",
-        sums.checkedSums > 0 ? std::to_string(sums.wrongSums) : "",
-        hasFloats ? fmt::format("{:.6g}", std::sqrt(sums.squaredSumErrors / sums.squaredSums)) : "",
-        hasFloats ? fmt::format("{:.6g}", sums.largestSumError) : "",
-        hasFloats ? std::to_string(sums.floatPackets) : "",
-        sums.serverPackets,
-        summary.fallbacks,
-        sums.rebuilds,
-        summary.packetHops,
-        summary.events,
-        summary.wallSeconds,
-        summary.peakRssBytes,
-        summary.finished ? "ok" : "unfinished");
-}
-
-std::string
-FormatCrashedSummary(bool hasSeed)
-{
-    return std::string(SUMMARY_COLUMN_COUNT - (hasSeed ? 1 : 0), ',') + "crashed";
-}
-
 void
 WriteIterations(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
+    RowWriter<ITERATION_COLUMNS> rows(stream);
     for (const auto& record : result.iterations)
     {
         const auto& plan = *result.jobs[record.job].plan;
         const bool isGated = plan.GetGate().has_value();
         const Time exchange = record.end - record.exchangeStart;
+        const auto ifGated = [isGated](uint32_t count) {
+            return isGated ? std::optional(count) : std::nullopt;
+        };
         const Time network = plan.IsCompressed() || isGated ? record.network : exchange;
-        rows.Add("{},{},{},{},{},{},{},{},{},{},{}\n",
-                 QuoteCsv(result.jobs[record.job].name),
-                 record.iteration,
-                 FormatSeconds(record.start),
-                 FormatSeconds(record.end - record.start),
-                 FormatSeconds(record.exchangeStart - record.start + record.training),
-                 FormatSeconds(record.compress),
-                 FormatSeconds(network),
-                 FormatSeconds(record.decompress),
-                 FormatSeconds(record.training + record.compress + network + record.decompress -
-                               exchange),
-                 isGated ? std::to_string(record.replies) : "",
-                 isGated ? std::to_string(record.late) : "");
+        rows.Add(
+            result.jobs[record.job].name,
+            record.iteration,
+            TimeCell{record.start},
+            TimeCell{record.end - record.start},
+            TimeCell{record.exchangeStart - record.start + record.training},
+            TimeCell{record.compress},
+            TimeCell{network},
+            TimeCell{record.decompress},
+            TimeCell{record.training + record.compress + network + record.decompress - exchange},
+            ifGated(record.replies),
+            ifGated(record.late));
     }
 }
 
 void
 WriteLinks(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
-    const auto names = QuoteNodeNames(*result.topology);
+    RowWriter<LINK_COLUMNS> rows(stream);
+    const auto names = WriteNodeNames(*result.topology);
     const auto links = result.topology->GetLinks();
     for (size_t i = 0; i < result.links.size(); ++i)
     {
         const auto& link = links[i / 2];
         const auto& statistics = result.links[i];
-        rows.Add("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}\n",
-                 names[i % 2 == 0 ? link.a : link.b],
-                 names[i % 2 == 0 ? link.b : link.a],
+        rows.Add(WrittenCell{names[i % 2 == 0 ? link.a : link.b]},
+                 WrittenCell{names[i % 2 == 0 ? link.b : link.a]},
                  ToString(link.kind),
                  link.rate.GetBitRate(),
                  statistics.payloadBytes,
                  statistics.wireBytes,
                  statistics.packets,
-                 GetUtilisation(statistics, link, result.duration),
+                 ShareCell{GetUtilisation(statistics, link, result.duration)},
                  statistics.droppedPackets,
                  statistics.ecnMarkedPackets,
-                 FormatSeconds(statistics.pfcPause),
+                 TimeCell{statistics.pfcPause},
                  statistics.maxQueueBytes,
                  statistics.pfcPauses,
                  statistics.blockedBytes);
@@ -222,20 +236,19 @@ WriteLinks(const RunResult& result, std::ostream& stream)
 void
 WriteSamples(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
-    const auto names = QuoteNodeNames(*result.topology);
+    RowWriter<SAMPLE_COLUMNS> rows(stream);
+    const auto names = WriteNodeNames(*result.topology);
     const auto links = result.topology->GetLinks();
     for (const auto& sample : result.samples)
     {
         const auto& link = links[sample.port / 2];
         const bool isForward = sample.port % 2 == 0;
-        rows.Add("{},{},{},{},{},{}\n",
-                 FormatSeconds(sample.time),
-                 names[isForward ? link.a : link.b],
-                 names[isForward ? link.b : link.a],
+        rows.Add(TimeCell{sample.time},
+                 WrittenCell{names[isForward ? link.a : link.b]},
+                 WrittenCell{names[isForward ? link.b : link.a]},
                  sample.wireBytes,
                  sample.queueBytes,
-                 FormatSeconds(sample.paused));
+                 TimeCell{sample.paused});
     }
 }
 
@@ -246,7 +259,7 @@ DescribeReaction(const RunResult& result, const ReactionRecord& reaction, const 
     switch (reaction.kind)
     {
     case ReactionKind::Fallback:
-        return job.name + verb + " without switches that add up";
+        return job.name + verb + " without switches that aggregate";
     case ReactionKind::Rebuild:
         return job.name + verb + " by other switches";
     case ReactionKind::Replan:
@@ -262,29 +275,30 @@ DescribeReaction(const RunResult& result, const ReactionRecord& reaction, const 
 void
 WriteFaults(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
+    RowWriter<FAULT_COLUMNS> rows(stream);
     const auto recoveries = FindRecoveryTimes(result);
     auto reaction = result.reactions.begin();
     const auto writeReactions = [&](const Time& until) {
         for (; reaction != result.reactions.end() && reaction->time <= until; ++reaction)
         {
-            rows.Add("{},,reaction,{},{},\n",
-                     FormatSeconds(reaction->time),
-                     QuoteCsv(DescribeReaction(result, *reaction)),
-                     ToString(reaction->kind));
+            rows.Add(TimeCell{reaction->time},
+                     std::optional<uint32_t>(),
+                     "reaction",
+                     DescribeReaction(result, *reaction),
+                     ToString(reaction->kind),
+                     std::optional<TimeCell>());
         }
     };
     for (size_t i = 0; i < result.faults.size(); ++i)
     {
         const auto& record = result.faults[i];
         writeReactions(record.time - TimeStep(1));
-        rows.Add("{},{},{},{},{},{}\n",
-                 FormatSeconds(record.time),
-                 record.fault,
+        rows.Add(TimeCell{record.time},
+                 std::optional(record.fault),
                  ToString(record.kind),
-                 QuoteCsv(NameTarget(*result.topology, record.kind, record.target)),
+                 NameTarget(*result.topology, record.kind, record.target),
                  record.begins ? "begin" : "end",
-                 recoveries[i] ? FormatSeconds(*recoveries[i]) : "");
+                 recoveries[i] ? std::optional(TimeCell{*recoveries[i]}) : std::nullopt);
     }
     writeReactions(result.duration);
 }
@@ -292,33 +306,29 @@ WriteFaults(const RunResult& result, std::ostream& stream)
 void
 WriteBlocked(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
+    RowWriter<BLOCKED_COLUMNS> rows(stream);
     for (const auto& count : CountBlocked(result))
     {
-        rows.Add("{},{},{}\n",
-                 FormatSeconds(count.time),
-                 QuoteCsv(result.jobs[count.job].name),
-                 count.workers);
+        rows.Add(TimeCell{count.time}, result.jobs[count.job].name, count.workers);
     }
 }
 
 void
 WriteFlows(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
+    RowWriter<FLOW_COLUMNS> rows(stream);
     const auto name = [&result](uint32_t endpoint) {
         const auto node = result.topology->GetEndpoints()[endpoint];
-        return QuoteCsv(result.topology->GetNodes()[node].name);
+        return result.topology->GetNodes()[node].name;
     };
     for (const auto& flow : result.flows)
     {
-        rows.Add("{},{},{},{},{},{},{}\n",
-                 flow.traffic,
+        rows.Add(flow.traffic,
                  name(flow.src),
                  name(flow.dst),
                  flow.bytes,
-                 FormatSeconds(flow.start),
-                 FormatSeconds(flow.end),
+                 TimeCell{flow.start},
+                 TimeCell{flow.end},
                  flow.failed ? "failed" : "ok");
     }
 }
@@ -326,8 +336,9 @@ WriteFlows(const RunResult& result, std::ostream& stream)
 void
 WriteMessages(const RunResult& result, std::ostream& stream)
 {
-    RowWriter rows(stream);
-    const auto names = QuoteNodeNames(*result.topology);
+    RowWriter<MESSAGE_COLUMNS> rows(stream);
+    const auto jobs = WriteJobNames(result);
+    const auto names = WriteNodeNames(*result.topology);
     const auto endpoints = result.topology->GetEndpoints();
     for (const auto& record : result.transfers)
     {
@@ -335,15 +346,14 @@ WriteMessages(const RunResult& result, std::ostream& stream)
         const auto& plan = job.plans[record.plan].plan;
         const auto& ranks = job.plans[record.plan].ranks;
         const auto& operation = plan->GetOperations()[record.operation];
-        rows.Add("{},{},{},{},{},{},{},{}\n",
-                 QuoteCsv(job.name),
+        rows.Add(WrittenCell{jobs[record.job]},
                  record.iteration,
                  record.operation,
-                 names[endpoints[job.endpointOf[ranks[operation.src]]]],
-                 names[endpoints[job.endpointOf[ranks[operation.dst]]]],
+                 WrittenCell{names[endpoints[job.endpointOf[ranks[operation.src]]]]},
+                 WrittenCell{names[endpoints[job.endpointOf[ranks[operation.dst]]]]},
                  plan->GetBytes(record.operation),
-                 FormatSeconds(record.start),
-                 FormatSeconds(record.end));
+                 TimeCell{record.start},
+                 TimeCell{record.end});
     }
 }
 
@@ -354,14 +364,14 @@ WriteUnfinished(const RunResult& result, std::ostream& stream)
     {
         return;
     }
-    RowWriter rows(stream);
+    RowWriter<UNFINISHED_COLUMNS> rows(stream);
     const auto& failure = *result.failure;
     const auto& job = result.jobs[failure.job];
     const auto& executed = job.plans[failure.plan];
-    const auto names = QuoteNodeNames(*result.topology);
+    const auto names = WriteNodeNames(*result.topology);
     const auto endpoints = result.topology->GetEndpoints();
     const auto name = [&](uint32_t rank) {
-        return names[endpoints[job.endpointOf[executed.ranks[rank]]]];
+        return WrittenCell{names[endpoints[job.endpointOf[executed.ranks[rank]]]]};
     };
     for (const auto id : failure.unfinished)
     {
@@ -369,8 +379,7 @@ WriteUnfinished(const RunResult& result, std::ostream& stream)
         if (operation.IsTransfer())
         {
             const bool isSent = std::ranges::binary_search(failure.inNetwork, id);
-            rows.Add("{},{},{},{},{},{},{},{}\n",
-                     QuoteCsv(job.name),
+            rows.Add(job.name,
                      failure.iteration,
                      id,
                      ToString(operation.kind),
@@ -380,99 +389,6 @@ WriteUnfinished(const RunResult& result, std::ostream& stream)
                      isSent ? "network" : "waiting");
         }
     }
-}
-
-Json
-ToJson(const RunSummary& summary)
-{
-    const auto& sums = summary.aggregation;
-    Json json;
-    json["finished"] = summary.finished;
-    json["failure"] = summary.failure;
-    json["seed"] = summary.seed;
-    json["workers"] = summary.workers;
-    json["oversubscription"] = summary.oversubscription;
-    json["iterations"] = summary.iterations;
-    json["meanIctPs"] = summary.meanIctPs;
-    json["minIctPs"] = summary.minIctPs;
-    json["maxIctPs"] = summary.maxIctPs;
-    json["meanBoundSeconds"] = summary.meanBoundSeconds;
-    json["timesBound"] = summary.timesBound;
-    json["crossRackBytes"] = summary.crossRackBytes;
-    json["peakReceivedBytes"] = summary.peakReceivedBytes;
-    json["longestChain"] = summary.longestChain;
-    json["autoChoice"] = summary.autoChoice;
-    json["autoEstimateSeconds"] = summary.autoEstimateSeconds;
-    json["goodputBytes"] = summary.goodputBytes;
-    json["wireBytes"] = summary.wireBytes;
-    json["droppedPackets"] = summary.droppedPackets;
-    json["ecnMarkedPackets"] = summary.ecnMarkedPackets;
-    json["pfcPausePs"] = summary.pfcPausePs;
-    json["retransmittedPackets"] = summary.retransmittedPackets;
-    json["retransmittedBytes"] = summary.retransmittedBytes;
-    json["sumPackets"] = summary.aggregation.results;
-    json["sumOverflows"] = summary.aggregation.overflows;
-    json["checkedSums"] = summary.aggregation.checkedSums;
-    json["overflowedSums"] = summary.aggregation.overflowedSums;
-    json["wrongSums"] = summary.aggregation.wrongSums;
-    json["squaredSumErrors"] = sums.squaredSumErrors;
-    json["squaredSums"] = sums.squaredSums;
-    json["largestSumError"] = sums.largestSumError;
-    json["floatPackets"] = sums.floatPackets;
-    json["fallbacks"] = summary.fallbacks;
-    json["treeRebuilds"] = sums.rebuilds;
-    json["serverPackets"] = summary.aggregation.serverPackets;
-    json["packetHops"] = summary.packetHops;
-    json["events"] = summary.events;
-    json["wallSeconds"] = summary.wallSeconds;
-    json["peakRssBytes"] = summary.peakRssBytes;
-    return json;
-}
-
-RunSummary
-ToSummary(const Json& json)
-{
-    RunSummary summary;
-    json.at("finished").get_to(summary.finished);
-    json.at("failure").get_to(summary.failure);
-    json.at("seed").get_to(summary.seed);
-    json.at("workers").get_to(summary.workers);
-    json.at("oversubscription").get_to(summary.oversubscription);
-    json.at("iterations").get_to(summary.iterations);
-    json.at("meanIctPs").get_to(summary.meanIctPs);
-    json.at("minIctPs").get_to(summary.minIctPs);
-    json.at("maxIctPs").get_to(summary.maxIctPs);
-    json.at("meanBoundSeconds").get_to(summary.meanBoundSeconds);
-    json.at("timesBound").get_to(summary.timesBound);
-    json.at("crossRackBytes").get_to(summary.crossRackBytes);
-    json.at("peakReceivedBytes").get_to(summary.peakReceivedBytes);
-    json.at("longestChain").get_to(summary.longestChain);
-    json.at("autoChoice").get_to(summary.autoChoice);
-    json.at("autoEstimateSeconds").get_to(summary.autoEstimateSeconds);
-    json.at("goodputBytes").get_to(summary.goodputBytes);
-    json.at("wireBytes").get_to(summary.wireBytes);
-    json.at("droppedPackets").get_to(summary.droppedPackets);
-    json.at("ecnMarkedPackets").get_to(summary.ecnMarkedPackets);
-    json.at("pfcPausePs").get_to(summary.pfcPausePs);
-    json.at("retransmittedPackets").get_to(summary.retransmittedPackets);
-    json.at("retransmittedBytes").get_to(summary.retransmittedBytes);
-    json.at("sumPackets").get_to(summary.aggregation.results);
-    json.at("sumOverflows").get_to(summary.aggregation.overflows);
-    json.at("checkedSums").get_to(summary.aggregation.checkedSums);
-    json.at("overflowedSums").get_to(summary.aggregation.overflowedSums);
-    json.at("wrongSums").get_to(summary.aggregation.wrongSums);
-    json.at("squaredSumErrors").get_to(summary.aggregation.squaredSumErrors);
-    json.at("squaredSums").get_to(summary.aggregation.squaredSums);
-    json.at("largestSumError").get_to(summary.aggregation.largestSumError);
-    json.at("floatPackets").get_to(summary.aggregation.floatPackets);
-    json.at("fallbacks").get_to(summary.fallbacks);
-    json.at("treeRebuilds").get_to(summary.aggregation.rebuilds);
-    json.at("serverPackets").get_to(summary.aggregation.serverPackets);
-    json.at("packetHops").get_to(summary.packetHops);
-    json.at("events").get_to(summary.events);
-    json.at("wallSeconds").get_to(summary.wallSeconds);
-    json.at("peakRssBytes").get_to(summary.peakRssBytes);
-    return summary;
 }
 
 } // namespace ns3::gradsync

@@ -4,6 +4,7 @@
 #include "ns3/document-path.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-sweep.h"
+#include "ns3/shown-text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -63,13 +64,14 @@ GetGroup(const ScenarioPoint& point, size_t series)
 } // namespace
 
 TextTable::TextTable(std::vector<std::string> header)
-    : m_rows{std::move(header)}
 {
+    AddRow(std::move(header));
 }
 
 void
 TextTable::AddRow(std::vector<std::string> row)
 {
+    std::ranges::transform(row, row.begin(), ShowText);
     m_rows.push_back(std::move(row));
 }
 

@@ -2,8 +2,11 @@
 #include "ns3/results-folder.h"
 
 #include "ns3/atomic-file.h"
+#include "ns3/file-error.h"
+#include "ns3/folder-listing.h"
 #include "ns3/json-document.h"
 #include "ns3/manifest.h"
+#include "ns3/result-columns.h"
 #include "ns3/result-files.h"
 #include "ns3/run-store.h"
 #include "ns3/scenario-error.h"
@@ -125,8 +128,7 @@ std::set<std::string>
 ListFiles(const std::filesystem::path& folder)
 {
     std::set<std::string> files;
-    std::error_code none;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, none))
+    for (const auto& entry : ListTree(folder))
     {
         if (entry.is_symlink() || !entry.is_directory())
         {
@@ -215,12 +217,17 @@ ResultsFolder::Remove(const std::string& name) const
     {
         return;
     }
-    std::error_code none;
-    std::filesystem::remove(m_folder / name, none);
+    std::error_code error;
+    std::filesystem::remove(m_folder / name, error);
+    if (error)
+    {
+        // Nothing would know any more that it is ours.
+        throw FileError(m_folder / name, "cannot be removed: " + error.message());
+    }
     for (auto path = std::filesystem::path(name).parent_path(); !path.empty();
          path = path.parent_path())
     {
-        std::filesystem::remove(m_folder / path, none); // unless something is in it
+        std::filesystem::remove(m_folder / path, error); // unless something is in it
     }
 }
 
@@ -245,11 +252,11 @@ ResultsFolder::Replace(const std::filesystem::path& staging) const
     {
         const auto target = m_folder / name;
         std::filesystem::create_directories(target.parent_path());
-        std::filesystem::rename(staging / name, target);
+        Rename(staging / name, target);
         folders.insert(target.parent_path());
     }
     std::for_each(folders.begin(), folders.end(), SyncToDisk);
-    std::filesystem::rename(staging / MANIFEST_FILE, m_folder / MANIFEST_FILE);
+    Rename(staging / MANIFEST_FILE, m_folder / MANIFEST_FILE);
     SyncToDisk(m_folder);
     std::filesystem::remove(m_folder / RunStore::FOLDER / RECORD_FILE);
 }

@@ -9,7 +9,7 @@
 namespace ns3::gradsync
 {
 
-/// Paths of all files below a folder, relative to it.
+/// Paths of all files below a folder, relative to it. \throws FileError
 std::set<std::string> ListFiles(const std::filesystem::path& folder);
 
 /**
@@ -32,6 +32,8 @@ class ResultsFolder
      * Moves all files below `staging`, a folder of the store, to this folder, manifest.json last,
      * and removes own ones that are no more.
      * \throws ScenarioError before anything is changed, when something foreign is in the way
+     * \throws FileError when the disk fails; the next program that replaces files goes on from
+     * there
      */
     void Replace(const std::filesystem::path& staging) const;
 

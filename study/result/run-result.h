@@ -50,7 +50,7 @@ struct RunSummary
     uint64_t retransmittedPackets{0};
     uint64_t retransmittedBytes{0}; //!< of messages
     AggregationStatistics aggregation;
-    uint64_t fallbacks{0};  //!< of jobs whose switches did not add up any more
+    uint64_t fallbacks{0};  //!< of jobs whose switches did not aggregate any more
     uint64_t packetHops{0}; //!< data packets
     uint64_t events{0};
     double wallSeconds{0.0};

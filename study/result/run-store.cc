@@ -2,17 +2,17 @@
 #include "ns3/run-store.h"
 
 #include "ns3/atomic-file.h"
+#include "ns3/file-error.h"
+#include "ns3/folder-listing.h"
 #include "ns3/folder-seal.h"
 #include "ns3/json-document.h"
 #include "ns3/result-rows.h"
 #include "ns3/scenario-error.h"
 #include "ns3/trace-writer.h"
 
-#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <fstream>
-#include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -50,18 +50,6 @@ ParseName(const std::string& name, RunName& parsed)
            hash.ptr == end;
 }
 
-std::vector<std::string>
-ListNames(const std::filesystem::path& folder)
-{
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-    {
-        names.push_back(entry.path().filename().string());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 template <typename Write>
 void
 WriteFile(const std::filesystem::path& path, Write write)
@@ -71,7 +59,7 @@ WriteFile(const std::filesystem::path& path, Write write)
     file.close();
     if (!file)
     {
-        throw std::runtime_error(path.string() + ": writing failed: disk full?");
+        throw FileError(path, "writing failed: disk full?");
     }
 }
 
@@ -100,7 +88,7 @@ RunStore::RunStore(const std::filesystem::path& folder, std::vector<uint64_t> ha
     // ended before they had.
     for (const auto& name : ListNames(m_folder))
     {
-        if (name.starts_with(TEMPORARY_PREFIX))
+        if (name.starts_with(TEMPORARY_PREFIX) || AtomicFile::IsTemporary(name))
         {
             std::filesystem::remove_all(m_folder / name);
         }
@@ -123,7 +111,7 @@ RunStore::Adopt() const
         {
             if (m_hashes[run] == parsed.hash && !std::filesystem::exists(GetFolder(run)))
             {
-                std::filesystem::rename(m_folder / name, GetFolder(run));
+                Rename(m_folder / name, GetFolder(run));
                 break;
             }
         }
@@ -198,7 +186,7 @@ RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunR
     }
     WriteFile(temporary / MESSAGE_FILE, [&](std::ostream& out) { WriteMessages(result, out); });
     WriteFile(temporary / SUMMARY_FILE,
-              [&](std::ostream& out) { out << ToJson(result.summary).dump(2) << '\n'; });
+              [&](std::ostream& out) { out << ToJson(Store(result.summary)).dump(2) << '\n'; });
     SealFolder(temporary);
     Publish(run, temporary);
 }
@@ -218,17 +206,17 @@ RunStore::Publish(uint32_t run, const std::filesystem::path& temporary) const
     if (stored.exists)
     {
         const auto aside = MakeTemporary("damaged");
-        std::filesystem::rename(GetFolder(run), aside);
+        Rename(GetFolder(run), aside);
         std::filesystem::remove_all(aside);
     }
-    std::filesystem::rename(temporary, GetFolder(run));
+    Rename(temporary, GetFolder(run));
     SyncToDisk(m_folder);
 }
 
-RunSummary
+StoredSummary
 RunStore::ReadSummary(uint32_t run) const
 {
-    return ToSummary(LoadJson(GetFolder(run) / SUMMARY_FILE));
+    return ToStoredSummary(LoadJson(GetFolder(run) / SUMMARY_FILE));
 }
 
 void

@@ -4,6 +4,7 @@
 
 #include "ns3/file-lock.h"
 #include "ns3/run-result.h"
+#include "ns3/stored-summary.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -90,11 +91,11 @@ class RunStore
      * Writes a run as a whole. Where another program has done the same run meanwhile, that one
      * stays; a damaged one is replaced.
      * \param temporary from Begin
-     * \throws std::runtime_error when the disk is full or the like
+     * \throws FileError when the disk is full or the like
      */
     void Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const;
 
-    RunSummary ReadSummary(uint32_t run) const;
+    StoredSummary ReadSummary(uint32_t run) const;
 
     /// Removes all runs, wanted or not.
     void Clear() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/space-time-diagram.h"
 
+#include "ns3/shown-text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -147,7 +149,7 @@ DrawSpaceTime(const std::string& title,
                           LEFT + WIDTH + 30.0,
                           TOP + LANE * plan.GetRankCount() + BOTTOM,
                           LEFT,
-                          Escape(title));
+                          Escape(EscapeText(title)));
     DrawLegend(stream);
     DrawAxes(plan, totalMs, stream);
     stream << "<g stroke-width=\"1.2\" stroke-opacity=\"0.7\">\n";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/progress-meter.h"
 
+#include "ns3/shown-text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -70,7 +72,7 @@ ProgressMeter::Finish(uint32_t run, const std::string& line)
     if (m_style != ProgressStyle::None)
     {
         Clear();
-        m_stream << line << std::endl;
+        m_stream << ShowMessage(line) << std::endl;
         m_drawn = {};
         Draw();
     }

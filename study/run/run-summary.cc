@@ -39,7 +39,7 @@ SummariseTimes(RunResult& result)
 void
 SummariseBounds(RunResult& result)
 {
-    // The bound is one for whole gradients of all, and for networks that do not add up.
+    // The bound is one for whole gradients of all, and for networks that do not aggregate.
     if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
             return job.plan->IsCompressed() || job.plan->GetGate() || job.plan->HasAggregations();
         }))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-checker.h"
 
+#include "ns3/run-limits.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
@@ -15,13 +16,14 @@ namespace ns3::gradsync
 namespace
 {
 
-/// CheckRun with the file and the run in its errors.
-uint64_t
-CheckOne(const Scenario& scenario, const ResolvedRun& run, bool verifyAll)
+/// Calls check() with the file and the run in its errors.
+template <typename Check>
+auto
+NameRun(const Scenario& scenario, const ResolvedRun& run, Check check)
 {
     try
     {
-        return CheckRun(run, verifyAll);
+        return check();
     }
     catch (const ScenarioError& error)
     {
@@ -52,16 +54,21 @@ CheckScenario(const Scenario& scenario,
               bool verifyAll,
               const std::function<void(const ResolvedRun& run, uint64_t bytes)>& onRun)
 {
-    std::map<std::string, uint64_t> bytesOf; //!< of plans and networks that were found good
+    std::map<std::string, RunCheck> checks; //!< of plans and networks that were found good
     for (uint32_t index = 0; index < scenario.runCount; ++index)
     {
         const auto run = ResolveRun(scenario, index);
-        const auto [known, isNew] = bytesOf.try_emplace(DescribePlans(run.point), 0);
-        if (isNew)
-        {
-            known->second = CheckOne(scenario, run, verifyAll);
-        }
-        onRun(run, known->second);
+        const auto check = NameRun(scenario, run, [&] {
+            const auto [known, isNew] = checks.try_emplace(DescribePlans(run.point));
+            if (isNew)
+            {
+                known->second = CheckRun(run, verifyAll);
+            }
+            // Of what is not of plans and networks.
+            CheckLimits(run, known->second.least);
+            return known->second;
+        });
+        onRun(run, check.bytes);
     }
 }
 

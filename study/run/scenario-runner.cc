@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-runner.h"
 
+#include "ns3/aggregation-helper.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/fault-injector.h"
+#include "ns3/job-assembly.h"
 #include "ns3/job-planner.h"
 #include "ns3/link-sampler.h"
-#include "ns3/object-factory.h"
 #include "ns3/planning-translation.h"
-#include "ns3/radix-scheduler.h"
 #include "ns3/recorder.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-store.h"
@@ -16,6 +17,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/time-bound.h"
+#include "ns3/time-range.h"
 #include "ns3/time-resolution.h"
 #include "ns3/trace-recorder.h"
 #include "ns3/transport-probe.h"
@@ -25,6 +27,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <sys/resource.h>
 #include <utility>
@@ -34,9 +37,6 @@ namespace ns3::gradsync
 
 namespace
 {
-
-/// Plans with more operations are verified on request only: it would take longer than a small run.
-constexpr size_t SMALL_PLAN = 20'000;
 
 /// Faults may leave an exchange waiting for ever while they, or foreign flows, come and go.
 const Time DEFAULT_FAULT_TIMEOUT = Seconds(60);
@@ -54,15 +54,6 @@ class SimulatorGuard
         Simulator::Destroy();
     }
 };
-
-/// Must be called while no event is pending.
-void
-UseFastScheduler()
-{
-    ObjectFactory factory;
-    factory.SetTypeId(RadixScheduler::GetTypeId());
-    Simulator::SetScheduler(factory);
-}
 
 /// Reports progress by the wall clock, which never touches the simulation.
 class ProgressProbe
@@ -109,20 +100,48 @@ class ProgressProbe
     Clock::time_point m_last{Clock::now()};
 };
 
+FabricHelper
+MakeFabricHelper(const ResolvedRun& run)
+{
+    FabricHelper helper(run.transport.type.GetName());
+    AggregationHelper aggregation;
+    for (const auto& [node, program] : run.programs)
+    {
+        aggregation.SetProgram(node, program);
+    }
+    helper.SetAggregation(aggregation);
+    for (const auto& [name, value] : run.transport.attributes)
+    {
+        helper.SetTransportAttribute(name, StringValue(value));
+    }
+    for (const auto& [part, attributes] : run.transport.parts)
+    {
+        for (const auto& [name, value] : attributes)
+        {
+            helper.SetPartAttribute(part, name, StringValue(value));
+        }
+    }
+    if (GetTransport(run.transport.kind).hasFabric)
+    {
+        for (const auto& [name, value] : run.fabric)
+        {
+            helper.SetFabricAttribute(name, StringValue(value));
+        }
+    }
+    return helper;
+}
+
 Ptr<Transport>
 InstallTransport(const ResolvedRun& run)
 {
-    auto transport = MakeTransport(run.transport, run.fabric);
-    SetPrograms(transport, run.programs);
     try
     {
-        transport->Install(run.topology, std::make_shared<const RoutingTables>(*run.topology));
+        return MakeFabricHelper(run).InstallTransport(run.topology);
     }
     catch (const std::invalid_argument& error)
     {
         throw ScenarioError("transport " + run.transport.kind, error.what());
     }
-    return transport;
 }
 
 void
@@ -179,6 +198,19 @@ InstallFaults(const ResolvedRun& run,
     return injector;
 }
 
+/// Before which the job does not end, as long as no rank goes: what it computes may take less time
+/// than planned, and with faults it has a timeout.
+Time
+GetLeastTime(const JobSpec& spec, const PlannedJob& planned, const Topology& topology)
+{
+    auto job = spec;
+    job.compute = Time();
+    job.computeOf.clear();
+    const auto bound = ToTime(ComputeTimeBound(job, planned, topology));
+    const auto timeout = spec.timeout.value_or(DEFAULT_FAULT_TIMEOUT);
+    return timeout.IsZero() ? bound : std::min(bound, AddTimes(spec.start, timeout));
+}
+
 /// The faults that hold at the end of a run, for the text of its failure.
 std::string
 DescribeFaults(const FaultInjector& injector)
@@ -195,40 +227,19 @@ DescribeFaults(const FaultInjector& injector)
                        std::ssize(active) > named ? ", ..." : "");
 }
 
+/// Whether foreign flows or faults may keep an exchange from its end.
+bool
+MayBeDisturbed(const ResolvedRun& run)
+{
+    return !run.faults.empty() || !run.traffic.empty();
+}
+
 Job
 MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
 {
-    const bool hasFaults = !run.faults.empty() || !run.traffic.empty();
-    Job job;
-    job.name = spec.name;
-    job.plan = planned.plan;
-    job.laterPlans = planned.laterPlans;
-    job.endpointOf = spec.endpointOf;
-    job.iterations = spec.iterations;
-    job.start = spec.start;
-    job.compute = spec.compute;
-    job.computeOf = spec.computeOf;
-    job.timeout = spec.timeout.value_or(hasFaults ? DEFAULT_FAULT_TIMEOUT : Time());
-    if (spec.replans)
-    {
-        job.planSurvivors = [&spec, topology = run.topology](std::span<const uint32_t> ranks,
-                                                             std::optional<uint64_t> bytes,
-                                                             uint32_t iteration) {
-            return PlanSurvivors(AtIteration(spec, iteration), *topology, ranks, bytes);
-        };
-    }
-    if (planned.plan->HasAggregations() && HasFallback(spec))
-    {
-        job.planFallback = [&spec, topology = run.topology](std::span<const uint32_t> ranks,
-                                                            std::optional<uint64_t> bytes,
-                                                            uint32_t iteration) {
-            return PlanFallback(AtIteration(spec, iteration), *topology, ranks, bytes);
-        };
-    }
-    job.reduceSecondsPerByte =
-        spec.reduceRate ? 8.0 / static_cast<double>(spec.reduceRate->GetBitRate()) : 0.0;
-    job.maxOutstandingSends = spec.maxOutstandingSends;
-    return job;
+    auto own = std::make_shared<JobSpec>(spec);
+    own->timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+    return gradsync::MakeJob(own, planned, run.topology);
 }
 
 std::string
@@ -237,7 +248,7 @@ DescribeScheme(const JobSpec& job)
     return fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name);
 }
 
-/// Whether the switches can add up as a plan asks. \throws ScenarioError
+/// Whether the switches can aggregate as a plan asks. \throws ScenarioError
 void
 CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& transport)
 {
@@ -287,24 +298,6 @@ InstallEngine(const ResolvedRun& run,
     return engine;
 }
 
-/// Verifies small plans, those of files and, if asked, all.
-PlannedJob
-PlanAndVerify(const JobSpec& job, const ResolvedRun& run, bool verifyAll)
-{
-    auto planned = PlanJob(job, *run.topology);
-    if (verifyAll || job.scheme.scheme->planOrigin == PlanOrigin::File ||
-        planned.plan->GetOperations().size() <= SMALL_PLAN)
-    {
-        VerifyJob(job, planned);
-    }
-    // A fault or a timeout may end it before.
-    if (run.faults.empty() && !job.timeout.value_or(Time()).IsStrictlyPositive())
-    {
-        CheckTimeBound(job, planned, *run.topology);
-    }
-    return planned;
-}
-
 uint64_t
 GetPeakRssBytes()
 {
@@ -345,29 +338,40 @@ TakeRecords(const Recorder& recorder, const ExchangeEngine& engine, RunResult& r
     }
 }
 
-/// How the simulation ended. \param flows foreign ones, recorded or not
+/// What ended the simulation from outside, for the text of its failure.
+std::string
+DescribeEnd(const FaultInjector& injector, const TrafficGenerator& generator)
+{
+    std::string text;
+    for (const auto& problem : {injector.GetProblem(), generator.GetProblem()})
+    {
+        text += problem.empty() ? "" : "; " + problem;
+    }
+    return text;
+}
+
+/// How the simulation ended.
 void
 TakeEnd(const ExchangeEngine& engine,
         const FaultInjector& injector,
+        const TrafficGenerator& generator,
         const RunWatch& watch,
-        const std::vector<FlowRecord>& flows,
         RunResult& result)
 {
     const auto failure = engine.GetFailure();
     result.failure = failure;
     result.summary.finished = !failure;
-    result.summary.failure =
-        failure ? failure->reason + watch.DescribeTimers() + DescribeFaults(injector) : "";
+    result.summary.failure = failure
+                                 ? failure->reason + watch.DescribeTimers() +
+                                       DescribeEnd(injector, generator) + DescribeFaults(injector)
+                                 : "";
     result.summary.events = Simulator::GetEventCount();
     result.duration = failure ? watch.GetEnd() : Time(0);
     for (const auto& record : result.iterations)
     {
         result.duration = std::max(result.duration, record.end);
     }
-    for (const auto& flow : flows)
-    {
-        result.duration = std::max(result.duration, flow.end);
-    }
+    result.duration = std::max(result.duration, generator.GetLastEnd());
 }
 
 void
@@ -378,7 +382,7 @@ Simulate(const ResolvedRun& run,
          RunResult& result)
 {
     const SimulatorGuard guard;
-    UseFastScheduler();
+    FabricHelper::UseFastScheduler();
     const auto transport = InstallTransport(run);
     StartCaptures(run, transport, folder);
     const auto engine = InstallEngine(run, planned, transport);
@@ -388,23 +392,31 @@ Simulate(const ResolvedRun& run,
                                             : Recorder::Detail::Iterations);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
-    const TraceRecorder<FaultInjector, FaultRecord> faults(injector, "Fault");
+    std::optional<TraceRecorder<FaultInjector, FaultRecord>> faults;
+    if (recordTransfers)
+    {
+        faults.emplace(injector, "Fault");
+    }
     const auto generator = InstallTraffic(run, transport, engine);
-    const TraceRecorder<TrafficGenerator, FlowRecord> flows(generator, "Flow");
+    std::optional<TraceRecorder<TrafficGenerator, FlowRecord>> flows;
+    if (run.recordMessages)
+    {
+        flows.emplace(generator, "Flow");
+    }
     const auto sampler = StartSampler(run, transport, engine);
     const RunWatch watch(engine, transport, injector, generator);
     Simulator::Run();
 
     TakeRecords(recorder, *engine, result);
-    TakeEnd(*engine, *injector, watch, flows.GetRecords(), result);
+    TakeEnd(*engine, *injector, *generator, watch, result);
     SummariseTransport(transport->GetStatistics(), result.summary);
     if (const auto* aggregation = transport->GetAggregation())
     {
         result.summary.aggregation = aggregation->GetStatistics();
     }
     result.recordTrace = run.recordTrace;
-    result.faults = recordTransfers ? faults.GetRecords() : std::vector<FaultRecord>{};
-    result.flows = run.recordMessages ? flows.GetRecords() : std::vector<FlowRecord>{};
+    result.faults = faults ? faults->Take() : std::vector<FaultRecord>{};
+    result.flows = flows ? flows->Take() : std::vector<FlowRecord>{};
     result.links = run.recordLinks ? transport->GetLinkStatistics() : std::vector<LinkStatistics>{};
     if (sampler)
     {
@@ -423,23 +435,28 @@ Simulate(const ResolvedRun& run,
 
 } // namespace
 
-uint64_t
+RunCheck
 CheckRun(const ResolvedRun& run, bool verifyAll)
 {
     UsePicoseconds();
     ProbeForeignTypes(run.transport);
     const SimulatorGuard guard;
     const auto transport = InstallTransport(run);
-    uint64_t bytes = 0;
+    RunCheck check;
     for (const auto& job : run.jobs)
     {
-        const auto planned = TranslatePlanningErrors(
-            [&job, &run, verifyAll] { return PlanAndVerify(job, run, verifyAll); });
+        const auto planned = TranslatePlanningErrors([&job, &run, verifyAll] {
+            return PlanCheckedJob(job,
+                                  *run.topology,
+                                  verifyAll ? PlanCheck::All : PlanCheck::Small,
+                                  !run.faults.empty());
+        });
         CheckAggregations(job, *planned.plan, transport);
-        bytes += CountTransferBytes(MakeJob(job, planned, run));
+        check.bytes += CountTransferBytes(MakeJob(job, planned, run));
+        check.least = std::max(check.least, GetLeastTime(job, planned, *run.topology));
     }
     transport->Dispose();
-    return bytes;
+    return check;
 }
 
 RunResult

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SCENARIO_RUNNER_H
 #define GRADSYNC_SCENARIO_RUNNER_H
 
+#include "ns3/nstime.h"
 #include "ns3/run-result.h"
 #include "ns3/scenario.h"
 
@@ -15,13 +16,19 @@ namespace ns3::gradsync
 /// Told how many message bytes have been delivered so far; at most a few times a second.
 using ProgressCallback = std::function<void(uint64_t deliveredBytes)>;
 
+/// What checking a run tells of it.
+struct RunCheck
+{
+    uint64_t bytes{0}; //!< message bytes that all iterations of all jobs will move
+    Time least;        //!< before which it does not end, as long as no rank goes
+};
+
 /**
  * Checks what reading alone cannot: that every scheme can make its plan and that the transport can
  * be built. \param verifyAll prove that each plan does what its collective says; false: only plans
- * that are small \returns the message bytes that all iterations of all jobs will move \throws
- * ScenarioError
+ * that are small \throws ScenarioError
  */
-uint64_t CheckRun(const ResolvedRun& run, bool verifyAll);
+RunCheck CheckRun(const ResolvedRun& run, bool verifyAll);
 
 /**
  * Simulates one run in this process. Afterwards ns-3's simulator is destroyed and ready for

@@ -34,9 +34,10 @@ class TraceRecorder
     TraceRecorder(const TraceRecorder&) = delete;
     TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-    const std::vector<RECORD>& GetRecords() const
+    /// What has come so far, once.
+    std::vector<RECORD> Take()
     {
-        return m_records;
+        return std::exchange(m_records, {});
     }
 
   private:

@@ -3,21 +3,20 @@
 
 #include "ns3/aggregation-drivers.h"
 #include "ns3/aggregation-service.h"
-#include "ns3/p4-compiled-programs.h"
+#include "ns3/p4-program-reader.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <optional>
+#include <string_view>
 
 namespace ns3::gradsync
 {
 
 namespace
 {
-
-/// A key that is no Attribute; see p4-program-reader.h.
-constexpr const char* PROGRAMS = "programs";
 
 /// Where a key of `transport.aggregation` of earlier versions is now.
 struct MovedKey
@@ -55,16 +54,24 @@ NamePart(const std::string& driver)
     return fmt::format("{}.{}", AGGREGATION_PART, driver);
 }
 
-/// The value of a key in its place or under its old name.
+/// The value of a driver's key in its place or under its old name.
 std::optional<JsonValue>
-FindSlotKey(const JsonValue& settings, const char* key)
+FindDriverKey(const JsonValue& settings, const std::string& driver, const std::string& key)
 {
-    const auto slot = settings.Find("slot");
-    const auto value = slot ? slot->Find(key) : std::nullopt;
-    return value ? value : settings.Find(key);
+    if (const auto own = settings.Find(driver))
+    {
+        if (auto value = own->Find(key))
+        {
+            return value;
+        }
+    }
+    const auto moved = std::ranges::find_if(MOVED, [&](const MovedKey& entry) {
+        return entry.driver == driver && entry.now == key;
+    });
+    return moved == std::end(MOVED) ? std::nullopt : settings.Find(moved->old);
 }
 
-/// The P4 program of the engine p4 is compiled for some values.
+/// The P4 programs of the engine p4 are compiled for some values.
 void
 CheckEngine(const JsonValue& settings)
 {
@@ -73,22 +80,20 @@ CheckEngine(const JsonValue& settings)
     {
         return;
     }
-    const auto check = [&settings](const char* key, uint64_t least, uint64_t most) {
-        const auto value = FindSlotKey(settings, key);
-        const auto number = value ? value->AsUnsigned(0, UINT32_MAX) : most;
-        if (number < least || number > most)
+    for (const auto& entry : GetAggregationDrivers())
+    {
+        for (const auto& [attribute, least, most] : entry.compiled)
         {
-            value->Fail(
-                least == most
-                    ? fmt::format("{}, for which the program of the engine p4 is compiled", most)
-                    : fmt::format("at most {}, for which the program of the engine p4 is "
-                                  "compiled",
-                                  most));
+            const auto value = FindDriverKey(settings, entry.name, GetAttributeKey(attribute));
+            const auto number = value ? value->AsUnsigned(0, UINT32_MAX) : most;
+            if (number < least || number > most)
+            {
+                value->Fail(fmt::format("{}{}, for which the program of the engine p4 is compiled",
+                                        least == most ? "" : "at most ",
+                                        most));
+            }
         }
-    };
-    check("valuesPerPacket", compiled::SLOT_VALUES, compiled::SLOT_VALUES);
-    check("slots", 0, compiled::SLOT_POOL);
-    check("poolSlots", 0, compiled::SLOT_POOL);
+    }
 }
 
 void
@@ -118,51 +123,43 @@ ReadMoved(const JsonValue& settings, AggregationChoice& choice)
 
 } // namespace
 
-std::vector<std::string>
-GetAggregationKeys()
+const std::vector<ParameterSpec>&
+GetAggregationParameters()
 {
-    auto keys = GetAttributeKeys(AggregationService::GetTypeId());
-    keys.emplace_back(PROGRAMS);
-    for (const auto& entry : GetAggregationDrivers())
-    {
-        keys.push_back(entry.name);
-    }
-    return keys;
-}
-
-std::vector<std::string>
-GetOldAggregationKeys()
-{
-    std::vector<std::string> keys;
-    for (const auto& moved : MOVED)
-    {
-        keys.emplace_back(moved.old);
-    }
-    return keys;
-}
-
-std::vector<std::string>
-GetAggregationDriverKeys(std::string_view driver)
-{
-    const auto& entries = GetAggregationDrivers();
-    const auto found = std::ranges::find(entries, driver, &AggregationDriverEntry::name);
-    return found == entries.end() ? std::vector<std::string>()
-                                  : GetAttributeKeys(found->getTypeId());
+    static const std::vector<ParameterSpec> specs = [] {
+        auto list = DescribeAttributes(AggregationService::GetTypeId());
+        list.push_back(DescribePrograms());
+        for (const auto& entry : GetAggregationDrivers())
+        {
+            list.push_back(
+                MakeObjectSpec(entry.name,
+                               fmt::format("of the protocol {}", fmt::join(entry.protocols, ", ")),
+                               DescribeAttributes(entry.getTypeId())));
+        }
+        for (const auto& moved : MOVED)
+        {
+            ParameterSpec old{moved.old, std::string(), ""};
+            old.renamedTo = fmt::format("{}.{}", moved.driver, moved.now);
+            list.push_back(std::move(old));
+        }
+        return list;
+    }();
+    return specs;
 }
 
 AggregationChoice
 ReadAggregation(const JsonValue& settings)
 {
     AggregationChoice choice;
-    std::vector<std::string> others{PROGRAMS};
-    for (const auto& entry : GetAggregationDrivers())
+    std::vector<std::string> others;
+    for (const auto& spec : GetAggregationParameters())
     {
-        others.push_back(entry.name);
+        // Messages that list what is allowed do not name old names.
+        if (spec.renamedTo.empty() || settings.Find(spec.name))
+        {
+            others.push_back(spec.name);
+        }
     }
-    // Messages that list what is allowed do not name old names.
-    std::ranges::copy_if(GetOldAggregationKeys(),
-                         std::back_inserter(others),
-                         [&settings](const auto& key) { return settings.Find(key).has_value(); });
     choice.parts.emplace_back(AGGREGATION_PART,
                               ReadAttributes(settings, AggregationService::GetTypeId(), others));
     for (const auto& entry : GetAggregationDrivers())

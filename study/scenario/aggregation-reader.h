@@ -5,7 +5,6 @@
 #include "ns3/attribute-reader.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,14 +32,9 @@ struct AggregationChoice
     std::vector<RenamedKey> renamed; //!< keys that were read under their old names
 };
 
-/// Keys of `transport.aggregation` but for old names.
-std::vector<std::string> GetAggregationKeys();
-
-/// Old names of keys of `transport.aggregation`, which are still read.
-std::vector<std::string> GetOldAggregationKeys();
-
-/// Keys of `transport.aggregation.NAME` for the driver of that name; empty when there is none.
-std::vector<std::string> GetAggregationDriverKeys(std::string_view driver);
+/// What `transport.aggregation` knows: Attributes, `programs`, the drivers and, marked as such, old
+/// names.
+const std::vector<ParameterSpec>& GetAggregationParameters();
 
 /// \throws ScenarioError
 AggregationChoice ReadAggregation(const JsonValue& settings);

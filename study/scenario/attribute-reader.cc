@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/attribute-reader.h"
 
+#include "ns3/attribute-type.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
 #include "ns3/time-range.h"
@@ -19,67 +20,6 @@ namespace ns3::gradsync
 namespace
 {
 
-enum class ValueType
-{
-    Unsupported,
-    Boolean,
-    Unsigned,
-    Integer,
-    Double,
-    Time,
-    Rate,
-    QueueSize,
-    Enum,
-    String
-};
-
-/// A text that names something, whose checker tells the names as those of enums do.
-bool
-ListsChoices(const AttributeChecker& checker)
-{
-    return checker.HasUnderlyingTypeInformation() &&
-           checker.GetUnderlyingTypeInformation().find('|') != std::string::npos;
-}
-
-ValueType
-Classify(const AttributeChecker& checker)
-{
-    // Some checkers leave the namespace out.
-    std::string name = checker.GetValueTypeName();
-    name = name.starts_with("ns3::") ? name.substr(5) : name;
-    // Newer ns-3 versions add a template argument to EnumValue.
-    const auto is = [&name](std::string_view type) { return name.starts_with(type); };
-    return is("BooleanValue")      ? ValueType::Boolean
-           : is("UintegerValue")   ? ValueType::Unsigned
-           : is("IntegerValue")    ? ValueType::Integer
-           : is("DoubleValue")     ? ValueType::Double
-           : is("TimeValue")       ? ValueType::Time
-           : is("DataRateValue")   ? ValueType::Rate
-           : is("QueueSizeValue")  ? ValueType::QueueSize
-           : is("EnumValue")       ? ValueType::Enum
-           : ListsChoices(checker) ? ValueType::Enum
-           : is("StringValue")     ? ValueType::String
-                                   : ValueType::Unsupported;
-}
-
-bool
-CountsBytes(const std::string& key)
-{
-    return key == "mtu" || key.ends_with("Bytes");
-}
-
-std::vector<std::string>
-SplitChoices(const std::string& choices)
-{
-    std::vector<std::string> names;
-    std::istringstream stream(choices);
-    for (std::string name; std::getline(stream, name, '|');)
-    {
-        names.push_back(name);
-    }
-    return names;
-}
-
 /// A queue size is packets ("100p") or bytes ("64KiB"); ns-3 aborts on what it cannot parse.
 std::string
 ReadQueueSize(const JsonValue& value)
@@ -97,32 +37,32 @@ std::string
 ToText(const JsonValue& value, const AttributeEntry& entry)
 {
     const AttributeChecker& checker = *entry.information.checker;
-    switch (Classify(checker))
+    switch (ClassifyAttribute(checker))
     {
-    case ValueType::Boolean:
+    case AttributeType::Boolean:
         return value.AsBool() ? "true" : "false";
-    case ValueType::Unsigned:
+    case AttributeType::Unsigned:
         return std::to_string(CountsBytes(entry.key)
                                   ? value.AsBytes(0)
                                   : value.AsUnsigned(0, std::numeric_limits<uint64_t>::max()));
-    case ValueType::Integer:
+    case AttributeType::Integer:
         return std::to_string(value.AsInteger(std::numeric_limits<int64_t>::min(),
                                               std::numeric_limits<int64_t>::max()));
-    case ValueType::Double:
+    case AttributeType::Double:
         return fmt::format("{}",
                            value.AsNumber(std::numeric_limits<double>::lowest(),
                                           std::numeric_limits<double>::max()));
-    case ValueType::Time:
+    case AttributeType::Time:
         return fmt::format("{}ps", value.AsTime(PicoSeconds(MAX_TIMER)).GetPicoSeconds());
-    case ValueType::Rate:
+    case AttributeType::Rate:
         return fmt::format("{}bps", value.AsRate().GetBitRate());
-    case ValueType::QueueSize:
+    case AttributeType::QueueSize:
         return ReadQueueSize(value);
-    case ValueType::Enum:
-        return value.AsChoice(SplitChoices(checker.GetUnderlyingTypeInformation()));
-    case ValueType::String:
+    case AttributeType::Enum:
+        return value.AsChoice(GetChoices(checker));
+    case AttributeType::String:
         return value.AsString("a text");
-    case ValueType::Unsupported:
+    case AttributeType::Unsupported:
         break;
     }
     value.FailWith("cannot be set from a scenario");
@@ -147,6 +87,13 @@ ReadAttribute(const JsonValue& value, const AttributeEntry& entry)
 
 } // namespace
 
+std::string
+GetAttributeKey(std::string name)
+{
+    name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+    return name;
+}
+
 std::vector<AttributeEntry>
 ListAttributes(const TypeId& type)
 {
@@ -158,11 +105,9 @@ ListAttributes(const TypeId& type)
             const auto information = current.GetAttribute(i);
             const bool settable =
                 (information.flags & (TypeId::ATTR_SET | TypeId::ATTR_CONSTRUCT)) != 0;
-            if (settable && Classify(*information.checker) != ValueType::Unsupported)
+            if (settable && ClassifyAttribute(*information.checker) != AttributeType::Unsupported)
             {
-                std::string key = information.name;
-                key[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(key[0])));
-                entries.push_back({key, information});
+                entries.push_back({GetAttributeKey(information.name), information});
             }
         }
         if (!current.HasParent() || current.GetParent() == current)
@@ -174,19 +119,6 @@ ListAttributes(const TypeId& type)
         return a.key < b.key;
     });
     return entries;
-}
-
-std::string
-ShowDefault(const AttributeEntry& entry)
-{
-    const auto& information = entry.information;
-    if (const auto* time = dynamic_cast<const TimeValue*>(PeekPointer(information.initialValue)))
-    {
-        // ns-3 itself prints picoseconds with six digits.
-        return FormatTime(time->Get());
-    }
-    return information.initialValue->SerializeToString(information.checker) +
-           (CountsBytes(entry.key) ? "B" : "");
 }
 
 std::vector<std::string>

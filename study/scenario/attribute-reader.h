@@ -3,6 +3,7 @@
 #define GRADSYNC_ATTRIBUTE_READER_H
 
 #include "ns3/json-value.h"
+#include "ns3/parameter-spec.h"
 #include "ns3/type-id.h"
 
 #include <string>
@@ -24,12 +25,15 @@ struct AttributeEntry
     TypeId::AttributeInformation information;
 };
 
+/// The key of an Attribute in scenarios: `mtu` for Mtu.
+std::string GetAttributeKey(std::string name);
+
 /// All settable Attributes of a type and its parents whose kind a scenario can write, sorted by
 /// key.
 std::vector<AttributeEntry> ListAttributes(const TypeId& type);
 
-/// The default of an Attribute as a scenario would write it.
-std::string ShowDefault(const AttributeEntry& entry);
+/// The Attributes of a type as all parameters are declared.
+std::vector<ParameterSpec> DescribeAttributes(const TypeId& type);
 
 /// Their keys.
 std::vector<std::string> GetAttributeKeys(const TypeId& type);

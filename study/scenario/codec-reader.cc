@@ -2,10 +2,16 @@
 #include "ns3/codec-reader.h"
 
 #include "ns3/document-path.h"
+#include "ns3/parameter-reader.h"
 
-#include <filesystem>
+#include <algorithm>
+#include <bit>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -14,6 +20,7 @@ namespace
 {
 
 constexpr double LARGEST = std::numeric_limits<double>::max();
+constexpr const char* DENSITY = "density";
 
 const std::vector<std::string> PROFILE_KEYS{"$schema",
                                             "format",
@@ -71,18 +78,21 @@ ReadKernel(const JsonValue& value)
 }
 
 void
-InlineProfile(Json& job, const std::string& scenarioFile, const std::string& path)
+InlineProfile(Json& job,
+              const std::string& scenarioFile,
+              const std::string& path,
+              NamedFiles& files)
 {
     if (!job.is_object() || !job.contains("profile") || !job["profile"].is_string())
     {
         return;
     }
-    const auto name = JsonValue(job["profile"], scenarioFile, path + ".profile").AsName();
-    const auto file = std::filesystem::path(scenarioFile).parent_path() / name;
-    Json content = LoadJson(file);
+    const JsonValue name(job["profile"], scenarioFile, path + ".profile");
+    const auto file = name.AsPath();
+    Json content = files.ReadJson(file);
     // Read here so that an error names the profile and not the scenario.
-    ReadProfile(JsonValue(content, file.string(), ""));
-    content["file"] = name;
+    ReadProfile(JsonValue(content, file, ""));
+    content["file"] = name.AsName();
     job["profile"] = std::move(content);
 }
 
@@ -112,102 +122,156 @@ ReadUnions(const JsonValue& value, const std::string& codec)
 }
 
 void
-InlineDensity(Json& job, const std::string& scenarioFile, const std::string& path)
+InlineDensity(Json& job,
+              const std::string& scenarioFile,
+              const std::string& path,
+              NamedFiles& files)
 {
     Json* density = FindAtPath(job, {"codec", "density"});
     if (density == nullptr || !density->is_string())
     {
         return;
     }
-    const auto name = JsonValue(*density, scenarioFile, path + ".codec.density").AsName();
-    Json content = LoadJson(std::filesystem::path(scenarioFile).parent_path() / name);
+    const JsonValue name(*density, scenarioFile, path + ".codec.density");
+    Json content = files.ReadJson(name.AsPath());
     if (content.is_object())
     {
-        content["file"] = name;
+        content["file"] = name.AsName();
     }
     *density = std::move(content);
 }
 
-} // namespace
-
-std::vector<std::string>
-GetCodecNames()
+/// A parameter of a codec as all others are declared.
+ParameterSpec
+MakeSpec(const CodecParameter& parameter, const CodecSpec& defaults)
 {
-    std::vector<std::string> names;
-    for (const auto& codec : GetCodecs())
+    const auto value = std::visit(
+        [&defaults](const auto field) -> ParameterValue {
+            if constexpr (std::is_same_v<decltype(field), double CodecSpec::*const>)
+            {
+                return defaults.*field;
+            }
+            else
+            {
+                return static_cast<int64_t>(defaults.*field);
+            }
+        },
+        parameter.field);
+    ParameterSpec spec{parameter.name,
+                       value,
+                       parameter.help,
+                       {},
+                       parameter.minimum,
+                       parameter.maximum};
+    if (parameter.name == DENSITY)
     {
-        names.push_back(codec.name);
+        // The name of a file, and what InlineProfiles puts in its place.
+        spec.forms = {{DENSITY, std::string("gradients.json"), "", {}, 1},
+                      {DENSITY, SharedShape{"measuredUnions"}, ""}};
     }
-    return names;
+    return spec;
 }
 
-std::vector<std::string>
-GetCodecKeys(const std::string& name)
+KindSpec
+MakeCodecKind(const CodecInfo& codec)
 {
-    std::vector<std::string> keys;
-    if (const auto* codec = FindCodec(name))
+    KindSpec kind{codec.name, codec.summary, {}, codec.source};
+    for (const auto& parameter : codec.parameters)
     {
-        keys = codec->parameters;
-        keys.insert(keys.begin(), "kind");
-        keys.emplace_back("between");
+        kind.parameters.push_back(MakeSpec(parameter, codec.defaults));
     }
-    return keys;
+    kind.parameters.push_back(
+        {"between",
+         std::string("all"),
+         "messages that it works on: all, servers (those between dedicated servers), or a level of "
+         "the topology such as rack, those between different groups of it",
+         {},
+         1});
+    kind.parameters.push_back(
+        Optional({"elsewhere",
+                  SharedShape{"codec"},
+                  "codec of all elements, such as fp16, for all other messages, and for tensors "
+                  "that bisparse leaves dense; by default none"}));
+    return kind;
+}
+
+void
+SetField(const CodecParameter& parameter, const ParameterSet& parameters, CodecSpec& spec)
+{
+    const auto* number = parameters.Find<double>(parameter.name);
+    const auto* integer = parameters.Find<int64_t>(parameter.name);
+    if (integer && parameter.isPowerOfTwo && !std::has_single_bit(static_cast<uint64_t>(*integer)))
+    {
+        throw ParameterError(parameter.name,
+                             fmt::format("found {}, expected a power of two", *integer));
+    }
+    std::visit(
+        [&](const auto field) {
+            using Type = std::decay_t<decltype(spec.*field)>;
+            spec.*field = number    ? static_cast<Type>(*number)
+                          : integer ? static_cast<Type>(*integer)
+                                    : spec.*field;
+        },
+        parameter.field);
+}
+
+} // namespace
+
+std::span<const KindSpec>
+GetCodecKinds()
+{
+    static const std::vector<KindSpec> kinds = [] {
+        std::vector<KindSpec> list;
+        std::ranges::transform(GetCodecs(), std::back_inserter(list), MakeCodecKind);
+        return list;
+    }();
+    return kinds;
 }
 
 CodecSpec
 ReadCodec(const JsonValue& value)
 {
-    const auto name = value.Require("kind", "int8").AsChoice(GetCodecNames());
-    value.CheckKeys(GetCodecKeys(name));
-    CodecSpec spec = FindCodec(name)->defaults;
-    const auto number = [&value](const char* key, double low, double high, double& field) {
-        if (const auto member = value.Find(key))
-        {
-            field = member->AsNumber(low, high);
-        }
-    };
-    const auto density = value.Find("density");
-    if (density && density->IsObject())
+    const auto& kind = ReadKind(value, GetCodecKinds(), "int8");
+    const auto& codec = *FindCodec(kind.name);
+    const auto parameters = ReadParameters(value, kind.parameters, {"kind"});
+    CodecSpec spec = codec.defaults;
+    for (const auto& parameter : codec.parameters)
     {
-        spec.unions = ReadUnions(*density, name);
+        PlaceParameterErrors(value, [&] { SetField(parameter, parameters, spec); });
+    }
+    if (parameters.Has(DENSITY) && !parameters.Find<double>(DENSITY))
+    {
+        spec.unions = ReadUnions(*value.Find(DENSITY), kind.name);
         spec.density = spec.unions.front();
-    }
-    else
-    {
-        number("density", 1e-9, 1.0, spec.density);
-    }
-    number("sampleRate", 1e-9, 1.0, spec.sampleRate);
-    number("threshold", 1e-30, 1e30, spec.threshold);
-    number("factor", 1e-30, 1e30, spec.factor);
-    number("momentum", 0.0, 1.0, spec.momentum);
-    number("clipNorm", 0.0, 1e30, spec.clipNorm);
-    if (const auto member = value.Find("blockElements"))
-    {
-        // bbTopk's offsets have 16 bits.
-        const uint64_t largest = spec.kind == CodecKind::BbTopK ? 1U << 16 : 1U << 30;
-        spec.blockElements = static_cast<uint32_t>(member->AsUnsigned(1, largest));
-        if (spec.kind == CodecKind::BbTopK && (spec.blockElements & (spec.blockElements - 1)) != 0)
-        {
-            member->FailWith(fmt::format("found {}, expected a power of two", spec.blockElements));
-        }
-    }
-    if (const auto member = value.Find("warmUp"))
-    {
-        spec.warmUp =
-            static_cast<uint32_t>(member->AsUnsigned(0, std::numeric_limits<uint32_t>::max()));
-    }
-    if (const auto member = value.Find("minimumElements"))
-    {
-        spec.minimumElements = member->AsUnsigned(0, std::numeric_limits<uint32_t>::max());
     }
     return spec;
 }
 
-std::string
-ReadCodecScope(const JsonValue& value)
+CodecChoice
+ReadCodecChoice(const JsonValue& value)
 {
-    const auto between = value.Find("between");
-    return between ? between->AsName() : "all";
+    CodecChoice choice{ReadCodec(value)};
+    if (const auto between = value.Find("between"))
+    {
+        choice.scope = between->AsName();
+    }
+    if (const auto elsewhere = value.Find("elsewhere"))
+    {
+        choice.elsewhere = ReadCodec(*elsewhere);
+        if (GetCodecInfo(choice.elsewhere->kind).isSparse)
+        {
+            elsewhere->FailWith("a sparse codec cannot be the one of all other messages, expected "
+                                "one such as fp16");
+        }
+        for (const auto* key : {"between", "elsewhere"})
+        {
+            if (const auto member = elsewhere->Find(key))
+            {
+                member->FailWith("it works wherever the other codec does not");
+            }
+        }
+    }
+    return choice;
 }
 
 std::shared_ptr<const CodecProfile>
@@ -238,18 +302,28 @@ ReadProfile(const JsonValue& value)
 }
 
 void
-InlineProfiles(Json& document, const std::string& scenarioFile)
+InlineProfiles(Json& document, const std::string& scenarioFile, NamedFiles& files)
 {
+    const auto inlineJob = [&](Json& job, const std::string& path) {
+        InlineProfile(job, scenarioFile, path, files);
+        InlineDensity(job, scenarioFile, path, files);
+        Json* tensors = FindAtPath(job, {"tensors"});
+        for (size_t i = 0; tensors != nullptr && tensors->is_array() && i < tensors->size(); ++i)
+        {
+            InlineDensity((*tensors)[i],
+                          scenarioFile,
+                          fmt::format("{}.tensors.{}", path, i),
+                          files);
+        }
+    };
     if (Json* job = FindAtPath(document, {"job"}))
     {
-        InlineProfile(*job, scenarioFile, "job");
-        InlineDensity(*job, scenarioFile, "job");
+        inlineJob(*job, "job");
     }
     Json* jobs = FindAtPath(document, {"jobs"});
     for (size_t i = 0; jobs != nullptr && jobs->is_array() && i < jobs->size(); ++i)
     {
-        InlineProfile((*jobs)[i], scenarioFile, fmt::format("jobs.{}", i));
-        InlineDensity((*jobs)[i], scenarioFile, fmt::format("jobs.{}", i));
+        inlineJob((*jobs)[i], fmt::format("jobs.{}", i));
     }
 }
 

@@ -4,24 +4,21 @@
 
 #include "ns3/fault-spec.h"
 #include "ns3/json-value.h"
+#include "ns3/parameter-spec.h"
 #include "ns3/scenario.h"
 #include "ns3/topology.h"
 #include "ns3/transport-registry.h"
 
-#include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-/// What the reader accepts as `kind`.
-std::vector<std::string> GetFaultKindNames();
-
 /// The `kind` of an entry.
 FaultKind ReadFaultKind(const JsonValue& value);
 
-/// Keys that any kind of fault knows.
-std::vector<std::string> GetAllFaultKeys();
+/// What an entry has that is a trace of faults.
+std::vector<ParameterSpec> GetTraceParameters();
 
 /**
  * Reads the list `faults`.

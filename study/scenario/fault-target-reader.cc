@@ -55,7 +55,7 @@ SelectLinks(const JsonValue& value, const Topology& topology)
     return links;
 }
 
-/// [rank] it adds up a chunk that it does not keep: the sum is sent on to be added elsewhere.
+/// [rank] it aggregates a chunk that it does not keep: the sum is sent on to be added elsewhere.
 std::vector<bool>
 FindAggregators(const Plan& plan)
 {
@@ -112,32 +112,15 @@ ReadRole(const JsonValue& role, const Topology& topology, const std::vector<JobS
     }
     if (endpoints.empty())
     {
-        role.FailWith(isServer ? "no job has dedicated servers; where every worker serves a part, "
-                                 "name \"hosts\" or use \"random\""
-                               : "no job has aggregators: nobody adds up what others then add up");
+        role.FailWith(isServer
+                          ? "no job has dedicated servers; where every worker serves a part, "
+                            "name \"hosts\" or use \"random\""
+                          : "no job has aggregators: nobody aggregates what others then aggregate");
     }
     return {endpoints.begin(), endpoints.end()};
 }
 
 } // namespace
-
-const std::vector<std::string>&
-GetFaultTargetKeys(FaultKind kind)
-{
-    static const std::vector<std::string> hosts{"hosts", "role"};
-    static const std::vector<std::string> links{"links", "at"};
-    static const std::vector<std::string> switches{"switches"};
-    switch (GetTarget(kind))
-    {
-    case FaultTarget::Endpoint:
-        return hosts;
-    case FaultTarget::Link:
-        return links;
-    case FaultTarget::Node:
-        break;
-    }
-    return switches;
-}
 
 std::vector<uint32_t>
 ReadFaultTargets(const JsonValue& value,

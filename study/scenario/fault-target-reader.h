@@ -8,14 +8,10 @@
 #include "ns3/topology.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// Keys that say what a fault of this kind can hit.
-const std::vector<std::string>& GetFaultTargetKeys(FaultKind kind);
 
 /**
  * Reads what a fault can hit: the nodes or links that are named, those of a role, or all.

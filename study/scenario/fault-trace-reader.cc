@@ -2,14 +2,15 @@
 #include "ns3/fault-trace-reader.h"
 
 #include "ns3/document-path.h"
+#include "ns3/fault-kinds.h"
 #include "ns3/fault-reader.h"
 #include "ns3/input-file.h"
 #include "ns3/nearest-name.h"
 #include "ns3/node-names.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <sstream>
@@ -69,15 +70,31 @@ ReadField(const std::string& text, const std::string& where)
     }
 }
 
+/// What any kind knows, but for its targets and what only `time` and `target` can say.
+std::vector<std::string>
+GetKnownColumns()
+{
+    std::vector<std::string> known{"kind"};
+    for (const auto& kind : GetFaultKinds())
+    {
+        const auto targets = GetFaultTargetNames(FindFaultKind(kind.name));
+        for (const auto& name : GetKeys(kind.parameters))
+        {
+            if (name != "start" && name != "random" && std::ranges::count(targets, name) == 0 &&
+                std::ranges::count(known, name) == 0)
+            {
+                known.push_back(name);
+            }
+        }
+    }
+    known.insert(known.end(), {"time", "target"});
+    return known;
+}
+
 void
 CheckColumns(const std::vector<std::string>& columns, const std::string& file)
 {
-    auto known = GetAllFaultKeys();
-    std::erase_if(known, [](const std::string& key) {
-        return key == "start" || key == "hosts" || key == "links" || key == "switches" ||
-               key == "at" || key == "file" || key == "rows" || key == "role" || key == "random";
-    });
-    known.insert(known.end(), {"time", "target"});
+    const auto known = GetKnownColumns();
     for (const auto& column : columns)
     {
         if (std::count(known.begin(), known.end(), column) == 0)
@@ -106,28 +123,28 @@ CheckColumns(const std::vector<std::string>& columns, const std::string& file)
 }
 
 std::string
-ReadText(const std::filesystem::path& path)
+ReadText(const std::string& path, NamedFiles& files)
 {
     try
     {
-        return ReadInputFile(path);
+        return *files.Read(path);
     }
     catch (const InputFileError& error)
     {
-        throw ScenarioError(path.string(), error.what());
+        throw ScenarioError(path, error.what());
     }
 }
 
 Json
-ReadRows(const std::filesystem::path& path)
+ReadRows(const std::string& path, NamedFiles& files)
 {
-    std::istringstream stream(ReadText(path));
+    std::istringstream stream(ReadText(path, files));
     Json rows = Json::array();
     std::vector<std::string> columns;
     std::string line;
     for (size_t number = 1; std::getline(stream, line); ++number)
     {
-        const auto where = fmt::format("{}: line {}", path.string(), number);
+        const auto where = fmt::format("{}: line {}", path, number);
         const auto fields = SplitCsv(line);
         if (!fields)
         {
@@ -136,7 +153,7 @@ ReadRows(const std::filesystem::path& path)
         if (columns.empty())
         {
             columns = *fields;
-            CheckColumns(columns, path.string());
+            CheckColumns(columns, path);
             continue;
         }
         if (line.empty() || line == "\r")
@@ -162,7 +179,7 @@ ReadRows(const std::filesystem::path& path)
     }
     if (columns.empty())
     {
-        throw ScenarioError(path.string(), "it is empty, expected a first line with the columns");
+        throw ScenarioError(path, "it is empty, expected a first line with the columns");
     }
     return rows;
 }
@@ -188,7 +205,7 @@ FindLinkNames(const std::string& text, const Topology& topology)
 } // namespace
 
 void
-InlineFaultTraces(Json& document, const std::string& scenarioFile)
+InlineFaultTraces(Json& document, const std::string& scenarioFile, NamedFiles& files)
 {
     Json* faults = FindAtPath(document, {"faults"});
     if (faults == nullptr || !faults->is_array())
@@ -204,7 +221,8 @@ InlineFaultTraces(Json& document, const std::string& scenarioFile)
         }
         const auto path = fmt::format("faults.{}", i);
         JsonValue(fault, scenarioFile, path).CheckKeys({"file"});
-        fault["rows"] = ReadRows(JsonValue(fault["file"], scenarioFile, path + ".file").AsPath());
+        const JsonValue file(fault["file"], scenarioFile, path + ".file");
+        fault["rows"] = ReadRows(file.AsPath(), files);
     }
 }
 
@@ -224,11 +242,11 @@ MakeFaultOfRow(const JsonValue& row, const Topology& topology)
     {
     case FaultTarget::Endpoint:
         NodeNames::OfEndpoints(topology).Read(target);
-        fault["hosts"] = {target.Get()};
+        fault["hosts"] = Json::array({target.Get()});
         break;
     case FaultTarget::Node:
         NodeNames::OfForwarders(topology).Read(target);
-        fault["switches"] = {target.Get()};
+        fault["switches"] = Json::array({target.Get()});
         break;
     case FaultTarget::Link:
         fault["links"] = FindLinkNames(target.AsName(), topology);

@@ -4,6 +4,7 @@
 
 #include "ns3/json-document.h"
 #include "ns3/json-value.h"
+#include "ns3/named-files.h"
 #include "ns3/topology.h"
 
 #include <string>
@@ -19,7 +20,7 @@ namespace ns3::gradsync
  * of the kinds. A row is an object of these, empty fields left out, with its `line`.
  * \throws ScenarioError that names file and line
  */
-void InlineFaultTraces(Json& document, const std::string& scenarioFile);
+void InlineFaultTraces(Json& document, const std::string& scenarioFile, NamedFiles& files);
 
 /**
  * A row as an entry of the list `faults`: its `target`, named as in faults.csv, becomes `hosts`,

@@ -3,7 +3,8 @@
 
 #include "ns3/codec-reader.h"
 #include "ns3/node-names.h"
-#include "ns3/scenario-vocabulary.h"
+#include "ns3/parameter-reader.h"
+#include "ns3/scenario-sections.h"
 #include "ns3/scheme-reader.h"
 
 #include <algorithm>
@@ -19,10 +20,7 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr uint64_t MAX_ITERATIONS = 1'000'000;
 constexpr size_t MAX_JOBS = 1000;
-/// 16 TiB: the picoseconds of a whole exchange must fit in 63 bits.
-constexpr uint64_t MAX_GRADIENT_BYTES = 1ULL << 44;
 
 std::vector<uint32_t>
 ReadEndpoints(const JsonValue& list, const Topology& topology)
@@ -50,7 +48,7 @@ FindServerList(const JsonValue& job, const std::string& scheme)
     {
         return value;
     }
-    value->CheckKeys(GetSchemeNames());
+    value->CheckKeys(GetKindNames(GetSchemeKinds()));
     return value->Find(scheme);
 }
 
@@ -121,15 +119,10 @@ ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
     job.endpointOf.erase(job.endpointOf.begin() + job.workers, job.endpointOf.end() - servers);
 }
 
-/// One time for all workers, or a list with one for each.
+/// A list with a time for each worker.
 void
-ReadCompute(const JsonValue& value, JobSpec& job)
+ReadComputeOfEach(const JsonValue& value, JobSpec& job)
 {
-    if (!value.Get().is_array())
-    {
-        job.compute = value.AsTime();
-        return;
-    }
     for (const auto& item : value.GetItems())
     {
         job.computeOf.push_back(item.AsTime());
@@ -142,16 +135,92 @@ ReadCompute(const JsonValue& value, JobSpec& job)
     }
 }
 
+/// `{"name": "conv", "size": "2MB", "count": 3, "codec": {...}}`; the job's codec without one.
+TensorSpec
+ReadTensor(const JsonValue& value, const JobSpec& job)
+{
+    const auto parameters = ReadParameters(value, GetTensorParameters());
+    TensorSpec tensor;
+    tensor.codec = job.codec;
+    if (const auto* name = parameters.Find<std::string>("name"))
+    {
+        tensor.name = *name;
+    }
+    const auto* elements = parameters.Find<int64_t>("elements");
+    const auto* size = parameters.Find<ByteCount>("size");
+    if (elements && size)
+    {
+        value.Find("elements")
+            ->FailWith("\"elements\" and \"size\" are both given, expected one of them");
+    }
+    if (!elements && !size)
+    {
+        value.Require("size", "\"9408B\", or \"elements\": 2352");
+    }
+    tensor.bytes = elements ? 4 * static_cast<uint64_t>(*elements) : size->bytes;
+    tensor.count = static_cast<uint32_t>(parameters.Get<int64_t>("count"));
+    if (const auto codec = value.Find("codec"))
+    {
+        tensor.codec = ReadCodecChoice(*codec);
+    }
+    return tensor;
+}
+
+void
+ReadTensors(const JsonValue& value, const JsonValue& list, JobSpec& job)
+{
+    if (const auto gradient = value.Find("gradient"))
+    {
+        gradient->FailWith("\"gradient\" and \"tensors\" are both given, expected one of them");
+    }
+    uint64_t count = 0;
+    job.gradientBytes = 0;
+    for (const auto& item : list.GetItems())
+    {
+        const auto& tensor = job.tensors.emplace_back(ReadTensor(item, job));
+        count += tensor.count;
+        if (tensor.bytes > (MAX_GRADIENT_BYTES - job.gradientBytes) / tensor.count)
+        {
+            item.FailWith(
+                fmt::format("with it the gradient has more than {} bytes", MAX_GRADIENT_BYTES));
+        }
+        job.gradientBytes += tensor.count * tensor.bytes;
+    }
+    if (count == 0 || count > MAX_TENSORS)
+    {
+        list.Fail(fmt::format("a list of 1 to {} tensors", MAX_TENSORS));
+    }
+}
+
+/// What needs neither the network nor another file.
+void
+SetPlainParameters(const ParameterSet& parameters, JobSpec& job)
+{
+    job.gradientBytes = parameters.Get<ByteCount>("gradient").bytes;
+    job.iterations = static_cast<uint32_t>(parameters.Get<int64_t>("iterations"));
+    job.start = parameters.Get<Time>("start");
+    job.replans = parameters.Get<std::string>("reaction") == "replan";
+    job.maxOutstandingSends = static_cast<uint32_t>(parameters.Get<int64_t>("maxOutstandingSends"));
+    if (const auto* timeout = parameters.Find<Time>("timeout"))
+    {
+        job.timeout = *timeout;
+    }
+    if (const auto* rate = parameters.Find<DataRate>("reduceRate"))
+    {
+        job.reduceRate = *rate;
+    }
+}
+
 JobSpec
 ReadJob(const JsonValue& value,
         const std::optional<JsonValue>& scheme,
         const std::string& name,
         const Topology& topology)
 {
-    value.CheckKeys(scenario_keys::JOB);
+    const auto parameters = ReadParameters(value, GetJobParameters());
     JobSpec job;
-    const auto nameValue = value.Find("name");
-    job.name = nameValue ? nameValue->AsName() : name;
+    const auto* given = parameters.Find<std::string>("name");
+    job.name = given ? *given : name;
     const auto own = value.Find("scheme");
     if (!own && !scheme)
     {
@@ -159,48 +228,27 @@ ReadJob(const JsonValue& value,
                        "\"scheme\": {\"kind\": \"ring\"}");
     }
     job.scheme = ReadScheme(own ? *own : *scheme);
-    if (const auto gradient = value.Find("gradient"))
-    {
-        job.gradientBytes = gradient->AsBytes(1, MAX_GRADIENT_BYTES);
-    }
-    if (const auto iterations = value.Find("iterations"))
-    {
-        job.iterations = static_cast<uint32_t>(iterations->AsUnsigned(1, MAX_ITERATIONS));
-    }
-    if (const auto start = value.Find("start"))
-    {
-        job.start = start->AsTime();
-    }
-    if (const auto timeout = value.Find("timeout"))
-    {
-        job.timeout = timeout->AsTime();
-    }
-    if (const auto reaction = value.Find("reaction"))
-    {
-        job.replans = reaction->AsChoice({"none", "replan"}) == "replan";
-    }
-    const auto rate = value.Find("reduceRate");
-    if (rate && rate->Get() != Json("unlimited"))
-    {
-        job.reduceRate = rate->AsRate();
-    }
-    if (const auto limit = value.Find("maxOutstandingSends"))
-    {
-        job.maxOutstandingSends = static_cast<uint32_t>(limit->AsUnsigned(0, UINT32_MAX));
-    }
+    SetPlainParameters(parameters, job);
     if (const auto codec = value.Find("codec"))
     {
-        job.codec = ReadCodec(*codec);
-        job.codecScope = ReadCodecScope(*codec);
+        job.codec = ReadCodecChoice(*codec);
+    }
+    if (const auto tensors = value.Find("tensors"))
+    {
+        ReadTensors(value, *tensors, job);
     }
     if (const auto profile = value.Find("profile"))
     {
         job.profile = ReadProfile(*profile);
     }
     ReadRanks(value, topology, job);
-    if (const auto compute = value.Find("compute"))
+    if (const auto* compute = parameters.Find<Time>("compute"))
     {
-        ReadCompute(*compute, job);
+        job.compute = *compute;
+    }
+    else
+    {
+        ReadComputeOfEach(*value.Find("compute"), job);
     }
     return job;
 }

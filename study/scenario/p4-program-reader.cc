@@ -3,11 +3,11 @@
 
 #include "ns3/document-path.h"
 #include "ns3/hash.h"
-#include "ns3/input-file.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
 
 #include <fmt/format.h>
@@ -19,13 +19,13 @@ namespace ns3::gradsync
 namespace
 {
 
-std::string
-ReadText(const JsonValue& value)
+std::shared_ptr<const std::string>
+ReadText(const JsonValue& value, NamedFiles& files)
 {
     const auto path = value.AsPath();
     try
     {
-        return ReadInputFile(path);
+        return files.Read(path);
     }
     catch (const InputFileError& error)
     {
@@ -35,28 +35,28 @@ ReadText(const JsonValue& value)
 
 /// Of the program and, if there is one, the configuration.
 std::string
-GetDigest(const JsonValue& entry)
+GetDigest(const JsonValue& entry, NamedFiles& files)
 {
-    auto text = ReadText(entry.Require("program", "switch.json"));
+    auto text = *ReadText(entry.Require("program", "switch.json"), files);
     if (const auto configuration = entry.Find("configuration"))
     {
-        text += '\0' + ReadText(*configuration);
+        text += '\0' + *ReadText(*configuration, files);
     }
     return fmt::format("{:016x}", Hash64(text));
 }
 
 P4SwitchProgram
-ReadProgram(const JsonValue& entry)
+ReadProgram(const JsonValue& entry, NamedFiles& files)
 {
     const auto program = entry.Require("program", "switch.json");
     P4SwitchProgram read;
     try
     {
-        read.program =
-            std::make_shared<const P4Program>(P4ProgramLoader::LoadFile(program.AsPath()));
+        read.program = std::make_shared<const P4Program>(
+            P4ProgramLoader::Load(*ReadText(program, files), program.AsPath()));
         if (const auto configuration = entry.Find("configuration"))
         {
-            read.configuration = ReadText(*configuration);
+            read.configuration = *ReadText(*configuration, files);
             read.configurationName = configuration->AsPath();
             // Here, so that its errors come with those of the scenario.
             P4Pipeline(read.program).Configure(read.configuration, read.configurationName);
@@ -71,8 +71,30 @@ ReadProgram(const JsonValue& entry)
 
 } // namespace
 
+ParameterSpec
+DescribePrograms()
+{
+    auto spec = MakeObjectSpec(
+        "programs",
+        "own P4 programs of switches, in place of their part in any protocol: doc/p4.rst",
+        {Required({"switches", SharedShape{"switches"}, "names of the switches that run it"}),
+         Required({"program",
+                   std::string("switch.json"),
+                   "what p4c-bm2-ss made of a v1model program (JSON), from the folder of the "
+                   "scenario"}),
+         Optional({"configuration",
+                   std::string("switch.cli"),
+                   "its tables and groups, as commands of simple_switch_CLI"}),
+         Optional({"digest",
+                   std::string("0123456789abcdef"),
+                   "hash of program and configuration, as results note it; checked where it is "
+                   "given"})});
+    spec.isList = true;
+    return spec;
+}
+
 void
-StampPrograms(Json& document, const std::string& scenarioFile)
+StampPrograms(Json& document, const std::string& scenarioFile, NamedFiles& files)
 {
     constexpr const char* PATH = "transport.aggregation.programs";
     Json* programs = FindAtPath(document, SplitPath(PATH));
@@ -84,7 +106,7 @@ StampPrograms(Json& document, const std::string& scenarioFile)
             continue; // ReadPrograms tells
         }
         const JsonValue value(entry, scenarioFile, fmt::format("{}.{}", PATH, i));
-        const auto digest = GetDigest(value);
+        const auto digest = GetDigest(value, files);
         if (const auto old = value.Find("digest"); old && old->Get() != digest)
         {
             old->Fail(fmt::format("\"{}\", which program and configuration hash to", digest));
@@ -94,15 +116,15 @@ StampPrograms(Json& document, const std::string& scenarioFile)
 }
 
 std::map<NodeId, P4SwitchProgram>
-ReadPrograms(const JsonValue& list, const Topology& topology)
+ReadPrograms(const JsonValue& list, const Topology& topology, NamedFiles& files)
 {
     const auto names = NodeNames::OfForwarders(topology);
     std::map<NodeId, P4SwitchProgram> programs;
     for (const auto& entry : list.GetItems())
     {
-        entry.CheckKeys({"switches", "program", "configuration", "digest"});
+        entry.CheckKeys(GetKeys(DescribePrograms().members));
         const auto switches = entry.Require("switches", "[\"leaf0\"]");
-        const auto program = ReadProgram(entry);
+        const auto program = ReadProgram(entry, files);
         for (const auto node : names.ReadList(switches))
         {
             if (!programs.emplace(node, program).second)

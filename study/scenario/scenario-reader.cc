@@ -10,11 +10,13 @@
 #include "ns3/json-value.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-program-reader.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/planning-translation.h"
 #include "ns3/scenario-error.h"
+#include "ns3/scenario-sections.h"
 #include "ns3/scenario-sweep.h"
-#include "ns3/scenario-vocabulary.h"
 #include "ns3/scheme-reader.h"
+#include "ns3/shown-text.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-section.h"
 #include "ns3/traffic-reader.h"
@@ -23,6 +25,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -36,26 +39,12 @@ namespace
 void
 CheckPlot(const JsonValue& plot)
 {
-    plot.CheckKeys(scenario_keys::PLOT);
-    for (const auto* key : {"x", "y", "series", "title"})
-    {
-        if (const auto hint = plot.Find(key))
-        {
-            hint->AsString("a column or a text");
-        }
-    }
+    ReadParameters(plot, GetPlotParameters());
     if (const auto panels = plot.Find("panels"))
     {
         for (const auto& panel : panels->GetItems())
         {
             panel.AsString("a column");
-        }
-    }
-    for (const auto* key : {"logX", "logY"})
-    {
-        if (const auto hint = plot.Find(key))
-        {
-            hint->AsBool();
         }
     }
     if (const auto labels = plot.Find("labels"))
@@ -94,10 +83,6 @@ Time
 ReadSampleInterval(const JsonValue& value, const ResolvedRun& run)
 {
     auto every = value.AsTime();
-    if (!every.IsStrictlyPositive())
-    {
-        value.Fail("a time above 0");
-    }
     if (!GetTransport(run.transport.kind).hasFabric)
     {
         value.FailWith(
@@ -109,7 +94,7 @@ ReadSampleInterval(const JsonValue& value, const ResolvedRun& run)
 void
 CheckCommon(const JsonValue& root)
 {
-    root.CheckKeys(scenario_keys::TOP);
+    root.CheckKeys(GetKeys(GetScenarioParameters()));
     root.Require("topology", "{\"kind\": \"star\", ...}");
     for (const auto* key : {"$schema", "title"})
     {
@@ -120,7 +105,7 @@ CheckCommon(const JsonValue& root)
     }
     if (const auto results = root.Find("results"))
     {
-        results->CheckKeys(scenario_keys::RESULTS);
+        results->CheckKeys(GetKeys(GetResultsParameters()));
     }
     if (const auto plot = root.Find("plot"))
     {
@@ -130,33 +115,32 @@ CheckCommon(const JsonValue& root)
 
 /// Puts the content of a topology file in the place of its name; keys beside `file` override it.
 void
-InlineTopology(Json& document, const std::string& scenarioFile)
+InlineTopology(Json& document, const Scenario& scenario)
 {
     Json* topology = FindAtPath(document, {"topology"});
     if (topology == nullptr || !topology->is_object() || !topology->contains("file"))
     {
         return;
     }
-    const JsonValue fileValue(*topology->find("file"), scenarioFile, "topology.file");
-    const auto name = fileValue.AsName();
-    const auto path = std::filesystem::path(scenarioFile).parent_path() / name;
-    Json content = LoadJson(path);
+    const JsonValue fileValue(*topology->find("file"), scenario.file, "topology.file");
+    const auto path = fileValue.AsPath();
+    Json content = scenario.files->ReadJson(path);
     if (!content.is_object())
     {
-        JsonValue(content, path.string(), "").Fail("an object such as {\"kind\": \"star\", ...}");
+        JsonValue(content, path, "").Fail("an object such as {\"kind\": \"star\", ...}");
     }
     content.erase("$schema");
     content.erase("title");
     if (content.contains("file"))
     {
-        throw ScenarioError(path.string() + ": file", "a topology file cannot name another one");
+        throw ScenarioError(path + ": file", "a topology file cannot name another one");
     }
     Json changes = *topology;
     changes.erase("file");
     if (changes.empty())
     {
         // Read here so that an error names the topology file and not the scenario.
-        ReadTopology(JsonValue(content, path.string(), ""));
+        ReadTopology(JsonValue(content, path, ""));
     }
     MergeInto(content, changes);
     *topology = std::move(content);
@@ -180,7 +164,7 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     const auto aggregation = transport ? transport->Find("aggregation") : std::nullopt;
     if (const auto programs = aggregation ? aggregation->Find("programs") : std::nullopt)
     {
-        run.programs = ReadPrograms(*programs, *run.topology);
+        run.programs = ReadPrograms(*programs, *run.topology, *scenario.files);
     }
     if (const auto fabric = root.Find("fabric"))
     {
@@ -189,6 +173,7 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     for (auto& job : ReadJobs(root, *run.topology))
     {
         job.network = GetNetworkModel(run.transport, run.fabric);
+        ReadSchemeFiles(job.scheme, *scenario.files);
         std::ranges::move(TranslatePlanningErrors(
                               [&job, &run] { return SplitJob(std::move(job), *run.topology); }),
                           std::back_inserter(run.jobs));
@@ -207,10 +192,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     }
     if (const auto results = root.Find("results"))
     {
-        const auto messages = results->Find("messages");
-        const auto links = results->Find("links");
-        run.recordMessages = !messages || messages->AsBool();
-        run.recordLinks = !links || links->AsBool();
+        const auto parameters = ReadParameters(*results, GetResultsParameters());
+        run.recordMessages = parameters.Get<bool>("messages");
+        run.recordLinks = parameters.Get<bool>("links");
+        run.recordTrace = parameters.Get<bool>("trace");
         if (const auto every = results->Find("every"))
         {
             run.sampleEvery = ReadSampleInterval(*every, run);
@@ -219,19 +204,20 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
         {
             run.capturedLinks = ReadCapturedLinks(*pcap, run);
         }
-        const auto trace = results->Find("trace");
-        run.recordTrace = trace && trace->AsBool();
     }
     return run;
 }
 
+/// \param files with that of the scenario itself, if it is one
 Scenario
 Prepare(Json document,
         const std::filesystem::path& file,
-        const std::vector<ScenarioOverride>& overrides)
+        const std::vector<ScenarioOverride>& overrides,
+        std::shared_ptr<NamedFiles> files)
 {
     Scenario scenario;
     scenario.file = file.string();
+    scenario.files = std::move(files);
     scenario.document = std::move(document);
     const JsonValue root(scenario.document, scenario.file, "");
     if (!root.IsObject())
@@ -276,7 +262,9 @@ ParseOverride(const std::string& text)
 Scenario
 ReadScenario(const std::filesystem::path& file, const std::vector<ScenarioOverride>& overrides)
 {
-    return Prepare(LoadJson(file), file, overrides);
+    auto files = std::make_shared<NamedFiles>(file.parent_path());
+    auto document = files->ReadJson(file);
+    return Prepare(std::move(document), file, overrides, std::move(files));
 }
 
 Scenario
@@ -284,18 +272,21 @@ ParseScenario(std::string_view text,
               const std::filesystem::path& file,
               const std::vector<ScenarioOverride>& overrides)
 {
-    return Prepare(ParseJson(text, file.string()), file, overrides);
+    return Prepare(ParseJson(text, file.string()),
+                   file,
+                   overrides,
+                   std::make_shared<NamedFiles>(file.parent_path()));
 }
 
 ScenarioPoint
 MakePoint(const Scenario& scenario, uint32_t index)
 {
     ScenarioPoint point = ApplySweep(scenario, index);
-    InlineTopology(point.document, scenario.file);
-    InlineProfiles(point.document, scenario.file);
-    InlineFaultTraces(point.document, scenario.file);
-    StampImports(point.document, scenario.file);
-    StampPrograms(point.document, scenario.file);
+    InlineTopology(point.document, scenario);
+    InlineProfiles(point.document, scenario.file, *scenario.files);
+    InlineFaultTraces(point.document, scenario.file, *scenario.files);
+    StampImports(point.document, scenario.file, *scenario.files);
+    StampPrograms(point.document, scenario.file, *scenario.files);
     return point;
 }
 
@@ -310,9 +301,9 @@ InlineTopologyFile(const Scenario& scenario)
             return document;
         }
     }
-    InlineTopology(document, scenario.file);
-    InlineProfiles(document, scenario.file);
-    StampPrograms(document, scenario.file);
+    InlineTopology(document, scenario);
+    InlineProfiles(document, scenario.file, *scenario.files);
+    StampPrograms(document, scenario.file, *scenario.files);
     return document;
 }
 
@@ -345,8 +336,8 @@ DescribePoint(const Scenario& scenario, const ScenarioPoint& point)
     {
         text += fmt::format("{}{}={}",
                             i == 0 ? "" : ", ",
-                            scenario.axes[i].path,
-                            ShowSweptValue(point.values[i]));
+                            ShowText(scenario.axes[i].path),
+                            ShowText(ShowSweptValue(point.values[i])));
     }
     return text;
 }

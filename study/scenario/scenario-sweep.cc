@@ -20,16 +20,34 @@ namespace
 
 constexpr std::string_view SWEEP_PREFIX = "sweep.";
 
+/// The sections of a job that have a `kind`.
+void
+AppendSections(const Json& document, const std::string& job, std::vector<std::string>& paths)
+{
+    std::vector<std::string> owners{job};
+    const Json* tensors = FindAtPath(document, SplitPath(job + ".tensors"));
+    for (size_t i = 0; tensors != nullptr && tensors->is_array() && i < tensors->size(); ++i)
+    {
+        owners.push_back(fmt::format("{}.tensors.{}", job, i));
+    }
+    paths.push_back(job + ".scheme");
+    for (const auto& owner : owners)
+    {
+        paths.push_back(owner + ".codec");
+        paths.push_back(owner + ".codec.elsewhere");
+    }
+}
+
 /// The sections of a document that have a `kind`.
 std::vector<std::string>
 ListSections(const Json& document)
 {
-    std::vector<std::string> paths{"topology", "transport", "scheme", "job.scheme", "job.codec"};
+    std::vector<std::string> paths{"topology", "transport", "scheme"};
+    AppendSections(document, "job", paths);
     const Json* jobs = FindAtPath(document, {"jobs"});
     for (size_t i = 0; jobs != nullptr && jobs->is_array() && i < jobs->size(); ++i)
     {
-        paths.push_back(fmt::format("jobs.{}.scheme", i));
-        paths.push_back(fmt::format("jobs.{}.codec", i));
+        AppendSections(document, fmt::format("jobs.{}", i), paths);
     }
     return paths;
 }
@@ -113,11 +131,10 @@ DropForeignKeys(Json& document, const Json& original)
         {
             continue;
         }
-        const auto own =
-            ScenarioVocabulary::GetKindKeys(segments, (*section)["kind"].get<std::string>());
+        const auto own = vocabulary.GetKindKeys(segments, (*section)["kind"].get<std::string>());
         for (const auto& kind : vocabulary.GetKinds(path))
         {
-            for (const auto& key : ScenarioVocabulary::GetKindKeys(segments, kind))
+            for (const auto& key : vocabulary.GetKindKeys(segments, kind))
             {
                 if (!own.empty() && std::find(own.begin(), own.end(), key) == own.end())
                 {

@@ -1,73 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-vocabulary.h"
 
-#include "ns3/codec-reader.h"
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/nearest-name.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
-#include "ns3/scheme-reader.h"
-#include "ns3/topology-section.h"
-#include "ns3/traffic-reader.h"
 #include "ns3/transport-registry.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <variant>
 
 namespace ns3::gradsync
 {
 
-namespace scenario_keys
-{
-const std::vector<std::string> TOP{"$schema",
-                                   "title",
-                                   "topology",
-                                   "transport",
-                                   "fabric",
-                                   "job",
-                                   "jobs",
-                                   "scheme",
-                                   "faults",
-                                   "traffic",
-                                   "seed",
-                                   "repeat",
-                                   "sweep",
-                                   "plot",
-                                   "results"};
-const std::vector<std::string> JOB{"name",
-                                   "gradient",
-                                   "iterations",
-                                   "compute",
-                                   "start",
-                                   "workers",
-                                   "endpoints",
-                                   "serverEndpoints",
-                                   "reduceRate",
-                                   "maxOutstandingSends",
-                                   "timeout",
-                                   "reaction",
-                                   "scheme",
-                                   "codec",
-                                   "profile"};
-const std::vector<std::string>
-    PLOT{"x", "y", "series", "title", "labels", "panels", "logX", "logY"};
-const std::vector<std::string> RESULTS{"messages", "links", "trace", "every", "pcap"};
-} // namespace scenario_keys
-
 namespace
 {
 
+constexpr const char* FAULTS = "faults";
+constexpr const char* TRAFFIC_LIST = "trafficList";
+
 void
-Append(std::vector<std::string>& names, const std::vector<std::string>& more)
+Append(std::vector<std::string>& names, const std::string& name)
 {
-    for (const auto& name : more)
+    if (std::ranges::count(names, name) == 0)
     {
-        if (std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+}
+
+void
+Append(std::vector<ParameterSpec>& specs, const std::vector<ParameterSpec>& more)
+{
+    for (const auto& spec : more)
+    {
+        if (std::ranges::count(specs, spec.name, &ParameterSpec::name) == 0)
         {
-            names.push_back(name);
+            specs.push_back(spec);
         }
     }
+}
+
+/// The kinds of the section that a parameter is, or of each of the list that it is.
+const KindSection*
+FindSection(const ParameterSpec& spec)
+{
+    const auto* shape = std::get_if<SharedShape>(&spec.defaultValue);
+    return shape == nullptr              ? nullptr
+           : shape->name == FAULTS       ? FindKindSection("fault")
+           : shape->name == TRAFFIC_LIST ? FindKindSection("traffic")
+                                         : FindKindSection(shape->name);
+}
+
+bool
+IsList(const ParameterSpec& spec)
+{
+    const auto* shape = std::get_if<SharedShape>(&spec.defaultValue);
+    return spec.isList || (shape && (shape->name == FAULTS || shape->name == TRAFFIC_LIST));
 }
 
 /// The path with the nearest key in place of the wrong one.
@@ -93,7 +84,7 @@ AppendKind(std::vector<std::string>& kinds, const Json& section)
     const Json* kind = section.is_object() ? FindAtPath(section, {"kind"}) : &section;
     if (kind != nullptr && kind->is_string())
     {
-        Append(kinds, {kind->get<std::string>()});
+        Append(kinds, kind->get<std::string>());
     }
 }
 
@@ -104,23 +95,15 @@ ScenarioVocabulary::ScenarioVocabulary(const Json& document)
 {
 }
 
-bool
-ScenarioVocabulary::HasKind(const std::vector<std::string>& segments)
-{
-    const bool top = segments.size() == 1;
-    return !segments.empty() &&
-           ((top && (segments[0] == "topology" || segments[0] == "transport")) ||
-            ((segments.back() == "scheme" || (!top && segments.back() == "codec")) &&
-             (top || segments[0] == "job" || (segments[0] == "jobs" && segments.size() == 3))));
-}
-
 std::vector<std::string>
-ScenarioVocabulary::GetKindKeys(const std::vector<std::string>& segments, const std::string& kind)
+ScenarioVocabulary::GetKindKeys(const std::vector<std::string>& segments,
+                                const std::string& kind) const
 {
-    return segments[0] == "topology"    ? GetTopologyKeys(kind)
-           : segments[0] == "transport" ? GetTransportKeys(kind)
-           : segments.back() == "codec" ? GetCodecKeys(kind)
-                                        : GetSchemeKeys(kind);
+    const auto specs = GetParameters({segments.begin(), segments.end() - 1});
+    const auto found = std::ranges::find(specs, segments.back(), &ParameterSpec::name);
+    const auto* section = found == specs.end() ? nullptr : FindSection(*found);
+    const auto* spec = section ? FindKind(section->getKinds(), kind) : nullptr;
+    return spec ? GetKeys(spec->parameters, {"kind"}) : std::vector<std::string>();
 }
 
 std::vector<std::string>
@@ -145,65 +128,75 @@ ScenarioVocabulary::GetKinds(const std::string& path) const
     return kinds;
 }
 
-std::vector<std::string>
-ScenarioVocabulary::GetUnionOfKinds(const std::vector<std::string>& segments) const
+std::vector<ParameterSpec>
+ScenarioVocabulary::GetUnionOfKinds(const KindSection& section,
+                                    const std::vector<std::string>& segments) const
 {
     auto kinds = GetKinds(JoinSegments(segments, segments.size()));
-    if (segments[0] == "topology" &&
-        (kinds.empty() || FindAtPath(*m_document, {"topology", "file"})))
+    const bool hasFile = FindAtPath(*m_document, {"topology", "file"}) != nullptr;
+    if (section.name == "topology" && (kinds.empty() || hasFile))
     {
         // A topology file decides its kind itself: whatever any kind knows may be overridden.
-        kinds = GetTopologyKinds();
+        kinds = GetKindNames(section.getKinds());
     }
-    else if (kinds.empty() && segments[0] == "transport")
+    else if (kinds.empty() && section.name == "transport")
     {
         kinds = {DEFAULT_TRANSPORT_KIND};
     }
-    std::vector<std::string> keys{"kind"};
-    for (const auto& kind : kinds)
+    std::vector<ParameterSpec> specs{{"kind", std::string(), ""}};
+    for (const auto& name : kinds)
     {
-        Append(keys, GetKindKeys(segments, kind));
+        if (const auto* kind = FindKind(section.getKinds(), name))
+        {
+            Append(specs, kind->parameters);
+        }
     }
-    return keys;
+    return specs;
 }
 
-std::vector<std::string>
-ScenarioVocabulary::GetKeys(const std::vector<std::string>& segments) const
+std::vector<ParameterSpec>
+ScenarioVocabulary::GetMembers(const ParameterSpec& spec,
+                               const std::vector<std::string>& segments) const
 {
-    if (segments.empty())
+    const auto* section = FindSection(spec);
+    if (section && !IsList(spec))
     {
-        return scenario_keys::TOP;
+        return GetUnionOfKinds(*section, segments);
     }
-    if (HasKind(segments))
+    auto members = spec.members;
+    for (const auto& form : spec.forms)
     {
-        return GetUnionOfKinds(segments);
+        Append(members, form.members);
     }
-    if (segments[0] == "topology")
+    if (section)
     {
-        return GetTopologyPartKeys({segments.begin() + 1, segments.end()});
+        members = {{"kind", std::string(), ""}};
+        for (const auto& kind : section->getKinds())
+        {
+            Append(members, kind.parameters);
+        }
+        Append(members,
+               section->name == "fault" ? GetTraceParameters() : std::vector<ParameterSpec>());
     }
-    if (segments.size() == 1)
+    return members;
+}
+
+std::vector<ParameterSpec>
+ScenarioVocabulary::GetParameters(const std::vector<std::string>& segments) const
+{
+    auto specs = GetScenarioParameters();
+    for (size_t i = 0; i < segments.size(); ++i)
     {
-        return segments[0] == "fabric"    ? GetFabricKeys()
-               : segments[0] == "job"     ? scenario_keys::JOB
-               : segments[0] == "plot"    ? scenario_keys::PLOT
-               : segments[0] == "results" ? scenario_keys::RESULTS
-                                          : std::vector<std::string>{};
+        const auto found = std::ranges::find(specs, segments[i], &ParameterSpec::name);
+        if (found == specs.end() || (IsList(*found) && ++i == segments.size()))
+        {
+            return {};
+        }
+        specs =
+            GetMembers(ParameterSpec(*found),
+                       {segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(i + 1)});
     }
-    if (segments[0] == "transport")
-    {
-        auto keys = GetTransportPartKeys(
-            JoinSegments({segments.begin() + 1, segments.end()}, segments.size() - 1));
-        Append(keys,
-               segments.back() == AGGREGATION_PART ? GetOldAggregationKeys()
-                                                   : std::vector<std::string>());
-        return keys;
-    }
-    return segments.size() != 2       ? std::vector<std::string>{}
-           : segments[0] == "jobs"    ? scenario_keys::JOB
-           : segments[0] == "faults"  ? GetAllFaultKeys()
-           : segments[0] == "traffic" ? GetTrafficKeys()
-                                      : std::vector<std::string>{};
+    return specs;
 }
 
 void
@@ -228,13 +221,17 @@ ScenarioVocabulary::CheckPath(const std::string& path, const std::string& where)
             }
             continue;
         }
-        auto keys = GetKeys(prefix);
+        std::vector<std::string> keys;
+        for (const auto& spec : GetParameters(prefix))
+        {
+            keys.push_back(spec.name);
+        }
         if (parent != nullptr && parent->is_object())
         {
             for (const auto& [key, value] : parent->items())
             {
                 // A wrong key of the document itself is named where it stands, by the reader.
-                Append(keys, {key});
+                Append(keys, key);
             }
         }
         if (std::find(keys.begin(), keys.end(), segments[i]) == keys.end())

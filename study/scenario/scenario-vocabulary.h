@@ -3,21 +3,13 @@
 #define GRADSYNC_SCENARIO_VOCABULARY_H
 
 #include "ns3/json-document.h"
+#include "ns3/scenario-sections.h"
 
 #include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// Keys of the parts of a scenario that do not depend on a kind.
-namespace scenario_keys
-{
-extern const std::vector<std::string> TOP;
-extern const std::vector<std::string> JOB;
-extern const std::vector<std::string> PLOT;
-extern const std::vector<std::string> RESULTS;
-} // namespace scenario_keys
 
 /**
  * Which paths a scenario knows, given or not, so that `sweep` and `--set` can tell a new optional
@@ -37,16 +29,16 @@ class ScenarioVocabulary
     /// Kinds that the section at `path` can take: its own and those that the sweep gives it.
     std::vector<std::string> GetKinds(const std::string& path) const;
 
-    /// True for the sections whose keys depend on their `kind`: topology, transport, every scheme.
-    static bool HasKind(const std::vector<std::string>& segments);
-
-    /// Keys of such a section for one kind; empty when there is no such kind.
-    static std::vector<std::string> GetKindKeys(const std::vector<std::string>& segments,
-                                                const std::string& kind);
+    /// Keys that the section at a path has for one kind; empty when there is no such kind.
+    std::vector<std::string> GetKindKeys(const std::vector<std::string>& segments,
+                                         const std::string& kind) const;
 
   private:
-    std::vector<std::string> GetKeys(const std::vector<std::string>& segments) const;
-    std::vector<std::string> GetUnionOfKinds(const std::vector<std::string>& segments) const;
+    std::vector<ParameterSpec> GetParameters(const std::vector<std::string>& segments) const;
+    std::vector<ParameterSpec> GetMembers(const ParameterSpec& spec,
+                                          const std::vector<std::string>& segments) const;
+    std::vector<ParameterSpec> GetUnionOfKinds(const KindSection& section,
+                                               const std::vector<std::string>& segments) const;
 
     const Json* m_document;
 };

@@ -5,6 +5,8 @@
 #include "ns3/fault-spec.h"
 #include "ns3/job-spec.h"
 #include "ns3/json-document.h"
+#include "ns3/named-files.h"
+#include "ns3/p4-switch-program.h"
 #include "ns3/topology.h"
 #include "ns3/traffic-generator.h"
 #include "ns3/transport-registry.h"
@@ -41,6 +43,7 @@ struct Scenario
     Json document; //!< with all overrides applied, the sweep still in it
     std::vector<SweepAxis> axes;
     uint32_t runCount{1}; //!< product of the axes' lengths
+    std::shared_ptr<NamedFiles> files{std::make_shared<NamedFiles>()}; //!< of all its runs
 };
 
 /// One point of the sweep: a scenario without sweep.

@@ -3,28 +3,25 @@
 #define GRADSYNC_SCHEME_READER_H
 
 #include "ns3/json-value.h"
+#include "ns3/named-files.h"
+#include "ns3/parameter-spec.h"
 #include "ns3/scheme-choice.h"
 
+#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace ns3::gradsync
 {
 
-/// Names of all schemes, `auto` and `import` too.
-std::vector<std::string> GetSchemeNames();
+/// All schemes as kinds, `auto` and `import` first.
+std::span<const KindSpec> GetSchemeKinds();
 
 /**
  * Writes beside the file of every scheme `import` what its content hashes to, so that a run is
  * another one when the file is, and how many dedicated servers it has, where the scenario does not.
  * \throws ScenarioError for a file that cannot be read, or another digest
  */
-void StampImports(Json& document, const std::string& scenarioFile);
-
-/// Keys that the scheme of that name knows in a scenario (`kind` and its parameters); empty if
-/// there is none.
-std::vector<std::string> GetSchemeKeys(std::string_view name);
+void StampImports(Json& document, const std::string& scenarioFile, NamedFiles& files);
 
 /**
  * Reads `{"kind": "ring", ...}` against the ParameterSpecs that the scheme declares.
@@ -32,8 +29,8 @@ std::vector<std::string> GetSchemeKeys(std::string_view name);
  */
 SchemeChoice ReadScheme(const JsonValue& value);
 
-/// A parameter's value as `list` and messages show it.
-std::string ShowParameter(const ParameterValue& value);
+/// Gives a scheme what is in the files that its parameters name. \throws ImportError
+void ReadSchemeFiles(SchemeChoice& choice, NamedFiles& files);
 
 } // namespace ns3::gradsync
 

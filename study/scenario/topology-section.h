@@ -3,27 +3,16 @@
 #define GRADSYNC_TOPOLOGY_SECTION_H
 
 #include "ns3/json-value.h"
+#include "ns3/parameter-spec.h"
 #include "ns3/topology.h"
 
-#include <string>
-#include <string_view>
-#include <vector>
+#include <span>
 
 namespace ns3::gradsync
 {
 
-/// Names that `topology.kind` takes.
-const std::vector<std::string>& GetTopologyKinds();
-
-/// One line about a kind.
-std::string GetTopologySummary(std::string_view kind);
-
-/// Keys that a topology of that kind knows, `kind` and `file` included; empty when there is no such
-/// kind.
-std::vector<std::string> GetTopologyKeys(std::string_view kind);
-
-/// Keys of an object inside a topology: segments {"hostLink"}, {"server"}, {"server", "pcie"}, ...
-std::vector<std::string> GetTopologyPartKeys(const std::vector<std::string>& segments);
+/// All kinds of topologies, with what they all know.
+std::span<const KindSpec> GetTopologyKinds();
 
 /**
  * Builds the network that an inline topology describes and checks that all endpoints reach each

@@ -6,14 +6,10 @@
 #include "ns3/topology.h"
 #include "ns3/traffic-generator.h"
 
-#include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// Keys of an entry of `traffic`.
-const std::vector<std::string>& GetTrafficKeys();
 
 /// Reads the list `traffic` of a scenario. \throws ScenarioError
 std::vector<TrafficSpec> ReadTraffic(const JsonValue& list, const Topology& topology);

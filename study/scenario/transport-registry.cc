@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/transport-registry.h"
 
-#include "ns3/aggregation-service.h"
 #include "ns3/congestion-controls.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
-#include "ns3/object-factory.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/roce-transport.h"
-#include "ns3/string.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/wire-format.h"
 
@@ -44,13 +43,11 @@ GetNumber(const TypeId& type, const AttributeSettings& settings, const std::stri
     return static_cast<uint32_t>(std::stoul(GetValue(type, settings, attribute)));
 }
 
-void
-SetAttributes(Object& object, const AttributeSettings& settings)
+/// One with default Attributes.
+Ptr<Transport>
+MakeTransport(const TypeId& type)
 {
-    for (const auto& [name, value] : settings)
-    {
-        object.SetAttribute(name, StringValue(value));
-    }
+    return FabricHelper(type.GetName()).Create();
 }
 
 TransportEntry
@@ -65,6 +62,25 @@ MakeEntry(const char* kind, const char* summary, const TypeId& type)
         entry.hasFabric = capabilities->GetFabric() != nullptr;
     }
     return entry;
+}
+
+KindSpec
+MakeTransportKind(const TransportEntry& entry)
+{
+    KindSpec kind{entry.kind, entry.summary, DescribeAttributes(entry.type)};
+    for (const auto& part : entry.GetParts())
+    {
+        kind.parameters.push_back(
+            part.name == AGGREGATION_PART
+                ? MakeObjectSpec(part.name,
+                                 "how switches aggregate, for schemes that let them: "
+                                 "doc/aggregation.rst",
+                                 GetAggregationParameters())
+                : MakeObjectSpec(part.name,
+                                 fmt::format("of congestionControl {}", part.name),
+                                 DescribeAttributes(part.type)));
+    }
+    return kind;
 }
 
 } // namespace
@@ -128,108 +144,21 @@ GetTransport(std::string_view kind)
     });
 }
 
-std::vector<std::string>
+std::span<const KindSpec>
 GetTransportKinds()
 {
-    std::vector<std::string> kinds;
-    for (const auto& entry : GetTransports())
-    {
-        kinds.push_back(entry.kind);
-    }
+    static const std::vector<KindSpec> kinds = [] {
+        std::vector<KindSpec> list;
+        std::ranges::transform(GetTransports(), std::back_inserter(list), MakeTransportKind);
+        return list;
+    }();
     return kinds;
-}
-
-std::vector<std::string>
-GetTransportKeys(std::string_view kind)
-{
-    for (const auto& entry : GetTransports())
-    {
-        if (entry.kind == kind)
-        {
-            auto keys = GetAttributeKeys(entry.type);
-            keys.insert(keys.begin(), "kind");
-            for (const auto& part : entry.GetParts())
-            {
-                keys.push_back(part.name);
-            }
-            return keys;
-        }
-    }
-    return {};
-}
-
-std::vector<std::string>
-GetTransportPartKeys(std::string_view part)
-{
-    const auto prefix = std::string(AGGREGATION_PART) + ".";
-    if (part.starts_with(prefix))
-    {
-        return GetAggregationDriverKeys(part.substr(prefix.size()));
-    }
-    for (const auto& transport : GetTransports())
-    {
-        for (const auto& entry : transport.GetParts())
-        {
-            if (entry.name == part)
-            {
-                return part == AGGREGATION_PART ? GetAggregationKeys()
-                                                : GetAttributeKeys(entry.type);
-            }
-        }
-    }
-    return {};
-}
-
-Ptr<Transport>
-MakeTransport(const TypeId& type)
-{
-    ObjectFactory factory;
-    factory.SetTypeId(type);
-    auto transport = factory.Create<Transport>();
-    if (auto* capabilities = transport->GetCapabilities())
-    {
-        capabilities->SetAggregation(CreateObject<AggregationService>());
-    }
-    return transport;
-}
-
-Ptr<Transport>
-MakeTransport(const TransportChoice& choice, const AttributeSettings& fabric)
-{
-    const auto transport = MakeTransport(choice.type);
-    SetAttributes(*transport, choice.attributes);
-    auto* capabilities = transport->GetCapabilities();
-    for (const auto& [part, attributes] : choice.parts)
-    {
-        SetAttributes(*capabilities->GetPart(part), attributes);
-    }
-    if (const auto network = capabilities ? capabilities->GetFabric() : nullptr)
-    {
-        SetAttributes(*network, fabric);
-    }
-    return transport;
-}
-
-void
-SetPrograms(const Ptr<Transport>& transport, const std::map<NodeId, P4SwitchProgram>& programs)
-{
-    for (const auto& [node, program] : programs)
-    {
-        const auto part = transport->GetCapabilities()->GetPart(AGGREGATION_PART);
-        DynamicCast<AggregationService>(part)->SetProgram(node, program);
-    }
 }
 
 TypeId
 GetFabricTypeId()
 {
     return FabricNetwork::GetTypeId();
-}
-
-std::vector<std::string>
-GetFabricKeys()
-{
-    return GetAttributeKeys(GetFabricTypeId());
 }
 
 std::string
@@ -285,7 +214,7 @@ ReadTransport(const JsonValue& value)
     choice.kind = DEFAULT_TRANSPORT_KIND;
     if (const auto kind = value.Find("kind"))
     {
-        choice.kind = kind->AsChoice(GetTransportKinds());
+        choice.kind = kind->AsChoice(GetKindNames(GetTransportKinds()));
     }
     const auto& entry = GetTransport(choice.kind);
     choice.type = entry.type;

@@ -3,13 +3,12 @@
 #define GRADSYNC_TRANSPORT_REGISTRY_H
 
 #include "ns3/aggregation-reader.h"
-#include "ns3/aggregation-service.h"
 #include "ns3/attribute-reader.h"
 #include "ns3/fault-spec.h"
 #include "ns3/network-model.h"
 #include "ns3/transport.h"
 
-#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,29 +58,8 @@ const std::vector<TransportEntry>& GetTransports();
 /// The transport of that kind, which must exist.
 const TransportEntry& GetTransport(std::string_view kind);
 
-std::vector<std::string> GetTransportKinds();
-
-/// `kind`, the Attributes and the parts; empty when there is no such kind.
-std::vector<std::string> GetTransportKeys(std::string_view kind);
-
-/**
- * Keys of a part of a transport, as `dcqcn` of roce: the Attributes of one of its congestion
- * control algorithms, or of `aggregation`. Empty when there is no such part.
- */
-std::vector<std::string> GetTransportPartKeys(std::string_view part);
-
-/// A transport with default Attributes, whose switches add up, where they can.
-Ptr<Transport> MakeTransport(const TypeId& type);
-
-/// The transport that a scenario chose, not yet installed. \param fabric settings of the fabric
-Ptr<Transport> MakeTransport(const TransportChoice& choice, const AttributeSettings& fabric);
-
-/// P4 programs for switches, of a transport whose switches can add up. Before Install.
-void SetPrograms(const Ptr<Transport>& transport,
-                 const std::map<NodeId, P4SwitchProgram>& programs);
-
-/// Attributes of the packet-level network, which `fabric` sets.
-std::vector<std::string> GetFabricKeys();
+/// All transports as kinds: their Attributes, and their parts as objects.
+std::span<const KindSpec> GetTransportKinds();
 
 /// The type whose Attributes `fabric` sets.
 TypeId GetFabricTypeId();

@@ -36,18 +36,22 @@ def test_no_two_headers_define_a_type_of_one_name():
 
 def test_run_hands_the_options_to_the_program(small_tree):
     small_tree.source(PRINTS_ARGUMENTS)
-    result = small_tree.run(
-        "run", "a/b.json", "--set", "x=1", "--set=y=[2]", "--jobs", "3", "--no-resume", "--no-plot"
-    )
+    options = ["run", "a/b.json", "--set", "x=1", "--set=y=[2]", "--jobs", "3", "--no-resume"]
+    result = small_tree.run(*options, "--no-plot", "--no-install")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines() == [
-        "--scenario=a/b.json",
-        "--out=results/b",
-        "--set=x=1",
-        "--set=y=[2]",
-        "--jobs=3",
-        "--no-resume",
-    ]
+    assert result.stdout.splitlines() == options
+
+
+def test_help_is_the_programs_where_there_is_one(small_tree):
+    small_tree.source(PRINTS_ARGUMENTS)
+    before = small_tree.run("describe", "--help")
+    assert before.returncode == 0
+    assert "is not built yet: ./ns3 build" in before.stdout
+    assert small_tree.run("describe", "s.json").returncode == 0
+    after = small_tree.run("describe", "--help")
+    assert after.stdout.splitlines()[:2] == ["describe", "--help"]
+    assert "--no-install" in after.stdout
+    assert "--no-plot" in small_tree.run("help", "run").stdout
 
 
 @pytest.mark.parametrize("code", [1, 2, 3])

@@ -74,7 +74,7 @@ def _scenario(folder, points, gradient="4MB"):
 
 def test_times_of_a_profile_reach_the_results(program, tmp_path):
     _scenario(tmp_path, _points((100_000, 1e-3), (900_000, 3e-3)))
-    assert program("--scenario=s.json", "--out=out").returncode == 0
+    assert program("run", "s.json", "--out=out").returncode == 0
     with open(tmp_path / "out" / "iterations.csv", newline="", encoding="utf-8") as file:
         row = next(csv.DictReader(file))
     # Two ranks, two chunks of 500,000 elements, 2 ms each by interpolation: each rank encodes its
@@ -90,7 +90,7 @@ def test_times_of_a_profile_reach_the_results(program, tmp_path):
 
 def test_a_size_far_beyond_the_profile_is_refused(program, tmp_path):
     _scenario(tmp_path, _points((1000, 1e-3), (100_000, 3e-3)))
-    done = program("--scenario=s.json", "--out=out")
+    done = program("run", "s.json", "--out=out")
     assert done.returncode == 2
     assert "has times of int8-encode for at most 100000 elements" in done.stderr
     assert "500000 are more than 4 times that" in done.stderr
@@ -107,7 +107,7 @@ def _measured_run(program, folder, gradient):
         "scheme": "ring",
     }
     (folder / "s.json").write_text(json.dumps(scenario))
-    return program("--scenario=s.json", f"--out=out-{gradient}"), json.loads(profile.read_text())
+    return program("run", "s.json", f"--out=out-{gradient}"), json.loads(profile.read_text())
 
 
 def test_the_measured_profile_is_interpolated_extrapolated_and_refused(program, tmp_path):
@@ -138,7 +138,7 @@ def test_estimates_are_warned_of(program, tmp_path):
     profile = json.loads((tmp_path / "a.profile.json").read_text())
     profile["origin"] = "roofline-estimate"
     (tmp_path / "a.profile.json").write_text(json.dumps(profile))
-    done = program("--scenario=s.json", "--out=out")
+    done = program("run", "s.json", "--out=out")
     assert done.returncode == 0
     assert "warning: the times of a.profile.json are estimated" in done.stderr
 
@@ -156,7 +156,7 @@ def _plan(program, folder, job, scheme, workers=4):
         "scheme": scheme,
     }
     (folder / "s.json").write_text(json.dumps(scenario))
-    return program("--plan=s.json", "--json", "--verify")
+    return program("plan", "s.json", "--json", "--verify")
 
 
 def test_a_codec_between_servers_leaves_what_is_inside_dense(program, tmp_path):
@@ -345,3 +345,10 @@ def test_without_pytorch_its_operators_are_left_out(tmp_path, capsys, text, reas
     said = capsys.readouterr().err
     assert "PyTorch's operators were not measured: torch-baseline: " in said
     assert reason in said
+
+
+def test_every_codec_that_takes_time_has_the_bytes_that_it_moves(program):
+    codecs = json.loads(program("list", "--json").stdout)["codecs"]["kinds"]
+    # fp32 is the gradient as it is; BiSparse has the kernels of DGC.
+    expected = {kind["name"] for kind in codecs} - {"fp32", "bisparse"}
+    assert {name.rsplit("-", 1)[0] for name in calibrate.BYTES_PER_ELEMENT} == expected

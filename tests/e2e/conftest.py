@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "analysis" / "src"))
 SCENARIOS = ROOT / "scenarios"
 SMOKE = SCENARIOS / "smoke.json"
+TOPOLOGIES = ROOT / "topologies"
 
 
 def rows_of(path):
@@ -75,7 +76,7 @@ def program(tmp_path):
 @pytest.fixture
 def smoke(program, tmp_path):
     """Results of the smoke scenario."""
-    result = program(f"--scenario={SMOKE}", "--out=smoke")
+    result = program("run", SMOKE, "--out=smoke")
     assert result.returncode == 0, result.stderr
     return tmp_path / "smoke"
 

@@ -41,7 +41,7 @@ def test_workers_have_codecs_of_their_own(simulator):
 
 def test_a_gradient_that_breaks_off_and_a_wrong_codec_are_refused(program):
     def run(codec, data):
-        command = [program.path, f"--codec={codec}", "--tensors=2"]
+        command = [program.path, "codec", codec, "--tensors=2"]
         return subprocess.run(command, input=data, capture_output=True, check=False)
 
     done = run('{"kind": "fp16"}', b"12345")
@@ -115,11 +115,11 @@ def test_the_simulation_uses_measured_unions(program, tmp_path):
         "scheme": "ring",
     }
     (tmp_path / "s.json").write_text(json.dumps(scenario))
-    done = program("--plan=s.json", "--json")
+    done = program("plan", "s.json", "--json")
     assert done.returncode == 0, done.stderr
     sizes = {op["kind"]: op["bytes"] for op in json.loads(done.stdout)["operations"]}
     # Of half a million elements, as index and value: what one selects, and the union of two.
     assert sizes == {"reduce": 8 * round(5e5 * unions[0]), "copy": 8 * round(5e5 * unions[1])}
     scenario["job"]["codec"]["kind"] = "fp16"
     (tmp_path / "s.json").write_text(json.dumps(scenario))
-    assert program("--plan=s.json", "--json").returncode == 2
+    assert program("plan", "s.json", "--json").returncode == 2

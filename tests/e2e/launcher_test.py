@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.append(str(ROOT))
+from launcher.cli import _VERBS
 from launcher.process import ask_for_huge_pages
 from launcher.tests import Count, run_ctest
 
@@ -18,6 +19,7 @@ ENVIRONMENT = 4
 BUILD_PACKAGES = {
     "cmake",
     "g++",
+    "libboost-dev",
     "libcli11-dev",
     "libfmt-dev",
     "libgsl-dev",
@@ -45,9 +47,11 @@ def test_unknown_verb_names_the_nearest(ns3, typed, meant):
     "arguments, typed, meant",
     [
         (("run", "x.json", "--no-instal"), "--no-instal", "--no-install"),
-        (("run", "x.json", "--job=2"), "--job", "--jobs"),
+        (("run", "x.json", "--no-plto"), "--no-plto", "--no-plot"),
         (("test", "--fliter", "x"), "--fliter", "--filter"),
         (("list", "--no_install"), "--no_install", "--no-install"),
+        (("sweep", "x.json", "--noinstall"), "--noinstall", "--no-install"),
+        (("format", "--chekc"), "--chekc", "--check"),
     ],
 )
 def test_unknown_option_names_the_nearest(ns3, arguments, typed, meant):
@@ -74,10 +78,42 @@ def test_simulations_get_huge_pages_unless_the_user_decides(monkeypatch, set_by_
     assert os.environ["GLIBC_TUNABLES"] == expected
 
 
-def test_run_without_a_scenario_says_so(ns3):
-    result = ns3("run")
-    assert result.returncode == 2
-    assert "required: SCENARIO" in result.stderr
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("run",), "gradsync: error: SCENARIO is required"),
+        (("run", "x.json", "--job=2"), '--job: unknown option; did you mean "--jobs"?'),
+        (("plan", "x.json", "--run"), "--run: 1 required"),
+        (("plot",), "the following arguments are required: DIR; see ./ns3 plot --help"),
+        (("plot", "x", "--kidn=ict"), "unknown option --kidn of ./ns3 plot; the nearest is --kind"),
+        (("plot", "x", "--kind=itc"), "invalid choice: 'itc'"),
+        (("export", "x", "y"), "y is one argument too many; see ./ns3 export --help"),
+        (("sweep", "x.json", "--cores=all"), "argument --cores: invalid int value: 'all'"),
+    ],
+)
+def test_those_that_carry_out_a_verb_refuse_its_options_in_one_line(ns3, arguments, said):
+    result = ns3(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert said in line
+
+
+def test_every_verb_has_help(ns3):
+    for verb, row in _VERBS.items():
+        result = ns3(verb, "--help")
+        assert result.returncode == 0, result.stderr
+        if verb == "help":
+            continue
+        assert f"./ns3 {verb}" in result.stdout
+        if row.help != _VERBS["doctor"].help:
+            assert "--no-install" in result.stdout
+
+
+def test_options_are_declared_once():
+    """What the program and the package declare, the launcher does not repeat."""
+    text = "".join(path.read_text() for path in (ROOT / "launcher").glob("*.py"))
+    for name in ("jobs", "set", "draw", "pcap", "points", "kind", "runs-per-job", "update"):
+        assert f'"--{name}' not in text, name
 
 
 def test_help_lists_every_verb(ns3):
@@ -94,6 +130,8 @@ def test_help_lists_every_verb(ns3):
 def test_run_help_has_examples(ns3):
     result = ns3("run", "--help")
     assert result.returncode == 0
+    assert "Usage: ./ns3 run [OPTIONS] SCENARIO" in result.stdout
+    assert "--set" in result.stdout
     assert "./ns3 run scenarios/rat-oversubscription.json" in result.stdout
     assert "--no-install" in result.stdout
 
@@ -164,7 +202,7 @@ def test_no_install_refuses_to_install_python(ns3):
 def test_plot_of_something_that_is_no_folder(ns3):
     result = ns3("plot", "nowhere")
     assert result.returncode == 2
-    assert "nowhere is not a results folder" in result.stderr
+    assert "is nowhere a results folder?" in result.stderr
 
 
 # What GoogleTest prints: a line as each case ends, and the failed and skipped ones again at the end.

@@ -89,7 +89,7 @@ def test_real_switch_answers_as_the_vectors_say():
 
 def test_p4_engine_has_the_results_of_the_native_switch(program, tmp_path):
     scenario = ROOT / "scenarios" / "p4-engine.json"
-    done = program("--scenario", scenario, "--out", tmp_path / "out", "--jobs", "1")
+    done = program("run", scenario, "--out", tmp_path / "out", "--jobs", "1")
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "out" / "runs.csv", newline="", encoding="utf-8") as file:
         runs = list(csv.DictReader(file))
@@ -136,11 +136,11 @@ def write_own_program(folder, configuration=OWN_CONFIGURATION):
     return file
 
 
-def test_a_program_of_the_user_adds_up(program, tmp_path):
+def test_a_program_of_the_user_aggregates(program, tmp_path):
     file = write_own_program(tmp_path)
     times = []
     for name, change in (("own", []), ("native", ["--set", "transport.aggregation.programs=[]"])):
-        done = program("--scenario", file, "--out", tmp_path / name, *change)
+        done = program("run", file, "--out", tmp_path / name, *change)
         assert done.returncode == 0, done.stderr
         with open(tmp_path / name / "runs.csv", newline="", encoding="utf-8") as rows:
             (run,) = csv.DictReader(rows)
@@ -152,7 +152,7 @@ def test_a_program_of_the_user_adds_up(program, tmp_path):
     assert len(noted["digest"]) == 16
     # Another program is another run, also where the names are the same.
     write_own_program(tmp_path, OWN_CONFIGURATION + "# changed\n")
-    done = program("--scenario", file, "--out", tmp_path / "own")
+    done = program("run", file, "--out", tmp_path / "own")
     changed = json.loads((tmp_path / "own" / "manifest.json").read_text())
     assert changed["runs"][0]["hash"] != manifest["runs"][0]["hash"]
 
@@ -165,7 +165,7 @@ def test_a_program_of_the_user_adds_up(program, tmp_path):
     ],
 )
 def test_a_wrong_configuration_names_file_and_line(program, tmp_path, configuration, problem):
-    done = program("--validate", write_own_program(tmp_path, configuration))
+    done = program("validate", write_own_program(tmp_path, configuration))
     assert done.returncode == 2
     assert problem in done.stderr
 
@@ -173,7 +173,7 @@ def test_a_wrong_configuration_names_file_and_line(program, tmp_path, configurat
 def test_a_missing_program_is_named(program, tmp_path):
     file = write_own_program(tmp_path)
     (tmp_path / "programs" / "own.json").unlink()
-    done = program("--validate", file)
+    done = program("validate", file)
     assert done.returncode == 2
     assert "transport.aggregation.programs.0.program: " in done.stderr
     assert "programs/own.json cannot be read: No such file or directory" in done.stderr

@@ -46,7 +46,7 @@ def dissect(path, *fields):
 def captures(program, tmp_path):
     """The two files of a captured link."""
     (tmp_path / "incast.json").write_text(json.dumps(SCENARIO))
-    result = program("--scenario=incast.json", "--out=out")
+    result = program("run", "incast.json", "--out=out")
     assert result.returncode == 0, result.stderr
     folder = tmp_path / "out" / "pcap" / "run-0"
     return folder / "host0-leaf0.pcap", folder / "leaf0-host0.pcap"
@@ -112,7 +112,7 @@ def test_captured_frames_add_up_to_what_the_links_counted(captures, tmp_path):
 def test_a_link_that_does_not_exist_is_named(program, tmp_path):
     wrong = {**SCENARIO, "results": {"pcap": [["leaf0", "hots0"]]}}
     (tmp_path / "wrong.json").write_text(json.dumps(wrong))
-    result = program("--scenario=wrong.json", "--out=out")
+    result = program("run", "wrong.json", "--out=out")
     assert result.returncode == 2
     assert "results.pcap" in result.stderr and "host0" in result.stderr
 
@@ -121,7 +121,7 @@ def test_the_fluid_transport_has_nothing_to_capture(program, tmp_path):
     (tmp_path / "fluid.json").write_text(
         json.dumps({**SCENARIO, "transport": "fluid", "fabric": {}})
     )
-    result = program("--scenario=fluid.json", "--out=out")
+    result = program("run", "fluid.json", "--out=out")
     assert result.returncode == 2
     assert "pcap" in result.stderr and "roce" in result.stderr
 
@@ -142,7 +142,7 @@ def test_netreduce_is_true_roce_with_the_sums_as_payload(program, tmp_path):
         "results": {"pcap": [["leaf0", "host0"]]},
     }
     (tmp_path / "ring.json").write_text(json.dumps(scenario))
-    result = program("--scenario=ring.json", "--out=out")
+    result = program("run", "ring.json", "--out=out")
     assert result.returncode == 0, result.stderr
     folder = tmp_path / "out" / "pcap" / "run-0"
     codes = Counter()
@@ -161,7 +161,7 @@ def test_tcp_links_are_captured_by_the_helpers_of_ns3(program, tmp_path):
     scenario = {**SCENARIO, "transport": {"kind": "tcp", "queueSize": "100MB"}}
     del scenario["fabric"]
     (tmp_path / "tcp.json").write_text(json.dumps(scenario))
-    result = program("--scenario=tcp.json", "--out=out")
+    result = program("run", "tcp.json", "--out=out")
     assert result.returncode == 0, result.stderr
     folder = tmp_path / "out" / "pcap" / "run-0"
     names = {path.name for path in folder.iterdir()}

@@ -8,7 +8,7 @@ from conftest import SMOKE
 
 
 def test_plan_names_the_buffers_of_a_swap(program):
-    result = program(f"--plan={SMOKE}", "--set=scheme.kind=butterfly", "--json", "--verify")
+    result = program("plan", SMOKE, "--set=scheme.kind=butterfly", "--json", "--verify")
     assert result.returncode == 0, result.stderr
     plan = json.loads(result.stdout)
     assert plan["collective"] == "all-reduce"
@@ -21,13 +21,13 @@ def test_plan_names_the_buffers_of_a_swap(program):
 
 
 def test_exported_plan_comes_back_as_it_was(program, tmp_path):
-    where = [f"--plan={SMOKE}", "--set=scheme.kind=butterfly", "--set=topology.hostsPerLeaf=4"]
+    where = ["plan", SMOKE, "--set=scheme.kind=butterfly", "--set=topology.hostsPerLeaf=4"]
     result = program(*where, "--json", "--export=x.goal")
     assert result.returncode == 0, result.stderr
     scenario = json.loads(SMOKE.read_text())
     scenario |= {"scheme": {"kind": "import", "file": "x.goal"}, "sweep": {}}
     (tmp_path / "import.json").write_text(json.dumps(scenario))
-    imported = program("--plan=import.json", "--json", "--verify")
+    imported = program("plan", "import.json", "--json", "--verify")
     assert imported.returncode == 0, imported.stderr
     plan = json.loads(imported.stdout)
     assert plan.pop("violations") == []
@@ -40,7 +40,7 @@ def test_imported_plan_that_is_wrong_is_refused_before_anything_is_written(progr
     scenario = json.loads(SMOKE.read_text())
     scenario |= {"scheme": {"kind": "import", "file": "x.goal"}, "sweep": {}}
     (tmp_path / "import.json").write_text(json.dumps(scenario))
-    result = program("--scenario=import.json", "--out=r")
+    result = program("run", "import.json", "--out=r")
     assert result.returncode == 2
     assert "x.goal:6: found a recv of 9 bytes, expected 8" in result.stderr
     assert not (tmp_path / "r").exists()

@@ -162,7 +162,7 @@ def test_what_is_not_there_is_said(study, tmp_path):
 
 
 def test_every_registered_scheme_looks_like_no_other_and_always_the_same(program):
-    listed = program("--list").stdout.split("\n\n", 1)[0].splitlines()
+    listed = program("list").stdout.split("\n\n", 1)[0].splitlines()
     schemes = [line.split()[0] for line in listed if line[:2] == "  " and line[2] != " "]
     looks = series_styles(schemes)
     assert len({(look.colour, look.marker, look.line) for look in looks.values()}) == len(schemes)

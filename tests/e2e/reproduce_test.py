@@ -171,7 +171,7 @@ def test_unknown_and_missing_papers_are_told_apart(capsys):
 @pytest.mark.parametrize("name", list_papers(PAPERS))
 def test_every_row_of_a_paper_has_runs(program, name):
     paper = read_paper(PAPERS, name)
-    resolved = [program(f"--resolve={scenario}") for scenario in paper.scenarios]
+    resolved = [program("resolve", scenario) for scenario in paper.scenarios]
     runs = [[run["values"] for run in json.loads(told.stdout)] for told in resolved]
     for row in paper.rows:
         for wanted in filter(None, (row.of, row.to)):

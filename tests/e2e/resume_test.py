@@ -14,7 +14,7 @@ from gradsync.results.compare import compare_results
 
 
 def test_same_scenario_twice_gives_the_same_results(program, smoke, tmp_path):
-    assert program(f"--scenario={SMOKE}", "--out=again", "--jobs=1").returncode == 0
+    assert program("run", SMOKE, "--out=again", "--jobs=1").returncode == 0
     assert compare_results(smoke, tmp_path / "again") == []
 
 
@@ -22,16 +22,16 @@ def test_second_start_repeats_nothing_and_a_change_repeats_what_it_changed(progr
     before = {r["run"]: r["wall_s"] for r in rows_of(smoke / "runs.csv")}
     marks = {p: p.stat().st_mtime_ns for p in (smoke / ".runs").rglob("*") if p.is_file()}
     assert marks, "finished runs are kept in .runs"
-    assert program(f"--scenario={SMOKE}", "--out=smoke").returncode == 0
+    assert program("run", SMOKE, "--out=smoke").returncode == 0
     assert {p: p.stat().st_mtime_ns for p in marks} == marks
     assert {r["run"]: r["wall_s"] for r in rows_of(smoke / "runs.csv")} == before
-    assert program(f"--scenario={SMOKE}", "--out=smoke", "--set=job.gradient=2MB").returncode == 0
+    assert program("run", SMOKE, "--out=smoke", "--set=job.gradient=2MB").returncode == 0
     runs = {(r["oversubscription"], r["scheme.kind"]): r for r in rows_of(smoke / "runs.csv")}
     assert float(runs["2", "ps"]["ict_mean_s"]) == pytest.approx(3.2e-3 + 2 * 4e-6, rel=1e-9)
 
 
 def test_parts_done_by_several_programs_are_the_whole(program, smoke, tmp_path):
-    parts = (f"--scenario={SMOKE}", "--out=parts", "--progress=never")
+    parts = ("run", SMOKE, "--out=parts", "--progress=never")
     prepared = program(*parts, "--prepare")
     assert [run["done"] for run in json.loads(prepared.stdout)] == [False] * 6
     # PS on 4 and 8 hosts: 2 (w - 1) K in each of 2 iterations.
@@ -58,7 +58,7 @@ def test_killed_program_leaves_whole_runs_and_goes_on(program, tmp_path):
     scenario["job"]["gradient"] = "40MB"
     (tmp_path / "long.json").write_text(json.dumps(scenario))
     killed = subprocess.Popen(
-        [program.path, "--scenario=long.json", "--out=r", "--jobs=1"],
+        [program.path, "run", "long.json", "--out=r", "--jobs=1"],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -72,9 +72,9 @@ def test_killed_program_leaves_whole_runs_and_goes_on(program, tmp_path):
     assert not (tmp_path / "r" / "runs.csv").exists(), "the program was too fast to be killed"
     kept = {run: run.stat().st_mtime_ns for run in _whole_runs(done)}
     assert 1 <= len(kept) < 6
-    assert program("--scenario=long.json", "--out=r").returncode == 0
+    assert program("run", "long.json", "--out=r").returncode == 0
     assert {run: run.stat().st_mtime_ns for run in kept} == kept
-    assert program("--scenario=long.json", "--out=fresh").returncode == 0
+    assert program("run", "long.json", "--out=fresh").returncode == 0
     assert compare_results(tmp_path / "r", tmp_path / "fresh") == []
 
 

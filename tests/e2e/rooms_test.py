@@ -7,11 +7,12 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+TREES = ["model", "helper", "study"]  # each knows those before it
 INCLUDE = re.compile(r'^#include "ns3/([\w.-]+)"', re.MULTILINE)
 
 
 def _sources():
-    folders = [ROOT / "model", ROOT / "study"]
+    folders = [ROOT / tree for tree in TREES]
     return [
         path for folder in folders for path in folder.rglob("*") if path.suffix in (".h", ".cc")
     ]
@@ -19,6 +20,10 @@ def _sources():
 
 def _room(path: Path) -> str:
     return path.parent.relative_to(ROOT).as_posix()
+
+
+def _tree(room: str) -> str:
+    return room.partition("/")[0]
 
 
 def _includes() -> dict[str, dict[str, list[str]]]:
@@ -37,15 +42,15 @@ def _declared() -> dict[str, set[str]]:
     """Room -> rooms that it may include, of its own tree; as the file has them."""
     trees = tomllib.loads((ROOT / "rooms.toml").read_text())
     return {
-        f"{tree}/{room}": {f"{tree}/{other}" for other in others}
+        f"{tree}/{room}".rstrip("/"): {f"{tree}/{other}" for other in others}
         for tree, rooms in trees.items()
         for room, others in rooms.items()
     }
 
 
 def _allowed(room: str, declared: dict[str, set[str]]) -> set[str]:
-    model = {other for other in declared if other.startswith("model/")}
-    return declared[room] | (model if room.startswith("study/") else set())
+    before = TREES[: TREES.index(_tree(room))]
+    return declared[room] | {other for other in declared if _tree(other) in before}
 
 
 def test_every_folder_of_sources_is_a_room():
@@ -62,6 +67,34 @@ def test_rooms_include_only_what_they_may():
         for line in lines
     ]
     assert unasked == []
+
+
+def test_named_files_are_opened_by_one_class_only():
+    """What is read twice may be two things: NamedFiles hands out what was read once."""
+    opening = re.compile(
+        r"\b(ReadInputFile|ReadJsonFile|LoadJson|LoadFile|fopen|open)\b *\(|\bifstream \w+\("
+    )
+    may = {
+        "model/base/input-file.cc",  # how it is done
+        "model/p4/p4-program-loader.cc",  # for programs of one's own: no other file calls it
+        "study/json/json-document.cc",  # how JSON is read
+        "study/scenario/named-files.cc",
+        "study/json/atomic-file.cc",  # these open what the program has written itself
+        "study/command/auto-command.cc",
+        "study/result/file-lock.cc",
+        "study/result/folder-seal.cc",
+        "study/result/prepared-sweep.cc",
+        "study/result/program-version.cc",
+        "study/result/result-files.cc",
+        "study/result/results-folder.cc",
+        "study/result/run-store.cc",
+    }
+    do = {
+        path.relative_to(ROOT).as_posix()
+        for path in _sources()
+        if path.suffix == ".cc" and opening.search(path.read_text())
+    }
+    assert do <= may
 
 
 def test_rooms_know_only_rooms_above_them_in_the_list():

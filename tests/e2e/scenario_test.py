@@ -6,7 +6,10 @@ import shutil
 
 import jsonschema
 import pytest
-from conftest import SCENARIOS, SMOKE, rows_of
+import referencing
+from conftest import SCENARIOS, SMOKE, TOPOLOGIES, rows_of
+
+from gradsync.plots import style
 
 ALL_SCENARIOS = sorted(p for p in SCENARIOS.rglob("*.json") if p.name != "scenario.schema.json")
 # Design §8; `status` tells a run that did not finish.
@@ -52,7 +55,14 @@ RUN_COLUMNS = {
 
 def test_run_writes_every_file_and_column(smoke):
     written = {path.name for path in smoke.iterdir() if not path.name.startswith(".")}
-    tables = {"runs.csv", "iterations.csv", "links.csv", "messages.csv", "faults.csv", "flows.csv"}
+    tables = {
+        "runs.csv",
+        "iterations.csv",
+        "links.csv",
+        "messages.csv",
+        "faults.csv",
+        "flows.csv",
+    }
     tables |= {"samples.csv", "blocked.csv", "unfinished.csv"}
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
@@ -86,12 +96,12 @@ def test_shipped_scenario_fits_the_schema_and_validates(program, path):
     jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text()))
     # Choosing for 420 runs takes a minute: of that study only the reading is checked.
     check = "resolve" if path.parent.name == "auto-planner" else "validate"
-    result = program(f"--{check}={path}")
+    result = program(check, path)
     assert result.returncode == 0, result.stderr
 
 
 def test_describe_tells_oversubscription_before_anything_runs(program, tmp_path):
-    result = program(f"--describe={SMOKE}")
+    result = program("describe", SMOKE)
     assert result.returncode == 0
     assert "oversubscription" in result.stdout.lower()
     for scheme in ("ps", "ring", "rat"):
@@ -99,8 +109,16 @@ def test_describe_tells_oversubscription_before_anything_runs(program, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_describe_looks_at_no_queues_where_the_run_does(program, tmp_path):
+    # The ideal time is that of the transport fluid, which has none.
+    (tmp_path / "s.json").write_text(json.dumps(_scenario(results={"every": "1us"})))
+    result = program("describe", "s.json")
+    assert result.returncode == 0, result.stderr
+    assert "fluid ICT" in result.stdout
+
+
 def test_list_has_a_line_for_everything_a_scenario_can_name(program):
-    result = program("--list")
+    result = program("list")
     assert result.returncode == 0
     for name in (
         "ps",
@@ -117,19 +135,153 @@ def test_list_has_a_line_for_everything_a_scenario_can_name(program):
         assert any(line.split()[:1] == [name] for line in result.stdout.splitlines()), name
 
 
-def test_schema_knows_every_scheme_and_its_parameters(program):
-    schemes, parameters = set(), set()
-    for line in (
-        program("--list").stdout.split("Schemes", 1)[1].split("Topologies", 1)[0].splitlines()
-    ):
-        if line.startswith("      "):
-            parameters.add(line.split()[0])
-        elif line.startswith("  "):
-            schemes.add(line.split()[0])
+def _schema() -> jsonschema.Draft202012Validator:
     schema = json.loads((SCENARIOS / "scenario.schema.json").read_text())
-    name, settings = schema["$defs"]["scheme"]["anyOf"]
-    assert set(name["enum"]) == set(settings["properties"]["kind"]["enum"]) == schemes
-    assert set(settings["properties"]) - {"kind"} == parameters
+    return jsonschema.Draft202012Validator(schema)
+
+
+def _scenario(**parts) -> dict:
+    star = {"kind": "star", "hosts": 4, "hostLink": {"rate": "10Gbps"}}
+    return {"topology": star, "scheme": "ring", **parts}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"scheme": {"kind": "ring", "barrier": True}},
+        {"job": {"scheme": {"kind": "ring", "servers": 2}}},
+        {"jobs": [{}, {"scheme": {"kind": "ring", "servers": 2}}]},
+        {"scheme": {"kind": "ring", "pipelineChunks": 0}},
+        {"scheme": {"pipelineChunks": 2}},
+        {"job": {"codec": {"kind": "int8", "density": 0.1}}},
+        {"transport": {"kind": "fluid", "mtu": "1kB"}},
+        {"transport": {"kind": "tcp", "dcqcn": {}}},
+        {"topology": {"kind": "star", "hosts": 4, "hostLink": {}, "spines": 2}},
+        {"topology": {"hosts": 4, "hostLink": {}}},
+        {"faults": [{"kind": "link-down", "random": 1, "loss": 0.1}]},
+        {
+            "faults": [
+                {
+                    "kind": "straggler",
+                    "random": 1,
+                    "slowdown": {"distribution": "uniform", "mean": 1},
+                }
+            ]
+        },
+        {
+            "traffic": [
+                {
+                    "kind": "incast",
+                    "size": "1kB",
+                    "fanIn": 2,
+                    "every": "1ms",
+                    "load": 0.1,
+                }
+            ]
+        },
+        {
+            "sweep": {"scheme.kind": ["ring", "ps"]},
+            "job": {"codec": {"kind": "int8", "density": 0.1}},
+        },
+    ],
+    ids=str,
+)
+def test_schema_and_program_refuse_the_same(program, tmp_path, parts):
+    scenario = _scenario(**parts)
+    assert not _schema().is_valid(scenario)
+    (tmp_path / "s.json").write_text(json.dumps(scenario))
+    assert program("resolve", "s.json").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"scheme": {"kind": "ps", "barrier": True}},
+        # What only other kinds know is left out in the runs of those that do not.
+        {
+            "scheme": {"kind": "ring", "barrier": True},
+            "sweep": {"scheme.kind": ["ring", "ps"]},
+        },
+        {
+            "job": {"scheme": {"kind": "ring", "barrier": True}},
+            "sweep": {"job.scheme.kind": ["ps"]},
+        },
+        {
+            "job": {"codec": {"kind": "int8", "density": 0.1}},
+            "sweep": {"job.codec.kind": ["dgc"]},
+        },
+        {"transport": {"mtu": "1kB"}},
+        {"transport": {"congestionControl": "dcqcn", "dcqcn": {"alphaGain": 0.1}}},
+        {"transport": {"aggregation": {"atpWindow": 50, "slot": {"slots": 4}}}},
+        {
+            "topology": {"kind": "star", "hostLink": {}},
+            "sweep": {"topology.hosts": [2], "topology.hostLink.rate": ["1Gbps"]},
+        },
+        {
+            "faults": [
+                {
+                    "kind": "straggler",
+                    "random": 1,
+                    "slowdown": {"distribution": "uniform", "low": 1, "high": 2},
+                }
+            ]
+        },
+        {"traffic": [{"kind": "incast", "size": "1kB", "fanIn": 2, "every": "1ms"}]},
+    ],
+    ids=str,
+)
+def test_schema_and_program_take_the_same(program, tmp_path, parts):
+    scenario = _scenario(**parts)
+    _schema().validate(scenario)
+    (tmp_path / "s.json").write_text(json.dumps(scenario))
+    result = program("resolve", "s.json")
+    assert result.returncode == 0, result.stderr
+
+
+def test_topology_files_may_have_a_title_and_the_keys_of_their_kind_only():
+    schema = json.loads((TOPOLOGIES / "topology.schema.json").read_text())
+    scenarios = json.loads((SCENARIOS / "scenario.schema.json").read_text())
+    folder = "https://gradsync.invalid/"
+    registry = referencing.Registry().with_resources(
+        [
+            (
+                f"{folder}scenarios/scenario.schema.json",
+                referencing.Resource.from_contents(scenarios),
+            ),
+            (
+                f"{folder}topologies/topology.schema.json",
+                referencing.Resource.from_contents(schema),
+            ),
+        ]
+    )
+    validator = jsonschema.Draft202012Validator(
+        {"$ref": f"{folder}topologies/topology.schema.json"}, registry=registry
+    )
+    files = [path for path in TOPOLOGIES.glob("*.json") if path.name != "topology.schema.json"]
+    assert len(files) >= 5
+    for path in files:
+        content = json.loads(path.read_text())
+        validator.validate(content)
+        assert not validator.is_valid(content | {"pots": 4}), path
+
+
+def _list(program) -> dict:
+    return json.loads(program("list", "--json").stdout)
+
+
+def test_list_tells_other_programs_what_it_tells_people(program):
+    text = program("list").stdout
+    for group in _list(program).values():
+        for kind in group["kinds"]:
+            assert f"\n  {kind['name']} " in text
+            assert kind["summary"] in text
+        for parameter in group["parameters"] + [p for k in group["kinds"] for p in k["parameters"]]:
+            assert parameter["name"] in text
+
+
+def test_styles_are_of_schemes_that_there_are(program):
+    # Others get a style by their place among the series.
+    assert set(style._SCHEMES) <= {kind["name"] for kind in _list(program)["schemes"]["kinds"]}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +297,7 @@ def test_schema_knows_every_scheme_and_its_parameters(program):
 def test_bad_input_is_one_clear_message_and_nothing_is_written(
     program, tmp_path, override, expected
 ):
-    result = program(f"--scenario={SMOKE}", "--out=r", f"--set={override}")
+    result = program("run", SMOKE, "--out=r", f"--set={override}")
     assert result.returncode == 2
     for part in expected:
         assert part in result.stderr
@@ -156,16 +308,16 @@ def test_bad_input_is_one_clear_message_and_nothing_is_written(
 @pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1, "a": 2}', b'{"title": "\xff"}'])
 def test_broken_file_is_refused(program, tmp_path, content):
     (tmp_path / "s.json").write_bytes(content)
-    result = program("--scenario=s.json", "--out=r")
+    result = program("run", "s.json", "--out=r")
     assert result.returncode == 2
     assert "s.json" in result.stderr
     assert not (tmp_path / "r").exists()
 
 
 def test_unknown_option_of_the_program_names_the_nearest(program):
-    result = program("--scenari=x.json")
+    result = program("run", "x.json", "--progres=never")
     assert result.returncode == 2
-    assert "--scenario" in result.stderr
+    assert '--progres: unknown option; did you mean "--progress"?' in result.stderr
 
 
 def test_run_by_the_launcher_ends_with_a_plot(ns3, tmp_path):
@@ -189,7 +341,11 @@ def test_an_old_name_gives_the_same_results_and_one_warning_that_tells_the_new_o
     program, tmp_path
 ):
     scenario = {
-        "topology": {"kind": "star", "hosts": 3, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
+        "topology": {
+            "kind": "star",
+            "hosts": 3,
+            "hostLink": {"rate": "10Gbps", "delay": "1us"},
+        },
         "job": {"gradient": "100kB"},
         "scheme": "switchml",
         "sweep": {"seed": [1, 2]},
@@ -198,11 +354,15 @@ def test_an_old_name_gives_the_same_results_and_one_warning_that_tells_the_new_o
     for name, aggregation in (("old", {"slots": 4}), ("new", {"slot": {"slots": 4}})):
         scenario["transport"] = {"kind": "roce", "aggregation": aggregation}
         (tmp_path / f"{name}.json").write_text(json.dumps(scenario))
-        done = program(f"--scenario={name}.json", f"--out={name}")
-        assert done.returncode == 0, done.stderr
-        warned = [line for line in done.stderr.splitlines() if "warning" in line]
         old, now = "transport.aggregation.slots", "transport.aggregation.slot.slots"
         expected = [f"gradsync: warning: {old} is now called {now}"] if name == "old" else []
-        assert warned == expected
+        for command in (
+            ["validate", f"{name}.json"],
+            ["describe", f"{name}.json"],
+            ["run", f"{name}.json", f"--out={name}"],
+        ):
+            done = program(*command)
+            assert done.returncode == 0, done.stderr
+            assert [line for line in done.stderr.splitlines() if "warning" in line] == expected
         times[name] = [row["ict_mean_s"] for row in rows_of(tmp_path / name / "runs.csv")]
     assert times["old"] == times["new"]

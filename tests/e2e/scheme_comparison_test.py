@@ -96,11 +96,11 @@ def test_smoke_times_are_those_of_the_closed_form(smoke):
     ],
 )
 def test_scheme_comparison_moves_what_the_closed_forms_say(program, tmp_path, file, table):
-    # The fluid does not add up in switches.
+    # The fluid does not aggregate in switches.
     schemes = json.loads((SCENARIOS / file).read_text())["sweep"]["scheme.kind"]
     assert set(schemes) == {"auto", "switchml", "passing", *table}
     options = ["--set=transport=fluid", f"--set=sweep.scheme.kind={json.dumps(['auto', *table])}"]
-    result = program(f"--scenario={SCENARIOS / file}", "--out=r", *options)
+    result = program("run", SCENARIOS / file, "--out=r", *options)
     assert result.returncode == 0, result.stderr
     runs = rows_of(tmp_path / "r" / "runs.csv")
     assert sorted({run["oversubscription"] for run in runs}, key=float) == ["1", "4", "8"]
@@ -134,7 +134,7 @@ def test_scheme_comparison_moves_what_the_closed_forms_say(program, tmp_path, fi
 
 # In units of K/B, over the oversubscription o: m = 4 servers of n = 2 GPUs in each of r = 4 racks, w = 32,
 # rack uplinks of mB/o; bytes on the wire for one of values: packets of RoCE 4174/4096, of slots 342/256, of
-# ATP 332/248. PASSING adds up inside its servers first, (n - 1)/n K over PCIe at 12.6 B, and hands the sum out.
+# ATP 332/248. PASSING aggregates inside its servers first, (n - 1)/n K over PCIe at 12.6 B, and hands the sum out.
 IN_NETWORK_TIMES = {
     "ps": lambda o: 4174 / 4096 * 2 * max(2 * 30 / 32, o * 2 * (1 - 1 / 4)),
     "ring": lambda o: 4174 / 4096 * 2 * 31 / 32 * max(1, o / 4),
@@ -144,8 +144,10 @@ IN_NETWORK_TIMES = {
 }
 
 
-def test_switches_that_add_up_live_with_oversubscription_as_the_closed_forms_say(program, tmp_path):
-    result = program(f"--scenario={SCENARIOS / 'in-network-oversubscription.json'}", "--out=r")
+def test_switches_that_aggregate_live_with_oversubscription_as_the_closed_forms_say(
+    program, tmp_path
+):
+    result = program("run", SCENARIOS / "in-network-oversubscription.json", "--out=r")
     assert result.returncode == 0, result.stderr
     runs = rows_of(tmp_path / "r" / "runs.csv")
     assert {run["scheme.kind"] for run in runs} == {"rat", *IN_NETWORK_TIMES}
@@ -174,7 +176,7 @@ COLLECTIVES_TABLE = {
 
 
 def test_collectives_move_what_the_closed_forms_say(program, tmp_path):
-    result = program(f"--scenario={SCENARIOS / 'collectives.json'}", "--out=r")
+    result = program("run", SCENARIOS / "collectives.json", "--out=r")
     assert result.returncode == 0, result.stderr
     runs = rows_of(tmp_path / "r" / "runs.csv")
     assert len(runs) == 2 * len(COLLECTIVES_TABLE)

@@ -41,7 +41,7 @@ def test_sweep_gives_what_a_plain_run_gives_and_repeats_only_what_changed(sweep,
     assert (code, done) == (0, 6)
     assert "6 runs to do, in 3 batches" in told.err
     assert "Smoke test" in told.out
-    assert program(f"--scenario={SMOKE}", "--out=plain").returncode == 0
+    assert program("run", SMOKE, "--out=plain").returncode == 0
     assert compare_results(sweep.out, tmp_path / "plain") == []
     # Nothing is missing: Snakemake is not even started.
     code, told, done = sweep()
@@ -105,5 +105,5 @@ def test_paths_may_have_braces_and_two_sweeps_of_a_folder_may_run_at_once(progra
     said = [process.communicate(timeout=120) for process in started]
     assert [process.returncode for process in started] == [0, 0], said
     assert said[0][0] == said[1][0]
-    assert program(f"--scenario={SMOKE}", "--out=plain").returncode == 0
+    assert program("run", SMOKE, "--out=plain").returncode == 0
     assert compare_results(folder / "out {y}", tmp_path / "plain") == []

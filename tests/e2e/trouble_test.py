@@ -15,7 +15,8 @@ def test_foreign_flows_slow_an_exchange_down_and_are_recorded(program, tmp_path)
     times = {}
     for name, traffic in (("alone", []), ("shared", [incast])):
         result = program(
-            f"--scenario={SMOKE}",
+            "run",
+            SMOKE,
             f"--out={name}",
             "--set=sweep={}",
             f"--set=traffic={json.dumps(traffic)}",
@@ -36,7 +37,8 @@ def test_a_dead_link_ends_a_run_with_a_named_error_and_exit_code_3(program, tmp_
     fault = {"kind": "link-down", "at": "host3", "start": "100us"}
     pause = {"kind": "host-pause-send", "random": 1, "every": "200us", "duration": "10us"}
     result = program(
-        f"--scenario={SMOKE}",
+        "run",
+        SMOKE,
         "--out=dead",
         "--set=sweep={}",
         f"--set=faults={json.dumps([fault, pause])}",
@@ -61,7 +63,7 @@ def test_a_dead_link_ends_a_run_with_a_named_error_and_exit_code_3(program, tmp_
 
 
 def test_federated_rounds_close_by_either_policy(program, tmp_path):
-    result = program(f"--scenario={SCENARIOS / 'federated.json'}", "--out=rounds")
+    result = program("run", SCENARIOS / "federated.json", "--out=rounds")
     assert result.returncode == 0, result.stderr
     rows = rows_of(tmp_path / "rounds" / "iterations.csv")
     # All: at the timeout of 10 s; minimum 2: at 5 s, plus an answer of 12.5 % of 93.95 MB. Then
@@ -82,7 +84,8 @@ def test_one_tcp_timeout_outlasts_the_whole_incast(program, tmp_path):
     times = {}
     for min_rto in ("1s", "10ms"):
         result = program(
-            f"--scenario={SCENARIOS / 'rat-tcp.json'}",
+            "run",
+            SCENARIOS / "rat-tcp.json",
             f"--out={min_rto}",
             f"--set=transport.minRto={min_rto}",
             *exchange,
@@ -99,7 +102,8 @@ def test_one_tcp_timeout_outlasts_the_whole_incast(program, tmp_path):
 def test_a_crash_is_told_as_table_trace_and_picture(program, tmp_path):
     crash = {"kind": "host-crash", "hosts": [2], "start": "1ms", "detectionDelay": "100us"}
     result = program(
-        f"--scenario={ROOT / 'scenarios' / 'chain-blocking.json'}",
+        "run",
+        ROOT / "scenarios" / "chain-blocking.json",
         "--trace",
         f"--out={tmp_path / 'out'}",
         "--set=job.reaction=replan",

@@ -6,6 +6,7 @@
 
 #include "ns3/import-error.h"
 #include "ns3/import-scheme.h"
+#include "ns3/input-file.h"
 #include "ns3/plan-verifier.h"
 
 #include <algorithm>
@@ -124,7 +125,7 @@ LoadImports(const std::filesystem::path& folder)
     corpus.reserve(files.size());
     for (const auto& file : files)
     {
-        corpus.push_back(ReadImportFile(file.string()));
+        corpus.push_back(ReadInputFile(file.string()));
     }
     return corpus;
 }

@@ -32,7 +32,7 @@ main(int argc, char* argv[])
     const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
     UsePicoseconds();
     const std::filesystem::path source = GRADSYNC_SOURCE_DIR;
-    ScenarioMutator scenarios(LoadCorpus({folder, source / "tests/fuzz/corpus"}), seed);
+    ScenarioMutator scenarios(LoadCorpus({folder, source / "tests/fuzz/corpus/scenario"}), seed);
     ImportMutator imports(LoadImports(folder / "algorithms"), seed);
     P4CommandMutator commands(source / "p4-behavioral", seed);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Scenarios in which switches that add up fail. Part of scenario-runner-test.
+// Scenarios in which switches that aggregate fail. Part of scenario-runner-test.
 #include "scenario/scenario-runs.h"
 
 #include "ns3/result-rows.h"
@@ -61,7 +61,7 @@ GetFaultRows(const RunResult& result)
     return rows.str();
 }
 
-TEST(AggregationFaults, OtherSwitchesAddUpWhenOneIsDown)
+TEST(AggregationFaults, OtherSwitchesAggregateWhenOneIsDown)
 {
     const auto calm = Simulate({}, ADDING_UP);
     // Routes change after 1 ms. By then every packet that was on its way is lost, and all is sent
@@ -77,7 +77,7 @@ TEST(AggregationFaults, OtherSwitchesAddUpWhenOneIsDown)
     }
 }
 
-TEST(AggregationFaults, AddsUpAboveALeafThatOnlyForwards)
+TEST(AggregationFaults, AggregatesAboveALeafThatOnlyForwards)
 {
     const auto result = Survive("aggregator-down",
                                 R"("leaf0")",
@@ -107,7 +107,7 @@ TEST(AggregationFaults, KeepsSumsExactWheneverASwitchFails)
     }
 }
 
-TEST(AggregationFaults, WorkersDoWithoutSwitchesWhenNoneAddsUp)
+TEST(AggregationFaults, WorkersDoWithoutSwitchesWhenNoneAggregates)
 {
     for (const std::string scheme : {"ps", "ring"})
     {
@@ -123,12 +123,12 @@ TEST(AggregationFaults, WorkersDoWithoutSwitchesWhenNoneAddsUp)
         EXPECT_EQ(result.duration, MilliSeconds(1) + alone.duration);
         EXPECT_EQ(result.summary.fallbacks, 2U);
         EXPECT_THAT(GetFaultRows(result),
-                    testing::HasSubstr("0.001000000000,,reaction,job0 without switches that add "
-                                       "up,fallback,"));
+                    testing::HasSubstr("0.001000000000,,reaction,job0 without switches that "
+                                       "aggregate,fallback,"));
     }
 }
 
-TEST(AggregationFaults, SwitchesAddUpAgainInTheNextIteration)
+TEST(AggregationFaults, SwitchesAggregateAgainInTheNextIteration)
 {
     const auto result = Survive("aggregator-down",
                                 ALL_SWITCHES,
@@ -144,7 +144,7 @@ TEST(AggregationFaults, AJobWithoutFallbackFailsWithTheSwitches)
         SimulateFault("aggregator-down", ALL_SWITCHES, "", {{"scheme.fallback", "none"}});
     EXPECT_FALSE(result.summary.finished);
     EXPECT_THAT(result.summary.failure,
-                testing::HasSubstr("no switches add up any more: no switch of the network"));
+                testing::HasSubstr("no switches aggregate any more: no switch of the network"));
 }
 
 TEST(AggregationFaults, TheParameterServerOfAtpDoesWithoutASwitch)

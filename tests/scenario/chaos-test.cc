@@ -3,8 +3,9 @@
  * Random scenarios (topology, scheme, transport, faults drawn by seed): each must end, in a whole
  * exchange or in a named error. A failing seed is printed; GRADSYNC_CHAOS_SEED=N repeats it alone.
  */
-#include "ns3/fault-reader.h"
+#include "ns3/fault-kinds.h"
 #include "ns3/json-document.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/plan-verifier.h"
 #include "ns3/plan.h"
 #include "ns3/scenario-error.h"
@@ -95,7 +96,7 @@ DrawTopology(Dice& dice)
 Json
 DrawFault(Dice& dice, bool packets, bool onTcp)
 {
-    std::vector<std::string> kinds = GetFaultKindNames();
+    std::vector<std::string> kinds = GetKindNames(GetFaultKinds());
     // Refused on tcp.
     std::erase_if(kinds, [onTcp](const auto& kind) {
         return onTcp && (kind == "host-pause-send" || kind == "host-crash");
@@ -147,7 +148,7 @@ DrawFault(Dice& dice, bool packets, bool onTcp)
 }
 
 bool
-AddsUpInSwitches(const std::string& scheme)
+AggregatesInSwitches(const std::string& scheme)
 {
     return scheme == "switchml" || scheme == "passing" || scheme == "atp" || scheme == "netreduce";
 }
@@ -179,14 +180,14 @@ DrawScenario(uint32_t seed)
     std::vector<std::string> schemes;
     for (const auto& scheme : GetSchemes())
     {
-        // Switches add up only where there are packets.
-        if (packets || !AddsUpInSwitches(scheme.name))
+        // Switches aggregate only where there are packets.
+        if (packets || !AggregatesInSwitches(scheme.name))
         {
             schemes.push_back(scheme.name);
         }
     }
     scenario["scheme"] = {{"kind", dice.Of(schemes)}};
-    if (AddsUpInSwitches(scenario["scheme"]["kind"]))
+    if (AggregatesInSwitches(scenario["scheme"]["kind"]))
     {
         scenario["transport"]["aggregation"] = {{"values", "real"},
                                                 {"slot", {{"timeout", "500us"}}}};

@@ -165,7 +165,7 @@ TEST_P(NetReduceLoss, LeavesEveryWorkerWithTheExactSumOverTwoLevels)
 
 INSTANTIATE_TEST_SUITE_P(Percent, NetReduceLoss, testing::Values(1, 5, 10, 20, 40));
 
-TEST(NetReduce, OtherBoxesAddUpWhenASwitchIsDown)
+TEST(NetReduce, OtherBoxesAggregateWhenASwitchIsDown)
 {
     const std::vector<ScenarioOverride> racks =
         Racks(2, 2, {{"fabric.loadBalancing", "destination"}});
@@ -216,7 +216,7 @@ TEST(NetReduce, KeepsSumsExactWheneverABoxFails)
     }
 }
 
-TEST(NetReduce, WorkersDoWithoutBoxesWhenNoneAddsUp)
+TEST(NetReduce, WorkersDoWithoutBoxesWhenNoneAggregates)
 {
     for (const std::string scheme : {"ps", "ring"})
     {

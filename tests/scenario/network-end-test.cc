@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes,
                          ProgramPrefetchTest,
                          testing::Values("switchml", "passing", "atp", "netreduce"));
 
-TEST(LargeNetwork, AddsUpInSwitches)
+TEST(LargeNetwork, AggregatesInSwitches)
 {
     // 16 leaves of 30 hosts: 2 * (480 + 32) = 1,024 ports, from which on the cache fetches ahead.
     const auto result = Simulate({}, R"({

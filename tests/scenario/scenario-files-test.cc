@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/aggregation-drivers.h"
-#include "ns3/codec-reader.h"
-#include "ns3/congestion-controls.h"
-#include "ns3/document-path.h"
-#include "ns3/fault-reader.h"
+#include "ns3/program-commands.h"
 #include "ns3/scenario-checker.h"
 #include "ns3/scenario-reader.h"
-#include "ns3/scenario-vocabulary.h"
-#include "ns3/scheme-reader.h"
+#include "ns3/scenario-schema.h"
+#include "ns3/scenario-sections.h"
 #include "ns3/time-resolution.h"
-#include "ns3/topology-section.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -92,117 +89,82 @@ TEST(OversubscriptionStudy, HasTheRunsOfThePaper)
     }
 }
 
-/// Keys of the properties at a path of the schema.
-std::set<std::string>
-GetSchemaKeys(const Json& schema, const std::vector<std::string>& path)
+std::string
+ReadText(const std::filesystem::path& file)
 {
-    std::set<std::string> keys;
-    const Json* properties = FindAtPath(schema, path);
-    if (properties == nullptr)
-    {
-        ADD_FAILURE() << "no " << JoinSegments(path, path.size());
-        return keys;
-    }
-    for (const auto& [key, value] : properties->items())
-    {
-        keys.insert(key);
-    }
-    return keys;
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::set<std::string>
-ToSet(const std::vector<std::string>& names)
+TEST(ScenarioSchema, IsTheOneThatTheProgramWrites)
 {
-    return {names.begin(), names.end()};
+    std::ostringstream written;
+    ListCommand(written, ListFormat::Schema);
+    EXPECT_EQ(ReadText(SOURCE / "scenarios/scenario.schema.json"), written.str())
+        << "./ns3 list --schema > scenarios/scenario.schema.json";
 }
 
-/// All keys that any of the kinds knows.
-template <typename GetKeys>
-std::set<std::string>
-UniteKeys(const std::vector<std::string>& kinds, GetKeys getKeys)
+/// Where a kind of a section is described.
+const Json&
+FindKindSchema(const Json& schema, const KindSection& section, const std::string& kind)
 {
-    std::set<std::string> keys;
-    for (const auto& kind : kinds)
+    return schema["$defs"][fmt::format("{}Kinds", section.name)][kind]["properties"];
+}
+
+TEST(ScenarioSchema, HasTheKeysOfEachKindAndNoOthers)
+{
+    const Json schema = MakeScenarioSchema();
+    for (const auto& section : GetKindSections())
     {
-        const auto more = getKeys(kind);
-        keys.insert(more.begin(), more.end());
-    }
-    return keys;
-}
-
-bool
-IsTypeName(const std::string& name)
-{
-    return name.find("::") != std::string::npos;
-}
-
-TEST(ScenarioSchema, KnowsTheKeysThatTheReaderKnows)
-{
-    const Json schema = LoadJson(SOURCE / "scenarios/scenario.schema.json");
-    const auto part = [&schema](const std::string& name) {
-        return GetSchemaKeys(schema, {"$defs", name, "properties"});
-    };
-    EXPECT_EQ(GetSchemaKeys(schema, {"properties"}), ToSet(scenario_keys::TOP));
-    EXPECT_EQ(part("job"), ToSet(scenario_keys::JOB));
-    EXPECT_EQ(GetSchemaKeys(schema, {"properties", "plot", "properties"}),
-              ToSet(scenario_keys::PLOT));
-    EXPECT_EQ(GetSchemaKeys(schema, {"properties", "results", "properties"}),
-              ToSet(scenario_keys::RESULTS));
-    EXPECT_EQ(part("link"), ToSet(GetTopologyPartKeys({"hostLink"})));
-    EXPECT_EQ(part("server"), ToSet(GetTopologyPartKeys({"server"})));
-    EXPECT_EQ(part("topologyKeys"), UniteKeys(GetTopologyKinds(), [](const auto& kind) {
-                  return GetTopologyKeys(kind);
-              }));
-    EXPECT_EQ(part("fabric"), ToSet(GetFabricKeys()));
-    EXPECT_EQ(part("fault"), ToSet(GetAllFaultKeys()));
-    auto transportKeys =
-        UniteKeys(GetTransportKinds(), [](const auto& kind) { return GetTransportKeys(kind); });
-    // The schema knows the congestion controls of users by a pattern of their names.
-    std::erase_if(transportKeys, IsTypeName);
-    EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "transport", "anyOf", "1", "properties"}),
-              transportKeys);
-    for (const auto& control : GetCongestionControls())
-    {
-        if (IsTypeName(control.name))
+        for (const auto& kind : section.getKinds())
         {
-            continue;
+            std::set<std::string> keys{"kind"};
+            for (const auto& spec : kind.parameters)
+            {
+                // Those of a user's own type have a pattern.
+                if (spec.name.find("::") == std::string::npos)
+                {
+                    keys.insert(spec.name);
+                }
+            }
+            std::set<std::string> found;
+            for (const auto& [key, value] : FindKindSchema(schema, section, kind.name).items())
+            {
+                found.insert(key);
+            }
+            EXPECT_EQ(found, keys) << section.name << " " << kind.name;
         }
-        EXPECT_EQ(
-            GetSchemaKeys(
-                schema,
-                {"$defs", "transport", "anyOf", "1", "properties", control.name, "properties"}),
-            ToSet(GetTransportPartKeys(control.name)));
     }
-    const std::vector<std::string>
-        aggregation{"$defs", "transport", "anyOf", "1", "properties", "aggregation", "properties"};
-    auto aggregationKeys = GetTransportPartKeys("aggregation");
-    std::ranges::copy(GetOldAggregationKeys(), std::back_inserter(aggregationKeys));
-    EXPECT_EQ(GetSchemaKeys(schema, aggregation), ToSet(aggregationKeys));
-    for (const auto& driver : GetAggregationDrivers())
-    {
-        auto path = aggregation;
-        path.insert(path.end(), {driver.name, "properties"});
-        EXPECT_EQ(GetSchemaKeys(schema, path),
-                  ToSet(GetTransportPartKeys("aggregation." + driver.name)));
-    }
-    EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "scheme", "anyOf", "1", "properties"}),
-              UniteKeys(GetSchemeNames(), [](const auto& name) { return GetSchemeKeys(name); }));
-    EXPECT_EQ(GetSchemaKeys(schema, {"$defs", "codec", "anyOf", "1", "properties"}),
-              UniteKeys(GetCodecNames(), [](const auto& name) { return GetCodecKeys(name); }));
 }
 
-TEST(ScenarioSchema, KnowsTheKindsThatTheReaderKnows)
+/// All that a schema refers to.
+void
+CollectReferences(const Json& schema, std::set<std::string>& references)
 {
-    const Json schema = LoadJson(SOURCE / "scenarios/scenario.schema.json");
-    const auto kinds = [&schema](const std::vector<std::string>& path) {
-        return FindAtPath(schema, path)->get<std::set<std::string>>();
-    };
-    EXPECT_EQ(kinds({"$defs", "topologyKeys", "properties", "kind", "enum"}),
-              ToSet(GetTopologyKinds()));
-    EXPECT_EQ(kinds({"$defs", "transport", "anyOf", "0", "enum"}), ToSet(GetTransportKinds()));
-    EXPECT_EQ(kinds({"$defs", "scheme", "anyOf", "0", "enum"}), ToSet(GetSchemeNames()));
-    EXPECT_EQ(kinds({"$defs", "codecKind", "enum"}), ToSet(GetCodecNames()));
-    EXPECT_EQ(kinds({"$defs", "fault", "properties", "kind", "enum"}), ToSet(GetFaultKindNames()));
+    if (schema.is_object() && schema.contains("$ref") && schema["$ref"].is_string())
+    {
+        references.insert(schema["$ref"].get<std::string>());
+    }
+    for (const auto& part : schema)
+    {
+        if (part.is_structured())
+        {
+            CollectReferences(part, references);
+        }
+    }
+}
+
+TEST(ScenarioSchema, RefersToNothingThatIsNotThere)
+{
+    const Json schema = MakeScenarioSchema();
+    std::set<std::string> references;
+    CollectReferences(schema, references);
+    EXPECT_GT(references.size(), 50U); // one a kind, and there are more kinds
+    for (const auto& reference : references)
+    {
+        ASSERT_TRUE(reference.starts_with("#/"));
+        EXPECT_TRUE(schema.contains(Json::json_pointer(reference.substr(1)))) << reference;
+    }
 }
 
 } // namespace

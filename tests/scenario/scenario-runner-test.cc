@@ -2,6 +2,8 @@
 #include "scenario/scenario-runs.h"
 
 #include "ns3/result-rows.h"
+#include "ns3/stored-summary.h"
+#include "ns3/summary-columns.h"
 #include "ns3/trace-writer.h"
 
 #include <fmt/format.h>
@@ -233,7 +235,7 @@ TEST(ScenarioRunner, ReportsAnExchangeThatCannotFinish)
     EXPECT_FALSE(result.summary.finished);
     EXPECT_THAT(result.summary.failure, testing::HasSubstr("job0"));
     EXPECT_EQ(result.summary.iterations, 0U);
-    EXPECT_THAT(FormatSummary(result.summary, false), testing::EndsWith("unfinished"));
+    EXPECT_THAT(FormatSummary(result.summary), testing::EndsWith("unfinished"));
 }
 
 TEST(ScenarioRunner, RefusesWhatTheTransportCannotBuild)
@@ -294,17 +296,11 @@ TEST(ScenarioRunner, RefusesWhatNs3WouldAbortOn)
     }
 }
 
-TEST(ResultRows, QuoteFieldsAsCsvWantsIt)
-{
-    EXPECT_EQ(QuoteCsv("plain"), "plain");
-    EXPECT_EQ(QuoteCsv("a,b"), "\"a,b\"");
-    EXPECT_EQ(QuoteCsv(R"({"kind":"ps"})"), R"("{""kind"":""ps""}")");
-}
-
 TEST(ResultRows, SummariesSurviveTheirJson)
 {
-    const auto summary = Simulate({}).summary;
-    EXPECT_EQ(FormatSummary(ToSummary(ToJson(summary)), false), FormatSummary(summary, false));
+    const auto stored = Store(Simulate({}).summary);
+    EXPECT_EQ(ToJson(ToStoredSummary(ToJson(stored))), ToJson(stored));
+    EXPECT_EQ(ToStoredSummary(ToJson(stored)).row, stored.row);
 }
 
 /// Four hosts on each of two leaves; one spine has 3.5 Gb/s to each leaf, the other 500 Mb/s.

@@ -72,6 +72,7 @@ TEST(TypeRegistry, TheRoomsHaveLogComponents)
 {
     const auto* components = LogComponent::GetComponentList();
     for (const char* name : {"GradsyncFabricNetwork",
+                             "GradsyncRoceSender",
                              "GradsyncRoceTransport",
                              "GradsyncTcpTransport",
                              "GradsyncFluidTransport",

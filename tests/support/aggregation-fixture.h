@@ -21,7 +21,7 @@ namespace ns3::gradsync::tests
 /// 64 values of 4 bytes.
 inline constexpr uint64_t PACKET_BYTES = 256;
 
-/// RoCE over a network whose switches add up, and an engine for jobs.
+/// RoCE over a network whose switches aggregate, and an engine for jobs.
 class AggregationFixture : public testing::Test
 {
   protected:

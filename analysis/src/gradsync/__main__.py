@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""python -m gradsync plot DIR | export DIR | compare DIR DIR | regress | sweep S"""
+"""python -m gradsync VERB: carries out what gradsync.command_line has read."""
 
 import argparse
+import contextlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gradsync import command_line
 from gradsync.errors import GradsyncError, ScenarioError, SimulationError
 from gradsync.results.folder import load
 from gradsync.text import printable
@@ -22,15 +25,20 @@ def _plot(arguments: argparse.Namespace) -> int:
             path = plot_kind(load(arguments.results), kind, arguments.run, out)
             print(f"wrote {path}", file=sys.stderr)
         return 0
+    _draw(Path(arguments.results))
+    return 0
+
+
+def _draw(folder: Path) -> None:
+    """plot.svg and plot.png into a results folder."""
     from gradsync.plots import tradeoff
     from gradsync.plots.plot import plot_results
 
-    for path in plot_results(Path(arguments.results)):
+    for path in plot_results(folder):
         print(f"wrote {path}", file=sys.stderr)
-    results = load(arguments.results)
+    results = load(folder)
     if tradeoff.applies(results):
         print("\n".join(tradeoff.describe(results)))
-    return 0
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -149,20 +157,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
         arguments.executor,
         arguments.snakemake,
     )
-    return run_sweep(sweep, not arguments.no_resume)
-
-
-def _add_sweep_options(parser: argparse.ArgumentParser) -> None:
-    """The options of a sweep."""
-    parser.add_argument("scenario", metavar="SCENARIO")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
-    parser.add_argument("--out", metavar="DIR")
-    parser.add_argument("--cores", metavar="N", type=int)
-    parser.add_argument("--runs-per-job", metavar="N", type=int)
-    parser.add_argument("--threads", metavar="N", type=int, default=1)
-    parser.add_argument("--executor", metavar="NAME")
-    parser.add_argument("--no-resume", action="store_true")
-    parser.add_argument("--snakemake", action="append", default=[], metavar="OPTION")
+    draw = (lambda _folder: None) if arguments.no_plot else _draw
+    return run_sweep(sweep, not arguments.no_resume, draw)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
@@ -175,72 +171,54 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 1 if differences else 0
 
 
+_VERBS = {
+    "plot": _plot,
+    "export": _export,
+    "regress": _regress,
+    "report": _report,
+    "reproduce": _reproduce,
+    "gallery": _gallery,
+    "gradients": _gradients,
+    "sum-errors": _sum_errors,
+    "sweep": _sweep,
+    "compare": _compare,
+}
+
+
 def main(command: Sequence[str] | None = None) -> int:
     """Exit code 0 done, 1 results differ or a run crashed, 2 bad input, 3 an exchange did not finish."""
-    parser = argparse.ArgumentParser(prog="gradsync", description=__doc__)
-    verbs = parser.add_subparsers(required=True)
-    plot = verbs.add_parser("plot", help="write plot.svg and plot.png into a results folder")
-    plot.add_argument("results", metavar="DIR")
-    plot.add_argument("--kind", action="append", default=[], metavar="KIND")
-    plot.add_argument("--run", type=int, metavar="N")
-    plot.add_argument("--out", metavar="FILE")
-    plot.set_defaults(carry_out=_plot)
-    export = verbs.add_parser("export", help="write the tables of a results folder as Parquet")
-    export.add_argument("results", metavar="DIR")
-    export.set_defaults(carry_out=_export)
-    regress = verbs.add_parser("regress", help="compare the regression scenarios with baselines")
-    regress.add_argument("--scenarios", metavar="DIR", default="scenarios/regression")
-    regress.add_argument("--out", metavar="DIR", default="results/regression")
-    regress.add_argument("--jobs", metavar="N", type=int)
-    regress.add_argument("--update", action="store_true", help="accept what is simulated now")
-    regress.set_defaults(carry_out=_regress)
-    report = verbs.add_parser("report", help="write one HTML file about a results folder")
-    report.add_argument("results", metavar="DIR")
-    report.add_argument("--out", metavar="FILE")
-    report.set_defaults(carry_out=_report)
-    reproduce = verbs.add_parser("reproduce", help="simulate what a paper says")
-    reproduce.add_argument("name", metavar="NAME", nargs="?")
-    reproduce.add_argument("--papers", metavar="DIR", default="scenarios/papers")
-    reproduce.add_argument("--out", metavar="DIR")
-    reproduce.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
-    reproduce.set_defaults(carry_out=_reproduce)
-    gallery = verbs.add_parser("gallery", help="draw the pictures of the documentation")
-    gallery.add_argument("--scenarios", metavar="DIR", default="scenarios")
-    gallery.add_argument("--out", metavar="DIR", default="results/gallery")
-    gallery.add_argument("--pictures", metavar="DIR", default="doc/pictures")
-    gallery.add_argument("--check", action="store_true", help="only compare with what is there")
-    gallery.set_defaults(carry_out=_gallery)
-    gradients = verbs.add_parser("gradients", help="train a network with each codec in the loop")
-    gradients.add_argument("--codec", action="append", default=[], metavar="KIND")
-    gradients.add_argument("--quick", action="store_true", help="two short trainings per codec")
-    gradients.add_argument("--out", metavar="DIR", default="results/gradients")
-    gradients.set_defaults(carry_out=_gradients)
-    sum_errors = verbs.add_parser(
-        "sum-errors", help="errors of sums that switches make, over the factor"
-    )
-    sum_errors.add_argument("--out", metavar="DIR", default="results/sum-errors")
-    sum_errors.set_defaults(carry_out=_sum_errors)
-    sweep = verbs.add_parser("sweep", help="run a sweep as a Snakemake workflow")
-    _add_sweep_options(sweep)
-    sweep.set_defaults(carry_out=_sweep)
-    compare = verbs.add_parser("compare", help="compare two results folders value by value")
-    compare.add_argument("first", metavar="DIR")
-    compare.add_argument("second", metavar="DIR")
-    compare.set_defaults(carry_out=_compare)
-    arguments = parser.parse_args(command)
     try:
-        return int(arguments.carry_out(arguments))
-    except GradsyncError as error:
-        print(f"gradsync: {printable(error)}", file=sys.stderr)
-        return 1 if isinstance(error, SimulationError) else 2
+        code = _carry_out(command)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("gradsync: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; nothing is left to say.
         sys.stderr.close()
         return 0
     except OSError as error:
-        # A file that cannot be written, which the text names.
+        # A file that cannot be written, which the text names; standard output has no name.
+        where = "" if error.filename else "standard output: "
+        print(f"gradsync: {where}{printable(error)}", file=sys.stderr)
+        _forget_output()
+        return 2 if error.filename else 1
+
+
+def _forget_output() -> None:
+    """Let what standard output did not take go, or Python tries again at its end and says so."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _carry_out(command: Sequence[str] | None) -> int:
+    try:
+        arguments = command_line.read(command, _VERBS)
+        return int(arguments.carry_out(arguments))
+    except GradsyncError as error:
         print(f"gradsync: {printable(error)}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, SimulationError) else 2
 
 
 def _end(number: int, _frame: object) -> None:

@@ -121,7 +121,7 @@ AtpSession::MakeRoles()
     const auto serverLeaf = FindLeaf(GetServer());
     if (outage.switches.contains(serverLeaf))
     {
-        throw std::invalid_argument("the switch of the parameter server does not add up");
+        throw std::invalid_argument("the switch of the parameter server does not aggregate");
     }
     m_adding.clear();
     std::map<NodeId, AtpNode::Role> roles;

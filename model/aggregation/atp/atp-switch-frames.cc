@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atp-switch-frames.h"
 
-#include "ns3/byte-order.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace ns3::gradsync
 {
@@ -172,7 +172,7 @@ AtpSwitchFrames::Answer(std::span<const uint8_t> frame, AtpWireHeader header) co
         std::vector<uint8_t> bytes(frame.begin(), frame.end());
         DecrementTimeToLive(bytes);
         std::ranges::copy(address->second.mac, bytes.begin());
-        WriteBigEndian<uint32_t>(bytes, DESTINATION_AT, address->second.ip);
+        boost::endian::store_big_u32(&bytes[DESTINATION_AT], address->second.ip);
         WriteAtpPayload(bytes, header, {});
         WriteChecksums(bytes);
         sent.push_back({port, std::move(bytes)});

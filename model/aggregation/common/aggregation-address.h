@@ -2,10 +2,10 @@
 #ifndef GRADSYNC_AGGREGATION_ADDRESS_H
 #define GRADSYNC_AGGREGATION_ADDRESS_H
 
-#include "ns3/byte-order.h"
 #include "ns3/topology.h"
 
 #include <array>
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
 
 namespace ns3::gradsync
@@ -27,7 +27,7 @@ inline std::array<uint8_t, 6>
 MakeMac(NodeId node)
 {
     std::array<uint8_t, 6> mac{2};
-    WriteBigEndian(mac, 2, node);
+    boost::endian::store_big_u32(&mac[2], node);
     return mac;
 }
 

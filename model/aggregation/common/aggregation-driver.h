@@ -10,10 +10,19 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
+
+/// What an Attribute of a driver may be with the engine p4, whose program is compiled for it.
+struct CompiledLimit
+{
+    std::string attribute;
+    uint64_t least;
+    uint64_t most;
+};
 
 /**
  * A protocol by which switches aggregate, or several that differ in the values alone. Its tunables

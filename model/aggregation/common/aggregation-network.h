@@ -20,7 +20,7 @@ class RoceTransport;
 enum AggregationValues
 {
     VALUES_SIZES, //!< nothing: only sizes matter
-    VALUES_REAL,  //!< integers, which switches add up and workers check
+    VALUES_REAL,  //!< integers, which switches aggregate and workers check
     VALUES_FLOAT  //!< likewise, those of gradients
 };
 
@@ -31,7 +31,7 @@ enum AggregationOverflow
     OVERFLOW_COUNT  //!< expected, and counted
 };
 
-/// What adds up in switches.
+/// What aggregates in switches.
 enum AggregationEngine
 {
     ENGINE_NATIVE, //!< a model of the protocol

@@ -32,7 +32,7 @@ AggregationTensor::Mix(uint64_t x)
 }
 
 void
-AggregationTensor::AddUp(uint64_t block)
+AggregationTensor::Aggregate(uint64_t block)
 {
     if (block == m_block)
     {
@@ -68,7 +68,7 @@ AggregationTensor::MayBe(const Sum& sum, int32_t value) const
 SumVerdict
 AggregationTensor::Check(uint64_t block, std::span<const int32_t> values, bool hasOverflowed)
 {
-    AddUp(block);
+    Aggregate(block);
     if (std::ranges::equal(values, m_sums, {}, {}, &Sum::exact))
     {
         return SumVerdict::Exact;
@@ -83,7 +83,7 @@ AggregationTensor::Check(uint64_t block, std::span<const int32_t> values, bool h
 std::string
 AggregationTensor::DescribeDifference(uint64_t block, std::span<const int32_t> values)
 {
-    AddUp(block);
+    Aggregate(block);
     if (values.size() != m_sums.size())
     {
         return fmt::format("packet {} has {} values", block, values.size());

@@ -19,8 +19,8 @@ enum class SumVerdict : uint8_t
 };
 
 /**
- * The integers that the workers of a job add up: the same in every run, other ones for each worker
- * and place. Knows the exact sums, to check what the network makes of them.
+ * The integers that the workers of a job aggregate: the same in every run, other ones for each
+ * worker and place. Knows the exact sums, to check what the network makes of them.
  *
  * A block is what one packet carries. Blocks have numbers since the job began.
  */
@@ -65,7 +65,7 @@ class AggregationTensor
         int64_t highest{0}; //!< of the positive ones
     };
 
-    void AddUp(uint64_t block);
+    void Aggregate(uint64_t block);
     bool MayBe(const Sum& sum, int32_t value) const;
 
     Shape m_shape;

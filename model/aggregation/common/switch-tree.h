@@ -16,7 +16,7 @@ namespace ns3::gradsync
 {
 
 /**
- * Which switches add up what the members of a group send, and by which ports it goes there.
+ * Which switches aggregate what the members of a group send, and by which ports it goes there.
  *
  * The root is the switch whose farthest member is the nearest, then the one nearest to all
  * together; of equal ones the groups take turns. Members send along a shortest path to the root.

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/udp-frame.h"
 
-#include "ns3/byte-order.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace ns3::gradsync
 {
+
+using boost::endian::load_big_u16;
+using boost::endian::load_big_u32;
+using boost::endian::store_big_u16;
+using boost::endian::store_big_u32;
 
 namespace
 {
@@ -29,10 +34,10 @@ constexpr size_t UDP_CHECKSUM_AT = UDP + 6;
 uint32_t
 SumPseudoHeader(std::span<const uint8_t> frame)
 {
-    uint32_t sum = PROTOCOL_UDP + uint32_t{ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT)};
+    uint32_t sum = PROTOCOL_UDP + uint32_t{load_big_u16(&frame[UDP_LENGTH_AT])};
     for (size_t at = IP + 12; at < UDP; at += 2)
     {
-        sum += ReadBigEndian<uint16_t>(frame, at);
+        sum += load_big_u16(&frame[at]);
     }
     return sum;
 }
@@ -41,15 +46,15 @@ SumPseudoHeader(std::span<const uint8_t> frame)
 bool
 AreLengthsRight(std::span<const uint8_t> frame)
 {
-    return ReadBigEndian<uint16_t>(frame, IP + 2) == frame.size() - IP &&
-           ReadBigEndian<uint16_t>(frame, UDP_LENGTH_AT) == frame.size() - UDP;
+    return load_big_u16(&frame[IP + 2]) == frame.size() - IP &&
+           load_big_u16(&frame[UDP_LENGTH_AT]) == frame.size() - UDP;
 }
 
 /// True when the checksum is not used (0) or right. For a frame whose lengths are right.
 bool
 IsUdpChecksumRight(std::span<const uint8_t> frame)
 {
-    return ReadBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT) == 0 ||
+    return load_big_u16(&frame[UDP_CHECKSUM_AT]) == 0 ||
            ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame)) == 0;
 }
 
@@ -61,7 +66,7 @@ ComputeInternetChecksum(std::span<const uint8_t> bytes, uint32_t sum)
     uint64_t total = sum;
     for (size_t at = 0; at + 1 < bytes.size(); at += 2)
     {
-        total += ReadBigEndian<uint16_t>(bytes, at);
+        total += load_big_u16(&bytes[at]);
     }
     if (bytes.size() % 2 != 0)
     {
@@ -82,41 +87,40 @@ WriteUdpHeaders(std::span<uint8_t> bytes,
 {
     std::ranges::copy(destination.mac, bytes.begin());
     std::ranges::copy(source.mac, bytes.begin() + 6);
-    WriteBigEndian<uint16_t>(bytes, 12, ETHERTYPE_IPV4);
+    store_big_u16(&bytes[12], ETHERTYPE_IPV4);
     bytes[IP] = VERSION_AND_LENGTH;
-    WriteBigEndian<uint16_t>(bytes, IP + 2, static_cast<uint16_t>(bytes.size() - IP));
+    store_big_u16(&bytes[IP + 2], static_cast<uint16_t>(bytes.size() - IP));
     bytes[TTL_AT] = TIME_TO_LIVE;
     bytes[IP + 9] = PROTOCOL_UDP;
-    WriteBigEndian<uint32_t>(bytes, IP + 12, source.ip);
-    WriteBigEndian<uint32_t>(bytes, IP + 16, destination.ip);
-    WriteBigEndian<uint16_t>(bytes, UDP, udpPort);
-    WriteBigEndian<uint16_t>(bytes, UDP + 2, udpPort);
-    WriteBigEndian<uint16_t>(bytes, UDP_LENGTH_AT, static_cast<uint16_t>(bytes.size() - UDP));
+    store_big_u32(&bytes[IP + 12], source.ip);
+    store_big_u32(&bytes[IP + 16], destination.ip);
+    store_big_u16(&bytes[UDP], udpPort);
+    store_big_u16(&bytes[UDP + 2], udpPort);
+    store_big_u16(&bytes[UDP_LENGTH_AT], static_cast<uint16_t>(bytes.size() - UDP));
 }
 
 void
 WriteChecksums(std::span<uint8_t> frame)
 {
-    WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
-    WriteBigEndian(frame,
-                   IP_CHECKSUM_AT,
-                   ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
-    WriteBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT, 0);
+    store_big_u16(&frame[IP_CHECKSUM_AT], 0);
+    store_big_u16(&frame[IP_CHECKSUM_AT],
+                  ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+    store_big_u16(&frame[UDP_CHECKSUM_AT], 0);
     const auto checksum = ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame));
     // 0 says that there is none (RFC 768).
-    WriteBigEndian<uint16_t>(frame, UDP_CHECKSUM_AT, checksum == 0 ? UINT16_MAX : checksum);
+    store_big_u16(&frame[UDP_CHECKSUM_AT], checksum == 0 ? UINT16_MAX : checksum);
 }
 
 FrameCheck
 CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
 {
-    if (frame.size() < UDP || ReadBigEndian<uint16_t>(frame, 12) != ETHERTYPE_IPV4 ||
+    if (frame.size() < UDP || load_big_u16(&frame[12]) != ETHERTYPE_IPV4 ||
         frame[IP] != VERSION_AND_LENGTH)
     {
         return FrameCheck::Other;
     }
     const bool isUdp =
-        frame[IP + 9] == PROTOCOL_UDP && (ReadBigEndian<uint16_t>(frame, IP + 6) & FRAGMENT) == 0;
+        frame[IP + 9] == PROTOCOL_UDP && (load_big_u16(&frame[IP + 6]) & FRAGMENT) == 0;
     if (isUdp && frame.size() < PAYLOAD)
     {
         return FrameCheck::Malformed;
@@ -125,7 +129,7 @@ CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
     {
         return FrameCheck::BadChecksum;
     }
-    if (!isUdp || ReadBigEndian<uint16_t>(frame, UDP + 2) != udpPort)
+    if (!isUdp || load_big_u16(&frame[UDP + 2]) != udpPort)
     {
         return FrameCheck::OtherIpv4;
     }
@@ -139,7 +143,7 @@ CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
 uint32_t
 GetDestination(std::span<const uint8_t> frame)
 {
-    return ReadBigEndian<uint32_t>(frame, IP + 16);
+    return load_big_u32(&frame[IP + 16]);
 }
 
 uint8_t
@@ -156,10 +160,9 @@ DecrementTimeToLive(std::span<uint8_t> frame)
         return false;
     }
     --frame[TTL_AT];
-    WriteBigEndian<uint16_t>(frame, IP_CHECKSUM_AT, 0);
-    WriteBigEndian(frame,
-                   IP_CHECKSUM_AT,
-                   ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+    store_big_u16(&frame[IP_CHECKSUM_AT], 0);
+    store_big_u16(&frame[IP_CHECKSUM_AT],
+                  ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
     return true;
 }
 

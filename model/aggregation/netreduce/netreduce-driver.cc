@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/netreduce-driver.h"
 
-#include "ns3/byte-order.h"
 #include "ns3/netreduce-header.h"
 #include "ns3/netreduce-node.h"
 #include "ns3/netreduce-session.h"
 #include "ns3/roce-transport.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+#include <boost/endian/conversion.hpp>
 #include <fmt/format.h>
 #include <stdexcept>
 
 namespace ns3::gradsync
 {
+
+using boost::endian::store_big_u16;
+using boost::endian::store_big_u32;
+using boost::endian::store_big_u64;
 
 NS_OBJECT_ENSURE_REGISTERED(NetReduceDriver);
 
@@ -141,21 +146,20 @@ NetReduceDriver::MakeFrame(const FabricPacket& packet, NodeId /* sender */, Node
 {
     const auto& content = GetNetwork().contents.Get(packet);
     const auto& header = content.As<NetReduceHeader>();
-    std::vector<uint8_t> payload(header.messageBytes != 0 ? size_t{NetReduceHeader::BYTES} : 0);
-    if (!payload.empty())
+    const size_t start = header.messageBytes != 0 ? NetReduceHeader::BYTES : 0;
+    const auto valueBytes = BYTES_PER_VALUE * content.values.size();
+    std::vector<uint8_t> payload(start + std::max<size_t>(valueBytes, packet.payloadBytes));
+    if (start != 0)
     {
-        WriteBigEndian(std::span(payload), 0, header.job);
-        WriteBigEndian(std::span(payload), 2, header.child);
-        WriteBigEndian(std::span(payload), 4, header.sequence);
-        WriteBigEndian(std::span(payload), 12, header.messageBytes);
+        store_big_u16(payload.data(), header.job);
+        store_big_u16(&payload[2], header.child);
+        store_big_u64(&payload[4], header.sequence);
+        store_big_u32(&payload[12], header.messageBytes);
     }
-    const auto start = payload.size();
-    payload.resize(start + BYTES_PER_VALUE * content.values.size());
     for (size_t i = 0; i < content.values.size(); ++i)
     {
-        WriteBigEndian(std::span(payload),
-                       start + BYTES_PER_VALUE * i,
-                       static_cast<uint32_t>(content.values[i]));
+        store_big_u32(&payload[start + BYTES_PER_VALUE * i],
+                      static_cast<uint32_t>(content.values[i]));
     }
     payload.resize(start + packet.payloadBytes);
     return payload;

@@ -58,7 +58,8 @@ class NetReduceWorker final : public AggregationWorker, private MessageHandler
     /// The first packet of the message of a packet, which it has contributed or may have to.
     uint64_t GetMessageStart(uint64_t packet);
 
-    /// Other boxes add up, which know of nothing yet: goes back to a packet that begins a message.
+    /// Other boxes aggregate, which know of nothing yet: goes back to a packet that begins a
+    /// message.
     void Restart(uint64_t first);
 
     /// Fills in what a packet of one of its messages carries.

@@ -12,7 +12,7 @@ const std::vector<AggregationDriverEntry>&
 GetAggregationDrivers()
 {
     static const std::vector<AggregationDriverEntry> drivers{
-        {"slot", {"switchml", "passing"}, &SlotDriver::GetTypeId},
+        {"slot", {"switchml", "passing"}, &SlotDriver::GetTypeId, SlotDriver::GetCompiledLimits()},
         {"atp", {"atp"}, &AtpDriver::GetTypeId},
         {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId}};
     return drivers;

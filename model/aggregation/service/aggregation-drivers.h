@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_AGGREGATION_DRIVERS_H
 #define GRADSYNC_AGGREGATION_DRIVERS_H
 
+#include "ns3/aggregation-driver.h"
 #include "ns3/type-id.h"
 
 #include <string>
@@ -16,6 +17,7 @@ struct AggregationDriverEntry
     std::string name; //!< in scenarios: its Attributes are at transport.aggregation.NAME
     std::vector<std::string> protocols; //!< as plans name them
     TypeId (*getTypeId)();
+    std::vector<CompiledLimit> compiled{}; //!< what the engine p4 lets its Attributes be
 };
 
 /// All of them. To add a protocol: a row here.

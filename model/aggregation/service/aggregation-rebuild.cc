@@ -21,7 +21,7 @@ AggregationService::SetRebuildHandler(RebuildHandler handler)
 void
 AggregationService::SetAggregatorState(NodeId node, bool adds)
 {
-    NS_LOG_INFO("node " << node << (adds ? " adds up" : " does not add up any more"));
+    NS_LOG_INFO("node " << node << (adds ? " aggregates" : " does not aggregate any more"));
     if (adds)
     {
         m_network.plain.erase(node);
@@ -60,7 +60,7 @@ AggregationService::Rebuild(AggregationSession& session)
     catch (const std::invalid_argument& error)
     {
         session.RemoveRoles();
-        session.GiveUp(fmt::format("no switches add up any more: {}", error.what()));
+        session.GiveUp(fmt::format("no switches aggregate any more: {}", error.what()));
         return;
     }
     if (hasOthers)

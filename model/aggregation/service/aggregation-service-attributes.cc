@@ -63,7 +63,7 @@ AggregationService::GetTypeId()
             .AddAttribute(
                 "Values",
                 "What packets carry: sizes (nothing, only sizes matter), real (integers "
-                "that switches add up, and of which every worker checks the sums) or float "
+                "that switches aggregate, and of which every worker checks the sums) or float "
                 "(likewise, those of gradients in floating point).",
                 EnumValue(VALUES_SIZES),
                 MakeEnumAccessor(&AggregationService::m_values),
@@ -79,12 +79,13 @@ AggregationService::GetTypeId()
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&AggregationService::m_scale),
                           MakeDoubleChecker<double>(0.0, 1e30))
-            .AddAttribute("Engine",
-                          "What adds up in switches: native, or p4 (a P4 program, which sends the "
-                          "same packets; there is one for the slot protocol).",
-                          EnumValue(ENGINE_NATIVE),
-                          MakeEnumAccessor(&AggregationService::m_engine),
-                          MakeEnumChecker(ENGINE_NATIVE, "native", ENGINE_P4, "p4"))
+            .AddAttribute(
+                "Engine",
+                "What aggregates in switches: native, or p4 (a P4 program, which sends the "
+                "same packets; there is one for the slot protocol).",
+                EnumValue(ENGINE_NATIVE),
+                MakeEnumAccessor(&AggregationService::m_engine),
+                MakeEnumChecker(ENGINE_NATIVE, "native", ENGINE_P4, "p4"))
             .AddAttribute(
                 "ValueBits",
                 "Real values are integers in [-2^b, 2^b). With 24 the sums of 127 workers "

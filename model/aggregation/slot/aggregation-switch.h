@@ -40,7 +40,7 @@ class AggregationSwitch final : public AggregationNode
                       AggregationContents& contents,
                       const SlotSwitch::Config& config);
 
-    /// From now on a P4 program adds up; this class allots slots and hands on. Before any job.
+    /// From now on a P4 program aggregates; this class allots slots and hands on. Before any job.
     void SetEngine(std::unique_ptr<P4SlotSwitch> engine)
     {
         m_engine = std::move(engine);
@@ -88,7 +88,7 @@ class AggregationSwitch final : public AggregationNode
     void Fill(AggregationPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const;
 
     std::string m_name;
-    std::unique_ptr<P4SlotSwitch> m_engine; //!< null: m_slots adds up
+    std::unique_ptr<P4SlotSwitch> m_engine; //!< null: m_slots aggregates
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
     AggregationContents& m_contents;

@@ -25,20 +25,6 @@ namespace
 /// PASSING's; SwitchML has exponents.
 constexpr float PASSING_FACTOR = 1e8F;
 
-/// What the P4 program was compiled for cannot be set when it runs.
-void
-CheckCompiled(const char* attribute, uint32_t value, uint32_t compiled, bool mayBeLess)
-{
-    if (value > compiled || (value < compiled && !mayBeLess))
-    {
-        throw std::invalid_argument(fmt::format(
-            "attribute {} is {}, but the P4 program of the engine p4 is compiled for {}",
-            attribute,
-            value,
-            compiled));
-    }
-}
-
 } // namespace
 
 TypeId
@@ -83,14 +69,39 @@ SlotDriver::GetTypeId()
     return tid;
 }
 
+std::vector<CompiledLimit>
+SlotDriver::GetCompiledLimits()
+{
+    return {{"ValuesPerPacket", compiled::SLOT_VALUES, compiled::SLOT_VALUES},
+            {"Slots", 0, compiled::SLOT_POOL},
+            {"PoolSlots", 0, compiled::SLOT_POOL}};
+}
+
+/// What the P4 program was compiled for cannot be set when it runs.
+void
+SlotDriver::CheckCompiled() const
+{
+    for (const auto& [attribute, least, most] : GetCompiledLimits())
+    {
+        UintegerValue value;
+        GetAttribute(attribute, value);
+        if (value.Get() < least || value.Get() > most)
+        {
+            throw std::invalid_argument(fmt::format(
+                "attribute {} is {}, but the P4 program of the engine p4 is compiled for {}",
+                attribute,
+                value.Get(),
+                most));
+        }
+    }
+}
+
 void
 SlotDriver::DoInstall()
 {
     if (GetNetwork().settings.engine == ENGINE_P4)
     {
-        CheckCompiled("ValuesPerPacket", m_valueCount, compiled::SLOT_VALUES, false);
-        CheckCompiled("Slots", m_slots, compiled::SLOT_POOL, true);
-        CheckCompiled("PoolSlots", m_poolSlots, compiled::SLOT_POOL, true);
+        CheckCompiled();
     }
     if (!GetNetwork().foreign.empty() && m_sharingMode == SHARING_DYNAMIC)
     {

@@ -23,6 +23,8 @@ class SlotDriver final : public AggregationDriver
   public:
     static TypeId GetTypeId();
 
+    static std::vector<CompiledLimit> GetCompiledLimits();
+
     void Check(const AggregationGroup& group) const override;
     std::unique_ptr<AggregationSession> MakeSession(const AggregationGroup& group,
                                                     uint32_t id) override;
@@ -64,6 +66,7 @@ class SlotDriver final : public AggregationDriver
     void DoDispose() override;
 
   private:
+    void CheckCompiled() const;
     std::shared_ptr<const P4Program> LoadProgram();
 
     uint32_t m_slots;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/slot-frame.h"
 
-#include "ns3/byte-order.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace ns3::gradsync
 {
+
+using boost::endian::load_big_u16;
+using boost::endian::load_big_u32;
+using boost::endian::store_big_u16;
+using boost::endian::store_big_u32;
 
 namespace
 {
@@ -24,11 +29,11 @@ SerialiseSlotFrame(const SlotFrame& frame)
 {
     std::vector<uint8_t> bytes(VALUES + 4 * frame.values.size());
     WriteUdpHeaders(bytes, frame.source, frame.destination, frame.destinationPort);
-    WriteBigEndian<uint16_t>(bytes, UDP, frame.sourcePort);
+    store_big_u16(&bytes[UDP], frame.sourcePort);
     std::ranges::copy(SerialiseSlotHeader(frame.header), bytes.begin() + PAYLOAD);
     for (size_t i = 0; i < frame.values.size(); ++i)
     {
-        WriteBigEndian<uint32_t>(bytes, VALUES + 4 * i, static_cast<uint32_t>(frame.values[i]));
+        store_big_u32(&bytes[VALUES + 4 * i], static_cast<uint32_t>(frame.values[i]));
     }
     WriteChecksums(bytes);
     return bytes;
@@ -44,10 +49,10 @@ ParseSlotFrame(std::span<const uint8_t> frame)
     SlotFrame parsed;
     std::copy_n(frame.begin(), 6, parsed.destination.mac.begin());
     std::copy_n(frame.begin() + 6, 6, parsed.source.mac.begin());
-    parsed.source.ip = ReadBigEndian<uint32_t>(frame, IP + 12);
+    parsed.source.ip = load_big_u32(&frame[IP + 12]);
     parsed.destination.ip = GetDestination(frame);
-    parsed.sourcePort = ReadBigEndian<uint16_t>(frame, UDP);
-    parsed.destinationPort = ReadBigEndian<uint16_t>(frame, UDP + 2);
+    parsed.sourcePort = load_big_u16(&frame[UDP]);
+    parsed.destinationPort = load_big_u16(&frame[UDP + 2]);
     parsed.header = ParseSlotHeader(frame.subspan(PAYLOAD));
     if (frame.size() != VALUES + size_t{4} * parsed.header.count)
     {
@@ -55,8 +60,7 @@ ParseSlotFrame(std::span<const uint8_t> frame)
     }
     for (size_t i = 0; i < parsed.header.count; ++i)
     {
-        parsed.values.push_back(
-            static_cast<int32_t>(ReadBigEndian<uint32_t>(frame, VALUES + 4 * i)));
+        parsed.values.push_back(static_cast<int32_t>(load_big_u32(&frame[VALUES + 4 * i])));
     }
     return parsed;
 }

@@ -102,7 +102,7 @@ SlotSession::CheckHop(const SwitchTree::Hop& hop) const
     if (hop.children.size() > most)
     {
         throw std::invalid_argument(
-            fmt::format("switch {} would have to add up {} workers, but {} hold {}",
+            fmt::format("switch {} would have to aggregate {} workers, but {} hold {}",
                         GetNetwork().topology->GetNodes()[hop.node].name,
                         hop.children.size(),
                         isProgram ? "the bitmaps of the P4 program" : "its bitmaps",

@@ -50,9 +50,9 @@ class SlotWorker final : public AggregationWorker
     }
 
     /**
-     * Other switches add up, or other slots, which know of nothing yet: goes on by the settings as
-     * they are now, with all packets from `first` on but those that all have.
-     * \param had those that this worker has and another one lacks
+     * Other switches aggregate, or other slots, which know of nothing yet: goes on by the settings
+     * as they are now, with all packets from `first` on but those that all have. \param had those
+     * that this worker has and another one lacks
      */
     void Restart(uint64_t first, std::set<uint64_t> had);
 

@@ -2,16 +2,9 @@
 #include "ns3/schemes.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ns3::gradsync
 {
-
-void
-ParameterSet::Set(const std::string& name, ParameterValue value)
-{
-    m_values.insert_or_assign(name, std::move(value));
-}
 
 const std::vector<Scheme>&
 GetSchemes()
@@ -67,12 +60,7 @@ FindScheme(std::string_view name)
 ParameterSet
 MakeDefaultParameters(const Scheme& scheme)
 {
-    ParameterSet parameters;
-    for (const auto& spec : scheme.parameters)
-    {
-        parameters.Set(spec.name, spec.defaultValue);
-    }
-    return parameters;
+    return MakeDefaults(scheme.parameters);
 }
 
 } // namespace ns3::gradsync

@@ -4,7 +4,10 @@
 #include "ns3/scheme-support.h"
 #include "ns3/schemes.h"
 
+#include <cstdint>
 #include <fmt/format.h>
+#include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -28,6 +31,22 @@ MakeAllToAll(uint32_t workers)
     return {"all-to-all", std::move(sources), std::move(targets)};
 }
 
+/// The buffers of all workers one after the other, each of its own K bytes and cut alike: also
+/// where K is no whole number of elements, or of elements for each.
+ChunkLayout
+LayOutBlocks(const SchemeRequest& request)
+{
+    const auto workers = request.workers;
+    const auto blocks = ChunkLayout::Even(request.gradientBytes, workers, request.elementBytes);
+    std::vector<uint64_t> sizes;
+    sizes.reserve(size_t{workers} * workers);
+    for (uint32_t chunk = 0; chunk < workers * workers; ++chunk)
+    {
+        sizes.push_back(blocks.GetBytes(chunk % workers, 1));
+    }
+    return ChunkLayout::FromSizes(sizes);
+}
+
 /// No two transfers touch the same chunk: the only edges are those of the pairwise steps.
 Plan
 BuildAllToAll(const SchemeRequest& request)
@@ -43,10 +62,7 @@ BuildAllToAll(const SchemeRequest& request)
                                       request.gradientBytes,
                                       MAX_BYTES));
     }
-    const auto layout = ChunkLayout::Weighted(request.gradientBytes * workers,
-                                              std::vector<double>(workers, 1.0),
-                                              workers,
-                                              request.elementBytes);
+    const auto layout = LayOutBlocks(request);
     const bool isPairwise = request.parameters.Get<std::string>("algorithm") == "pairwise";
     PlanBuilder builder(workers, workers, layout, MakeAllToAll(workers));
     LockStep steps(builder, workers);

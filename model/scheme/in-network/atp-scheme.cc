@@ -26,9 +26,8 @@ BuildAtp(const SchemeRequest& request)
     const auto pieces = GetCount(request.parameters, "pipelineChunks", 1);
     CountChunks(request.workers, pieces); // each worker has operations for each piece
     const auto chunks = CountChunks(servers, pieces);
-    PlanBuilder builder(request.workers + servers,
-                        request.workers,
-                        ChunkLayout::Even(request.gradientBytes, chunks, request.elementBytes));
+    const auto layout = ChunkLayout::Even(request.gradientBytes, chunks, request.elementBytes);
+    PlanBuilder builder(request.workers + servers, request.workers, layout);
     if (request.workers > 1)
     {
         std::vector<uint32_t> all(request.workers);
@@ -42,7 +41,11 @@ BuildAtp(const SchemeRequest& request)
         {
             for (uint32_t server = 0; server < servers; ++server)
             {
-                builder.AddAggregate(server, piece * servers + server, 1);
+                const auto chunk = piece * servers + server;
+                if (layout.GetBytes(chunk, 1) > 0)
+                {
+                    builder.AddAggregate(server, chunk, 1);
+                }
             }
         }
     }
@@ -56,7 +59,7 @@ MakeAtpScheme()
 {
     return {
         "atp",
-        "ATP: switches add up as far as they have room, parameter servers the rest",
+        "ATP: switches aggregate as far as they have room, parameter servers the rest",
         "Lao et al., NSDI 2021",
         {{"servers",
           int64_t{1},

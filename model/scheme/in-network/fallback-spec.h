@@ -9,15 +9,16 @@
 namespace ns3::gradsync
 {
 
-/// The parameter `fallback` of schemes that let switches add up.
+/// The parameter `fallback` of schemes that let switches aggregate.
 inline ParameterSpec
 MakeFallbackSpec()
 {
-    return {"fallback",
-            std::string("ps"),
-            "how workers go on when no switches add up any more: ps (co-located), ring, or none, "
-            "and the job fails",
-            {"ps", "ring", "none"}};
+    return {
+        "fallback",
+        std::string("ps"),
+        "how workers go on when no switches aggregate any more: ps (co-located), ring, or none, "
+        "and the job fails",
+        {"ps", "ring", "none"}};
 }
 
 } // namespace ns3::gradsync

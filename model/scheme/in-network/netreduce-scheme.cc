@@ -24,7 +24,8 @@ MakeNetReduceScheme()
 {
     return {
         "netreduce",
-        "NetReduce: ring reduce-scatter inside each server, boxes at switches that add up the RoCE "
+        "NetReduce: ring reduce-scatter inside each server, boxes at switches that aggregate the "
+        "RoCE "
         "messages between them, ring all-gather",
         "Liu et al., ASPLOS 2023",
         MergeSpecs(

@@ -26,14 +26,15 @@ MakePassingScheme()
 {
     return {
         "passing",
-        "PASSING: ring reduce-scatter inside each server, switches that add up between them, ring "
+        "PASSING: ring reduce-scatter inside each server, switches that aggregate between them, "
+        "ring "
         "all-gather",
         "Yu et al. 2025 (PASSING)",
         MergeSpecs(
             MakeGroupSpecs(DefaultGroups::Servers),
             {{"switches",
               int64_t{1},
-              "parts of each slice that are added up apart, by different switches where the "
+              "parts of each slice that are aggregated apart, by different switches where the "
               "network has several that are equally near",
               {},
               1,

@@ -10,10 +10,10 @@ namespace ns3::gradsync
 {
 
 /**
- * Ring reduce-scatter inside each server, switches that add up between those who own the same
+ * Ring reduce-scatter inside each server, switches that aggregate between those who own the same
  * slice, ring all-gather inside: PASSING, and NetReduce's all-reduce for servers of several
  * accelerators. A server is a group of the request's DefaultGroups::Servers.
- * \param parts of a slice that are added up apart
+ * \param parts of a slice that are aggregated apart
  */
 Plan BuildServerAggregation(const SchemeRequest& request,
                             const AggregationProtocol& protocol,

@@ -18,9 +18,8 @@ BuildSwitchMl(const SchemeRequest& request)
     CheckRequest(request);
     const auto pieces = GetCount(request.parameters, "pipelineChunks", 1);
     CountChunks(request.workers, pieces); // each worker has an operation for each
-    PlanBuilder builder(request.workers,
-                        request.workers,
-                        ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes));
+    const auto layout = ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes);
+    PlanBuilder builder(request.workers, request.workers, layout);
     if (request.workers > 1)
     {
         std::vector<uint32_t> all(request.workers);
@@ -29,7 +28,10 @@ BuildSwitchMl(const SchemeRequest& request)
             builder.AddAggregationGroup(std::move(all), {.name = "switchml", .hasExponents = true});
         for (uint32_t piece = 0; piece < pieces; ++piece)
         {
-            builder.AddAggregate(group, piece, 1);
+            if (layout.GetBytes(piece, 1) > 0)
+            {
+                builder.AddAggregate(group, piece, 1);
+            }
         }
     }
     return builder.Build();
@@ -42,7 +44,7 @@ MakeSwitchMlScheme()
 {
     return {
         "switchml",
-        "SwitchML: the switches add up the gradients of all workers, and send everyone the sum",
+        "SwitchML: the switches aggregate the gradients of all workers, and send everyone the sum",
         "Sapio et al., NSDI 2021, sections 3 and 4",
         {MakePipelineChunksSpec(1, "pieces of the gradient that are aggregated one after another"),
          MakeFallbackSpec()},

@@ -36,6 +36,17 @@ CongestionControl::DoInstall()
 {
 }
 
+CongestionSignals
+CongestionControl::GetSignals() const
+{
+    return {};
+}
+
+void
+CongestionControl::Close(CongestionFlow& /* flow */)
+{
+}
+
 void
 CongestionControl::OnSent(CongestionFlow& /* flow */,
                           uint32_t /* wireBytes */,

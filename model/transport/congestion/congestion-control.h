@@ -86,11 +86,13 @@ class CongestionControl : public Object
     /// Called once, before the first flow.
     void Install();
 
-    virtual CongestionSignals GetSignals() const = 0;
+    /// By default none.
+    virtual CongestionSignals GetSignals() const;
 
     /// A connection opens: sets its first pace and window.
     virtual void Open(CongestionFlow& flow) = 0;
-    virtual void Close(CongestionFlow& flow) = 0;
+    /// A connection closes: frees what is remembered of it, by default nothing.
+    virtual void Close(CongestionFlow& flow);
 
     /// A packet of a paced flow leaves at `start`.
     virtual void OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start);

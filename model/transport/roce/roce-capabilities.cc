@@ -111,33 +111,4 @@ RoceTransport::CloseCaptures()
     }
 }
 
-void
-RoceTransport::Follow()
-{
-    m_isFollowed = m_rateTrace.IsWatched() || m_windowTrace.IsWatched();
-}
-
-void
-RoceTransport::TellChanges(const RoceQueuePair& queuePair,
-                           const CongestionFlow& before,
-                           TimeStepCount at) const
-{
-    const auto& flow = *queuePair.flow;
-    if (flow.stepsPerByte != before.stepsPerByte)
-    {
-        const auto stepsPerSecond = static_cast<double>(Seconds(1).GetTimeStep());
-        const auto rate =
-            flow.stepsPerByte > 0.0 ? 8.0 * stepsPerSecond / flow.stepsPerByte : flow.lineRate;
-        m_rateTrace(queuePair.src, queuePair.dst, queuePair.stream, rate, TimeStep(at));
-    }
-    if (flow.windowPackets != before.windowPackets)
-    {
-        m_windowTrace(queuePair.src,
-                      queuePair.dst,
-                      queuePair.stream,
-                      flow.windowPackets,
-                      TimeStep(at));
-    }
-}
-
 } // namespace ns3::gradsync

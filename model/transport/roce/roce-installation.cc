@@ -6,8 +6,8 @@
 #include "ns3/wire-format.h"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -17,22 +17,46 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
                        std::shared_ptr<const RoutingTables> routes)
 {
     m_topology = std::move(topology);
-    m_timeoutSteps = m_timeout.GetTimeStep();
-    // Time stamps count about nanoseconds.
-    m_stampShift =
-        static_cast<int>(std::bit_width(static_cast<uint64_t>(NanoSeconds(1).GetTimeStep()))) - 1;
-    m_stampShift = std::max(m_stampShift, 0);
     CheckSettings();
     InstallCongestionControl();
     if (m_windowPackets != 0)
     {
         m_ackEvery = std::min(m_ackEvery, std::max(m_windowPackets / 2, 1U));
     }
-    m_freshFlow.windowLimit = m_windowPackets == 0 ? UINT32_MAX : m_windowPackets;
-    m_freshFlow.windowPackets = m_freshFlow.windowLimit;
-    m_routes = std::move(routes);
-    m_fabric->Install(m_topology, m_routes, GetDataBytes(m_mtuBytes));
+    m_fabric->Install(m_topology, routes, wire::RoceDataBytes(m_mtuBytes + m_telemetryBytes));
     InstallNics();
+    m_flows.Install({.windowPackets = m_windowPackets,
+                     .mtuBytes = m_mtuBytes,
+                     .telemetryBytes = m_telemetryBytes,
+                     .signals = m_signals},
+                    m_control,
+                    m_topology,
+                    std::move(routes),
+                    m_nics,
+                    m_fabric->GetPool());
+    InstallHalves();
+    if (m_aggregation)
+    {
+        m_aggregation->SetTransport(this);
+        m_aggregation->Install(m_fabric, m_topology);
+    }
+}
+
+void
+RoceTransport::InstallHalves()
+{
+    const uint8_t dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
+    m_sender.Install({.mtuBytes = m_mtuBytes,
+                      .telemetryBytes = m_telemetryBytes,
+                      .dataFlags = dataFlags,
+                      .ackEvery = m_ackEvery,
+                      .timeout = m_timeout.GetTimeStep(),
+                      .retryLimit = m_retryLimit,
+                      .recovery = m_recovery,
+                      .reorderTolerance = m_reorderTolerance},
+                     *m_fabric,
+                     *m_topology,
+                     PeekPointer(m_aggregation));
     m_receiver.Install({.mtuBytes = m_mtuBytes,
                         .ackEvery = m_ackEvery,
                         .recovery = m_recovery,
@@ -42,12 +66,7 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
                         .notificationInterval = m_signals.cnpInterval},
                        m_fabric->GetPool(),
                        m_nics,
-                       *this);
-    if (m_aggregation)
-    {
-        m_aggregation->SetTransport(this);
-        m_aggregation->Install(m_fabric, m_topology);
-    }
+                       m_sender);
 }
 
 void
@@ -94,7 +113,6 @@ RoceTransport::InstallCongestionControl()
     {
         m_control->Install();
         m_signals = m_control->GetSignals();
-        m_dataFlags = m_signals.ecn ? PacketFlag::ECN_CAPABLE : 0;
         m_telemetryBytes = m_signals.telemetry ? wire::TELEMETRY_BYTES : 0;
     }
     if (m_signals.ackEvery != UINT32_MAX)
@@ -117,7 +135,7 @@ RoceTransport::InstallNics()
         for (size_t port = 0; port < ports.size(); ++port)
         {
             const auto rate = m_topology->GetLinks()[ports[port].link].rate.GetBitRate();
-            nics[port].Install(this,
+            nics[port].Install(&m_sender,
                                &node.GetPort(static_cast<uint16_t>(port)),
                                simulator,
                                static_cast<double>(rate));

@@ -2,7 +2,7 @@
 #include "ns3/roce-nic.h"
 
 #include "ns3/nstime.h"
-#include "ns3/roce-transport.h"
+#include "ns3/roce-sender.h"
 
 #include <algorithm>
 #include <functional>
@@ -24,18 +24,25 @@ RoceNic::~RoceNic()
 }
 
 void
-RoceNic::Install(RoceTransport* transport,
-                 FabricPort* port,
-                 SimulatorImpl* simulator,
-                 double bitRate)
+RoceNic::Install(RoceSender* sender, FabricPort* port, SimulatorImpl* simulator, double bitRate)
 {
-    m_transport = transport;
+    m_sender = sender;
     m_port = port;
     m_simulator = simulator;
     m_bitRate = bitRate;
     m_timer = Ptr<EventImpl>(new Timer<&RoceNic::OnTimer>(this), false);
     m_wake = Ptr<EventImpl>(new Timer<&RoceNic::OnWake>(this), false);
     port->SetSource(this);
+}
+
+/// True when an answer is due after this packet. That it is for an earlier end of a message can
+/// only be with gaps: no look, without them, at the messages, which are in no cache.
+inline bool
+RoceNic::IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) const
+{
+    const auto ackEvery = m_sender->GetAckEvery();
+    return (packet.flags & PacketFlag::END_OF_MESSAGE) != 0 || queuePair.IsCountReached(ackEvery) ||
+           (queuePair.gaps && queuePair.IsAnswerDue(ackEvery));
 }
 
 inline FabricPacket*
@@ -48,7 +55,7 @@ RoceNic::PullReady(TimeStepCount start)
         queuePair.isReady = false;
         if (queuePair.isClosed)
         {
-            m_transport->Recycle(queuePair);
+            m_sender->Recycle(queuePair);
             continue;
         }
         if (!queuePair.MaySend())
@@ -60,12 +67,15 @@ RoceNic::PullReady(TimeStepCount start)
             Park(queuePair);
             continue;
         }
-        auto* packet = m_transport->MakeDataPacket(queuePair, start);
+        auto* packet = m_sender->MakeDataPacket(queuePair, start);
         if (queuePair.MaySend())
         {
             Add(queuePair);
         }
-        Touch(queuePair, start);
+        if (!queuePair.isTimed && IsAsking(queuePair, *packet))
+        {
+            StartTimeout(queuePair, start);
+        }
         return packet;
     }
     return nullptr;
@@ -175,12 +185,12 @@ RoceNic::Push(RoceQueuePair& queuePair)
 }
 
 void
-RoceNic::Touch(RoceQueuePair& queuePair, TimeStepCount now)
+RoceNic::StartTimeout(RoceQueuePair& queuePair, TimeStepCount now)
 {
-    queuePair.lastActivity = now;
+    queuePair.timedSince = now;
     if (m_newest != &queuePair)
     {
-        if (queuePair.isOutstanding)
+        if (queuePair.isTimed)
         {
             Unlink(queuePair);
         }
@@ -188,29 +198,29 @@ RoceNic::Touch(RoceQueuePair& queuePair, TimeStepCount now)
         queuePair.later = nullptr;
         (m_newest ? m_newest->later : m_oldest) = &queuePair;
         m_newest = &queuePair;
-        queuePair.isOutstanding = true;
+        queuePair.isTimed = true;
     }
     if (!m_timerPending)
     {
         const auto elapsed = m_simulator->Now().GetTimeStep() - now;
-        ScheduleTimer(std::max<TimeStepCount>(m_transport->GetTimeoutSteps() - elapsed, 0));
+        ScheduleTimer(std::max<TimeStepCount>(m_sender->GetTimeout() - elapsed, 0));
     }
 }
 
 void
-RoceNic::Forget(RoceQueuePair& queuePair)
+RoceNic::StopTimeout(RoceQueuePair& queuePair)
 {
-    if (queuePair.isOutstanding)
+    if (queuePair.isTimed)
     {
         Unlink(queuePair);
-        queuePair.isOutstanding = false;
+        queuePair.isTimed = false;
     }
 }
 
 void
 RoceNic::Remove(RoceQueuePair& queuePair)
 {
-    Forget(queuePair);
+    StopTimeout(queuePair);
     if (!std::exchange(queuePair.isReady, false))
     {
         return;
@@ -245,11 +255,11 @@ RoceNic::SetSilent(bool silent, TimeStepCount now)
     }
     for (auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
     {
-        queuePair->lastActivity = now;
+        queuePair->timedSince = now;
     }
     if (m_oldest && !m_timerPending)
     {
-        ScheduleTimer(m_transport->GetTimeoutSteps());
+        ScheduleTimer(m_sender->GetTimeout());
     }
 }
 
@@ -271,20 +281,21 @@ RoceNic::ScheduleTimer(TimeStepCount delay)
 void
 RoceNic::OnTimer()
 {
-    m_timerPending = false;
     if (m_silent)
     {
+        m_timerPending = false;
         return;
     }
     const auto now = m_simulator->Now().GetTimeStep();
     m_port->Sync(now); // lazy departures may have touched queue pairs since
-    while (m_oldest && m_oldest->lastActivity + m_transport->GetTimeoutSteps() <= now)
+    while (m_oldest && m_oldest->timedSince + m_sender->GetTimeout() <= now)
     {
-        m_transport->OnTimeout(*m_oldest, now);
+        m_sender->OnTimeout(*m_oldest, now);
     }
-    if (m_oldest && !m_timerPending)
+    m_timerPending = false; // not before: it is for the oldest of all that is left
+    if (m_oldest)
     {
-        ScheduleTimer(m_oldest->lastActivity + m_transport->GetTimeoutSteps() - now);
+        ScheduleTimer(m_oldest->timedSince + m_sender->GetTimeout() - now);
     }
 }
 

@@ -8,19 +8,20 @@
 #include "ns3/roce-queue-pair.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-class RoceTransport;
+class RoceSender;
 
 /**
  * The sending side of one port of one endpoint: serves its queue pairs round robin, a packet each,
  * and watches over their retransmission timeout.
  *
  * Both cost O(1) in the number of queue pairs: those with something to send form a ring, those with
- * unacknowledged packets a list in the order of their last activity, of which only the first needs
+ * an answer due a list in the order in which they began to wait, of which only the first needs
  * a timer because the timeout is the same for all. Queue pairs that congestion control paces wait
  * for their time in a heap; the NIC is woken for the first of them only when the port has nothing
  * else to send.
@@ -33,10 +34,7 @@ class RoceNic final : public PacketSource
     RoceNic(const RoceNic&) = delete;
     RoceNic& operator=(const RoceNic&) = delete;
 
-    void Install(RoceTransport* transport,
-                 FabricPort* port,
-                 SimulatorImpl* simulator,
-                 double bitRate);
+    void Install(RoceSender* sender, FabricPort* port, SimulatorImpl* simulator, double bitRate);
 
     /// Of the port, bits per second.
     double GetBitRate() const
@@ -62,8 +60,8 @@ class RoceNic final : public PacketSource
     /// synced.
     void Add(RoceQueuePair& queuePair);
 
-    /// Restarts the timeout of a queue pair with unacknowledged packets.
-    void Touch(RoceQueuePair& queuePair, TimeStepCount now);
+    /// Begins to wait for an answer that is due, anew if it waits already.
+    void StartTimeout(RoceQueuePair& queuePair, TimeStepCount now);
 
     /// A host that does not send does not time out either: the clocks of its queue pairs stand
     /// still, and begin anew when it sends again.
@@ -73,8 +71,8 @@ class RoceNic final : public PacketSource
     /// that want to send.
     void Remove(RoceQueuePair& queuePair);
 
-    /// The queue pair has nothing unacknowledged any more.
-    void Forget(RoceQueuePair& queuePair);
+    /// The queue pair has no answer due.
+    void StopTimeout(RoceQueuePair& queuePair);
 
   private:
     template <void (RoceNic::*METHOD)()>
@@ -108,6 +106,7 @@ class RoceNic final : public PacketSource
         }
     };
 
+    bool IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) const;
     FabricPacket* PullReady(TimeStepCount start);
     void Park(RoceQueuePair& queuePair);
     void ReleaseDue(TimeStepCount start);
@@ -118,12 +117,12 @@ class RoceNic final : public PacketSource
     void OnTimer();
     void ScheduleTimer(TimeStepCount delay);
 
-    RoceTransport* m_transport{nullptr};
+    RoceSender* m_sender{nullptr};
     FabricPort* m_port{nullptr};
     SimulatorImpl* m_simulator{nullptr};
     RoceQueuePair* m_firstReady{nullptr};
     RoceQueuePair* m_lastReady{nullptr}; //!< valid only while m_firstReady is set
-    RoceQueuePair* m_oldest{nullptr};    //!< by last activity
+    RoceQueuePair* m_oldest{nullptr};    //!< by timedSince
     RoceQueuePair* m_newest{nullptr};
     std::vector<Paced> m_paced;        //!< heap, the first to come on top
     uint64_t m_pacedCount{0};          //!< ever
@@ -134,6 +133,9 @@ class RoceNic final : public PacketSource
     Ptr<EventImpl> m_timer;
     Ptr<EventImpl> m_wake;
 };
+
+/// [endpoint][port]
+using RoceNics = std::vector<std::unique_ptr<RoceNic[]>>;
 
 } // namespace ns3::gradsync
 

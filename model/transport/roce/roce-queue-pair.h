@@ -105,18 +105,18 @@ struct alignas(64) RoceQueuePair
     bool isClosed; //!< to be recycled when it leaves the ring
 
     // What a sender touches for every packet: one more.
-    alignas(64) bool isReady;   //!< in the NIC's ring
-    bool isOutstanding;         //!< in the list by lastActivity
-    bool isAggregated;          //!< the network adds up what it carries
-    bool repeats;               //!< nextPsn is before highestPsn
-    uint32_t nextPsn;           //!< to be sent next
-    uint32_t ackedPsn;          //!< all before it are acknowledged
-    uint32_t endPsn;            //!< all packets of all messages posted so far
-    RoceMessage* sending;       //!< message that holds nextPsn
-    RoceQueuePair* nextReady;   //!< in the ring, or in the list of those that serve no connection
-    RoceFlow* flow;             //!< its own, or the one of all that congestion has not met
-    TimeStepCount lastActivity; //!< last packet sent or acknowledgement received
-    RoceQueuePair* earlier;     //!< in the list by lastActivity
+    alignas(64) bool isReady; //!< in the NIC's ring
+    bool isTimed;             //!< in the list by timedSince
+    bool isAggregated;        //!< the network aggregates what it carries
+    bool repeats;             //!< nextPsn is before highestPsn
+    uint32_t nextPsn;         //!< to be sent next
+    uint32_t ackedPsn;        //!< all before it are acknowledged
+    uint32_t endPsn;          //!< all packets of all messages posted so far
+    RoceMessage* sending;     //!< message that holds nextPsn
+    RoceQueuePair* nextReady; //!< in the ring, or in the list of those that serve no connection
+    RoceFlow* flow;           //!< its own, or the one of all that congestion has not met
+    TimeStepCount timedSince; //!< last progress, or when it was asked if none came since
+    RoceQueuePair* earlier;   //!< in the list by timedSince
     RoceQueuePair* later;
 
     // The rest.
@@ -147,6 +147,20 @@ struct alignas(64) RoceQueuePair
     uint32_t GetInFlight() const
     {
         return nextPsn - ackedPsn;
+    }
+
+    /// True when a packet is under way that the receiver answers, because the next answer is due or
+    /// because it ends a message. \param ackEvery packets an answer; 0: ends of messages only
+    bool IsAnswerDue(uint32_t ackEvery) const
+    {
+        return IsCountReached(ackEvery) || (GetInFlight() > 0 && oldest != sending);
+    }
+
+    /// True when so much is under way that the receiver answers, or that the window is full.
+    bool IsCountReached(uint32_t ackEvery) const
+    {
+        const auto inFlight = GetInFlight();
+        return (ackEvery != 0 && inFlight >= ackEvery) || inFlight >= flow->windowPackets;
     }
 
     /// True when every message is acknowledged: the connection may close.

@@ -2,7 +2,7 @@
 #include "ns3/roce-receiver.h"
 
 #include "ns3/packet-pool.h"
-#include "ns3/roce-transport.h"
+#include "ns3/roce-sender.h"
 #include "ns3/wire-format.h"
 
 namespace ns3::gradsync
@@ -12,7 +12,7 @@ void
 RoceReceiver::Install(const Settings& settings,
                       PacketPool& pool,
                       const RoceNics& nics,
-                      RoceTransport& sender)
+                      RoceSender& sender)
 {
     m_settings = settings;
     m_pool = &pool;

@@ -8,17 +8,12 @@
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 namespace ns3::gradsync
 {
 
 class PacketPool;
-class RoceTransport;
-
-/// [endpoint][port]
-using RoceNics = std::vector<std::unique_ptr<RoceNic[]>>;
+class RoceSender;
 
 /**
  * The receiving half of RoCE's connections: takes packets, in order or not, delivers messages,
@@ -50,7 +45,7 @@ class RoceReceiver
     void Install(const Settings& settings,
                  PacketPool& pool,
                  const RoceNics& nics,
-                 RoceTransport& sender);
+                 RoceSender& sender);
 
     void OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
 
@@ -77,7 +72,7 @@ class RoceReceiver
     uint64_t m_goodputBytes{0};
     PacketPool* m_pool{nullptr};
     const RoceNics* m_nics{nullptr};
-    RoceTransport* m_sender{nullptr};
+    RoceSender* m_sender{nullptr};
     const PayloadTrace& m_payloadTrace;
 };
 

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The sending half of RoceTransport: packets, acknowledgements, recovery.
-#include "ns3/roce-transport.h"
-#include "ns3/time-range.h"
-#include "ns3/wire-format.h"
+// The part of RoceSender that packets go through.
+#include "ns3/roce-sender.h"
 
-#include <algorithm>
+#include "ns3/packet-pool.h"
+#include "ns3/wire-format.h"
 
 namespace ns3::gradsync
 {
 
+void
+RoceSender::Install(const Settings& settings,
+                    FabricNetwork& fabric,
+                    const Topology& topology,
+                    NetworkAggregation* aggregation)
+{
+    m_settings = settings;
+    m_fabric = &fabric;
+    m_topology = &topology;
+    m_aggregation = aggregation;
+}
+
 FabricPacket*
-RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
+RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
 {
     const bool isRepair = queuePair.HasRepair();
     const auto psn = isRepair ? queuePair.TakeRepair() : queuePair.nextPsn;
@@ -18,7 +29,9 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     const auto* message = isRepair ? &queuePair.FindMessage(psn) : queuePair.sending;
     const auto index = psn - message->firstPsn;
     const bool isLast = index + 1 == message->packetCount;
-    const auto payload = isLast ? message->bytes - uint64_t{index} * m_mtuBytes : m_mtuBytes;
+    const auto mtu = m_settings.mtuBytes;
+    const auto payload =
+        static_cast<uint32_t>(isLast ? message->bytes - uint64_t{index} * mtu : mtu);
     if (isLast && !isRepair)
     {
         queuePair.sending = message->next;
@@ -35,13 +48,12 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     packet->destination = queuePair.dst;
     packet->flowHash = queuePair.flowHash;
     packet->payloadBytes = static_cast<uint16_t>(payload);
-    packet->wireBytes = static_cast<uint16_t>(GetDataBytes(static_cast<uint32_t>(payload)));
+    packet->wireBytes =
+        static_cast<uint16_t>(wire::RoceDataBytes(payload + m_settings.telemetryBytes));
     packet->kind = PacketKind::Data;
-    packet->flags = isLast ? m_dataFlags | PacketFlag::END_OF_MESSAGE : m_dataFlags;
-    if (m_control)
-    {
-        Equip(queuePair, *packet, start);
-    }
+    packet->flags =
+        isLast ? m_settings.dataFlags | PacketFlag::END_OF_MESSAGE : m_settings.dataFlags;
+    m_flows.OnSend(queuePair, *packet, start);
     if (queuePair.isAggregated) [[unlikely]]
     {
         m_aggregation->Equip(*packet,
@@ -53,34 +65,13 @@ RoceTransport::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
 }
 
 void
-RoceTransport::Equip(const RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount start)
-{
-    auto& flow = *queuePair.flow;
-    packet.feedback = static_cast<uint32_t>(start >> m_stampShift);
-    if (m_signals.telemetry)
-    {
-        m_fabric->GetPool().AttachTelemetry(packet);
-    }
-    if (flow.stepsPerByte > 0.0)
-    {
-        Decide(queuePair, start, [&](auto& own) {
-            m_control->OnSent(own, packet.wireBytes, start); // may change the pace
-        });
-        flow.due = AddTimeSteps(start, ToTimeSteps(packet.wireBytes * flow.stepsPerByte));
-    }
-}
-
-void
-RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
-                                 const FabricPacket& packet,
-                                 TimeStepCount now)
+RoceSender::OnAcknowledgement(RoceQueuePair& queuePair,
+                              const FabricPacket& packet,
+                              TimeStepCount now)
 {
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
-    if (m_control)
-    {
-        OnFeedback(queuePair, packet, now);
-    }
+    m_flows.OnAcknowledgement(queuePair, packet, now);
     if (packet.psn > queuePair.ackedPsn)
     {
         Advance(queuePair, packet.psn, now);
@@ -101,98 +92,65 @@ RoceTransport::OnAcknowledgement(RoceQueuePair& queuePair,
 }
 
 void
-RoceTransport::OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+RoceSender::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
 {
-    CongestionFeedback feedback{};
-    feedback.ackedPsn = std::max(packet.psn, queuePair.ackedPsn);
-    feedback.nextPsn = queuePair.nextPsn;
-    feedback.newPackets = feedback.ackedPsn - queuePair.ackedPsn;
-    if (m_signals.ecn)
-    {
-        // Acknowledgements may overtake each other when routes change.
-        const auto marks = std::max(packet.feedback, queuePair.marksSeen);
-        feedback.markedPackets = marks - queuePair.marksSeen;
-        queuePair.marksSeen = marks;
-    }
-    if (m_signals.delay)
-    {
-        // Differences of 32-bit stamps are right up to 4 s.
-        const auto stamp = static_cast<uint32_t>(now >> m_stampShift);
-        feedback.roundTrip = static_cast<TimeStepCount>(stamp - packet.feedback) << m_stampShift;
-    }
-    if ((packet.flags & PacketFlag::TELEMETRY) != 0)
-    {
-        feedback.telemetry = &m_fabric->GetPool().GetTelemetry(packet);
-    }
-    if (queuePair.flow != &m_freshFlow)
-    {
-        Decide(queuePair, now, [&](auto& own) {
-            m_control->OnAcknowledgement(own, feedback, now);
-        });
-    }
+    GetNic(queuePair).GetPort().Sync(now);
+    m_flows.OnNotification(queuePair, now);
 }
 
 void
-RoceTransport::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
-{
-    if (m_control)
-    {
-        GetNic(queuePair).GetPort().Sync(now);
-        OwnFlow(queuePair);
-        Decide(queuePair, now, [&](auto& own) { m_control->OnNotification(own, now); });
-    }
-}
-
-void
-RoceTransport::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
+RoceSender::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
 {
     queuePair.Acknowledge(ackedPsn, m_messages);
     if (queuePair.IsDone())
     {
         Close(queuePair);
     }
-    else if (queuePair.GetInFlight() > 0)
+    else if (queuePair.IsAnswerDue(m_settings.ackEvery))
     {
-        GetNic(queuePair).Touch(queuePair, now);
+        GetNic(queuePair).StartTimeout(queuePair, now);
     }
     else
     {
-        GetNic(queuePair).Forget(queuePair);
+        GetNic(queuePair).StopTimeout(queuePair);
     }
 }
 
 void
-RoceTransport::OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
+RoceSender::OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now)
 {
     const bool isOldest = packet.psn == queuePair.ackedPsn;
-    if (m_recovery == RECOVERY_GO_BACK_N)
+    if (m_settings.recovery == RECOVERY_GO_BACK_N)
     {
         if (isOldest && queuePair.nextPsn > packet.psn)
         {
             TellLoss(queuePair, false, now);
             queuePair.GoBack();
+            GetNic(queuePair).StopTimeout(queuePair);
         }
         return;
     }
     const auto arrived = packet.psn + packet.sackOffset;
-    if (arrived > queuePair.ackedPsn && queuePair.RepairBefore(arrived, m_reorderTolerance))
+    if (arrived > queuePair.ackedPsn &&
+        queuePair.RepairBefore(arrived, m_settings.reorderTolerance))
     {
         TellLoss(queuePair, false, now);
     }
 }
 
 void
-RoceTransport::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
+RoceSender::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
 {
-    if (++queuePair.retries > m_retryLimit)
+    if (++queuePair.retries > m_settings.retryLimit)
     {
         Fail(queuePair);
         return;
     }
     auto& nic = GetNic(queuePair);
-    nic.Touch(queuePair, now);
+    // It begins anew when a packet that is answered has left again, which PFC may put off.
+    nic.StopTimeout(queuePair);
     TellLoss(queuePair, true, now);
-    if (m_recovery == RECOVERY_GO_BACK_N)
+    if (m_settings.recovery == RECOVERY_GO_BACK_N)
     {
         queuePair.GoBack();
     }

@@ -44,13 +44,14 @@ RoceTransport::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&RoceTransport::m_windowPackets),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Timeout",
-                          "A queue pair without sending or acknowledgement for this long sends "
-                          "again from the "
-                          "last acknowledged packet. Default: 4.096 us * 2^14 (IBA 9.7.6.1.3).",
-                          TimeValue(NanoSeconds(67108864)),
-                          MakeTimeAccessor(&RoceTransport::m_timeout),
-                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute(
+                "Timeout",
+                "A queue pair that waits for an answer and sees no progress for this long "
+                "sends again from the last acknowledged packet. Default: 4.096 us * 2^14 "
+                "(IBA 9.7.6.1.3).",
+                TimeValue(NanoSeconds(67108864)),
+                MakeTimeAccessor(&RoceTransport::m_timeout),
+                MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("RetryLimit",
                           "Timeouts in a row after which the connection has failed.",
                           UintegerValue(7),
@@ -116,6 +117,7 @@ RoceTransport::~RoceTransport() = default;
 void
 RoceTransport::DoDispose()
 {
+    m_flows.Dispose();
     m_control = nullptr;
     m_controls.clear();
     if (m_aggregation)
@@ -129,155 +131,27 @@ RoceTransport::DoDispose()
     Transport::DoDispose();
 }
 
-RoceNic&
-RoceTransport::GetNic(const RoceQueuePair& queuePair)
-{
-    return m_nics[queuePair.src][queuePair.sourcePort];
-}
-
-RoceQueuePair&
-RoceTransport::Open(const RoceConnection& connection)
-{
-    const auto [queuePair, isNew] = m_connections.Open(connection);
-    if (isNew)
-    {
-        queuePair.isAggregated = connection.stream >= NetworkAggregation::FIRST_STREAM;
-        queuePair.sourcePort = ChooseSourcePort(queuePair);
-        queuePair.acknowledgePort =
-            m_fabric->ChooseEndpointPort(connection.dst, ~queuePair.flowHash, connection.src);
-        queuePair.flow = &m_freshFlow;
-        if (m_control && !m_signals.opensFresh)
-        {
-            OwnFlow(queuePair);
-        }
-    }
-    return queuePair;
-}
-
-uint16_t
-RoceTransport::ChooseSourcePort(const RoceQueuePair& queuePair) const
-{
-    return queuePair.isAggregated
-               ? m_aggregation->GetSendingPort(queuePair.src, queuePair.stream)
-               : m_fabric->ChooseEndpointPort(queuePair.src, queuePair.flowHash, queuePair.dst);
-}
-
-RoceFlow&
-RoceTransport::OwnFlow(RoceQueuePair& queuePair)
-{
-    if (queuePair.flow == &m_freshFlow)
-    {
-        auto& flow = *m_flows.Take();
-        flow = m_freshFlow;
-        queuePair.flow = &flow;
-        flow.lineRate = GetNic(queuePair).GetBitRate();
-        flow.packetWireBytes = GetDataBytes(m_mtuBytes);
-        if (m_signals.path)
-        {
-            MeasurePath(queuePair);
-        }
-        Decide(queuePair, Simulator::Now().GetTimeStep(), [this](auto& own) {
-            m_control->Open(own);
-        });
-    }
-    return *queuePair.flow;
-}
-
-void
-RoceTransport::MeasurePath(RoceQueuePair& queuePair)
-{
-    // All equal-cost paths are taken to be as long as the first.
-    auto& flow = *queuePair.flow;
-    const auto endpoints = m_topology->GetEndpoints();
-    auto node = endpoints[queuePair.src];
-    const auto target = endpoints[queuePair.dst];
-    auto port = queuePair.sourcePort;
-    const double bits = 8.0 * (flow.packetWireBytes + wire::ROCE_ACK_BYTES + m_telemetryBytes);
-    Time total;
-    for (;;)
-    {
-        const auto& link = m_topology->GetLinks()[m_topology->GetPorts(node)[port].link];
-        const auto rate = static_cast<double>(link.rate.GetBitRate());
-        total += 2 * link.delay + Seconds(bits / rate);
-        ++flow.hops;
-        node = link.a == node ? link.b : link.a;
-        if (node == target)
-        {
-            break;
-        }
-        port = m_routes->GetNextHops(node, queuePair.dst)[0];
-    }
-    flow.baseRtt = total.GetTimeStep();
-}
-
-uint32_t
-RoceTransport::GetDataBytes(uint32_t payloadBytes) const
-{
-    return wire::RoceDataBytes(payloadBytes + m_telemetryBytes);
-}
-
-void
-RoceTransport::Close(RoceQueuePair& queuePair)
-{
-    if (queuePair.flow != &m_freshFlow)
-    {
-        m_control->Close(*queuePair.flow);
-        m_flows.Give(queuePair.flow);
-    }
-    GetNic(queuePair).Forget(queuePair);
-    m_connections.Close(queuePair);
-}
-
 void
 RoceTransport::Send(const Message& message)
 {
-    const auto now = Simulator::Now().GetTimeStep();
-    auto& queuePair = Open({message.src, message.dst, message.stream});
-    // An empty message still costs one packet.
-    const auto packetCount = std::max<uint64_t>((message.bytes + m_mtuBytes - 1) / m_mtuBytes, 1);
-    if (packetCount > UINT32_MAX - queuePair.endPsn) [[unlikely]]
+    if (!m_sender.Send(message, Simulator::Now().GetTimeStep())) [[unlikely]]
     {
-        Refuse(queuePair, message);
-        return;
+        // Not at once: whoever sends is not ready to hear of a failure.
+        Simulator::ScheduleNow(&RoceTransport::FailRefused, Ptr<RoceTransport>(this), message);
     }
-    auto* entry = m_messages.Take();
-    entry->bytes = message.bytes;
-    entry->tag = message.tag;
-    entry->handler = message.handler;
-    entry->packetCount = static_cast<uint32_t>(packetCount);
-
-    auto& nic = GetNic(queuePair);
-    nic.GetPort().Sync(now);
-    queuePair.Post(entry);
-    nic.Add(queuePair);
-    nic.GetPort().SourceReady(now);
-}
-
-void
-RoceTransport::Refuse(RoceQueuePair& queuePair, const Message& message)
-{
-    if (queuePair.IsDone())
-    {
-        Close(queuePair); // opened for this one only
-    }
-    // Not at once: whoever sends is not ready to hear of a failure.
-    Simulator::ScheduleNow(&RoceTransport::FailRefused, Ptr<RoceTransport>(this), message);
 }
 
 void
 RoceTransport::FailRefused(Message message)
 {
+    const auto name = [this](uint32_t endpoint) -> const std::string& {
+        return m_topology->GetNodes()[m_topology->GetEndpoints()[endpoint]].name;
+    };
     message.handler->OnFailed(message.tag,
                               fmt::format("connection {} -> {} would have more than 2^32 packets "
                                           "to send",
-                                          GetName(message.src),
-                                          GetName(message.dst)));
-}
-
-const std::string&
-RoceTransport::GetName(uint32_t endpoint) const
-{
-    return m_topology->GetNodes()[m_topology->GetEndpoints()[endpoint]].name;
+                                          name(message.src),
+                                          name(message.dst)));
 }
 
 void
@@ -290,11 +164,11 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
     }
     else if (queuePair && packet->kind == PacketKind::Cnp)
     {
-        OnNotification(*queuePair, now);
+        m_sender.OnNotification(*queuePair, now);
     }
     else if (queuePair)
     {
-        OnAcknowledgement(*queuePair, *packet, now);
+        m_sender.OnAcknowledgement(*queuePair, *packet, now);
     }
     m_fabric->GetPool().Give(packet);
 }
@@ -371,8 +245,8 @@ RoceTransport::GetStatistics() const
     }
     total.droppedPackets += m_fabric->GetLostPackets();
     total.goodputBytes = m_receiver.GetGoodputBytes();
-    total.retransmittedPackets = m_retransmittedPackets;
-    total.retransmittedBytes = m_retransmittedBytes;
+    total.retransmittedPackets = m_sender.GetRetransmittedPackets();
+    total.retransmittedBytes = m_sender.GetRetransmittedBytes();
     if (m_aggregation)
     {
         m_aggregation->AddStatistics(total);

@@ -5,12 +5,13 @@
 #include "ns3/congestion-control.h"
 #include "ns3/fabric-network.h"
 #include "ns3/network-aggregation.h"
-#include "ns3/object-pool.h"
 #include "ns3/roce-capture.h"
 #include "ns3/roce-connection-table.h"
+#include "ns3/roce-flows.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
 #include "ns3/roce-receiver.h"
+#include "ns3/roce-sender.h"
 #include "ns3/traced-callback.h"
 #include "ns3/transport.h"
 #include "ns3/watched-trace.h"
@@ -106,89 +107,18 @@ class RoceTransport : public Transport,
         return m_signals.telemetry;
     }
 
-    // Called by RoceNic.
-
-    /// The next data packet of a queue pair that MaySend. \param start when its first bit leaves
-    FabricPacket* MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start);
-
-    /// No acknowledgement came in time.
-    void OnTimeout(RoceQueuePair& queuePair, TimeStepCount now);
-
-    /// A closed queue pair has left the ring of its NIC: it may serve another connection.
-    void Recycle(RoceQueuePair& queuePair)
-    {
-        m_connections.Recycle(queuePair);
-    }
-
-    TimeStepCount GetTimeoutSteps() const
-    {
-        return m_timeoutSteps;
-    }
-
-    // Called by RoceReceiver.
-
-    /// All that arrived is acknowledged without a packet on the wire.
-    void AcknowledgeAtOnce(RoceQueuePair& queuePair, TimeStepCount now)
-    {
-        GetNic(queuePair).GetPort().Sync(now);
-        Advance(queuePair, queuePair.expectedPsn, now);
-    }
-
   protected:
     void DoDispose() override;
 
   private:
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
-    void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
-    void OnFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
-    void OnNotification(RoceQueuePair& queuePair, TimeStepCount now);
-    void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
-    void TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
-    void OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
-    void Fail(RoceQueuePair& queuePair);
-    /// A message with more packets than sequence numbers are left fails.
-    void Refuse(RoceQueuePair& queuePair, const Message& message);
     void FailRefused(Message message);
-    const std::string& GetName(uint32_t endpoint) const;
 
     void CheckSettings() const;
-    void Follow();
     void InstallCongestionControl();
     void InstallNics();
-    /// The flow of a queue pair, no longer the one that fresh ones share.
-    RoceFlow& OwnFlow(RoceQueuePair& queuePair);
-    void MeasurePath(RoceQueuePair& queuePair);
-    uint32_t GetDataBytes(uint32_t payloadBytes) const;
-    void Equip(const RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount start);
-
-    /// Lets congestion control decide on the flow of a queue pair; who follows flows hears of it.
-    template <typename DECISION>
-    void Decide(const RoceQueuePair& queuePair, TimeStepCount at, const DECISION& decide)
-    {
-        auto& flow = *queuePair.flow;
-        if (!m_isFollowed) [[likely]]
-        {
-            decide(flow);
-            return;
-        }
-        const CongestionFlow before = flow;
-        decide(flow);
-        TellChanges(queuePair, before, at);
-    }
-
-    void TellChanges(const RoceQueuePair& queuePair,
-                     const CongestionFlow& before,
-                     TimeStepCount at) const;
-    RoceQueuePair& Open(const RoceConnection& connection);
-    uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
-    void Close(RoceQueuePair& queuePair);
-    /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
-    void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);
-    static bool IsMeant(const RoceQueuePair& queuePair, const MessageFilter& isMeant);
-    void GiveMessages(RoceQueuePair& queuePair);
-    RoceNic& GetNic(const RoceQueuePair& queuePair);
-
+    void InstallHalves();
     uint32_t m_mtuBytes;
     uint32_t m_ackEvery;
     uint32_t m_windowPackets;
@@ -198,34 +128,26 @@ class RoceTransport : public Transport,
     uint32_t m_reorderTolerance;
     std::string m_congestionControl; //!< name of the algorithm
 
-    TimeStepCount m_timeoutSteps{0};
     std::map<std::string, Ptr<CongestionControl>>
         m_controls;                   //!< asked for, by the name of their entry
     Ptr<CongestionControl> m_control; //!< in use; null without
     CongestionSignals m_signals;
-    uint8_t m_dataFlags{0}; //!< of every data packet
-    uint32_t m_telemetryBytes{0};
-    int m_stampShift{0}; //!< time steps of a time stamp's unit, as a power of two
+    uint32_t m_telemetryBytes{0}; //!< of each packet
     Ptr<FabricNetwork> m_fabric;
-    Ptr<NetworkAggregation> m_aggregation; //!< null: switches do not add up
+    Ptr<NetworkAggregation> m_aggregation; //!< null: switches do not aggregate
     std::shared_ptr<const Topology> m_topology;
-    std::shared_ptr<const RoutingTables> m_routes;
     RoceNics m_nics;
     RoceConnectionTable m_connections;
-    std::unique_ptr<RoceCapture> m_capture; //!< null: nothing is captured
-    ObjectPool<RoceMessage> m_messages;
-    ObjectPool<RoceFlow> m_flows;
-    RoceFlow m_freshFlow{}; //!< of all queue pairs that congestion control has not touched
-    uint64_t m_retransmittedPackets{0};
-    uint64_t m_retransmittedBytes{0};
-    TracedCallback<uint32_t, uint32_t, bool> m_recoveryTrace; //!< trace source "Recovery"
-    RoceReceiver::PayloadTrace m_payloadTrace;                //!< trace source "Payload"
+    std::unique_ptr<RoceCapture> m_capture;    //!< null: nothing is captured
+    RoceSender::RecoveryTrace m_recoveryTrace; //!< trace source "Recovery"
+    RoceReceiver::PayloadTrace m_payloadTrace; //!< trace source "Payload"
+    RoceFlows::RateTrace m_rateTrace{
+        [this](bool /* isWatched */) { m_flows.Follow(); }}; //!< trace source "Rate"
+    RoceFlows::WindowTrace m_windowTrace{
+        [this](bool /* isWatched */) { m_flows.Follow(); }}; //!< trace source "Window"
+    RoceFlows m_flows{m_rateTrace, m_windowTrace};
+    RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
-    bool m_isFollowed{false}; //!< one of the two below
-    WatchedTrace<uint32_t, uint32_t, uint32_t, double, Time> m_rateTrace{
-        [this](bool /* isWatched */) { Follow(); }}; //!< trace source "Rate"
-    WatchedTrace<uint32_t, uint32_t, uint32_t, uint32_t, Time> m_windowTrace{
-        [this](bool /* isWatched */) { Follow(); }}; //!< trace source "Window"
 };
 
 } // namespace ns3::gradsync

@@ -63,7 +63,7 @@ TEST_F(AtpTest, GivesTheServerEverythingWithoutAggregators)
     EXPECT_EQ(RunAtp(4, 100).serverPackets, 400U);
 }
 
-TEST_F(AtpTest, AddsUpInTheRacksAndAtTheServersSwitch)
+TEST_F(AtpTest, AggregatesInTheRacksAndAtTheServersSwitch)
 {
     // Endpoints 0 to 5 are workers in two racks, 6 is the server, with two idle hosts.
     InstallRacks(3, 3);

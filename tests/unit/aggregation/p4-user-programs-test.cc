@@ -64,7 +64,7 @@ TEST_F(P4Engine, RunsAProgramOfTheUserWithItsOwnConfiguration)
     EXPECT_EQ(own.times, native.times);
 }
 
-TEST_F(P4Engine, RoutesWithAProgramThatDoesNotAddUp)
+TEST_F(P4Engine, RoutesWithAProgramThatDoesNotAggregate)
 {
     // The switch between a rack and the core runs a router: contributions pass it to the core, and
     // what the core sends to the workers' addresses passes it the other way.
@@ -78,7 +78,7 @@ TEST_F(P4Engine, RoutesWithAProgramThatDoesNotAddUp)
     Install(topology);
     m_engine->AddJob(MakeJob({0, 1}, 1));
     Simulator::Run();
-    // Nobody adds up: contributions come to worker 1, which waits for results, in vain.
+    // Nobody aggregates: contributions come to worker 1, which waits for results, in vain.
     ASSERT_TRUE(m_engine->GetFailure());
     EXPECT_THAT(m_engine->GetFailure()->reason, HasSubstr("no sum from the switches for slot 0"));
     const auto& frames = m_tap->frames;

@@ -59,7 +59,7 @@ TEST_F(PassingTest, SendsTheGradientThroughTheNicOnceWhateverTheNumberOfAccelera
     EXPECT_EQ(statistics.wrongSums, 0U);
 }
 
-TEST_F(PassingTest, AddsUpTheSlicesOfServersInSeveralPartsAndPieces)
+TEST_F(PassingTest, AggregatesTheSlicesOfServersInSeveralPartsAndPieces)
 {
     auto request = MakeRequest(3, 2, 48);
     request.parameters.Set("switches", int64_t{2});

@@ -175,7 +175,7 @@ TEST_F(SlotAggregationTest, RefusesMoreWorkersThanABitmapHolds)
     InstallStar(257);
     EXPECT_THAT([&] { m_engine->AddJob(MakeJob(257, 100)); },
                 ThrowsMessage<std::runtime_error>(HasSubstr(
-                    "switch leaf0 would have to add up 257 workers, but its bitmaps hold 256")));
+                    "switch leaf0 would have to aggregate 257 workers, but its bitmaps hold 256")));
     EXPECT_NO_THROW(m_engine->AddJob(MakeJob(256, 100)));
 }
 
@@ -188,7 +188,7 @@ TEST_F(SlotAggregationTest, RefusesMoreWorkersThanTheProgramsBitmapsHold)
                     HasSubstr("33 workers, but the bitmaps of the P4 program hold 32")));
 }
 
-TEST_F(SlotAggregationTest, AddsUpFortyWorkersAtOneSwitch)
+TEST_F(SlotAggregationTest, AggregatesFortyWorkersAtOneSwitch)
 {
     // As long as for two, and each with the exact sum, whatever is lost.
     Set("Values", StringValue("real"));
@@ -208,8 +208,9 @@ TEST_F(SlotAggregationTest, IsRefusedByTransportsThatDoNotAggregate)
 {
     m_transport->SetAggregation(nullptr);
     InstallStar(2);
-    EXPECT_THAT([&] { m_engine->AddJob(MakeJob(2, 100)); },
-                ThrowsMessage<std::runtime_error>(HasSubstr("do not add up under this transport")));
+    EXPECT_THAT(
+        [&] { m_engine->AddJob(MakeJob(2, 100)); },
+        ThrowsMessage<std::runtime_error>(HasSubstr("do not aggregate under this transport")));
 }
 
 } // namespace

@@ -367,7 +367,7 @@ TEST(GoalWriter, SignalsAcrossRanksOnlyForBarriers)
     EXPECT_EQ(count(true), 6u + 9u);
 }
 
-TEST(GoalWriter, RefusesPlansThatLetTheNetworkAddUp)
+TEST(GoalWriter, RefusesPlansThatLetTheNetworkAggregate)
 {
     PlanBuilder builder(2, 2, ChunkLayout::Even(64, 1));
     builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);

@@ -3,6 +3,7 @@
 #include "unit/study/scenario-test-support.h"
 
 #include "ns3/goal-writer.h"
+#include "ns3/input-file.h"
 #include "ns3/job-planner.h"
 #include "ns3/plan-statistics.h"
 #include "ns3/scenario-reader.h"
@@ -108,7 +109,7 @@ TEST(MscclImport, AllPairsIsAnAllReduceOfTwoStepsThroughScratch)
 std::string
 BreakRing(const std::string& from, const std::string& to)
 {
-    auto text = ReadImportFile((SCENARIOS / "algorithms/ring-4.xml").string());
+    auto text = ReadInputFile((SCENARIOS / "algorithms/ring-4.xml").string());
     const auto place = text.rfind(from);
     EXPECT_NE(place, std::string::npos);
     return text.replace(place, from.size(), to);
@@ -249,7 +250,7 @@ TEST(PlanImport, RunIsAnotherOneWhenTheFileIs)
         const ImportedFile file(content);
         return MakeRun(file.GetScheme()).point.document["scheme"]["digest"].get<std::string>();
     };
-    const auto ring = ReadImportFile((SCENARIOS / "algorithms/ring-4.xml").string());
+    const auto ring = ReadInputFile((SCENARIOS / "algorithms/ring-4.xml").string());
     EXPECT_EQ(getDigest(ring), getDigest(ring));
     EXPECT_NE(getDigest(ring), getDigest(ring + "\n"));
     EXPECT_THAT(ErrorOf([] {
@@ -294,7 +295,7 @@ TEST(GoalImport, TakesTheTimeOfThePlanThatWasExported)
         const auto run = MakeRun(fmt::format("\"{}\"", scheme.name), "fluid", hosts);
         if (PlanJob(run.jobs[0], *run.topology).plan->HasAggregations())
         {
-            continue; // GOAL knows no switches that add up
+            continue; // GOAL knows no switches that aggregate
         }
         const auto own = Simulate(fmt::format("\"{}\"", scheme.name), "fluid", hosts);
         const auto& plan = *own.jobs[0].plan;

@@ -341,7 +341,7 @@ TEST_F(P4Commands, ReadTheExampleConfiguration)
     std::ostringstream text;
     text << std::ifstream(FOLDER / "slot-aggregation.cli").rdbuf();
     EXPECT_EQ(Say(text.str()), "");
-    // A packet of other traffic: the route to 10.0.1.2 is there.
+    // A packet of background traffic: the route to 10.0.1.2 is there.
     const auto vector = ReadStfVector(FOLDER / "vectors" / "edge-forwarding.stf");
     auto frame = vector.steps[0].packet.second;
     constexpr size_t DESTINATION_AT = 30;

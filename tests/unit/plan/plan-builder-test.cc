@@ -122,6 +122,21 @@ TEST(PlanBuilder, RejectsACollectiveThatDoesNotFit)
     }
 }
 
+TEST(PlanBuilder, GivesOneMessageAnotherSizeAndLeavesTheOthers)
+{
+    auto builder = MakeBuilder();
+    const auto coded = builder.AddReduce(0, 1, 1, 3);
+    builder.AddCopy(1, 2, 1, 3);
+    builder.AddJoin(2);
+    builder.SetMessageBytes(coded, 5);
+    const auto plan = builder.Build();
+    EXPECT_TRUE(plan.IsCompressed());
+    // Chunks 1 to 3 hold 8 floats; a join moves nothing.
+    EXPECT_EQ(plan.GetBytes(0), 5u);
+    EXPECT_EQ(plan.GetBytes(1), 32u);
+    EXPECT_EQ(plan.GetBytes(2), 0u);
+}
+
 TEST(PlanBuilder, RejectsEdgesToUnknownOperations)
 {
     auto builder = MakeBuilder();

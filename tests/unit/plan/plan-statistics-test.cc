@@ -74,7 +74,7 @@ TEST(PlanStatistics, AreAllZeroForAnEmptyPlan)
     EXPECT_EQ(statistics.GetPeakReceivedBytes(), 0u);
 }
 
-TEST(PlanStatistics, CountsWhatTheNetworkAddsUpOnceForEachRank)
+TEST(PlanStatistics, CountsWhatTheNetworkAggregatesOnceForEachRank)
 {
     PlanBuilder builder(4, 4, ChunkLayout::Even(100, 1));
     const auto wait = builder.AddReduce(1, 0, 0, 1);

@@ -429,6 +429,16 @@ TEST(PlanVerifier, ReportsAGradientThatAnAggregationCountsTwice)
                                HasSubstr("both hold the gradient of worker 0"))));
 }
 
+TEST(PlanVerifier, ReportsAMemberOfAnAggregationThatHasNothingToGive)
+{
+    // Rank 2 is a server: it starts empty, whichever place it has in the group.
+    auto builder = MakeBuilder(2, 1);
+    builder.AddAggregate(builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}), 0, 1);
+    EXPECT_THAT(Verify(builder),
+                Contains(AllOf(HasSubstr("aggregate of group 0 at rank 2"),
+                               HasSubstr("which holds none"))));
+}
+
 TEST(PlanVerifier, ReportsAnAggregationThatDoesNotWaitForItsData)
 {
     auto builder = MakeBuilder(3);

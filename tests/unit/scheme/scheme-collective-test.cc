@@ -160,6 +160,25 @@ TEST(AllToAllScheme, MovesAndChainsAsTheClosedForms)
     }
 }
 
+/// Every worker has K bytes of its own whatever K is: it keeps block i of them and sends the
+/// others, in all wK - K. Found by tests/referee: 14 bytes at 16 workers were 216 and not 210.
+TEST(AllToAllScheme, GivesEachWorkerAllOfAnOddGradient)
+{
+    for (const uint64_t bytes : {1, 3, 14, 61, 1862})
+    {
+        for (const uint32_t w : {2, 7, 16})
+        {
+            const auto plan = BuildPlan("all-to-all", MakeRequest("all-to-all", w, bytes));
+            EXPECT_EQ(plan.GetLayout().GetTotalBytes(), bytes * w);
+            for (uint32_t worker = 0; worker < w; ++worker)
+            {
+                EXPECT_EQ(plan.GetLayout().GetBytes(worker * w, w), bytes);
+            }
+            EXPECT_EQ(ComputePlanStatistics(plan).totalBytes, bytes * (w - 1));
+        }
+    }
+}
+
 TEST(BarrierScheme, SendsAndChainsAsTheClosedForms)
 {
     for (uint32_t w = 2; w <= 33; ++w)

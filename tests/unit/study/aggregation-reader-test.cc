@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/aggregation-reader.h"
 #include "ns3/json-document.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
 
 #include <algorithm>
@@ -55,8 +56,15 @@ TEST(AggregationReader, ReadsOldNamesAndTellsTheNewOnes)
 
 TEST(AggregationReader, EveryOldNameIsThatOfAnAttribute)
 {
-    for (const auto& key : GetOldAggregationKeys())
+    size_t count = 0;
+    for (const auto& spec : GetAggregationParameters())
     {
+        const auto& key = spec.name;
+        if (spec.renamedTo.empty())
+        {
+            continue;
+        }
+        ++count;
         const auto text = key == "sharing"          ? R"("dynamic")"
                           : key.ends_with("imeout") ? R"("1ms")"
                           : key == "atpBusyShare"   ? "0.5"
@@ -64,9 +72,11 @@ TEST(AggregationReader, EveryOldNameIsThatOfAnAttribute)
         const auto choice = ReadPart("{\"" + key + "\": " + text + "}");
         EXPECT_EQ(choice.renamed.size(), 1U) << key;
         EXPECT_EQ(choice.parts.size(), 2U) << key;
-        const auto keys = GetAggregationKeys();
+        const auto keys = GetKeys(GetAggregationParameters());
         EXPECT_EQ(std::ranges::count(keys, key), 0) << key;
     }
+    // Five of ATP, two of NetReduce, five of the slot protocol.
+    EXPECT_EQ(count, 12U);
 }
 
 TEST(AggregationReader, RefusesAnOldNameBesideTheNewOne)

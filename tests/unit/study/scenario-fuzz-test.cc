@@ -16,7 +16,7 @@ TEST(ScenarioFuzz, EveryMutationIsReadOrRefused)
 {
     UsePicoseconds();
     const std::filesystem::path folder = GRADSYNC_SOURCE_DIR "/scenarios";
-    ScenarioMutator mutator(LoadCorpus({folder, GRADSYNC_SOURCE_DIR "/tests/fuzz/corpus"}),
+    ScenarioMutator mutator(LoadCorpus({folder, GRADSYNC_SOURCE_DIR "/tests/fuzz/corpus/scenario"}),
                             20261121);
     uint32_t valid = 0;
     uint32_t refused = 0;
@@ -63,7 +63,8 @@ TEST(ScenarioFuzz, EveryListOfProgramsIsReadOrRefused)
 {
     UsePicoseconds();
     const std::filesystem::path folder = GRADSYNC_SOURCE_DIR "/scenarios";
-    ScenarioMutator mutator(LoadCorpus({GRADSYNC_SOURCE_DIR "/tests/fuzz/corpus"}), 20261122);
+    ScenarioMutator mutator(LoadCorpus({GRADSYNC_SOURCE_DIR "/tests/fuzz/corpus/scenario"}),
+                            20261122);
     uint32_t valid = 0;
     uint32_t refused = 0;
     for (int i = 0; i < 300; ++i)

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <tuple>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -91,6 +93,8 @@ TEST_F(RoceTransportTest, WithoutPfcIncastDropsAndGoBackNDeliversAllTheSame)
 {
     SetFabric("Pfc", BooleanValue(false));
     SetFabric("BufferBytes", UintegerValue(100000));
+    // Without any jitter timeouts fall into step, and the same packet is dropped again and again.
+    Set("RetryLimit", UintegerValue(100));
     InstallStar(9);
     for (uint32_t src = 1; src < 9; ++src)
     {
@@ -158,7 +162,13 @@ TEST_F(RoceTransportTest, TimeoutComesExactlyOneTimeoutAfterTheLastActivity)
     EXPECT_EQ(Simulator::Now(), MilliSeconds(4));
 }
 
-TEST_F(RoceTransportTest, GoBackNAtOnePercentLossHasTheThroughputOfTheClosedForm)
+/// Go-back-N at 1 % loss. Parameters: window in packets, seed.
+class GoBackNLossTest : public RoceTransportTest,
+                        public ::testing::WithParamInterface<std::tuple<uint32_t, uint32_t>>
+{
+};
+
+TEST_P(GoBackNLossTest, HasTheThroughputOfTheClosedForm)
 {
     // 10 Gb/s, packets of 1500 B: a slot is t = 1.2 us. Either of two links loses a packet with 1
     // %: q = 1 - 0.99^2 for data and for negative acknowledgements alike.
@@ -166,14 +176,18 @@ TEST_F(RoceTransportTest, GoBackNAtOnePercentLossHasTheThroughputOfTheClosedForm
     // A lost packet is sent again R slots after it was sent first: the next packet (1 slot) tells
     // the receiver, 2 (1.2 + 1) us there and 2 (0.07 + 1) us back, then the next slot begins:
     // R = ceil(1 + 6.54 / 1.2) = 7, and one more each time that next packet is lost, too.
-    // A gap is reported once. If the report or the repeated packet is lost, only the timeout of 100
-    // slots helps; it starts when the window of 16 is used up, 15 slots after the lost packet:
-    // X = 115.
-    //   first attempt: E = (1 - q) + q ((1 - q) R + q X + B), repeated: B = 1 + X q / (1 - q)
+    // A gap is reported once. If the report is lost, only the timeout of 100 slots helps. It runs
+    // since the last progress, the acknowledgement of the packet before the lost one, which comes
+    // 6.54 / 1.2 - 1 = 4.45 slots after the lost packet left: X = ceil(104.45) = 105.
+    // If the repeated packet is lost, the timeout runs since that left: Y = 100.
+    //   first attempt: E = (1 - q) + q ((1 - q) R + q X + B), repeated: B = 1 + Y q / (1 - q)
+    // None of it depends on the window, as long as that is no less than R.
+    const auto [window, seed] = GetParam();
+    RngSeedManager::SetSeed(seed);
     SetFabric("LossRate", DoubleValue(0.01));
     Set("Mtu", UintegerValue(1418));
     Set("AckEvery", UintegerValue(1));
-    Set("WindowPackets", UintegerValue(16));
+    Set("WindowPackets", UintegerValue(window));
     Set("Timeout", TimeValue(MicroSeconds(120)));
     Set("RetryLimit", UintegerValue(1000));
     InstallStar(2, "10Gbps");
@@ -182,12 +196,69 @@ TEST_F(RoceTransportTest, GoBackNAtOnePercentLossHasTheThroughputOfTheClosedForm
     Simulator::Run();
     ASSERT_EQ(m_handler.delivered.at(1), 1);
     const double q = 1 - 0.99 * 0.99;
-    const double x = 115;
+    const double x = 105;
+    const double y = 100;
     const double r = 7 + q / (1 - q);
-    const double slots = (1 - q) + q * ((1 - q) * r + q * x + 1 + x * q / (1 - q));
+    const double slots = (1 - q) + q * ((1 - q) * r + q * x + 1 + y * q / (1 - q));
     const auto measured = m_handler.lastDelivery.GetSeconds() / 1.2e-6 / packets;
     // 6000 losses: a standard error of 1.3 % in the quarter of the time that they cost.
     EXPECT_NEAR(measured / slots, 1.0, 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(Windows,
+                         GoBackNLossTest,
+                         ::testing::Combine(::testing::Values(0, 16, 1000),
+                                            ::testing::Values(1, 2, 3)));
+
+/// Notes when queue pairs learn of losses.
+struct RecoveryLog
+{
+    void OnRecovery(uint32_t src, uint32_t dst, bool isTimeout)
+    {
+        entries.emplace_back(src, dst, isTimeout, Simulator::Now());
+    }
+
+    std::vector<std::tuple<uint32_t, uint32_t, bool, Time>> entries;
+};
+
+TEST_F(RoceTransportTest, TheTimeoutRunsSinceTheLastProgressWhileASenderWithoutWindowGoesOn)
+{
+    // 10 Gb/s, packets of 1500 B: packet i leaves at 1.2 i us and arrives at 1.2 i + 4.4 us; an
+    // acknowledgement of 86 B takes 2 (0.0688 + 1) us back.
+    //
+    // From 100 us to 102 us whatever is on the receiver's link is lost: packet 80 on, which would
+    // arrive at 100.4 us, and the acknowledgement of packet 79, which left at 99.2 us. That of
+    // packet 78 left at 98 us and comes to the sender at 100.1376 us: the last progress.
+    // Packet 84 is the first to leave the switch afterwards, and arrives at 105.2 us. It is
+    // answered by the only negative acknowledgement for the gap, which would be on the sender's
+    // link from 106.3 us to 107.3 us: that is down from 104 us to 110 us.
+    //
+    // So the sender, which may send all 2,000 packets without a pause (2.4 ms), goes back after a
+    // timeout, at 100.1376 + 200 us, to packet 79, with the next slot: at 251 * 1.2 = 301.2 us.
+    Set("Mtu", UintegerValue(1418));
+    Set("AckEvery", UintegerValue(1));
+    Set("Timeout", TimeValue(MicroSeconds(200)));
+    InstallStar(2, "10Gbps");
+    RecoveryLog log;
+    m_transport->TraceConnectWithoutContext("Recovery",
+                                            MakeCallback(&RecoveryLog::OnRecovery, &log));
+    const auto setLink = [this](uint64_t microseconds, LinkId link, bool isUp) {
+        Simulator::Schedule(MicroSeconds(microseconds), [this, link, isUp] {
+            LinkState state;
+            state.up = isUp;
+            m_transport->SetLinkState(link, state);
+        });
+    };
+    setLink(100, 1, false);
+    setLink(102, 1, true);
+    setLink(104, 0, false);
+    setLink(110, 0, true);
+    const uint32_t packets = 2000;
+    Send(0, 1, uint64_t{packets} * 1418, 1);
+    Simulator::Run();
+    ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0], std::make_tuple(0U, 1U, true, PicoSeconds(300137600)));
+    EXPECT_EQ(m_handler.lastDelivery, NanoSeconds(301200 + (packets - 79 - 1) * 1200 + 4400));
 }
 
 TEST_F(RoceTransportTest, SelectiveRepeatAtOnePercentLossSendsEachLostPacketOnceMore)

@@ -302,6 +302,40 @@ TEST(SparseExchange, BiSparseIsBetweenServersAndTheirUnionComesDown)
     EXPECT_THAT(count(OperationKind::Decode), testing::ElementsAre(0, 0, 0, 0, 1, 1, 2));
 }
 
+TEST(SparseExchange, ASecondCodecTakesWhatBiSparseLeaves)
+{
+    // As above, with 2 B an element in the LAN. A worker encodes its gradient and decodes the sum;
+    // a party decodes those of two workers and the union, selects once, and encodes the sum once
+    // for both; the global server passes the union on.
+    const auto inWan = [](uint32_t src, uint32_t dst) { return std::min(src, dst) > 3; };
+    const CodecUse sparse{GetDefaults("bisparse"), SECONDS};
+    const CodecUse half{GetDefaults("fp16"), SECONDS};
+    const auto plan = CompressPlan(BuildPlan("geo-hips", 4, 4'000'000), sparse, inWan, half);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    const auto up = CountSent(plan)[OperationKind::TransferReduce];
+    const auto down = CountSent(plan)[OperationKind::TransferCopy];
+    EXPECT_THAT(up, testing::ElementsAre(2e6, 2e6, 2e6, 2e6, 80e3, 80e3, 0));
+    EXPECT_THAT(down, testing::ElementsAre(0, 0, 0, 0, 4e6, 4e6, 2 * 160e3));
+    const std::vector<uint64_t> encoded{1, 1, 1, 1, 2, 2, 0};
+    const std::vector<uint64_t> decoded{1, 1, 1, 1, 3, 3, 2};
+    for (uint32_t rank = 0; rank < 7; ++rank)
+    {
+        EXPECT_EQ(CountOperations(plan, OperationKind::Encode, rank), encoded[rank]) << rank;
+        EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), decoded[rank]) << rank;
+    }
+    // 199,999 elements are too few for BiSparse: all is of 2 B, and the sum of the global server is
+    // passed on as it came.
+    const auto small = CompressPlan(BuildPlan("geo-hips", 4, 4 * 199'999), sparse, inWan, half);
+    for (OperationId id = 0; id < small.GetOperations().size(); ++id)
+    {
+        if (small.GetOperations()[id].IsTransfer())
+        {
+            EXPECT_EQ(small.GetBytes(id), 2 * 199'999U);
+        }
+    }
+    EXPECT_THROW(CompressPlan(BuildPlan("ring", 4, 4000), half, {}, sparse), std::invalid_argument);
+}
+
 TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
 {
     // Two chunks of 500,000 elements, of 4 bytes or of 1. There are no scales beside those of int8:
@@ -321,7 +355,8 @@ TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
             EXPECT_EQ(CountOperations(plan, OperationKind::Decode, rank), 2U);
         }
     }
-    // PASSING converts what leaves a server, not what its GPUs add up: half of the gradient each.
+    // PASSING converts what leaves a server, not what its GPUs aggregate: half of the gradient
+    // each.
     const auto passing = BuildPlan("passing", 4, 4'000'000, "groupSize", 2);
     const auto plan = CompressPlan(passing, GetDefaults("int8"), SECONDS);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);

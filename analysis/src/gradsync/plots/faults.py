@@ -4,7 +4,6 @@
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib
 
@@ -61,11 +60,11 @@ class Timeline:
 _MAY_BE_EMPTY = {"faults.csv": ("fault", "target")}
 
 
-def _rows(folder: Path, name: str, run: int) -> list[dict[str, str]]:
-    path = folder / name
+def _rows(results: Results, name: str, run: int) -> list[dict[str, str]]:
+    path = results.folder / name
     if not path.exists():
         return []
-    rows = read_cells(path)
+    rows = read_cells(path, results.columns.get(name))
     wanted = FILLED[path.stem]
     if rows:
         require(path, list(rows[0]), (*wanted, *_MAY_BE_EMPTY.get(name, ())))
@@ -107,17 +106,17 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
-def read(folder: Path, run: int) -> Timeline:
+def read(results: Results, run: int) -> Timeline:
     """The timeline of one run; empty where its messages were not recorded."""
-    messages = _rows(folder, "messages.csv", run)
+    messages = _rows(results, "messages.csv", run)
     sends: dict[str, list[Span]] = defaultdict(list)
     for row in messages:
         sends[row["src"]].append((float(row["start_s"]) * _MS, float(row["end_s"]) * _MS))
     end = max((span[1] for spans in sends.values() for span in spans), default=0.0)
-    rows = _rows(folder, "faults.csv", run)
+    rows = _rows(results, "faults.csv", run)
     blocked = [
         (float(row["time_s"]) * _MS, int(row["blocked_workers"]))
-        for row in _rows(folder, "blocked.csv", run)
+        for row in _rows(results, "blocked.csv", run)
     ]
     return Timeline(
         {host: _unite(sends[host]) for host in sorted(sends, key=_natural)},
@@ -176,7 +175,7 @@ def draw_faults(results: Results, run: int | None) -> Figure:
     Raises ResultsError where messages are not recorded.
     """
     number = pick_run(results, run)
-    timeline = read(results.folder, number)
+    timeline = read(results, number)
     if not timeline.sends:
         raise ResultsError(f"{results.folder / 'messages.csv'}: nothing was recorded")
     title = str(results.scenario.get("title") or results.folder.name)
@@ -213,5 +212,5 @@ def applies(results: Results) -> bool:
     """Whether there is one run that had faults, and few enough hosts for a row each."""
     if len(results.rows) != 1:
         return False
-    timeline = read(results.folder, 0)
+    timeline = read(results, 0)
     return bool(timeline.faults) and 0 < len(timeline.sends) <= _MOST_HOSTS

@@ -54,7 +54,7 @@ def draw_messages(results: Results, run: int | None) -> Figure:
     names = {number: name_of(results, number) for number in runs}
     looks = style.series_styles(dict.fromkeys(names.values()))
     times = messages.select("run", (pl.col("end_s") - pl.col("start_s")).alias("time"))
-    divisor, unit = columns.scale("ict_mean_s", times["time"].to_list())
+    divisor, unit = columns.scale("s", times["time"].to_list())
     figure, panel = plt.subplots(figsize=(6.2, 4), layout="constrained")
     for name in dict.fromkeys(names.values()):
         own = [number for number, called in names.items() if called == name]
@@ -153,7 +153,7 @@ def draw_bytes(results: Results, run: int | None) -> Figure:
     kinds = links["kind"].unique(maintain_order=True).to_list()
     names = [name_of(results, number) for number in runs]
     looks = style.series_styles(dict.fromkeys(names))
-    divisor, unit = columns.scale("wire_bytes", sums["wire_bytes"].to_list())
+    divisor, unit = columns.scale("B", sums["wire_bytes"].to_list())
     figure, panels = plt.subplots(
         1,
         len(kinds),
@@ -200,7 +200,7 @@ def draw_timeline(results: Results, run: int | None) -> Figure:
     ends = messages.select(pl.concat([pl.col("src"), pl.col("dst")]).unique(maintain_order=True))
     workers = sorted(ends.to_series().to_list(), key=lambda name: (len(name), name))
     shown = workers[:_MOST_WORKERS]
-    divisor, unit = columns.scale("ict_mean_s", [messages["end_s"].max()])  # type: ignore[list-item]
+    divisor, unit = columns.scale("s", [messages["end_s"].max()])  # type: ignore[list-item]
     figure, panel = plt.subplots(figsize=(9.2, 1.4 + 0.19 * len(shown)), layout="constrained")
     for index, worker in enumerate(shown):
         for column, colour, lower in (("src", _SEND, 0.02), ("dst", _RECEIVE, -0.38)):
@@ -259,8 +259,8 @@ def draw_queues(results: Results, run: int | None) -> Figure:
     samples = samples.with_columns((pl.col("from") + " to " + pl.col("to")).alias("port"))
     times = samples["time_s"].unique().sort()
     every = float(np.diff(times.to_numpy(), prepend=0.0).min())
-    divisor, unit = columns.scale("ict_mean_s", times.to_list())
-    size, size_unit = columns.scale("wire_bytes", samples["queue_bytes"].to_list())
+    divisor, unit = columns.scale("s", times.to_list())
+    size, size_unit = columns.scale("B", samples["queue_bytes"].to_list())
     figure, (queues, pauses) = plt.subplots(
         2, 1, figsize=(9.2, 5.2), layout="constrained", sharex=True
     )

@@ -29,7 +29,9 @@ def _look(index: int, count: int) -> tuple[str, tuple[float, float, float, float
 def _draw_panel(
     panel: Panel, results: Results, lines: list[Line], column: str, x: list[float]
 ) -> None:
-    divisor, unit = columns.scale(column, [value for line in lines for value in line.y])
+    divisor, unit = columns.scale(
+        results.column(column).unit, [value for line in lines for value in line.y]
+    )
     seen = []
     for index, at in enumerate(x):
         marker, colour = _look(index, len(x))
@@ -56,7 +58,7 @@ def _draw_panel(
     else:
         panel.set_xlim(0, 1.06 * max(seen, default=1.0))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.set_title(columns.label(column, unit, results.hints.get("labels", {})))
+    panel.set_title(results.label(column, unit))
     panel.grid(True, axis="both")
 
 
@@ -88,8 +90,7 @@ def draw_panels(results: Results) -> Figure:
         Line2D([], [], linestyle="none", marker=_look(i, len(x))[0], color=_look(i, len(x))[1])
         for i in range(len(x))
     ]
-    hints = results.hints.get("labels", {})
-    text = columns.label(base.x or "", columns.scale(base.x or "", ())[1], hints)
+    text = results.label(base.x or "", results.column(base.x or "").unit)
     figure.legend(
         handles,
         [f"{value:g}" for value in x],

@@ -69,13 +69,13 @@ def _dress_x(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> N
         panel.minorticks_off()
     panel.xaxis.set_major_formatter(FuncFormatter(_plain))
     # The values of x keep their unit: they are what the scenario says.
-    unit = columns.scale(axes.x or "", ())[1]
-    panel.set_xlabel(columns.label(axes.x or "", unit, results.hints.get("labels", {})))
+    unit = results.column(axes.x or "").unit
+    panel.set_xlabel(results.label(axes.x or "", unit))
 
 
 def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
     values = [value for line in lines for value in line.y]
-    divisor, unit = columns.scale(axes.y, values)
+    divisor, unit = columns.scale(results.column(axes.y).unit, values)
     _draw_lines(panel, lines, divisor)
     if results.hints.get("logY"):
         panel.set_yscale("log")
@@ -83,7 +83,7 @@ def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
     else:
         _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
-    label = columns.label(axes.y, unit, results.hints.get("labels", {}))
+    label = results.label(axes.y, unit)
     # Above the panel, where it is read without turning the head.
     panel.set_title(label)
     _dress_x(panel, results, axes, lines)
@@ -146,7 +146,7 @@ def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
 
 
 def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
-    divisor, unit = columns.scale(axes.y, [line.y[0] for line in lines])
+    divisor, unit = columns.scale(results.column(axes.y).unit, [line.y[0] for line in lines])
     values = [line.y[0] / divisor for line in lines]
     names = [style.series_label(line.name) for line in lines]
     colours = style.bar_colours(line.name for line in lines)
@@ -160,7 +160,7 @@ def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) ->
     panel.invert_yaxis()
     panel.grid(False)
     panel.margins(x=0.12)
-    panel.set_title(columns.label(axes.y, unit, results.hints.get("labels", {})))
+    panel.set_title(results.label(axes.y, unit))
 
 
 def _caption(figure: Figure, results: Results) -> None:

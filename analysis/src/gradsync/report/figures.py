@@ -60,9 +60,9 @@ def _ict(results: Results) -> go.Figure:
     axes: Axes = choose_axes(results)
     lines = group(results, axes)
     looks = style.series_styles(line.name for line in lines)
-    hints = results.hints.get("labels", {})
-    divisor, unit = columns.scale(axes.y, [y for line in lines for y in line.y])
-    label = columns.label(axes.y, unit, hints)
+    unit_y = results.column(axes.y).unit
+    divisor, unit = columns.scale(unit_y, [y for line in lines for y in line.y])
+    label = results.label(axes.y, unit)
     if axes.x is None:
         figure = _figure(label, label, "", showlegend=False)
         figure.add_bar(
@@ -73,8 +73,7 @@ def _ict(results: Results) -> go.Figure:
         )
         figure.update_yaxes(autorange="reversed")
         return figure
-    unit_x = columns.scale(axes.x, ())[1]
-    figure = _figure(label, columns.label(axes.x, unit_x, hints), label)
+    figure = _figure(label, results.label(axes.x, results.column(axes.x).unit), label)
     for line in lines:
         figure.add_trace(_trace(line, looks[line.name], divisor))
     figure.update_xaxes(type="log" if results.hints.get("logX") else "linear")
@@ -92,9 +91,8 @@ def _ratio(results: Results) -> go.Figure | None:
         return None
     of = dict(zip(baseline.x, baseline.y))
     looks = style.series_styles(line.name for line in lines)
-    hints = results.hints.get("labels", {})
     label = "Ratio to ring"
-    figure = _figure(label, columns.label(axes.x, columns.scale(axes.x, ())[1], hints), label)
+    figure = _figure(label, results.label(axes.x, results.column(axes.x).unit), label)
     for line in lines:
         y = [value / of.get(x, float("nan")) for x, value in zip(line.x, line.y)]
         figure.add_trace(_trace(Line(line.name, line.x, y, y, y, line.runs), looks[line.name], 1.0))
@@ -106,7 +104,7 @@ def _messages(results: Results) -> go.Figure | None:
         return None
     runs = pick_comparison(results, None)
     times = results.messages.select("run", (pl.col("end_s") - pl.col("start_s")).alias("time"))
-    divisor, unit = columns.scale("ict_mean_s", times["time"].to_list())
+    divisor, unit = columns.scale("s", times["time"].to_list())
     names = {run: name_of(results, run) for run in runs}
     looks = style.series_styles(dict.fromkeys(names.values()))
     figure = _figure("Messages delivered", f"Completion time of a message ({unit})", "Share")
@@ -134,7 +132,7 @@ def _bytes(results: Results) -> go.Figure | None:
     sums = links.group_by("run", "kind", maintain_order=True).agg(pl.col("wire_bytes").sum())
     if sums.is_empty():
         return None
-    divisor, unit = columns.scale("wire_bytes", sums["wire_bytes"].to_list())
+    divisor, unit = columns.scale("B", sums["wire_bytes"].to_list())
     names = {run: name_of(results, run) for run in runs}
     looks = style.series_styles(dict.fromkeys(names.values()))
     label = f"Bytes on links ({unit})"

@@ -57,7 +57,7 @@ def find_warnings(results: Results) -> list[str]:
     if fallbacks:
         runs = sum(to_number(row["fallbacks"]) > 0 for row in results.rows)
         found.append(
-            f"Switches did not add up any more in {runs} runs: "
+            f"Switches did not aggregate any more in {runs} runs: "
             f"{fallbacks:,} times workers went on without them."
         )
     transport = results.scenario.get("transport", {})

@@ -1,53 +1,88 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names and units of the columns of runs.csv, as axis labels and scales."""
+"""The columns of result tables, as manifest.json describes them: what they hold, their labels and units."""
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-# Column: (text, unit). A unit of seconds or bytes is scaled to the values at hand.
-_COLUMNS = {
-    "ict_mean_s": ("Iteration completion time", "s"),
-    "ict_min_s": ("Shortest iteration completion time", "s"),
-    "ict_max_s": ("Longest iteration completion time", "s"),
-    "bound_s": ("Least time of the exchange", "s"),
-    "times_bound": ("Exchange time over the bound", ""),
-    "cross_rack_bytes": ("Bytes across racks", "B"),
-    "peak_received_bytes": ("Most bytes that a rank receives", "B"),
-    "longest_chain": ("Longest chain of transfers", ""),
-    "auto_estimate_s": ("Estimate of the scheme auto", "s"),
-    "goodput_bytes": ("Payload delivered", "B"),
-    "wire_bytes": ("Bytes on links", "B"),
-    "dropped_packets": ("Dropped packets", ""),
-    "ecn_marked_packets": ("ECN-marked packets", ""),
-    "pfc_pause_s": ("Time paused by PFC", "s"),
-    "retransmitted_packets": ("Retransmitted packets", ""),
-    "retransmitted_bytes": ("Retransmitted bytes", "B"),
-    "sum_packets": ("Sums from switches", ""),
-    "sum_overflows": ("Packets that overflowed a sum", ""),
-    "overflowed_sums": ("Sums beyond int32", ""),
-    "wrong_sums": ("Wrong sums", ""),
-    "sum_relative_error": ("Error of the sums over the sums", ""),
-    "sum_largest_error": ("Largest error of a sum", ""),
-    "float_packets": ("Contributions sent as floats", ""),
-    "server_packets": ("Packets at parameter servers", ""),
-    "fallbacks": ("Fallbacks to an exchange without switches", ""),
-    "tree_rebuilds": ("Times that other switches took over", ""),
-    "packet_hops": ("Packet hops", ""),
-    "events": ("Events", ""),
-    "wall_s": ("Wall-clock time", "s"),
-    "peak_rss_bytes": ("Peak memory", "B"),
-    "oversubscription": ("Oversubscription", "x : 1"),
-    "workers": ("Workers", ""),
-}
+from gradsync.errors import ResultsError
+from gradsync.results.old_columns import OLD_NEVER, OLD_NOT_ALWAYS, old_type, old_unit
+from gradsync.text import shown
+
+_TYPES = {"integer": int, "number": float, "flag": bool, "text": str}
+_COMPARED = ("always", "same-program", "never")
 _SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
     "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
 }
 
 
-def scale(column: str, values: Iterable[float]) -> tuple[float, str]:
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    `kind` is int, float, bool or str; None where its values tell it, in folders of before. `compared`:
+    "always", "same-program" or "never", between which runs of a scenario and seed it is the same.
+    `marked`: text has an apostrophe before it where a spreadsheet would take it for a formula.
+    """
+
+    name: str
+    label: str = ""
+    unit: str = ""
+    kind: type | None = None
+    compared: str = "always"
+    swept: bool = False
+    marked: bool = False
+
+    def text(self, cell: str) -> str:
+        """What was written into a cell."""
+        return cell[1:] if self.marked and self.kind is str and cell.startswith("'") else cell
+
+    def cell(self, text: str) -> str:
+        """The cell that `text` gives back."""
+        return (
+            "'" + text if self.marked and self.kind is str and text[:1] in tuple("=+-@'") else text
+        )
+
+
+def of_name(name: str) -> Column:
+    """A column that no manifest describes, by its name."""
+    compared = (
+        "never" if name in OLD_NEVER else "same-program" if name in OLD_NOT_ALWAYS else "always"
+    )
+    return Column(name, "", old_unit(name), old_type(name), compared)
+
+
+def _read(file: Path, table: str, entry: Any) -> Column:
+    if not isinstance(entry, dict):
+        raise ResultsError(f"{file}: columns.{shown(table)}: found {shown(entry)}")
+    name, label, unit = (entry.get(key, "") for key in ("name", "label", "unit"))
+    kind, compared = entry.get("type"), entry.get("compared", "always")
+    good = all(isinstance(text, str) for text in (name, label, unit, kind, compared))
+    if not good or not name or kind not in _TYPES or compared not in _COMPARED:
+        raise ResultsError(f"{file}: columns.{shown(table)}: {shown(entry)} is no column")
+    return Column(name, label, unit, _TYPES[kind], compared, bool(entry.get("swept")), marked=True)
+
+
+def read_columns(file: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, Column]]:
+    """The columns of each table by its file, as the manifest has them; empty if it is of before.
+
+    Raises ResultsError for what is no column.
+    """
+    tables = manifest.get("columns", {})
+    for table in tables:
+        if not re.fullmatch(r"[\w-]+\.csv", table):
+            raise ResultsError(f"{file}: columns.{shown(table)} is no table")
+    return {
+        table: {column.name: column for column in (_read(file, table, entry) for entry in entries)}
+        for table, entries in tables.items()
+    }
+
+
+def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
     """The divisor and unit that bring the largest of `values` above 1."""
-    unit = _COLUMNS.get(column, ("", ""))[1]
     if unit not in _SCALES:
         return 1.0, unit
     largest = max((abs(value) for value in values if value == value), default=0.0)
@@ -57,9 +92,10 @@ def scale(column: str, values: Iterable[float]) -> tuple[float, str]:
     return _SCALES[unit][-1]
 
 
-def label(column: str, unit: str, hints: Mapping[str, str]) -> str:
+def label(column: Column, unit: str, hints: Mapping[str, str]) -> str:
     """The axis label of a column: the scenario's own text if it has one, with the unit."""
     # hostsPerLeaf: Hosts per leaf.
-    words = re.sub("([A-Z])", r" \1", column.rsplit(".", 1)[-1]).lower().capitalize()
-    text = hints.get(column) or _COLUMNS.get(column, (words, ""))[0]
+    words = re.sub("([A-Z])", r" \1", column.name.rsplit(".", 1)[-1]).lower().capitalize()
+    words = words.replace("_", " ")
+    text = hints.get(column.name) or column.label or words
     return f"{text} ({unit})" if unit and "(" not in text else text

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares two results folders: the same scenario and seed must give the same values, bit for bit."""
 
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 from gradsync.errors import ResultsError
-from gradsync.results.tables import read_cells
+from gradsync.results.columns import Column, read_columns
+from gradsync.results.manifest import read_manifest
+from gradsync.results.tables import FILLED, Columns, column_of, read_cells
 from gradsync.text import shown
-
-TABLES = tuple(
-    f"{name}.csv"
-    for name in ("runs", "iterations", "links", "messages", "faults", "blocked", "flows", "samples")
-)
-
-# What a run cost on the machine it ran on, which is no result of the simulation.
-WALL_CLOCK_COLUMNS = frozenset({"wall_s", "peak_rss_bytes"})
 
 _MOST_SHOWN = 20
 
 
-def _compare_table(first: Path, second: Path) -> list[str]:
+def _columns_of(folder: Path) -> dict[str, dict[str, Column]]:
+    file = folder / "manifest.json"
+    return read_columns(file, read_manifest(file)) if file.exists() else {}
+
+
+def _compare_table(first: Path, second: Path, columns: Sequence[Columns]) -> list[str]:
     name = first.name
     if first.exists() != second.exists():
         return [f"{name}: only in {(first if first.exists() else second).parent}"]
     if not first.exists():
         return []
     differences = []
-    pairs = zip_longest(read_cells(first), read_cells(second))
+    pairs = zip_longest(read_cells(first, columns[0]), read_cells(second, columns[1]))
     for line, (row, other) in enumerate(pairs, 2):
         if row is None or other is None:
             differences.append(f"{name}:{line}: only in one of the two")
@@ -36,7 +36,8 @@ def _compare_table(first: Path, second: Path) -> list[str]:
             differences += [
                 f"{name}:{line}: {shown(column)} is {shown(value)} and {shown(other[column])}"
                 for column, value in row.items()
-                if column not in WALL_CLOCK_COLUMNS and value != other[column]
+                # What a run cost on its machine is no result of the simulation.
+                if column_of(columns[0], column).compared != "never" and value != other[column]
             ]
         if len(differences) >= _MOST_SHOWN:
             break
@@ -51,6 +52,12 @@ def compare_results(first: Path, second: Path) -> list[str]:
     for folder in (first, second):
         if not (folder / "runs.csv").exists():
             raise ResultsError(f"{folder}: runs.csv is missing")
+    described = [_columns_of(folder) for folder in (first, second)]
+    names = dict.fromkeys(name for tables in described for name in tables)
     return [
-        difference for name in TABLES for difference in _compare_table(first / name, second / name)
+        difference
+        for name in names or [f"{table}.csv" for table in FILLED]
+        for difference in _compare_table(
+            first / name, second / name, [tables.get(name, {}) for tables in described]
+        )
     ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsync.errors import ResultsError
 from gradsync.results import tables
+from gradsync.results.columns import Column, label, read_columns
 from gradsync.results.manifest import read_manifest
 from gradsync.text import shown
 
@@ -65,6 +66,19 @@ class Results:
         return dict(self.scenario.get("plot", {}))
 
     @cached_property
+    def columns(self) -> dict[str, dict[str, Column]]:
+        """The columns of each table by its file, as the manifest describes them; empty if it does not."""
+        return read_columns(self.folder / "manifest.json", self.manifest)
+
+    def column(self, name: str) -> Column:
+        """A column of runs.csv."""
+        return tables.column_of(self.columns.get("runs.csv", {}), name)
+
+    def label(self, name: str, unit: str) -> str:
+        """The axis label of a column of runs.csv: the scenario's own text if it has one, with the unit."""
+        return label(self.column(name), unit, self.hints.get("labels", {}))
+
+    @cached_property
     def runs(self) -> "polars.DataFrame":
         """A row per run: swept values, seed, completion times, counters."""
         return self._table("runs")
@@ -108,7 +122,8 @@ class Results:
         from gradsync.results import frames
 
         swept = self.swept if name == "runs" else []
-        return frames.read_table(self.folder / f"{name}.csv", swept, len(self.rows))
+        path = self.folder / f"{name}.csv"
+        return frames.read_table(path, self.columns.get(path.name), swept, len(self.rows))
 
     def summary(
         self, by: Sequence[str] | None = None, value: str = "ict_mean_s"
@@ -140,7 +155,7 @@ class Results:
         """Write the tables as Parquet files into the folder, beside the CSV files."""
         from gradsync.results import frames
 
-        return frames.write_parquet(self.folder, self.swept)
+        return frames.write_parquet(self.folder, self.columns, self.swept)
 
     def numbers(self, column: str) -> list[float]:
         """A column of runs.csv as numbers, NaN for what is missing."""
@@ -166,7 +181,7 @@ def load(folder: str | Path) -> Results:
     scenario = manifest.get("scenario", {})
     results = Results(folder, scenario, [], manifest)
     table = folder / "runs.csv"
-    results.rows.extend(tables.read_cells(table, results.swept))
+    results.rows.extend(tables.read_cells(table, results.columns.get("runs.csv"), results.swept))
     if not results.rows:
         raise ResultsError(f"{table} has no runs")
     for column in ("ict_mean_s", *results.swept):

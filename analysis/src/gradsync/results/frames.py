@@ -1,40 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of a results folder as data frames, and what is computed from them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from gradsync.errors import ResultsError
 from gradsync.results.student import half_width
-from gradsync.results.tables import FILLED, kind_of, most_of, open_table, require
+from gradsync.results.tables import FILLED, Columns, column_of, most_of, open_table, require
 from gradsync.text import shown
 
 TABLES = tuple(FILLED)
-_TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64}
+_TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
 
 
-def read_table(path: Path, swept: Sequence[str] = (), runs: int | None = None) -> pl.DataFrame:
+def read_table(
+    path: Path,
+    columns: Columns | None = None,
+    swept: Sequence[str] = (),
+    runs: int | None = None,
+) -> pl.DataFrame:
     """A CSV table with numbers as numbers and empty cells as null.
 
-    The swept columns are what their values look like: integers, decimals, or text such as "10ms".
+    What a column holds is what the manifest says, whatever is in it. Where it says nothing, swept
+    columns are what their values look like: integers, decimals, or text such as "10ms".
     Raises ResultsError if the table is missing or broken, or has rows of a run beyond `runs`.
     """
     names = open_table(path)
     filled = FILLED.get(path.stem, ())
     require(path, names, filled)
-    kinds = {name: kind_of(name) for name in names if name not in swept}
+    described = columns or {}
+    found = [column_of(described, name) for name in names if name in described or name not in swept]
     try:
         table = pl.read_csv(
             path,
             infer_schema_length=None,
-            schema_overrides={name: _TYPES[kind] for name, kind in kinds.items() if kind},
+            schema_overrides={column.name: _TYPES[column.kind] for column in found if column.kind},
         )
     except (OSError, pl.exceptions.PolarsError) as error:
         raise ResultsError(f"{path}: {shown(error)}") from error
     _check(path, table, filled, runs)
-    return table
+    marked = [column.name for column in found if column.marked and column.kind is str]
+    return table.with_columns(pl.col(name).str.strip_prefix("'") for name in marked)
 
 
 def _check(path: Path, table: pl.DataFrame, filled: Sequence[str], runs: int | None) -> None:
@@ -81,16 +89,17 @@ def summarise(runs: pl.DataFrame, by: Sequence[str], value: str) -> pl.DataFrame
     return table.with_columns(pl.Series("ci95", widths, dtype=pl.Float64))
 
 
-def write_parquet(folder: Path, swept: Sequence[str]) -> list[Path]:
+def write_parquet(folder: Path, columns: Mapping[str, Columns], swept: Sequence[str]) -> list[Path]:
     """Write every table of a results folder as Parquet beside its CSV file, each renamed into place."""
     written = []
-    for name in TABLES:
+    for name in [Path(file).stem for file in columns] or TABLES:
         source = folder / f"{name}.csv"
         if not source.exists():
             continue
         target = source.with_suffix(".parquet")
         unfinished = folder / f".{target.name}.part"
-        read_table(source, swept if name == "runs" else ()).write_parquet(unfinished)
+        table = read_table(source, columns.get(source.name), swept if name == "runs" else ())
+        table.write_parquet(unfinished)
         unfinished.replace(target)
         written.append(target)
     return written

@@ -14,6 +14,8 @@ _PARTS: dict[str, tuple[type, ...]] = {
     "program": (dict,),
     "host": (dict,),
     "scenarioFile": (str,),
+    "columns": (dict,),
+    "columns.*": (list,),
     "overrides": (list,),
     "overrides.*": (str,),
     "runs": (list,),

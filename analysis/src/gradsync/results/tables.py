@@ -7,32 +7,12 @@ What is damaged is named by its file, line and column, so that nothing behind th
 import csv
 import math
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gradsync.errors import ResultsError
+from gradsync.results.columns import Column, of_name
 from gradsync.text import shown
-
-# Columns that stay text even where every value of a run looks like a number.
-_TEXT = frozenset(
-    {
-        "job",
-        "from",
-        "to",
-        "src",
-        "dst",
-        "kind",
-        "target",
-        "event",
-        "status",
-        "auto_choice",
-        "traffic",
-    }
-)
-_COUNTS = frozenset(
-    {"run", "seed", "iteration", "operation", "workers", "fault", "packets", "blocked_workers"}
-)
-_FRACTIONS = frozenset({"utilisation", "oversubscription", "times_bound"})
 
 # Columns that every row of a table has a value in: what is drawn and computed needs no less.
 FILLED: dict[str, tuple[str, ...]] = {
@@ -51,13 +31,12 @@ _MOST = 1e18
 _MOST_SECONDS = 5e7
 
 
-def kind_of(column: str) -> type | None:
-    """What the values of a column are: `str`, `int` or `float`; None where they tell it themselves."""
-    if column in _TEXT:
-        return str
-    if column in _COUNTS or column.endswith(("_bytes", "_packets", "_hops", "_bps")):
-        return int
-    return float if column.endswith("_s") or column in _FRACTIONS else None
+Columns = Mapping[str, Column]
+
+
+def column_of(columns: Columns, name: str) -> Column:
+    """A column as it is described, or by its name."""
+    return columns.get(name) or of_name(name)
 
 
 def most_of(column: str) -> float:
@@ -119,18 +98,27 @@ def _rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, dict[str, str
         raise ResultsError(f"{path}: {shown(error)}") from error
 
 
-def read_cells(path: Path, free: Sequence[str] = ()) -> list[dict[str, str]]:
+def read_cells(
+    path: Path, columns: Columns | None = None, free: Sequence[str] = ()
+) -> list[dict[str, str]]:
     """The rows of a table as text, every number in them one; `free` columns hold what they like.
 
     Raises ResultsError for whatever is not so.
     """
     names = open_table(path)
-    kinds = {name: kind for name in names if name not in free and (kind := kind_of(name))}
-    numbers = {name: kind for name, kind in kinds.items() if kind is not str}
+    found = {name: column_of(columns or {}, name) for name in names}
+    numbers = {
+        name: column.kind
+        for name, column in found.items()
+        if column.kind in (int, float) and not column.swept and name not in free
+    }
+    texts = [column for column in found.values() if column.marked and column.kind is str]
     rows = []
     for line, row in _rows(path, names):
         for name, kind in numbers.items():
             if row[name]:
                 _check(path, line, name, row[name], kind)
+        for column in texts:
+            row[column.name] = column.text(row[column.name])
         rows.append(row)
     return rows

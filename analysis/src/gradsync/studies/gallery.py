@@ -55,7 +55,7 @@ def draw_gallery(scenarios: Path, out: Path, pictures: Path) -> list[Path]:
     results = {}
     for name in dict.fromkeys(picture.scenario for picture in PICTURES):
         # By its own file: what it names is relative to that.
-        call([f"--scenario={scenarios / name}.json", f"--out={out / name}"])
+        call(["run", f"{scenarios / name}.json", f"--out={out / name}"])
         results[name] = load(out / name)
     pictures.mkdir(parents=True, exist_ok=True)
     _, sums, _ = plot_sum_errors(out / "sum-errors")

@@ -83,7 +83,7 @@ class CodecLoop:
 
     def __init__(self, method: Method, workers: int, tensors: Sequence[int]) -> None:
         self._elements = sum(tensors)
-        options = [f"--codec={json.dumps(method.codec)}", f"--workers={workers}"]
+        options = ["codec", json.dumps(method.codec), f"--workers={workers}"]
         options.append(f"--tensors={','.join(map(str, tensors))}")
         options += ["--feedback"] if method.feedback else []
         self._process = subprocess.Popen(

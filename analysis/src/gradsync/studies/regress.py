@@ -15,14 +15,12 @@ from typing import Any
 
 from gradsync.errors import ResultsError
 from gradsync.results.folder import Results, load, to_number
-from gradsync.results.tables import read_cells
+from gradsync.results.tables import Columns, read_cells
 from gradsync.studies.program import call
 
 # Relative, for every number, where ns-3 or the platform is another: libraries may round otherwise.
 TOLERANCE = 0.005
 
-# Cost of a run, and its number, which changes when a sweep grows.
-_NOT_COMPARED = frozenset({"run", "events", "wall_s", "peak_rss_bytes"})
 _MADE_WITH = "made-with.txt"
 
 
@@ -74,8 +72,11 @@ def _by_point(rows: Iterable[dict[str, str]], swept: Iterable[str]) -> dict[str,
     return {", ".join(f"{path}={row[path]}" for path in paths) or "run": row for row in rows}
 
 
-def _kept(row: dict[str, str]) -> dict[str, str]:
-    return {column: value for column, value in row.items() if column not in _NOT_COMPARED}
+def _kept(results: Results) -> list[dict[str, str]]:
+    """The rows without what another program may do in another way, as cells."""
+    columns = [results.column(name) for name in results.rows[0]]
+    kept = [column for column in columns if column.compared == "always"]
+    return [{column.name: column.cell(row[column.name]) for column in kept} for row in results.rows]
 
 
 def _is_close(before: str, after: str) -> bool:
@@ -83,12 +84,14 @@ def _is_close(before: str, after: str) -> bool:
     return abs(second - first) <= TOLERANCE * abs(first)
 
 
-def read_baseline(path: Path, swept: Iterable[str]) -> dict[str, dict[str, str]]:
+def read_baseline(
+    path: Path, swept: Iterable[str], columns: Columns | None = None
+) -> dict[str, dict[str, str]]:
     """The rows of a baseline by their swept values; none if there is no baseline."""
     if not path.exists():
         return {}
     swept = list(swept)
-    rows = read_cells(path, swept)
+    rows = read_cells(path, columns, swept)
     if rows and not set(swept) <= set(rows[0]):
         missing = next(column for column in swept if column not in rows[0])
         raise ResultsError(f"{path}: there is no column {missing}; --update makes it anew")
@@ -118,7 +121,7 @@ def find_differences(comparison: Comparison, exact: bool) -> list[Difference]:
 
 def _write_baseline(path: Path, results: Results) -> None:
     text = io.StringIO()
-    rows = [_kept(row) for row in results.rows]
+    rows = _kept(results)
     writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -162,10 +165,12 @@ class Regression:
         self.comparisons = []
         for file in self.files:
             folder = self.out / file.stem
-            options = [f"--scenario={file}", f"--out={folder}", "--progress=never"]
+            options = ["run", str(file), f"--out={folder}", "--progress=never"]
             call(options + ([f"--jobs={jobs}"] if jobs is not None else []))
             results = load(folder)
-            baseline = read_baseline(self.baselines / f"{file.stem}.csv", results.swept)
+            baseline = read_baseline(
+                self.baselines / f"{file.stem}.csv", results.swept, results.columns.get("runs.csv")
+            )
             self.comparisons.append(Comparison(file.stem, results, baseline))
         for comparison in self.comparisons:
             comparison.differences = find_differences(comparison, self.is_exact)

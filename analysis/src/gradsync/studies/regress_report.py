@@ -88,7 +88,7 @@ def _draw(panel: Axes, comparison: Comparison) -> None:
     names = [point for point in comparison.baseline if point in points]
     before = [to_number(comparison.baseline[name][_ICT]) for name in names]
     after = [to_number(points[name][_ICT]) for name in names]
-    divisor, unit = columns.scale(_ICT, [*before, *after])
+    divisor, unit = columns.scale("s", [*before, *after])
     x = range(len(names))
     scaled = [value / divisor for value in before]
     panel.plot(x, scaled, "_", color="#888888", markersize=13, markeredgewidth=4, label="baseline")
@@ -107,7 +107,9 @@ def _draw(panel: Axes, comparison: Comparison) -> None:
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     panel.yaxis.set_minor_formatter(NullFormatter())
-    panel.set_title(f"{comparison.name}: {columns.label(_ICT, unit, {}).lower()}")
+    panel.set_title(
+        f"{comparison.name}: {columns.label(comparison.results.column(_ICT), unit, {}).lower()}"
+    )
     panel.set_xticks(list(x), [_label(points[name], comparison) for name in names])
     panel.tick_params(axis="x", labelrotation=90, labelsize=6)
     panel.margins(x=0.01, y=0.1)

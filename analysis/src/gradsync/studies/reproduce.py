@@ -238,7 +238,7 @@ def simulate(paper: Paper, out: Path, overrides: list[str]) -> list[Results]:
     results = []
     for scenario in paper.scenarios:
         folder = out / scenario.stem
-        options = [f"--scenario={scenario}", f"--out={folder}", "--progress=auto"]
+        options = ["run", str(scenario), f"--out={folder}", "--progress=auto"]
         call([*options, *(f"--set={change}" for change in overrides)], show_progress=True)
         results.append(load(folder))
     return results

@@ -126,7 +126,7 @@ class Scenario:
         file = out / "scenario.json"
         before = file.read_bytes() if file.exists() else None
         self.save(file)
-        arguments = [f"--scenario={file}", f"--out={out}"]
+        arguments = ["run", str(file), f"--out={out}"]
         arguments += [f"--jobs={jobs}"] if jobs is not None else []
         arguments += ["--progress=always" if progress else "--progress=never"]
         try:
@@ -146,7 +146,7 @@ class Scenario:
 
     def _ask(self, command: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
-            return call([f"--{command}={self.save(Path(folder) / 'scenario.json')}"])[0]
+            return call([command, str(self.save(Path(folder) / "scenario.json"))])[0]
 
 
 def _find_files(value: Any, path: str, folder: Path) -> Any:

@@ -22,7 +22,7 @@ _MARKERS = "os^D"
 
 def measure() -> pl.DataFrame:
     """What the simulator's codecs and switch come to. Raises ScenarioError if there is no simulator."""
-    return pl.read_csv(StringIO(call(["--sum-errors"])[0]))
+    return pl.read_csv(StringIO(call(["sum-errors"])[0]))
 
 
 def _name_factors(panel: Axes) -> None:

@@ -10,9 +10,10 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -41,7 +42,8 @@ class Sweep:
     @property
     def _arguments(self) -> list[str]:
         return [
-            f"--scenario={self.scenario.resolve()}",
+            "run",
+            str(self.scenario.resolve()),
             f"--out={self.out.resolve()}",
             "--progress=never",
             *(f"--set={override}" for override in self.overrides),
@@ -76,7 +78,13 @@ class Sweep:
         (work / "config.json").write_text(json.dumps(config), encoding="utf-8")
         # Snakemake starts Python again for each job.
         variables = {**os.environ, "PYTHONSAFEPATH": "1"}
-        return subprocess.run(self._snakemake(work), env=variables, check=False).returncode
+        # A group of its own, so that a signal to this process alone reaches its jobs as well.
+        with subprocess.Popen(self._snakemake(work), env=variables, process_group=0) as snakemake:
+            try:
+                return snakemake.wait()
+            except BaseException:
+                _end_group(snakemake)
+                raise
 
     def _snakemake(self, work: Path) -> list[str]:
         command = [sys.executable, "-P", "-m", "snakemake"]
@@ -128,6 +136,19 @@ class Sweep:
         return call([*self._arguments, "--assemble"])
 
 
+# Snakemake takes SIGINT for the end of its jobs too, on a cluster as well; SIGTERM lets them go on.
+_PATIENCE_S = 30
+
+
+def _end_group(leader: subprocess.Popen[bytes]) -> None:
+    os.killpg(leader.pid, signal.SIGINT)
+    try:
+        leader.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(leader.pid, signal.SIGKILL)
+        leader.wait()
+
+
 def _has_jobs(options: Sequence[str]) -> bool:
     return any(name in ("--jobs", "-j") or name.startswith("--jobs=") for name in options)
 
@@ -137,15 +158,18 @@ def default_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def run_sweep(sweep: Sweep, resume: bool = True) -> int:
+def run_sweep(
+    sweep: Sweep, resume: bool = True, then: Callable[[Path], None] = lambda _folder: None
+) -> int:
     """Do what is missing and assemble; 0, or 3 if an exchange did not finish.
 
-    Raises ScenarioError for bad input, SimulationError if runs gave no result.
+    `then` draws the tables, before another sweep of the folder may write them anew. Raises ScenarioError for bad input, SimulationError if runs gave no result.
     """
     with sweep.alone():
         _simulate(sweep, sweep.missing(resume))
         text, finished = sweep.assemble()
-    print(text, end="")
+        print(text, end="", flush=True)
+        then(sweep.out)
     return 0 if finished else 3
 
 

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The verbs of `python -m gradsync` and their options, which are declared here alone."""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from gradsync.errors import ScenarioError
+from gradsync.text import shown
+
+
+def _called_as() -> str:
+    """What the user called: the launcher says so."""
+    return os.environ.get("GRADSYNC_CALLED_AS", "gradsync")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors are one line, a ScenarioError, and name the nearest option."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(allow_abbrev=False, **options)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        raise ScenarioError(f"{message}; see {self.prog} --help")
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As argparse has it, for the verb that was chosen too, which knows its own options."""
+        found, extras = super().parse_known_args(args, namespace)
+        self._refuse(extras)
+        return found, extras
+
+    def _refuse(self, extras: Sequence[str]) -> None:
+        if not extras:
+            return
+        name = extras[0].split("=", 1)[0]
+        if not name.startswith("-"):
+            self.error(f"{shown(name)} is one argument too many")
+        known = [option for action in self._actions for option in action.option_strings]
+        close = get_close_matches(name, known, 1, 0.0)
+        nearest = f"; the nearest is {close[0]}" if close else ""
+        raise ScenarioError(f"unknown option {shown(name)} of {self.prog}{nearest}")
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", metavar="DIR", help="results folder, e.g. results/quickstart")
+
+
+def _add_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="override a value of the scenario, e.g. topology.hostsPerLeaf=24; may be repeated",
+    )
+
+
+def _add_out(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument("--out", metavar="DIR", default=default, help="folder (%(default)s)")
+
+
+def _plot_options(parser: argparse.ArgumentParser) -> None:
+    _add_folder(parser)
+    parser.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        choices=("ict", "messages", "links", "bytes", "timeline", "faults", "queues"),
+        help="a picture KIND.svg of what happened inside of runs, instead of plot.svg; repeatable",
+    )
+    parser.add_argument(
+        "--run", type=int, metavar="N", help="of --kind: which run (the first that finished)"
+    )
+    parser.add_argument("--out", metavar="FILE", help="of --kind: where to (.svg, .pdf or .png)")
+
+
+def _report_options(parser: argparse.ArgumentParser) -> None:
+    _add_folder(parser)
+    parser.add_argument("--out", metavar="FILE", help="where to (default: DIR/report.html)")
+
+
+def _regress_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scenarios",
+        metavar="DIR",
+        default="scenarios/regression",
+        help="scenarios with baselines (scenarios/regression)",
+    )
+    _add_out(parser, "results/regression")
+    parser.add_argument("--jobs", metavar="N", type=int, help="runs at a time (every core)")
+    parser.add_argument(
+        "--update", action="store_true", help="show what changed and make it the baseline"
+    )
+
+
+def _reproduce_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which paper (without: a list)")
+    parser.add_argument("--papers", metavar="DIR", default="scenarios/papers", help="of papers")
+    parser.add_argument("--out", metavar="DIR", help="for the page (results/papers/NAME)")
+    _add_set(parser)
+
+
+def _gallery_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scenarios", metavar="DIR", default="scenarios", help="what is drawn")
+    _add_out(parser, "results/gallery")
+    parser.add_argument("--pictures", metavar="DIR", default="doc/pictures", help="where to")
+    parser.add_argument(
+        "--check", action="store_true", help="tell which pictures are out of date, change none"
+    )
+
+
+def _gradients_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--codec", metavar="NAME", action="append", default=[], help="only this one; repeatable"
+    )
+    parser.add_argument("--quick", action="store_true", help="two short trainings of each, to try")
+    _add_out(parser, "results/gradients")
+
+
+def _sweep_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file (JSON)")
+    _add_set(parser)
+    parser.add_argument("--out", metavar="DIR", help="results folder (default: results/<name>)")
+    parser.add_argument(
+        "--cores", metavar="N", type=int, help="cores to use, or jobs at a time on a cluster"
+    )
+    parser.add_argument(
+        "--runs-per-job", metavar="N", type=int, help="runs in a job (8 jobs for each core)"
+    )
+    parser.add_argument(
+        "--threads", metavar="N", type=int, default=1, help="runs at a time within a job (1)"
+    )
+    parser.add_argument("--executor", metavar="NAME", help="Snakemake's executor, such as slurm")
+    parser.add_argument("--no-resume", action="store_true", help="repeat runs that are done")
+    parser.add_argument("--no-plot", action="store_true", help="write no plot.svg and plot.png")
+    parser.add_argument(
+        "--snakemake",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="an option for Snakemake itself, e.g. --snakemake=--profile=cluster; may be repeated",
+    )
+
+
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="DIR")
+    parser.add_argument("second", metavar="DIR")
+
+
+_Options = Callable[[argparse.ArgumentParser], None]
+_VERBS: dict[str, tuple[str, _Options]] = {
+    "plot": ("plot the results of a run again", _plot_options),
+    "export": ("write the tables of a run as Parquet", _add_folder),
+    "regress": ("compare the schemes' curves with baselines", _regress_options),
+    "report": ("write one HTML file about a run", _report_options),
+    "reproduce": ("simulate what a paper says", _reproduce_options),
+    "gallery": ("draw the pictures of doc/ anew", _gallery_options),
+    "gradients": ("train with each codec in the loop", _gradients_options),
+    "sum-errors": (
+        "errors of sums that switches make, over the factor",
+        lambda parser: _add_out(parser, "results/sum-errors"),
+    ),
+    "sweep": ("simulate a large sweep, here or on a cluster", _sweep_options),
+    "compare": ("compare two results folders value by value", _compare_options),
+}
+
+CarryOut = Callable[[argparse.Namespace], int]
+
+
+def read(arguments: Sequence[str] | None, verbs: Mapping[str, CarryOut]) -> argparse.Namespace:
+    """The options of a verb, and as `carry_out` what `verbs` has for it. Raises ScenarioError."""
+    parser = _Parser(prog=_called_as(), description="Results, studies and sweeps.")
+    parsers = parser.add_subparsers(required=True, metavar="VERB")
+    for verb, (summary, add_options) in _VERBS.items():
+        description = summary[0].upper() + summary[1:] + "."
+        added = parsers.add_parser(verb, help=summary, description=description)
+        add_options(added)
+        added.set_defaults(carry_out=verbs[verb])
+    return parser.parse_args(arguments)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/exchange-job.h"
+
+#include "ns3/boolean.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <fmt/format.h>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(ExchangeJob);
+
+TypeId
+ExchangeJob::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::ExchangeJob")
+            .SetParent<Object>()
+            .SetGroupName("GradSync")
+            .AddConstructor<ExchangeJob>()
+            .AddAttribute("Name",
+                          "In messages; empty: job0, job1, ... in the order of installation.",
+                          StringValue(""),
+                          MakeStringAccessor(&ExchangeJob::m_name),
+                          MakeStringChecker())
+            .AddAttribute("GradientBytes",
+                          "Size of the gradient before any codec; by default that of ResNet-50. "
+                          "Up to 16 TiB, so that picoseconds fit in 63 bits.",
+                          UintegerValue(DEFAULT_GRADIENT_BYTES),
+                          MakeUintegerAccessor(&ExchangeJob::m_gradientBytes),
+                          MakeUintegerChecker<uint64_t>(1, uint64_t{1} << 44))
+            .AddAttribute("Iterations",
+                          "Exchanges, one after the other.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&ExchangeJob::m_iterations),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Start",
+                          "When the first iteration begins.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ExchangeJob::m_start),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ComputeTime",
+                          "Forward and backward pass of every worker before each exchange; of "
+                          "single ranks by the Attribute of their ExchangeApplication.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ExchangeJob::m_computeTime),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ReduceRate",
+                          "At which a rank adds what it receives; 0: at once.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&ExchangeJob::m_reduceRate),
+                          MakeDataRateChecker())
+            .AddAttribute("MaxOutstandingSends",
+                          "Transfers that a rank has under way at once; 0: no limit.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&ExchangeJob::m_maxOutstandingSends),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Timeout",
+                          "An iteration that takes longer has failed; 0: no limit.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ExchangeJob::m_timeout),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Replan",
+                          "Whether the job goes on without ranks whose hosts crash.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&ExchangeJob::m_replan),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+JobSpec
+ExchangeJob::MakeSpec(uint32_t number) const
+{
+    JobSpec job;
+    job.name = m_name.empty() ? fmt::format("job{}", number) : m_name;
+    job.gradientBytes = m_gradientBytes;
+    job.iterations = m_iterations;
+    job.start = m_start;
+    job.compute = m_computeTime;
+    if (m_reduceRate.GetBitRate() > 0)
+    {
+        job.reduceRate = m_reduceRate;
+    }
+    job.maxOutstandingSends = m_maxOutstandingSends;
+    job.timeout = m_timeout;
+    job.replans = m_replan;
+    return job;
+}
+
+} // namespace ns3::gradsync

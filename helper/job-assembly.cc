@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/job-assembly.h"
+
+#include "ns3/survivor-planner.h"
+#include "ns3/time-bound.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Operations.
+constexpr size_t SMALL_PLAN = 20'000;
+
+/// A planner for what is left of a job.
+template <typename PLAN>
+SurvivorPlanner
+MakePlanner(const std::shared_ptr<const JobSpec>& spec,
+            const std::shared_ptr<const Topology>& topology,
+            PLAN plan)
+{
+    return [spec, topology, plan](std::span<const uint32_t> ranks,
+                                  std::optional<uint64_t> bytes,
+                                  uint32_t iteration) {
+        return plan(AtIteration(*spec, iteration), *topology, ranks, bytes);
+    };
+}
+
+} // namespace
+
+PlannedJob
+PlanCheckedJob(const JobSpec& job, const Topology& topology, PlanCheck check, bool mayEndEarly)
+{
+    auto planned = PlanJob(job, topology);
+    if (check == PlanCheck::All || job.scheme.scheme->planOrigin == PlanOrigin::File ||
+        planned.plan->GetOperations().size() <= SMALL_PLAN)
+    {
+        VerifyJob(job, planned);
+    }
+    if (!mayEndEarly && !job.timeout.value_or(Time()).IsStrictlyPositive())
+    {
+        CheckTimeBound(job, planned, topology);
+    }
+    return planned;
+}
+
+Job
+MakeJob(const std::shared_ptr<const JobSpec>& spec,
+        const PlannedJob& planned,
+        const std::shared_ptr<const Topology>& topology)
+{
+    Job job;
+    job.name = spec->name;
+    job.plan = planned.plan;
+    job.laterPlans = planned.laterPlans;
+    job.endpointOf = spec->endpointOf;
+    job.iterations = spec->iterations;
+    job.start = spec->start;
+    job.compute = spec->compute;
+    job.computeOf = spec->computeOf;
+    job.timeout = spec->timeout.value_or(Time());
+    if (spec->replans)
+    {
+        job.planSurvivors = MakePlanner(spec, topology, PlanSurvivors);
+    }
+    if (planned.plan->HasAggregations() && HasFallback(*spec))
+    {
+        job.planFallback = MakePlanner(spec, topology, PlanFallback);
+    }
+    job.reduceSecondsPerByte =
+        spec->reduceRate ? 8.0 / static_cast<double>(spec->reduceRate->GetBitRate()) : 0.0;
+    job.maxOutstandingSends = spec->maxOutstandingSends;
+    return job;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_COMMUNICATION_RUNS_H
+#define GRADSYNC_COMMUNICATION_RUNS_H
+
+#include "ns3/plan-execution.h"
+#include "ns3/workload.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * The communications of a workload that are under way.
+ *
+ * Each is a PlanExecution that is made when its first rank comes to it, starts at each rank when
+ * that rank is ready, ends at each when its own part is done, and is freed when all of it is: no
+ * barrier that the workload does not draw, and no memory for what has not begun.
+ */
+class CommunicationRuns final : private PlanExecution::Listener
+{
+  public:
+    /// Is told how they go on. May start any communication from each of these calls.
+    class Owner
+    {
+      public:
+        /// The part of one rank is done.
+        virtual void OnPartEnded(TaskId part) = 0;
+        /// All of a communication is; it is gone.
+        virtual void OnCommunicationEnded() = 0;
+        /// A message has arrived.
+        virtual void OnDelivered(uint64_t bytes) = 0;
+        /// \param reason one line for the user
+        virtual void OnCommunicationFailed(const std::string& reason) = 0;
+
+      protected:
+        ~Owner() = default;
+    };
+
+    /**
+     * \param executions of the ranks; outlives this, as do owner, workload and ranks
+     * \throws std::invalid_argument see NumberChannels
+     */
+    CommunicationRuns(ExecutionTable& executions,
+                      Owner& owner,
+                      const Workload& workload,
+                      const std::vector<ExchangeApplication*>& ranks);
+
+    /// A member begins its part.
+    void Start(CommunicationId id, uint32_t member);
+    /// All members do.
+    void StartTogether(CommunicationId id);
+    /// Nothing is sent any more.
+    void Halt();
+
+    size_t CountRunning() const
+    {
+        return m_running.size();
+    }
+
+  private:
+    struct Running
+    {
+        CommunicationId communication;
+        std::unique_ptr<PlanExecution> execution;
+    };
+
+    // PlanExecution::Listener
+    void OnRankEnded(PlanExecution& execution, uint32_t member) override;
+    void OnEnded(PlanExecution& execution) override;
+    void OnTransferDelivered(PlanExecution& execution, OperationId id) override;
+    void OnTransferFailed(PlanExecution& execution,
+                          OperationId id,
+                          const std::string& reason) override;
+    void OnSumWrong(PlanExecution& execution, OperationId id, const std::string& reason) override;
+
+    PlanExecution& Find(CommunicationId id);
+
+    ExecutionTable& m_executions;
+    Owner& m_owner;
+    const Workload& m_workload;
+    const std::vector<ExchangeApplication*>& m_ranks;
+    std::vector<uint32_t> m_firstStreams;           //!< [communication] of the transport
+    std::map<uint32_t, Running> m_running;          //!< by number of the execution
+    std::map<CommunicationId, uint32_t> m_numberOf; //!< of those that run
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_COMMUNICATION_RUNS_H

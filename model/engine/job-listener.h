@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_JOB_LISTENER_H
+#define GRADSYNC_JOB_LISTENER_H
+
+#include "ns3/exchange-records.h"
+#include "ns3/training-job.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+
+namespace ns3::gradsync
+{
+
+class HostSlowdowns;
+
+/// Is told what the jobs of an engine do.
+class JobListener
+{
+  public:
+    /// Whether somebody wants to know of transfers; asked when an iteration begins.
+    virtual bool IsTransferTraced() const = 0;
+    virtual void OnTransfer(const TransferRecord& record) = 0;
+    /// A message of that many bytes has arrived.
+    virtual void OnDelivered(uint64_t bytes) = 0;
+    virtual void OnComputation(const ComputeRecord& record) = 0;
+    virtual void OnReaction(const ReactionRecord& record) = 0;
+    virtual void OnIteration(const IterationRecord& record) = 0;
+    /// The same of a workload; before OnIteration.
+    virtual void OnTraining(const TrainingRecord& record) = 0;
+    /// All its iterations are done.
+    virtual void OnJobFinished() = 0;
+    virtual void OnJobFailed() = 0;
+
+  protected:
+    ~JobListener() = default;
+};
+
+/// Where jobs run.
+struct JobSite
+{
+    Ptr<Transport> transport;
+    const HostSlowdowns* slowdowns; //!< outlives the job
+    JobListener* listener;          //!< likewise
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_JOB_LISTENER_H

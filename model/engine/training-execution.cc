@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/training-execution.h"
+
+#include "ns3/failure-text.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncTrainingExecution");
+
+TrainingExecution::TrainingExecution(const JobSite& site,
+                                     uint32_t index,
+                                     TrainingJob job,
+                                     std::vector<Ptr<ExchangeApplication>> applications)
+    : m_site(site),
+      m_index(index),
+      m_job(std::move(job)),
+      m_applications(std::move(applications))
+{
+    for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
+    {
+        m_applications[rank]->Attach(
+            {rank, m_job.endpointOf[rank], m_site.transport, &m_executions, m_site.slowdowns},
+            this);
+    }
+}
+
+TrainingExecution::~TrainingExecution()
+{
+    // Nodes may outlive the engine.
+    for (const auto& application : m_applications)
+    {
+        application->Detach();
+    }
+}
+
+const std::string&
+TrainingExecution::GetName() const
+{
+    return m_job.name;
+}
+
+Ptr<ExchangeApplication>
+TrainingExecution::GetApplication(uint32_t rank) const
+{
+    return m_applications.at(rank);
+}
+
+bool
+TrainingExecution::IsFinished() const
+{
+    return m_iteration == m_job.iterations;
+}
+
+bool
+TrainingExecution::HasFailed() const
+{
+    return m_failure.has_value();
+}
+
+uint64_t
+TrainingExecution::CountDoneOperations() const
+{
+    const auto tasks = m_job.workload->GetTasks().size();
+    return m_delivered + m_iteration * tasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
+}
+
+std::optional<uint32_t>
+TrainingExecution::FindRank(uint32_t endpoint) const
+{
+    const auto found = std::ranges::find(m_job.endpointOf, endpoint);
+    return found == m_job.endpointOf.end()
+               ? std::nullopt
+               : std::optional(static_cast<uint32_t>(found - m_job.endpointOf.begin()));
+}
+
+void
+TrainingExecution::OnCrash(uint32_t endpoint)
+{
+    if (const auto rank = FindRank(endpoint))
+    {
+        m_applications[*rank]->Crash();
+    }
+}
+
+void
+TrainingExecution::OnRestart(uint32_t endpoint)
+{
+    if (const auto rank = FindRank(endpoint))
+    {
+        m_applications[*rank]->Restart();
+    }
+}
+
+void
+TrainingExecution::OnNotice(uint32_t rank)
+{
+    if (!m_applications[rank]->HasBegun())
+    {
+        Fail(fmt::format("rank {} has crashed", rank));
+    }
+}
+
+void
+TrainingExecution::OnRankStarted()
+{
+    if (!m_execution && !IsFinished() && !m_failure)
+    {
+        BeginIteration();
+    }
+}
+
+/// Computations are tasks.
+bool
+TrainingExecution::ComputesFirst() const
+{
+    return false;
+}
+
+void
+TrainingExecution::BeginIteration()
+{
+    NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
+    m_begin = Simulator::Now();
+    if (m_job.timeout.IsStrictlyPositive())
+    {
+        m_timeoutEvent.Schedule(m_job.timeout, &TrainingExecution::OnTimeout, this);
+    }
+    std::vector<ExchangeApplication*> ranks;
+    for (const auto& application : m_applications)
+    {
+        ranks.push_back(PeekPointer(application));
+    }
+    WorkloadExecution::Owner& owner = *this;
+    m_execution =
+        std::make_unique<WorkloadExecution>(m_executions, owner, m_job.workload, std::move(ranks));
+    for (const auto& application : m_applications)
+    {
+        application->BeginIteration();
+    }
+}
+
+void
+TrainingExecution::OnRankExchanging(uint32_t rank, const Time& /* since */)
+{
+    m_execution->Start(rank);
+}
+
+void
+TrainingExecution::OnWorkloadDelivered(WorkloadExecution& /* execution */, uint64_t bytes)
+{
+    ++m_delivered;
+    m_site.listener->OnDelivered(bytes);
+}
+
+/// The first communication to the last task.
+IterationRecord
+TrainingExecution::MakeRecord() const
+{
+    IterationRecord record{};
+    record.job = m_index;
+    record.iteration = m_iteration;
+    record.start = m_begin;
+    record.end = Simulator::Now();
+    record.exchangeStart = record.end;
+    const auto tasks = m_job.workload->GetTasks();
+    for (TaskId id = 0; id < tasks.size(); ++id)
+    {
+        if (!tasks[id].IsCompute())
+        {
+            record.exchangeStart =
+                std::min(record.exchangeStart, m_execution->GetLog().GetBegin(id));
+        }
+    }
+    return record;
+}
+
+void
+TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
+{
+    if (m_failure)
+    {
+        return;
+    }
+    m_timeoutEvent.Cancel();
+    const auto record = MakeRecord();
+    m_site.listener->OnTraining({m_index,
+                                 m_iteration,
+                                 record.start,
+                                 record.end,
+                                 m_job.workload.get(),
+                                 &execution.GetLog()});
+    ++m_iteration;
+    m_execution.reset();
+    m_site.listener->OnIteration(record);
+    if (IsFinished())
+    {
+        m_site.listener->OnJobFinished();
+    }
+    else
+    {
+        BeginIteration();
+    }
+}
+
+void
+TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */, const std::string& reason)
+{
+    Fail(reason);
+}
+
+void
+TrainingExecution::OnTimeout()
+{
+    Fail(fmt::format("timed out, not done {:.12g} s after it began",
+                     m_job.timeout.ToDouble(Time::S)));
+}
+
+void
+TrainingExecution::Fail(std::string cause)
+{
+    if (m_failure || IsFinished())
+    {
+        return;
+    }
+    m_timeoutEvent.Cancel();
+    if (m_execution)
+    {
+        m_execution->Halt();
+    }
+    m_failure = std::move(cause);
+    NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
+    m_site.listener->OnJobFailed();
+}
+
+ExchangeFailure
+TrainingExecution::DescribeFailure() const
+{
+    ExchangeFailure failure{"", m_index, m_iteration, {}, {}};
+    const auto tasks = m_job.workload->GetTasks();
+    const auto left = m_execution ? m_execution->GetLeft() : tasks.size();
+    std::string waiting;
+    for (TaskId id = 0; m_execution && id < tasks.size() && waiting.empty(); ++id)
+    {
+        const auto& log = m_execution->GetLog();
+        if (log.HasBegun(id) && !log.HasEnded(id))
+        {
+            waiting = fmt::format("; rank {} is in {}",
+                                  tasks[id].rank,
+                                  m_job.workload->GetLabel(tasks[id].label));
+        }
+    }
+    failure.reason = fmt::format("job \"{}\", iteration {}: {}; {} of {} tasks are not done{}",
+                                 m_job.name,
+                                 m_iteration,
+                                 m_failure.value_or(DescribeStall()),
+                                 left,
+                                 tasks.size(),
+                                 waiting);
+    return failure;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAINING_JOB_H
+#define GRADSYNC_TRAINING_JOB_H
+
+#include "ns3/nstime.h"
+#include "ns3/workload.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+class TaskLog;
+
+/// A job that runs a workload once an iteration.
+struct TrainingJob
+{
+    std::string name;
+    std::shared_ptr<const Workload> workload;
+    std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
+    uint32_t iterations{1};
+    Time start;                       //!< when the first iteration starts
+    double reduceSecondsPerByte{0.0}; //!< as Job has it
+    Time timeout;                     //!< an iteration that takes longer has failed; 0: no limit
+};
+
+/// Bytes of all messages of a job.
+uint64_t CountTransferBytes(const TrainingJob& job);
+
+/// \throws std::invalid_argument when its parts do not fit together
+void CheckJob(const TrainingJob& job);
+
+/// An iteration of a workload that has ended, as the trace source reports it.
+struct TrainingRecord
+{
+    uint32_t job;
+    uint32_t iteration; //!< from 0
+    Time start;
+    Time end;
+    const Workload* workload;
+    const TaskLog* log; //!< for the time of the call
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRAINING_JOB_H

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of RoceSender about how connections open, move and close.
+#include "ns3/roce-sender.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+bool
+RoceSender::Send(const Message& message, TimeStepCount now)
+{
+    auto& queuePair = Open({message.src, message.dst, message.stream});
+    // An empty message still costs one packet.
+    const uint64_t mtu = m_settings.mtuBytes;
+    const auto packetCount = std::max<uint64_t>((message.bytes + mtu - 1) / mtu, 1);
+    if (packetCount > UINT32_MAX - queuePair.endPsn) [[unlikely]]
+    {
+        if (queuePair.IsDone())
+        {
+            Close(queuePair); // opened for this one only
+        }
+        return false;
+    }
+    auto* entry = m_messages.Take();
+    entry->bytes = message.bytes;
+    entry->tag = message.tag;
+    entry->handler = message.handler;
+    entry->packetCount = static_cast<uint32_t>(packetCount);
+
+    auto& nic = GetNic(queuePair);
+    nic.GetPort().Sync(now);
+    queuePair.Post(entry);
+    nic.Add(queuePair);
+    nic.GetPort().SourceReady(now);
+    return true;
+}
+
+RoceQueuePair&
+RoceSender::Open(const RoceConnection& connection)
+{
+    const auto [queuePair, isNew] = m_connections.Open(connection);
+    if (isNew)
+    {
+        queuePair.isAggregated = connection.stream >= NetworkAggregation::FIRST_STREAM;
+        queuePair.sourcePort = ChooseSourcePort(queuePair);
+        queuePair.acknowledgePort =
+            m_fabric->ChooseEndpointPort(connection.dst, ~queuePair.flowHash, connection.src);
+        m_flows.Open(queuePair);
+    }
+    return queuePair;
+}
+
+void
+RoceSender::Close(RoceQueuePair& queuePair)
+{
+    m_flows.Close(queuePair);
+    GetNic(queuePair).StopTimeout(queuePair);
+    m_connections.Close(queuePair);
+}
+
+uint16_t
+RoceSender::ChooseSourcePort(const RoceQueuePair& queuePair) const
+{
+    return queuePair.isAggregated
+               ? m_aggregation->GetSendingPort(queuePair.src, queuePair.stream)
+               : m_fabric->ChooseEndpointPort(queuePair.src, queuePair.flowHash, queuePair.dst);
+}
+
+void
+RoceSender::FollowRoutes(TimeStepCount now)
+{
+    for (auto* queuePair : m_connections.ListOpen())
+    {
+        ChoosePorts(*queuePair, now);
+    }
+}
+
+void
+RoceSender::ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now)
+{
+    const auto hash = queuePair.flowHash;
+    queuePair.acknowledgePort = m_fabric->ChooseEndpointPort(queuePair.dst, ~hash, queuePair.src);
+    const auto port = ChooseSourcePort(queuePair);
+    if (port == queuePair.sourcePort)
+    {
+        return;
+    }
+    GetNic(queuePair).GetPort().Sync(now);
+    GetNic(queuePair).Remove(queuePair);
+    queuePair.sourcePort = port;
+    auto& nic = GetNic(queuePair);
+    nic.GetPort().Sync(now);
+    if (queuePair.IsAnswerDue(m_settings.ackEvery))
+    {
+        nic.StartTimeout(queuePair, now);
+    }
+    nic.Add(queuePair);
+    nic.GetPort().SourceReady(now);
+}
+
+} // namespace ns3::gradsync

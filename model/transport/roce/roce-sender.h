@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_SENDER_H
+#define GRADSYNC_ROCE_SENDER_H
+
+#include "ns3/fabric-network.h"
+#include "ns3/network-aggregation.h"
+#include "ns3/object-pool.h"
+#include "ns3/roce-connection-table.h"
+#include "ns3/roce-flows.h"
+#include "ns3/roce-nic.h"
+#include "ns3/roce-queue-pair.h"
+#include "ns3/topology.h"
+#include "ns3/traced-callback.h"
+#include "ns3/transport.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+/**
+ * The sending half of RoCE's connections: opens them for messages, makes their packets when a NIC
+ * asks, takes acknowledgements, recovers from losses, and closes them when all is acknowledged. One
+ * serves all connections of a transport.
+ */
+class RoceSender
+{
+  public:
+    struct Settings
+    {
+        uint32_t mtuBytes;
+        uint32_t telemetryBytes; //!< of each packet
+        uint8_t dataFlags;       //!< of each data packet
+        uint32_t ackEvery;       //!< packets after which receivers answer; 0: never
+        TimeStepCount timeout;
+        uint32_t retryLimit; //!< timeouts in a row after which a connection has failed
+        RoceRecovery recovery;
+        uint32_t reorderTolerance; //!< packets
+    };
+
+    /// Told of losses: source, destination, whether by a timeout.
+    using RecoveryTrace = TracedCallback<uint32_t, uint32_t, bool>;
+
+    /// All must outlive the sender.
+    RoceSender(RoceConnectionTable& connections,
+               RoceFlows& flows,
+               const RoceNics& nics,
+               const RecoveryTrace& recoveryTrace)
+        : m_connections(connections),
+          m_flows(flows),
+          m_nics(nics),
+          m_recoveryTrace(recoveryTrace)
+    {
+    }
+
+    /// Before the first message; both must outlive the sender. \param aggregation null: there is
+    /// none
+    void Install(const Settings& settings,
+                 FabricNetwork& fabric,
+                 const Topology& topology,
+                 NetworkAggregation* aggregation);
+
+    /// \return false when the connection would have more packets than sequence numbers; nothing is
+    /// sent then
+    bool Send(const Message& message, TimeStepCount now);
+
+    /// Ends the connections all of whose messages are meant.
+    void Abandon(const Transport::MessageFilter& isMeant, TimeStepCount now);
+
+    /// The fabric has other routes: connections leave by the ports that these say.
+    void FollowRoutes(TimeStepCount now);
+
+    void OnAcknowledgement(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
+    void OnNotification(RoceQueuePair& queuePair, TimeStepCount now);
+
+    /// All that arrived is acknowledged without a packet on the wire.
+    void AcknowledgeAtOnce(RoceQueuePair& queuePair, TimeStepCount now)
+    {
+        GetNic(queuePair).GetPort().Sync(now);
+        Advance(queuePair, queuePair.expectedPsn, now);
+    }
+
+    // Called by RoceNic.
+
+    /// The next data packet of a queue pair that MaySend. \param start when its first bit leaves
+    FabricPacket* MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start);
+
+    /// No acknowledgement came in time.
+    void OnTimeout(RoceQueuePair& queuePair, TimeStepCount now);
+
+    /// A closed queue pair has left the ring of its NIC: it may serve another connection.
+    void Recycle(RoceQueuePair& queuePair)
+    {
+        m_connections.Recycle(queuePair);
+    }
+
+    uint32_t GetAckEvery() const
+    {
+        return m_settings.ackEvery;
+    }
+
+    TimeStepCount GetTimeout() const
+    {
+        return m_settings.timeout;
+    }
+
+    uint64_t GetRetransmittedPackets() const
+    {
+        return m_retransmittedPackets;
+    }
+
+    uint64_t GetRetransmittedBytes() const
+    {
+        return m_retransmittedBytes;
+    }
+
+  private:
+    RoceNic& GetNic(const RoceQueuePair& queuePair) const
+    {
+        return m_nics[queuePair.src][queuePair.sourcePort];
+    }
+
+    RoceQueuePair& Open(const RoceConnection& connection);
+    void Close(RoceQueuePair& queuePair);
+    uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
+    /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
+    void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);
+
+    void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
+    void OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
+    void TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
+    void Fail(RoceQueuePair& queuePair);
+    std::string DescribeFailure(const RoceQueuePair& queuePair) const;
+    static bool IsMeant(const RoceQueuePair& queuePair, const Transport::MessageFilter& isMeant);
+    void GiveMessages(RoceQueuePair& queuePair);
+
+    Settings m_settings{};
+    RoceConnectionTable& m_connections;
+    RoceFlows& m_flows;
+    const RoceNics& m_nics;
+    const RecoveryTrace& m_recoveryTrace;
+    FabricNetwork* m_fabric{nullptr};
+    const Topology* m_topology{nullptr};
+    NetworkAggregation* m_aggregation{nullptr};
+    ObjectPool<RoceMessage> m_messages;
+    uint64_t m_retransmittedPackets{0};
+    uint64_t m_retransmittedBytes{0};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_SENDER_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/training-meeting.h"
+
+namespace ns3::gradsync
+{
+
+TrainingMeeting::TrainingMeeting(WorkloadBuilder& builder, PlanShelf& shelf)
+    : m_builder(builder),
+      m_shelf(shelf)
+{
+}
+
+CommunicationId
+TrainingMeeting::Join(const std::vector<uint32_t>& ranks,
+                      TrainingStream stream,
+                      uint32_t rank,
+                      const BlockCollective& collective,
+                      const std::string& label)
+{
+    const auto group = m_builder.AddGroup(ranks);
+    const auto count = m_joined[{group, stream, rank}]++;
+    auto& known = m_collectives[{group, stream}];
+    if (count == known.size())
+    {
+        known.push_back(m_builder.AddCommunication(
+            group,
+            m_shelf.GetCollective(collective.scheme, ranks, collective.bytes),
+            label));
+    }
+    return known[count];
+}
+
+CommunicationId
+TrainingMeeting::Send(uint32_t from,
+                      uint32_t to,
+                      PassKind kind,
+                      uint32_t microbatch,
+                      uint32_t part,
+                      uint64_t bytes)
+{
+    const auto [found, isNew] = m_messages.try_emplace({from, to, kind, microbatch, part});
+    if (isNew)
+    {
+        found->second =
+            m_builder.AddCommunication(m_builder.AddGroup({from, to}),
+                                       m_shelf.GetMessage(bytes),
+                                       kind == PassKind::Forward ? "activations" : "gradients");
+    }
+    return found->second;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAINING_MEETING_H
+#define GRADSYNC_TRAINING_MEETING_H
+
+#include "ns3/pipeline-schedule.h"
+#include "ns3/plan-shelf.h"
+#include "ns3/training-workload.h"
+#include "ns3/workload-builder.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What the ranks of a workload have in common: groups, and communications that several come to.
+class TrainingMeeting
+{
+  public:
+    TrainingMeeting(WorkloadBuilder& builder, PlanShelf& shelf);
+
+    /// The n-th collective of a rank with its group: that of the others, too.
+    CommunicationId Join(const std::vector<uint32_t>& ranks,
+                         TrainingStream stream,
+                         uint32_t rank,
+                         const BlockCollective& collective,
+                         const std::string& label);
+
+    /// Of a microbatch into a part of the model, from the one before it or the one behind.
+    CommunicationId Send(uint32_t from,
+                         uint32_t to,
+                         PassKind kind,
+                         uint32_t microbatch,
+                         uint32_t part,
+                         uint64_t bytes);
+
+  private:
+    WorkloadBuilder& m_builder;
+    PlanShelf& m_shelf;
+    std::map<std::tuple<uint32_t, TrainingStream, uint32_t>, uint32_t> m_joined;
+    std::map<std::pair<uint32_t, TrainingStream>, std::vector<CommunicationId>> m_collectives;
+    std::map<std::tuple<uint32_t, uint32_t, PassKind, uint32_t, uint32_t>, CommunicationId>
+        m_messages;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRAINING_MEETING_H

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/training-workload.h"
+
+#include "ns3/rank-program.h"
+#include "ns3/training-meeting.h"
+#include "ns3/workload-builder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+std::vector<StreamSpec>
+MakeTrainingStreams()
+{
+    return {{"compute"},
+            {"tensor"},
+            {"data"},
+            {"send forward"},
+            {"receive forward"},
+            {"send backward"},
+            {"receive backward"}};
+}
+
+void
+CheckTraining(const TrainingSpec& spec)
+{
+    CheckPipeline(spec.schedule, spec.pipeline);
+    if (spec.tensor == 0 || spec.data == 0)
+    {
+        throw WorkloadError("tensor and data parallelism are of at least one rank");
+    }
+    const auto parts = spec.pipeline.stages * spec.pipeline.chunks;
+    if (spec.blocks.size() < parts)
+    {
+        throw WorkloadError(
+            fmt::format("a pipeline of {} stages with {} chunks each needs at least "
+                        "as many blocks; the model has {}",
+                        spec.pipeline.stages,
+                        spec.pipeline.chunks,
+                        spec.blocks.size()));
+    }
+    if (!spec.firstBlocks.empty() &&
+        (spec.firstBlocks.size() != parts || spec.firstBlocks.front() != 0 ||
+         spec.firstBlocks.back() >= spec.blocks.size() ||
+         !std::ranges::is_sorted(spec.firstBlocks, std::less_equal<>())))
+    {
+        throw WorkloadError("first blocks ascend from 0, one for each chunk of each stage");
+    }
+}
+
+/// [part of the model] -> its first block; one more at the end.
+std::vector<uint32_t>
+CutBlocks(const TrainingSpec& spec)
+{
+    const auto blocks = static_cast<uint32_t>(spec.blocks.size());
+    auto first = spec.firstBlocks;
+    const auto parts = spec.pipeline.stages * spec.pipeline.chunks;
+    for (uint32_t part = 0; first.size() < parts; ++part)
+    {
+        first.push_back(static_cast<uint32_t>(uint64_t{part} * blocks / parts));
+    }
+    first.push_back(blocks);
+    return first;
+}
+
+} // namespace
+
+Workload
+MakeTrainingWorkload(const TrainingSpec& spec, PlanShelf& shelf)
+{
+    CheckTraining(spec);
+    const auto firstBlocks = CutBlocks(spec);
+    const auto ranks = spec.tensor * spec.data * spec.pipeline.stages;
+    WorkloadBuilder builder(ranks, MakeTrainingStreams());
+    TrainingMeeting meeting(builder, shelf);
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+    {
+        RankProgram(spec, firstBlocks, builder, meeting, rank).Write();
+    }
+    return builder.Build();
+}
+
+} // namespace ns3::gradsync

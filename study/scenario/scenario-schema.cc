@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/scenario-schema.h"
+
+#include "ns3/fault-reader.h"
+#include "ns3/parameter-reader.h"
+#include "ns3/parameter-schema.h"
+#include "ns3/scenario-sections.h"
+#include "ns3/shared-shapes.h"
+#include "ns3/transport-registry.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Schemas of the kinds of a section stand under this name.
+std::string
+NameKinds(const KindSection& section)
+{
+    return fmt::format("{}Kinds", section.name);
+}
+
+std::string
+NameStrict(const KindSection& section)
+{
+    return fmt::format("{}OfItsKind", section.name);
+}
+
+/// Whether the name of a kind alone stands for its defaults, and other sections' keys may be there
+/// when the sweep chooses the kind.
+bool
+IsSwept(const KindSection& section)
+{
+    return section.name != "fault" && section.name != "traffic";
+}
+
+Json
+MakeKindNames(const KindSection& section)
+{
+    return {{"description", MakeSentence("which one")}, {"enum", GetKindNames(section.getKinds())}};
+}
+
+/// A kind and its own keys. Those of topologies are closed where they are used: files have a title.
+Json
+MakeKindSchema(const KindSpec& kind, bool isClosed)
+{
+    auto properties = MakeProperties(kind.parameters);
+    properties["kind"] = {{"const", kind.name}};
+    Json schema{{"description", MakeSentence(kind.summary)}, {"properties", std::move(properties)}};
+    if (TakesTypes(kind.parameters))
+    {
+        schema["patternProperties"] = MakeTypePattern();
+    }
+    if (isClosed)
+    {
+        schema["additionalProperties"] = false;
+    }
+    return schema;
+}
+
+/// "if it is of this kind, then it has the keys of it", for each.
+Json
+MakeChoice(const KindSection& section)
+{
+    Json choice = Json::array();
+    for (const auto& kind : section.getKinds())
+    {
+        Json condition{{"properties", {{"kind", {{"const", kind.name}}}}}};
+        if (section.name != "transport" || kind.name != DEFAULT_TRANSPORT_KIND)
+        {
+            condition["required"] = Json::array({"kind"});
+        }
+        choice.push_back(
+            {{"if", std::move(condition)},
+             {"then", MakeReference(fmt::format("{}/{}", NameKinds(section), kind.name))}});
+    }
+    return choice;
+}
+
+/// Where each key of the section is described, once for each way in which kinds know it.
+Json
+CollectKeys(const KindSection& section)
+{
+    Json keys = Json::object();
+    std::map<std::string, std::vector<Json>> known;
+    for (const auto& kind : section.getKinds())
+    {
+        const auto properties = MakeProperties(kind.parameters);
+        for (const auto& [key, schema] : properties.items())
+        {
+            auto& ways = known[key];
+            if (std::ranges::find(ways, schema) == ways.end())
+            {
+                ways.push_back(schema);
+                keys[key].push_back(MakeReference(
+                    fmt::format("{}/{}/properties/{}", NameKinds(section), kind.name, key)));
+            }
+        }
+    }
+    return keys;
+}
+
+/// The keys of any kind.
+Json
+MakeUnion(const KindSection& section)
+{
+    Json properties{{"kind", MakeKindNames(section)}};
+    const auto keys = CollectKeys(section);
+    for (const auto& [key, ways] : keys.items())
+    {
+        properties[key] = ways.size() == 1 ? ways[0] : Json{{"anyOf", ways}};
+    }
+    Json schema{{"type", "object"}, {"properties", std::move(properties)}};
+    if (std::ranges::any_of(section.getKinds(),
+                            [](const auto& kind) { return TakesTypes(kind.parameters); }))
+    {
+        schema["patternProperties"] = MakeTypePattern();
+    }
+    return schema;
+}
+
+/// An object of one kind with the keys of that.
+Json
+MakeStrict(const KindSection& section)
+{
+    Json schema{{"type", "object"}, {"properties", {{"kind", MakeKindNames(section)}}}};
+    if (section.name != "transport")
+    {
+        schema["required"] = Json::array({"kind"});
+    }
+    schema["allOf"] = MakeChoice(section);
+    return schema;
+}
+
+void
+DefineKinds(const KindSection& section, Json& definitions)
+{
+    for (const auto& kind : section.getKinds())
+    {
+        definitions[NameKinds(section)][kind.name] =
+            MakeKindSchema(kind, section.name != "topology");
+    }
+}
+
+/// A topology, whose kind may be in a file; topology.schema.json uses its keys, too.
+void
+DefineTopology(const KindSection& section, Json& definitions)
+{
+    definitions["topologyOfAnyKind"] = MakeUnion(section);
+    auto strict = MakeStrict(section);
+    strict.erase("type");
+    definitions["topologyKeys"] = {{"type", "object"},
+                                   {"if", {{"required", Json::array({"file"})}}},
+                                   {"then", MakeReference("topologyOfAnyKind")},
+                                   {"else", std::move(strict)}};
+    definitions["topology"] = {{"description", section.help},
+                               {"$ref", "#/$defs/topologyOfAnyKind"},
+                               {"unevaluatedProperties", false}};
+    definitions[NameStrict(section)] = {{"$ref", "#/$defs/topologyKeys"},
+                                        {"unevaluatedProperties", false}};
+}
+
+void
+DefineSection(const KindSection& section, Json& definitions)
+{
+    DefineKinds(section, definitions);
+    if (section.name == "topology")
+    {
+        DefineTopology(section, definitions);
+        return;
+    }
+    auto strict = MakeStrict(section);
+    if (!IsSwept(section))
+    {
+        strict["description"] = section.help;
+        definitions[std::string(section.name)] = std::move(strict);
+        return;
+    }
+    auto any = MakeUnion(section);
+    any["additionalProperties"] = false;
+    definitions[std::string(section.name)] = {
+        {"description", section.help},
+        {"anyOf", Json::array({{{"enum", GetKindNames(section.getKinds())}}, std::move(any)})}};
+    definitions[NameStrict(section)] = {
+        {"anyOf", Json::array({{{"type", "string"}}, std::move(strict)})}};
+}
+
+/// A trace has other keys than a fault.
+void
+AddTraces(Json& definitions)
+{
+    auto fault = std::move(definitions["fault"]);
+    Json trace{{"properties", MakeProperties(GetTraceParameters())},
+               {"additionalProperties", false}};
+    definitions["fault"] = {{"description", fault["description"]},
+                            {"type", "object"},
+                            {"if", {{"required", Json::array({"file"})}}},
+                            {"then", std::move(trace)}};
+    fault.erase("description");
+    definitions["fault"]["else"] = std::move(fault);
+}
+
+/// Sections of a name have the keys of their own kind, unless the sweep chooses the kind of one.
+Json
+MakeStrictness(const KindSection& section)
+{
+    const bool isInJobs = section.name == "scheme" || section.name == "codec";
+    const auto pattern =
+        fmt::format("{}{}(\\.kind|\\.file)?$", isInJobs ? "(^|\\.)" : "^", section.name);
+    const Json own{{std::string(section.name), MakeReference(NameStrict(section))}};
+    Json places = section.name == "codec" ? Json::object() : own;
+    if (isInJobs)
+    {
+        Json ofJob = own;
+        if (section.name == "codec")
+        {
+            ofJob["tensors"] = {{"items", {{"properties", own}}}};
+        }
+        places["job"] = {{"properties", ofJob}};
+        places["jobs"] = {{"items", {{"properties", ofJob}}}};
+    }
+    return {{"if",
+             {{"properties", {{"sweep", {{"propertyNames", {{"not", {{"pattern", pattern}}}}}}}}}}},
+            {"then", {{"properties", std::move(places)}}}};
+}
+
+} // namespace
+
+Json
+MakeScenarioSchema()
+{
+    auto definitions = MakeSharedShapes();
+    Json strictness = Json::array();
+    for (const auto& section : GetKindSections())
+    {
+        DefineSection(section, definitions);
+        if (IsSwept(section))
+        {
+            strictness.push_back(MakeStrictness(section));
+        }
+    }
+    AddTraces(definitions);
+    return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+            {"title", "gradsync scenario"},
+            {"description", "Written by `./ns3 list --schema`: do not edit."},
+            {"type", "object"},
+            {"properties", MakeProperties(GetScenarioParameters())},
+            {"required", Json::array({"topology"})},
+            {"additionalProperties", false},
+            {"allOf", std::move(strictness)},
+            {"$defs", std::move(definitions)}};
+}
+
+} // namespace ns3::gradsync

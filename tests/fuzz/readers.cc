@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fuzz/readers.h"
+
+#include "fuzz/import-mutator.h"
+#include "fuzz/scenario-mutator.h"
+
+#include "ns3/codec-reader.h"
+#include "ns3/fault-trace-reader.h"
+#include "ns3/json-value.h"
+#include "ns3/p4-error.h"
+#include "ns3/p4-pipeline.h"
+#include "ns3/p4-program-loader.h"
+#include "ns3/routing-tables.h"
+
+#include <array>
+#include <cstdint>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <unistd.h>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+const std::filesystem::path SOURCE = GRADSYNC_SOURCE_DIR;
+
+template <class Error, class Attempt>
+bool
+IsTaken(Attempt attempt)
+{
+    try
+    {
+        attempt();
+        return true;
+    }
+    catch (const Error&)
+    {
+        return false;
+    }
+}
+
+bool
+ReadScenarioText(const std::string& text)
+{
+    return TryScenario(text, SOURCE / "scenarios");
+}
+
+/// The file of a network, in a scenario, and the routes through a small one.
+bool
+ReadTopology(const std::string& text)
+{
+    constexpr size_t SMALL = 64;
+    return IsTaken<ScenarioError>([&] {
+        Json topology = ParseJson(text, "topology.json");
+        if (topology.is_object())
+        {
+            topology.erase("$schema");
+            topology.erase("title");
+        }
+        const Json document{{"topology", topology},
+                            {"transport", "roce"},
+                            {"job", {{"gradient", "1MB"}}},
+                            {"scheme", "rat"}};
+        const auto run =
+            ResolveRun(ParseScenario(document.dump(), SOURCE / "scenarios/fuzz.json", {}), 0);
+        if (run.topology->GetNodes().size() <= SMALL)
+        {
+            const RoutingTables routes(*run.topology);
+        }
+    });
+}
+
+bool
+ReadProfileText(const std::string& text)
+{
+    return IsTaken<ScenarioError>([&] {
+        const auto document = ParseJson(text, "profile.json");
+        ReadProfile(JsonValue(document, "profile.json", ""));
+    });
+}
+
+std::string
+ReadText(const std::filesystem::path& path)
+{
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+/// Programs are loaded, given a packet, and another one once they are configured, if they can be.
+bool
+ReadProgram(const std::string& text)
+{
+    static const auto commands = ReadText(SOURCE / "p4-behavioral/slot-aggregation.cli");
+    const std::vector<uint8_t> packet(256, 0x5a);
+    return IsTaken<P4Error>([&] {
+        P4Pipeline pipeline(std::make_shared<const P4Program>(P4ProgramLoader::Load(text, "fuzz")));
+        IsTaken<P4Error>([&] {
+            pipeline.Process(packet, 1);
+            pipeline.Configure(commands, "fuzz");
+            pipeline.Process(packet, 1);
+        });
+    });
+}
+
+bool
+ReadCommands(const std::string& text)
+{
+    static const auto program = std::make_shared<const P4Program>(P4ProgramLoader::LoadFile(
+        (SOURCE / "p4-behavioral/compiled/slot-aggregation.json").string()));
+    return IsTaken<P4Error>([&] { P4Pipeline(program).Configure(text, "fuzz"); });
+}
+
+/// An override in each line, of a scenario that has most of the sections.
+bool
+ReadOverrides(const std::string& text)
+{
+    static const auto base = ReadText(SOURCE / "tests/fuzz/overridden.json");
+    return IsTaken<ScenarioError>([&] {
+        std::istringstream lines(text);
+        std::vector<ScenarioOverride> overrides;
+        for (std::string line; std::getline(lines, line);)
+        {
+            overrides.push_back(ParseOverride(line));
+        }
+        const auto scenario = ParseScenario(base, SOURCE / "scenarios/fuzz.json", overrides);
+        ResolveRun(scenario, scenario.runCount - 1);
+    });
+}
+
+/// A table of faults has to be a file.
+bool
+ReadFaultTrace(const std::string& text)
+{
+    static const auto path =
+        std::filesystem::temp_directory_path() / fmt::format("gradsync-fuzz-{}.csv", getpid());
+    std::ofstream(path, std::ios::binary) << text;
+    static const auto base = ReadText(SOURCE / "tests/fuzz/overridden.json");
+    const bool isTaken = IsTaken<ScenarioError>([&] {
+        const auto faults = Json::array({{{"file", path.string()}}});
+        const auto scenario =
+            ParseScenario(base, SOURCE / "scenarios/fuzz.json", {{"faults", faults.dump()}});
+        ResolveRun(scenario, 0);
+    });
+    std::filesystem::remove(path);
+    return isTaken;
+}
+
+constexpr std::array<Reader, 9> READERS{{
+    {"scenario", &ReadScenarioText},
+    {"topology", &ReadTopology},
+    {"profile", &ReadProfileText},
+    {"msccl", &TryImport},
+    {"goal", &TryImport},
+    {"p4-program", &ReadProgram},
+    {"p4-commands", &ReadCommands},
+    {"override", &ReadOverrides},
+    {"fault-trace", &ReadFaultTrace},
+}};
+
+} // namespace
+
+std::span<const Reader>
+GetReaders()
+{
+    return READERS;
+}
+
+const Reader&
+FindReader(const std::string& name)
+{
+    std::string names;
+    for (const auto& reader : READERS)
+    {
+        if (reader.name == name)
+        {
+            return reader;
+        }
+        names += names.empty() ? "" : ", ";
+        names += reader.name;
+    }
+    throw std::invalid_argument("no reader \"" + name + "\", there are " + names);
+}
+
+std::filesystem::path
+GetCorpusFolder(const Reader& reader)
+{
+    return SOURCE / "tests/fuzz/corpus" / reader.name;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A scenario of the referee, with how it is run and what else is run beside it."""
+
+import json
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Case:
+    """One scenario, and the probes: other runs that laws compare it with."""
+
+    seed: str
+    scenario: dict
+    probes: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        return json.dumps(self.scenario)
+
+    def to_json(self) -> dict:
+        return {"seed": self.seed, "probes": self.probes, "scenario": self.scenario}
+
+
+def case_from_json(kept: dict) -> Case:
+    return Case(kept["seed"], kept["scenario"], list(kept.get("probes", [])))
+
+
+def jobs_of(scenario: dict) -> list[dict]:
+    """The jobs of a scenario."""
+    return scenario.get("jobs") or [scenario.get("job", {})]
+
+
+def scheme_of(scenario: dict, job: dict) -> dict:
+    """The scheme of a job, with its kind, whichever way it is written."""
+    scheme = job.get("scheme", scenario.get("scheme"))
+    return {"kind": scheme} if isinstance(scheme, str) else scheme
+
+
+SIZE_UNITS = {
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+TIME_UNITS = {
+    "ps": 1,
+    "ns": 10**3,
+    "us": 10**6,
+    "ms": 10**9,
+    "s": 10**12,
+    "min": 60 * 10**12,
+    "h": 3600 * 10**12,
+}
+RATE_UNITS = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+
+
+def quantity(text: str, units: dict[str, int]) -> int:
+    """The whole number that a value with a unit stands for (bytes, picoseconds, bits a second)."""
+    unit = text.lstrip("0123456789.")
+    number = text[: len(text) - len(unit)]
+    whole, _, part = number.partition(".")
+    return (int(whole or "0") * 10 ** len(part) + int(part or "0")) * units[unit] // 10 ** len(part)
+
+
+def picoseconds(seconds: str) -> int:
+    """A time of a result table, whose twelve digits are whole picoseconds."""
+    whole, _, part = seconds.partition(".")
+    sign = -1 if whole.startswith("-") else 1
+    return sign * (abs(int(whole)) * 10**12 + int(part.ljust(12, "0")))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draws the networks of textbooks: one switch, one exchange, parts of one size, so that closed forms hold."""
+
+from referee.catalogue import Catalogue
+from referee.dice import Dice
+from referee.draw_topology import draw_link
+from referee.laws_forms_time import TIMES
+
+_WORKERS = (2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 11, 12, 13, 16)
+_SLOTS = (1, 2, 8, 32, 128)
+
+
+def _divisors(number: int) -> list[int]:
+    return [d for d in range(1, number + 1) if number % d == 0]
+
+
+def _scheme(dice: Dice, catalogue: Catalogue, kind: str, workers: int) -> dict:
+    """A scheme with the parameters of its closed form."""
+    names = {parameter.name: parameter for parameter in catalogue.schemes[kind]}
+    scheme: dict = {"kind": kind}
+    if "pipelineChunks" in names:
+        scheme["pipelineChunks"] = dice.between(1, 6) if kind in ("broadcast", "reduce") else 1
+    if "algorithm" in names:
+        scheme["algorithm"] = dice.of(names["algorithm"].choices)
+    if kind == "ps":
+        scheme["servers"] = dice.between(0, 3)
+        scheme["pipelineChunks"] = dice.between(1, 3) if scheme["servers"] else 1
+        scheme["barrier"] = dice.chance(0.3)
+    for name in ("width", "groupSize"):
+        if name in names:
+            scheme[name] = dice.of(_divisors(workers))
+    if "broadcast" in names:
+        scheme["broadcast"] = "star"
+    if "dimensions" in names:
+        width = dice.of(_divisors(workers))
+        scheme["dimensions"] = [width, workers // width]
+    return scheme
+
+
+def draw_textbook(dice: Dice, catalogue: Catalogue) -> dict:
+    """A scenario of which everything follows by hand."""
+    workers = dice.of(_WORKERS)
+    kind = dice.of((*TIMES, "ring", "ring", "ring", "ring", "ps", "ps", *["switchml"] * 4))
+    scheme = _scheme(dice, catalogue, kind, workers)
+    servers = scheme.get("servers", 0)
+    # The unit divides by every number of parts that a scheme above makes.
+    pieces = scheme.get("pipelineChunks", 1) * max(1, servers) * workers * workers
+    gradient = 4 * pieces * dice.spread(1, 200)
+    packets = kind == "switchml" or dice.chance(0.6 if kind == "ring" else 0.3)
+    transport: dict = {"kind": "roce" if packets else "fluid"}
+    if packets:
+        transport["mtu"] = dice.of(("256B", "1000B", "4096B"))
+        transport["ackEvery"] = dice.of((0, 0, 16, 1))
+    elif dice.chance(0.3):
+        transport["efficiency"] = dice.of((0.5, 0.8))
+    if kind == "switchml":
+        gradient = dice.spread(1, 200_000)
+        transport["aggregation"] = {
+            "values": dice.of(("sizes", "real")),
+            "slot": {"slots": dice.of(_SLOTS), "valuesPerPacket": dice.of((32, 64, 256))},
+        }
+        if dice.chance(0.3):
+            # What the program is compiled for.
+            transport["aggregation"]["engine"] = "p4"
+            transport["aggregation"]["slot"]["valuesPerPacket"] = 64
+    topology = {"kind": "star", "hosts": workers + servers, "hostLink": draw_link(dice)}
+    job: dict = {"gradient": f"{gradient}B", "iterations": dice.between(1, 2)}
+    if kind == "ring" and dice.chance(0.2):
+        job["codec"] = dice.of(("fp32", "fp16", "bf16", "int8", "two-bit", "fixed-point"))
+    return {"topology": topology, "transport": transport, "scheme": scheme, "job": job}

@@ -163,7 +163,8 @@ def run_sweep(
 ) -> int:
     """Do what is missing and assemble; 0, or 3 if an exchange did not finish.
 
-    `then` draws the tables, before another sweep of the folder may write them anew. Raises ScenarioError for bad input, SimulationError if runs gave no result.
+    `then` draws the tables, before another sweep of the folder may write them anew. Raises
+    ScenarioError for bad input, SimulationError if runs gave no result.
     """
     with sweep.alone():
         _simulate(sweep, sweep.missing(resume))

@@ -414,6 +414,7 @@ list(APPEND gradsync_sources
   model/workload/pipeline-schedule.cc
   model/workload/plan-compressor.cc
   model/workload/plan-shelf.cc
+  model/workload/rank-layout.cc
   model/workload/rank-program.cc
   model/workload/training-meeting.cc
   model/workload/training-workload.cc
@@ -429,6 +430,7 @@ list(APPEND gradsync_headers
   model/workload/pipeline-schedule.h
   model/workload/plan-compressor.h
   model/workload/plan-shelf.h
+  model/workload/rank-layout.h
   model/workload/rank-program.h
   model/workload/training-meeting.h
   model/workload/training-workload.h
@@ -1002,6 +1004,7 @@ set(gradsync_tests_of_workload
   tests/unit/workload/gradient-buckets-test.cc
   tests/unit/workload/pipeline-schedule-test.cc
   tests/unit/workload/plan-compressor-test.cc
+  tests/unit/workload/rank-layout-test.cc
 )
 set(gradsync_tests_of_import
   tests/unit/import/goal-writer-test.cc

@@ -9,29 +9,56 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+TrainingStream
+GetStream(ParallelGroup group)
+{
+    switch (group)
+    {
+    case ParallelGroup::Tensor:
+    case ParallelGroup::ExpertTensor:
+        return TrainingStream::Tensor;
+    case ParallelGroup::Context:
+        return TrainingStream::Context;
+    case ParallelGroup::Expert:
+        return TrainingStream::Expert;
+    case ParallelGroup::Data:
+    case ParallelGroup::ExpertData:
+    case ParallelGroup::Pipeline:
+        break;
+    }
+    return TrainingStream::Data;
+}
+
+} // namespace
+
 RankProgram::RankProgram(const TrainingSpec& spec,
+                         const RankLayout& layout,
                          std::span<const uint32_t> firstBlocks,
                          WorkloadBuilder& builder,
                          TrainingMeeting& meeting,
                          uint32_t rank)
     : m_spec(spec),
+      m_layout(layout),
       m_firstBlocks(firstBlocks),
       m_builder(builder),
       m_meeting(meeting),
       m_rank(rank),
-      m_stage(rank / (spec.tensor * spec.data)),
+      m_stage(layout.GetStage(rank)),
       m_accumulated(spec.pipeline.chunks, 0)
 {
-    const auto first = rank - rank % spec.tensor;
-    for (uint32_t member = 0; member < spec.tensor; ++member)
+    for (size_t group = 0; group < PARALLEL_GROUPS; ++group)
     {
-        m_tensorGroup.push_back(first + member);
+        m_groups[group] = layout.GetGroup(static_cast<ParallelGroup>(group), rank);
     }
-    const auto replicas = m_stage * spec.tensor * spec.data + rank % spec.tensor;
-    for (uint32_t replica = 0; replica < spec.data; ++replica)
-    {
-        m_dataGroup.push_back(replicas + replica * spec.tensor);
-    }
+}
+
+const std::vector<uint32_t>&
+RankProgram::GetGroup(ParallelGroup group) const
+{
+    return m_groups[static_cast<size_t>(group)];
 }
 
 void
@@ -53,9 +80,9 @@ RankProgram::Write()
             break;
         }
     }
-    for (const auto bytes : m_later)
+    for (const auto& bucket : m_later)
     {
-        Exchange(bytes, m_last);
+        Exchange(bucket, m_last);
     }
     GatherParameters();
 }
@@ -75,8 +102,7 @@ RankProgram::GetPart(const PipelinePass& pass) const
 uint32_t
 RankProgram::GetRank(uint32_t part) const
 {
-    const auto stride = m_spec.tensor * m_spec.data;
-    return part % m_spec.pipeline.stages * stride + m_rank % stride;
+    return m_layout.GetPeer(m_rank, part % m_spec.pipeline.stages);
 }
 
 void
@@ -105,7 +131,7 @@ void
 RankProgram::Communicate(CommunicationId id, TrainingStream stream)
 {
     const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id);
-    if (m_hasLast && stream == TrainingStream::Tensor)
+    if (m_hasLast)
     {
         m_builder.AddEdge(m_last, part);
     }
@@ -114,18 +140,25 @@ RankProgram::Communicate(CommunicationId id, TrainingStream stream)
 }
 
 void
-RankProgram::DoTensorCollectives(const std::vector<BlockCollective>& collectives,
-                                 const std::string& label)
+RankProgram::DoCollectives(const std::vector<BlockCollective>& collectives,
+                           const std::string& label)
 {
     for (const auto& collective : collectives)
     {
-        if (m_spec.tensor > 1)
+        const auto& ranks = GetGroup(collective.group);
+        if (ranks.size() > 1)
         {
-            Communicate(
-                m_meeting.Join(m_tensorGroup, TrainingStream::Tensor, m_rank, collective, label),
-                TrainingStream::Tensor);
+            const auto stream = GetStream(collective.group);
+            Communicate(m_meeting.Join(ranks, stream, m_rank, collective, label), stream);
         }
     }
+}
+
+uint64_t
+RankProgram::GetBytesAfter(uint32_t part) const
+{
+    const auto own = m_spec.blocks[m_firstBlocks[part + 1] - 1].outputBytes;
+    return own == 0 ? m_spec.activationBytes : own;
 }
 
 void
@@ -136,8 +169,8 @@ RankProgram::Send(const PipelinePass& pass, uint32_t to, TrainingStream stream)
     {
         return;
     }
-    const auto id =
-        m_meeting.Send(m_rank, peer, pass.kind, pass.microbatch, to, m_spec.activationBytes);
+    const auto bytes = GetBytesAfter(std::min(GetPart(pass), to));
+    const auto id = m_meeting.Send(m_rank, peer, pass.kind, pass.microbatch, to, bytes);
     const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id);
     m_builder.AddEdge(m_last, part);
     for (const auto blocker : m_blockers)
@@ -157,7 +190,7 @@ RankProgram::Receive(const PipelinePass& pass, uint32_t from, TrainingStream str
                                        pass.kind,
                                        pass.microbatch,
                                        GetPart(pass),
-                                       m_spec.activationBytes);
+                                       GetBytesAfter(std::min(GetPart(pass), from)));
         m_blockers.push_back(m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id));
     }
 }
@@ -173,8 +206,9 @@ RankProgram::WriteForward(const PipelinePass& pass)
     for (auto block = m_firstBlocks[part]; block < m_firstBlocks[part + 1]; ++block)
     {
         const auto& of = m_spec.blocks[block];
+        DoCollectives(of.beforeForward, "forward " + of.name);
         Compute(of.forwardPicoseconds, "forward " + of.name);
-        DoTensorCollectives(of.afterForward, "forward " + of.name);
+        DoCollectives(of.afterForward, "forward " + of.name);
     }
     if (part + 2 < m_firstBlocks.size())
     {
@@ -195,9 +229,10 @@ RankProgram::WriteBackward(const PipelinePass& pass)
     for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
     {
         const auto& of = m_spec.blocks[block];
+        DoCollectives(of.beforeBackward, "backward " + of.name);
         Compute(of.backwardPicoseconds, "backward " + of.name);
         ready.push_back(m_last);
-        DoTensorCollectives(of.afterBackward, "backward " + of.name);
+        DoCollectives(of.afterBackward, "backward " + of.name);
     }
     if (part > 0)
     {
@@ -233,46 +268,59 @@ RankProgram::CountGradients(uint32_t chunk)
     return ++m_accumulated[chunk] == m_spec.pipeline.microbatches;
 }
 
+std::vector<RankProgram::Bucket>
+RankProgram::MakeBuckets(uint32_t part) const
+{
+    std::vector<Bucket> buckets;
+    for (const auto group : {ParallelGroup::Data, ParallelGroup::ExpertData})
+    {
+        std::vector<uint64_t> bytes;
+        for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
+        {
+            const auto& of = m_spec.blocks[block];
+            bytes.push_back(group == ParallelGroup::Data ? of.gradientBytes
+                                                         : of.expertGradientBytes);
+        }
+        if (GetGroup(group).size() > 1)
+        {
+            for (const auto& bucket : MakeGradientBuckets(bytes, m_spec.buckets))
+            {
+                buckets.push_back({group, bucket.bytes, bucket.last});
+            }
+        }
+    }
+    std::erase_if(buckets, [](const auto& bucket) { return bucket.bytes == 0; });
+    std::ranges::stable_sort(buckets, {}, &Bucket::last);
+    return buckets;
+}
+
 void
 RankProgram::ExchangeGradients(uint32_t part, const std::vector<TaskId>& ready)
 {
-    if (m_spec.data == 1)
+    for (const auto& bucket : MakeBuckets(part))
     {
-        return;
-    }
-    std::vector<uint64_t> bytes;
-    for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
-    {
-        bytes.push_back(m_spec.blocks[block].gradientBytes);
-    }
-    for (const auto& bucket : MakeGradientBuckets(bytes, m_spec.buckets))
-    {
-        if (bucket.bytes == 0)
-        {
-            continue; // blocks without parameters
-        }
         if (m_spec.overlaps)
         {
-            Exchange(bucket.bytes, ready[bucket.last]);
+            Exchange(bucket, ready[bucket.last]);
         }
         else
         {
-            m_later.push_back(bucket.bytes);
+            m_later.push_back(bucket);
         }
     }
 }
 
 void
-RankProgram::Exchange(uint64_t bytes, TaskId after)
+RankProgram::Exchange(const Bucket& bucket, TaskId after)
 {
-    const auto id = m_meeting.Join(m_dataGroup,
+    const auto id = m_meeting.Join(GetGroup(bucket.group),
                                    TrainingStream::Data,
                                    m_rank,
-                                   {m_spec.gradientScheme, bytes},
+                                   {m_spec.gradientScheme, bucket.bytes, bucket.group},
                                    "gradients");
     const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(TrainingStream::Data), id);
     m_builder.AddEdge(after, part);
-    m_exchanged.emplace_back(bytes, part);
+    m_exchanged.emplace_back(bucket, part);
 }
 
 void
@@ -282,15 +330,16 @@ RankProgram::GatherParameters()
     {
         return;
     }
-    for (const auto& [bytes, exchanged] : m_exchanged)
+    for (const auto& [bucket, exchanged] : m_exchanged)
     {
         const auto share =
-            std::max(1.0, std::round(static_cast<double>(bytes) * m_spec.parameterShare));
-        const auto id = m_meeting.Join(m_dataGroup,
-                                       TrainingStream::Data,
-                                       m_rank,
-                                       {m_spec.parameterScheme, static_cast<uint64_t>(share)},
-                                       "parameters");
+            std::max(1.0, std::round(static_cast<double>(bucket.bytes) * m_spec.parameterShare));
+        const auto id =
+            m_meeting.Join(GetGroup(bucket.group),
+                           TrainingStream::Data,
+                           m_rank,
+                           {m_spec.parameterScheme, static_cast<uint64_t>(share), bucket.group},
+                           "parameters");
         const auto part =
             m_builder.AddPart(m_rank, static_cast<uint32_t>(TrainingStream::Data), id);
         m_builder.AddEdge(exchanged, part);

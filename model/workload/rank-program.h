@@ -2,10 +2,12 @@
 #ifndef GRADSYNC_RANK_PROGRAM_H
 #define GRADSYNC_RANK_PROGRAM_H
 
+#include "ns3/rank-layout.h"
 #include "ns3/training-meeting.h"
 #include "ns3/training-workload.h"
 #include "ns3/workload-builder.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,6 +22,7 @@ class RankProgram
 {
   public:
     RankProgram(const TrainingSpec& spec,
+                const RankLayout& layout,
                 std::span<const uint32_t> firstBlocks,
                 WorkloadBuilder& builder,
                 TrainingMeeting& meeting,
@@ -28,6 +31,15 @@ class RankProgram
     void Write();
 
   private:
+    /// Gradients that are exchanged together.
+    struct Bucket
+    {
+        ParallelGroup group;
+        uint64_t bytes;
+        uint32_t last; //!< of the part's blocks, from its last one on: then all of it is there
+    };
+
+    const std::vector<uint32_t>& GetGroup(ParallelGroup group) const;
     bool HasWeightPasses() const;
     uint32_t GetPart(const PipelinePass& pass) const;
     uint32_t GetRank(uint32_t part) const;
@@ -36,11 +48,12 @@ class RankProgram
     void WaitForBlockers(TaskId task);
     /// What comes next waits for it.
     void Communicate(CommunicationId id, TrainingStream stream);
-    void DoTensorCollectives(const std::vector<BlockCollective>& collectives,
-                             const std::string& label);
+    void DoCollectives(const std::vector<BlockCollective>& collectives, const std::string& label);
     /// Nobody at this rank waits until it is there.
     void Send(const PipelinePass& pass, uint32_t to, TrainingStream stream);
     void Receive(const PipelinePass& pass, uint32_t from, TrainingStream stream);
+    /// What goes from the part to the next one, and as much comes back.
+    uint64_t GetBytesAfter(uint32_t part) const;
     void WriteForward(const PipelinePass& pass);
     void WriteBackward(const PipelinePass& pass);
     void WriteWeightGradient(const PipelinePass& pass);
@@ -48,24 +61,26 @@ class RankProgram
     bool CountGradients(uint32_t chunk);
     /// \param ready [block of the part, from its last one on] the task that has made its gradient
     void ExchangeGradients(uint32_t part, const std::vector<TaskId>& ready);
-    void Exchange(uint64_t bytes, TaskId after);
+    /// Of a part, in the order in which they are there.
+    std::vector<Bucket> MakeBuckets(uint32_t part) const;
+    void Exchange(const Bucket& bucket, TaskId after);
     /// Of sharded optimizers, when all gradients are there.
     void GatherParameters();
 
     const TrainingSpec& m_spec;
+    const RankLayout& m_layout;
     std::span<const uint32_t> m_firstBlocks;
     WorkloadBuilder& m_builder;
     TrainingMeeting& m_meeting;
     uint32_t m_rank;
     uint32_t m_stage;
-    std::vector<uint32_t> m_tensorGroup;
-    std::vector<uint32_t> m_dataGroup;
+    std::array<std::vector<uint32_t>, PARALLEL_GROUPS> m_groups; //!< [ParallelGroup]
     std::vector<uint32_t> m_accumulated; //!< [chunk] microbatches whose gradients are there
     std::vector<TaskId> m_blockers;      //!< what the next pass waits for
     TaskId m_last{0};                    //!< computed last
     bool m_hasLast{false};
-    std::vector<uint64_t> m_later; //!< bytes of buckets, exchanged at the end
-    std::vector<std::pair<uint64_t, TaskId>> m_exchanged; //!< bytes of buckets, and their sums
+    std::vector<Bucket> m_later;                        //!< exchanged at the end
+    std::vector<std::pair<Bucket, TaskId>> m_exchanged; //!< and their sums
 };
 
 } // namespace ns3::gradsync

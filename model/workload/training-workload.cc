@@ -24,17 +24,15 @@ MakeTrainingStreams()
             {"send forward"},
             {"receive forward"},
             {"send backward"},
-            {"receive backward"}};
+            {"receive backward"},
+            {"context"},
+            {"expert"}};
 }
 
 void
 CheckTraining(const TrainingSpec& spec)
 {
     CheckPipeline(spec.schedule, spec.pipeline);
-    if (spec.tensor == 0 || spec.data == 0)
-    {
-        throw WorkloadError("tensor and data parallelism are of at least one rank");
-    }
     const auto parts = spec.pipeline.stages * spec.pipeline.chunks;
     if (spec.blocks.size() < parts)
     {
@@ -54,7 +52,20 @@ CheckTraining(const TrainingSpec& spec)
     }
 }
 
-/// [part of the model] -> its first block; one more at the end.
+} // namespace
+
+ParallelDegrees
+GetDegrees(const TrainingSpec& spec)
+{
+    return {spec.tensor,
+            spec.context,
+            spec.expert,
+            spec.data,
+            spec.pipeline.stages,
+            spec.expertTensor,
+            spec.order};
+}
+
 std::vector<uint32_t>
 CutBlocks(const TrainingSpec& spec)
 {
@@ -69,19 +80,18 @@ CutBlocks(const TrainingSpec& spec)
     return first;
 }
 
-} // namespace
-
 Workload
 MakeTrainingWorkload(const TrainingSpec& spec, PlanShelf& shelf)
 {
     CheckTraining(spec);
     const auto firstBlocks = CutBlocks(spec);
-    const auto ranks = spec.tensor * spec.data * spec.pipeline.stages;
+    const RankLayout layout(GetDegrees(spec));
+    const auto ranks = layout.GetRankCount();
     WorkloadBuilder builder(ranks, MakeTrainingStreams());
     TrainingMeeting meeting(builder, shelf);
     for (uint32_t rank = 0; rank < ranks; ++rank)
     {
-        RankProgram(spec, firstBlocks, builder, meeting, rank).Write();
+        RankProgram(spec, layout, firstBlocks, builder, meeting, rank).Write();
     }
     return builder.Build();
 }

@@ -284,6 +284,64 @@ TEST_F(TrainingWorkloadTest, FullyShardedRanksGatherOneBlockAhead)
     }
 }
 
+// Experts of n = 4 ranks, two all-to-alls each way: of K bytes (n - 1)/n leave a rank, K = 8 takes
+// 6 us. Gradients but for experts' are summed by the same four, experts' by nobody.
+TEST_F(TrainingWorkloadTest, ExpertsAreExchangedAllToAll)
+{
+    auto block = MakeBlock(10, 20, 0, 40);
+    const BlockCollective exchange{Choose("all-to-all"), 8, ParallelGroup::Expert};
+    block.beforeForward = {exchange};
+    block.afterForward = {exchange};
+    block.beforeBackward = {exchange};
+    block.afterBackward = {exchange};
+    block.expertGradientBytes = 1000;
+    TrainingSpec spec;
+    spec.data = 4;
+    spec.expert = 4;
+    spec.blocks.assign(3, block);
+    spec.pipeline.microbatches = 2;
+    spec.gradientScheme = Choose("ring");
+    spec.overlaps = false;
+    // The ring moves 2 (n - 1)/n of 3 x 40 B, one bucket.
+    auto end = RunTraining(spec);
+    EXPECT_EQ(end, MicroSeconds(2 * 3 * uint64_t{30 + 4 * 6} + 180));
+    CheckCriticalPath(end);
+    Reset();
+    // Two ways: half of 8 B leaves a rank, and pairs of ranks sum 3000 B of experts.
+    spec.expert = 2;
+    end = RunTraining(spec);
+    EXPECT_EQ(end, MicroSeconds(2 * 3 * uint64_t{30 + 4 * 4} + 180 + 3000));
+    CheckCriticalPath(end);
+}
+
+// Keys and values are gathered by n = 3 context ranks, their gradients scattered: 2/3 of 9 B take 6
+// us. The same ranks sum gradients, 2 (n - 1)/n of 30 B.
+TEST_F(TrainingWorkloadTest, ContextRanksGatherKeysAndSumGradients)
+{
+    auto block = MakeBlock(10, 20, 0, 30);
+    block.beforeForward = {{Choose("all-gather"), 9, ParallelGroup::Context}};
+    block.beforeBackward = {{Choose("all-gather"), 9, ParallelGroup::Context}};
+    block.afterBackward = {{Choose("reduce-scatter"), 9, ParallelGroup::Context}};
+    TrainingSpec spec;
+    spec.context = 3;
+    spec.blocks.assign(4, block);
+    spec.gradientScheme = Choose("ring");
+    spec.overlaps = false;
+    const auto end = RunTraining(spec);
+    EXPECT_EQ(end, MicroSeconds(4 * uint64_t{30 + 3 * 6} + 160));
+    CheckCriticalPath(end);
+}
+
+// What goes between stages is told by the block that ends there: 5 us after the first of three
+// stages, 7 us, as the spec says, after the second, each way.
+TEST_F(TrainingWorkloadTest, BlocksSayWhatTheySendToTheNextStage)
+{
+    auto spec = MakePipeline(PipelineSchedule::OneForwardOneBackward, {3, 1}, MakeBlock(10, 20));
+    spec.activationBytes = 7;
+    spec.blocks[0].outputBytes = 5;
+    EXPECT_EQ(RunTraining(spec), MicroSeconds(3 * 30 + 2 * (5 + 7)));
+}
+
 TEST_F(TrainingWorkloadTest, HybridsOfAnyShapeEndAndNameWhatBoundsThem)
 {
     for (int round = 0; round < 25; ++round)
@@ -291,6 +349,14 @@ TEST_F(TrainingWorkloadTest, HybridsOfAnyShapeEndAndNameWhatBoundsThem)
         TrainingSpec spec;
         spec.tensor = static_cast<uint32_t>(Draw(1, 3));
         spec.data = static_cast<uint32_t>(Draw(1, 3));
+        spec.context = static_cast<uint32_t>(Draw(1, 2));
+        spec.expert = Draw(0, 1) == 0 ? spec.context : spec.data;
+        spec.order = {ParallelAxis::Tensor,
+                      ParallelAxis::Context,
+                      ParallelAxis::Expert,
+                      ParallelAxis::Data};
+        std::ranges::shuffle(spec.order, m_random);
+        spec.order.push_back(ParallelAxis::Pipeline);
         const std::vector<PipelineSchedule> schedules{PipelineSchedule::GPipe,
                                                       PipelineSchedule::OneForwardOneBackward,
                                                       PipelineSchedule::Interleaved,
@@ -306,6 +372,13 @@ TEST_F(TrainingWorkloadTest, HybridsOfAnyShapeEndAndNameWhatBoundsThem)
             auto block = MakeBlock(Draw(1, 20), Draw(1, 20), Draw(1, 9), 4 * Draw(0, 25));
             block.afterForward.assign(Draw(0, 2), {Choose("ring"), Draw(1, 30)});
             block.afterBackward.assign(Draw(0, 2), {Choose("ring"), Draw(1, 30)});
+            block.expertGradientBytes = 4 * Draw(0, 25);
+            block.beforeForward.assign(
+                Draw(0, 1),
+                {Choose("all-to-all"), 60 * Draw(1, 2), ParallelGroup::Expert});
+            block.beforeBackward.assign(
+                Draw(0, 1),
+                {Choose("all-gather"), Draw(1, 30), ParallelGroup::Context});
             spec.blocks.push_back(block);
         }
         spec.activationBytes = Draw(0, 20);
@@ -334,9 +407,9 @@ TEST(TrainingWorkload, NamesWhatCannotBe)
                     "model has 2"));
     spec.blocks.resize(3);
     spec.tensor = 0;
-    EXPECT_THAT([&] { MakeTrainingWorkload(spec, shelf); },
-                testing::ThrowsMessage<WorkloadError>(
-                    "tensor and data parallelism are of at least one rank"));
+    EXPECT_THAT(
+        [&] { MakeTrainingWorkload(spec, shelf); },
+        testing::ThrowsMessage<WorkloadError>("parallelism of each kind is of at least one rank"));
     spec.tensor = 1;
     spec.firstBlocks = {0, 2, 2};
     EXPECT_THAT([&] { MakeTrainingWorkload(spec, shelf); },

@@ -439,6 +439,13 @@ list(APPEND gradsync_headers
   model/workload/workload-deadlock.h
 )
 
+# model/training
+list(APPEND gradsync_headers
+  model/training/device-profile.h
+  model/training/model-spec.h
+  model/training/model-training.h
+)
+
 # model/import
 list(APPEND gradsync_sources
   model/import/goal-annotation.cc

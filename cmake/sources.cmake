@@ -945,6 +945,7 @@ set(gradsync_benchmarks
   tests/bench/p4-bench.cc
   tests/bench/plan-bench.cc
   tests/bench/stock-ns3-ring.cc
+  tests/bench/workload-bench.cc
 )
 
 # Tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a time,

@@ -506,11 +506,13 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/collective-bandwidth.cc
   model/engine/communication-runs.cc
   model/engine/critical-path.cc
   model/engine/execution-table.cc
   model/engine/failure-text.cc
   model/engine/host-slowdowns.cc
+  model/engine/iteration-breakdown.cc
   model/engine/job.cc
   model/engine/job-execution.cc
   model/engine/job-reactions.cc
@@ -522,6 +524,7 @@ list(APPEND gradsync_sources
   model/engine/plan-roster.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
+  model/engine/time-spans.cc
   model/engine/training-execution.cc
   model/engine/training-job.cc
   model/engine/workload-channels.cc
@@ -529,6 +532,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
+  model/engine/collective-bandwidth.h
   model/engine/communication-runs.h
   model/engine/critical-path.h
   model/engine/engine-job.h
@@ -538,6 +542,7 @@ list(APPEND gradsync_headers
   model/engine/execution-table.h
   model/engine/failure-text.h
   model/engine/host-slowdowns.h
+  model/engine/iteration-breakdown.h
   model/engine/job.h
   model/engine/job-execution.h
   model/engine/job-listener.h
@@ -553,6 +558,7 @@ list(APPEND gradsync_headers
   model/engine/scoped-event.h
   model/engine/task-log.h
   model/engine/task-stream.h
+  model/engine/time-spans.h
   model/engine/training-execution.h
   model/engine/training-job.h
   model/engine/workload-channels.h
@@ -1022,9 +1028,11 @@ set(gradsync_tests_of_planner
   tests/unit/planner/auto-planner-test.cc
 )
 set(gradsync_tests_of_engine
+  tests/unit/engine/collective-bandwidth-test.cc
   tests/unit/engine/exchange-engine-test.cc
   tests/unit/engine/fluid-oracle-test.cc
   tests/unit/engine/fluid-scheme-test.cc
+  tests/unit/engine/iteration-breakdown-test.cc
   tests/unit/engine/packet-oracle-test.cc
   tests/unit/engine/plan-execution-test.cc
   tests/unit/engine/training-execution-test.cc

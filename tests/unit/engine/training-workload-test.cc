@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "support/training-specs.h"
 #include "support/workload-fixture.h"
 
 #include "ns3/critical-path.h"
@@ -20,7 +21,8 @@ namespace
 {
 
 using tests::Choose;
-using tests::MICROSECOND;
+using tests::MakeBlock;
+using tests::MakePipeline;
 
 class TrainingWorkloadTest : public tests::WorkloadFixture
 {
@@ -45,30 +47,6 @@ class TrainingWorkloadTest : public tests::WorkloadFixture
         EXPECT_EQ(at, end);
     }
 };
-
-/// Times in microseconds.
-ModelBlock
-MakeBlock(uint64_t forward, uint64_t backward, uint64_t weights = 0, uint64_t gradientBytes = 0)
-{
-    ModelBlock block;
-    block.name = "block";
-    block.forwardPicoseconds = forward * MICROSECOND;
-    block.backwardPicoseconds = backward * MICROSECOND;
-    block.weightPicoseconds = weights * MICROSECOND;
-    block.gradientBytes = gradientBytes;
-    return block;
-}
-
-/// A pipeline of equal stages, a block each, without time between them.
-TrainingSpec
-MakePipeline(PipelineSchedule schedule, const PipelineShape& shape, const ModelBlock& block)
-{
-    TrainingSpec spec;
-    spec.schedule = schedule;
-    spec.pipeline = shape;
-    spec.blocks.assign(size_t{shape.stages} * shape.chunks, block);
-    return spec;
-}
 
 // Reference 2, section 3: (m + p - 1)(F + B).
 TEST_F(TrainingWorkloadTest, PipelinesOfEqualStagesTakeTheClosedForm)
@@ -346,44 +324,8 @@ TEST_F(TrainingWorkloadTest, HybridsOfAnyShapeEndAndNameWhatBoundsThem)
 {
     for (int round = 0; round < 25; ++round)
     {
-        TrainingSpec spec;
-        spec.tensor = static_cast<uint32_t>(Draw(1, 3));
-        spec.data = static_cast<uint32_t>(Draw(1, 3));
-        spec.context = static_cast<uint32_t>(Draw(1, 2));
-        spec.expert = Draw(0, 1) == 0 ? spec.context : spec.data;
-        spec.order = {ParallelAxis::Tensor,
-                      ParallelAxis::Context,
-                      ParallelAxis::Expert,
-                      ParallelAxis::Data};
-        std::ranges::shuffle(spec.order, m_random);
-        spec.order.push_back(ParallelAxis::Pipeline);
-        const std::vector<PipelineSchedule> schedules{PipelineSchedule::GPipe,
-                                                      PipelineSchedule::OneForwardOneBackward,
-                                                      PipelineSchedule::Interleaved,
-                                                      PipelineSchedule::ZeroBubbleH1};
-        spec.schedule = schedules[Draw(0, 3)];
-        spec.pipeline.stages = static_cast<uint32_t>(Draw(1, 4));
-        spec.pipeline.microbatches = spec.pipeline.stages * static_cast<uint32_t>(Draw(1, 3));
-        spec.pipeline.chunks = spec.schedule == PipelineSchedule::Interleaved ? 2 : 1;
-        const auto parts = spec.pipeline.stages * spec.pipeline.chunks;
+        const auto spec = tests::DrawHybrid(m_random);
         uint64_t computes = 0;
-        for (uint32_t i = 0; i < parts + Draw(0, 4); ++i)
-        {
-            auto block = MakeBlock(Draw(1, 20), Draw(1, 20), Draw(1, 9), 4 * Draw(0, 25));
-            block.afterForward.assign(Draw(0, 2), {Choose("ring"), Draw(1, 30)});
-            block.afterBackward.assign(Draw(0, 2), {Choose("ring"), Draw(1, 30)});
-            block.expertGradientBytes = 4 * Draw(0, 25);
-            block.beforeForward.assign(
-                Draw(0, 1),
-                {Choose("all-to-all"), 60 * Draw(1, 2), ParallelGroup::Expert});
-            block.beforeBackward.assign(
-                Draw(0, 1),
-                {Choose("all-gather"), Draw(1, 30), ParallelGroup::Context});
-            spec.blocks.push_back(block);
-        }
-        spec.activationBytes = Draw(0, 20);
-        spec.gradientScheme = Choose("ring");
-        spec.buckets = {Draw(1, 60), Draw(1, 120)};
         const auto end = RunTraining(spec);
         for (const auto& task : m_workload->GetTasks())
         {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAINING_SPECS_H
+#define GRADSYNC_TRAINING_SPECS_H
+
+#include "support/workload-fixture.h"
+
+#include "ns3/training-workload.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace ns3::gradsync::tests
+{
+
+/// Times in microseconds.
+inline ModelBlock
+MakeBlock(uint64_t forward, uint64_t backward, uint64_t weights = 0, uint64_t gradientBytes = 0)
+{
+    ModelBlock block;
+    block.name = "block";
+    block.forwardPicoseconds = forward * MICROSECOND;
+    block.backwardPicoseconds = backward * MICROSECOND;
+    block.weightPicoseconds = weights * MICROSECOND;
+    block.gradientBytes = gradientBytes;
+    return block;
+}
+
+/// A pipeline of equal stages, a block each, without time between them.
+inline TrainingSpec
+MakePipeline(PipelineSchedule schedule, const PipelineShape& shape, const ModelBlock& block)
+{
+    TrainingSpec spec;
+    spec.schedule = schedule;
+    spec.pipeline = shape;
+    spec.blocks.assign(size_t{shape.stages} * shape.chunks, block);
+    return spec;
+}
+
+/// Blocks with random times, bytes and collectives.
+inline ModelBlock
+DrawBlock(std::mt19937_64& random)
+{
+    const auto draw = [&random](uint64_t least, uint64_t most) {
+        return std::uniform_int_distribution<uint64_t>(least, most)(random);
+    };
+    auto block = MakeBlock(draw(1, 20), draw(1, 20), draw(1, 9), 4 * draw(0, 25));
+    block.afterForward.assign(draw(0, 2), {Choose("ring"), draw(1, 30)});
+    block.afterBackward.assign(draw(0, 2), {Choose("ring"), draw(1, 30)});
+    block.expertGradientBytes = 4 * draw(0, 25);
+    block.beforeForward.assign(draw(0, 1),
+                               {Choose("all-to-all"), 60 * draw(1, 2), ParallelGroup::Expert});
+    block.beforeBackward.assign(draw(0, 1),
+                                {Choose("all-gather"), draw(1, 30), ParallelGroup::Context});
+    return block;
+}
+
+/// Any shape of tensor, data, context, expert and pipeline parallelism, in any order of ranks.
+inline TrainingSpec
+DrawHybrid(std::mt19937_64& random)
+{
+    const auto draw = [&random](uint32_t least, uint32_t most) {
+        return std::uniform_int_distribution<uint32_t>(least, most)(random);
+    };
+    TrainingSpec spec;
+    spec.tensor = draw(1, 3);
+    spec.data = draw(1, 3);
+    spec.context = draw(1, 2);
+    spec.expert = draw(0, 1) == 0 ? spec.context : spec.data;
+    spec.order = {ParallelAxis::Tensor,
+                  ParallelAxis::Context,
+                  ParallelAxis::Expert,
+                  ParallelAxis::Data};
+    std::ranges::shuffle(spec.order, random);
+    spec.order.push_back(ParallelAxis::Pipeline);
+    const std::vector<PipelineSchedule> schedules{PipelineSchedule::GPipe,
+                                                  PipelineSchedule::OneForwardOneBackward,
+                                                  PipelineSchedule::Interleaved,
+                                                  PipelineSchedule::ZeroBubbleH1};
+    spec.schedule = schedules[draw(0, 3)];
+    spec.pipeline.stages = draw(1, 4);
+    spec.pipeline.microbatches = spec.pipeline.stages * draw(1, 3);
+    spec.pipeline.chunks = spec.schedule == PipelineSchedule::Interleaved ? 2 : 1;
+    for (auto left = spec.pipeline.stages * spec.pipeline.chunks + draw(0, 4); left > 0; --left)
+    {
+        spec.blocks.push_back(DrawBlock(random));
+    }
+    spec.activationBytes = draw(0, 20);
+    spec.gradientScheme = Choose("ring");
+    spec.buckets = {draw(1, 60), draw(1, 120)};
+    return spec;
+}
+
+} // namespace ns3::gradsync::tests
+
+#endif // GRADSYNC_TRAINING_SPECS_H

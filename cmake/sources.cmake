@@ -486,6 +486,7 @@ list(APPEND gradsync_sources
   model/planner/plan-estimator.cc
   model/planner/survivor-planner.cc
   model/planner/time-bound.cc
+  model/planner/training-planner.cc
 )
 list(APPEND gradsync_headers
   model/planner/auto-planner.h
@@ -500,6 +501,8 @@ list(APPEND gradsync_headers
   model/planner/planning-error.h
   model/planner/survivor-planner.h
   model/planner/time-bound.h
+  model/planner/training-job-spec.h
+  model/planner/training-planner.h
 )
 
 # model/engine
@@ -790,6 +793,8 @@ list(APPEND gradsync_sources
   study/scenario/time-resolution.cc
   study/scenario/topology-section.cc
   study/scenario/traffic-reader.cc
+  study/scenario/training-reader.cc
+  study/scenario/training-section.cc
   study/scenario/transport-registry.cc
 )
 list(APPEND gradsync_headers
@@ -819,6 +824,8 @@ list(APPEND gradsync_headers
   study/scenario/time-resolution.h
   study/scenario/topology-section.h
   study/scenario/traffic-reader.h
+  study/scenario/training-reader.h
+  study/scenario/training-section.h
   study/scenario/transport-registry.h
 )
 
@@ -878,6 +885,7 @@ list(APPEND gradsync_sources
   study/run/run-watch.cc
   study/run/scenario-checker.cc
   study/run/scenario-runner.cc
+  study/run/training-recorder.cc
   study/run/transport-probe.cc
 )
 list(APPEND gradsync_headers
@@ -892,6 +900,7 @@ list(APPEND gradsync_headers
   study/run/scenario-checker.h
   study/run/scenario-runner.h
   study/run/trace-recorder.h
+  study/run/training-recorder.h
   study/run/transport-probe.h
 )
 
@@ -1106,5 +1115,6 @@ set(gradsync_tests_of_scenario
   tests/scenario/switch-limits-test.cc
   tests/scenario/tensors-test.cc
   tests/scenario/time-end-test.cc
+  tests/scenario/training-runs-test.cc
   tests/scenario/type-registry-test.cc
 )

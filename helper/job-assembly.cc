@@ -31,6 +31,12 @@ MakePlanner(const std::shared_ptr<const JobSpec>& spec,
     };
 }
 
+double
+GetReduceSecondsPerByte(const std::optional<DataRate>& rate)
+{
+    return rate ? 8.0 / static_cast<double>(rate->GetBitRate()) : 0.0;
+}
+
 } // namespace
 
 PlannedJob
@@ -45,6 +51,17 @@ PlanCheckedJob(const JobSpec& job, const Topology& topology, PlanCheck check, bo
     if (!mayEndEarly && !job.timeout.value_or(Time()).IsStrictlyPositive())
     {
         CheckTimeBound(job, planned, topology);
+    }
+    return planned;
+}
+
+PlannedTraining
+PlanCheckedTraining(const TrainingJobSpec& job, const Topology& topology, bool mayEndEarly)
+{
+    auto planned = PlanTraining(job, topology);
+    if (!mayEndEarly && !job.timeout.value_or(Time()).IsStrictlyPositive())
+    {
+        CheckTimeBound(job, planned);
     }
     return planned;
 }
@@ -72,9 +89,22 @@ MakeJob(const std::shared_ptr<const JobSpec>& spec,
     {
         job.planFallback = MakePlanner(spec, topology, PlanFallback);
     }
-    job.reduceSecondsPerByte =
-        spec->reduceRate ? 8.0 / static_cast<double>(spec->reduceRate->GetBitRate()) : 0.0;
+    job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec->reduceRate);
     job.maxOutstandingSends = spec->maxOutstandingSends;
+    return job;
+}
+
+TrainingJob
+MakeTrainingJob(const TrainingJobSpec& spec, const PlannedTraining& planned)
+{
+    TrainingJob job;
+    job.name = spec.name;
+    job.workload = planned.workload;
+    job.endpointOf = spec.endpointOf;
+    job.iterations = spec.iterations;
+    job.start = spec.start;
+    job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec.reduceRate);
+    job.timeout = spec.timeout.value_or(Time());
     return job;
 }
 

@@ -6,6 +6,8 @@
 #include "ns3/job-spec.h"
 #include "ns3/job.h"
 #include "ns3/topology.h"
+#include "ns3/training-job.h"
+#include "ns3/training-planner.h"
 
 #include <memory>
 
@@ -28,11 +30,19 @@ PlannedJob PlanCheckedJob(const JobSpec& job,
                           PlanCheck check,
                           bool mayEndEarly);
 
+/// PlanTraining; a job is refused as by PlanCheckedJob. \throws PlanningError
+PlannedTraining PlanCheckedTraining(const TrainingJobSpec& job,
+                                    const Topology& topology,
+                                    bool mayEndEarly);
+
 /// What an engine runs of a planned job: it plans again when ranks or switches are lost, where the
 /// job has a way to go on.
 Job MakeJob(const std::shared_ptr<const JobSpec>& spec,
             const PlannedJob& planned,
             const std::shared_ptr<const Topology>& topology);
+
+/// What an engine runs of a planned training job.
+TrainingJob MakeTrainingJob(const TrainingJobSpec& spec, const PlannedTraining& planned);
 
 } // namespace ns3::gradsync
 

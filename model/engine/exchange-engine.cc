@@ -53,6 +53,10 @@ ExchangeEngine::GetTypeId()
                 "kept only while somebody listens.",
                 MakeTraceSourceAccessor(&ExchangeEngine::m_transferTrace),
                 "ns3::gradsync::ExchangeEngine::TransferCallback")
+            .AddTraceSource("Delivery",
+                            "A message of so many bytes has arrived.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_deliveryTrace),
+                            "ns3::gradsync::ExchangeEngine::DeliveryCallback")
             .AddTraceSource("Compute",
                             "A rank has computed and begins to exchange.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_computeTrace),
@@ -362,6 +366,7 @@ void
 ExchangeEngine::OnDelivered(uint64_t bytes)
 {
     m_deliveredBytes += bytes;
+    m_deliveryTrace(bytes);
 }
 
 void

@@ -101,6 +101,7 @@ class ExchangeEngine : public Object, private JobListener
     /// Signatures of the trace sources.
     using IterationCallback = void (*)(const IterationRecord& record);
     using TransferCallback = void (*)(const TransferRecord& record);
+    using DeliveryCallback = void (*)(uint64_t bytes);
     using ComputeCallback = void (*)(const ComputeRecord& record);
     using TrainingCallback = void (*)(const TrainingRecord& record);
     using ReactionCallback = void (*)(const ReactionRecord& record);
@@ -134,6 +135,7 @@ class ExchangeEngine : public Object, private JobListener
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"
+    TracedCallback<uint64_t> m_deliveryTrace;                //!< trace source "Delivery"
     TracedCallback<const ReactionRecord&> m_reactionTrace;   //!< trace source "Reaction"
     TracedCallback<const ComputeRecord&> m_computeTrace;     //!< trace source "Compute"
     TracedCallback<const TrainingRecord&> m_trainingTrace;   //!< trace source "Training"

@@ -9,11 +9,8 @@
 namespace ns3::gradsync
 {
 
-namespace
-{
-
 uint64_t
-CountBytes(const Plan& plan)
+CountTransferBytes(const Plan& plan)
 {
     uint64_t bytes = 0;
     const auto operations = plan.GetOperations();
@@ -23,8 +20,6 @@ CountBytes(const Plan& plan)
     }
     return bytes;
 }
-
-} // namespace
 
 uint64_t
 CountTransferBytes(const TrainingJob& job)
@@ -37,7 +32,7 @@ CountTransferBytes(const TrainingJob& job)
         const auto [found, isNew] = known.emplace(&plan, 0);
         if (isNew)
         {
-            found->second = CountBytes(plan);
+            found->second = CountTransferBytes(plan);
         }
         bytes += found->second;
     }

@@ -27,6 +27,9 @@ struct TrainingJob
     Time timeout;                     //!< an iteration that takes longer has failed; 0: no limit
 };
 
+/// Bytes of all messages of one use of a plan.
+uint64_t CountTransferBytes(const Plan& plan);
+
 /// Bytes of all messages of a job.
 uint64_t CountTransferBytes(const TrainingJob& job);
 

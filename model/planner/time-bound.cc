@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -63,6 +64,22 @@ ComputeExchangeTime(const Plan& plan, const JobSpec& job, const Topology& topolo
     return seconds;
 }
 
+/// \throws PlanningError
+void
+RefuseLongJob(const std::string& name, double bound)
+{
+    const auto end = TimeStep(LAST_TIME_STEP).GetSeconds();
+    if (bound > end)
+    {
+        throw PlanningError(name,
+                            fmt::format("it takes {:.4g} days at least, but simulated time, which "
+                                        "counts picoseconds, ends after {:.4g}: expected fewer "
+                                        "iterations, smaller gradients or faster links",
+                                        bound / SECONDS_A_DAY,
+                                        end / SECONDS_A_DAY));
+    }
+}
+
 } // namespace
 
 double
@@ -88,17 +105,14 @@ ComputeTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& 
 void
 CheckTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology)
 {
-    const auto end = TimeStep(LAST_TIME_STEP).GetSeconds();
-    const auto bound = ComputeTimeBound(job, planned, topology);
-    if (bound > end)
-    {
-        throw PlanningError(job.name,
-                            fmt::format("it takes {:.4g} days at least, but simulated time, which "
-                                        "counts picoseconds, ends after {:.4g}: expected fewer "
-                                        "iterations, smaller gradients or faster links",
-                                        bound / SECONDS_A_DAY,
-                                        end / SECONDS_A_DAY));
-    }
+    RefuseLongJob(job.name, ComputeTimeBound(job, planned, topology));
+}
+
+void
+CheckTimeBound(const TrainingJobSpec& job, const PlannedTraining& planned)
+{
+    const auto iteration = static_cast<double>(GetLeastPicoseconds(*planned.workload)) * 1e-12;
+    RefuseLongJob(job.name, job.start.GetSeconds() + job.iterations * iteration);
 }
 
 } // namespace ns3::gradsync

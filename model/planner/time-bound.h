@@ -5,6 +5,7 @@
 #include "ns3/job-planner.h"
 #include "ns3/job-spec.h"
 #include "ns3/topology.h"
+#include "ns3/training-planner.h"
 
 namespace ns3::gradsync
 {
@@ -18,6 +19,9 @@ double ComputeTimeBound(const JobSpec& job, const PlannedJob& planned, const Top
 
 /// Refuses a job that is bound to be unfinished when simulated time ends. \throws PlanningError
 void CheckTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology);
+
+/// Likewise, of a job that trains, by what its ranks compute. \throws PlanningError
+void CheckTimeBound(const TrainingJobSpec& job, const PlannedTraining& planned);
 
 } // namespace ns3::gradsync
 

@@ -112,8 +112,8 @@ class AutoStudy
     {
         for (uint32_t run = 0; run < m_scenario.runCount; ++run)
         {
-            if (ResolveRun(m_scenario, run).jobs[0].scheme.scheme->planOrigin !=
-                PlanOrigin::Estimate)
+            const auto jobs = ResolveRun(m_scenario, run).jobs;
+            if (jobs.empty() || jobs[0].scheme.scheme->planOrigin != PlanOrigin::Estimate)
             {
                 throw ScenarioError("scheme", "expected \"auto\": its choice is what is compared");
             }

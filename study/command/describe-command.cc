@@ -9,6 +9,8 @@
 #include "ns3/scenario-runner.h"
 #include "ns3/scenario-warnings.h"
 #include "ns3/shown-text.h"
+#include "ns3/training-job.h"
+#include "ns3/training-planner.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -111,6 +113,50 @@ DescribeJob(const JobSpec& job,
                        leastSeconds * 1e3);
 }
 
+/// Uses of plans that are called alike.
+struct CommunicationCount
+{
+    uint64_t count{0};
+    uint64_t bytes{0}; //!< that their ranks send
+};
+
+void
+DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std::ostream& out)
+{
+    const auto& workload = *planned.workload;
+    std::map<std::string, CommunicationCount> counts;
+    for (CommunicationId id = 0; id < workload.GetCommunications().size(); ++id)
+    {
+        const auto& label = workload.GetLabel(workload.GetCommunications()[id].label);
+        auto& count = counts[fmt::format("{} of {} ranks", label, workload.GetGroup(id).size())];
+        ++count.count;
+        count.bytes += CountTransferBytes(*workload.GetPlan(id));
+    }
+    out << fmt::format("  {}: trains on {} ranks, {} iterations, {} tasks; a rank computes {:.6f} "
+                       "ms at most\n",
+                       ShowText(job.name),
+                       workload.GetRankCount(),
+                       job.iterations,
+                       workload.GetTasks().size(),
+                       static_cast<double>(GetLeastPicoseconds(workload)) / 1e9);
+    for (const auto& [what, count] : counts)
+    {
+        out << fmt::format("    {} x {}: {} bytes\n", count.count, ShowText(what), count.bytes);
+    }
+}
+
+/// Transfers of an iteration.
+uint64_t
+CountTransfers(const Workload& workload)
+{
+    uint64_t transfers = 0;
+    for (CommunicationId id = 0; id < workload.GetCommunications().size(); ++id)
+    {
+        transfers += workload.GetPlan(id)->GetOperations().size();
+    }
+    return transfers;
+}
+
 void
 DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
 {
@@ -129,11 +175,15 @@ DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
     {
         job.iterations = 1;
     }
+    for (auto& training : run.trainings)
+    {
+        training.iterations = 1;
+    }
     const auto result = RunScenario(run);
     for (const auto& record : result.iterations)
     {
         out << fmt::format("  fluid ICT of {}: {:.6f} ms\n",
-                           ShowText(run.jobs[record.job].name),
+                           ShowText(result.jobs[record.job].name),
                            static_cast<double>((record.end - record.start).GetPicoSeconds()) / 1e9);
     }
 }
@@ -178,6 +228,13 @@ DescribeCommand(const std::filesystem::path& file,
                         ComputeBandwidthBound(*planned.plan, job.endpointOf, *run.topology, routes),
                         ComputeCollectiveBound(*planned.plan, job.endpointOf, *run.topology),
                         out);
+        }
+        for (const auto& training : run.trainings)
+        {
+            const auto planned = TranslatePlanningErrors(
+                [&training, &run] { return PlanTraining(training, *run.topology); });
+            transfers += CountTransfers(*planned.workload);
+            DescribeTraining(training, planned, out);
         }
         if (!aggregates) // which it does not know
         {

@@ -41,6 +41,16 @@ FindJob(const ResolvedRun& run, const std::string& name)
         }
         names.push_back(job.name);
     }
+    for (const auto& training : run.trainings)
+    {
+        if (name.empty() || training.name == name)
+        {
+            throw ScenarioError("--job",
+                                fmt::format("\"{}\" trains: it has a plan for each of its "
+                                            "collectives, not one",
+                                            training.name));
+        }
+    }
     throw ScenarioError(
         "--job",
         fmt::format("found \"{}\"{} (jobs: {})", name, SuggestName(name, names), JoinNames(names)));
@@ -83,6 +93,7 @@ Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
     run.recordLinks = false;
     run.sampleEvery = Time(0); // there are no links to sample
     run.jobs = {job};
+    run.trainings.clear();
     run.jobs[0].iterations = 1;
     run.jobs[0].start = Time(0);
     run.jobs[0].compute = Time(0);

@@ -184,13 +184,13 @@ WriteIterations(const RunResult& result, std::ostream& stream)
     RowWriter<ITERATION_COLUMNS> rows(stream);
     for (const auto& record : result.iterations)
     {
-        const auto& plan = *result.jobs[record.job].plan;
-        const bool isGated = plan.GetGate().has_value();
+        const auto* plan = result.jobs[record.job].plan.get();
+        const bool isGated = plan && plan->GetGate().has_value();
         const Time exchange = record.end - record.exchangeStart;
         const auto ifGated = [isGated](uint32_t count) {
             return isGated ? std::optional(count) : std::nullopt;
         };
-        const Time network = plan.IsCompressed() || isGated ? record.network : exchange;
+        const Time network = (plan && plan->IsCompressed()) || isGated ? record.network : exchange;
         rows.Add(
             result.jobs[record.job].name,
             record.iteration,
@@ -360,7 +360,8 @@ WriteMessages(const RunResult& result, std::ostream& stream)
 void
 WriteUnfinished(const RunResult& result, std::ostream& stream)
 {
-    if (!result.failure)
+    // What a job that trains has not done are tasks, which the text of the failure names.
+    if (!result.failure || !result.jobs[result.failure->job].plan)
     {
         return;
     }

@@ -7,9 +7,12 @@
 #include "ns3/link-sample.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
+#include "ns3/task-log.h"
 #include "ns3/topology.h"
 #include "ns3/traffic-generator.h"
+#include "ns3/training-job-spec.h"
 #include "ns3/transport.h"
+#include "ns3/workload.h"
 
 #include <cstdint>
 #include <memory>
@@ -57,6 +60,24 @@ struct RunSummary
     uint64_t peakRssBytes{0};
 };
 
+/// A training job as far as rows need it, and what it did.
+struct TrainingResult
+{
+    /// What an iteration did, when.
+    struct Iteration
+    {
+        uint32_t iteration;
+        Time start;
+        Time end;
+        TaskLog log;
+    };
+
+    uint32_t job;
+    std::shared_ptr<const Workload> workload;
+    TrainingFigures figures;
+    std::optional<Iteration> last; //!< that has ended; none: none has
+};
+
 /// All that a run found out.
 struct RunResult
 {
@@ -65,7 +86,7 @@ struct RunResult
     {
         std::string name;
         std::vector<uint32_t> endpointOf;
-        std::shared_ptr<const Plan> plan; //!< of all ranks
+        std::shared_ptr<const Plan> plan; //!< of all ranks; nullptr: the job trains
         std::vector<ExecutedPlan> plans;  //!< this one, then those of survivors
     };
 
@@ -73,7 +94,8 @@ struct RunResult
     std::optional<ExchangeFailure> failure; //!< of a run that is not finished
     Time duration;                          //!< from 0 to the end of the last iteration
     std::shared_ptr<const Topology> topology;
-    std::vector<JobInfo> jobs;
+    std::vector<JobInfo> jobs; //!< those that exchange, then those that train
+    std::vector<TrainingResult> trainings;
     std::vector<IterationRecord> iterations;
     std::vector<TransferRecord> transfers;   //!< in order of delivery; empty when not recorded
     std::vector<FaultRecord> faults;         //!< in the order in which they began and ended

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -41,7 +43,8 @@ SummariseBounds(RunResult& result)
 {
     // The bound is one for whole gradients of all, and for networks that do not aggregate.
     if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
-            return job.plan->IsCompressed() || job.plan->GetGate() || job.plan->HasAggregations();
+            return !job.plan || job.plan->IsCompressed() || job.plan->GetGate() ||
+                   job.plan->HasAggregations();
         }))
     {
         return;
@@ -79,6 +82,34 @@ GetEndpoints(const RunResult::JobInfo& job, const ExecutedPlan& plan)
     return endpoints;
 }
 
+/// Of one iteration of a training job. Communications of a plan and a group are counted once.
+uint64_t
+CountCrossRackBytes(const TrainingResult& training, const RunResult& result)
+{
+    const auto& workload = *training.workload;
+    const auto racks = FindRacks(*result.topology, result.jobs[training.job].endpointOf);
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> known; // (group, plan)
+    uint64_t bytes = 0;
+    for (CommunicationId id = 0; id < workload.GetCommunications().size(); ++id)
+    {
+        const auto& communication = workload.GetCommunications()[id];
+        const auto [found, isNew] = known.try_emplace({communication.group, communication.plan}, 0);
+        if (isNew)
+        {
+            GroupLevel own;
+            own.groupCount = racks.groupCount;
+            for (const auto rank : workload.GetGroup(id))
+            {
+                own.groupOf.push_back(racks.groupOf[rank]);
+            }
+            const auto statistics = ComputePlanStatistics(*workload.GetPlan(id), {{own}});
+            found->second = statistics.crossings.front().bytes;
+        }
+        bytes += found->second;
+    }
+    return bytes;
+}
+
 /// What the plans move; bytes between racks of the plans by which iterations ended.
 void
 SummarisePlans(RunResult& result)
@@ -97,6 +128,10 @@ SummarisePlans(RunResult& result)
                 std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
             summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
         }
+    }
+    for (const auto& training : result.trainings)
+    {
+        crossRack[training.job] = {CountCrossRackBytes(training, result)};
     }
     for (const auto& record : result.iterations)
     {

@@ -20,6 +20,8 @@
 #include "ns3/time-range.h"
 #include "ns3/time-resolution.h"
 #include "ns3/trace-recorder.h"
+#include "ns3/training-planner.h"
+#include "ns3/training-recorder.h"
 #include "ns3/transport-probe.h"
 
 #include <algorithm>
@@ -37,6 +39,13 @@ namespace ns3::gradsync
 
 namespace
 {
+
+/// The jobs of a run with their plans.
+struct PlannedRun
+{
+    std::vector<PlannedJob> jobs;
+    std::vector<PlannedTraining> trainings;
+};
 
 /// Faults may leave an exchange waiting for ever while they, or foreign flows, come and go.
 const Time DEFAULT_FAULT_TIMEOUT = Seconds(60);
@@ -65,8 +74,8 @@ class ProgressProbe
     {
         if (m_progress)
         {
-            m_engine->TraceConnectWithoutContext("Transfer",
-                                                 MakeCallback(&ProgressProbe::OnTransfer, this));
+            m_engine->TraceConnectWithoutContext("Delivery",
+                                                 MakeCallback(&ProgressProbe::OnDelivery, this));
         }
     }
 
@@ -74,8 +83,8 @@ class ProgressProbe
     {
         if (m_progress)
         {
-            m_engine->TraceDisconnectWithoutContext("Transfer",
-                                                    MakeCallback(&ProgressProbe::OnTransfer, this));
+            m_engine->TraceDisconnectWithoutContext("Delivery",
+                                                    MakeCallback(&ProgressProbe::OnDelivery, this));
         }
     }
 
@@ -85,7 +94,7 @@ class ProgressProbe
   private:
     using Clock = std::chrono::steady_clock;
 
-    void OnTransfer(const TransferRecord& /* record */)
+    void OnDelivery(uint64_t /* bytes */)
     {
         const auto now = Clock::now();
         if (now - m_last >= std::chrono::milliseconds(200))
@@ -211,6 +220,21 @@ GetLeastTime(const JobSpec& spec, const PlannedJob& planned, const Topology& top
     return timeout.IsZero() ? bound : std::min(bound, AddTimes(spec.start, timeout));
 }
 
+PlannedRun
+PlanRun(const ResolvedRun& run)
+{
+    PlannedRun planned;
+    for (const auto& job : run.jobs)
+    {
+        planned.jobs.push_back(PlanJob(job, *run.topology));
+    }
+    for (const auto& training : run.trainings)
+    {
+        planned.trainings.push_back(PlanTraining(training, *run.topology));
+    }
+    return planned;
+}
+
 /// The faults that hold at the end of a run, for the text of its failure.
 std::string
 DescribeFaults(const FaultInjector& injector)
@@ -277,10 +301,16 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
     }
 }
 
+TrainingJob
+MakeTraining(const TrainingJobSpec& spec, const PlannedTraining& planned, const ResolvedRun& run)
+{
+    auto own = spec;
+    own.timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+    return MakeTrainingJob(own, planned);
+}
+
 Ptr<ExchangeEngine>
-InstallEngine(const ResolvedRun& run,
-              const std::vector<PlannedJob>& planned,
-              const Ptr<Transport>& transport)
+InstallEngine(const ResolvedRun& run, const PlannedRun& planned, const Ptr<Transport>& transport)
 {
     auto engine = CreateObject<ExchangeEngine>();
     engine->SetTransport(transport);
@@ -288,12 +318,16 @@ InstallEngine(const ResolvedRun& run,
     {
         try
         {
-            engine->AddJob(MakeJob(run.jobs[i], planned[i], run));
+            engine->AddJob(MakeJob(run.jobs[i], planned.jobs[i], run));
         }
         catch (const std::runtime_error& error)
         {
             throw ScenarioError(DescribeScheme(run.jobs[i]), error.what());
         }
+    }
+    for (size_t i = 0; i < run.trainings.size(); ++i)
+    {
+        engine->AddTraining(MakeTraining(run.trainings[i], planned.trainings[i], run));
     }
     return engine;
 }
@@ -308,16 +342,27 @@ GetPeakRssBytes()
 
 /// What was planned and where: the part of a result that does not depend on the simulation.
 void
-DescribeRun(const ResolvedRun& run, const std::vector<PlannedJob>& planned, RunResult& result)
+DescribeRun(const ResolvedRun& run, const PlannedRun& planned, RunResult& result)
 {
     result.topology = run.topology;
-    result.summary.seed = run.seed;
+    auto& summary = result.summary;
+    summary.seed = run.seed;
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        result.jobs.push_back({run.jobs[i].name, run.jobs[i].endpointOf, planned[i].plan, {}});
-        result.summary.workers += run.jobs[i].workers;
-        result.summary.oversubscription =
-            std::max(result.summary.oversubscription, planned[i].oversubscription);
+        const auto& own = planned.jobs[i];
+        result.jobs.push_back({run.jobs[i].name, run.jobs[i].endpointOf, own.plan, {}});
+        summary.workers += run.jobs[i].workers;
+        summary.oversubscription = std::max(summary.oversubscription, own.oversubscription);
+    }
+    for (size_t i = 0; i < run.trainings.size(); ++i)
+    {
+        const auto& spec = run.trainings[i];
+        const auto& own = planned.trainings[i];
+        result.trainings.push_back(
+            {static_cast<uint32_t>(result.jobs.size()), own.workload, spec.figures, {}});
+        result.jobs.push_back({spec.name, spec.endpointOf, nullptr, {}});
+        summary.workers += static_cast<uint32_t>(spec.endpointOf.size());
+        summary.oversubscription = std::max(summary.oversubscription, own.oversubscription);
     }
 }
 
@@ -376,7 +421,7 @@ TakeEnd(const ExchangeEngine& engine,
 
 void
 Simulate(const ResolvedRun& run,
-         const std::vector<PlannedJob>& planned,
+         const PlannedRun& planned,
          const ProgressCallback& progress,
          const std::filesystem::path& folder,
          RunResult& result)
@@ -390,6 +435,9 @@ Simulate(const ResolvedRun& run,
     const Recorder recorder(engine,
                             recordTransfers ? Recorder::Detail::Transfers
                                             : Recorder::Detail::Iterations);
+    const TrainingRecorder trainings(engine,
+                                     static_cast<uint32_t>(run.jobs.size()),
+                                     result.trainings);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
     std::optional<TraceRecorder<FaultInjector, FaultRecord>> faults;
@@ -455,6 +503,14 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
         check.bytes += CountTransferBytes(MakeJob(job, planned, run));
         check.least = std::max(check.least, GetLeastTime(job, planned, *run.topology));
     }
+    for (const auto& training : run.trainings)
+    {
+        const auto planned = TranslatePlanningErrors([&training, &run] {
+            return PlanCheckedTraining(training, *run.topology, !run.faults.empty());
+        });
+        check.bytes += CountTransferBytes(MakeTraining(training, planned, run));
+        check.least = std::max(check.least, training.start);
+    }
     transport->Dispose();
     return check;
 }
@@ -468,17 +524,12 @@ RunScenario(const ResolvedRun& run,
     UsePicoseconds();
     RngSeedManager::SetSeed(run.seed);
     RngSeedManager::SetRun(1);
-    std::vector<PlannedJob> planned;
-    for (const auto& job : run.jobs)
-    {
-        planned.push_back(
-            TranslatePlanningErrors([&job, &run] { return PlanJob(job, *run.topology); }));
-    }
+    const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
     RunResult result;
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, folder, result);
     SummariseExchanges(result);
-    SummariseChoices(planned, result.summary);
+    SummariseChoices(planned.jobs, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

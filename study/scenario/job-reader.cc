@@ -6,6 +6,7 @@
 #include "ns3/parameter-reader.h"
 #include "ns3/scenario-sections.h"
 #include "ns3/scheme-reader.h"
+#include "ns3/training-reader.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -72,21 +74,25 @@ PlaceServers(const JsonValue& list, const Topology& topology, uint32_t servers, 
     job.endpointOf.insert(job.endpointOf.end(), endpoints.begin(), endpoints.begin() + servers);
 }
 
-/// Ranks that are listed, or all endpoints of the network: the first ones work, as many as the
-/// scheme wants at the end serve.
+/// Those that are listed, or all of the network.
+std::vector<uint32_t>
+ReadEndpointsOrAll(const JsonValue& job, const Topology& topology)
+{
+    if (const auto list = job.Find("endpoints"))
+    {
+        return ReadEndpoints(*list, topology);
+    }
+    std::vector<uint32_t> endpoints(topology.GetEndpoints().size());
+    std::iota(endpoints.begin(), endpoints.end(), 0);
+    return endpoints;
+}
+
+/// The first ones of a job's endpoints work, as many as the scheme wants at the end serve.
 void
 ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
 {
     const auto list = value.Find("endpoints");
-    if (list)
-    {
-        job.endpointOf = ReadEndpoints(*list, topology);
-    }
-    else
-    {
-        job.endpointOf.resize(topology.GetEndpoints().size());
-        std::iota(job.endpointOf.begin(), job.endpointOf.end(), 0);
-    }
+    job.endpointOf = ReadEndpointsOrAll(value, topology);
     const uint32_t servers = job.scheme.scheme->countServers(job.scheme.parameters);
     if (const auto places = FindServerList(value, job.scheme.scheme->name))
     {
@@ -212,22 +218,18 @@ SetPlainParameters(const ParameterSet& parameters, JobSpec& job)
 }
 
 JobSpec
-ReadJob(const JsonValue& value,
-        const std::optional<JsonValue>& scheme,
-        const std::string& name,
-        const Topology& topology)
+ReadExchange(const JsonValue& value,
+             const ParameterSet& parameters,
+             const std::optional<JsonValue>& scheme,
+             const Topology& topology)
 {
-    const auto parameters = ReadParameters(value, GetJobParameters());
     JobSpec job;
-    const auto* given = parameters.Find<std::string>("name");
-    job.name = given ? *given : name;
-    const auto own = value.Find("scheme");
-    if (!own && !scheme)
+    if (!scheme)
     {
         value.FailWith("\"scheme\" is missing, here and at the top, expected for example "
                        "\"scheme\": {\"kind\": \"ring\"}");
     }
-    job.scheme = ReadScheme(own ? *own : *scheme);
+    job.scheme = ReadScheme(*scheme);
     SetPlainParameters(parameters, job);
     if (const auto codec = value.Find("codec"))
     {
@@ -253,9 +255,60 @@ ReadJob(const JsonValue& value,
     return job;
 }
 
+TrainingJobSpec
+ReadTrainingJob(const JsonValue& value,
+                const ParameterSet& parameters,
+                const std::optional<JsonValue>& scheme,
+                const Topology& topology)
+{
+    for (const auto& key : GetKeysWithoutTraining())
+    {
+        if (const auto other = value.Find(key))
+        {
+            other->FailWith(
+                fmt::format("\"{}\" and \"training\" are both given, expected one of them", key));
+        }
+    }
+    auto job = ReadTraining(*value.Find("training"), scheme, ReadEndpointsOrAll(value, topology));
+    JobSpec common;
+    SetPlainParameters(parameters, common);
+    job.iterations = common.iterations;
+    job.start = common.start;
+    job.timeout = common.timeout;
+    job.reduceRate = common.reduceRate;
+    return job;
+}
+
+/// \param name of a job that gives none \returns its name
+std::string
+ReadJob(const JsonValue& value,
+        const std::optional<JsonValue>& schemeOfAll,
+        const std::string& name,
+        const Topology& topology,
+        JobList& jobs)
+{
+    const auto parameters = ReadParameters(value, GetJobParameters());
+    const auto* given = parameters.Find<std::string>("name");
+    const auto own = value.Find("scheme");
+    const auto& scheme = own ? own : schemeOfAll;
+    const auto add = [&](auto job, auto& list) {
+        job.name = given ? *given : name;
+        list.push_back(std::move(job));
+    };
+    if (value.Find("training"))
+    {
+        add(ReadTrainingJob(value, parameters, scheme, topology), jobs.trainings);
+    }
+    else
+    {
+        add(ReadExchange(value, parameters, scheme, topology), jobs.exchanges);
+    }
+    return given ? *given : name;
+}
+
 } // namespace
 
-std::vector<JobSpec>
+JobList
 ReadJobs(const JsonValue& root, const Topology& topology)
 {
     const auto scheme = root.Find("scheme");
@@ -265,28 +318,30 @@ ReadJobs(const JsonValue& root, const Topology& topology)
     {
         many->FailWith("\"job\" and \"jobs\" are both given, expected one of them");
     }
+    JobList jobs;
     if (!many)
     {
         static const Json defaults = Json::object();
-        return {ReadJob(one ? *one : JsonValue(defaults, root.GetFile(), "job"),
-                        scheme,
-                        "job0",
-                        topology)};
+        ReadJob(one ? *one : JsonValue(defaults, root.GetFile(), "job"),
+                scheme,
+                "job0",
+                topology,
+                jobs);
+        return jobs;
     }
     const auto items = many->GetItems();
     if (items.empty() || items.size() > MAX_JOBS)
     {
         many->Fail(fmt::format("a list of 1 to {} jobs", MAX_JOBS));
     }
-    std::vector<JobSpec> jobs;
     std::set<std::string> names;
     for (const auto& item : items)
     {
-        jobs.push_back(ReadJob(item, scheme, fmt::format("job{}", jobs.size()), topology));
-        if (!names.insert(jobs.back().name).second)
+        const auto name = ReadJob(item, scheme, fmt::format("job{}", names.size()), topology, jobs);
+        if (!names.insert(name).second)
         {
-            item.FailWith(fmt::format("the name {} is taken by an earlier job",
-                                      ShowJson(Json(jobs.back().name))));
+            item.FailWith(
+                fmt::format("the name {} is taken by an earlier job", ShowJson(Json(name))));
         }
     }
     return jobs;

@@ -5,18 +5,26 @@
 #include "ns3/json-value.h"
 #include "ns3/scenario.h"
 #include "ns3/topology.h"
+#include "ns3/training-job-spec.h"
 
 #include <vector>
 
 namespace ns3::gradsync
 {
 
+/// The jobs of a scenario by what they do, each in their order.
+struct JobList
+{
+    std::vector<JobSpec> exchanges;
+    std::vector<TrainingJobSpec> trainings;
+};
+
 /**
  * Reads `job`, `jobs` or, when there is neither, one job with all defaults.
  * \param root the whole scenario: its `scheme` is that of the jobs that give none
  * \throws ScenarioError
  */
-std::vector<JobSpec> ReadJobs(const JsonValue& root, const Topology& topology);
+JobList ReadJobs(const JsonValue& root, const Topology& topology);
 
 } // namespace ns3::gradsync
 

@@ -170,7 +170,9 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     {
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
     }
-    for (auto& job : ReadJobs(root, *run.topology))
+    auto jobs = ReadJobs(root, *run.topology);
+    run.trainings = std::move(jobs.trainings);
+    for (auto& job : jobs.exchanges)
     {
         job.network = GetNetworkModel(run.transport, run.fabric);
         ReadSchemeFiles(job.scheme, *scenario.files);

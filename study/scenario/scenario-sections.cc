@@ -8,6 +8,7 @@
 #include "ns3/scheme-reader.h"
 #include "ns3/topology-section.h"
 #include "ns3/traffic-kinds.h"
+#include "ns3/training-section.h"
 #include "ns3/transport-registry.h"
 
 #include <algorithm>
@@ -168,6 +169,10 @@ GetJobParameters()
              1,
              static_cast<double>(MAX_GRADIENT_BYTES)},
             MakeTensorsSpec(),
+            MakeObjectSpec("training",
+                           "whole training iterations in place of one exchange each: "
+                           "doc/iterations.rst",
+                           GetTrainingParameters()),
             {"iterations", int64_t{1}, "one after the other", {}, 1, MAX_ITERATIONS},
             MakeComputeSpec(),
             {"start", Time(), "when the first iteration starts"},
@@ -193,7 +198,7 @@ GetJobParameters()
                        "profile file with the times of the codec, from the folder of the scenario; "
                        "without it the codec takes no time")};
         const auto ranks = MakeRankSpecs();
-        list.insert(list.begin() + 6, ranks.begin(), ranks.end());
+        list.insert(list.begin() + 7, ranks.begin(), ranks.end());
         return list;
     }();
     return specs;

@@ -30,7 +30,11 @@ AppendSections(const Json& document, const std::string& job, std::vector<std::st
     {
         owners.push_back(fmt::format("{}.tensors.{}", job, i));
     }
-    paths.push_back(job + ".scheme");
+    for (const auto* scheme :
+         {"scheme", "training.tensorScheme", "training.gradientScheme", "training.parameterScheme"})
+    {
+        paths.push_back(fmt::format("{}.{}", job, scheme));
+    }
     for (const auto& owner : owners)
     {
         paths.push_back(owner + ".codec");

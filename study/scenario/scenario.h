@@ -9,6 +9,7 @@
 #include "ns3/p4-switch-program.h"
 #include "ns3/topology.h"
 #include "ns3/traffic-generator.h"
+#include "ns3/training-job-spec.h"
 #include "ns3/transport-registry.h"
 
 #include <cstdint>
@@ -62,7 +63,8 @@ struct ResolvedRun
     TransportChoice transport;
     std::map<NodeId, P4SwitchProgram> programs; //!< of switches that run a P4 program of the user
     AttributeSettings fabric;
-    std::vector<JobSpec> jobs;
+    std::vector<JobSpec> jobs;              //!< that exchange gradients
+    std::vector<TrainingJobSpec> trainings; //!< that train; they are numbered behind these
     std::vector<FaultSpec> faults;
     std::vector<TrafficSpec> traffic;
     uint32_t seed{1};

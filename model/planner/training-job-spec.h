@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAINING_JOB_SPEC_H
+#define GRADSYNC_TRAINING_JOB_SPEC_H
+
+#include "ns3/data-rate.h"
+#include "ns3/fully-sharded-workload.h"
+#include "ns3/nstime.h"
+#include "ns3/training-workload.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What is known of an iteration beside its workload; 0 and empty: not known.
+struct TrainingFigures
+{
+    double modelFlops{0.0};            //!< of the model alone, without what is computed again
+    double peakFlopsPerSecond{0.0};    //!< of all devices together
+    uint64_t samples{0};               //!< that all ranks go through
+    uint64_t tokens{0};                //!< likewise
+    std::vector<uint64_t> memoryBytes; //!< [rank] at most held at once
+};
+
+/// A job that runs training iterations, before its workload is made.
+struct TrainingJobSpec
+{
+    std::string name;
+    std::variant<TrainingSpec, FullyShardedSpec> spec;
+    std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index
+    uint32_t iterations{1};
+    Time start;
+    std::optional<DataRate> reduceRate; //!< none: adding costs no time
+    std::optional<Time> timeout;        //!< of an iteration; 0: no limit
+    TrainingFigures figures;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRAINING_JOB_SPEC_H

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAINING_PLANNER_H
+#define GRADSYNC_TRAINING_PLANNER_H
+
+#include "ns3/planning-error.h"
+#include "ns3/topology.h"
+#include "ns3/training-job-spec.h"
+#include "ns3/workload.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace ns3::gradsync
+{
+
+/// A training job with its workload.
+struct PlannedTraining
+{
+    std::shared_ptr<const Workload> workload;
+    double oversubscription{1.0}; //!< the largest of the levels that all ranks fall into
+};
+
+/**
+ * Makes the workload of a training job on a network; its schemes see the levels that the ranks of
+ * each group fall into.
+ * \throws PlanningError for a spec or a scheme that cannot be, or a scheme of another collective
+ */
+PlannedTraining PlanTraining(const TrainingJobSpec& job, const Topology& topology);
+
+/// Before which no iteration ends: the most that any rank computes, in picoseconds.
+uint64_t GetLeastPicoseconds(const Workload& workload);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRAINING_PLANNER_H

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_TRAINING_RECORDER_H
+#define GRADSYNC_TRAINING_RECORDER_H
+
+#include "ns3/exchange-engine.h"
+#include "ns3/run-result.h"
+
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// Keeps what the training iterations of an engine did: the tasks of the last one of each job, as
+/// thousands of iterations would take the memory of a machine.
+class TrainingRecorder
+{
+  public:
+    /// Listens from now until it is destroyed. \param trainings of the jobs from `firstJob` on
+    TrainingRecorder(const Ptr<ExchangeEngine>& engine,
+                     uint32_t firstJob,
+                     std::vector<TrainingResult>& trainings);
+    ~TrainingRecorder();
+    TrainingRecorder(const TrainingRecorder&) = delete;
+    TrainingRecorder& operator=(const TrainingRecorder&) = delete;
+
+  private:
+    void OnTraining(const TrainingRecord& record);
+
+    Ptr<ExchangeEngine> m_engine;
+    uint32_t m_firstJob;
+    std::vector<TrainingResult>& m_trainings;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_TRAINING_RECORDER_H

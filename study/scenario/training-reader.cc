@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/training-reader.h"
+
+#include "ns3/parameter-reader.h"
+#include "ns3/scheme-reader.h"
+#include "ns3/training-section.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+PipelineSchedule
+ToSchedule(const std::string& name)
+{
+    return name == "gpipe"         ? PipelineSchedule::GPipe
+           : name == "interleaved" ? PipelineSchedule::Interleaved
+           : name == "zb-h1"       ? PipelineSchedule::ZeroBubbleH1
+                                   : PipelineSchedule::OneForwardOneBackward;
+}
+
+uint32_t
+GetNumber(const ParameterSet& parameters, const std::string& name)
+{
+    return static_cast<uint32_t>(parameters.Get<int64_t>(name));
+}
+
+uint64_t
+GetPicoseconds(const ParameterSet& parameters, const std::string& name)
+{
+    return static_cast<uint64_t>(parameters.Get<Time>(name).GetPicoSeconds());
+}
+
+/// The scheme under a key, or the standard one.
+SchemeChoice
+ReadSchemeOr(const JsonValue& training, const std::string& key, const SchemeChoice& standard)
+{
+    const auto own = training.Find(key);
+    return own ? ReadScheme(*own) : standard;
+}
+
+SchemeChoice
+MakeStandard(const std::string& name)
+{
+    const auto* scheme = FindScheme(name);
+    return {scheme, MakeDefaultParameters(*scheme)};
+}
+
+ModelBlock
+MakeBlock(const ParameterSet& parameters, const SchemeChoice& tensorScheme)
+{
+    ModelBlock block;
+    block.forwardPicoseconds = GetPicoseconds(parameters, "forward");
+    block.backwardPicoseconds = GetPicoseconds(parameters, "backward");
+    block.weightPicoseconds = GetPicoseconds(parameters, "weight");
+    block.gradientBytes = parameters.Get<ByteCount>("gradient").bytes;
+    if (const auto bytes = parameters.Get<ByteCount>("tensorForward").bytes)
+    {
+        block.afterForward.push_back({tensorScheme, bytes});
+    }
+    if (const auto bytes = parameters.Get<ByteCount>("tensorBackward").bytes)
+    {
+        block.afterBackward.push_back({tensorScheme, bytes});
+    }
+    return block;
+}
+
+std::vector<ModelBlock>
+ReadBlocks(const JsonValue& list, const SchemeChoice& tensorScheme)
+{
+    std::vector<ModelBlock> blocks;
+    for (const auto& item : list.GetItems())
+    {
+        const auto parameters = ReadParameters(item, GetBlockParameters());
+        auto block = MakeBlock(parameters, tensorScheme);
+        const auto count = static_cast<uint64_t>(parameters.Get<int64_t>("count"));
+        if (blocks.size() + count > MAX_BLOCKS)
+        {
+            item.FailWith(fmt::format("with it the model has more than {} blocks", MAX_BLOCKS));
+        }
+        const auto* name = parameters.Find<std::string>("name");
+        const auto first = blocks.size();
+        for (uint64_t i = 0; i < count; ++i)
+        {
+            block.name = !name        ? fmt::format("block{}", first + i)
+                         : count == 1 ? *name
+                                      : fmt::format("{} {}", *name, i);
+            blocks.push_back(block);
+        }
+    }
+    if (blocks.empty())
+    {
+        list.Fail("a list of at least one block");
+    }
+    return blocks;
+}
+
+/// Data-parallel ranks: those that are given, or as many as the endpoints allow.
+uint32_t
+ReadDataRanks(const JsonValue& training, const ParameterSet& parameters, size_t endpoints)
+{
+    const uint64_t model =
+        uint64_t{GetNumber(parameters, "tensor")} * GetNumber(parameters, "pipeline");
+    const auto* given = parameters.Find<int64_t>("data");
+    const auto data = given ? static_cast<uint64_t>(*given) : endpoints / model;
+    if (data == 0 || data > endpoints / model)
+    {
+        training.FailWith(fmt::format("{} tensor-parallel x {} stages x {} data-parallel ranks are "
+                                      "{}, but there are {} endpoints",
+                                      GetNumber(parameters, "tensor"),
+                                      GetNumber(parameters, "pipeline"),
+                                      std::max<uint64_t>(data, 1),
+                                      model * std::max<uint64_t>(data, 1),
+                                      endpoints));
+    }
+    if (!given && endpoints % model != 0)
+    {
+        training.FailWith(fmt::format("{} endpoints are no multiple of {} tensor-parallel ranks x "
+                                      "{} stages; give \"data\" to leave some out",
+                                      endpoints,
+                                      GetNumber(parameters, "tensor"),
+                                      GetNumber(parameters, "pipeline")));
+    }
+    return static_cast<uint32_t>(data);
+}
+
+FullyShardedSpec
+MakeFullyShardedSpec(const JsonValue& training,
+                     const ParameterSet& parameters,
+                     TrainingSpec&& whole)
+{
+    for (const auto* key : {"tensor", "pipeline", "chunks", "microbatches"})
+    {
+        if (parameters.Get<int64_t>(key) != 1)
+        {
+            training.Find(key)->FailWith(
+                fmt::format("\"{}\" above 1 does not go with \"zero\": 3", key));
+        }
+    }
+    return {whole.data,
+            std::move(whole.blocks),
+            std::move(whole.parameterScheme),
+            std::move(whole.gradientScheme)};
+}
+
+} // namespace
+
+const std::vector<std::string>&
+GetKeysWithoutTraining()
+{
+    static const std::vector<std::string> keys{"gradient",
+                                               "tensors",
+                                               "compute",
+                                               "codec",
+                                               "profile",
+                                               "workers",
+                                               "serverEndpoints",
+                                               "maxOutstandingSends",
+                                               "reaction"};
+    return keys;
+}
+
+TrainingJobSpec
+ReadTraining(const JsonValue& training,
+             const std::optional<JsonValue>& scheme,
+             std::vector<uint32_t> endpoints)
+{
+    const auto parameters = ReadParameters(training, GetTrainingParameters());
+    const auto standard = scheme ? ReadScheme(*scheme) : MakeStandard("ring");
+    const auto zero = parameters.Get<int64_t>("zero");
+    TrainingSpec spec;
+    spec.tensor = GetNumber(parameters, "tensor");
+    spec.data = ReadDataRanks(training, parameters, endpoints.size());
+    spec.schedule = ToSchedule(parameters.Get<std::string>("schedule"));
+    spec.pipeline = {GetNumber(parameters, "pipeline"),
+                     GetNumber(parameters, "microbatches"),
+                     GetNumber(parameters, "chunks")};
+    spec.blocks =
+        ReadBlocks(*training.Find("blocks"), ReadSchemeOr(training, "tensorScheme", standard));
+    spec.activationBytes = parameters.Get<ByteCount>("activation").bytes;
+    spec.dataParallelism =
+        zero == 0 ? DataParallelism::AllReduce : DataParallelism::ShardedOptimizer;
+    spec.gradientScheme = ReadSchemeOr(training,
+                                       "gradientScheme",
+                                       zero == 0 ? standard : MakeStandard("reduce-scatter"));
+    spec.parameterScheme = ReadSchemeOr(training, "parameterScheme", MakeStandard("all-gather"));
+    spec.parameterShare = parameters.Get<double>("parameterShare");
+    spec.buckets = {parameters.Get<ByteCount>("firstBucket").bytes,
+                    parameters.Get<ByteCount>("bucket").bytes};
+    spec.overlaps = parameters.Get<bool>("overlap");
+
+    TrainingJobSpec job;
+    endpoints.resize(uint64_t{spec.tensor} * spec.pipeline.stages * spec.data);
+    job.endpointOf = std::move(endpoints);
+    if (zero == 3)
+    {
+        job.spec = MakeFullyShardedSpec(training, parameters, std::move(spec));
+    }
+    else
+    {
+        job.spec = std::move(spec);
+    }
+    return job;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Jobs that train, from scenario to result.
+#include "scenario/scenario-runs.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+using testing::HasSubstr;
+
+/// The error of checking a run whose job has this in `training`.
+std::string
+ErrorOfTraining(const std::string& training, std::vector<ScenarioOverride> more = {})
+{
+    UsePicoseconds();
+    more.insert(more.begin(), {"job", fmt::format("{{\"training\": {}}}", training)});
+    return ErrorOf([&] {
+        const auto scenario = ParseScenario(STAR, "x.json", more);
+        CheckRun(ResolveRun(scenario, 0), true);
+    });
+}
+
+RunResult
+Train(const std::string& training, const std::string& more = "")
+{
+    return Simulate({{"job", fmt::format("{{\"training\": {}{}}}", training, more)}});
+}
+
+TEST(TrainingRuns, OneBlockTakesWhatAJobTakes)
+{
+    // A job computes and then exchanges its gradient: so does a block that has a backward pass
+    // alone, by each scheme and on packets too.
+    std::mt19937_64 random(7);
+    for (const auto* transport : {"fluid", "roce"})
+    {
+        for (const auto* scheme : {"ring", "halving-doubling", "double-binary-tree", "byteps"})
+        {
+            const auto bytes = 4 * (1 + random() % 500'000);
+            const auto us = 1 + random() % 5000;
+            const std::vector<ScenarioOverride> both{{"transport", transport}, {"scheme", scheme}};
+            auto exchange = both;
+            exchange.emplace_back(
+                "job",
+                fmt::format(R"({{"gradient": "{}B", "compute": "{}us", "iterations": 2}})",
+                            bytes,
+                            us));
+            auto training = both;
+            training.emplace_back(
+                "job",
+                fmt::format(R"({{"training": {{"blocks": [{{"backward": "{}us",
+                                 "gradient": "{}B"}}], "bucket": "1GB", "firstBucket": "1GB"}},
+                                 "iterations": 2}})",
+                            us,
+                            bytes));
+            const auto expected = Simulate(exchange).summary;
+            const auto found = Simulate(training).summary;
+            EXPECT_TRUE(found.finished);
+            EXPECT_EQ(found.meanIctPs, expected.meanIctPs) << transport << ' ' << scheme;
+            EXPECT_EQ(found.wireBytes, expected.wireBytes) << transport << ' ' << scheme;
+            EXPECT_EQ(found.crossRackBytes, expected.crossRackBytes);
+            EXPECT_EQ(found.workers, 4U);
+        }
+    }
+}
+
+TEST(TrainingRuns, PipelineTakesItsClosedForm)
+{
+    // 1F1B of p equal stages and m microbatches: (m + p - 1)(F + B), with messages that take no
+    // time; 4 hosts are 2 stages x 2 data-parallel ranks without gradients.
+    for (const uint32_t m : {1U, 2U, 5U, 8U})
+    {
+        const auto result = Train(fmt::format(
+            R"({{"blocks": [{{"count": 6, "forward": "1ms", "backward": "2ms"}}],
+                 "pipeline": 2, "microbatches": {}}})",
+            m));
+        EXPECT_EQ(result.summary.meanIctPs, int64_t{m + 1} * 3 * 3 * 1'000'000'000) << m;
+        ASSERT_EQ(result.trainings.size(), 1U);
+        const auto& last = *result.trainings[0].last;
+        EXPECT_EQ((last.end - last.start).GetPicoSeconds(), result.summary.meanIctPs);
+    }
+}
+
+TEST(TrainingRuns, ZeroStagesTakeTheirTimes)
+{
+    // 4 ranks, tau = 8 ms for 1 MB; one block of 1 MB, forward 1 ms, backward 2 ms.
+    //   DDP             1 + 2 + 1.5 tau               = 15 ms
+    //   ZeRO-1          the same: scatter and gather of 0.75 tau each
+    //   parameters half 1 + 2 + 0.75 tau + 0.375 tau  = 12 ms
+    //   ZeRO-3          gather, forward, gather, backward, scatter: 3 + 3 * 6 ms = 21 ms
+    const std::string block =
+        R"("blocks": [{"forward": "1ms", "backward": "2ms", "gradient": "1MB"}])";
+    const auto take = [&block](const std::string& more) {
+        return Train(fmt::format("{{{}{}}}", block, more)).summary.meanIctPs / 1'000'000;
+    };
+    EXPECT_EQ(take(""), 15'000);
+    EXPECT_EQ(take(R"(, "zero": 1)"), 15'000);
+    EXPECT_EQ(take(R"(, "zero": 2, "parameterShare": 0.5)"), 12'000);
+    EXPECT_EQ(take(R"(, "zero": 3)"), 21'000);
+}
+
+TEST(TrainingRuns, TwoKindsOfJobsShareANetwork)
+{
+    // Each by its own name and number; the one that trains on two hosts is alone on them.
+    const auto result = Simulate(
+        {{"jobs", R"([{"name": "one", "endpoints": [0, 1], "training":
+                        {"blocks": [{"backward": "1ms", "gradient": "1MB"}]}},
+                      {"name": "two", "endpoints": [2, 3], "gradient": "1MB", "compute": "1ms"}])"}},
+        R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "1Gbps", "delay": "0s"}},
+            "transport": "fluid", "scheme": "ring"})");
+    ASSERT_EQ(result.jobs.size(), 2U);
+    EXPECT_EQ(result.jobs[0].name, "two");
+    EXPECT_EQ(result.jobs[1].name, "one");
+    ASSERT_EQ(result.iterations.size(), 2U);
+    for (const auto& record : result.iterations)
+    {
+        EXPECT_EQ((record.end - record.start).GetPicoSeconds(), 9'000'000'000);
+    }
+}
+
+TEST(TrainingRuns, ALostRankEndsTheRunByName)
+{
+    const auto result = Simulate(
+        {{"job", R"({"training": {"blocks": [{"backward": "1ms", "gradient": "1MB"}]},
+                     "timeout": "100ms"})"},
+         {"transport", "roce"},
+         {"faults", R"([{"kind": "host-crash", "hosts": ["host2"], "start": "2ms"}])"}});
+    EXPECT_FALSE(result.summary.finished);
+    EXPECT_THAT(result.summary.failure, HasSubstr("job \"job0\", iteration 0: "));
+    EXPECT_THAT(result.summary.failure, HasSubstr("rank 2"));
+}
+
+TEST(TrainingRuns, WhatCannotBeIsNamed)
+{
+    const std::string block = R"("blocks": [{"backward": "1ms", "gradient": "1MB"}])";
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "tensor": 3})"),
+                HasSubstr("job.training: 4 endpoints are no multiple of 3 tensor-parallel ranks x "
+                          "1 stages; give \"data\" to leave some out"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "tensor": 2, "data": 3})"),
+                HasSubstr("job.training: 2 tensor-parallel x 1 stages x 3 data-parallel ranks are "
+                          "6, but there are 4 endpoints"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "pipeline": 2})"),
+                HasSubstr("a pipeline of 2 stages with 1 chunks each needs at least as many "
+                          "blocks; the model has 1"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "bucket": "0B"})"),
+                HasSubstr("job.training.bucket: found \"0B\""));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "microbatches": 2})"),
+                HasSubstr("job.training.microbatches: \"microbatches\" above 1 does not go with "
+                          "\"zero\": 3"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 1, "gradientScheme": "ring"})"),
+                HasSubstr("the scheme ring makes an all-reduce, expected one of reduce-scatter"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "gradientScheme": "all-gather"})"),
+                HasSubstr("the scheme all-gather makes an all-gather, expected one of all-reduce"));
+    EXPECT_THAT(ErrorOfTraining("{}"), HasSubstr("\"blocks\" is missing"));
+    EXPECT_THAT(ErrorOfTraining(R"({"blocks": []})"), HasSubstr("a list of at least one block"));
+    EXPECT_THAT(ErrorOfTraining(R"({"blocks": [{"forwards": "1ms"}]})"),
+                HasSubstr("did you mean \"forward\"?"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + "}", {{"job.compute", "1ms"}}),
+                HasSubstr("\"compute\" and \"training\" are both given, expected one of them"));
+    EXPECT_THAT(ErrorOfTraining(R"({"blocks": [{"count": 2, "backward": "2000h"}]})"),
+                HasSubstr("simulated time"));
+}
+
+} // namespace
+} // namespace ns3::gradsync

@@ -53,13 +53,12 @@ TEST(TrainingRuns, OneBlockTakesWhatAJobTakes)
                             bytes,
                             us));
             auto training = both;
-            training.emplace_back(
-                "job",
-                fmt::format(R"({{"training": {{"blocks": [{{"backward": "{}us",
+            training.emplace_back("job",
+                                  fmt::format(R"({{"training": {{"blocks": [{{"backward": "{}us",
                                  "gradient": "{}B"}}], "bucket": "1GB", "firstBucket": "1GB"}},
                                  "iterations": 2}})",
-                            us,
-                            bytes));
+                                              us,
+                                              bytes));
             const auto expected = Simulate(exchange).summary;
             const auto found = Simulate(training).summary;
             EXPECT_TRUE(found.finished);
@@ -127,11 +126,11 @@ TEST(TrainingRuns, TwoKindsOfJobsShareANetwork)
 
 TEST(TrainingRuns, ALostRankEndsTheRunByName)
 {
-    const auto result = Simulate(
-        {{"job", R"({"training": {"blocks": [{"backward": "1ms", "gradient": "1MB"}]},
+    const auto result =
+        Simulate({{"job", R"({"training": {"blocks": [{"backward": "1ms", "gradient": "1MB"}]},
                      "timeout": "100ms"})"},
-         {"transport", "roce"},
-         {"faults", R"([{"kind": "host-crash", "hosts": ["host2"], "start": "2ms"}])"}});
+                  {"transport", "roce"},
+                  {"faults", R"([{"kind": "host-crash", "hosts": ["host2"], "start": "2ms"}])"}});
     EXPECT_FALSE(result.summary.finished);
     EXPECT_THAT(result.summary.failure, HasSubstr("job \"job0\", iteration 0: "));
     EXPECT_THAT(result.summary.failure, HasSubstr("rank 2"));

@@ -27,6 +27,7 @@ GetSchemes()
         MakeHierarchicalScheme(),
         MakeKNomialScheme(),
         MakeMesh2dScheme(),
+        MakeMirrorScheme(),
         MakeMultiRingScheme(),
         MakeNetReduceScheme(),
         MakeOkTopKScheme(),

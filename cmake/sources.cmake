@@ -73,7 +73,6 @@ list(APPEND gradsync_headers
   model/compression/dgc-selector.h
   model/compression/feedback-arithmetic.h
   model/compression/float-bits.h
-  model/compression/fp24-arithmetic.h
   model/compression/gradient-codec.h
   model/compression/gradient-distribution.h
   model/compression/gradient-reductions.h

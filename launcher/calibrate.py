@@ -28,8 +28,6 @@ BYTES_PER_ELEMENT = {
     "fixed-point-decode": 8.0,
     "fp16-encode": 6.0,
     "fp16-decode": 6.0,
-    "fp24-encode": 7.0,
-    "fp24-decode": 7.0,
     "int8-encode": 5.0005,  # one scale per 8192
     "int8-decode": 5.0005,
     "sq8-encode": 8.5,  # two reads, 10 % of 5 B

@@ -194,8 +194,6 @@ MakeDenseDeviceCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<FixedPointCodec>(spec, elements);
     case CodecKind::Fp32:
         return std::make_unique<Fp32Codec>(spec, elements);
-    case CodecKind::Fp24:
-        throw std::logic_error("fp24 has no kernels");
     case CodecKind::TopK:
     case CodecKind::Sq8:
     case CodecKind::Dgc:

@@ -226,7 +226,6 @@ MakeSparseDeviceCodec(const CodecSpec& spec, uint64_t elements)
     case CodecKind::Int8:
     case CodecKind::Fp16:
     case CodecKind::Bf16:
-    case CodecKind::Fp24:
     case CodecKind::TwoBit:
     case CodecKind::FixedPoint:
     case CodecKind::BiSparse:

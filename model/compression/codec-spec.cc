@@ -131,7 +131,6 @@ MakeCodecs()
                  "PASSING, Yu et al. 2025",
                  {{"factor", &CodecSpec::factor, SMALLEST, LARGEST, "factor before rounding"}}),
         Describe(Fp16, "fp16", "IEEE binary16, ties to even", "", {}),
-        Describe(Fp24, "fp24", "the upper 24 bits of binary32, ties to even", "", {}),
         Describe(Fp32, "fp32", "the gradient as it is", "", {}),
         Describe(Int8,
                  "int8",
@@ -238,8 +237,6 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
     case CodecKind::Fp16:
     case CodecKind::Bf16:
         return 2 * elements;
-    case CodecKind::Fp24:
-        return 3 * elements;
     case CodecKind::TwoBit:
         return FLOAT_BYTES * CountBlocks(elements, 16);
     case CodecKind::TopK:

@@ -18,7 +18,6 @@ enum class CodecKind : uint8_t
     Int8,
     Fp16,
     Bf16,
-    Fp24,
     TwoBit,
     FixedPoint,
     TopK,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/fp24-arithmetic.h"
-#include "ns3/parallel-ranges.h"
 #include "ns3/quantisers.h"
 #include "ns3/sized-codec.h"
 
@@ -90,53 +88,6 @@ class HalfCodec : public SizedCodec
     }
 };
 
-/// Message: 3 bytes per element, the low one first.
-class Fp24Codec : public SizedCodec
-{
-  public:
-    using SizedCodec::SizedCodec;
-
-    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes) override
-    {
-        ForEach([&](uint64_t i) {
-            const uint32_t code = FloatToFp24(gradient[i]);
-            for (uint32_t byte = 0; byte < 3; ++byte)
-            {
-                message[3 * i + byte] = static_cast<std::byte>(code >> 8 * byte);
-            }
-        });
-        return GetMaximumBytes();
-    }
-
-    void Decompress(ConstBytes message, std::span<float> gradient, Bytes) const override
-    {
-        CheckMessageBytes(message, GetMaximumBytes());
-        ForEach([&](uint64_t i) {
-            uint32_t code = 0;
-            for (uint32_t byte = 0; byte < 3; ++byte)
-            {
-                code |= std::to_integer<uint32_t>(message[3 * i + byte]) << 8 * byte;
-            }
-            gradient[i] = Fp24ToFloat(code);
-        });
-    }
-
-  private:
-    template <typename Work>
-    void ForEach(Work work) const
-    {
-        ForEachRange(GetElements(),
-                     64,
-                     ChooseThreads(GetElements(), 0),
-                     [&work](const ElementRange& range) {
-                         for (uint64_t i = range.begin; i < range.end; ++i)
-                         {
-                             work(i);
-                         }
-                     });
-    }
-};
-
 /// Message: words of sixteen codes.
 class TwoBitCodec : public SizedCodec
 {
@@ -205,8 +156,6 @@ MakeDenseCodec(const CodecSpec& spec, uint64_t elements)
     case CodecKind::Fp16:
     case CodecKind::Bf16:
         return std::make_unique<HalfCodec>(spec, elements);
-    case CodecKind::Fp24:
-        return std::make_unique<Fp24Codec>(spec, elements);
     case CodecKind::TwoBit:
         return std::make_unique<TwoBitCodec>(spec, elements);
     case CodecKind::FixedPoint:

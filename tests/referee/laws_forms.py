@@ -435,7 +435,6 @@ _DENSE_CODECS: dict[str, Callable[[int], int]] = {
     "fp32": lambda d: 4 * d,
     "fp16": lambda d: 2 * d,
     "bf16": lambda d: 2 * d,
-    "fp24": lambda d: 3 * d,
     "int8": lambda d: d + 4 * math.ceil(d / 8192),
     "two-bit": lambda d: 4 * math.ceil(d / 16),
     "fixed-point": lambda d: 4 * d,

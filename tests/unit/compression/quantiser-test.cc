@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "support/nasty-gradients.h"
 
-#include "ns3/fp24-arithmetic.h"
 #include "ns3/quantiser-arithmetic.h"
 #include "ns3/quantisers.h"
 #include "ns3/sum-error-study.h"
@@ -102,25 +101,6 @@ TEST(Bfloat, IsTheNearestOfTheTwoAroundAndEvenOnTies)
     EXPECT_EQ(FloatToBfloat(-NOT_A_NUMBER), BFLOAT_NAN);
     EXPECT_EQ(ToBits(BfloatToFloat(0xffff)), FLOAT_NAN);
     EXPECT_EQ(BfloatToFloat(0xbf80), -1.0F);
-}
-
-TEST(Fp24, IsTheNearestOfTheTwoAroundAndEvenOnTies)
-{
-    std::mt19937 generator(9);
-    for (int i = 0; i < 1'000'000; ++i)
-    {
-        // Every other case is a tie; below the last binade, where nothing rounds to infinity.
-        const auto bits = static_cast<uint32_t>(generator()) & ~0x40000000U;
-        const float value = FromBits(i % 2 == 0 ? bits : (bits & ~0xffU) | 0x80U);
-        const uint32_t below = ToBits(value) >> 8;
-        const double toLow = std::abs(double{value} - Fp24ToFloat(below));
-        const double toHigh = std::abs(double{value} - Fp24ToFloat(below + 1));
-        const bool isUp = toHigh < toLow || (toHigh == toLow && below % 2 == 1);
-        ASSERT_EQ(FloatToFp24(value), below + (isUp ? 1 : 0)) << value;
-    }
-    EXPECT_EQ(Fp24ToFloat(FloatToFp24(-INFINITE)), -INFINITE);
-    EXPECT_EQ(Fp24ToFloat(FloatToFp24(std::numeric_limits<float>::max())), INFINITE);
-    EXPECT_EQ(ToBits(Fp24ToFloat(FloatToFp24(-NOT_A_NUMBER))), FLOAT_NAN);
 }
 
 /// Checks one block against the definition in double precision.

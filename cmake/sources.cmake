@@ -231,7 +231,6 @@ list(APPEND gradsync_sources
 # model/scheme/in-network
 list(APPEND gradsync_sources
   model/scheme/in-network/atp-scheme.cc
-  model/scheme/in-network/mirror-scheme.cc
   model/scheme/in-network/netreduce-scheme.cc
   model/scheme/in-network/passing-scheme.cc
   model/scheme/in-network/server-aggregation.cc
@@ -654,14 +653,6 @@ list(APPEND gradsync_headers
   model/aggregation/atp/atp-switch-frames.h
   model/aggregation/atp/atp-switch.h
   model/aggregation/atp/atp-worker.h
-)
-
-# model/aggregation/mirror
-list(APPEND gradsync_sources
-  model/aggregation/mirror/mirror-driver.cc
-)
-list(APPEND gradsync_headers
-  model/aggregation/mirror/mirror-driver.h
 )
 
 # model/aggregation/netreduce

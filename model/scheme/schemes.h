@@ -80,9 +80,6 @@ Scheme MakeTorusHipsScheme();
 /// Switches aggregate as far as they have room, parameter servers the rest (doc/schemes.rst).
 Scheme MakeAtpScheme();
 
-/// As SwitchML, in slots of its own (doc/schemes.rst).
-Scheme MakeMirrorScheme();
-
 /// Boxes at switches that aggregate RoCE messages on their way (doc/schemes.rst).
 Scheme MakeNetReduceScheme();
 

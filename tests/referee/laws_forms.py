@@ -119,7 +119,7 @@ def _sparse(e: Evidence, w: int, k: int) -> int | None:
 
 def _in_network(e: Evidence, w: int, k: int) -> int:
     """What goes through the switches counts once for each rank that gives it."""
-    if e.scheme()["kind"] in ("switchml", "mirror", "atp"):
+    if e.scheme()["kind"] in ("switchml", "atp"):
         return w * k
     groups = _groups(e, "server")
     between = len(groups) if len(groups) > 1 else 0  # one server has nothing to ask of switches
@@ -154,7 +154,7 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
         _full_duplex,
     ),
     **dict.fromkeys(("all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all"), _once),
-    **dict.fromkeys(("switchml", "mirror", "atp", "passing", "netreduce"), _in_network),
+    **dict.fromkeys(("switchml", "atp", "passing", "netreduce"), _in_network),
     "ps": _ps,
     "hierarchical": _hierarchical,
     "butterfly": _butterfly,
@@ -391,7 +391,6 @@ _CHAINS: dict[str, Callable[[int], int | None]] = {
     "butterfly": lambda w: None if w & (w - 1) else w.bit_length() - 1,
     "halving-doubling": lambda w: None if w & (w - 1) else 2 * (w.bit_length() - 1),
     "switchml": lambda w: 1,
-    "mirror": lambda w: 1,
     "atp": lambda w: 1,
     "all-to-all": lambda w: None,
 }

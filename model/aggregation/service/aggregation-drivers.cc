@@ -2,7 +2,6 @@
 #include "ns3/aggregation-drivers.h"
 
 #include "ns3/atp-driver.h"
-#include "ns3/mirror-driver.h"
 #include "ns3/netreduce-driver.h"
 #include "ns3/slot-driver.h"
 
@@ -15,7 +14,6 @@ GetAggregationDrivers()
     static const std::vector<AggregationDriverEntry> drivers{
         {"slot", {"switchml", "passing"}, &SlotDriver::GetTypeId, SlotDriver::GetCompiledLimits()},
         {"atp", {"atp"}, &AtpDriver::GetTypeId},
-        {"mirror", {"mirror"}, &MirrorDriver::GetTypeId},
         {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId}};
     return drivers;
 }

@@ -27,7 +27,6 @@ GetSchemes()
         MakeHierarchicalScheme(),
         MakeKNomialScheme(),
         MakeMesh2dScheme(),
-        MakeMirrorScheme(),
         MakeMultiRingScheme(),
         MakeNetReduceScheme(),
         MakeOkTopKScheme(),

@@ -330,7 +330,6 @@ list(APPEND gradsync_sources
   model/transport/congestion/dcqcn-control.cc
   model/transport/congestion/dctcp-control.cc
   model/transport/congestion/hpcc-control.cc
-  model/transport/congestion/reno-control.cc
   model/transport/congestion/swift-control.cc
   model/transport/congestion/timely-control.cc
 )
@@ -340,7 +339,6 @@ list(APPEND gradsync_headers
   model/transport/congestion/dcqcn-control.h
   model/transport/congestion/dctcp-control.h
   model/transport/congestion/hpcc-control.h
-  model/transport/congestion/reno-control.h
   model/transport/congestion/swift-control.h
   model/transport/congestion/timely-control.h
 )

@@ -124,8 +124,7 @@ TEST(OwnCongestionControl, ThoseOfTheLibraryHaveShortNamesToo)
         EXPECT_EQ(FindCongestionControl(entry.type.GetName())->name, entry.name);
         EXPECT_EQ(MakeCongestionControl(entry)->GetInstanceTypeId(), entry.type);
     }
-    EXPECT_EQ(names,
-              (std::set<std::string>{"dcqcn", "dctcp", "hpcc", "reno", "swift", "timely", STEADY}));
+    EXPECT_EQ(names, (std::set<std::string>{"dcqcn", "dctcp", "hpcc", "swift", "timely", STEADY}));
     EXPECT_FALSE(FindCongestionControl("none"));
     EXPECT_FALSE(FindCongestionControl("ns3::gradsync::RoceTransport"));
 }

@@ -5,7 +5,6 @@
 #include "ns3/dctcp-control.h"
 #include "ns3/ecn-marker.h"
 #include "ns3/hpcc-control.h"
-#include "ns3/reno-control.h"
 #include "ns3/swift-control.h"
 #include "ns3/timely-control.h"
 
@@ -210,25 +209,6 @@ TEST(DctcpControl, ShrinksOnceAWindowByTheMarkedShare)
     feedback.ackedPsn = 43; // the rest of the same window
     flow.Acknowledge(feedback);
     EXPECT_NEAR(flow.GetState<DctcpState>().window, once, 1e-9);
-}
-
-TEST(RenoControl, HalvesOnceAWindowAndGrowsByAPacket)
-{
-    tests::UsePicoseconds();
-    SingleFlow flow(CreateObject<RenoControl>());
-    CongestionFeedback feedback{};
-    feedback.ackedPsn = 10;
-    feedback.newPackets = 10;
-    feedback.nextPsn = 43;
-    flow.Acknowledge(feedback);
-    // A window of 10 Gb/s * 40 us / 8 / 1500 B = 33.3 packets, 10 of which have come: + 10 / 33.3.
-    const auto grown = 100.0 / 3 + 0.3;
-    EXPECT_NEAR(flow.GetState<RenoState>().window, grown, 1e-9);
-    feedback.markedPackets = 1;
-    flow.Acknowledge(feedback);
-    feedback.ackedPsn = 42; // of the same window
-    flow.Acknowledge(feedback);
-    EXPECT_NEAR(flow.GetState<RenoState>().window, grown / 2, 1e-9);
 }
 
 TEST(TimelyControl, FollowsAlgorithm1)

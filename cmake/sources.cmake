@@ -410,6 +410,7 @@ list(APPEND gradsync_sources
   model/workload/codec-profile.cc
   model/workload/fully-sharded-workload.cc
   model/workload/gradient-buckets.cc
+  model/workload/gradient-exchange.cc
   model/workload/gradient-states.cc
   model/workload/pipeline-schedule.cc
   model/workload/plan-compressor.cc
@@ -426,6 +427,7 @@ list(APPEND gradsync_headers
   model/workload/codec-profile.h
   model/workload/fully-sharded-workload.h
   model/workload/gradient-buckets.h
+  model/workload/gradient-exchange.h
   model/workload/gradient-states.h
   model/workload/pipeline-schedule.h
   model/workload/plan-compressor.h

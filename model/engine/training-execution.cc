@@ -68,7 +68,8 @@ uint64_t
 TrainingExecution::CountDoneOperations() const
 {
     const auto tasks = m_job.workload->GetTasks().size();
-    return m_delivered + m_iteration * tasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
+    const auto runs = m_iteration / m_job.workload->GetIterationCount();
+    return m_delivered + runs * tasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
 }
 
 std::optional<uint32_t>
@@ -159,26 +160,38 @@ TrainingExecution::OnWorkloadDelivered(WorkloadExecution& /* execution */, uint6
     m_site.listener->OnDelivered(bytes);
 }
 
-/// The first communication to the last task.
-IterationRecord
-TrainingExecution::MakeRecord() const
+/// Of each iteration: from the end of the one before to its last task.
+std::vector<IterationRecord>
+TrainingExecution::MakeRecords() const
 {
-    IterationRecord record{};
-    record.job = m_index;
-    record.iteration = m_iteration;
-    record.start = m_begin;
-    record.end = Simulator::Now();
-    record.exchangeStart = record.end;
+    const auto& log = m_execution->GetLog();
+    std::vector<IterationRecord> records(m_job.workload->GetIterationCount());
+    for (auto& record : records)
+    {
+        record = {};
+        record.job = m_index;
+        record.iteration = m_iteration + static_cast<uint32_t>(&record - records.data());
+        record.exchangeStart = Simulator::Now();
+    }
     const auto tasks = m_job.workload->GetTasks();
     for (TaskId id = 0; id < tasks.size(); ++id)
     {
+        auto& record = records[tasks[id].iteration];
+        record.end = std::max(record.end, log.GetEnd(id));
         if (!tasks[id].IsCompute())
         {
-            record.exchangeStart =
-                std::min(record.exchangeStart, m_execution->GetLog().GetBegin(id));
+            record.exchangeStart = std::min(record.exchangeStart, log.GetBegin(id));
         }
     }
-    return record;
+    records.back().end = Simulator::Now();
+    auto since = m_begin;
+    for (auto& record : records)
+    {
+        record.start = std::exchange(since, std::max(since, record.end));
+        record.end = since;
+        record.exchangeStart = std::clamp(record.exchangeStart, record.start, record.end);
+    }
+    return records;
 }
 
 void
@@ -189,16 +202,19 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
         return;
     }
     m_timeoutEvent.Cancel();
-    const auto record = MakeRecord();
+    const auto records = MakeRecords();
     m_site.listener->OnTraining({m_index,
                                  m_iteration,
-                                 record.start,
-                                 record.end,
+                                 m_begin,
+                                 Simulator::Now(),
                                  m_job.workload.get(),
                                  &execution.GetLog()});
-    ++m_iteration;
+    m_iteration += m_job.workload->GetIterationCount();
     m_execution.reset();
-    m_site.listener->OnIteration(record);
+    for (const auto& record : records)
+    {
+        m_site.listener->OnIteration(record);
+    }
     if (IsFinished())
     {
         m_site.listener->OnJobFinished();

@@ -19,7 +19,8 @@ namespace ns3::gradsync
 {
 
 /**
- * Runs the iterations of a workload, one after the other: the next begins when all ranks are done.
+ * Runs a workload again and again: the next run begins when all ranks are done. Iterations within a
+ * run overlap as the workload draws it.
  *
  * A rank that is lost ends the job by name: what a workload does without one of its ranks is not
  * defined.
@@ -62,7 +63,7 @@ class TrainingExecution final : public EngineJob,
     void BeginIteration();
     void OnTimeout();
     void Fail(std::string cause);
-    IterationRecord MakeRecord() const;
+    std::vector<IterationRecord> MakeRecords() const;
 
     JobSite m_site;
     uint32_t m_index;

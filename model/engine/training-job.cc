@@ -36,7 +36,7 @@ CountTransferBytes(const TrainingJob& job)
         }
         bytes += found->second;
     }
-    return bytes * job.iterations;
+    return bytes * (job.iterations / job.workload->GetIterationCount());
 }
 
 void
@@ -48,6 +48,12 @@ CheckJob(const TrainingJob& job)
     if (!job.workload)
     {
         fail("it has no workload");
+    }
+    if (job.iterations % job.workload->GetIterationCount() != 0)
+    {
+        fail(fmt::format("{} iterations are no multiple of its workload's {}",
+                         job.iterations,
+                         job.workload->GetIterationCount()));
     }
     if (job.endpointOf.size() != job.workload->GetRankCount())
     {

@@ -15,16 +15,16 @@ namespace ns3::gradsync
 
 class TaskLog;
 
-/// A job that runs a workload once an iteration.
+/// A job that runs a workload until it has done its iterations.
 struct TrainingJob
 {
     std::string name;
     std::shared_ptr<const Workload> workload;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
-    uint32_t iterations{1};
+    uint32_t iterations{1};           //!< a multiple of those of the workload
     Time start;                       //!< when the first iteration starts
     double reduceSecondsPerByte{0.0}; //!< as Job has it
-    Time timeout;                     //!< an iteration that takes longer has failed; 0: no limit
+    Time timeout;                     //!< a run that takes longer has failed; 0: no limit
 };
 
 /// Bytes of all messages of one use of a plan.
@@ -36,11 +36,11 @@ uint64_t CountTransferBytes(const TrainingJob& job);
 /// \throws std::invalid_argument when its parts do not fit together
 void CheckJob(const TrainingJob& job);
 
-/// An iteration of a workload that has ended, as the trace source reports it.
+/// A run of a workload that has ended, as the trace source reports it.
 struct TrainingRecord
 {
     uint32_t job;
-    uint32_t iteration; //!< from 0
+    uint32_t iteration; //!< the first of those of the workload; of the job, from 0
     Time start;
     Time end;
     const Workload* workload;

@@ -319,8 +319,10 @@ WorkloadExecution::Work()
         }
     }
     m_isWorking = false;
-    if (m_left == 0 && m_runs.CountRunning() == 0)
+    if (m_left == 0 && m_runs.CountRunning() == 0 && !m_hasEnded)
     {
+        m_hasEnded = true;
+        m_serveEvent.Cancel();
         m_owner.OnWorkloadEnded(*this);
     }
 }

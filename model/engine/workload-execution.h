@@ -135,6 +135,7 @@ class WorkloadExecution final : private OperationObserver, private Communication
     ScopedEvent m_serveEvent;
     bool m_isWorking{false};
     bool m_isHalted{false};
+    bool m_hasEnded{false};
 };
 
 } // namespace ns3::gradsync

@@ -33,6 +33,9 @@ struct TrainingJobSpec
     std::variant<TrainingSpec, FullyShardedSpec> spec;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index
     uint32_t iterations{1};
+    /// Between iterations. Without, a block's forward pass waits for its own sum; not of
+    /// FullyShardedSpec.
+    bool hasBarrier{true};
     Time start;
     std::optional<DataRate> reduceRate; //!< none: adding costs no time
     std::optional<Time> timeout;        //!< of an iteration; 0: no limit

@@ -48,8 +48,14 @@ class WorkloadMaker
             {
                 Check(spec.parameterScheme, spec.data, "all-gather");
             }
+            if (spec.dataParallelism == DataParallelism::Hierarchical)
+            {
+                Check(spec.outerScheme, spec.data, "all-reduce");
+            }
         }
-        return MakeTrainingWorkload(spec, m_shelf);
+        auto whole = spec;
+        whole.iterations = m_job.hasBarrier ? 1 : m_job.iterations;
+        return MakeTrainingWorkload(whole, m_shelf);
     }
 
     Workload operator()(const FullyShardedSpec& spec)
@@ -125,7 +131,8 @@ GetLeastPicoseconds(const Workload& workload)
             computed[task.rank * workload.GetStreams().size() + task.stream] += task.picoseconds;
         }
     }
-    return computed.empty() ? 0 : *std::ranges::max_element(computed);
+    return computed.empty() ? 0
+                            : *std::ranges::max_element(computed) / workload.GetIterationCount();
 }
 
 } // namespace ns3::gradsync

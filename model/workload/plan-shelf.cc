@@ -51,10 +51,7 @@ PlanShelf::GetCollective(const SchemeChoice& choice,
     request.gradientBytes = bytes;
     request.elementBytes = m_elementBytes;
     request.parameters = choice.parameters;
-    if (m_findGroups)
-    {
-        request.groups = m_findGroups(ranks);
-    }
+    request.groups = FindGroups(ranks);
     auto& plan = m_plans[{scheme.name,
                           choice.parameters.GetAll(),
                           Flatten(request.groups),
@@ -65,6 +62,12 @@ PlanShelf::GetCollective(const SchemeChoice& choice,
         plan = std::make_shared<const Plan>(scheme.build(request));
     }
     return plan;
+}
+
+WorkerGroups
+PlanShelf::FindGroups(std::span<const uint32_t> ranks) const
+{
+    return m_findGroups ? m_findGroups(ranks) : WorkerGroups();
 }
 
 std::shared_ptr<const Plan>

@@ -40,6 +40,9 @@ class PlanShelf
                                               std::span<const uint32_t> ranks,
                                               uint64_t bytes);
 
+    /// The levels that ranks fall into; empty: they are all alike.
+    WorkerGroups FindGroups(std::span<const uint32_t> ranks) const;
+
     /// From the first of two ranks to the second.
     std::shared_ptr<const Plan> GetMessage(uint64_t bytes);
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/rank-program.h"
 
-#include "ns3/gradient-buckets.h"
-
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::gradsync
 {
@@ -47,7 +44,8 @@ RankProgram::RankProgram(const TrainingSpec& spec,
       m_meeting(meeting),
       m_rank(rank),
       m_stage(layout.GetStage(rank)),
-      m_accumulated(spec.pipeline.chunks, 0)
+      m_slices(spec.slices),
+      m_exchange(spec, m_groups, builder, meeting, rank)
 {
     for (size_t group = 0; group < PARALLEL_GROUPS; ++group)
     {
@@ -63,6 +61,18 @@ RankProgram::GetGroup(ParallelGroup group) const
 
 void
 RankProgram::Write()
+{
+    for (m_iteration = 0; m_iteration < m_spec.iterations; ++m_iteration)
+    {
+        m_builder.SetIteration(m_iteration);
+        m_accumulated.assign(m_spec.pipeline.chunks, 0);
+        WriteIteration();
+        m_exchange.Finish(m_last);
+    }
+}
+
+void
+RankProgram::WriteIteration()
 {
     const auto passes = ListPasses(m_spec.schedule, m_spec.pipeline, m_stage);
     for (const auto& pass : passes)
@@ -80,11 +90,6 @@ RankProgram::Write()
             break;
         }
     }
-    for (const auto& bucket : m_later)
-    {
-        Exchange(bucket, m_last);
-    }
-    GatherParameters();
 }
 
 bool
@@ -105,42 +110,49 @@ RankProgram::GetRank(uint32_t part) const
     return m_layout.GetPeer(m_rank, part % m_spec.pipeline.stages);
 }
 
+/// What is split among slices, as evenly as whole numbers are.
+uint64_t
+RankProgram::GetShare(uint64_t whole, uint32_t slice) const
+{
+    return (slice + 1) * whole / m_slices.size() - slice * whole / m_slices.size();
+}
+
 void
-RankProgram::Compute(uint64_t picoseconds, const std::string& label)
+RankProgram::Compute(uint32_t slice, uint64_t picoseconds, const std::string& label)
 {
     const auto task = m_builder.AddCompute(m_rank,
                                            static_cast<uint32_t>(TrainingStream::Compute),
-                                           picoseconds,
+                                           GetShare(picoseconds, slice),
                                            label);
-    WaitForBlockers(task);
+    WaitForBlockers(slice, task);
+    m_slices[slice].last = task;
     m_last = task;
-    m_hasLast = true;
 }
 
 void
-RankProgram::WaitForBlockers(TaskId task)
+RankProgram::WaitForBlockers(uint32_t slice, TaskId task)
 {
-    for (const auto blocker : m_blockers)
+    for (const auto blocker : std::exchange(m_slices[slice].blockers, {}))
     {
         m_builder.AddEdge(blocker, task);
     }
-    m_blockers.clear();
 }
 
 void
-RankProgram::Communicate(CommunicationId id, TrainingStream stream)
+RankProgram::Communicate(uint32_t slice, CommunicationId id, TrainingStream stream)
 {
     const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id);
-    if (m_hasLast)
+    if (const auto last = m_slices[slice].last)
     {
-        m_builder.AddEdge(m_last, part);
+        m_builder.AddEdge(*last, part);
     }
-    WaitForBlockers(part);
-    m_blockers.push_back(part);
+    WaitForBlockers(slice, part);
+    m_slices[slice].blockers.push_back(part);
 }
 
 void
-RankProgram::DoCollectives(const std::vector<BlockCollective>& collectives,
+RankProgram::DoCollectives(uint32_t slice,
+                           const std::vector<BlockCollective>& collectives,
                            const std::string& label)
 {
     for (const auto& collective : collectives)
@@ -149,9 +161,44 @@ RankProgram::DoCollectives(const std::vector<BlockCollective>& collectives,
         if (ranks.size() > 1)
         {
             const auto stream = GetStream(collective.group);
-            Communicate(m_meeting.Join(ranks, stream, m_rank, collective, label), stream);
+            auto own = collective;
+            own.bytes = std::max<uint64_t>(GetShare(collective.bytes, slice), 1);
+            Communicate(slice,
+                        m_meeting.Join(ranks, static_cast<uint32_t>(stream), m_rank, own, label),
+                        stream);
         }
     }
+}
+
+void
+RankProgram::DoBlock(const std::vector<BlockCollective>& before,
+                     uint64_t picoseconds,
+                     const std::vector<BlockCollective>& after,
+                     const std::string& label)
+{
+    for (uint32_t slice = 0; slice < m_slices.size(); ++slice)
+    {
+        DoCollectives(slice, before, label);
+        Compute(slice, picoseconds, label);
+        DoCollectives(slice, after, label);
+    }
+}
+
+/// Everything that comes next waits for it.
+void
+RankProgram::Block(TaskId task)
+{
+    for (auto& slice : m_slices)
+    {
+        slice.blockers.push_back(task);
+    }
+}
+
+/// Counted over all iterations: messages are told apart by it.
+uint32_t
+RankProgram::CountMicrobatch(const PipelinePass& pass) const
+{
+    return m_iteration * m_spec.pipeline.microbatches + pass.microbatch;
 }
 
 uint64_t
@@ -170,12 +217,15 @@ RankProgram::Send(const PipelinePass& pass, uint32_t to, TrainingStream stream)
         return;
     }
     const auto bytes = GetBytesAfter(std::min(GetPart(pass), to));
-    const auto id = m_meeting.Send(m_rank, peer, pass.kind, pass.microbatch, to, bytes);
+    const auto id = m_meeting.Send(m_rank, peer, pass.kind, CountMicrobatch(pass), to, bytes);
     const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id);
     m_builder.AddEdge(m_last, part);
-    for (const auto blocker : m_blockers)
+    for (const auto& slice : m_slices)
     {
-        m_builder.AddEdge(blocker, part);
+        for (const auto blocker : slice.blockers)
+        {
+            m_builder.AddEdge(blocker, part);
+        }
     }
 }
 
@@ -188,10 +238,10 @@ RankProgram::Receive(const PipelinePass& pass, uint32_t from, TrainingStream str
         const auto id = m_meeting.Send(peer,
                                        m_rank,
                                        pass.kind,
-                                       pass.microbatch,
+                                       CountMicrobatch(pass),
                                        GetPart(pass),
                                        GetBytesAfter(std::min(GetPart(pass), from)));
-        m_blockers.push_back(m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id));
+        Block(m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id));
     }
 }
 
@@ -206,9 +256,11 @@ RankProgram::WriteForward(const PipelinePass& pass)
     for (auto block = m_firstBlocks[part]; block < m_firstBlocks[part + 1]; ++block)
     {
         const auto& of = m_spec.blocks[block];
-        DoCollectives(of.beforeForward, "forward " + of.name);
-        Compute(of.forwardPicoseconds, "forward " + of.name);
-        DoCollectives(of.afterForward, "forward " + of.name);
+        for (const auto sum : m_exchange.TakeSums(block))
+        {
+            Block(sum);
+        }
+        DoBlock(of.beforeForward, of.forwardPicoseconds, of.afterForward, "forward " + of.name);
     }
     if (part + 2 < m_firstBlocks.size())
     {
@@ -229,10 +281,8 @@ RankProgram::WriteBackward(const PipelinePass& pass)
     for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
     {
         const auto& of = m_spec.blocks[block];
-        DoCollectives(of.beforeBackward, "backward " + of.name);
-        Compute(of.backwardPicoseconds, "backward " + of.name);
+        DoBlock(of.beforeBackward, of.backwardPicoseconds, of.afterBackward, "backward " + of.name);
         ready.push_back(m_last);
-        DoCollectives(of.afterBackward, "backward " + of.name);
     }
     if (part > 0)
     {
@@ -240,7 +290,7 @@ RankProgram::WriteBackward(const PipelinePass& pass)
     }
     if (isLast)
     {
-        ExchangeGradients(part, ready);
+        m_exchange.Exchange(m_firstBlocks[part], m_firstBlocks[part + 1], ready);
     }
 }
 
@@ -253,12 +303,12 @@ RankProgram::WriteWeightGradient(const PipelinePass& pass)
     for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
     {
         const auto& of = m_spec.blocks[block];
-        Compute(of.weightPicoseconds, "weights " + of.name);
+        DoBlock({}, of.weightPicoseconds, {}, "weights " + of.name);
         ready.push_back(m_last);
     }
     if (isLast)
     {
-        ExchangeGradients(part, ready);
+        m_exchange.Exchange(m_firstBlocks[part], m_firstBlocks[part + 1], ready);
     }
 }
 
@@ -266,84 +316,6 @@ bool
 RankProgram::CountGradients(uint32_t chunk)
 {
     return ++m_accumulated[chunk] == m_spec.pipeline.microbatches;
-}
-
-std::vector<RankProgram::Bucket>
-RankProgram::MakeBuckets(uint32_t part) const
-{
-    std::vector<Bucket> buckets;
-    for (const auto group : {ParallelGroup::Data, ParallelGroup::ExpertData})
-    {
-        std::vector<uint64_t> bytes;
-        for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
-        {
-            const auto& of = m_spec.blocks[block];
-            bytes.push_back(group == ParallelGroup::Data ? of.gradientBytes
-                                                         : of.expertGradientBytes);
-        }
-        if (GetGroup(group).size() > 1)
-        {
-            for (const auto& bucket : MakeGradientBuckets(bytes, m_spec.buckets))
-            {
-                buckets.push_back({group, bucket.bytes, bucket.last});
-            }
-        }
-    }
-    std::erase_if(buckets, [](const auto& bucket) { return bucket.bytes == 0; });
-    std::ranges::stable_sort(buckets, {}, &Bucket::last);
-    return buckets;
-}
-
-void
-RankProgram::ExchangeGradients(uint32_t part, const std::vector<TaskId>& ready)
-{
-    for (const auto& bucket : MakeBuckets(part))
-    {
-        if (m_spec.overlaps)
-        {
-            Exchange(bucket, ready[bucket.last]);
-        }
-        else
-        {
-            m_later.push_back(bucket);
-        }
-    }
-}
-
-void
-RankProgram::Exchange(const Bucket& bucket, TaskId after)
-{
-    const auto id = m_meeting.Join(GetGroup(bucket.group),
-                                   TrainingStream::Data,
-                                   m_rank,
-                                   {m_spec.gradientScheme, bucket.bytes, bucket.group},
-                                   "gradients");
-    const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(TrainingStream::Data), id);
-    m_builder.AddEdge(after, part);
-    m_exchanged.emplace_back(bucket, part);
-}
-
-void
-RankProgram::GatherParameters()
-{
-    if (m_spec.dataParallelism != DataParallelism::ShardedOptimizer)
-    {
-        return;
-    }
-    for (const auto& [bucket, exchanged] : m_exchanged)
-    {
-        const auto share =
-            std::max(1.0, std::round(static_cast<double>(bucket.bytes) * m_spec.parameterShare));
-        const auto id =
-            m_meeting.Join(GetGroup(bucket.group),
-                           TrainingStream::Data,
-                           m_rank,
-                           {m_spec.parameterScheme, static_cast<uint64_t>(share), bucket.group},
-                           "parameters");
-        const auto part =
-            m_builder.AddPart(m_rank, static_cast<uint32_t>(TrainingStream::Data), id);
-        m_builder.AddEdge(exchanged, part);
-    }
 }
 
 } // namespace ns3::gradsync

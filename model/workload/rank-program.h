@@ -2,16 +2,16 @@
 #ifndef GRADSYNC_RANK_PROGRAM_H
 #define GRADSYNC_RANK_PROGRAM_H
 
+#include "ns3/gradient-exchange.h"
 #include "ns3/rank-layout.h"
 #include "ns3/training-meeting.h"
 #include "ns3/training-workload.h"
 #include "ns3/workload-builder.h"
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -31,24 +31,34 @@ class RankProgram
     void Write();
 
   private:
-    /// Gradients that are exchanged together.
-    struct Bucket
+    /// Of a microbatch: what its next computation waits for.
+    struct Slice
     {
-        ParallelGroup group;
-        uint64_t bytes;
-        uint32_t last; //!< of the part's blocks, from its last one on: then all of it is there
+        std::optional<TaskId> last{}; //!< computed
+        std::vector<TaskId> blockers{};
     };
 
+    void WriteIteration();
     const std::vector<uint32_t>& GetGroup(ParallelGroup group) const;
     bool HasWeightPasses() const;
     uint32_t GetPart(const PipelinePass& pass) const;
     uint32_t GetRank(uint32_t part) const;
-    /// Waits for all that the rank's passes wait for at this point.
-    void Compute(uint64_t picoseconds, const std::string& label);
-    void WaitForBlockers(TaskId task);
-    /// What comes next waits for it.
-    void Communicate(CommunicationId id, TrainingStream stream);
-    void DoCollectives(const std::vector<BlockCollective>& collectives, const std::string& label);
+    uint32_t CountMicrobatch(const PipelinePass& pass) const;
+    uint64_t GetShare(uint64_t whole, uint32_t slice) const;
+    /// Waits for all that the slice's passes wait for at this point.
+    void Compute(uint32_t slice, uint64_t picoseconds, const std::string& label);
+    void WaitForBlockers(uint32_t slice, TaskId task);
+    /// What comes next in the slice waits for it.
+    void Communicate(uint32_t slice, CommunicationId id, TrainingStream stream);
+    void DoCollectives(uint32_t slice,
+                       const std::vector<BlockCollective>& collectives,
+                       const std::string& label);
+    /// A pass of a block, slice by slice.
+    void DoBlock(const std::vector<BlockCollective>& before,
+                 uint64_t picoseconds,
+                 const std::vector<BlockCollective>& after,
+                 const std::string& label);
+    void Block(TaskId task);
     /// Nobody at this rank waits until it is there.
     void Send(const PipelinePass& pass, uint32_t to, TrainingStream stream);
     void Receive(const PipelinePass& pass, uint32_t from, TrainingStream stream);
@@ -59,13 +69,6 @@ class RankProgram
     void WriteWeightGradient(const PipelinePass& pass);
     /// One microbatch more. \returns whether it was the last
     bool CountGradients(uint32_t chunk);
-    /// \param ready [block of the part, from its last one on] the task that has made its gradient
-    void ExchangeGradients(uint32_t part, const std::vector<TaskId>& ready);
-    /// Of a part, in the order in which they are there.
-    std::vector<Bucket> MakeBuckets(uint32_t part) const;
-    void Exchange(const Bucket& bucket, TaskId after);
-    /// Of sharded optimizers, when all gradients are there.
-    void GatherParameters();
 
     const TrainingSpec& m_spec;
     const RankLayout& m_layout;
@@ -74,13 +77,12 @@ class RankProgram
     TrainingMeeting& m_meeting;
     uint32_t m_rank;
     uint32_t m_stage;
-    std::array<std::vector<uint32_t>, PARALLEL_GROUPS> m_groups; //!< [ParallelGroup]
+    uint32_t m_iteration{0};
+    GradientExchange::Groups m_groups;
     std::vector<uint32_t> m_accumulated; //!< [chunk] microbatches whose gradients are there
-    std::vector<TaskId> m_blockers;      //!< what the next pass waits for
-    TaskId m_last{0};                    //!< computed last
-    bool m_hasLast{false};
-    std::vector<Bucket> m_later;                        //!< exchanged at the end
-    std::vector<std::pair<Bucket, TaskId>> m_exchanged; //!< and their sums
+    std::vector<Slice> m_slices;
+    TaskId m_last{0}; //!< computed last
+    GradientExchange m_exchange;
 };
 
 } // namespace ns3::gradsync

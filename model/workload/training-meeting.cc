@@ -12,7 +12,7 @@ TrainingMeeting::TrainingMeeting(WorkloadBuilder& builder, PlanShelf& shelf)
 
 CommunicationId
 TrainingMeeting::Join(const std::vector<uint32_t>& ranks,
-                      TrainingStream stream,
+                      uint32_t stream,
                       uint32_t rank,
                       const BlockCollective& collective,
                       const std::string& label)
@@ -28,6 +28,17 @@ TrainingMeeting::Join(const std::vector<uint32_t>& ranks,
             label));
     }
     return known[count];
+}
+
+const WorkerGroups&
+TrainingMeeting::FindGroups(const std::vector<uint32_t>& ranks)
+{
+    const auto [found, isNew] = m_levels.try_emplace(ranks);
+    if (isNew)
+    {
+        found->second = m_shelf.FindGroups(ranks);
+    }
+    return found->second;
 }
 
 CommunicationId

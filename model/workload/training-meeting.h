@@ -25,12 +25,16 @@ class TrainingMeeting
 
     /// The n-th collective of a rank with its group: that of the others, too.
     CommunicationId Join(const std::vector<uint32_t>& ranks,
-                         TrainingStream stream,
+                         uint32_t stream,
                          uint32_t rank,
                          const BlockCollective& collective,
                          const std::string& label);
 
-    /// Of a microbatch into a part of the model, from the one before it or the one behind.
+    /// The levels of the network that ranks fall into.
+    const WorkerGroups& FindGroups(const std::vector<uint32_t>& ranks);
+
+    /// Of a microbatch, counted over all iterations, into a part of the model, from the one before
+    /// it or the one behind.
     CommunicationId Send(uint32_t from,
                          uint32_t to,
                          PassKind kind,
@@ -41,8 +45,9 @@ class TrainingMeeting
   private:
     WorkloadBuilder& m_builder;
     PlanShelf& m_shelf;
-    std::map<std::tuple<uint32_t, TrainingStream, uint32_t>, uint32_t> m_joined;
-    std::map<std::pair<uint32_t, TrainingStream>, std::vector<CommunicationId>> m_collectives;
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> m_joined; //!< group, stream, rank
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<CommunicationId>> m_collectives;
+    std::map<std::vector<uint32_t>, WorkerGroups> m_levels;
     std::map<std::tuple<uint32_t, uint32_t, PassKind, uint32_t, uint32_t>, CommunicationId>
         m_messages;
 };

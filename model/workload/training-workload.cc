@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/training-workload.h"
 
+#include "ns3/gradient-exchange.h"
 #include "ns3/rank-program.h"
 #include "ns3/training-meeting.h"
 #include "ns3/workload-builder.h"
@@ -15,24 +16,20 @@ namespace ns3::gradsync
 namespace
 {
 
-std::vector<StreamSpec>
-MakeTrainingStreams()
-{
-    return {{"compute"},
-            {"tensor"},
-            {"data"},
-            {"send forward"},
-            {"receive forward"},
-            {"send backward"},
-            {"receive backward"},
-            {"context"},
-            {"expert"}};
-}
-
 void
 CheckTraining(const TrainingSpec& spec)
 {
     CheckPipeline(spec.schedule, spec.pipeline);
+    if (spec.slices == 0 || spec.streams.count == 0)
+    {
+        throw WorkloadError("a microbatch has at least one slice, gradients one stream");
+    }
+    if (spec.iterations == 0 || spec.iterations > WorkloadBuilder::MAX_ITERATIONS)
+    {
+        throw WorkloadError(fmt::format("a workload has 1 to {} iterations, not {}",
+                                        WorkloadBuilder::MAX_ITERATIONS,
+                                        spec.iterations));
+    }
     const auto parts = spec.pipeline.stages * spec.pipeline.chunks;
     if (spec.blocks.size() < parts)
     {
@@ -87,7 +84,7 @@ MakeTrainingWorkload(const TrainingSpec& spec, PlanShelf& shelf)
     const auto firstBlocks = CutBlocks(spec);
     const RankLayout layout(GetDegrees(spec));
     const auto ranks = layout.GetRankCount();
-    WorkloadBuilder builder(ranks, MakeTrainingStreams());
+    WorkloadBuilder builder(ranks, MakeTrainingStreams(spec));
     TrainingMeeting meeting(builder, shelf);
     for (uint32_t rank = 0; rank < ranks; ++rank)
     {

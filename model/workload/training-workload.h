@@ -48,7 +48,24 @@ enum class DataParallelism : uint8_t
 {
     AllReduce, //!< of every bucket (DDP)
     /// Reduce-scatter of every bucket, then all-gather of the parameters (ZeRO-1 and 2)
-    ShardedOptimizer
+    ShardedOptimizer,
+    /// Likewise of the gradients themselves: an all-reduce whose second half is put off, first
+    /// blocks first (Centauri's substitution of primitives: Chen et al., ASPLOS'24).
+    ScatterGather,
+    /// Reduce-scatter within inner groups, all-reduce among them, all-gather within (Centauri's
+    /// partition of groups), each on a stream of its own.
+    Hierarchical
+};
+
+/// The streams on which gradients are exchanged.
+struct GradientStreams
+{
+    StreamPolicy policy{StreamPolicy::Program}; //!< by priority, the first blocks come first
+    uint64_t creditBytes{0};                    //!< as of StreamSpec
+    /// Buckets are exchanged in pieces of this size, which others may come between (P3's slices,
+    /// ByteScheduler's partitions); 0: whole.
+    uint64_t pieceBytes{0};
+    uint32_t count{1}; //!< streams that pieces take in turn
 };
 
 /**
@@ -72,11 +89,22 @@ struct TrainingSpec
     uint64_t activationBytes{0}; //!< from stage to stage for a microbatch, of each rank; 0: no time
     DataParallelism dataParallelism{DataParallelism::AllReduce};
     SchemeChoice gradientScheme;  //!< AllReduce, or reduce-scatter
-    SchemeChoice parameterScheme; //!< all-gather of ShardedOptimizer
+    SchemeChoice parameterScheme; //!< all-gather of all but AllReduce
+    SchemeChoice outerScheme;     //!< all-reduce among the inner groups of Hierarchical
+    /// Of an inner group, as data-parallel ranks follow each other; 0: those that the network's
+    /// innermost level has together.
+    uint32_t innerRanks{0};
     /// Bytes of parameters for one of gradients: 0.5 for bf16 after gradients in fp32.
     double parameterShare{1.0};
     BucketCaps buckets;
+    GradientStreams streams;
     bool overlaps{true}; //!< exchanges gradients while backward passes go on
+    /// Passes of a block, and its collectives, are cut into as many slices of the microbatch, so
+    /// that one slice computes while another communicates (Centauri's partition of the workload).
+    uint32_t slices{1};
+    /// That follow one another without a barrier: the forward pass of a block waits for its own sum
+    /// of the iteration before.
+    uint32_t iterations{1};
 };
 
 /// The streams of a rank, in this order.

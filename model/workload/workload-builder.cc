@@ -67,7 +67,19 @@ WorkloadBuilder::Add(const WorkloadTask& task)
         throw WorkloadError("more than 4,294,967,295 tasks");
     }
     m_workload.m_tasks.push_back(task);
+    m_workload.m_tasks.back().iteration = static_cast<uint16_t>(m_iteration);
     return static_cast<TaskId>(m_workload.m_tasks.size() - 1);
+}
+
+void
+WorkloadBuilder::SetIteration(uint32_t iteration)
+{
+    if (iteration >= MAX_ITERATIONS)
+    {
+        throw std::logic_error(fmt::format("no iteration {}", iteration));
+    }
+    m_iteration = iteration;
+    m_workload.m_iterationCount = std::max(m_workload.m_iterationCount, iteration + 1);
 }
 
 TaskId
@@ -82,7 +94,7 @@ WorkloadBuilder::AddCompute(uint32_t rank,
     task.rank = rank;
     task.priority = priority;
     task.label = AddLabel(label);
-    task.stream = stream;
+    task.stream = static_cast<uint16_t>(stream);
     return Add(task);
 }
 
@@ -127,7 +139,7 @@ WorkloadBuilder::AddPart(uint32_t rank,
     task.rank = rank;
     task.priority = priority;
     task.label = of.label;
-    task.stream = stream;
+    task.stream = static_cast<uint16_t>(stream);
     return Add(task);
 }
 

@@ -26,11 +26,16 @@ class WorkloadError : public std::runtime_error
 class WorkloadBuilder
 {
   public:
+    static constexpr uint32_t MAX_ITERATIONS = UINT16_MAX;
+
     WorkloadBuilder(uint32_t ranks, std::vector<StreamSpec> streams);
 
     /// Ranks in the order in which plans number them. \returns the number of the group, the same
     /// for the same ranks
     uint32_t AddGroup(std::vector<uint32_t> ranks);
+
+    /// Tasks that are added from now on are of this one, from 0, below MAX_ITERATIONS.
+    void SetIteration(uint32_t iteration);
 
     TaskId AddCompute(uint32_t rank,
                       uint32_t stream,
@@ -71,6 +76,7 @@ class WorkloadBuilder
     void CheckParts() const;
 
     Workload m_workload;
+    uint32_t m_iteration{0};
     std::vector<std::pair<TaskId, TaskId>> m_edges;
     std::map<std::string, uint32_t> m_labels;
     std::map<std::vector<uint32_t>, uint32_t> m_groups;

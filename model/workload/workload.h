@@ -55,7 +55,8 @@ struct WorkloadTask
     uint32_t rank{0};
     int32_t priority{0};
     uint32_t label{0};
-    uint32_t stream{0};
+    uint16_t stream{0};
+    uint16_t iteration{0}; //!< of those that the workload has
 
     bool IsCompute() const
     {
@@ -72,7 +73,8 @@ struct Communication
 };
 
 /**
- * One training iteration: a graph per rank of computations and communications on streams.
+ * One training iteration, or several that overlap: a graph per rank of computations and
+ * communications on streams.
  *
  * Edges are between tasks of one rank: ranks wait for each other by communications only. Plans are
  * shared by all communications of their shape. Built by WorkloadBuilder; never changes afterwards.
@@ -83,6 +85,12 @@ class Workload
     uint32_t GetRankCount() const
     {
         return m_rankCount;
+    }
+
+    /// At least 1.
+    uint32_t GetIterationCount() const
+    {
+        return m_iterationCount;
     }
 
     std::span<const StreamSpec> GetStreams() const
@@ -154,6 +162,7 @@ class Workload
     }
 
     uint32_t m_rankCount{0};
+    uint32_t m_iterationCount{1};
     std::vector<StreamSpec> m_streams;
     std::vector<WorkloadTask> m_tasks;
     std::vector<Communication> m_communications;

@@ -128,6 +128,62 @@ ReadDataRanks(const JsonValue& training, const ParameterSet& parameters, size_t 
     return static_cast<uint32_t>(data);
 }
 
+DataParallelism
+ReadDataParallelism(const JsonValue& training, const ParameterSet& parameters)
+{
+    const auto& exchange = parameters.Get<std::string>("exchange");
+    if (parameters.Get<int64_t>("zero") != 0)
+    {
+        if (exchange != "all-reduce")
+        {
+            training.Find("exchange")
+                ->FailWith(
+                    fmt::format("\"{}\" does not go with \"zero\", which exchanges in its own way",
+                                exchange));
+        }
+        return DataParallelism::ShardedOptimizer;
+    }
+    return exchange == "hierarchical"     ? DataParallelism::Hierarchical
+           : exchange == "scatter-gather" ? DataParallelism::ScatterGather
+                                          : DataParallelism::AllReduce;
+}
+
+StreamPolicy
+ToPolicy(const std::string& name)
+{
+    return name == "fifo"       ? StreamPolicy::Fifo
+           : name == "lifo"     ? StreamPolicy::Lifo
+           : name == "priority" ? StreamPolicy::Priority
+                                : StreamPolicy::Program;
+}
+
+/// How and in which order gradients are exchanged.
+void
+ReadExchange(const JsonValue& training,
+             const ParameterSet& parameters,
+             const SchemeChoice& standard,
+             TrainingSpec& spec)
+{
+    spec.dataParallelism = ReadDataParallelism(training, parameters);
+    spec.gradientScheme = ReadSchemeOr(training,
+                                       "gradientScheme",
+                                       spec.dataParallelism == DataParallelism::AllReduce
+                                           ? standard
+                                           : MakeStandard("reduce-scatter"));
+    spec.parameterScheme = ReadSchemeOr(training, "parameterScheme", MakeStandard("all-gather"));
+    spec.outerScheme = ReadSchemeOr(training, "outerScheme", standard);
+    spec.innerRanks = GetNumber(parameters, "innerRanks");
+    spec.parameterShare = parameters.Get<double>("parameterShare");
+    spec.buckets = {parameters.Get<ByteCount>("firstBucket").bytes,
+                    parameters.Get<ByteCount>("bucket").bytes};
+    spec.overlaps = parameters.Get<bool>("overlap");
+    spec.streams = {ToPolicy(parameters.Get<std::string>("streamPolicy")),
+                    parameters.Get<ByteCount>("credit").bytes,
+                    parameters.Get<ByteCount>("piece").bytes,
+                    GetNumber(parameters, "streams")};
+    spec.slices = GetNumber(parameters, "slices");
+}
+
 FullyShardedSpec
 MakeFullyShardedSpec(const JsonValue& training,
                      const ParameterSet& parameters,
@@ -139,6 +195,20 @@ MakeFullyShardedSpec(const JsonValue& training,
         {
             training.Find(key)->FailWith(
                 fmt::format("\"{}\" above 1 does not go with \"zero\": 3", key));
+        }
+    }
+    for (const auto* key : {"innerRanks",
+                            "outerScheme",
+                            "streamPolicy",
+                            "credit",
+                            "piece",
+                            "streams",
+                            "slices",
+                            "barrier"})
+    {
+        if (const auto given = training.Find(key))
+        {
+            given->FailWith(fmt::format("\"{}\" does not go with \"zero\": 3", key));
         }
     }
     return {whole.data,
@@ -171,7 +241,6 @@ ReadTraining(const JsonValue& training,
 {
     const auto parameters = ReadParameters(training, GetTrainingParameters());
     const auto standard = scheme ? ReadScheme(*scheme) : MakeStandard("ring");
-    const auto zero = parameters.Get<int64_t>("zero");
     TrainingSpec spec;
     spec.tensor = GetNumber(parameters, "tensor");
     spec.data = ReadDataRanks(training, parameters, endpoints.size());
@@ -182,21 +251,13 @@ ReadTraining(const JsonValue& training,
     spec.blocks =
         ReadBlocks(*training.Find("blocks"), ReadSchemeOr(training, "tensorScheme", standard));
     spec.activationBytes = parameters.Get<ByteCount>("activation").bytes;
-    spec.dataParallelism =
-        zero == 0 ? DataParallelism::AllReduce : DataParallelism::ShardedOptimizer;
-    spec.gradientScheme = ReadSchemeOr(training,
-                                       "gradientScheme",
-                                       zero == 0 ? standard : MakeStandard("reduce-scatter"));
-    spec.parameterScheme = ReadSchemeOr(training, "parameterScheme", MakeStandard("all-gather"));
-    spec.parameterShare = parameters.Get<double>("parameterShare");
-    spec.buckets = {parameters.Get<ByteCount>("firstBucket").bytes,
-                    parameters.Get<ByteCount>("bucket").bytes};
-    spec.overlaps = parameters.Get<bool>("overlap");
+    ReadExchange(training, parameters, standard, spec);
 
     TrainingJobSpec job;
     endpoints.resize(uint64_t{spec.tensor} * spec.pipeline.stages * spec.data);
     job.endpointOf = std::move(endpoints);
-    if (zero == 3)
+    job.hasBarrier = parameters.Get<bool>("barrier");
+    if (parameters.Get<int64_t>("zero") == 3)
     {
         job.spec = MakeFullyShardedSpec(training, parameters, std::move(spec));
     }

@@ -79,6 +79,46 @@ MakeExchangeSpecs()
         MakeSchemeSpec("parameterScheme", "ZeRO: an all-gather, by default all-gather")};
 }
 
+/// What hides exchanges behind computations.
+std::vector<ParameterSpec>
+MakeOverlapSpecs()
+{
+    return {
+        {"exchange",
+         std::string("all-reduce"),
+         "of gradients without ZeRO: at once; as a reduce-scatter and an all-gather that is put "
+         "off; or within inner groups, among these, and within them",
+         {"all-reduce", "scatter-gather", "hierarchical"}},
+        {"innerRanks",
+         int64_t{0},
+         "hierarchical: data-parallel ranks of an inner group; 0: those that the innermost "
+         "level of the topology has together",
+         {},
+         0,
+         MAX_RANKS},
+        MakeSchemeSpec("outerScheme",
+                       "hierarchical: an all-reduce among inner groups, by default the job's, "
+                       "or ring"),
+        {"streamPolicy",
+         std::string("program"),
+         "what of the gradients is exchanged first: in the order of the program, what was "
+         "ready first or last, or the first blocks",
+         {"program", "fifo", "lifo", "priority"}},
+        MakeSizeSpec("credit", "of gradients under way at once on a stream; 0: one piece"),
+        MakeSizeSpec("piece", "into which buckets are cut; 0: whole"),
+        {"streams", int64_t{1}, "that pieces of gradients take in turn", {}, 1, 64},
+        {"slices",
+         int64_t{1},
+         "of a microbatch: one computes while another communicates",
+         {},
+         1,
+         1024},
+        {"barrier",
+         true,
+         "between iterations; without, the forward pass of a block waits for its own sum of "
+         "the iteration before"}};
+}
+
 } // namespace
 
 const std::vector<ParameterSpec>&
@@ -109,7 +149,7 @@ GetTrainingParameters()
             blocks,
             MakeSizeSpec("activation",
                          "that a rank sends to the next stage for a microbatch; 0: none")};
-        for (const auto& more : {MakeLayoutSpecs(), MakeExchangeSpecs()})
+        for (const auto& more : {MakeLayoutSpecs(), MakeExchangeSpecs(), MakeOverlapSpecs()})
         {
             list.insert(list.end(), more.begin(), more.end());
         }

@@ -105,6 +105,60 @@ TEST(TrainingRuns, ZeroStagesTakeTheirTimes)
     EXPECT_EQ(take(R"(, "zero": 3)"), 21'000);
 }
 
+TEST(TrainingRuns, PoliciesAndWaitsOfTheNextForwardPassTakeTheirTimes)
+{
+    // 4 ranks, 8 ms for 1 MB: c = 1.5 x 9.6 = 14.4 ms for each of L = 3 blocks of 1.2 MB with
+    // f = 4, b = 6 ms.
+    const std::string blocks = R"("firstBucket": "1B", "bucket": "1B", "blocks": [{"count": 3,
+        "forward": "4ms", "backward": "6ms", "gradient": "1.2MB"}])";
+    const auto run = [&blocks](const std::string& more) {
+        return Train(fmt::format("{{{}{}}}", blocks, more), R"(, "iterations": 3)").iterations;
+    };
+    for (const auto* more : {"", R"(, "barrier": false)", R"(, "streamPolicy": "fifo")"})
+    {
+        const auto iterations = run(more);
+        ASSERT_EQ(iterations.size(), 3U);
+        for (const auto& record : iterations)
+        {
+            // L f + max(L b + c, b + L c) = 12 + max(18 + 14.4, 6 + 43.2) = 61.2 ms.
+            EXPECT_EQ((record.end - record.start).GetMicroSeconds(), 61'200) << more;
+        }
+    }
+    const auto iterations =
+        run(R"(, "barrier": false, "streamPolicy": "priority", "piece": "100kB")");
+    // The second ends one period after the first: max(L (f + b) + c, b + f + L c) = max(30 + 14.4,
+    // 10 + 43.2) = 53.2 ms, and at most L pieces of 1.2 ms more.
+    const auto period = (iterations[1].end - iterations[0].end).GetMicroSeconds();
+    EXPECT_GE(period, 53'200);
+    EXPECT_LE(period, 53'200 + 3 * 1'200);
+}
+
+TEST(TrainingRuns, PartitionsTakeTheirTimes)
+{
+    // Centauri's example: a collective of 8 ms before a computation of 8 ms, in 4 slices: 10 ms. An
+    // all-reduce of 1 MB among 2 of the hosts takes tau = 8 ms.
+    const std::string pair = R"({"tensor": 2, "data": 1, "slices": %, "blocks":
+        [{"backward": "8ms", "tensorForward": "1MB"}]})";
+    const auto slice = [&pair](const std::string& slices) {
+        auto text = pair;
+        return Train(text.replace(text.find('%'), 1, slices)).summary.meanIctPs / 1'000'000;
+    };
+    EXPECT_EQ(slice("1"), 16'000);
+    EXPECT_EQ(slice("4"), 10'000);
+    // In two levels, 1 MB among 2 x 2 ranks: tau (1/2 + 1/2 + 1/2) = 12 ms after 1 ms.
+    EXPECT_EQ(Train(R"({"exchange": "hierarchical", "innerRanks": 2, "blocks":
+                        [{"backward": "1ms", "gradient": "1MB"}]})")
+                      .summary.meanIctPs /
+                  1'000'000,
+              13'000);
+    // In halves of 3/4 tau = 6 ms each.
+    EXPECT_EQ(Train(R"({"exchange": "scatter-gather", "blocks":
+                        [{"backward": "1ms", "gradient": "1MB"}]})")
+                      .summary.meanIctPs /
+                  1'000'000,
+              13'000);
+}
+
 TEST(TrainingRuns, TwoKindsOfJobsShareANetwork)
 {
     // Each by its own name and number; the one that trains on two hosts is alone on them.
@@ -157,6 +211,15 @@ TEST(TrainingRuns, WhatCannotBeIsNamed)
                 HasSubstr("the scheme ring makes an all-reduce, expected one of reduce-scatter"));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "gradientScheme": "all-gather"})"),
                 HasSubstr("the scheme all-gather makes an all-gather, expected one of all-reduce"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 1, "exchange": "hierarchical"})"),
+                HasSubstr("job.training.exchange: \"hierarchical\" does not go with \"zero\""));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "slices": 2})"),
+                HasSubstr("job.training.slices: \"slices\" does not go with \"zero\": 3"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "exchange": "hierarchical", "innerRanks": 3})"),
+                HasSubstr("an exchange in two levels needs inner groups of one size; of 4 "
+                          "data-parallel ranks one has 3, another 1"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "streamPolicy": "prio"})"),
+                HasSubstr("job.training.streamPolicy"));
     EXPECT_THAT(ErrorOfTraining("{}"), HasSubstr("\"blocks\" is missing"));
     EXPECT_THAT(ErrorOfTraining(R"({"blocks": []})"), HasSubstr("a list of at least one block"));
     EXPECT_THAT(ErrorOfTraining(R"({"blocks": [{"forwards": "1ms"}]})"),

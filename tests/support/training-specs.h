@@ -92,6 +92,27 @@ DrawHybrid(std::mt19937_64& random)
     return spec;
 }
 
+/// Any way to exchange gradients.
+inline void
+DrawExchange(std::mt19937_64& random, TrainingSpec& spec)
+{
+    const auto draw = [&random](uint32_t least, uint32_t most) {
+        return std::uniform_int_distribution<uint32_t>(least, most)(random);
+    };
+    spec.streams = {static_cast<StreamPolicy>(draw(0, 3)), draw(0, 40), draw(0, 30), draw(1, 3)};
+    spec.slices = draw(1, 3);
+    spec.iterations = draw(1, 3);
+    spec.overlaps = draw(0, 3) != 0;
+    spec.dataParallelism = static_cast<DataParallelism>(draw(0, 3));
+    if (spec.dataParallelism != DataParallelism::AllReduce)
+    {
+        spec.gradientScheme = Choose("reduce-scatter");
+        spec.parameterScheme = Choose("all-gather");
+        spec.outerScheme = Choose("ring");
+        spec.innerRanks = draw(0, 1) == 0 ? 1 : 1000; // groups of one, one group
+    }
+}
+
 } // namespace ns3::gradsync::tests
 
 #endif // GRADSYNC_TRAINING_SPECS_H

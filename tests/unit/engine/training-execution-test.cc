@@ -106,6 +106,27 @@ TEST_F(TrainingExecutionTest, RunsOneIterationAfterTheOther)
     EXPECT_EQ(m_engine->GetDeliveredBytes(), 3 * 160);
 }
 
+TEST_F(TrainingExecutionTest, IterationsThatOverlapHaveRecordsOneAfterTheOther)
+{
+    // In order of the stream, each takes 2 f + max(2 b + c, b + 2 c) = 20 + 100.
+    auto spec = MakeSpec();
+    spec.iterations = 3;
+    m_engine->AddTraining(MakeJob(spec, 6));
+    const Recorder recorder(m_engine, Recorder::Detail::Iterations);
+    Simulator::Run();
+    ASSERT_EQ(recorder.GetIterations().size(), 6);
+    for (uint32_t i = 0; i < 6; ++i)
+    {
+        const auto& record = recorder.GetIterations()[i];
+        EXPECT_EQ(record.iteration, i);
+        EXPECT_EQ(record.start, MicroSeconds(i * 120));
+        EXPECT_EQ(record.exchangeStart, record.start + MicroSeconds(40)); // 2 f + b
+        EXPECT_EQ(record.end, record.start + MicroSeconds(120));
+    }
+    EXPECT_EQ(m_engine->GetTotalBytes(), 6 * 160);
+    EXPECT_EQ(m_engine->GetDeliveredBytes(), 6 * 160);
+}
+
 TEST_F(TrainingExecutionTest, SharesTheNetworkWithAnExchange)
 {
     m_engine->AddTraining(MakeJob(MakeSpec(), 1));
@@ -176,6 +197,11 @@ TEST_F(TrainingExecutionTest, RefusesWhatDoesNotFit)
     EXPECT_THAT([&] { m_engine->AddTraining(job); },
                 testing::ThrowsMessage<std::invalid_argument>(
                     "job \"training\": its workload has 2 ranks, but 1 endpoints are given"));
+    auto spec = MakeSpec();
+    spec.iterations = 2;
+    EXPECT_THAT([&] { m_engine->AddTraining(MakeJob(spec, 3)); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    "job \"training\": 3 iterations are no multiple of its workload's 2"));
     job.endpointOf = {3, 3};
     EXPECT_THAT([&] { m_engine->AddTraining(job); },
                 testing::ThrowsMessage<std::invalid_argument>(

@@ -33,6 +33,21 @@ class TrainingWorkloadTest : public tests::WorkloadFixture
         return Run(MakeTrainingWorkload(spec, shelf));
     }
 
+    /// When rank 0 begins the backward passes of the iterations.
+    std::vector<Time> FindBackwardPasses() const
+    {
+        std::vector<Time> begins(m_workload->GetIterationCount(), Time::Max());
+        for (TaskId id = 0; id < m_workload->GetTasks().size(); ++id)
+        {
+            const auto& task = m_workload->GetTasks()[id];
+            if (task.rank == 0 && m_workload->GetLabel(task.label) == "backward block")
+            {
+                begins[task.iteration] = std::min(begins[task.iteration], GetLog().GetBegin(id));
+            }
+        }
+        return begins;
+    }
+
     /// Every step begins where the one before it ends, from 0 to the end.
     void CheckCriticalPath(const Time& end)
     {
@@ -320,11 +335,205 @@ TEST_F(TrainingWorkloadTest, BlocksSayWhatTheySendToTheNextStage)
     EXPECT_EQ(RunTraining(spec), MicroSeconds(3 * 30 + 2 * (5 + 7)));
 }
 
+/// Data-parallel layers of one bucket each, which follow one another without a barrier.
+struct OverlappingLayers
+{
+    uint64_t layers;
+    uint64_t forward;
+    uint64_t backward;
+    uint64_t exchange; //!< K bytes among two ranks take K microseconds by ring: 2 (n-1)/n = 1
+    uint32_t iterations;
+};
+
+TrainingSpec
+MakeOverlapping(const OverlappingLayers& of, const GradientStreams& streams)
+{
+    TrainingSpec spec;
+    spec.data = 2;
+    spec.blocks.assign(of.layers, MakeBlock(of.forward, of.backward, 0, of.exchange));
+    spec.buckets = {1, 1};
+    spec.gradientScheme = Choose("ring");
+    spec.streams = streams;
+    spec.iterations = of.iterations;
+    return spec;
+}
+
+// Reference 2, section 2: first in, first out takes L f + max(L b + c, b + L c) from the beginning
+// of one backward pass to that of the next: layer 1 comes last, nothing of the wait is hidden.
+TEST_F(TrainingWorkloadTest, SumsInOrderHoldUpTheNextForwardPass)
+{
+    for (int round = 0; round < 20; ++round)
+    {
+        const OverlappingLayers of{Draw(1, 8),
+                                   Draw(1, 40),
+                                   Draw(1, 40),
+                                   2 * Draw(1, 40),
+                                   static_cast<uint32_t>(Draw(1, 4))};
+        const auto period =
+            of.layers * of.forward +
+            std::max(of.layers * of.backward + of.exchange, of.backward + of.layers * of.exchange);
+        for (const auto policy : {StreamPolicy::Program, StreamPolicy::Fifo})
+        {
+            const auto end = RunTraining(MakeOverlapping(of, {policy}));
+            EXPECT_EQ(end, MicroSeconds(of.iterations * period));
+            CheckCriticalPath(end);
+            Reset();
+        }
+    }
+}
+
+// Section 2: at least max(L (f + b) + c, b + f + L c), above it by at most L slices.
+TEST_F(TrainingWorkloadTest, PriorityHidesSumsBehindTheNextForwardPass)
+{
+    for (int round = 0; round < 30; ++round)
+    {
+        const auto pieces = Draw(1, 6);
+        const auto piece = 2 * Draw(1, 20);
+        const OverlappingLayers of{Draw(2, 8), Draw(1, 40), Draw(1, 40), pieces * piece, 4};
+        const auto end = RunTraining(MakeOverlapping(of, {StreamPolicy::Priority, 0, piece}));
+        CheckCriticalPath(end);
+        const auto bound = std::max(of.layers * (of.forward + of.backward) + of.exchange,
+                                    of.backward + of.forward + of.layers * of.exchange);
+        const auto begins = FindBackwardPasses();
+        for (size_t i = 1; i < begins.size(); ++i)
+        {
+            const auto period = (begins[i] - begins[i - 1]).GetMicroSeconds();
+            EXPECT_GE(period, bound);
+            EXPECT_LE(period, bound + of.layers * piece);
+        }
+        Reset();
+    }
+}
+
+// Reduce-scatters follow the backward pass, r each; then the first layers' gathers come first and
+// forward passes follow them as FSDP's do: max(L b + r, b + L r) + g + (L - 1) max(f, g) + f.
+TEST_F(TrainingWorkloadTest, HalvesOfASumHideBehindBothPasses)
+{
+    for (int round = 0; round < 30; ++round)
+    {
+        const auto g = Draw(1, 40);
+        const OverlappingLayers of{Draw(1, 8), Draw(1, 40), Draw(1, 40), 2 * g, 3};
+        auto spec = MakeOverlapping(of, {});
+        spec.dataParallelism = DataParallelism::ScatterGather;
+        spec.gradientScheme = Choose("reduce-scatter");
+        spec.parameterScheme = Choose("all-gather");
+        const auto end = RunTraining(spec);
+        CheckCriticalPath(end);
+        const auto period = std::max(of.layers * of.backward + g, of.backward + of.layers * g) + g +
+                            (of.layers - 1) * std::max(of.forward, g) + of.forward;
+        const auto begins = FindBackwardPasses();
+        ASSERT_EQ(begins.size(), 3);
+        EXPECT_EQ(begins[1] - begins[0], MicroSeconds(period));
+        EXPECT_EQ(begins[2] - begins[1], MicroSeconds(period));
+        Reset();
+    }
+}
+
+// K bytes in inner groups of n: (n - 1)/n K, then 2 (m - 1)/m K/n among m groups, (n - 1)/n K back.
+TEST_F(TrainingWorkloadTest, SumsInTwoLevelsTakeTheirThreeParts)
+{
+    for (const uint32_t inner : {1, 2, 4})
+    {
+        for (const uint32_t groups : {1, 2, 3})
+        {
+            if (inner * groups == 1)
+            {
+                continue;
+            }
+            const uint64_t bytes = 120;
+            TrainingSpec spec;
+            spec.data = inner * groups;
+            spec.blocks.assign(1, MakeBlock(10, 20, 0, bytes));
+            spec.dataParallelism = DataParallelism::Hierarchical;
+            spec.gradientScheme = Choose("reduce-scatter");
+            spec.outerScheme = Choose("ring");
+            spec.parameterScheme = Choose("all-gather");
+            spec.innerRanks = inner;
+            const auto end = RunTraining(spec);
+            const auto within = bytes / inner * (inner - 1);
+            const auto among = 2 * bytes / inner / groups * (groups - 1);
+            EXPECT_EQ(end, MicroSeconds(30 + 2 * within + among)) << inner << " x " << groups;
+            CheckCriticalPath(end);
+            Reset();
+        }
+    }
+}
+
+// While one bucket is summed among groups, the next is scattered within them: on links that both
+// need nothing is won, but nothing waits. Two buckets of 120 us within, 60 us among two groups of
+// two: the links are busy all the time from b on.
+TEST_F(TrainingWorkloadTest, LevelsOfASumOverlap)
+{
+    TrainingSpec spec;
+    spec.data = 4;
+    spec.blocks.assign(2, MakeBlock(0, 0, 0, 120));
+    spec.buckets = {1, 1};
+    spec.dataParallelism = DataParallelism::Hierarchical;
+    spec.gradientScheme = Choose("reduce-scatter");
+    spec.outerScheme = Choose("ring");
+    spec.parameterScheme = Choose("all-gather");
+    spec.innerRanks = 2;
+    EXPECT_EQ(RunTraining(spec), MicroSeconds(2 * (60 + 60 + 60)));
+}
+
+// Section 2, Centauri: C/q + (q - 1)/q max(C, M) + M/q; C = M = 8 ms, q = 4: 10 ms.
+TEST_F(TrainingWorkloadTest, SlicesHideCollectivesBehindComputations)
+{
+    const auto run = [this](uint64_t collective, uint64_t computation, uint32_t slices) {
+        auto block = MakeBlock(0, computation);
+        block.afterForward = {{Choose("ring"), collective}};
+        TrainingSpec spec;
+        spec.tensor = 2;
+        spec.blocks = {block};
+        spec.slices = slices;
+        const auto end = RunTraining(spec);
+        CheckCriticalPath(end);
+        Reset();
+        return end;
+    };
+    EXPECT_EQ(run(8000, 8000, 1), MilliSeconds(16));
+    EXPECT_EQ(run(8000, 8000, 4), MilliSeconds(10));
+    for (int round = 0; round < 30; ++round)
+    {
+        const auto q = static_cast<uint32_t>(Draw(1, 8));
+        const auto c = 2 * Draw(1, 60); // of a slice
+        const auto m = Draw(1, 60);
+        EXPECT_EQ(run(q * c, q * m, q), MicroSeconds(c + (q - 1) * std::max(c, m) + m));
+    }
+}
+
+// Two buckets at once have half the links each: the first, alone until the second backward pass is
+// done, ends at 2 c after the first one began to overlap, both together when one stream would.
+TEST_F(TrainingWorkloadTest, BucketsOnTwoStreamsShareTheLinks)
+{
+    const uint64_t f = 5;
+    const uint64_t b = 10;
+    const uint64_t c = 100;
+    auto spec = MakeOverlapping({2, f, b, c, 1}, {});
+    EXPECT_EQ(RunTraining(spec), MicroSeconds(2 * f + b + 2 * c));
+    Reset();
+    spec.streams.count = 2;
+    EXPECT_EQ(RunTraining(spec), MicroSeconds(2 * f + b + 2 * c));
+    std::vector<Time> ends;
+    for (TaskId id = 0; id < m_workload->GetTasks().size(); ++id)
+    {
+        const auto& task = m_workload->GetTasks()[id];
+        if (task.rank == 0 && !task.IsCompute())
+        {
+            ends.push_back(GetLog().GetEnd(id));
+        }
+    }
+    // Alone from b to 2 b, then at half the rate: 2 b + 2 (c - b) = 2 c after the forward pass.
+    EXPECT_THAT(ends,
+                testing::ElementsAre(MicroSeconds(2 * f + 2 * c), MicroSeconds(2 * f + b + 2 * c)));
+}
+
 TEST_F(TrainingWorkloadTest, HybridsOfAnyShapeEndAndNameWhatBoundsThem)
 {
-    for (int round = 0; round < 25; ++round)
+    for (int round = 0; round < 60; ++round)
     {
-        const auto spec = tests::DrawHybrid(m_random);
+        auto spec = tests::DrawHybrid(m_random);
+        tests::DrawExchange(m_random, spec);
         uint64_t computes = 0;
         const auto end = RunTraining(spec);
         for (const auto& task : m_workload->GetTasks())
@@ -353,10 +562,52 @@ TEST(TrainingWorkload, NamesWhatCannotBe)
         [&] { MakeTrainingWorkload(spec, shelf); },
         testing::ThrowsMessage<WorkloadError>("parallelism of each kind is of at least one rank"));
     spec.tensor = 1;
+    spec.slices = 0;
+    EXPECT_THAT([&] { MakeTrainingWorkload(spec, shelf); },
+                testing::ThrowsMessage<WorkloadError>(
+                    "a microbatch has at least one slice, gradients one stream"));
+    spec.slices = 1;
+    spec.iterations = 70'000;
+    EXPECT_THAT(
+        [&] { MakeTrainingWorkload(spec, shelf); },
+        testing::ThrowsMessage<WorkloadError>("a workload has 1 to 65535 iterations, not 70000"));
+    spec.iterations = 1;
     spec.firstBlocks = {0, 2, 2};
     EXPECT_THAT([&] { MakeTrainingWorkload(spec, shelf); },
                 testing::ThrowsMessage<WorkloadError>(
                     "first blocks ascend from 0, one for each chunk of each stage"));
+}
+
+TEST(TrainingWorkload, NamesExchangesInTwoLevelsThatCannotBe)
+{
+    TrainingSpec spec;
+    spec.data = 6;
+    spec.blocks.assign(1, MakeBlock(1, 1, 0, 8));
+    spec.dataParallelism = DataParallelism::Hierarchical;
+    spec.gradientScheme = Choose("reduce-scatter");
+    spec.outerScheme = Choose("ring");
+    spec.parameterScheme = Choose("all-gather");
+    PlanShelf alike;
+    EXPECT_THAT([&] { MakeTrainingWorkload(spec, alike); },
+                testing::ThrowsMessage<WorkloadError>(
+                    "an exchange in two levels needs the ranks of an inner group: the network has "
+                    "no servers, racks or pods to take them from"));
+    spec.innerRanks = 4;
+    EXPECT_THAT([&] { MakeTrainingWorkload(spec, alike); },
+                testing::ThrowsMessage<WorkloadError>(
+                    "an exchange in two levels needs inner groups of one size; of 6 data-parallel "
+                    "ranks one has 4, another 2"));
+    // Racks of three.
+    spec.innerRanks = 0;
+    PlanShelf racks([](std::span<const uint32_t> ranks) {
+        return ranks.size() == 6 ? oracles::MakeRackGroups(2, 3, 1.0) : WorkerGroups();
+    });
+    EXPECT_EQ(MakeTrainingWorkload(spec, racks).GetCommunications().size(), 2 + 3 + 2);
+    spec.streams.pieceBytes = 1;
+    spec.blocks[0].gradientBytes = 100'000;
+    EXPECT_THAT([&] { MakeTrainingWorkload(spec, racks); },
+                testing::ThrowsMessage<WorkloadError>(
+                    "a bucket of 100000 bytes in pieces of 1 are more than 65536"));
 }
 
 } // namespace

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/gradient-exchange.h"
+
+#include "ns3/gradient-buckets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// More would be a mistake in its unit.
+constexpr uint64_t MAX_PIECES = 1U << 16;
+
+/// Where the streams begin that exchanges have beside their first.
+constexpr auto MORE_STREAMS = static_cast<uint32_t>(TrainingStream::Expert) + 1;
+
+uint32_t
+GetDataStream(uint32_t turn)
+{
+    return turn == 0 ? static_cast<uint32_t>(TrainingStream::Data) : MORE_STREAMS + turn - 1;
+}
+
+} // namespace
+
+std::vector<StreamSpec>
+MakeTrainingStreams(const TrainingSpec& spec)
+{
+    std::vector<StreamSpec> streams{{"compute"},
+                                    {"tensor"},
+                                    {"data", spec.streams.policy, spec.streams.creditBytes},
+                                    {"send forward"},
+                                    {"receive forward"},
+                                    {"send backward"},
+                                    {"receive backward"},
+                                    {"context"},
+                                    {"expert"}};
+    const auto add = [&](const std::string& name) {
+        streams.push_back({name, spec.streams.policy, spec.streams.creditBytes});
+    };
+    for (uint32_t turn = 1; turn < spec.streams.count; ++turn)
+    {
+        add(fmt::format("data {}", turn + 1));
+    }
+    if (spec.dataParallelism == DataParallelism::Hierarchical)
+    {
+        add("data outer");
+        add("data gather");
+    }
+    return streams;
+}
+
+GradientExchange::GradientExchange(const TrainingSpec& spec,
+                                   const Groups& groups,
+                                   WorkloadBuilder& builder,
+                                   TrainingMeeting& meeting,
+                                   uint32_t rank)
+    : m_spec(spec),
+      m_groups(groups),
+      m_builder(builder),
+      m_meeting(meeting),
+      m_rank(rank),
+      m_sums(spec.blocks.size())
+{
+}
+
+const std::vector<uint32_t>&
+GradientExchange::GetGroup(ParallelGroup group) const
+{
+    return m_groups[static_cast<size_t>(group)];
+}
+
+std::vector<GradientExchange::Bucket>
+GradientExchange::MakeBuckets(uint32_t first, uint32_t end) const
+{
+    std::vector<Bucket> buckets;
+    for (const auto group : {ParallelGroup::Data, ParallelGroup::ExpertData})
+    {
+        std::vector<uint64_t> bytes;
+        for (auto block = end; block-- > first;)
+        {
+            const auto& of = m_spec.blocks[block];
+            bytes.push_back(group == ParallelGroup::Data ? of.gradientBytes
+                                                         : of.expertGradientBytes);
+        }
+        if (GetGroup(group).size() == 1)
+        {
+            continue;
+        }
+        for (const auto& bucket : MakeGradientBuckets(bytes, m_spec.buckets))
+        {
+            buckets.push_back(
+                {group, bucket.bytes, bucket.last, end - 1 - bucket.last, end - bucket.first});
+        }
+    }
+    std::erase_if(buckets, [](const auto& bucket) { return bucket.bytes == 0; });
+    std::ranges::stable_sort(buckets, {}, &Bucket::last);
+    return buckets;
+}
+
+void
+GradientExchange::Exchange(uint32_t first, uint32_t end, const std::vector<TaskId>& ready)
+{
+    for (const auto& bucket : MakeBuckets(first, end))
+    {
+        if (m_spec.overlaps)
+        {
+            Exchange(bucket, ready[bucket.last]);
+        }
+        else
+        {
+            m_kept.push_back(bucket);
+        }
+    }
+}
+
+void
+GradientExchange::Finish(TaskId last)
+{
+    for (const auto& bucket : std::exchange(m_kept, {}))
+    {
+        Exchange(bucket, last);
+    }
+    // The next forward pass needs the first blocks first.
+    std::ranges::stable_sort(m_late, {}, [](const auto& late) { return late.bucket.first; });
+    for (const auto& late : std::exchange(m_late, {}))
+    {
+        AddSum(late.bucket, Add(late.bucket, late.phase, late.after));
+    }
+}
+
+std::vector<TaskId>
+GradientExchange::TakeSums(uint32_t block)
+{
+    return std::exchange(m_sums[block], {});
+}
+
+/// Pieces of equal size, and what is left.
+std::vector<uint64_t>
+GradientExchange::Cut(uint64_t bytes) const
+{
+    const auto piece = m_spec.streams.pieceBytes;
+    if (piece == 0 || piece >= bytes)
+    {
+        return {bytes};
+    }
+    if (bytes / piece > MAX_PIECES)
+    {
+        throw WorkloadError(fmt::format("a bucket of {} bytes in pieces of {} are more than {}",
+                                        bytes,
+                                        piece,
+                                        MAX_PIECES));
+    }
+    std::vector<uint64_t> pieces(bytes / piece, piece);
+    if (bytes % piece != 0)
+    {
+        pieces.push_back(bytes % piece);
+    }
+    return pieces;
+}
+
+void
+GradientExchange::Exchange(const Bucket& bucket, TaskId after)
+{
+    for (const auto bytes : Cut(bucket.bytes))
+    {
+        ExchangePiece(bucket, bytes, after);
+        m_turn = (m_turn + 1) % m_spec.streams.count;
+    }
+}
+
+void
+GradientExchange::ExchangePiece(const Bucket& bucket, uint64_t bytes, TaskId after)
+{
+    const auto phases = ListPhases(bucket, bytes);
+    const bool gathersLate = m_spec.dataParallelism == DataParallelism::ShardedOptimizer ||
+                             m_spec.dataParallelism == DataParallelism::ScatterGather;
+    for (const auto& phase : phases)
+    {
+        if (gathersLate && &phase == &phases.back())
+        {
+            m_late.push_back({bucket, phase, after});
+            return;
+        }
+        after = Add(bucket, phase, after);
+    }
+    AddSum(bucket, after);
+}
+
+std::vector<GradientExchange::Phase>
+GradientExchange::ListPhases(const Bucket& bucket, uint64_t bytes)
+{
+    const auto& ranks = GetGroup(bucket.group);
+    const auto stream = GetDataStream(m_turn);
+    const Phase sum{m_spec.gradientScheme, ranks, bytes, stream, "gradients"};
+    switch (m_spec.dataParallelism)
+    {
+    case DataParallelism::AllReduce:
+        return {sum};
+    case DataParallelism::ShardedOptimizer: {
+        const auto share =
+            std::max(1.0, std::round(static_cast<double>(bytes) * m_spec.parameterShare));
+        return {
+            sum,
+            {m_spec.parameterScheme, ranks, static_cast<uint64_t>(share), stream, "parameters"}};
+    }
+    case DataParallelism::ScatterGather:
+        return {sum, {m_spec.parameterScheme, ranks, bytes, stream, "sums"}};
+    case DataParallelism::Hierarchical:
+        break;
+    }
+    return ListHierarchy(bucket, bytes);
+}
+
+/// Within the rank's inner group, among the ranks with its place in all of them, and back.
+std::vector<GradientExchange::Phase>
+GradientExchange::ListHierarchy(const Bucket& bucket, uint64_t bytes)
+{
+    const auto groups = FindInnerGroups(bucket.group);
+    const auto inner = std::ranges::find_if(groups, [this](const auto& ranks) {
+        return std::ranges::find(ranks, m_rank) != ranks.end();
+    });
+    const auto place = std::ranges::find(*inner, m_rank) - inner->begin();
+    std::vector<uint32_t> outer;
+    for (const auto& ranks : groups)
+    {
+        outer.push_back(ranks[place]);
+    }
+    const auto outerStream = MORE_STREAMS + m_spec.streams.count - 1;
+    const auto shard = (bytes + inner->size() - 1) / inner->size();
+    std::vector<Phase> phases{
+        {m_spec.gradientScheme, *inner, bytes, GetDataStream(m_turn), "gradients"},
+        {m_spec.outerScheme, outer, shard, outerStream, "gradients among groups"},
+        {m_spec.parameterScheme, *inner, bytes, outerStream + 1, "sums"}};
+    std::erase_if(phases, [](const auto& phase) { return phase.ranks.size() == 1; });
+    return phases;
+}
+
+std::vector<std::vector<uint32_t>>
+GradientExchange::FindInnerGroups(ParallelGroup group)
+{
+    const auto& ranks = GetGroup(group);
+    const auto& levels = m_meeting.FindGroups(ranks).levels;
+    const bool isGiven = m_spec.innerRanks != 0;
+    if (!isGiven && levels.empty())
+    {
+        throw WorkloadError("an exchange in two levels needs the ranks of an inner group: the "
+                            "network has no servers, racks or pods to take them from");
+    }
+    std::map<uint32_t, std::vector<uint32_t>> inner;
+    for (uint32_t place = 0; place < ranks.size(); ++place)
+    {
+        const auto of = isGiven ? place / m_spec.innerRanks : levels[0].groupOf[place];
+        inner[of].push_back(ranks[place]);
+    }
+    std::vector<std::vector<uint32_t>> groups;
+    for (const auto& [of, members] : inner)
+    {
+        if (members.size() != inner.begin()->second.size())
+        {
+            throw WorkloadError(
+                fmt::format("an exchange in two levels needs inner groups of one size; of {} "
+                            "data-parallel ranks one has {}, another {}",
+                            ranks.size(),
+                            inner.begin()->second.size(),
+                            members.size()));
+        }
+        groups.push_back(members);
+    }
+    return groups;
+}
+
+TaskId
+GradientExchange::Add(const Bucket& bucket, const Phase& phase, TaskId after)
+{
+    const auto id = m_meeting.Join(phase.ranks,
+                                   phase.stream,
+                                   m_rank,
+                                   {phase.scheme, phase.bytes, bucket.group},
+                                   phase.label);
+    const auto part =
+        m_builder.AddPart(m_rank, phase.stream, id, static_cast<int32_t>(bucket.first));
+    m_builder.AddEdge(after, part);
+    return part;
+}
+
+void
+GradientExchange::AddSum(const Bucket& bucket, TaskId sum)
+{
+    for (auto block = bucket.first; block < bucket.end; ++block)
+    {
+        m_sums[block].push_back(sum);
+    }
+}
+
+} // namespace ns3::gradsync

@@ -170,6 +170,10 @@ DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
     static const Json fluid = Json{{"kind", "fluid"}};
     run.transport = ReadTransport(JsonValue(fluid, "", ""));
     run.sampleEvery = Time(0); // it has no links to sample
+    for (auto& fault : run.faults)
+    {
+        fault.degraded.loss = {}; // it has no packets that could be lost
+    }
     run.recordMessages = false;
     for (auto& job : run.jobs)
     {

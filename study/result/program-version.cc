@@ -3,9 +3,10 @@
 
 #include "ns3/hash.h"
 
+#include <array>
+#include <cstddef>
 #include <dlfcn.h>
 #include <fstream>
-#include <sstream>
 
 namespace ns3::gradsync
 {
@@ -32,7 +33,9 @@ GetNs3Version()
 uint64_t
 GetProgramFingerprint()
 {
-    std::string identity = GetProgramVersion();
+    const std::string version = GetProgramVersion();
+    Hasher hasher; // goes on from what it was given before
+    uint64_t hash = hasher.GetHash64(version.data(), version.size());
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&GetProgramFingerprint), &info) != 0)
     {
@@ -42,11 +45,14 @@ GetProgramFingerprint()
         {
             file.open("/proc/self/exe", std::ios::binary);
         }
-        std::ostringstream content;
-        content << file.rdbuf();
-        identity += content.view();
+        // In blocks: a program with sanitizers has 60 MB.
+        std::array<char, 1 << 16> block;
+        while (file.read(block.data(), block.size()) || file.gcount() > 0)
+        {
+            hash = hasher.GetHash64(block.data(), static_cast<size_t>(file.gcount()));
+        }
     }
-    return Hash64(identity);
+    return hash;
 }
 
 } // namespace ns3::gradsync

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from referee.case import TIME_UNITS, Case, case_from_json, picoseconds, quantity  # noqa: E402
 from referee.catalogue import read_catalogue  # noqa: E402
+from referee.draw_file import slot_commands  # noqa: E402
 from referee.draw_scenario import draw_case  # noqa: E402
 from referee.evidence import Evidence  # noqa: E402
 from referee.judge import complaints_of, judge  # noqa: E402
@@ -37,6 +38,28 @@ PACKETS = {"kind": "roce", "mtu": "1000B", "ackEvery": 0}
 JOB = {"gradient": "48000B", "iterations": 2, "compute": "5us", "timeout": "1s"}
 RING = {"topology": STAR, "transport": PACKETS, "scheme": "ring", "job": JOB}
 
+# The cases' files. Of the schedule, the computation of rank 1 waits for a message.
+FILES = {
+    "a.xml": (ROOT / "scenarios" / "algorithms" / "ring-4.xml").read_text(),
+    "b.goal": """num_ranks 4
+rank 0 {
+a: calc 3000 cpu 0
+s: send 700b to 1 tag 0 nic 0
+s requires a
+}
+rank 1 {
+r: recv 700b from 0 tag 0
+b: calc 2000 cpu 1
+b requires r
+}
+rank 2 {
+}
+rank 3 {
+}
+""",
+    "p.json": (ROOT / "p4-behavioral" / "compiled" / "slot-aggregation.json").read_text(),
+    "p.cli": slot_commands(4, 4),
+}
 # Honest cases: scenario and probes.
 CASES = {
     "ring": (RING, ["again", "seed", "jobs", "prefetch", "trace", "quiet", "fluid"]),
@@ -83,6 +106,34 @@ CASES = {
             ],
         },
         ["other-scheme"],
+    ),
+    "tensors": (
+        {**RING, "job": {"tensors": [{"size": "4800B", "count": 2}, {"elements": 301}]}},
+        ["tensors", "import"],
+    ),
+    "tensors-codec": (
+        {**RING, "job": {"tensors": [{"size": "4801B"}, {"elements": 301, "codec": "int8"}]}},
+        [],
+    ),
+    "algorithm": ({**RING, "scheme": {"kind": "import", "file": "a.xml"}}, []),
+    "schedule": ({**RING, "scheme": {"kind": "import", "file": "b.goal"}}, []),
+    "program": (
+        {
+            "topology": STAR,
+            "transport": {
+                "kind": "roce",
+                "aggregation": {
+                    "values": "real",
+                    "slot": {"slots": 4, "valuesPerPacket": 64},
+                    "programs": [
+                        {"switches": ["leaf0"], "program": "p.json", "configuration": "p.cli"}
+                    ],
+                },
+            },
+            "scheme": "switchml",
+            "job": {"gradient": "10000B"},
+        },
+        [],
     ),
     "faults": (
         {
@@ -133,10 +184,11 @@ def _repeat(table):
 
 
 def _operation(**values):
-    """Changes an operation of the exported plan."""
+    """Changes the first transfer of the exported plan."""
 
     def doctor(evidence):
-        moves = (o for o in evidence.plan["operations"] if o["kind"] in ("reduce", "copy"))
+        operations = evidence.plan["operations"]
+        moves = (o for o in operations if o["kind"] in ("reduce", "copy") and o["from"] != o["to"])
         next(moves).update(values)
 
     return doctor
@@ -264,6 +316,24 @@ DOCTORS = {
     "chains have the length of their closed form": ("ring", _cell("runs", "longest_chain", _more)),
     "shards of byteps load all machines alike": ("byteps", _operation(bytes=100_000)),
     "messages have the size of their codec": ("codec", _operation(bytes=1)),
+    "no transfer spans two tensors": ("tensors", _operation(chunkCount=9)),
+    "tensors move the bytes of gradients of their sizes": ("tensors", _operation(bytes=1)),
+    "a gradient is its tensors": ("tensors", _cell("links", "packets", _more, of="spelled_out")),
+    "a plan that is exported and imported is the same": (
+        "tensors",
+        _cell("iterations", "ict_s", _later, of="imported"),
+    ),
+    "an algorithm sends the chunks of its file": ("algorithm", _operation(chunkCount=2)),
+    "a schedule sends the messages of its file": ("schedule", _cell("messages", "bytes", _more)),
+    "a schedule takes the time of its computations": (
+        "schedule",
+        # Of 3 and 2 microseconds one after the other.
+        _cell("iterations", "ict_s", lambda _: "0.000004999999"),
+    ),
+    "a program that does what the switch does changes nothing": (
+        "program",
+        _cell("runs", "wire_bytes", _more, of="without_programs"),
+    ),
     "fluid takes the time of the closed form": ("fluid", _cell("iterations", "ict_s", _later)),
     "a ring of packets takes the time of its packets": (
         "ring",
@@ -276,6 +346,7 @@ DOCTORS = {
 # What a doctor may change has to be there before.
 _LAZY = ("main", "again", "other_seed", "three_at_once", "three_in_turn", "prefetched", "traced")
 _LAZY += ("quiet", "other_engine", "fluid", "other_scheme", "description", "plans")
+_LAZY += ("imported", "without_programs", "spelled_out")
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +365,7 @@ def honest(simulator):
     def get(name):
         if name not in made:
             scenario, probes = CASES[name]
-            made[name] = Evidence(Case(name, scenario, probes), simulator)
+            made[name] = Evidence(Case(name, scenario, probes, FILES), simulator)
         return made[name]
 
     return get
@@ -348,7 +419,10 @@ def test_everything_that_can_be_drawn_is(simulator):
     for kinds in (catalogue.controls, catalogue.transports, catalogue.load_balancing):
         assert [kind for kind in kinds if f'"{kind}"' not in drawn] == []
     schemes = [kind for kind in catalogue.schemes if f'"{kind}"' not in drawn]
-    assert schemes == ["import"]  # which needs a file
+    assert schemes == []
+    # What is not a kind: plans of both formats, programs, tensors.
+    for text in ('.xml"', '.goal"', '"programs"', '"tensors"'):
+        assert text in drawn
 
 
 def test_a_failing_scenario_becomes_a_small_one():

@@ -3,6 +3,10 @@
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+Files = dict[str, str]  # beside the scenario: name and text
 
 
 @dataclass
@@ -12,16 +16,18 @@ class Case:
     seed: str
     scenario: dict
     probes: list[str] = field(default_factory=list)
+    files: Files = field(default_factory=dict)
 
     def text(self) -> str:
         return json.dumps(self.scenario)
 
     def to_json(self) -> dict:
-        return {"seed": self.seed, "probes": self.probes, "scenario": self.scenario}
+        kept = {"seed": self.seed, "probes": self.probes, "scenario": self.scenario}
+        return {**kept, "files": self.files} if self.files else kept
 
 
 def case_from_json(kept: dict) -> Case:
-    return Case(kept["seed"], kept["scenario"], list(kept.get("probes", [])))
+    return Case(kept["seed"], kept["scenario"], list(kept.get("probes", [])), kept.get("files", {}))
 
 
 def jobs_of(scenario: dict) -> list[dict]:
@@ -71,3 +77,22 @@ def picoseconds(seconds: str) -> int:
     whole, _, part = seconds.partition(".")
     sign = -1 if whole.startswith("-") else 1
     return sign * (abs(int(whole)) * 10**12 + int(part.ljust(12, "0")))
+
+
+def _codec_name(codec: str | dict) -> str | None:
+    """A codec without parameters; None for others."""
+    if isinstance(codec, str):
+        return codec
+    return codec["kind"] if set(codec) == {"kind"} else None
+
+
+def tensors_of(job: dict) -> list[tuple[int, str | None]]:
+    """Bytes of each tensor of a job, and its codec: None where that has parameters."""
+    codec = job.get("codec", "fp32")
+    if "tensors" not in job:
+        return [(quantity(job["gradient"], SIZE_UNITS), _codec_name(codec))]
+    tensors = []
+    for tensor in job["tensors"]:
+        size = tensor.get("elements", 0) * 4 or quantity(tensor.get("size", "0B"), SIZE_UNITS)
+        tensors += [(size, _codec_name(tensor.get("codec", codec)))] * tensor.get("count", 1)
+    return tensors

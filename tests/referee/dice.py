@@ -27,6 +27,10 @@ class Dice:
     def some(self, items: Sequence[Item], most: int) -> list[Item]:
         return self._random.sample(items, self.between(0, min(most, len(items))))
 
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """All of them in any order."""
+        return self._random.sample(items, len(items))
+
     def spread(self, low: int, high: int) -> int:
         """A whole number whose logarithm is uniform, so that small ones come as often as large."""
         return round(math.exp(self._random.uniform(math.log(low), math.log(high))))

@@ -1,28 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Draws whole scenarios: what is small enough to simulate in milliseconds, and as mixed as can be."""
 
-from referee.case import SIZE_UNITS, Case, quantity
+from referee.case import Case, Files
 from referee.catalogue import Catalogue
 from referee.dice import Dice
 from referee.draw_fault import draw_fault, draw_traffic
-from referee.draw_scheme import IN_NETWORK, dedicated_of, draw_scheme
+from referee.draw_file import draw_programmed
+from referee.draw_job import draw_job
 from referee.draw_textbook import draw_textbook
 from referee.draw_topology import draw_topology
 
-# Bytes that all workers together contribute. Fluid costs by message, packets by byte, TCP most.
-_MOST_BYTES = {"fluid": 10**12, "roce": 3_000_000, "tcp": 120_000}
-_PROBES = ("again", "seed", "jobs", "prefetch", "engine", "trace", "quiet", "fluid", "other-scheme")
-
-
-def _draw_gradient(dice: Dice, transport: str, workers: int) -> str:
-    most = max(8, _MOST_BYTES[transport] // max(1, workers))
-    if dice.chance(0.15):
-        return f"{dice.between(1, 64)}B"  # fewer elements than workers, or less than one
-    if dice.chance(0.35):
-        # Whole elements in every part: closed forms hold to the byte.
-        unit = 4 * workers * 12
-        return f"{unit * max(1, dice.spread(1, max(2, most // unit)))}B"
-    return f"{dice.spread(1, most)}B"
+_PROBES = ("again", "seed", "jobs", "prefetch", "engine", "trace", "quiet", "fluid")
+_PROBES += ("other-scheme", "import", "tensors")
 
 
 def _draw_roce(dice: Dice, catalogue: Catalogue, scenario: dict) -> None:
@@ -84,86 +73,16 @@ def _draw_tcp(dice: Dice, scenario: dict) -> None:
     scenario["transport"] = transport
 
 
-def _draw_aggregation(dice: Dice, scenario: dict, scheme: dict) -> None:
-    aggregation: dict = {}
-    if dice.chance(0.6):
-        aggregation["values"] = dice.of(("sizes", "real", "float"))
-    slot: dict = {}
-    if dice.chance(0.5):
-        slot["slots"] = dice.of((1, 4, 32, 128))
-    if dice.chance(0.3):
-        slot["valuesPerPacket"] = dice.of((1, 32, 64, 256))
-    if scheme["kind"] in ("switchml", "passing") and dice.chance(0.3):
-        aggregation["engine"] = "p4"
-        slot.pop("valuesPerPacket", None)
-    slot["timeout"] = "1ms"
-    aggregation["slot"] = slot
-    aggregation["atp"] = {"firstTimeout": "2ms"}
-    if dice.chance(0.2):
-        aggregation["atp"]["busyShare"] = dice.of((0.25, 0.5, 1))
-    if dice.chance(0.2):
-        aggregation["processingDelay"] = "500ns"
-        aggregation["pipelinePacketRate"] = 100e6
-    transport = scenario["transport"]
-    transport["aggregation"] = aggregation
-    if scheme["kind"] == "netreduce":
-        transport.pop("recovery", None)
-        transport.pop("reorderTolerance", None)
-        if transport.get("congestionControl") == "hpcc":
-            del transport["congestionControl"]
-        if scenario.get("fabric", {}).get("loadBalancing") in ("spray", "adaptive"):
-            del scenario["fabric"]["loadBalancing"]
-
-
-def _draw_job(
-    dice: Dice, catalogue: Catalogue, scenario: dict, endpoints: int, packets: bool
-) -> dict:
-    """A job of the scenario: its scheme, and what can be said beside it."""
-    scheme, workers = draw_scheme(dice, catalogue, endpoints, packets)
-    job: dict = {"scheme": scheme}
-    available = max(1, endpoints - dedicated_of(scheme))
-    if workers is None and available > 2 and dice.chance(0.2):
-        workers = dice.between(2, available)
-    if workers is not None and workers >= 2:
-        job["workers"] = workers
-        if "root" in scheme:
-            scheme["root"] %= workers
-    count = workers or available
-    job["gradient"] = _draw_gradient(dice, scenario["transport"]["kind"], count)
-    for name in ("chunkBytes", "partitionBytes"):
-        # A million pieces of a large gradient are a plan of minutes.
-        if scheme.get(name) or (name == "chunkBytes" and scheme["kind"] == "parameter-hub"):
-            pieces = quantity(job["gradient"], SIZE_UNITS) // dice.between(1, 40)
-            scheme[name] = max(scheme.get(name, 32768), pieces + 1)
-    if dice.chance(0.3):
-        job["iterations"] = dice.between(2, 3)
-    if dice.chance(0.3):
-        job["compute"] = dice.microseconds(0, 200)
-    if dice.chance(0.1):
-        job["reduceRate"] = dice.of(("10Gbps", "100Gbps"))
-    if dice.chance(0.15):
-        job["maxOutstandingSends"] = dice.between(1, 4)
-    if dice.chance(0.1):
-        job["start"] = dice.microseconds(0, 100)
-    if scheme["kind"] in IN_NETWORK:
-        _draw_aggregation(dice, scenario, scheme)
-        if dice.chance(0.15):
-            job["codec"] = dice.of(("fixed-point", "int8"))
-    elif scheme["kind"] != "sparse-all-gather" and dice.chance(0.2):
-        job["codec"] = dice.of(catalogue.codecs)
-    return job
-
-
 def _draw_jobs(
-    dice: Dice, catalogue: Catalogue, scenario: dict, endpoints: int, packets: bool
+    dice: Dice, catalogue: Catalogue, scenario: dict, endpoints: int, files: Files
 ) -> None:
     if not dice.chance(0.15):
-        job = _draw_job(dice, catalogue, scenario, endpoints, packets)
+        job = draw_job(dice, catalogue, scenario, endpoints, files)
         scenario["scheme"] = job.pop("scheme")
         scenario["job"] = job
         return
     scenario["jobs"] = [
-        _draw_job(dice, catalogue, scenario, endpoints, packets) for _ in range(dice.between(1, 3))
+        draw_job(dice, catalogue, scenario, endpoints, files) for _ in range(dice.between(1, 3))
     ]
 
 
@@ -175,6 +94,8 @@ def _probes(dice: Dice, scenario: dict) -> list[str]:
         wanted.append("other-scheme")
     if scenario["topology"]["kind"] == "star" and dice.chance(0.3):
         wanted.append("fluid")
+    if "tensors" in scenario.get("job", {}):
+        wanted.append("tensors")
     return sorted(set(wanted))
 
 
@@ -191,6 +112,10 @@ def _near(topology: dict) -> str | None:
 def draw_case(seed: str, catalogue: Catalogue) -> Case:
     """The scenario of a seed."""
     dice = Dice(seed)
+    files: Files = {}
+    if dice.chance(0.025):
+        programmed = draw_programmed(dice, files)
+        return Case(seed, programmed, _probes(dice, programmed), files)
     if dice.chance(0.25):
         textbook = draw_textbook(dice, catalogue)
         return Case(seed, textbook, _probes(dice, textbook))
@@ -205,7 +130,7 @@ def draw_case(seed: str, catalogue: Catalogue) -> Case:
         scenario["transport"] = {"kind": transport}
         if dice.chance(0.2):
             scenario["transport"]["efficiency"] = dice.of((0.5, 0.9))
-    _draw_jobs(dice, catalogue, scenario, endpoints, transport == "roce")
+    _draw_jobs(dice, catalogue, scenario, endpoints, files)
     jobs = scenario.get("jobs") or [scenario["job"]]
     if dice.chance(0.2):
         scenario["faults"] = [
@@ -228,4 +153,4 @@ def draw_case(seed: str, catalogue: Catalogue) -> Case:
         scenario["results"] = {"every": dice.of(("1us", "10us", "333ns"))}
     if dice.chance(0.5):
         scenario["seed"] = dice.between(1, 4_294_967_295)
-    return Case(seed, scenario, _probes(dice, scenario))
+    return Case(seed, scenario, _probes(dice, scenario), files)

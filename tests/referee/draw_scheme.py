@@ -8,7 +8,9 @@ from referee.catalogue import Catalogue, Parameter
 from referee.dice import Dice
 
 IN_NETWORK = ("switchml", "passing", "atp", "netreduce")
-# "import" reads a file, which the fuzzer of readers draws; "auto" is drawn as it is.
+# Of laws that few of their scenarios are for.
+_OFTEN = ("byteps", "rat")
+# draw_file.py draws it.
 _NEEDS_A_FILE = ("import",)
 
 
@@ -94,7 +96,7 @@ def draw_scheme(
         for kind in catalogue.schemes
         if kind not in _NEEDS_A_FILE and (packets or kind not in IN_NETWORK)
     ]
-    kind = dice.of(kinds)
+    kind = dice.of([*kinds, *_OFTEN])
     if kind == "auto" and endpoints > 8 and dice.chance(0.8):
         return draw_scheme(dice, catalogue, endpoints, packets)  # it estimates all others
     scheme: dict = {"kind": kind}

@@ -9,7 +9,7 @@ import json
 import re
 from functools import cached_property
 
-from referee.case import SIZE_UNITS, TIME_UNITS, Case, jobs_of, quantity, scheme_of
+from referee.case import TIME_UNITS, Case, jobs_of, quantity, scheme_of, tensors_of
 from referee.network import Network
 from referee.simulator import Outcome, Results, Simulator
 
@@ -31,6 +31,8 @@ class Evidence:
         return self.simulator.simulate("scenario.json", "--jobs=1")
 
     def _write(self, scenario: dict) -> None:
+        for name, text in self.case.files.items():
+            self.simulator.write(name, text)
         self.simulator.write("scenario.json", json.dumps(scenario))
 
     # What was asked for.
@@ -59,7 +61,12 @@ class Evidence:
         return scheme_of(self.scenario, self.jobs[index])
 
     def gradient(self, index: int = 0) -> int:
-        return quantity(self.jobs[index]["gradient"], SIZE_UNITS)
+        return sum(size for size, _ in tensors_of(self.jobs[index]))
+
+    def compressed(self, index: int = 0) -> bool:
+        """Something of a job has a codec."""
+        job = self.jobs[index]
+        return "codec" in job or any("codec" in tensor for tensor in job.get("tensors", []))
 
     def time(self, job: dict, name: str) -> int:
         """A time of a job in picoseconds."""
@@ -116,9 +123,8 @@ class Evidence:
     def one_plan(self) -> bool:
         """Every iteration runs the plan that can be exported."""
         reactions = any(row["kind"] == "reaction" for row in self.main.rows("faults"))
-        warms_up = any(
-            isinstance(job.get("codec"), dict) and job["codec"].get("warmUp") for job in self.jobs
-        )
+        codecs = [part.get("codec") for job in self.jobs for part in (job, *job.get("tensors", []))]
+        warms_up = any(isinstance(codec, dict) and codec.get("warmUp") for codec in codecs)
         gated = any(self.scheme(i)["kind"] == "federated" for i in range(len(self.jobs)))
         described = self.simulated and self.description.code == 0
         return described and not (reactions or warms_up or gated)
@@ -223,6 +229,35 @@ class Evidence:
     def other_scheme(self) -> Results:
         """The same faults and foreign traffic around another exchange."""
         return self._variant({"scheme": "ring", "job.codec": None}, "--jobs=1")
+
+    @cached_property
+    def imported(self) -> Results:
+        """With the plan from a file, into which it was exported."""
+        self._write(self.scenario)
+        told = self.simulator.plan("scenario.json", self.job_names[0], "--export=exported.goal")
+        if told.code != 0:
+            raise RuntimeError(f"plan --export: exit code {told.code}: {told.error}")
+        change = {"scheme": {"kind": "import", "file": "exported.goal"}}
+        if "tensors" in self.jobs[0]:
+            change |= {"job.tensors": None, "job.gradient": f"{self.gradient()}B"}
+        return self._variant(change, "--jobs=1")
+
+    @cached_property
+    def without_programs(self) -> Results:
+        """With the native switch in the place of programs of the user's."""
+        return self._variant({"transport.aggregation.programs": None}, "--jobs=1")
+
+    @cached_property
+    def spelled_out(self) -> Results:
+        """Each tensor with its bytes and codec; a gradient as the only tensor."""
+        job = self.jobs[0]
+        tensors = []
+        for tensor in job.get("tensors", [{"size": job.get("gradient")}]):
+            size = f"{tensor['elements'] * 4}B" if "elements" in tensor else tensor["size"]
+            codec = tensor.get("codec", job.get("codec", "fp32"))
+            tensors += [{"size": size, "codec": codec}] * tensor.get("count", 1)
+        change = {"job.gradient": None, "job.codec": None, "job.tensors": tensors}
+        return self._variant(change, "--jobs=1")
 
 
 def _kinds(plan: dict) -> set[str]:

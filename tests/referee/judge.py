@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 # Each module adds its laws to LAWS.
 import referee.laws_bytes
 import referee.laws_end
+import referee.laws_file
 import referee.laws_forms
 import referee.laws_forms_time
 import referee.laws_plan
 import referee.laws_repeat
+import referee.laws_tensors
 import referee.laws_time  # noqa: F401
 from referee.case import Case
 from referee.evidence import Evidence

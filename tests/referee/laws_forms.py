@@ -179,10 +179,16 @@ def _formed(e: Evidence) -> bool:
         and len(e.jobs) == 1
         and len(e.job_names) == 1
         and not any(row["kind"] == "reaction" for row in e.main.rows("faults"))
-        and "codec" not in e.jobs[0]
+        and not e.compressed()
+        and "tensors" not in e.jobs[0]
         and e.scheme()["kind"] not in _WITHOUT_FORM
-        and not (_uses_groups(e) and e.scenario["topology"]["kind"] == "graph")
+        and group_sizes_known(e)
     )
+
+
+def group_sizes_known(e: Evidence) -> bool:
+    """The groups of the scheme, if it has any, are those of a network that the referee knows."""
+    return not (_uses_groups(e) and e.scenario["topology"]["kind"] == "graph")
 
 
 def _uses_groups(e: Evidence) -> bool:
@@ -191,10 +197,10 @@ def _uses_groups(e: Evidence) -> bool:
 
 
 def _bytes(e: Evidence) -> int:
-    return sum(operation.get("bytes", 0) for operation in _transfers(e))
+    return sum(operation.get("bytes", 0) for operation in transfers(e))
 
 
-def _transfers(e: Evidence) -> list[dict]:
+def transfers(e: Evidence) -> list[dict]:
     return [
         o
         for o in e.plan["operations"]
@@ -218,7 +224,7 @@ def a_scheme_moves_the_bytes_of_its_closed_form(e: Evidence) -> Iterator[str]:
 def sent_and_received(e: Evidence) -> tuple[list[int], list[int]]:
     """Bytes of each rank."""
     sent, received = [0] * e.plan["ranks"], [0] * e.plan["ranks"]
-    for operation in _transfers(e):
+    for operation in transfers(e):
         sent[operation["from"]] += operation.get("bytes", 0)
         received[operation["to"]] += operation.get("bytes", 0)
     return sent, received
@@ -292,7 +298,7 @@ def ranks_of_balanced_schemes_move_alike(e: Evidence) -> Iterator[str]:
     if scheme == "rat" and not _equal_regions(e):
         return
     sizes = set(e.plan["chunkBytes"])
-    counts = Counter(operation["from"] for operation in _transfers(e))
+    counts = Counter(operation["from"] for operation in transfers(e))
     for way, moved in zip(("sends", "gets"), sent_and_received(e)):
         for rank in range(w):
             slack = 0 if len(sizes) == 1 else (counts[rank] + 2) * max(sizes)
@@ -373,7 +379,7 @@ def _crossing(e: Evidence, place: list) -> int:
     """Bytes between groups: of an aggregation one partial sum out of each group that takes part."""
     total = 0
     sums: dict[tuple, set] = {}
-    for operation in _transfers(e):
+    for operation in transfers(e):
         if operation["kind"] == "aggregate":
             key = operation["stream"], operation["firstChunk"], operation["bytes"]
             sums.setdefault(key, set()).add(place[operation["from"]])
@@ -422,44 +428,8 @@ def shards_of_byteps_load_all_machines_alike(e: Evidence) -> Iterator[str]:
     if set(groups) != {1} or k > n or n < 2:
         return
     load = 2 * n * (n - 1) * e.gradient() / (n * n + k * n - 2 * k)
-    counts = Counter(o["from"] for o in _transfers(e)) + Counter(o["to"] for o in _transfers(e))
+    counts = Counter(o["from"] for o in transfers(e)) + Counter(o["to"] for o in transfers(e))
     for way, moved in zip(("sends", "gets"), sent_and_received(e)):
         for rank, size in enumerate(moved):
             if abs(size - load) > 8 * (counts[rank] + 1) + 8 * n:
                 yield f"machine {rank} {way} {size} bytes, expected {load:.0f}"
-
-
-# What a message of a dense codec weighs: doc/compression.rst, D elements of 4 bytes.
-_DENSE_CODECS: dict[str, Callable[[int], int]] = {
-    "fp32": lambda d: 4 * d,
-    "fp16": lambda d: 2 * d,
-    "bf16": lambda d: 2 * d,
-    "int8": lambda d: d + 4 * math.ceil(d / 8192),
-    "two-bit": lambda d: 4 * math.ceil(d / 16),
-    "fixed-point": lambda d: 4 * d,
-}
-
-
-@law(
-    "doc/compression.rst, bytes of D elements",
-    when=lambda e: (
-        e.simulated
-        and len(e.jobs) == 1
-        and len(e.job_names) == 1
-        and e.jobs[0].get("codec") in _DENSE_CODECS
-        and not e.aggregates
-        and e.scheme()["kind"] != "federated"
-    ),
-)
-def messages_have_the_size_of_their_codec(e: Evidence) -> Iterator[str]:
-    """A transfer of a range of chunks is as long as the codec's message of that tensor."""
-    size_of = _DENSE_CODECS[e.jobs[0]["codec"]]
-    sizes = e.plan["chunkBytes"]
-    for operation in e.plan["operations"]:
-        if operation["kind"] not in ("reduce", "copy") or operation["from"] == operation["to"]:
-            continue
-        first = operation["firstChunk"]
-        dense = sum(sizes[first : first + operation["chunkCount"]])
-        want = dense if e.jobs[0]["codec"] == "fp32" else size_of(math.ceil(dense / 4))
-        if operation["bytes"] != want:
-            yield f"operation {operation['id']} of {dense} bytes has {operation['bytes']}, not {want}"

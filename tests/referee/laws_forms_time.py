@@ -133,7 +133,8 @@ def _on_one_switch(e: Evidence) -> bool:
         and topology["kind"] == "star"
         and "server" not in topology
         and len(e.jobs) == 1
-        and "codec" not in e.jobs[0]
+        and not e.compressed()
+        and "tensors" not in e.jobs[0]
         and "reduceRate" not in e.jobs[0]
         and not e.jobs[0].get("maxOutstandingSends")
         and e.scheme()["kind"] in TIMES
@@ -230,7 +231,8 @@ def _slots_alone(e: Evidence) -> bool:
         and topology["kind"] == "star"
         and "server" not in topology
         and len(e.jobs) == 1
-        and "codec" not in e.jobs[0]
+        and not e.compressed()
+        and "tensors" not in e.jobs[0]
         and e.scheme()["kind"] == "switchml"
         and e.scheme().get("pipelineChunks", 1) == 1
         and aggregation.get("values", "sizes") != "float"

@@ -4,14 +4,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from referee.case import picoseconds
+from referee.case import picoseconds, tensors_of
 from referee.evidence import Evidence
 from referee.law import law
 
 _NETWORK = ("reduce", "copy", "signal")
 
 
-def _crosses(operation: dict) -> bool:
+def crosses(operation: dict) -> bool:
     """Whether an operation has a row in messages.csv: moves within a rank and joins have none."""
     if operation["kind"] == "aggregate":
         return True  # from a rank to itself, by way of the switches
@@ -35,7 +35,7 @@ def every_transfer_of_the_plan_is_a_message(e: Evidence) -> Iterator[str]:
         yield "an operation is delivered twice"
     for row in e.main.rows("iterations"):
         plan = e.plans[row["job"]]
-        want = {o["id"]: o["bytes"] for o in plan["operations"] if _crosses(o)}
+        want = {o["id"]: o["bytes"] for o in plan["operations"] if crosses(o)}
         have = {n: int(r["bytes"]) for n, r in found[row["job"], row["iteration"]].items()}
         if have != want:
             lack = sorted(set(want.items()) ^ set(have.items()))[:5]
@@ -45,7 +45,7 @@ def every_transfer_of_the_plan_is_a_message(e: Evidence) -> Iterator[str]:
 @law("doc/scenario.rst, endpoints", when=lambda e: e.simulated and e.one_plan)
 def ranks_stand_where_they_should(e: Evidence) -> Iterator[str]:
     """Workers on the first endpoints, dedicated servers on the last ones, each rank on one."""
-    names = _endpoint_order(e)
+    names = endpoint_order(e)
     for (job, _), rows in _messages(e).items():
         plan = e.plans[job]
         workers, servers = plan["workers"], plan["ranks"] - plan["workers"]
@@ -60,7 +60,7 @@ def ranks_stand_where_they_should(e: Evidence) -> Iterator[str]:
                 return
 
 
-def _endpoint_order(e: Evidence) -> list[str]:
+def endpoint_order(e: Evidence) -> list[str]:
     """doc/topology.rst: endpoints are numbered leaf by leaf, accelerators of a server in order."""
 
     def key(name: str) -> tuple[int, ...]:
@@ -79,8 +79,13 @@ def _plain_times(e: Evidence) -> bool:
         and e.one_plan
         and not e.aggregates
         and not any(f["kind"].startswith(("straggler", "host-crash")) for f in _faults(e))
-        and all("codec" not in job for job in e.jobs)
+        and not any(e.compressed(index) for index in range(len(e.jobs)))
     )
+
+
+def _computes(plan: dict) -> bool:
+    """Schedules of others compute between their messages (doc/import.rst)."""
+    return any(operation["kind"] == "compute" for operation in plan["operations"])
 
 
 def _faults(e: Evidence) -> list[dict]:
@@ -95,6 +100,7 @@ def messages_wait_for_what_the_plan_says(e: Evidence) -> Iterator[str]:
         if name not in e.plans:
             return
         free = "reduceRate" not in job and not job.get("maxOutstandingSends")
+        free &= not _computes(e.plans[name])
         for row in e.main.rows("iterations"):
             if row["job"] == name:
                 begin = picoseconds(row["start_s"]) + picoseconds(row["compute_s"])
@@ -110,7 +116,7 @@ def _replay_times(plan: dict, rows: dict[int, dict], begin: int, free: bool) -> 
         ready = max((done[before] for before in operation["after"]), default=begin)
         ready = max(ready, begin)
         done[number] = ready
-        if not _crosses(operation):
+        if not crosses(operation):
             continue
         row = rows.get(number)
         if row is None:
@@ -146,7 +152,8 @@ def _in_order(operations: list[dict]) -> list[int]:
 def an_iteration_ends_with_its_last_message(e: Evidence) -> Iterator[str]:
     """Where adding is free, the end of an iteration is the last delivery."""
     for index, job in enumerate(e.jobs):
-        if "reduceRate" in job or e.job_name(index) not in e.plans:
+        name = e.job_name(index)
+        if "reduceRate" in job or name not in e.plans or _computes(e.plans[name]):
             continue
         for row in e.main.rows("iterations"):
             rows = _messages(e).get((row["job"], row["iteration"]), {})
@@ -166,7 +173,7 @@ def _replayable(e: Evidence) -> bool:
         and not e.aggregates
         and e.single
         and e.plan["collective"] == "all-reduce"
-        and "codec" not in e.jobs[0]
+        and not e.compressed()
         and "reduceRate" not in e.jobs[0]
     )
 
@@ -236,7 +243,10 @@ def chunks_cut_the_gradient_on_elements(e: Evidence) -> Iterator[str]:
         # Bytes that are no element go with the last part of a worker's buffer, of which all-to-all has many.
         kinds = {e.scheme(index)["kind"] for index in range(len(e.jobs))}
         elements = not kinds & {"sparse-all-gather", "barrier"}
-        elements &= all(e.gradient(i) % 4 == 0 for i in range(len(e.jobs)))
+        # The chunks of a schedule are its messages.
+        elements &= plan["collective"] != "exchange of messages"
+        sizes_of = (size for job in e.jobs for size, _ in tensors_of(job))
+        elements &= all(size % 4 == 0 for size in sizes_of)
         if elements and any(size % 4 for size in sizes[:-1]):
             yield f"{name}: a chunk ends within an element: {sizes[:20]}"
 
@@ -272,7 +282,7 @@ def the_longest_chain_is_that_of_the_plan(e: Evidence) -> Iterator[str]:
     operations = e.plan["operations"]
     for number in _in_order(operations):
         before = max((depth[b] for b in operations[number]["after"]), default=0)
-        moves = operations[number]["kind"] in ("reduce", "copy") and _crosses(operations[number])
+        moves = operations[number]["kind"] in ("reduce", "copy") and crosses(operations[number])
         depth[number] = before + (1 if moves else 0)
     if e.main.run["longest_chain"] != str(max(depth.values(), default=0)):
         yield f"{e.main.run['longest_chain']}, the plan has {max(depth.values(), default=0)}"

@@ -211,7 +211,7 @@ def fluid_is_not_slower_than_packets(e: Evidence) -> Iterator[str]:
     Max-min fair shares are not the fastest order of every plan: with parameter-hub's chunks of two sizes
     packets are 16 % faster than the fluid. Of rings and of what all do at once they are.
     """
-    if e.scheme()["kind"] not in _ALIKE or e.jobs[0].get("codec") or e.scheme().get("servers"):
+    if e.scheme()["kind"] not in _ALIKE or e.compressed() or e.scheme().get("servers"):
         return
     packets, fluid = (picoseconds(r.run["ict_mean_s"]) for r in (e.main, e.fluid))
     if fluid > packets * (1 + _ROUNDING) + 1000:
@@ -267,7 +267,7 @@ def computation_takes_its_time(e: Evidence) -> Iterator[str]:
 def adding_takes_its_time(e: Evidence) -> Iterator[str]:
     """With a reduceRate an iteration is not shorter than what its busiest rank adds."""
     rate = e.jobs[0].get("reduceRate", "unlimited")
-    if rate == "unlimited" or "codec" in e.jobs[0]:
+    if rate == "unlimited" or e.compressed():
         return
     added: dict[int, int] = defaultdict(int)
     for operation in e.plan["operations"]:

@@ -9,6 +9,7 @@ import copy
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from referee.case import Case
 
@@ -83,7 +84,7 @@ def shrink(case: Case, still_fails: Callable[[Case], bool], seconds: float = _SE
     """The smallest case found within the time for which `still_fails` holds."""
     deadline = time.monotonic() + seconds
     for probe in list(case.probes):
-        fewer = Case(case.seed, case.scenario, [p for p in case.probes if p != probe])
+        fewer = replace(case, probes=[p for p in case.probes if p != probe])
         if still_fails(fewer):
             case = fewer
     progress = True
@@ -92,7 +93,7 @@ def shrink(case: Case, still_fails: Callable[[Case], bool], seconds: float = _SE
         for scenario in _candidates(case.scenario):
             if time.monotonic() > deadline:
                 break
-            smaller = Case(case.seed, scenario, case.probes)
+            smaller = replace(case, scenario=scenario)
             if still_fails(smaller):
                 case, progress = smaller, True
                 break

@@ -5,6 +5,7 @@ import contextlib
 import csv
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -79,6 +80,15 @@ def _limit(process: int, limits: Limits) -> None:
     resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
 
 
+def _ends(process: int, seconds: float) -> bool:
+    """Waits for the end of a child, which is not reaped, for so long."""
+    descriptor = os.pidfd_open(process)
+    try:
+        return bool(select.select([descriptor], [], [], seconds)[0])
+    finally:
+        os.close(descriptor)
+
+
 class Simulator:
     """The program gradsync, called from a folder of its own."""
 
@@ -110,17 +120,11 @@ class Simulator:
                 start_new_session=True,
             )
             _limit(child.pid, self.limits)
-            timed_out, pause = False, 0.001
-            while True:
-                pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-                if pid:
-                    break
-                if not timed_out and time.monotonic() - start > self.limits.seconds:
-                    timed_out = True
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(child.pid, signal.SIGKILL)
-                time.sleep(pause)
-                pause = min(0.01, pause * 1.3)
+            timed_out = not _ends(child.pid, self.limits.seconds)
+            if timed_out:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+            _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         return Outcome(
             child.returncode,

@@ -833,6 +833,7 @@ list(APPEND gradsync_headers
 
 # study/result
 list(APPEND gradsync_sources
+  study/result/busiest-link.cc
   study/result/csv-text.cc
   study/result/file-lock.cc
   study/result/folder-seal.cc
@@ -850,9 +851,14 @@ list(APPEND gradsync_sources
   study/result/space-time-diagram.cc
   study/result/stored-summary.cc
   study/result/summary-columns.cc
+  study/result/trace-events.cc
   study/result/trace-writer.cc
+  study/result/training-rows.cc
+  study/result/training-summary.cc
+  study/result/training-trace.cc
 )
 list(APPEND gradsync_headers
+  study/result/busiest-link.h
   study/result/csv-text.h
   study/result/file-lock.h
   study/result/folder-seal.h
@@ -867,12 +873,17 @@ list(APPEND gradsync_headers
   study/result/result-table.h
   study/result/run-result.h
   study/result/results-folder.h
+  study/result/row-writer.h
   study/result/run-store.h
   study/result/run-timeline.h
   study/result/space-time-diagram.h
   study/result/stored-summary.h
   study/result/summary-columns.h
+  study/result/trace-events.h
   study/result/trace-writer.h
+  study/result/training-rows.h
+  study/result/training-summary.h
+  study/result/training-trace.h
 )
 
 # study/run
@@ -1117,6 +1128,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/switch-limits-test.cc
   tests/scenario/tensors-test.cc
   tests/scenario/time-end-test.cc
+  tests/scenario/training-results-test.cc
   tests/scenario/training-runs-test.cc
   tests/scenario/type-registry-test.cc
 )

@@ -15,7 +15,7 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr std::array<TableFile, 8> TABLES{{
+constexpr std::array<TableFile, 12> TABLES{{
     {RunStore::ITERATION_FILE, ITERATION_COLUMNS},
     {RunStore::LINK_FILE, LINK_COLUMNS},
     {RunStore::MESSAGE_FILE, MESSAGE_COLUMNS},
@@ -24,6 +24,10 @@ constexpr std::array<TableFile, 8> TABLES{{
     {RunStore::FLOW_FILE, FLOW_COLUMNS},
     {RunStore::UNFINISHED_FILE, UNFINISHED_COLUMNS},
     {RunStore::BLOCKED_FILE, BLOCKED_COLUMNS},
+    {RunStore::TRAINING_FILE, TRAINING_COLUMNS},
+    {RunStore::STREAM_FILE, STREAM_COLUMNS},
+    {RunStore::COLLECTIVE_FILE, COLLECTIVE_COLUMNS},
+    {RunStore::CRITICAL_FILE, CRITICAL_COLUMNS},
 }};
 
 std::string

@@ -133,6 +133,65 @@ inline constexpr std::array<ResultColumn, 8> MESSAGE_COLUMNS{{
     {"end_s", "End", "s", ColumnType::Number},
 }};
 
+inline constexpr std::array<ResultColumn, 12> TRAINING_COLUMNS{{
+    {"job", "Job", "", ColumnType::Text},
+    {"iteration", "Iteration", "", ColumnType::Integer},
+    {"rank", "Rank", "", ColumnType::Integer},
+    {"host", "Host", "", ColumnType::Text},
+    {"start_s", "Start", "s", ColumnType::Number},
+    {"iteration_s", "Iteration time", "s", ColumnType::Number},
+    {"computation_s", "Computation", "s", ColumnType::Number},
+    {"hidden_s", "Hidden communication", "s", ColumnType::Number},
+    {"exposed_s", "Exposed communication", "s", ColumnType::Number},
+    {"waiting_s", "Waiting in collectives", "s", ColumnType::Number},
+    {"bubble_s", "Bubble", "s", ColumnType::Number},
+    {"memory_bytes", "Device memory", "B", ColumnType::Integer},
+}};
+
+inline constexpr std::array<ResultColumn, 7> STREAM_COLUMNS{{
+    {"job", "Job", "", ColumnType::Text},
+    {"iteration", "Iteration", "", ColumnType::Integer},
+    {"rank", "Rank", "", ColumnType::Integer},
+    {"stream", "Stream", "", ColumnType::Text},
+    {"communication_s", "Communication", "s", ColumnType::Number},
+    {"hidden_s", "Hidden communication", "s", ColumnType::Number},
+    {"exposed_s", "Exposed communication", "s", ColumnType::Number},
+}};
+
+inline constexpr std::array<ResultColumn, 14> COLLECTIVE_COLUMNS{{
+    {"job", "Job", "", ColumnType::Text},
+    {"stream", "Stream", "", ColumnType::Text},
+    {"label", "Label", "", ColumnType::Text},
+    {"kind", "Kind", "", ColumnType::Text},
+    {"group_size", "Ranks", "", ColumnType::Integer},
+    {"bytes", "Size", "B", ColumnType::Integer},
+    {"count", "Communications", "", ColumnType::Integer},
+    {"mean_s", "Time from the last rank's coming", "s", ColumnType::Number},
+    {"min_s", "Shortest time", "s", ColumnType::Number},
+    {"max_s", "Longest time", "s", ColumnType::Number},
+    {"first_mean_s", "Time from the first rank's coming", "s", ColumnType::Number},
+    {"exposed_mean_s", "Exposed time of a rank", "s", ColumnType::Number},
+    {"algbw_bytes_per_s", "Algorithm bandwidth", "B/s", ColumnType::Number},
+    {"busbw_bytes_per_s", "Bus bandwidth", "B/s", ColumnType::Number},
+}};
+
+/// Of steps that end at the same time another program may follow another one.
+inline constexpr std::array<ResultColumn, 13> CRITICAL_COLUMNS{{
+    {"job", "Job", "", ColumnType::Text},
+    {"iteration", "Iteration", "", ColumnType::Integer},
+    {"step", "Step", "", ColumnType::Integer, Compared::SameProgram},
+    {"rank", "Rank", "", ColumnType::Integer, Compared::SameProgram},
+    {"host", "Host", "", ColumnType::Text, Compared::SameProgram},
+    {"stream", "Stream", "", ColumnType::Text, Compared::SameProgram},
+    {"label", "Label", "", ColumnType::Text, Compared::SameProgram},
+    {"kind", "Kind", "", ColumnType::Text, Compared::SameProgram},
+    {"start_s", "Start", "s", ColumnType::Number, Compared::SameProgram},
+    {"end_s", "End", "s", ColumnType::Number, Compared::SameProgram},
+    {"bytes", "Size", "B", ColumnType::Integer, Compared::SameProgram},
+    {"link_from", "Link from", "", ColumnType::Text, Compared::SameProgram},
+    {"link_to", "Link to", "", ColumnType::Text, Compared::SameProgram},
+}};
+
 /// A table that is put together from those of the runs.
 struct TableFile
 {

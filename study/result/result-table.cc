@@ -156,4 +156,22 @@ PrintResultTable(const Scenario& scenario, const RunSummaries& summaries, std::o
     table.Print(stream);
 }
 
+void
+PrintTraining(const RunSummaries& summaries, std::ostream& stream)
+{
+    bool isFirst = true;
+    for (uint32_t run = 0; run < summaries.size(); ++run)
+    {
+        if (!summaries[run])
+        {
+            continue;
+        }
+        for (const auto& line : summaries[run]->training)
+        {
+            stream << (isFirst ? "\n" : "") << "run " << run << ": " << ShowMessage(line) << '\n';
+            isFirst = false;
+        }
+    }
+}
+
 } // namespace ns3::gradsync

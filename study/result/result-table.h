@@ -33,6 +33,10 @@ void PrintResultTable(const Scenario& scenario,
                       const RunSummaries& summaries,
                       std::ostream& stream);
 
+/// Prints what training iterations of each run are made of, and what bounds them; nothing for runs
+/// without training.
+void PrintTraining(const RunSummaries& summaries, std::ostream& stream);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_RESULT_TABLE_H

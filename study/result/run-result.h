@@ -2,8 +2,11 @@
 #ifndef GRADSYNC_RUN_RESULT_H
 #define GRADSYNC_RUN_RESULT_H
 
+#include "ns3/collective-bandwidth.h"
+#include "ns3/critical-path.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/fault-injector.h"
+#include "ns3/iteration-breakdown.h"
 #include "ns3/link-sample.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
@@ -11,6 +14,7 @@
 #include "ns3/topology.h"
 #include "ns3/traffic-generator.h"
 #include "ns3/training-job-spec.h"
+#include "ns3/training-summary.h"
 #include "ns3/transport.h"
 #include "ns3/workload.h"
 
@@ -56,6 +60,7 @@ struct RunSummary
     uint64_t fallbacks{0};  //!< of jobs whose switches did not aggregate any more
     uint64_t packetHops{0}; //!< data packets
     uint64_t events{0};
+    TrainingSummary training;
     double wallSeconds{0.0};
     uint64_t peakRssBytes{0};
 };
@@ -69,13 +74,16 @@ struct TrainingResult
         uint32_t iteration;
         Time start;
         Time end;
-        TaskLog log;
+        std::vector<RankTime> ranks;
+        std::vector<CriticalStep> path;
+        std::optional<TaskLog> log; //!< only where trace.json is wanted
     };
 
     uint32_t job;
     std::shared_ptr<const Workload> workload;
     TrainingFigures figures;
-    std::optional<Iteration> last; //!< that has ended; none: none has
+    std::vector<Iteration> iterations; //!< that have ended
+    CollectiveLedger collectives;      //!< of all of these
 };
 
 /// All that a run found out.

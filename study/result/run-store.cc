@@ -9,7 +9,9 @@
 #include "ns3/result-rows.h"
 #include "ns3/scenario-error.h"
 #include "ns3/trace-writer.h"
+#include "ns3/training-rows.h"
 
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <fstream>
@@ -172,19 +174,30 @@ RunStore::Begin(uint32_t run) const
 void
 RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const
 {
-    WriteFile(temporary / ITERATION_FILE, [&](std::ostream& out) { WriteIterations(result, out); });
-    WriteFile(temporary / LINK_FILE, [&](std::ostream& out) { WriteLinks(result, out); });
-    WriteFile(temporary / FAULT_FILE, [&](std::ostream& out) { WriteFaults(result, out); });
-    WriteFile(temporary / SAMPLE_FILE, [&](std::ostream& out) { WriteSamples(result, out); });
-    WriteFile(temporary / FLOW_FILE, [&](std::ostream& out) { WriteFlows(result, out); });
-    WriteFile(temporary / BLOCKED_FILE, [&](std::ostream& out) { WriteBlocked(result, out); });
-    WriteFile(temporary / UNFINISHED_FILE,
-              [&](std::ostream& out) { WriteUnfinished(result, out); });
+    using RowsWriter = void (*)(const RunResult& result, std::ostream& stream);
+    constexpr std::array<std::pair<const char*, RowsWriter>, 12> TABLES{{
+        {ITERATION_FILE, WriteIterations},
+        {LINK_FILE, WriteLinks},
+        {FAULT_FILE, WriteFaults},
+        {SAMPLE_FILE, WriteSamples},
+        {FLOW_FILE, WriteFlows},
+        {BLOCKED_FILE, WriteBlocked},
+        {UNFINISHED_FILE, WriteUnfinished},
+        {MESSAGE_FILE, WriteMessages},
+        {TRAINING_FILE, WriteTraining},
+        {STREAM_FILE, WriteStreams},
+        {COLLECTIVE_FILE, WriteCollectives},
+        {CRITICAL_FILE, WriteCriticalPaths},
+    }};
+    for (const auto& [name, write] : TABLES)
+    {
+        WriteFile(temporary / name,
+                  [&result, write = write](std::ostream& out) { write(result, out); });
+    }
     if (result.recordTrace)
     {
         WriteFile(temporary / TRACE_FILE, [&](std::ostream& out) { WriteTrace(result, out); });
     }
-    WriteFile(temporary / MESSAGE_FILE, [&](std::ostream& out) { WriteMessages(result, out); });
     WriteFile(temporary / SUMMARY_FILE,
               [&](std::ostream& out) { out << ToJson(Store(result.summary)).dump(2) << '\n'; });
     SealFolder(temporary);

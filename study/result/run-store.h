@@ -54,6 +54,10 @@ class RunStore
     static constexpr const char* UNFINISHED_FILE = "unfinished.csv";
     static constexpr const char* CAPTURE_FOLDER = "pcap";
     static constexpr const char* BLOCKED_FILE = "blocked.csv";
+    static constexpr const char* TRAINING_FILE = "training.csv";
+    static constexpr const char* STREAM_FILE = "streams.csv";
+    static constexpr const char* COLLECTIVE_FILE = "collectives.csv";
+    static constexpr const char* CRITICAL_FILE = "critical_path.csv";
     static constexpr const char* TRACE_FILE = "trace.json"; //!< only of runs that want it
 
     /// Who else may use the folder at the same time.

@@ -23,6 +23,7 @@ VisitFields(Stored& summary, Visit visit)
     visit("longestChain", summary.longestChain);
     visit("peakReceivedBytes", summary.peakReceivedBytes);
     visit("wallSeconds", summary.wallSeconds);
+    visit("training", summary.training);
 }
 
 } // namespace
@@ -38,7 +39,8 @@ Store(const RunSummary& summary)
             summary.crossRackBytes,
             summary.longestChain,
             summary.peakReceivedBytes,
-            summary.wallSeconds};
+            summary.wallSeconds,
+            DescribeTraining(summary.training)};
 }
 
 Json

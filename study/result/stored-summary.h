@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -23,6 +24,7 @@ struct StoredSummary
     uint32_t longestChain{0};
     uint64_t peakReceivedBytes{0};
     double wallSeconds{0.0};
+    std::vector<std::string> training; //!< DescribeTraining
 };
 
 StoredSummary Store(const RunSummary& summary);

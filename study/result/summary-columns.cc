@@ -58,7 +58,21 @@ ShowSumError(const RunSummary& summary)
                       fmt::format("{:.6g}", std::sqrt(sums.squaredSumErrors / sums.squaredSums)));
 }
 
-constexpr std::array<SummaryColumn, 35> SUMMARY_COLUMNS{{
+/// Mean times of training iterations.
+std::string
+ShowTraining(const RunSummary& summary, int64_t picoseconds)
+{
+    return summary.training.iterations > 0 ? FormatPicoseconds(picoseconds) : "";
+}
+
+/// Of what a scenario may leave unknown.
+std::string
+ShowKnown(double value)
+{
+    return value > 0.0 ? fmt::format("{:.9g}", value) : "";
+}
+
+constexpr std::array<SummaryColumn, 44> SUMMARY_COLUMNS{{
     {{"seed", "Seed", "", Integer}, [](const RunSummary& s) { return ShowCount(s.seed); }},
     {{"workers", "Workers", "", Integer}, [](const RunSummary& s) { return ShowCount(s.workers); }},
     {{"oversubscription", "Oversubscription", "x : 1", Number},
@@ -120,6 +134,26 @@ constexpr std::array<SummaryColumn, 35> SUMMARY_COLUMNS{{
      [](const RunSummary& s) { return ShowCount(s.fallbacks); }},
     {{"tree_rebuilds", "Times that other switches took over", "", Integer},
      [](const RunSummary& s) { return ShowCount(s.aggregation.rebuilds); }},
+    {{"iteration_mean_s", "Training iteration", "s", Number},
+     [](const RunSummary& s) { return ShowTraining(s, s.training.iterationPs); }},
+    {{"computation_s", "Computation", "s", Number},
+     [](const RunSummary& s) { return ShowTraining(s, s.training.computationPs); }},
+    {{"hidden_s", "Hidden communication", "s", Number},
+     [](const RunSummary& s) { return ShowTraining(s, s.training.hiddenPs); }},
+    {{"exposed_s", "Exposed communication", "s", Number},
+     [](const RunSummary& s) { return ShowTraining(s, s.training.exposedPs); }},
+    {{"bubble_s", "Bubble", "s", Number},
+     [](const RunSummary& s) { return ShowTraining(s, s.training.bubblePs); }},
+    {{"mfu", "Model FLOPs utilisation", "", Number},
+     [](const RunSummary& s) { return ShowKnown(s.training.mfu); }},
+    {{"samples_per_s", "Samples a second", "", Number},
+     [](const RunSummary& s) { return ShowKnown(s.training.samplesPerSecond); }},
+    {{"tokens_per_s", "Tokens a second", "", Number},
+     [](const RunSummary& s) { return ShowKnown(s.training.tokensPerSecond); }},
+    {{"device_memory_bytes", "Most memory of a device", "B", Integer},
+     [](const RunSummary& s) {
+         return s.training.memoryBytes > 0 ? ShowCount(s.training.memoryBytes) : "";
+     }},
     {{"packet_hops", "Packet hops", "", Integer},
      [](const RunSummary& s) { return ShowCount(s.packetHops); }},
     {{"events", "Events", "", Integer, Compared::SameProgram},

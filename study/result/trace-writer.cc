@@ -2,15 +2,14 @@
 #include "ns3/trace-writer.h"
 
 #include "ns3/failure-text.h"
-#include "ns3/json-document.h"
 #include "ns3/result-rows.h"
 #include "ns3/run-timeline.h"
+#include "ns3/trace-events.h"
+#include "ns3/training-trace.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,71 +25,19 @@ constexpr uint32_t COMPUTE = 1; //!< threads of a host
 constexpr uint32_t BLOCKED = 2;
 constexpr uint32_t SENDS = 3; //!< and all after: as many as there are sends at a time
 
-std::string
-FormatUs(const Time& time)
-{
-    const auto picoseconds = time.GetPicoSeconds();
-    return fmt::format("{}.{:06}", picoseconds / 1'000'000, picoseconds % 1'000'000);
-}
-
-std::string
-Quote(const std::string& text)
-{
-    return Json(text).dump();
-}
-
-/// Which of the parallel lanes are free: the lowest one is taken, so that few are needed.
-class Lanes
-{
-  public:
-    uint32_t Take(const Time& start, const Time& end)
-    {
-        while (!m_busy.empty() && m_busy.top().first <= start)
-        {
-            m_free.push(m_busy.top().second);
-            m_busy.pop();
-        }
-        uint32_t lane = m_count;
-        if (m_free.empty())
-        {
-            ++m_count;
-        }
-        else
-        {
-            lane = m_free.top();
-            m_free.pop();
-        }
-        m_busy.emplace(end, lane);
-        return lane;
-    }
-
-    uint32_t GetCount() const
-    {
-        return m_count;
-    }
-
-  private:
-    template <typename Item>
-    using LeastFirst = std::priority_queue<Item, std::vector<Item>, std::greater<>>;
-
-    uint32_t m_count{0};
-    LeastFirst<uint32_t> m_free;
-    LeastFirst<std::pair<Time, uint32_t>> m_busy; //!< (until, lane)
-};
-
 /// Writes one run.
-class TraceWriter
+class TraceWriter : private TraceEvents
 {
   public:
     TraceWriter(const RunResult& result, std::ostream& stream)
-        : m_result(result),
-          m_stream(stream)
+        : TraceEvents(stream),
+          m_result(result)
     {
     }
 
     void Write()
     {
-        m_stream << "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+        Begin();
         NameProcess(NETWORK, "network and faults");
         for (const auto& [endpoint, name] : ListHosts())
         {
@@ -101,61 +48,11 @@ class TraceWriter
         WriteBlocked();
         WriteFaults();
         WriteLinks();
-        m_stream << "\n]}\n";
+        WriteTrainingTrace(m_result, GetFirstFree(), *this);
+        End();
     }
 
   private:
-    /// One event; `more` are further members.
-    void Add(char phase, uint32_t process, uint32_t thread, const std::string& more)
-    {
-        m_stream << fmt::format("{}\n{{\"ph\": \"{}\", \"pid\": {}, \"tid\": {}, {}}}",
-                                m_isFirst ? "" : ",",
-                                phase,
-                                process,
-                                thread,
-                                more);
-        m_isFirst = false;
-    }
-
-    void AddSpan(uint32_t process,
-                 uint32_t thread,
-                 const std::string& name,
-                 const Time& start,
-                 const Time& end,
-                 const std::string& more = "")
-    {
-        Add('X',
-            process,
-            thread,
-            fmt::format("\"name\": {}, \"ts\": {}, \"dur\": {}{}",
-                        Quote(name),
-                        FormatUs(start),
-                        FormatUs(end - start),
-                        more));
-    }
-
-    /// What viewers know of a process or thread: its name and its place.
-    void Describe(uint32_t process, uint32_t thread, const std::string& what, const Json& value)
-    {
-        const auto member = what.substr(what.find('_') + 1);
-        Add('M',
-            process,
-            thread,
-            fmt::format("\"name\": \"{}\", \"args\": {{\"{}\": {}}}", what, member, value.dump()));
-    }
-
-    void NameProcess(uint32_t process, const std::string& name)
-    {
-        Describe(process, 0, "process_name", name);
-        Describe(process, 0, "process_sort_index", process);
-    }
-
-    void NameThread(uint32_t process, uint32_t thread, const std::string& name)
-    {
-        Describe(process, thread, "thread_name", name);
-        Describe(process, thread, "thread_sort_index", thread);
-    }
-
     std::string NameHost(uint32_t endpoint) const
     {
         return m_result.topology->GetNodes()[m_result.topology->GetEndpoints()[endpoint]].name;
@@ -168,10 +65,20 @@ class TraceWriter
         {
             for (const auto endpoint : job.endpointOf)
             {
-                hosts[endpoint] = NameHost(endpoint);
+                // What trains has processes of its own.
+                if (job.plan)
+                {
+                    hosts[endpoint] = NameHost(endpoint);
+                }
             }
         }
         return hosts;
+    }
+
+    /// The process after those of all hosts.
+    uint32_t GetFirstFree() const
+    {
+        return static_cast<uint32_t>(m_result.topology->GetEndpoints().size()) + 1;
     }
 
     uint32_t GetProcess(uint32_t job, uint32_t rank) const
@@ -182,7 +89,7 @@ class TraceWriter
     std::string NameIteration(uint32_t job, uint32_t iteration) const
     {
         return fmt::format(", \"args\": {{\"job\": {}, \"iteration\": {}}}",
-                           Quote(m_result.jobs[job].name),
+                           QuoteJson(m_result.jobs[job].name),
                            iteration);
     }
 
@@ -243,10 +150,10 @@ class TraceWriter
                 record.end,
                 fmt::format(", \"args\": {{\"job\": {}, \"iteration\": {}, \"plan\": {}, "
                             "\"operation\": {}, \"bytes\": {}}}",
-                            Quote(job.name),
+                            QuoteJson(job.name),
                             record.iteration,
                             record.plan,
-                            Quote(DescribeOperation(*plan, record.operation)),
+                            QuoteJson(DescribeOperation(*plan, record.operation)),
                             plan->GetBytes(record.operation)));
     }
 
@@ -268,8 +175,8 @@ class TraceWriter
                 NETWORK,
                 0,
                 fmt::format("\"name\": {}, \"ts\": {}, \"args\": {{\"workers\": {}}}",
-                            Quote(name),
-                            FormatUs(count.time),
+                            QuoteJson(name),
+                            FormatMicroseconds(count.time),
                             count.workers));
         }
     }
@@ -322,8 +229,8 @@ class TraceWriter
             0,
             fmt::format("\"name\": {}, \"ts\": {}, \"args\": {{\"utilisation_percent\": {:.2f}, "
                         "\"queue_bytes\": {}}}",
-                        Quote(name),
-                        FormatUs(from),
+                        QuoteJson(name),
+                        FormatMicroseconds(from),
                         100.0 * share,
                         queueBytes));
     }
@@ -363,14 +270,12 @@ class TraceWriter
                 NETWORK,
                 1,
                 fmt::format("\"name\": {}, \"ts\": {}, \"s\": \"g\"",
-                            Quote(DescribeReaction(m_result, record, " goes on")),
-                            FormatUs(record.time)));
+                            QuoteJson(DescribeReaction(m_result, record, " goes on")),
+                            FormatMicroseconds(record.time)));
         }
     }
 
     const RunResult& m_result;
-    std::ostream& m_stream;
-    bool m_isFirst{true};
 };
 
 } // namespace

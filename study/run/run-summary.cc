@@ -147,6 +147,7 @@ SummariseExchanges(RunResult& result)
     SummariseTimes(result);
     SummariseBounds(result);
     SummarisePlans(result);
+    result.summary.training = SummariseTraining(result);
 }
 
 void

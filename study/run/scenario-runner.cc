@@ -359,7 +359,7 @@ DescribeRun(const ResolvedRun& run, const PlannedRun& planned, RunResult& result
         const auto& spec = run.trainings[i];
         const auto& own = planned.trainings[i];
         result.trainings.push_back(
-            {static_cast<uint32_t>(result.jobs.size()), own.workload, spec.figures, {}});
+            {static_cast<uint32_t>(result.jobs.size()), own.workload, spec.figures, {}, {}});
         result.jobs.push_back({spec.name, spec.endpointOf, nullptr, {}});
         summary.workers += static_cast<uint32_t>(spec.endpointOf.size());
         summary.oversubscription = std::max(summary.oversubscription, own.oversubscription);
@@ -437,7 +437,8 @@ Simulate(const ResolvedRun& run,
                                             : Recorder::Detail::Iterations);
     const TrainingRecorder trainings(engine,
                                      static_cast<uint32_t>(run.jobs.size()),
-                                     result.trainings);
+                                     result.trainings,
+                                     run.recordTrace);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
     std::optional<TraceRecorder<FaultInjector, FaultRecord>> faults;

@@ -2,17 +2,23 @@
 #include "ns3/training-recorder.h"
 
 #include "ns3/callback.h"
+#include "ns3/critical-path.h"
+#include "ns3/iteration-breakdown.h"
 #include "ns3/task-log.h"
+
+#include <optional>
 
 namespace ns3::gradsync
 {
 
 TrainingRecorder::TrainingRecorder(const Ptr<ExchangeEngine>& engine,
                                    uint32_t firstJob,
-                                   std::vector<TrainingResult>& trainings)
+                                   std::vector<TrainingResult>& trainings,
+                                   bool keepsTasks)
     : m_engine(engine),
       m_firstJob(firstJob),
-      m_trainings(trainings)
+      m_trainings(trainings),
+      m_keepsTasks(keepsTasks)
 {
     m_engine->TraceConnectWithoutContext("Training",
                                          MakeCallback(&TrainingRecorder::OnTraining, this));
@@ -28,7 +34,14 @@ void
 TrainingRecorder::OnTraining(const TrainingRecord& record)
 {
     auto& training = m_trainings.at(record.job - m_firstJob);
-    training.last = {record.iteration, record.start, record.end, *record.log};
+    training.iterations.push_back(
+        {record.iteration,
+         record.start,
+         record.end,
+         BreakDownIteration(*record.workload, *record.log, record.start, record.end),
+         FindCriticalPath(*record.workload, *record.log),
+         m_keepsTasks ? std::optional(*record.log) : std::nullopt});
+    training.collectives.Add(*record.workload, *record.log);
 }
 
 } // namespace ns3::gradsync

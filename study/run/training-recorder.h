@@ -10,15 +10,17 @@
 namespace ns3::gradsync
 {
 
-/// Keeps what the training iterations of an engine did: the tasks of the last one of each job, as
-/// thousands of iterations would take the memory of a machine.
+/// Keeps what the training iterations of an engine did: what they are made of and what bounds them,
+/// as the tasks of thousands of iterations would take the memory of a machine.
 class TrainingRecorder
 {
   public:
     /// Listens from now until it is destroyed. \param trainings of the jobs from `firstJob` on
+    /// \param keepsTasks of all iterations, for a timeline
     TrainingRecorder(const Ptr<ExchangeEngine>& engine,
                      uint32_t firstJob,
-                     std::vector<TrainingResult>& trainings);
+                     std::vector<TrainingResult>& trainings,
+                     bool keepsTasks);
     ~TrainingRecorder();
     TrainingRecorder(const TrainingRecorder&) = delete;
     TrainingRecorder& operator=(const TrainingRecorder&) = delete;
@@ -29,6 +31,7 @@ class TrainingRecorder
     Ptr<ExchangeEngine> m_engine;
     uint32_t m_firstJob;
     std::vector<TrainingResult>& m_trainings;
+    bool m_keepsTasks;
 };
 
 } // namespace ns3::gradsync

@@ -47,6 +47,15 @@ RUN_COLUMNS = {
     "tree_rebuilds",
     "packet_hops",
     "events",
+    "iteration_mean_s",
+    "computation_s",
+    "hidden_s",
+    "exposed_s",
+    "bubble_s",
+    "mfu",
+    "samples_per_s",
+    "tokens_per_s",
+    "device_memory_bytes",
     "wall_s",
     "peak_rss_bytes",
     "status",
@@ -64,6 +73,7 @@ def test_run_writes_every_file_and_column(smoke):
         "flows.csv",
     }
     tables |= {"samples.csv", "blocked.csv", "unfinished.csv"}
+    tables |= {"training.csv", "streams.csv", "collectives.csv", "critical_path.csv"}
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]

@@ -24,6 +24,7 @@ from gradsync.plots import style
 from gradsync.plots.faults import draw_faults
 from gradsync.plots.layout import place
 from gradsync.plots.plot import draw, save
+from gradsync.plots.training import draw_breakdown, draw_critical
 from gradsync.results import columns
 from gradsync.results.folder import Results
 from gradsync.results.pick import describe_run, name_of, pick_comparison, pick_run
@@ -281,6 +282,8 @@ KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
     "timeline": draw_timeline,
     "queues": draw_queues,
     "faults": draw_faults,
+    "breakdown": draw_breakdown,
+    "critical": draw_critical,
 }
 
 

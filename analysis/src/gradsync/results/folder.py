@@ -42,9 +42,9 @@ def to_number(text: str) -> float:
 class Results:
     """The runs of one scenario, in run order, and the scenario.
 
-    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `blocked`, `flows`, `samples`;
-    columns in doc/results.rst) are polars data frames, read when first asked for;
-    `results.runs.to_pandas()` where pandas is preferred.
+    The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `blocked`, `flows`, `samples`,
+    `training`, `streams`, `collectives`, `critical_path`; columns in doc/results.rst) are polars data
+    frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
     """
 
     folder: Path
@@ -117,6 +117,26 @@ class Results:
     def blocked(self) -> "polars.DataFrame":
         """Workers that wait for others, a row at each change."""
         return self._table("blocked")
+
+    @cached_property
+    def training(self) -> "polars.DataFrame":
+        """What training iterations are made of, a row per run, job, iteration and rank."""
+        return self._table("training")
+
+    @cached_property
+    def streams(self) -> "polars.DataFrame":
+        """Hidden and exposed communication of each rank on each of its streams."""
+        return self._table("streams")
+
+    @cached_property
+    def collectives(self) -> "polars.DataFrame":
+        """Communications of training iterations with their bandwidths, those that are alike in one row."""
+        return self._table("collectives")
+
+    @cached_property
+    def critical_path(self) -> "polars.DataFrame":
+        """The steps of what bounds each training iteration, without a gap."""
+        return self._table("critical_path")
 
     def _table(self, name: str) -> "polars.DataFrame":
         from gradsync.results import frames

@@ -25,6 +25,11 @@ FILLED: dict[str, tuple[str, ...]] = {
     "blocked": ("run", "time_s", "blocked_workers"),
     "flows": ("run",),
     "samples": ("run", "time_s", "from", "to", "wire_bytes", "queue_bytes", "pfc_pause_s"),
+    "training": ("run", "job", "iteration", "rank", "iteration_s")
+    + ("computation_s", "hidden_s", "exposed_s", "bubble_s"),
+    "streams": ("run", "job", "iteration", "rank", "stream", "hidden_s", "exposed_s"),
+    "collectives": ("run", "stream", "label", "kind", "group_size", "bytes", "count", "mean_s"),
+    "critical_path": ("run", "job", "iteration", "rank", "stream", "label", "start_s", "end_s"),
 }
 # Beyond these no simulation comes, and no axis: a year and a half in seconds, an exabyte.
 _MOST = 1e18
@@ -41,7 +46,8 @@ def column_of(columns: Columns, name: str) -> Column:
 
 def most_of(column: str) -> float:
     """The largest number that a column may hold."""
-    return _MOST_SECONDS if column.endswith("_s") else _MOST
+    is_time = column.endswith("_s") and not column.endswith("_per_s")
+    return _MOST_SECONDS if is_time else _MOST
 
 
 def open_table(path: Path) -> list[str]:

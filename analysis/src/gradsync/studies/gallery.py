@@ -35,6 +35,13 @@ PICTURES = (
     _at_four_to_one("timeline", "hierarchical"),
     _at_four_to_one("queues", "ps"),
     Picture("chain-blocking", "chain-blocking", "faults"),
+    Picture("gallery-breakdown", "pipeline-overlap", "breakdown"),
+    Picture(
+        "gallery-critical",
+        "pipeline-overlap",
+        "critical",
+        {"job.training.overlap": "true", "job.training.schedule": "1f1b"},
+    ),
     Picture("compression-tradeoff", "compression-tradeoff", "ict"),
     Picture("in-network-oversubscription", "in-network-oversubscription", "ict"),
 )

@@ -150,6 +150,16 @@ def test_runs_without_training_have_no_such_picture(tmp_path, monkeypatch, kind)
         plot_kind(plain, kind)
 
 
+def test_the_report_has_the_parts_of_iterations(study, tmp_path):
+    pytest.importorskip("plotly")
+    from gradsync.report.figures import render
+    from gradsync.report.page import _result_table
+
+    assert "plot-breakdown" in render(study)
+    assert "exposed, ms" in _result_table(study)
+    assert "MFU" not in _result_table(study)  # nobody knows it
+
+
 def test_layers_are_one_family():
     assert family("forward layer 17") == "forward layer *"
     assert family("h.3.mlp.12") == "h.*.mlp.*"

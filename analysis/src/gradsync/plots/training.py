@@ -21,8 +21,8 @@ from gradsync.results.pick import describe_run, pick_run
 
 _MOST_BARS = 64
 _MOST_SHARES = 10
-# Of a rank's time: the parts that add up, and what of the first is beside communication.
-_PARTS = {
+# Of a rank's time: the parts that add up (name, colour), and what of the first is beside communication.
+PARTS = {
     "computation_s": ("computation", "#0072B2"),
     "exposed_s": ("exposed communication", "#D55E00"),
     "bubble_s": ("bubble", "#DDDDDD"),
@@ -44,10 +44,10 @@ def _title(figure: Figure, results: Results, text: str) -> None:
 
 def _draw_parts(panel: Axes, names: list[str], parts: pl.DataFrame) -> None:
     """A bar for each row, from its parts; a thin one for what is hidden."""
-    totals = parts.select(pl.sum_horizontal(*_PARTS)).to_series()
+    totals = parts.select(pl.sum_horizontal(*PARTS)).to_series()
     divisor, unit = columns.scale("s", totals.to_list())
     left = pl.zeros(len(names), eager=True)
-    for column, (_, colour) in _PARTS.items():
+    for column, (_, colour) in PARTS.items():
         widths = parts[column] / divisor
         panel.barh(range(len(names)), widths, left=left, height=0.72, color=colour, linewidth=0)
         left = left + widths
@@ -63,7 +63,7 @@ def _draw_parts(panel: Axes, names: list[str], parts: pl.DataFrame) -> None:
 
 def _of_runs(results: Results) -> tuple[list[str], pl.DataFrame, str]:
     """Means over ranks and iterations, a row per run that trains."""
-    wanted = ["hidden_s", *_PARTS]
+    wanted = ["hidden_s", *PARTS]
     for column in wanted:
         results.require(column)
     rows = results.runs.select("run", *wanted).drop_nulls()
@@ -78,7 +78,7 @@ def _of_ranks(results: Results, number: int) -> tuple[list[str], pl.DataFrame, s
     """Means over the iterations of one run, a row per rank."""
     table = _recorded(results, results.training.filter(pl.col("run") == number), "training.csv")
     rows = table.group_by("job", "rank", maintain_order=True).agg(
-        pl.col("host").first(), pl.col("hidden_s", *_PARTS).mean()
+        pl.col("host").first(), pl.col("hidden_s", *PARTS).mean()
     )
     shown = rows.head(_MOST_BARS)
     names = [f"rank {rank} ({host})" for rank, host in shown.select("rank", "host").iter_rows()]
@@ -104,7 +104,7 @@ def draw_breakdown(results: Results, run: int | None) -> Figure:
     )
     figure, panel = plt.subplots(figsize=(8.4, 1.7 + 0.24 * len(names)), layout="constrained")
     _draw_parts(panel, names, parts)
-    looks = [*_PARTS.values(), _HIDDEN]
+    looks = [*PARTS.values(), _HIDDEN]
     figure.legend(
         [Patch(color=colour) for _, colour in looks],
         [label for label, _ in looks],
@@ -126,14 +126,14 @@ def _pick_iteration(results: Results, number: int) -> tuple[pl.DataFrame, str]:
     _recorded(results, table, "critical_path.csv")
     job = table["job"][0]
     table = table.filter(pl.col("job") == job)
-    iteration = table["iteration"].max()
+    iteration = max(table["iteration"].to_list())
     return table.filter(pl.col("iteration") == iteration), f"{job}, iteration {iteration}"
 
 
 def _draw_path(panel: Axes, path: pl.DataFrame, colours: dict[str, str]) -> None:
     """Each step at its rank, over time."""
-    start = path["start_s"].min()
-    divisor, unit = columns.scale("s", [path["end_s"].max() - start])  # type: ignore[operator]
+    start = min(path["start_s"].to_list())
+    divisor, unit = columns.scale("s", [max(path["end_s"].to_list()) - start])
     for stream, colour in colours.items():
         own = path.filter(pl.col("stream") == stream)
         left = (own["start_s"] - start) / divisor
@@ -210,7 +210,7 @@ def draw_critical(results: Results, run: int | None) -> Figure:
     looks = style.series_styles(streams)
     colours = {stream: looks[stream].colour for stream in streams}
     colours |= {
-        stream: _PARTS["computation_s"][1]
+        stream: PARTS["computation_s"][1]
         for stream in streams
         if (path.filter(stream=stream)["kind"] == _COMPUTATION).all()
     }

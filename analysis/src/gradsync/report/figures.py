@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 import polars as pl
 
 from gradsync.plots import style
+from gradsync.plots.training import PARTS
 from gradsync.results import columns
 from gradsync.results.folder import Results
-from gradsync.results.pick import name_of, pick_comparison
+from gradsync.results.pick import describe_run, name_of, pick_comparison
 from gradsync.results.series import Axes, Line, choose_axes, group
 
 _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
@@ -148,9 +149,33 @@ def _bytes(results: Results) -> go.Figure | None:
     return figure
 
 
+def _breakdown(results: Results) -> go.Figure | None:
+    if "computation_s" not in results.rows[0]:
+        return None
+    rows = results.runs.select("run", *PARTS).drop_nulls().head(_MOST_POINTS)
+    if rows.is_empty():
+        return None
+    totals = rows.select(pl.sum_horizontal(*PARTS)).to_series()
+    divisor, unit = columns.scale("s", totals.to_list())
+    label = f"Time of a training iteration ({unit})"
+    figure = _figure("What training iterations are made of", label, "", barmode="stack")
+    names = [describe_run(results, run) or f"run {run}" for run in rows["run"]]
+    for column, (name, colour) in PARTS.items():
+        figure.add_bar(
+            x=[value / divisor for value in rows[column]],
+            y=names,
+            orientation="h",
+            name=name,
+            marker_color=colour,
+        )
+    figure.update_yaxes(autorange="reversed")
+    return figure
+
+
 _PLOTS: dict[str, Callable[[Results], go.Figure | None]] = {
     "ict": _ict,
     "ratio": _ratio,
+    "breakdown": _breakdown,
     "messages": _messages,
     "bytes": _bytes,
 }

@@ -32,6 +32,15 @@ _COLUMNS = (
     ("ecn_marked_packets", "ECN marks", 1, 7),
     ("pfc_pause_s", "paused, ms", 1e3, 4),
 )
+# Likewise, of runs that train.
+_TRAINING_COLUMNS = (
+    ("computation_s", "computation, ms", 1e3, 4),
+    ("exposed_s", "exposed, ms", 1e3, 4),
+    ("bubble_s", "bubble, ms", 1e3, 4),
+    ("hidden_s", "hidden, ms", 1e3, 4),
+    ("mfu", "MFU", 1, 3),
+    ("tokens_per_s", "tokens/s", 1, 5),
+)
 
 
 def _number(cell: str, factor: float, digits: int) -> str:
@@ -44,7 +53,10 @@ def _cell(path: str, cell: str) -> str:
 
 
 def _result_table(results: Results) -> str:
-    shown = [entry for entry in _COLUMNS if entry[0] in results.rows[0]]
+    trained = [
+        entry for entry in _TRAINING_COLUMNS if any(row.get(entry[0]) for row in results.rows)
+    ]
+    shown = [entry for entry in (*_COLUMNS, *trained) if entry[0] in results.rows[0]]
     head = ["run", *results.swept, *(heading for _, heading, _, _ in shown), "status"]
     rows = [
         [

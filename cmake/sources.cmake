@@ -17,6 +17,7 @@ list(APPEND gradsync_headers
   model/base/nearest-name.h
   model/base/parameter-spec.h
   model/base/parameter-text.h
+  model/base/running-numbers.h
   model/base/time-range.h
   model/base/units.h
 )
@@ -1052,6 +1053,7 @@ set(gradsync_tests_of_planner
 set(gradsync_tests_of_engine
   tests/unit/engine/collective-bandwidth-test.cc
   tests/unit/engine/exchange-engine-test.cc
+  tests/unit/engine/execution-table-test.cc
   tests/unit/engine/fluid-oracle-test.cc
   tests/unit/engine/fluid-scheme-test.cc
   tests/unit/engine/iteration-breakdown-test.cc
@@ -1064,6 +1066,7 @@ set(gradsync_tests_of_engine
 set(gradsync_tests_of_aggregation
   tests/unit/aggregation/aggregation-drivers-test.cc
   tests/unit/aggregation/atp-aggregation-test.cc
+  tests/unit/aggregation/atp-numbers-test.cc
   tests/unit/aggregation/atp-switch-test.cc
   tests/unit/aggregation/float-sums-test.cc
   tests/unit/aggregation/p4-engine-test.cc

@@ -7,8 +7,11 @@ namespace ns3::gradsync
 uint32_t
 ExecutionTable::Add(OperationObserver& observer)
 {
-    m_observers.emplace(m_next, &observer);
-    return m_next++;
+    const auto number =
+        m_numbers.Take([this](uint32_t taken) { return m_observers.contains(taken); });
+    m_observers.emplace(number, &observer);
+    m_lastFound = nullptr;
+    return number;
 }
 
 void

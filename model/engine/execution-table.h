@@ -4,6 +4,7 @@
 
 #include "ns3/nstime.h"
 #include "ns3/operation.h"
+#include "ns3/running-numbers.h"
 
 #include <cstdint>
 #include <string>
@@ -33,7 +34,8 @@ class OperationObserver
 
 /**
  * Numbers the executions that run at once on the ranks of a job, so that none hears of what belongs
- * to another, or to one that is over: a number is never given twice.
+ * to another, or to one that is over: a number is given again after 2^32 others only, and never
+ * while somebody is found under it.
  *
  * Messages and computations are named by tags: the number in the upper half, the operation in the
  * lower one.
@@ -41,6 +43,12 @@ class OperationObserver
 class ExecutionTable
 {
   public:
+    /// \param first the number to begin with
+    explicit ExecutionTable(uint32_t first = 0)
+        : m_numbers(uint64_t{1} << 32, first)
+    {
+    }
+
     static uint64_t MakeTag(uint32_t number, OperationId id)
     {
         return uint64_t{number} << 32 | id;
@@ -69,7 +77,7 @@ class ExecutionTable
 
   private:
     std::unordered_map<uint32_t, OperationObserver*> m_observers;
-    uint32_t m_next{0};
+    RunningNumbers m_numbers;
     // Most jobs run one at a time.
     mutable uint32_t m_lastNumber{0};
     mutable OperationObserver* m_lastFound{nullptr};

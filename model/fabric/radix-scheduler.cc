@@ -95,7 +95,7 @@ RadixScheduler::MergeCancelled(Bucket& bucket)
         }
         const auto* merged = dynamic_cast<const CancelledEvents*>(event.impl);
         count += merged ? merged->GetCount() : 1;
-        if (!latest.impl || latest < event)
+        if (!latest.impl || IsBefore(latest, event))
         {
             latest = event;
         }
@@ -135,6 +135,7 @@ RadixScheduler::LeaveFront()
 void
 RadixScheduler::Insert(const Event& event)
 {
+    m_newest = event.key.m_uid;
     if (event.key.m_ts > LAST_TIME_STEP) [[unlikely]]
     {
         m_late.push_back(event);
@@ -175,7 +176,9 @@ RadixScheduler::PeekNext() const
         return GetLate();
     }
     const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
-    return *std::min_element(bucket.begin(), bucket.end());
+    return *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
+        return IsBefore(a, b);
+    });
 }
 
 Scheduler::Event
@@ -263,9 +266,10 @@ RadixScheduler::RefillFront()
     }
     bucket.clear();
     m_foreseenFront = m_last <= m_foreseenTime ? SIZE_MAX : 0;
-    if (!std::is_sorted(m_front.begin(), m_front.end()))
+    const auto isBefore = [this](const Event& a, const Event& b) { return IsBefore(a, b); };
+    if (!std::is_sorted(m_front.begin(), m_front.end(), isBefore))
     {
-        std::sort(m_front.begin(), m_front.end());
+        std::sort(m_front.begin(), m_front.end(), isBefore);
     }
 }
 
@@ -300,7 +304,9 @@ RadixScheduler::Rebase(uint64_t ts)
     }
     m_occupied = 0;
     m_last = ts;
-    std::sort(all.begin(), all.end());
+    std::sort(all.begin(), all.end(), [this](const auto& a, const auto& b) {
+        return IsBefore(a, b);
+    });
     for (const auto& event : all)
     {
         Push(event);

@@ -31,7 +31,8 @@ class CancelledEvents;
  * time differs from the time of the event removed last. Bucket 0 holds the events of that very
  * time; when it is empty, the lowest bucket is dealt out to those below. Each event moves down at
  * most once a bit, in arrays that are read in order: no tree, no allocation per event. Events of
- * equal time leave in the order of their uid.
+ * equal time leave in the order of their uid, of which ns-3 has 2^32 before it begins anew: the
+ * order is that of their age, right for all that were inserted within the last 2^32.
  *
  * Simulated time ends at LAST_TIME_STEP. Events of a later time, or of one that has wrapped, leave
  * after all others, at that instant, and cancelled: whoever waits for one waits in vain, but no
@@ -96,6 +97,14 @@ class RadixScheduler : public Scheduler
         return static_cast<size_t>(std::bit_width(ts ^ m_last));
     }
 
+    /// Whether one event leaves before another.
+    bool IsBefore(const Event& one, const Event& other) const
+    {
+        return one.key.m_ts != other.key.m_ts
+                   ? one.key.m_ts < other.key.m_ts
+                   : m_newest - one.key.m_uid > m_newest - other.key.m_uid;
+    }
+
     void Push(const Event& event);
     Event GetLate() const;
     void MergeCancelled(Bucket& bucket);
@@ -104,6 +113,7 @@ class RadixScheduler : public Scheduler
     void Foresee();
     void Rebase(uint64_t ts);
 
+    uint32_t m_newest{0};   //!< uid of the event inserted last
     uint64_t m_last{0};     //!< time of the event removed last
     uint64_t m_occupied{0}; //!< bit i: bucket i + 1 has events
     size_t m_frontHead{0};  //!< bucket 0 is a queue: its first event

@@ -6,19 +6,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-constexpr size_t MAX_INDEX = std::numeric_limits<uint32_t>::max();
-
-} // namespace
 
 PlanBuilder::PlanBuilder(uint32_t rankCount,
                          uint32_t workerCount,
@@ -36,12 +28,18 @@ PlanBuilder::PlanBuilder(uint32_t rankCount,
     m_plan.m_collective = std::move(collective);
 }
 
+void
+PlanBuilder::SetLimit(size_t limit)
+{
+    m_limit = std::min(limit, MAX_INDEX);
+}
+
 OperationId
 PlanBuilder::Add(const Operation& operation)
 {
-    if (m_plan.m_operations.GetSize() >= MAX_INDEX)
+    if (m_plan.m_operations.GetSize() >= m_limit)
     {
-        throw std::length_error("plan: more than 2^32-1 operations");
+        throw std::length_error(fmt::format("plan: more than {} operations", m_limit));
     }
     const uint32_t lastBuffer = std::max(operation.buffers.src, operation.buffers.dst);
     m_plan.m_bufferCount = std::max(m_plan.m_bufferCount, lastBuffer + 1);
@@ -312,9 +310,9 @@ PlanBuilder::CountSuccessors() const
 void
 PlanBuilder::SortEdges()
 {
-    if (m_edges.GetSize() > MAX_INDEX)
+    if (m_edges.GetSize() > m_limit)
     {
-        throw std::length_error("plan: more than 2^32-1 edges");
+        throw std::length_error(fmt::format("plan: more than {} edges", m_limit));
     }
     // Counting sort: an offset first marks the end of the row of its operation, and is moved back
     // to the start of the row while the row is filled.

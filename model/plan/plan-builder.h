@@ -47,6 +47,9 @@ class PlanBuilder
     /// One operation for each rank of a group. \returns the first id; the others follow
     OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
 
+    /// Operations and edges that it may have, each, from now on: at most 2^32-1, as at first.
+    void SetLimit(size_t limit);
+
     /// What was added so far, by id.
     OperationRange GetOperations() const
     {
@@ -99,7 +102,7 @@ class PlanBuilder
      * when the collective does not fit, when an edge names an unknown operation or the edges form a
      * cycle, be it through the operations of an aggregation, which wait for each other, or when
      * there is a second gate, one without answers, or answers without a gate
-     * \throws std::length_error when edges do not fit 32-bit indices (Add: when operations do not)
+     * \throws std::length_error when there are more edges than the limit (Add: more operations)
      */
     Plan Build();
 
@@ -115,6 +118,9 @@ class PlanBuilder
 
     void FinishMessageBytes();
 
+    static constexpr size_t MAX_INDEX = UINT32_MAX;
+
+    size_t m_limit{MAX_INDEX};
     Plan m_plan;
     std::map<uint64_t, uint32_t> m_durations; //!< picoseconds -> number in the plan
     std::vector<std::pair<OperationId, uint64_t>> m_messageBytes;

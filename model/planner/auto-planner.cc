@@ -115,8 +115,10 @@ AutoPlanner::Build(const AutoRequest& request, const AutoCandidate& candidate)
 {
     auto exchange = request.exchange;
     exchange.parameters = candidate.parameters;
-    return request.build ? request.build(*candidate.scheme, exchange)
-                         : candidate.scheme->build(exchange);
+    return MakeWithinLimits([&] {
+        return request.build ? request.build(*candidate.scheme, exchange)
+                             : candidate.scheme->build(exchange);
+    });
 }
 
 void

@@ -161,13 +161,11 @@ AtTensor(const JobSpec& job, const TensorSpec& tensor)
     return own;
 }
 
-} // namespace
-
 Plan
-BuildExchange(const JobSpec& job,
-              const Scheme& scheme,
-              const SchemeRequest& request,
-              const WorkerGroups& rankGroups)
+BuildTensors(const JobSpec& job,
+             const Scheme& scheme,
+             const SchemeRequest& request,
+             const WorkerGroups& rankGroups)
 {
     if (job.tensors.empty())
     {
@@ -195,6 +193,17 @@ BuildExchange(const JobSpec& job,
     {
         throw SchemeError(fmt::format("tensors: {}", error.what()));
     }
+}
+
+} // namespace
+
+Plan
+BuildExchange(const JobSpec& job,
+              const Scheme& scheme,
+              const SchemeRequest& request,
+              const WorkerGroups& rankGroups)
+{
+    return MakeWithinLimits([&] { return BuildTensors(job, scheme, request, rankGroups); });
 }
 
 } // namespace ns3::gradsync

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -78,6 +79,26 @@ struct Scheme
     PlanOrigin planOrigin{PlanOrigin::Own};
     bool sendsCodedValues{false}; //!< indices and values already: no codec of the job goes with it
 };
+
+/// What `make` gives: a plan. \throws SchemeError also when it is too large for its numbers or the
+/// memory
+template <typename Make>
+Plan
+MakeWithinLimits(const Make& make)
+{
+    try
+    {
+        return make();
+    }
+    catch (const std::length_error& error)
+    {
+        throw SchemeError(error.what());
+    }
+    catch (const std::bad_alloc&)
+    {
+        throw SchemeError("plan: there is not enough memory for all its operations");
+    }
+}
 
 /// All schemes, sorted by name.
 const std::vector<Scheme>& GetSchemes();

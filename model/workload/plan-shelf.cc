@@ -59,7 +59,8 @@ PlanShelf::GetCollective(const SchemeChoice& choice,
                           bytes}];
     if (!plan)
     {
-        plan = std::make_shared<const Plan>(scheme.build(request));
+        plan =
+            std::make_shared<const Plan>(MakeWithinLimits([&] { return scheme.build(request); }));
     }
     return plan;
 }

@@ -26,7 +26,7 @@ struct AtpHeader
     static constexpr uint32_t MAX_WORKERS = 32;
 
     uint32_t bitmap{0};   //!< workers whose values are in it
-    uint32_t sequence{0}; //!< number of the packet since the job began
+    uint64_t sequence{0}; //!< number of the packet since the job began; on the wire its end
     uint16_t job{0};
     AtpStage stage{AtpStage::Data};
     bool isResend{false};

@@ -31,7 +31,7 @@ AtpServer::Add(Entry& entry, std::span<const int32_t> values)
 }
 
 void
-AtpServer::Forget(std::map<uint32_t, Entry>& entries, uint32_t before)
+AtpServer::Forget(std::map<uint64_t, Entry>& entries, uint64_t before)
 {
     while (!entries.empty() && entries.begin()->first < before)
     {
@@ -72,8 +72,8 @@ AtpServer::Merge(const AtpHeader& header, std::span<const int32_t> values)
     const auto asked = uint64_t{2} * m_window;
     if (header.sequence > asked)
     {
-        Forget(m_entries, header.sequence - static_cast<uint32_t>(asked));
-        Forget(m_floats, header.sequence - static_cast<uint32_t>(asked));
+        Forget(m_entries, header.sequence - asked);
+        Forget(m_floats, header.sequence - asked);
     }
     return &entry;
 }

@@ -44,12 +44,12 @@ class AtpServer
 
   private:
     static void Add(Entry& entry, std::span<const int32_t> values);
-    static void Forget(std::map<uint32_t, Entry>& entries, uint32_t before);
+    static void Forget(std::map<uint64_t, Entry>& entries, uint64_t before);
 
     uint32_t m_all;
     uint32_t m_window;
-    std::map<uint32_t, Entry> m_entries; //!< by sequence number
-    std::map<uint32_t, Entry> m_floats;  //!< what came as floats, likewise
+    std::map<uint64_t, Entry> m_entries; //!< by sequence number
+    std::map<uint64_t, Entry> m_floats;  //!< what came as floats, likewise
     uint64_t m_overlaps{0};
 };
 

@@ -38,8 +38,7 @@ AtpSwitch::IsBusy(uint32_t index) const
 bool
 AtpSwitch::IsOver(const AtpHeader& owner, const AtpHeader& header) const
 {
-    return owner.job == header.job && header.sequence - owner.sequence >= m_config.window &&
-           header.sequence - owner.sequence < UINT32_MAX / 2;
+    return owner.job == header.job && header.sequence >= owner.sequence + m_config.window;
 }
 
 AtpVerdict

@@ -18,6 +18,7 @@ AtpWorker::AtpWorker(const AggregationJob& job,
                      FabricPort& port)
     : AggregationWorker(job, rank, endpoint, port),
       m_settings(settings),
+      m_next(job.firstPacket),
       m_window(settings.maxWindow)
 {
 }
@@ -58,7 +59,7 @@ AtpWorker::Send(uint64_t number, bool isResend)
     auto& content = m_job.contents->Get(*packet);
     auto& header = content.As<AtpHeader>();
     header = {.bitmap = 1U << m_rank,
-              .sequence = static_cast<uint32_t>(number),
+              .sequence = number,
               .job = m_job.number,
               .isResend = isResend};
     if (outstanding.isFloat)

@@ -56,7 +56,7 @@ class AtpWorker final : public AggregationWorker
 
     const Settings& m_settings;
     std::map<uint64_t, Outstanding> m_outstanding; //!< by packet
-    uint64_t m_next{0};
+    uint64_t m_next;
     double m_window;         //!< packets
     uint64_t m_reactFrom{0}; //!< congestion of earlier packets is known
     bool m_halted{false};

@@ -22,7 +22,8 @@ AggregationWorker::AggregationWorker(const AggregationJob& job,
     : m_job(job),
       m_rank(rank),
       m_endpoint(endpoint),
-      m_port(&port)
+      m_port(&port),
+      m_packetCount(job.firstPacket)
 {
 }
 

@@ -38,6 +38,7 @@ struct AggregationJob
     FloatTensor* floats;       //!< the same, if it is one
     /// Packets of exponents only at the beginning of an aggregation, at most; 0: no exponents.
     uint32_t batch{0};
+    uint64_t firstPacket{0}; //!< the number to begin with
 };
 
 /// What a packet with sums says, by whatever protocol.
@@ -51,7 +52,7 @@ struct AggregationResult
 
 /**
  * The end of an aggregation protocol at a worker: cuts what it contributes into packets, which are
- * numbered from 0 since the job began, over all its aggregations. Protocols decide when packets
+ * numbered since the job began, over all its aggregations. Protocols decide when packets
  * leave.
  */
 class AggregationWorker
@@ -209,7 +210,7 @@ class AggregationWorker
     std::deque<Message> m_messages;                 //!< in order, some at the front are finished
     std::map<uint64_t, AggregationMessage> m_ahead; //!< that wait for those before
     uint64_t m_nextIndex{0};
-    uint64_t m_packetCount{0};
+    uint64_t m_packetCount;
     uint64_t m_retransmissions{0};
     uint64_t m_retransmittedBytes{0};
     uint64_t m_resultBytes{0};

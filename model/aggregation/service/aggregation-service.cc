@@ -164,7 +164,7 @@ AggregationService::OpenAggregation(const AggregationGroup& group)
 {
     auto& driver = ChooseDriver(group.protocol);
     TakeSettings();
-    const auto id = m_nextGroup++;
+    const auto id = m_groups.Take([this](uint32_t group) { return m_sessions.contains(group); });
     auto& session = *m_sessions.emplace(id, driver.MakeSession(group, id)).first->second;
     try
     {

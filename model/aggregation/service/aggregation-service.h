@@ -8,6 +8,7 @@
 #include "ns3/network-aggregation.h"
 #include "ns3/node-programs.h"
 #include "ns3/p4-switch-program.h"
+#include "ns3/running-numbers.h"
 
 #include <cstdint>
 #include <map>
@@ -132,7 +133,7 @@ class AggregationService : public NetworkAggregation, private AggregationHost, p
     std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us
     RebuildHandler m_onRebuild;
     uint16_t m_nextNumber{0};
-    uint32_t m_nextGroup{0};
+    RunningNumbers m_groups{FIRST_STREAM}; //!< so that streams from FIRST_STREAM on fit
     uint32_t m_nextTurn{0};
     uint64_t m_resultBytes{0};        //!< of workers that are gone
     uint64_t m_retransmittedBytes{0}; //!< likewise

@@ -48,6 +48,31 @@ TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveInTheOrderOfTheirUid)
     EXPECT_TRUE(m_radix->IsEmpty());
 }
 
+TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveInOrderWhereUidsBeginAnew)
+{
+    // ns-3 numbers events by 32 bits: after 2^32 of them comes 0.
+    const std::vector<uint32_t> uids{UINT32_MAX - 2, UINT32_MAX - 1, UINT32_MAX, 0, 1, 2};
+    std::vector<uint32_t> found;
+    for (const auto uid : uids)
+    {
+        m_radix->Insert(MakeEvent(50, uid));
+        EXPECT_EQ(m_radix->PeekNext().key.m_uid, uids.front());
+    }
+    m_radix->Insert(MakeEvent(7, 3)); // back in time: all of them are dealt out anew
+    EXPECT_EQ(m_radix->RemoveNext().key.m_uid, 3u);
+    while (!m_radix->IsEmpty())
+    {
+        EXPECT_EQ(m_radix->PeekNext().key.m_uid, uids[found.size()]);
+        found.push_back(m_radix->RemoveNext().key.m_uid);
+        if (found.size() == 1)
+        {
+            m_radix->Insert(MakeEvent(7, 4)); // before the front
+            EXPECT_EQ(m_radix->RemoveNext().key.m_uid, 4u);
+        }
+    }
+    EXPECT_EQ(found, uids);
+}
+
 TEST_F(RadixSchedulerTest, PeekingDoesNotForbidEarlierEvents)
 {
     m_radix->Insert(MakeEvent(1000, 1));

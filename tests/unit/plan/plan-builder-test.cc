@@ -38,6 +38,27 @@ TEST(PlanBuilder, KeepsOperationsInTheOrderAdded)
     EXPECT_EQ(plan.GetBytes(2), 0u);
 }
 
+TEST(PlanBuilder, RefusesOperationsAndEdgesBeyondItsLimit)
+{
+    // The limit is 2^32-1, the most that 32-bit ids tell apart; here it is 4.
+    auto builder = MakeBuilder();
+    builder.SetLimit(4);
+    for (uint32_t i = 0; i < 4; ++i)
+    {
+        EXPECT_EQ(builder.AddJoin(0), i);
+    }
+    EXPECT_THAT([&] { builder.AddJoin(0); },
+                ThrowsMessage<std::length_error>("plan: more than 4 operations"));
+    for (OperationId later = 1; later < 4; ++later)
+    {
+        builder.AddEdge(0, later);
+    }
+    builder.AddEdge(1, 2);
+    builder.AddEdge(2, 3);
+    EXPECT_THAT([&] { builder.Build(); },
+                ThrowsMessage<std::length_error>("plan: more than 4 edges"));
+}
+
 TEST(PlanBuilder, SortsSuccessorsAndDropsRepeatedEdges)
 {
     auto builder = MakeBuilder();

@@ -34,6 +34,17 @@ TEST(SchemeRegistry, FindsSchemesByTheirExactName)
     EXPECT_EQ(FindScheme(""), nullptr);
 }
 
+TEST(SchemeRegistry, PlansThatAreTooLargeAreTheUsersBusiness)
+{
+    const auto fail = [](const auto& error) {
+        return MakeWithinLimits([&error]() -> Plan { throw error; });
+    };
+    EXPECT_THAT([&] { fail(std::length_error("plan: more than 4294967295 operations")); },
+                ThrowsMessage<SchemeError>(HasSubstr("more than 4294967295 operations")));
+    EXPECT_THAT([&] { fail(std::bad_alloc()); },
+                ThrowsMessage<SchemeError>(HasSubstr("not enough memory")));
+}
+
 TEST(SchemeRegistry, HasDefaultsThatItsOwnSpecsAllow)
 {
     for (const auto& scheme : GetSchemes())

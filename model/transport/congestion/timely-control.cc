@@ -31,7 +31,7 @@ TimelyControl::GetTypeId()
                           MakeDoubleAccessor(&TimelyControl::m_decrease),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("AdditiveStep",
-                          "delta: additive increase.",
+                          "delta: additive increase, at each acknowledgement.",
                           DataRateValue(DataRate("10Mbps")),
                           MakeDataRateAccessor(&TimelyControl::m_additiveStep),
                           MakeDataRateChecker())
@@ -53,12 +53,14 @@ TimelyControl::GetTypeId()
                           MakeTimeChecker(Time(0)))
             .AddAttribute("HyperEvents",
                           "After so many acknowledgements in a row without a rising round-trip "
-                          "time the rate grows by five steps at once (hyperactive increase).",
+                          "time the rate grows by five steps at once (hyperactive increase), but "
+                          "by one where that time is below LowThreshold.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&TimelyControl::m_hyperEvents),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("SegmentPackets",
-                          "Packets of a segment, each of which is acknowledged and timed.",
+                          "Packets of a segment, each of which is acknowledged and timed; "
+                          "AckEvery of the transport if that is less.",
                           UintegerValue(16),
                           MakeUintegerAccessor(&TimelyControl::m_segmentPackets),
                           MakeUintegerChecker<uint32_t>(1))

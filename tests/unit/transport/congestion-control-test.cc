@@ -231,6 +231,32 @@ TEST(TimelyControl, FollowsAlgorithm1)
     EXPECT_NEAR(acknowledge(180), 6.02 * 0.2, 1e-9);
 }
 
+TEST(TimelyControl, GrowsByAStepAnAcknowledgementAndByFiveOnlyBetweenTheThresholds)
+{
+    tests::UsePicoseconds();
+    // Algorithm 1: below T_low = 50 us R + delta whatever came before; between the thresholds
+    // R + delta for the first four round trips in a row that do not rise, R + 5 delta from the
+    // fifth on. delta = 10 Mb/s.
+    for (const auto& [rttUs, hyper] : {std::pair{40, 1}, {49, 1}, {50, 5}, {100, 5}, {500, 5}})
+    {
+        SingleFlow flow(CreateObject<TimelyControl>());
+        const auto acknowledge = [&flow](int64_t us) {
+            CongestionFeedback feedback{};
+            feedback.roundTrip = us * US;
+            flow.Acknowledge(feedback);
+            return flow.GetState<TimelyState>().rate / 1e6;
+        };
+        acknowledge(2000);
+        auto expected = acknowledge(2000); // above T_high: 10 (1 - 0.8 (1 - 500 / 2000)) Gb/s
+        EXPECT_NEAR(expected, 4000.0, 1e-6);
+        for (int event = 1; event <= 20; ++event)
+        {
+            expected += event < 5 ? 10.0 : 10.0 * hyper;
+            EXPECT_NEAR(acknowledge(rttUs), expected, 1e-6) << rttUs << " us, event " << event;
+        }
+    }
+}
+
 TEST(SwiftControl, DecreasesByTheExcessOverTheTargetOnceARoundTrip)
 {
     tests::UsePicoseconds();
@@ -392,6 +418,69 @@ TEST_F(TwoFlowTest, TimelyKeepsTheRoundTripBetweenItsThresholds)
     const auto longest = static_cast<double>(GetLongestQueueBytes());
     EXPECT_GT(longest, (50 - 18.5) * 1e-6 * 10e9 / 8);
     EXPECT_LT(longest, 2 * (50 - 18.5) * 1e-6 * 10e9 / 8);
+}
+
+/// The second flow ends after 20 ms.
+class TimelyGrowthTest : public TwoFlowTest
+{
+  protected:
+    static constexpr int64_t END_MS = 20;
+
+    void OnDelivered(uint64_t tag) override
+    {
+        if (tag / 1000 == 1 || Simulator::Now() < MilliSeconds(END_MS))
+        {
+            TwoFlowTest::OnDelivered(tag);
+        }
+    }
+
+    void OnRate(uint32_t src, uint32_t, uint32_t, double bitRate, Time at)
+    {
+        if (src == 1 && Simulator::Now() > MilliSeconds(END_MS + 2))
+        {
+            m_rates.emplace_back(at.GetSeconds(), bitRate);
+        }
+    }
+
+    /// Runs, and checks the growth of the first flow's rate in segments of so many packets.
+    void CheckGrowth(uint32_t packets)
+    {
+        m_messageBytes = uint64_t{1418} * 160; // whole segments: ends of messages answer too
+        InstallWith("timely", 1418, MicroSeconds(4));
+        m_transport->TraceConnectWithoutContext("Rate",
+                                                MakeCallback(&TimelyGrowthTest::OnRate, this));
+        Start(1, 0);
+        Start(2, 0);
+        Simulator::Stop(MilliSeconds(END_MS + 40));
+        Simulator::Run();
+        std::erase_if(m_rates, [](const auto& entry) { return entry.second > 9.5e9; });
+        ASSERT_GT(m_rates.size(), 50U);
+        // Alone on the link its round trip is below T_low: a step of 10 Mb/s an acknowledgement,
+        // of which there is one every S / R. dR/dt = delta R / S, so that from R0 on it takes
+        // S / delta ln(R / R0).
+        for (size_t i = 1; i < m_rates.size(); ++i)
+        {
+            ASSERT_NEAR(m_rates[i].second - m_rates[i - 1].second, 10e6, 1.0);
+        }
+        const auto [from, first] = m_rates.front();
+        const auto [until, last] = m_rates.back();
+        const auto segmentBits = packets * PACKET * 8;
+        const auto expected = segmentBits / 10e6 * std::log(last / first);
+        EXPECT_NEAR(until - from, expected, 0.01 * expected);
+    }
+
+    std::vector<std::pair<double, double>> m_rates; //!< seconds, bits per second
+};
+
+TEST_F(TimelyGrowthTest, IsExponentialInSegments)
+{
+    CheckGrowth(16);
+}
+
+TEST_F(TimelyGrowthTest, HasTheSegmentsThatAreAcknowledgedIfThoseAreShorter)
+{
+    Set("AckEvery", UintegerValue(8));
+    CheckGrowth(8);
 }
 
 TEST_F(TwoFlowTest, HpccLeavesFivePercentIdleAndNoQueue)

@@ -443,10 +443,24 @@ list(APPEND gradsync_headers
 )
 
 # model/training
+list(APPEND gradsync_sources
+  model/training/convolution-model.cc
+  model/training/device-parameters.cc
+  model/training/device-profile.cc
+  model/training/model-kinds.cc
+  model/training/model-spec.cc
+  model/training/model-training.cc
+  model/training/training-layers.cc
+  model/training/training-memory.cc
+  model/training/transformer-model.cc
+)
 list(APPEND gradsync_headers
+  model/training/convolution-model.h
   model/training/device-profile.h
+  model/training/model-kinds.h
   model/training/model-spec.h
   model/training/model-training.h
+  model/training/training-layers.h
 )
 
 # model/import
@@ -979,8 +993,8 @@ set(gradsync_benchmarks
 
 # Tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a time,
 # as most of the time goes into what they have in common. "scenario" runs whole scenarios.
-set(gradsync_test_rooms topology compression p4 plan scheme fabric transport workload import
-    planner engine aggregation traffic fault helper study stock scenario)
+set(gradsync_test_rooms topology compression p4 plan scheme fabric transport workload training
+    import planner engine aggregation traffic fault helper study stock scenario)
 set(gradsync_tests_of_topology
   tests/unit/topology/all-reduce-bound-test.cc
   tests/unit/topology/fat-tree-topology-test.cc
@@ -1042,6 +1056,11 @@ set(gradsync_tests_of_workload
   tests/unit/workload/pipeline-schedule-test.cc
   tests/unit/workload/plan-compressor-test.cc
   tests/unit/workload/rank-layout-test.cc
+)
+set(gradsync_tests_of_training
+  tests/unit/training/model-spec-test.cc
+  tests/unit/training/training-blocks-test.cc
+  tests/unit/training/training-memory-test.cc
 )
 set(gradsync_tests_of_import
   tests/unit/import/goal-writer-test.cc

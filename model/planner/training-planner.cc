@@ -41,12 +41,13 @@ class WorkloadMaker
     Workload operator()(const TrainingSpec& spec)
     {
         const bool sums = spec.dataParallelism == DataParallelism::AllReduce;
-        if (spec.data > 1)
+        const auto replicas = spec.data * spec.context;
+        if (replicas > 1)
         {
-            Check(spec.gradientScheme, spec.data, sums ? "all-reduce" : "reduce-scatter");
+            Check(spec.gradientScheme, replicas, sums ? "all-reduce" : "reduce-scatter");
             if (!sums)
             {
-                Check(spec.parameterScheme, spec.data, "all-gather");
+                Check(spec.parameterScheme, replicas, "all-gather");
             }
             if (spec.dataParallelism == DataParallelism::Hierarchical)
             {

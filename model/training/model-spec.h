@@ -33,7 +33,7 @@ struct DataCount
     }
 };
 
-/// What of a sample is kept for the backward pass.
+/// What is kept for the backward pass.
 struct KeptActivations
 {
     DataCount split;  //!< tensor-parallel ranks have a part each
@@ -41,17 +41,18 @@ struct KeptActivations
     DataCount scores; //!< of attention, split; selective recomputation does without them
 };
 
-/// Measured times of a sample, in place of computed ones.
+/// Measured times, in place of computed ones.
 struct LayerTimes
 {
     uint64_t forwardPicoseconds{0};
     uint64_t backwardPicoseconds{0}; //!< to the input and to the weights
 };
 
-/// A layer of a model. All that depends on the batch is of one sample.
+/// A layer of a model. All that depends on the batch is of so many samples.
 struct ModelLayer
 {
     std::string name;
+    uint32_t samples{1};
     LayerRole role{LayerRole::Plain};
     bool isCut{true}; //!< a stage of a pipeline may begin with it
 
@@ -62,7 +63,8 @@ struct ModelLayer
 
     double forwardFlops{0.0}; //!< of products with weights; 2 for each multiplication and addition
     double weightlessFlops{0.0}; //!< of products of activations: attention's scores and sums
-    uint64_t movedElements{0};   //!< read and written at least, forward; 0: not what bounds it
+    /// Read and written by these products at least, forward: what bounds small batches.
+    uint64_t movedElements{0};
     std::optional<LayerTimes> times;
 
     KeptActivations kept;

@@ -1047,6 +1047,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/fluid-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/roce-connection-table-test.cc
+  tests/unit/transport/roce-mistakes-test.cc
   tests/unit/transport/roce-stress-test.cc
   tests/unit/transport/roce-transport-test.cc
   tests/unit/transport/tcp-transport-test.cc

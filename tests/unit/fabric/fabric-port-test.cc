@@ -3,6 +3,7 @@
 
 #include "ns3/fabric-node.h"
 #include "ns3/fabric-port.h"
+#include "ns3/packet-pool.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -112,6 +113,96 @@ TEST_F(FabricPortTest, PauseStopsDataAtThePacketBoundaryAndControlGoesOn)
     Simulator::Run();
     EXPECT_EQ(m_peer.arrivals, (Arrivals{{1, 1500000}, {3, 2100000}, {2, 6500000}}));
     EXPECT_EQ(m_port->GetCounters(9000000).pausedFor, 4600000);
+}
+
+TEST_F(FabricPortTest, FlushDropsWhatWaitsAndEndsAPauseByPfc)
+{
+    PacketPool pool;
+    auto* waiting = pool.Take();
+    waiting->kind = PacketKind::Data;
+    waiting->wireBytes = 1000;
+    waiting->flags = 0;
+    m_port->SetPaused(true, 0);
+    m_port->QueueData(waiting, 0);
+    Simulator::Schedule(NanoSeconds(700), [&] { m_port->Flush(pool, 700000); });
+    SendAt(2000, PacketKind::Data, 7, 1000);
+    Simulator::Run();
+    EXPECT_EQ(m_peer.arrivals, (Arrivals{{7, 3500000}}));
+    EXPECT_EQ(m_port->GetCounters(9000000).pausedFor, 700000);
+    EXPECT_EQ(m_port->GetQueueBytes(), 0U);
+}
+
+/// Has packets of 1000 B without end, but for a number of them.
+class ListedSource : public PacketSource
+{
+  public:
+    FabricPacket* Pull(TimeStepCount& /* start */, TimeStepCount /* now */) override
+    {
+        if (m_next == packets.size())
+        {
+            return nullptr;
+        }
+        return packets[m_next++];
+    }
+
+    std::vector<FabricPacket*> packets;
+
+  private:
+    size_t m_next{0};
+};
+
+TEST_F(FabricPortTest, WhatAHostSendsBesideItsSourceComesAfterWhatHasStarted)
+{
+    ListedSource source;
+    for (uint32_t id = 1; id <= 3; ++id)
+    {
+        auto* packet = &m_packets.emplace_back();
+        packet->psn = id;
+        packet->wireBytes = 1000;
+        source.packets.push_back(packet);
+    }
+    m_port->SetSource(&source);
+    m_port->SourceReady(0);
+    auto* other = &m_packets.emplace_back();
+    other->psn = 9;
+    other->wireBytes = 1000;
+    Simulator::Schedule(NanoSeconds(1200), [&] { m_port->SendData(other, 1200000); });
+    Simulator::Run();
+    // 1 until 1000 and 2 until 2000, though nobody looked at the port in between; then 9, which is
+    // before those that the source still has.
+    EXPECT_EQ(m_peer.arrivals, (Arrivals{{1, 1500000}, {2, 2500000}, {9, 3500000}, {3, 4500000}}));
+    m_port->SetSource(nullptr);
+}
+
+/// When it is told of packets.
+class ToldTap : public PacketTap
+{
+  public:
+    void OnPacket(uint32_t, const FabricPacket&, TimeStepCount start) override
+    {
+        told.emplace_back(start, Simulator::Now().GetTimeStep());
+    }
+
+    std::vector<std::pair<TimeStepCount, TimeStepCount>> told;
+};
+
+TEST_F(FabricPortTest, AnEagerPortSeesDeparturesWhenTheyHappen)
+{
+    for (const bool isEager : {false, true})
+    {
+        const auto base = Simulator::Now().GetTimeStep();
+        ToldTap tap;
+        m_port->SetTap(&tap);
+        m_port->SetEager(isEager, base);
+        SendAt(0, PacketKind::Data, 1, 1000);
+        SendAt(0, PacketKind::Data, 2, 1000);
+        Simulator::Run();
+        // The second one starts after 1000 ns; lazily that is seen when the first one arrives.
+        using Told = std::vector<std::pair<TimeStepCount, TimeStepCount>>;
+        const auto seen = isEager ? 1000000 : 1500000;
+        EXPECT_EQ(tap.told, (Told{{base, base}, {base + 1000000, base + seen}}));
+        m_port->SetTap(nullptr);
+    }
 }
 
 TEST_F(FabricPortTest, OneEventPerPacketWhileDeparturesAreLazy)

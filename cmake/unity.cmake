@@ -17,3 +17,10 @@ function(gradsync_unite target)
     endif()
   endforeach()
 endfunction()
+
+# What most files read first, and what takes longest to read.
+set(gradsync_common_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional>
+  <limits> <map> <memory> <numeric> <optional> <random> <ranges> <set> <span> <sstream> <stdexcept>
+  <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>
+  <nlohmann/json.hpp> <ns3/double.h> <ns3/log.h> <ns3/nstime.h> <ns3/object.h> <ns3/simulator.h>
+  <ns3/string.h> <ns3/uinteger.h>)

@@ -50,6 +50,8 @@ def _fail(step: str, code: int, log: Path) -> None:
 def _settings(profile: Profile) -> list[str]:
     with_tests = not missing([TEST])
     settings = [*profile.settings, f"-DGRADSYNC_TESTS={'ON' if with_tests else 'OFF'}"]
+    if profile.compiler:
+        settings.append(f"-DCMAKE_CXX_COMPILER={profile.compiler}")
     if shutil.which("ccache"):
         settings.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     named = os.environ.get("GRADSYNC_PREFIXES")
@@ -73,6 +75,11 @@ def _configure(profile: Profile, log: TextIO, log_path: Path) -> None:
     home = _cached(directory, "CMAKE_HOME_DIRECTORY")
     if home is not None and home != str(ROOT):
         say(f"build/{profile.name} was made for {home}: making it anew")
+        shutil.rmtree(directory)
+    # CMake cannot change the compiler of a folder.
+    compiler = _cached(directory, "CMAKE_CXX_COMPILER")
+    if profile.compiler and compiler and Path(compiler).name != profile.compiler:
+        say(f"build/{profile.name} was made by {compiler}: making it anew")
         shutil.rmtree(directory)
     settings = _settings(profile)
     stamp = directory / "gradsync-settings.txt"

@@ -80,7 +80,7 @@ def _fuzz(profile: Profile, reader: str, seconds: int) -> Outcome:
 def fuzz(profile: Profile, seconds: int) -> int:
     """Give all readers together so many seconds of wall time; 0 only if nothing was found.
 
-    What is found stays in build/fuzz/found/READER, and the next start goes on from there.
+    What is found stays in found/READER of the build, and the next start goes on from there.
     """
     readers = sorted(folder.name for folder in CORPORA.iterdir())
     share = max(1, seconds * cores() // len(readers))

@@ -6,6 +6,7 @@ manager's opinion, so that software installed by other means counts.
 """
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Needs, and so when they are installed.
-BUILD, TEST, FUZZING, PLOT, DEVELOP = "building", "tests", "fuzzing", "plots", "development"
+BUILD, TEST, SANITIZERS = "building", "tests", "sanitizers and fuzzing"
+PLOT, DEVELOP = "plots", "development"
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,19 @@ def _compiler() -> str | None:
     return command(os.environ.get("CXX") or "g++", "12")()
 
 
+def _clang_runtime() -> str | None:
+    # Debian's clang-14 only recommends it.
+    if shutil.which("clang++-14") is None:
+        return None
+    told = subprocess.run(
+        ["clang++-14", f"-print-file-name=libclang_rt.fuzzer-{platform.machine()}.a"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "present" if Path(told.stdout.strip()).is_file() else None
+
+
 REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement("C++20 compiler", BUILD, "compiles the simulator (GCC 12)", "g++", _compiler),
     Requirement("CMake", BUILD, "configures the build (3.25)", "cmake", command("cmake", "3.25")),
@@ -173,12 +188,16 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "GoogleMock", TEST, "matchers of the unit tests", "libgmock-dev", header("gmock/gmock.h")
     ),
     Requirement(
-        "Clang 14",
-        FUZZING,
-        "brings libFuzzer",
-        "clang-14",
-        command("clang++-14"),
+        "Clang 14", SANITIZERS, "compiles with sanitizers", "clang-14", command("clang++-14")
     ),
+    Requirement(
+        "Clang's runtime",
+        SANITIZERS,
+        "sanitizers and libFuzzer",
+        "libclang-rt-14-dev",
+        _clang_runtime,
+    ),
+    Requirement("LLD 14", SANITIZERS, "links large programs fast", "lld-14", command("ld.lld-14")),
     Requirement("Python venv", PLOT, "holds the packages that plot", "python3-venv", _venv_module),
 )
 

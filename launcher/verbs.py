@@ -15,10 +15,10 @@ from launcher.build import build
 from launcher.errors import BAD_INPUT, OK, LauncherError
 from launcher.format import format_sources
 from launcher.fuzz import PROGRAM, fuzz
-from launcher.packages import BUILD, FUZZING, PLOT, TEST
+from launcher.packages import BUILD, PLOT, SANITIZERS, TEST
 from launcher.process import run
 from launcher.tests import run_referee, run_tests
-from launcher.tree import FUZZ, RELEASE, ROOT, SANITIZE
+from launcher.tree import RELEASE, ROOT, SANITIZE
 
 _PROGRAM_TARGET = "gradsync-program"
 _SIMULATION_INCOMPLETE = 3
@@ -142,11 +142,12 @@ def test(arguments: Namespace) -> int:
     if arguments.fuzz is not None:
         return _fuzz(arguments)
     profile = SANITIZE if arguments.sanitize else RELEASE
+    sanitizers = [SANITIZERS] if arguments.sanitize else []
     if arguments.referee is not None:
-        install.ensure([BUILD], not arguments.no_install)
+        install.ensure([BUILD, *sanitizers], not arguments.no_install)
         build(profile, [_PROGRAM_TARGET])
         return run_referee(profile, arguments.referee, arguments.seed)
-    install.ensure([BUILD, TEST, PLOT], not arguments.no_install)
+    install.ensure([BUILD, TEST, PLOT, *sanitizers], not arguments.no_install)
     if not arguments.sanitize:
         layers = [python_environment.REPORT, python_environment.GRADIENTS]
         layers += [python_environment.SWEEP, python_environment.TESTS]
@@ -159,14 +160,15 @@ def _fuzz(arguments: Namespace) -> int:
     """./ns3 test --fuzz: every reader of files under libFuzzer."""
     if not arguments.fuzz.isdigit() or int(arguments.fuzz) == 0:
         raise LauncherError(f"--fuzz {arguments.fuzz}: expected seconds", BAD_INPUT)
-    install.ensure([BUILD, TEST, FUZZING], not arguments.no_install)
-    build(FUZZ, [PROGRAM])
-    return fuzz(FUZZ, int(arguments.fuzz))
+    install.ensure([BUILD, TEST, SANITIZERS], not arguments.no_install)
+    build(SANITIZE, [PROGRAM])
+    return fuzz(SANITIZE, int(arguments.fuzz))
 
 
 def build_all(arguments: Namespace) -> int:
     """./ns3 build: program, tests and benchmarks."""
-    install.ensure([BUILD, TEST], not arguments.no_install)
+    sanitizers = [SANITIZERS] if arguments.sanitize else []
+    install.ensure([BUILD, TEST, *sanitizers], not arguments.no_install)
     build(SANITIZE if arguments.sanitize else RELEASE, [])
     return OK
 

@@ -4,6 +4,7 @@
  * variable GRADSYNC_READER names; ./ns3 test --fuzz runs all of them. A variable, as libFuzzer
  * starts processes of its own with its options.
  */
+#include "fuzz/import-mutator.h"
 #include "fuzz/readers.h"
 #include "fuzz/scenario-mutator.h"
 #include "support/p4-mutator.h"
@@ -26,7 +27,8 @@ namespace
 
 const Reader* g_reader;
 
-/// JSON with other values, which changed bytes seldom give. Empty if the text is none.
+/// JSON with other values, or other numbers and lines of other texts, which changed bytes seldom
+/// give. Empty if that cannot be.
 std::string
 ChangeValues(const std::string& text, uint64_t seed)
 {
@@ -38,7 +40,7 @@ ChangeValues(const std::string& text, uint64_t seed)
     }
     if (name != "scenario" && name != "topology" && name != "profile")
     {
-        return {};
+        return ImportMutator({text}, seed).Next();
     }
     try
     {

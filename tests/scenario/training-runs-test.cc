@@ -47,18 +47,18 @@ TEST(TrainingRuns, OneBlockTakesWhatAJobTakes)
             const auto us = 1 + random() % 5000;
             const std::vector<ScenarioOverride> both{{"transport", transport}, {"scheme", scheme}};
             auto exchange = both;
-            exchange.emplace_back(
-                "job",
-                fmt::format(R"({{"gradient": "{}B", "compute": "{}us", "iterations": 2}})",
-                            bytes,
-                            us));
+            exchange.push_back(
+                {"job",
+                 fmt::format(R"({{"gradient": "{}B", "compute": "{}us", "iterations": 2}})",
+                             bytes,
+                             us)});
             auto training = both;
-            training.emplace_back("job",
-                                  fmt::format(R"({{"training": {{"blocks": [{{"backward": "{}us",
+            training.push_back({"job",
+                                fmt::format(R"({{"training": {{"blocks": [{{"backward": "{}us",
                                  "gradient": "{}B"}}], "bucket": "1GB", "firstBucket": "1GB"}},
                                  "iterations": 2}})",
-                                              us,
-                                              bytes));
+                                            us,
+                                            bytes)});
             const auto expected = Simulate(exchange).summary;
             const auto found = Simulate(training).summary;
             EXPECT_TRUE(found.finished);

@@ -32,7 +32,7 @@ namespace
 using testing::ElementsAre;
 
 /// Keeps what is told of one execution, and frees it when it has ended.
-class Follower : public PlanExecution::Listener
+class Follower final : public PlanExecution::Listener
 {
   public:
     void OnRankEnded(PlanExecution& /* execution */, uint32_t rank) override
@@ -419,7 +419,7 @@ TEST_F(PlanExecutionTest, OneThatIsHaltedSendsNothingMore)
 
 TEST(ExecutionTable, NeverGivesANumberTwice)
 {
-    struct Nobody : OperationObserver
+    struct Nobody final : OperationObserver
     {
         void OnDelivered(OperationId /* id */) override
         {

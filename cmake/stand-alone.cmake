@@ -98,13 +98,11 @@ if(GRADSYNC_UNITY)
   include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
   gradsync_unite(gradsync)
 endif()
-# ccache keeps nothing that was compiled with precompiled headers.
-if(GRADSYNC_UNITY AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+# ccache keeps nothing that was compiled with precompiled headers; GCC 12 then warns of strings of the
+# standard library (see -Wno-restrict above).
+if(GRADSYNC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(gradsync_precompile ON)
-  # At -O3 GCC 12 warns of strings whose headers were precompiled (see -Wno-restrict above).
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_precompile_headers(gradsync PRIVATE ${gradsync_common_headers})
-  endif()
+  target_precompile_headers(gradsync PRIVATE ${gradsync_common_headers})
 endif()
 if(GRADSYNC_SANITIZE)
   # Tests spend their time in the library. Clang inlines nothing at -O1, and compiles as fast at -O2. With

@@ -6,6 +6,7 @@
 #include "ns3/parameter-schema.h"
 #include "ns3/scenario-sections.h"
 #include "ns3/shared-shapes.h"
+#include "ns3/training-section.h"
 #include "ns3/transport-registry.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ns3::gradsync
@@ -208,13 +210,35 @@ AddTraces(Json& definitions)
     definitions["fault"]["else"] = std::move(fault);
 }
 
+/// What `training` of a job has of a section, under the names that it has there.
+Json
+FindTrainingSections(const KindSection& section)
+{
+    Json found = Json::object();
+    for (const auto& spec : GetTrainingParameters())
+    {
+        const auto* shape = std::get_if<SharedShape>(&spec.defaultValue);
+        if (shape && shape->name == section.name)
+        {
+            found[spec.name] = MakeReference(NameStrict(section));
+        }
+    }
+    return found;
+}
+
 /// Sections of a name have the keys of their own kind, unless the sweep chooses the kind of one.
 Json
 MakeStrictness(const KindSection& section)
 {
     const bool isInJobs = section.name == "scheme" || section.name == "codec";
+    auto names = std::string(section.name);
+    const auto ofTraining = FindTrainingSections(section);
+    for (const auto& [name, reference] : ofTraining.items())
+    {
+        names += "|" + name;
+    }
     const auto pattern =
-        fmt::format("{}{}(\\.kind|\\.file)?$", isInJobs ? "(^|\\.)" : "^", section.name);
+        fmt::format("{}({})(\\.kind|\\.file)?$", isInJobs ? "(^|\\.)" : "^", names);
     const Json own{{std::string(section.name), MakeReference(NameStrict(section))}};
     Json places = section.name == "codec" ? Json::object() : own;
     if (isInJobs)
@@ -223,6 +247,10 @@ MakeStrictness(const KindSection& section)
         if (section.name == "codec")
         {
             ofJob["tensors"] = {{"items", {{"properties", own}}}};
+        }
+        if (!ofTraining.empty())
+        {
+            ofJob["training"] = {{"properties", ofTraining}};
         }
         places["job"] = {{"properties", ofJob}};
         places["jobs"] = {{"items", {{"properties", ofJob}}}};

@@ -193,6 +193,16 @@ def _scenario(**parts) -> dict:
             "sweep": {"scheme.kind": ["ring", "ps"]},
             "job": {"codec": {"kind": "int8", "density": 0.1}},
         },
+        {
+            "job": {
+                "training": {
+                    "blocks": [{"backward": "1ms"}],
+                    "gradientScheme": {"kind": "ring", "barrier": True},
+                }
+            },
+        },
+        {"job": {"training": {"blocks": [{"forwards": "1ms"}]}}},
+        {"job": {"training": {"blocks": [{"forward": "1ms"}], "zero": 4}}},
     ],
     ids=str,
 )
@@ -237,6 +247,15 @@ def test_schema_and_program_refuse_the_same(program, tmp_path, parts):
             ]
         },
         {"traffic": [{"kind": "incast", "size": "1kB", "fanIn": 2, "every": "1ms"}]},
+        {
+            "job": {
+                "training": {
+                    "blocks": [{"backward": "1ms", "gradient": "1MB"}],
+                    "gradientScheme": {"kind": "ring", "barrier": True},
+                }
+            },
+            "sweep": {"job.training.gradientScheme.kind": ["ring", "ps"]},
+        },
     ],
     ids=str,
 )

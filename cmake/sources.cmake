@@ -794,6 +794,8 @@ list(APPEND gradsync_sources
   study/scenario/fault-target-reader.cc
   study/scenario/fault-trace-reader.cc
   study/scenario/job-reader.cc
+  study/scenario/model-reader.cc
+  study/scenario/model-training-reader.cc
   study/scenario/named-files.cc
   study/scenario/node-names.cc
   study/scenario/p4-program-reader.cc
@@ -806,6 +808,7 @@ list(APPEND gradsync_sources
   study/scenario/scenario-sweep.cc
   study/scenario/scenario-vocabulary.cc
   study/scenario/scheme-reader.cc
+  study/scenario/section-file.cc
   study/scenario/shared-shapes.cc
   study/scenario/time-resolution.cc
   study/scenario/topology-section.cc
@@ -823,6 +826,8 @@ list(APPEND gradsync_headers
   study/scenario/fault-target-reader.h
   study/scenario/fault-trace-reader.h
   study/scenario/job-reader.h
+  study/scenario/model-reader.h
+  study/scenario/model-training-reader.h
   study/scenario/named-files.h
   study/scenario/node-names.h
   study/scenario/p4-program-reader.h
@@ -837,6 +842,7 @@ list(APPEND gradsync_headers
   study/scenario/scenario-vocabulary.h
   study/scenario/scenario.h
   study/scenario/scheme-reader.h
+  study/scenario/section-file.h
   study/scenario/shared-shapes.h
   study/scenario/time-resolution.h
   study/scenario/topology-section.h
@@ -1139,6 +1145,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/aggregation-faults-test.cc
   tests/scenario/chaos-test.cc
   tests/scenario/federated-rounds-test.cc
+  tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc
   tests/scenario/network-end-test.cc
   tests/scenario/own-congestion-control-test.cc

@@ -8,6 +8,7 @@
 #include "ns3/job-planner.h"
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
+#include "ns3/model-reader.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-program-reader.h"
 #include "ns3/parameter-reader.h"
@@ -16,6 +17,7 @@
 #include "ns3/scenario-sections.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/scheme-reader.h"
+#include "ns3/section-file.h"
 #include "ns3/shown-text.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-section.h"
@@ -118,32 +120,13 @@ void
 InlineTopology(Json& document, const Scenario& scenario)
 {
     Json* topology = FindAtPath(document, {"topology"});
-    if (topology == nullptr || !topology->is_object() || !topology->contains("file"))
+    if (topology != nullptr)
     {
-        return;
+        InlineSectionFile(*topology,
+                          {"topology", "{\"kind\": \"star\", ...}", &ReadTopology},
+                          scenario.file,
+                          *scenario.files);
     }
-    const JsonValue fileValue(*topology->find("file"), scenario.file, "topology.file");
-    const auto path = fileValue.AsPath();
-    Json content = scenario.files->ReadJson(path);
-    if (!content.is_object())
-    {
-        JsonValue(content, path, "").Fail("an object such as {\"kind\": \"star\", ...}");
-    }
-    content.erase("$schema");
-    content.erase("title");
-    if (content.contains("file"))
-    {
-        throw ScenarioError(path + ": file", "a topology file cannot name another one");
-    }
-    Json changes = *topology;
-    changes.erase("file");
-    if (changes.empty())
-    {
-        // Read here so that an error names the topology file and not the scenario.
-        ReadTopology(JsonValue(content, path, ""));
-    }
-    MergeInto(content, changes);
-    *topology = std::move(content);
 }
 
 ResolvedRun
@@ -286,6 +269,7 @@ MakePoint(const Scenario& scenario, uint32_t index)
     ScenarioPoint point = ApplySweep(scenario, index);
     InlineTopology(point.document, scenario);
     InlineProfiles(point.document, scenario.file, *scenario.files);
+    InlineTrainingFiles(point.document, scenario.file, *scenario.files);
     InlineFaultTraces(point.document, scenario.file, *scenario.files);
     StampImports(point.document, scenario.file, *scenario.files);
     StampPrograms(point.document, scenario.file, *scenario.files);
@@ -305,6 +289,14 @@ InlineTopologyFile(const Scenario& scenario)
     }
     InlineTopology(document, scenario);
     InlineProfiles(document, scenario.file, *scenario.files);
+    const bool sweepsFiles = std::ranges::any_of(scenario.axes, [](const auto& axis) {
+        return axis.path.find(".training.model") != std::string::npos ||
+               axis.path.find(".training.device") != std::string::npos;
+    });
+    if (!sweepsFiles)
+    {
+        InlineTrainingFiles(document, scenario.file, *scenario.files);
+    }
     StampPrograms(document, scenario.file, *scenario.files);
     return document;
 }

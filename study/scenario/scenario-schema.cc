@@ -2,6 +2,7 @@
 #include "ns3/scenario-schema.h"
 
 #include "ns3/fault-reader.h"
+#include "ns3/model-kinds.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/parameter-schema.h"
 #include "ns3/scenario-sections.h"
@@ -41,7 +42,14 @@ NameStrict(const KindSection& section)
 bool
 IsSwept(const KindSection& section)
 {
-    return section.name != "fault" && section.name != "traffic";
+    return section.name != "fault" && section.name != "traffic" && section.name != "model";
+}
+
+/// Whether what it has can be in a file of its own.
+bool
+MayBeInFile(const KindSection& section)
+{
+    return section.name == "topology" || section.name == "model";
 }
 
 Json
@@ -147,36 +155,59 @@ DefineKinds(const KindSection& section, Json& definitions)
 {
     for (const auto& kind : section.getKinds())
     {
-        definitions[NameKinds(section)][kind.name] =
-            MakeKindSchema(kind, section.name != "topology");
+        definitions[NameKinds(section)][kind.name] = MakeKindSchema(kind, !MayBeInFile(section));
     }
 }
 
-/// A topology, whose kind may be in a file; topology.schema.json uses its keys, too.
+/// A section whose kind may be in a file; topology.schema.json and model.schema.json use its keys,
+/// too.
 void
-DefineTopology(const KindSection& section, Json& definitions)
+DefineFileSection(const KindSection& section, Json& definitions)
 {
-    definitions["topologyOfAnyKind"] = MakeUnion(section);
+    const std::string name(section.name);
+    definitions[name + "OfAnyKind"] = MakeUnion(section);
     auto strict = MakeStrict(section);
     strict.erase("type");
-    definitions["topologyKeys"] = {{"type", "object"},
-                                   {"if", {{"required", Json::array({"file"})}}},
-                                   {"then", MakeReference("topologyOfAnyKind")},
-                                   {"else", std::move(strict)}};
-    definitions["topology"] = {{"description", section.help},
-                               {"$ref", "#/$defs/topologyOfAnyKind"},
-                               {"unevaluatedProperties", false}};
-    definitions[NameStrict(section)] = {{"$ref", "#/$defs/topologyKeys"},
+    definitions[name + "Keys"] = {{"type", "object"},
+                                  {"if", {{"required", Json::array({"file"})}}},
+                                  {"then", MakeReference(name + "OfAnyKind")},
+                                  {"else", std::move(strict)}};
+    definitions[name] = {{"description", section.help},
+                         {"$ref", "#/$defs/" + name + "OfAnyKind"},
+                         {"unevaluatedProperties", false}};
+    definitions[NameStrict(section)] = {{"$ref", "#/$defs/" + name + "Keys"},
                                         {"unevaluatedProperties", false}};
+}
+
+/// A model may be given by the name of its file alone; what it is of stands in that, or here.
+void
+AddModelNames(Json& definitions)
+{
+    auto model = std::move(definitions["model"]);
+    definitions["model"] = {{"description", model["description"]},
+                            {"anyOf", Json::array({{{"type", "string"}, {"minLength", 1}}, {}})}};
+    model.erase("description");
+    definitions["model"]["anyOf"][1] = std::move(model);
+    definitions.erase("modelOfItsKind");
+    definitions["deviceKeys"] = {{"type", "object"},
+                                 {"properties", MakeProperties(GetDeviceParameters())},
+                                 {"required", Json::array()}};
+    for (const auto& spec : GetDeviceParameters())
+    {
+        if (spec.presence == Presence::Required)
+        {
+            definitions["deviceKeys"]["required"].push_back(spec.name);
+        }
+    }
 }
 
 void
 DefineSection(const KindSection& section, Json& definitions)
 {
     DefineKinds(section, definitions);
-    if (section.name == "topology")
+    if (MayBeInFile(section))
     {
-        DefineTopology(section, definitions);
+        DefineFileSection(section, definitions);
         return;
     }
     auto strict = MakeStrict(section);
@@ -276,6 +307,7 @@ MakeScenarioSchema()
         }
     }
     AddTraces(definitions);
+    AddModelNames(definitions);
     return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
             {"title", "gradsync scenario"},
             {"description", "Written by `./ns3 list --schema`: do not edit."},

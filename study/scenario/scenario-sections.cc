@@ -4,6 +4,7 @@
 #include "ns3/codec-reader.h"
 #include "ns3/fault-kinds.h"
 #include "ns3/job-spec.h"
+#include "ns3/model-reader.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/topology-section.h"
@@ -104,6 +105,7 @@ GetKindSections()
          &GetSchemeKinds,
          "How gradients are exchanged; the name alone stands for its defaults."},
         {"codec", &GetCodecKinds, "How gradients are compressed. Default fp32: not at all."},
+        {"model", &GetModelKinds, "What is trained: doc/models.rst."},
         {"fault", &GetFaultKinds, "One fault, once, repeated or by chance; or a trace of faults."},
         {"traffic", &GetTrafficKinds, "Background traffic: doc/traffic.rst."}};
     return sections;

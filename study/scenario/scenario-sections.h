@@ -20,7 +20,7 @@ struct KindSection
     const char* help;
 };
 
-/// All of them: topology, transport, scheme, codec; faults and traffic, which are lists.
+/// All of them: topology, transport, scheme, codec, model; faults and traffic, which are lists.
 std::span<const KindSection> GetKindSections();
 
 /// The one of that name, or nullptr.

@@ -2,6 +2,7 @@
 #include "ns3/scenario-sweep.h"
 
 #include "ns3/document-path.h"
+#include "ns3/model-reader.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
@@ -30,8 +31,13 @@ AppendSections(const Json& document, const std::string& job, std::vector<std::st
     {
         owners.push_back(fmt::format("{}.tensors.{}", job, i));
     }
-    for (const auto* scheme :
-         {"scheme", "training.tensorScheme", "training.gradientScheme", "training.parameterScheme"})
+    for (const auto* scheme : {"scheme",
+                               "training.tensorScheme",
+                               "training.gradientScheme",
+                               "training.parameterScheme",
+                               "training.gatherScheme",
+                               "training.scatterScheme",
+                               "training.expertScheme"})
     {
         paths.push_back(fmt::format("{}.{}", job, scheme));
     }
@@ -162,6 +168,15 @@ ExpandShorthand(Json& document)
             Json kind = std::move(*section);
             *section = Json::object();
             (*section)["kind"] = std::move(kind);
+        }
+    }
+    for (const auto& path : ListTrainingFiles(document))
+    {
+        Json* section = FindAtPath(document, SplitPath(path));
+        if (section != nullptr && section->is_string())
+        {
+            Json file = std::move(*section);
+            *section = Json{{"file", std::move(file)}};
         }
     }
 }

@@ -133,10 +133,13 @@ ScenarioVocabulary::GetUnionOfKinds(const KindSection& section,
                                     const std::vector<std::string>& segments) const
 {
     auto kinds = GetKinds(JoinSegments(segments, segments.size()));
-    const bool hasFile = FindAtPath(*m_document, {"topology", "file"}) != nullptr;
-    if (section.name == "topology" && (kinds.empty() || hasFile))
+    auto file = segments;
+    file.emplace_back("file");
+    const bool mayHaveFile = section.name == "topology" || section.name == "model";
+    const bool hasFile = FindAtPath(*m_document, file) != nullptr;
+    if (mayHaveFile && (kinds.empty() || hasFile))
     {
-        // A topology file decides its kind itself: whatever any kind knows may be overridden.
+        // A file decides its kind itself: whatever any kind knows may be overridden.
         kinds = GetKindNames(section.getKinds());
     }
     else if (kinds.empty() && section.name == "transport")

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/training-reader.h"
 
+#include "ns3/model-training-reader.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/training-section.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
+#include <string>
 #include <utility>
 
 namespace ns3::gradsync
@@ -13,6 +17,9 @@ namespace ns3::gradsync
 
 namespace
 {
+
+/// More than any network has endpoints.
+constexpr uint64_t MAX_TOPOLOGY_RANKS = uint64_t{1} << 40;
 
 PipelineSchedule
 ToSchedule(const std::string& name)
@@ -99,20 +106,77 @@ ReadBlocks(const JsonValue& list, const SchemeChoice& tensorScheme)
     return blocks;
 }
 
+/// `blocks` or `model`, and nothing that goes with the other one alone.
+bool
+HasModel(const JsonValue& training)
+{
+    const auto model = training.Find("model");
+    if (model && training.Find("blocks"))
+    {
+        model->FailWith("\"blocks\" and \"model\" are both given, expected one of them");
+    }
+    if (!model)
+    {
+        training.Require("blocks",
+                         "[{\"forward\": \"1ms\", \"backward\": \"2ms\"}], or \"model\": "
+                         "\"../models/llama-2-7b.json\"");
+    }
+    static const std::vector<std::string> ofBlocks{"activation", "parameterShare"};
+    for (const auto& key : model ? ofBlocks : GetModelKeys())
+    {
+        if (const auto other = training.Find(key))
+        {
+            other->FailWith(
+                fmt::format("\"{}\" goes with \"{}\" only", key, model ? "blocks" : "model"));
+        }
+    }
+    return model.has_value();
+}
+
+/// "tp-cp-ep-dp-pp", in any order.
+std::vector<ParallelAxis>
+ReadOrder(const JsonValue& training, const std::string& text)
+{
+    static const std::vector<std::string> names{"tp", "cp", "ep", "dp", "pp"};
+    std::vector<ParallelAxis> order;
+    for (size_t begin = 0; begin <= text.size(); begin += 3)
+    {
+        const auto found = std::ranges::find(names, text.substr(begin, 2));
+        const auto axis = static_cast<ParallelAxis>(found - names.begin());
+        const bool isLast = begin + 2 >= text.size();
+        if (found == names.end() || std::ranges::count(order, axis) > 0 ||
+            (!isLast && text[begin + 2] != '-'))
+        {
+            training.Find("order")->Fail("tp, cp, ep, dp and pp in any order, as "
+                                         "\"tp-cp-ep-dp-pp\"");
+        }
+        order.push_back(axis);
+    }
+    if (order.size() != names.size())
+    {
+        training.Find("order")->Fail("each of tp, cp, ep, dp and pp");
+    }
+    return order;
+}
+
 /// Data-parallel ranks: those that are given, or as many as the endpoints allow.
 uint32_t
 ReadDataRanks(const JsonValue& training, const ParameterSet& parameters, size_t endpoints)
 {
-    const uint64_t model =
-        uint64_t{GetNumber(parameters, "tensor")} * GetNumber(parameters, "pipeline");
+    const auto tensor = GetNumber(parameters, "tensor");
+    const auto context = GetNumber(parameters, "context");
+    const auto stages = GetNumber(parameters, "pipeline");
+    const auto ofContext = context > 1 ? fmt::format("{} context-parallel x ", context) : "";
+    const auto model = std::min(uint64_t{tensor} * context * stages, MAX_TOPOLOGY_RANKS);
     const auto* given = parameters.Find<int64_t>("data");
     const auto data = given ? static_cast<uint64_t>(*given) : endpoints / model;
     if (data == 0 || data > endpoints / model)
     {
-        training.FailWith(fmt::format("{} tensor-parallel x {} stages x {} data-parallel ranks are "
-                                      "{}, but there are {} endpoints",
-                                      GetNumber(parameters, "tensor"),
-                                      GetNumber(parameters, "pipeline"),
+        training.FailWith(fmt::format("{} tensor-parallel x {}{} stages x {} data-parallel ranks "
+                                      "are {}, but there are {} endpoints",
+                                      tensor,
+                                      ofContext,
+                                      stages,
                                       std::max<uint64_t>(data, 1),
                                       model * std::max<uint64_t>(data, 1),
                                       endpoints));
@@ -120,10 +184,11 @@ ReadDataRanks(const JsonValue& training, const ParameterSet& parameters, size_t 
     if (!given && endpoints % model != 0)
     {
         training.FailWith(fmt::format("{} endpoints are no multiple of {} tensor-parallel ranks x "
-                                      "{} stages; give \"data\" to leave some out",
+                                      "{}{} stages; give \"data\" to leave some out",
                                       endpoints,
-                                      GetNumber(parameters, "tensor"),
-                                      GetNumber(parameters, "pipeline")));
+                                      tensor,
+                                      ofContext,
+                                      stages));
     }
     return static_cast<uint32_t>(data);
 }
@@ -189,7 +254,7 @@ MakeFullyShardedSpec(const JsonValue& training,
                      const ParameterSet& parameters,
                      TrainingSpec&& whole)
 {
-    for (const auto* key : {"tensor", "pipeline", "chunks", "microbatches"})
+    for (const auto* key : {"tensor", "context", "expert", "pipeline", "chunks", "microbatches"})
     {
         if (parameters.Get<int64_t>(key) != 1)
         {
@@ -217,6 +282,39 @@ MakeFullyShardedSpec(const JsonValue& training,
             std::move(whole.gradientScheme)};
 }
 
+/// What does not depend on where the model is from.
+TrainingSpec
+ReadCommonSpec(const JsonValue& training,
+               const ParameterSet& parameters,
+               const SchemeChoice& standard,
+               size_t endpoints)
+{
+    TrainingSpec spec;
+    spec.tensor = GetNumber(parameters, "tensor");
+    spec.context = GetNumber(parameters, "context");
+    spec.expert = GetNumber(parameters, "expert");
+    spec.expertTensor = parameters.Has("expertTensor") ? GetNumber(parameters, "expertTensor") : 0;
+    spec.order = ReadOrder(training, parameters.Get<std::string>("order"));
+    spec.data = ReadDataRanks(training, parameters, endpoints);
+    spec.schedule = ToSchedule(parameters.Get<std::string>("schedule"));
+    spec.pipeline = {GetNumber(parameters, "pipeline"),
+                     GetNumber(parameters, "microbatches"),
+                     GetNumber(parameters, "chunks")};
+    ReadExchange(training, parameters, standard, spec);
+    return spec;
+}
+
+void
+ReadBlockSpec(const JsonValue& training,
+              const ParameterSet& parameters,
+              const SchemeChoice& standard,
+              TrainingSpec& spec)
+{
+    spec.blocks =
+        ReadBlocks(*training.Find("blocks"), ReadSchemeOr(training, "tensorScheme", standard));
+    spec.activationBytes = parameters.Get<ByteCount>("activation").bytes;
+}
+
 } // namespace
 
 const std::vector<std::string>&
@@ -240,31 +338,29 @@ ReadTraining(const JsonValue& training,
              std::vector<uint32_t> endpoints)
 {
     const auto parameters = ReadParameters(training, GetTrainingParameters());
+    const bool hasModel = HasModel(training);
     const auto standard = scheme ? ReadScheme(*scheme) : MakeStandard("ring");
-    TrainingSpec spec;
-    spec.tensor = GetNumber(parameters, "tensor");
-    spec.data = ReadDataRanks(training, parameters, endpoints.size());
-    spec.schedule = ToSchedule(parameters.Get<std::string>("schedule"));
-    spec.pipeline = {GetNumber(parameters, "pipeline"),
-                     GetNumber(parameters, "microbatches"),
-                     GetNumber(parameters, "chunks")};
-    spec.blocks =
-        ReadBlocks(*training.Find("blocks"), ReadSchemeOr(training, "tensorScheme", standard));
-    spec.activationBytes = parameters.Get<ByteCount>("activation").bytes;
-    ReadExchange(training, parameters, standard, spec);
-
+    auto spec = ReadCommonSpec(training, parameters, standard, endpoints.size());
+    endpoints.resize(uint64_t{spec.tensor} * spec.context * spec.pipeline.stages * spec.data);
     TrainingJobSpec job;
-    endpoints.resize(uint64_t{spec.tensor} * spec.pipeline.stages * spec.data);
-    job.endpointOf = std::move(endpoints);
-    job.hasBarrier = parameters.Get<bool>("barrier");
-    if (parameters.Get<int64_t>("zero") == 3)
+    if (hasModel)
     {
-        job.spec = MakeFullyShardedSpec(training, parameters, std::move(spec));
+        job = ReadModelTraining(training, parameters, spec);
     }
     else
     {
-        job.spec = std::move(spec);
+        ReadBlockSpec(training, parameters, standard, spec);
+        if (parameters.Get<int64_t>("zero") == 3)
+        {
+            job.spec = MakeFullyShardedSpec(training, parameters, std::move(spec));
+        }
+        else
+        {
+            job.spec = std::move(spec);
+        }
     }
+    job.endpointOf = std::move(endpoints);
+    job.hasBarrier = parameters.Get<bool>("barrier");
     return job;
 }
 

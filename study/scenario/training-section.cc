@@ -2,6 +2,8 @@
 #include "ns3/training-section.h"
 
 #include "ns3/gradient-buckets.h"
+#include "ns3/model-reader.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/scenario-sections.h"
 
 namespace ns3::gradsync
@@ -30,6 +32,25 @@ std::vector<ParameterSpec>
 MakeLayoutSpecs()
 {
     return {{"tensor", int64_t{1}, "tensor-parallel ranks", {}, 1, MAX_RANKS},
+            {"context", int64_t{1}, "ranks that split each sequence", {}, 1, MAX_RANKS},
+            {"expert",
+             int64_t{1},
+             "ranks that split the experts, of those that context and data have",
+             {},
+             1,
+             MAX_RANKS},
+            Optional({"expertTensor",
+                      int64_t{1},
+                      "ranks that split each expert; by default as tensor",
+                      {},
+                      1,
+                      MAX_RANKS}),
+            {"order",
+             std::string("tp-cp-ep-dp-pp"),
+             "which ranks follow each other first: tensor, context, expert, data, pipeline, as "
+             "Megatron-LM writes them",
+             {},
+             1},
             {"pipeline", int64_t{1}, "stages of the pipeline", {}, 1, MAX_RANKS},
             Optional({"data",
                       int64_t{8},
@@ -48,6 +69,53 @@ MakeLayoutSpecs()
              1,
              MAX_MICROBATCHES},
             {"chunks", int64_t{1}, "of the model at each stage (interleaved)", {}, 1, 4096}};
+}
+
+/// What goes with `model` alone.
+std::vector<ParameterSpec>
+MakeModelSpecs()
+{
+    auto firstLayers =
+        Optional({"firstLayers",
+                  std::vector<double>{0, 8},
+                  "where each chunk of each stage begins, [chunk * stages + stage]: a transformer "
+                  "layer, else a layer; by default as many each",
+                  {},
+                  0,
+                  static_cast<double>(MAX_BLOCKS)});
+    firstLayers.isWhole = true;
+    return {Optional({"model",
+                      SharedShape{"model"},
+                      "in place of blocks: a file, from the folder of the scenario, or what one "
+                      "has: doc/models.rst"}),
+            Optional(MakeDeviceSpec()),
+            {"microbatchSize", int64_t{1}, "samples of a microbatch", {}, 1, MAX_MICROBATCHES},
+            {"datatype",
+             std::string("bf16"),
+             "of matrix products; with fp32 and tf32 all numbers have 4 bytes, else those of "
+             "parameters and activations 2",
+             {"fp32", "tf32", "fp16", "bf16", "fp8"}},
+            {"recompute",
+             std::string("none"),
+             "what of the forward pass is computed again: nothing, attention's scores, every layer",
+             {"none", "selective", "full"}},
+            {"sequenceParallel",
+             false,
+             "whether tensor-parallel ranks split sequences where they do not split matrices"},
+            Optional({"achievedShare",
+                      0.4,
+                      "of the device's peak; by default as its file says",
+                      {},
+                      1e-6,
+                      1.0}),
+            firstLayers,
+            {"ignoreMemory", false, "runs what does not fit in the device's memory"},
+            MakeSchemeSpec("gatherScheme",
+                           "all-gathers of tensor- and context-parallel ranks, by default "
+                           "all-gather"),
+            MakeSchemeSpec("scatterScheme", "their reduce-scatters, by default reduce-scatter"),
+            MakeSchemeSpec("expertScheme",
+                           "all-to-alls of expert-parallel ranks, by default all-to-all")};
 }
 
 std::vector<ParameterSpec>
@@ -138,18 +206,29 @@ GetBlockParameters()
     return specs;
 }
 
+const std::vector<std::string>&
+GetModelKeys()
+{
+    static const std::vector<std::string> keys = [] {
+        auto all = GetKeys(MakeModelSpecs());
+        std::erase(all, "model");
+        return all;
+    }();
+    return keys;
+}
+
 const std::vector<ParameterSpec>&
 GetTrainingParameters()
 {
     static const std::vector<ParameterSpec> specs = [] {
-        auto blocks = Required(
-            MakeObjectSpec("blocks", "the model, what is computed as one", GetBlockParameters()));
+        auto blocks = MakeObjectSpec("blocks", "what is computed as one", GetBlockParameters());
         blocks.isList = true;
         std::vector<ParameterSpec> list{
             blocks,
             MakeSizeSpec("activation",
                          "that a rank sends to the next stage for a microbatch; 0: none")};
-        for (const auto& more : {MakeLayoutSpecs(), MakeExchangeSpecs(), MakeOverlapSpecs()})
+        for (const auto& more :
+             {MakeModelSpecs(), MakeLayoutSpecs(), MakeExchangeSpecs(), MakeOverlapSpecs()})
         {
             list.insert(list.end(), more.begin(), more.end());
         }

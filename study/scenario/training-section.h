@@ -5,6 +5,7 @@
 #include "ns3/parameter-spec.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -12,6 +13,9 @@ namespace ns3::gradsync
 
 /// What `training` of a job knows.
 const std::vector<ParameterSpec>& GetTrainingParameters();
+
+/// What goes with `model` of it alone, beside that.
+const std::vector<std::string>& GetModelKeys();
 
 /// What a block of its model knows.
 const std::vector<ParameterSpec>& GetBlockParameters();

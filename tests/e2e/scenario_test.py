@@ -7,7 +7,7 @@ import shutil
 import jsonschema
 import pytest
 import referencing
-from conftest import SCENARIOS, SMOKE, TOPOLOGIES, rows_of
+from conftest import SCENARIOS, SMOKE, rows_of
 
 from gradsync.plots import style
 
@@ -267,30 +267,36 @@ def test_schema_and_program_take_the_same(program, tmp_path, parts):
     assert result.returncode == 0, result.stderr
 
 
-def test_topology_files_may_have_a_title_and_the_keys_of_their_kind_only():
-    schema = json.loads((TOPOLOGIES / "topology.schema.json").read_text())
+@pytest.mark.parametrize(
+    ("folder", "name", "least"),
+    [("topologies", "topology", 5), ("models", "model", 10), ("devices", "device", 5)],
+)
+def test_files_of_sections_may_have_a_title_and_the_keys_of_their_kind_only(folder, name, least):
+    root = SCENARIOS.parent
+    schema = json.loads((root / folder / f"{name}.schema.json").read_text())
     scenarios = json.loads((SCENARIOS / "scenario.schema.json").read_text())
-    folder = "https://gradsync.invalid/"
+    base = "https://gradsync.invalid/"
     registry = referencing.Registry().with_resources(
         [
             (
-                f"{folder}scenarios/scenario.schema.json",
+                f"{base}scenarios/scenario.schema.json",
                 referencing.Resource.from_contents(scenarios),
             ),
             (
-                f"{folder}topologies/topology.schema.json",
+                f"{base}{folder}/{name}.schema.json",
                 referencing.Resource.from_contents(schema),
             ),
         ]
     )
     validator = jsonschema.Draft202012Validator(
-        {"$ref": f"{folder}topologies/topology.schema.json"}, registry=registry
+        {"$ref": f"{base}{folder}/{name}.schema.json"}, registry=registry
     )
-    files = [path for path in TOPOLOGIES.glob("*.json") if path.name != "topology.schema.json"]
-    assert len(files) >= 5
+    files = [path for path in (root / folder).glob("*.json") if ".schema." not in path.name]
+    assert len(files) >= least
     for path in files:
         content = json.loads(path.read_text())
         validator.validate(content)
+        validator.validate(content | {"title": "a title"})
         assert not validator.is_valid(content | {"pots": 4}), path
 
 

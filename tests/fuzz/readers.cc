@@ -7,10 +7,13 @@
 #include "ns3/codec-reader.h"
 #include "ns3/fault-trace-reader.h"
 #include "ns3/json-value.h"
+#include "ns3/model-reader.h"
+#include "ns3/model-training.h"
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/routing-tables.h"
+#include "ns3/workload-builder.h"
 
 #include <array>
 #include <cstdint>
@@ -85,6 +88,48 @@ ReadProfileText(const std::string& text)
     });
 }
 
+/// A model that is trained on a small device with two stages.
+bool
+ReadModelText(const std::string& text)
+{
+    return IsTaken<ScenarioError>([&] {
+        auto content = ParseJson(text, "model.json");
+        if (content.is_object())
+        {
+            content.erase("$schema");
+        }
+        const auto model = ReadModel(JsonValue(content, "model.json", ""));
+        ModelTraining training;
+        training.model = model;
+        training.device.peaks = {{"bf16", 1e12, "by definition"}};
+        training.device.memoryBytesPerSecond = 1e12;
+        training.achievedShare = 1.0;
+        training.degrees.pipeline = 2;
+        try
+        {
+            MakeTrainingSpec(training);
+            EstimateMemory(training, 1);
+        }
+        catch (const WorkloadError&)
+        {
+            // What does not go with two stages is said so.
+        }
+    });
+}
+
+bool
+ReadDeviceText(const std::string& text)
+{
+    return IsTaken<ScenarioError>([&] {
+        auto content = ParseJson(text, "device.json");
+        if (content.is_object())
+        {
+            content.erase("$schema");
+        }
+        ReadDevice(JsonValue(content, "device.json", ""));
+    });
+}
+
 std::string
 ReadText(const std::filesystem::path& path)
 {
@@ -152,9 +197,11 @@ ReadFaultTrace(const std::string& text)
     return isTaken;
 }
 
-constexpr std::array<Reader, 9> READERS{{
+constexpr std::array<Reader, 11> READERS{{
     {"scenario", &ReadScenarioText},
     {"topology", &ReadTopology},
+    {"model", &ReadModelText},
+    {"device", &ReadDeviceText},
     {"profile", &ReadProfileText},
     {"msccl", &TryImport},
     {"goal", &TryImport},

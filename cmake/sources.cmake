@@ -524,6 +524,8 @@ list(APPEND gradsync_headers
 
 # model/engine
 list(APPEND gradsync_sources
+  model/engine/asynchronous-execution.cc
+  model/engine/asynchronous-job.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
   model/engine/collective-bandwidth.cc
@@ -556,6 +558,9 @@ list(APPEND gradsync_headers
   model/engine/communication-runs.h
   model/engine/critical-path.h
   model/engine/engine-job.h
+  model/engine/asynchronous-execution.h
+  model/engine/asynchronous-job.h
+  model/engine/parameter-clocks.h
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
   model/engine/exchange-records.h
@@ -1078,6 +1083,7 @@ set(gradsync_tests_of_planner
 )
 set(gradsync_tests_of_engine
   tests/unit/engine/collective-bandwidth-test.cc
+  tests/unit/engine/asynchronous-execution-test.cc
   tests/unit/engine/exchange-engine-test.cc
   tests/unit/engine/execution-table-test.cc
   tests/unit/engine/fluid-oracle-test.cc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/exchange-engine.h"
 
+#include "ns3/asynchronous-execution.h"
 #include "ns3/double.h"
 #include "ns3/exchange-application.h"
 #include "ns3/job-execution.h"
@@ -65,6 +66,10 @@ ExchangeEngine::GetTypeId()
                             "An iteration of a workload is done at every rank.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_trainingTrace),
                             "ns3::gradsync::ExchangeEngine::TrainingCallback")
+            .AddTraceSource("Update",
+                            "All servers of an asynchronous job have applied an update.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_updateTrace),
+                            "ns3::gradsync::ExchangeEngine::UpdateCallback")
             .AddTraceSource("Reaction",
                             "A job that lost a rank goes on with a plan of the survivors.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_reactionTrace),
@@ -160,6 +165,29 @@ ExchangeEngine::AddTraining(TrainingJob job)
     const JobSite site{m_transport, &m_slowdowns, this};
     m_jobs.push_back(
         std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)));
+    return index;
+}
+
+uint32_t
+ExchangeEngine::AddAsynchronous(AsynchronousJob job)
+{
+    CheckTransport();
+    CheckJob(job);
+    m_totalBytes += CountTransferBytes(job);
+
+    const auto index = GetJobCount();
+    std::vector<Ptr<ExchangeApplication>> applications;
+    for (const auto endpoint : job.endpointOf)
+    {
+        applications.push_back(MakeApplication(endpoint, job.start));
+        applications.back()->SetAttribute("ReduceSecondsPerByte",
+                                          DoubleValue(job.reduceSecondsPerByte));
+    }
+    const JobSite site{m_transport, &m_slowdowns, this};
+    m_jobs.push_back(std::make_shared<AsynchronousExecution>(site,
+                                                             index,
+                                                             std::move(job),
+                                                             std::move(applications)));
     return index;
 }
 
@@ -391,6 +419,12 @@ void
 ExchangeEngine::OnTraining(const TrainingRecord& record)
 {
     m_trainingTrace(record);
+}
+
+void
+ExchangeEngine::OnUpdate(const UpdateRecord& record)
+{
+    m_updateTrace(record);
 }
 
 } // namespace ns3::gradsync

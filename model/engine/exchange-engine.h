@@ -51,6 +51,9 @@ class ExchangeEngine : public Object, private JobListener
     /// asks
     uint32_t AddJob(Job job);
 
+    /// Likewise of a job whose workers do not wait for each other.
+    uint32_t AddAsynchronous(AsynchronousJob job);
+
     /// Likewise of a job that runs whole training iterations.
     uint32_t AddTraining(TrainingJob job);
 
@@ -103,6 +106,7 @@ class ExchangeEngine : public Object, private JobListener
     using TransferCallback = void (*)(const TransferRecord& record);
     using DeliveryCallback = void (*)(uint64_t bytes);
     using ComputeCallback = void (*)(const ComputeRecord& record);
+    using UpdateCallback = void (*)(const UpdateRecord& record);
     using TrainingCallback = void (*)(const TrainingRecord& record);
     using ReactionCallback = void (*)(const ReactionRecord& record);
 
@@ -118,6 +122,7 @@ class ExchangeEngine : public Object, private JobListener
     void OnReaction(const ReactionRecord& record) override;
     void OnIteration(const IterationRecord& record) override;
     void OnTraining(const TrainingRecord& record) override;
+    void OnUpdate(const UpdateRecord& record) override;
     void OnJobFinished() override;
     void OnJobFailed() override;
 
@@ -139,6 +144,7 @@ class ExchangeEngine : public Object, private JobListener
     TracedCallback<const ReactionRecord&> m_reactionTrace;   //!< trace source "Reaction"
     TracedCallback<const ComputeRecord&> m_computeTrace;     //!< trace source "Compute"
     TracedCallback<const TrainingRecord&> m_trainingTrace;   //!< trace source "Training"
+    TracedCallback<const UpdateRecord&> m_updateTrace;       //!< trace source "Update"
 };
 
 } // namespace ns3::gradsync

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_LISTENER_H
 #define GRADSYNC_JOB_LISTENER_H
 
+#include "ns3/asynchronous-job.h"
 #include "ns3/exchange-records.h"
 #include "ns3/training-job.h"
 #include "ns3/transport.h"
@@ -27,6 +28,8 @@ class JobListener
     virtual void OnIteration(const IterationRecord& record) = 0;
     /// The same of a workload; before OnIteration.
     virtual void OnTraining(const TrainingRecord& record) = 0;
+    /// Of a job whose workers do not wait for each other.
+    virtual void OnUpdate(const UpdateRecord& record) = 0;
     /// All its iterations are done.
     virtual void OnJobFinished() = 0;
     virtual void OnJobFailed() = 0;

@@ -504,6 +504,8 @@ list(APPEND gradsync_sources
   model/planner/survivor-planner.cc
   model/planner/time-bound.cc
   model/planner/training-planner.cc
+  model/planner/training-tuner.cc
+  model/planner/workload-estimator.cc
 )
 list(APPEND gradsync_headers
   model/planner/auto-planner.h
@@ -520,6 +522,8 @@ list(APPEND gradsync_headers
   model/planner/time-bound.h
   model/planner/training-job-spec.h
   model/planner/training-planner.h
+  model/planner/training-tuner.h
+  model/planner/workload-estimator.h
 )
 
 # model/engine
@@ -1080,6 +1084,7 @@ set(gradsync_tests_of_import
 )
 set(gradsync_tests_of_planner
   tests/unit/planner/auto-planner-test.cc
+  tests/unit/planner/workload-estimator-test.cc
 )
 set(gradsync_tests_of_engine
   tests/unit/engine/collective-bandwidth-test.cc

@@ -95,7 +95,9 @@ MakeJob(const std::shared_ptr<const JobSpec>& spec,
 }
 
 TrainingJob
-MakeTrainingJob(const TrainingJobSpec& spec, const PlannedTraining& planned)
+MakeTrainingJob(const TrainingJobSpec& spec,
+                const PlannedTraining& planned,
+                const std::shared_ptr<const Topology>& topology)
 {
     TrainingJob job;
     job.name = spec.name;
@@ -105,6 +107,12 @@ MakeTrainingJob(const TrainingJobSpec& spec, const PlannedTraining& planned)
     job.start = spec.start;
     job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec.reduceRate);
     job.timeout = spec.timeout.value_or(Time());
+    if (spec.replans)
+    {
+        job.planSurvivors = [spec, topology](std::span<const uint32_t> ranks) {
+            return PlanTrainingSurvivors(spec, *topology, ranks).workload;
+        };
+    }
     return job;
 }
 

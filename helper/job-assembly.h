@@ -41,8 +41,10 @@ Job MakeJob(const std::shared_ptr<const JobSpec>& spec,
             const PlannedJob& planned,
             const std::shared_ptr<const Topology>& topology);
 
-/// What an engine runs of a planned training job.
-TrainingJob MakeTrainingJob(const TrainingJobSpec& spec, const PlannedTraining& planned);
+/// What an engine runs of a planned training job: likewise, of the survivors.
+TrainingJob MakeTrainingJob(const TrainingJobSpec& spec,
+                            const PlannedTraining& planned,
+                            const std::shared_ptr<const Topology>& topology);
 
 } // namespace ns3::gradsync
 

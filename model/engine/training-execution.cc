@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 #include <utility>
 
 namespace ns3::gradsync
@@ -28,6 +29,7 @@ TrainingExecution::TrainingExecution(const JobSite& site,
         m_applications[rank]->Attach(
             {rank, m_job.endpointOf[rank], m_site.transport, &m_executions, m_site.slowdowns},
             this);
+        m_ranks.push_back(rank);
     }
 }
 
@@ -68,8 +70,7 @@ uint64_t
 TrainingExecution::CountDoneOperations() const
 {
     const auto tasks = m_job.workload->GetTasks().size();
-    const auto runs = m_iteration / m_job.workload->GetIterationCount();
-    return m_delivered + runs * tasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
+    return m_delivered + m_doneTasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
 }
 
 std::optional<uint32_t>
@@ -102,9 +103,57 @@ TrainingExecution::OnRestart(uint32_t endpoint)
 void
 TrainingExecution::OnNotice(uint32_t rank)
 {
-    if (!m_applications[rank]->HasBegun())
+    if (m_applications[rank]->HasBegun() || !std::ranges::binary_search(m_ranks, rank))
+    {
+        return;
+    }
+    if (!m_job.planSurvivors)
     {
         Fail(fmt::format("rank {} has crashed", rank));
+    }
+    else if (!m_failure && !IsFinished())
+    {
+        GoOnWithout(rank);
+    }
+}
+
+void
+TrainingExecution::GoOnWithout(uint32_t rank)
+{
+    std::erase(m_ranks, rank);
+    m_site.listener->OnReaction({Simulator::Now(),
+                                 m_index,
+                                 m_iteration,
+                                 0,
+                                 rank,
+                                 static_cast<uint32_t>(m_ranks.size()),
+                                 0,
+                                 ReactionKind::Replan});
+    try
+    {
+        if (m_ranks.empty())
+        {
+            throw std::runtime_error("there are none");
+        }
+        auto workload = m_job.planSurvivors(m_ranks);
+        m_execution.reset(); // with all that is under way
+        m_site.transport->Abandon([this](uint32_t /* src */, uint32_t /* dst */, const auto* to) {
+            return std::ranges::any_of(m_applications, [to](const auto& application) {
+                return static_cast<const MessageHandler*>(PeekPointer(application)) == to;
+            });
+        });
+        for (const auto& application : m_applications)
+        {
+            application->DropWork();
+        }
+        m_job.workload = std::move(workload);
+        BeginRun();
+    }
+    catch (const std::runtime_error& error)
+    {
+        Fail(fmt::format("rank {} has crashed, and the others cannot go on: {}",
+                         rank,
+                         error.what()));
     }
 }
 
@@ -133,24 +182,34 @@ TrainingExecution::BeginIteration()
     {
         m_timeoutEvent.Schedule(m_job.timeout, &TrainingExecution::OnTimeout, this);
     }
+    BeginRun();
+}
+
+void
+TrainingExecution::BeginRun()
+{
     std::vector<ExchangeApplication*> ranks;
-    for (const auto& application : m_applications)
+    for (const auto rank : m_ranks)
     {
-        ranks.push_back(PeekPointer(application));
+        ranks.push_back(PeekPointer(m_applications[rank]));
     }
     WorkloadExecution::Owner& owner = *this;
     m_execution =
         std::make_unique<WorkloadExecution>(m_executions, owner, m_job.workload, std::move(ranks));
-    for (const auto& application : m_applications)
+    for (const auto rank : m_ranks)
     {
-        application->BeginIteration();
+        m_applications[rank]->BeginIteration();
     }
 }
 
 void
 TrainingExecution::OnRankExchanging(uint32_t rank, const Time& /* since */)
 {
-    m_execution->Start(rank);
+    const auto found = std::ranges::lower_bound(m_ranks, rank);
+    if (m_execution && found != m_ranks.end() && *found == rank)
+    {
+        m_execution->Start(static_cast<uint32_t>(found - m_ranks.begin()));
+    }
 }
 
 void
@@ -210,6 +269,7 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
                                  m_job.workload.get(),
                                  &execution.GetLog()});
     m_iteration += m_job.workload->GetIterationCount();
+    m_doneTasks += m_job.workload->GetTasks().size();
     m_execution.reset();
     for (const auto& record : records)
     {
@@ -228,6 +288,15 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
 void
 TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */, const std::string& reason)
 {
+    // A peer that has crashed is found out by its silence.
+    const auto lost = std::ranges::find_if(m_ranks, [this](uint32_t rank) {
+        return !m_applications[rank]->HasBegun();
+    });
+    if (m_job.planSurvivors && lost != m_ranks.end())
+    {
+        m_noticeEvent.Schedule(Time(0), &TrainingExecution::OnNotice, this, *lost);
+        return;
+    }
     Fail(reason);
 }
 

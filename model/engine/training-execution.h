@@ -22,8 +22,8 @@ namespace ns3::gradsync
  * Runs a workload again and again: the next run begins when all ranks are done. Iterations within a
  * run overlap as the workload draws it.
  *
- * A rank that is lost ends the job by name: what a workload does without one of its ranks is not
- * defined.
+ * When a rank is lost, the survivors begin the run anew with a workload of their own, where the job
+ * has one (data-parallel ranks alone hold all of the model each); else the job ends by name.
  */
 class TrainingExecution final : public EngineJob,
                                 private RankOwner,
@@ -61,6 +61,8 @@ class TrainingExecution final : public EngineJob,
     void OnWorkloadFailed(WorkloadExecution& execution, const std::string& reason) override;
 
     void BeginIteration();
+    void BeginRun();
+    void GoOnWithout(uint32_t rank);
     void OnTimeout();
     void Fail(std::string cause);
     std::vector<IterationRecord> MakeRecords() const;
@@ -72,8 +74,11 @@ class TrainingExecution final : public EngineJob,
     ExecutionTable m_executions;
     std::unique_ptr<WorkloadExecution> m_execution; //!< of the iteration in hand
     std::optional<std::string> m_failure;
+    std::vector<uint32_t> m_ranks; //!< [rank of the workload] those of the job that are left
+    ScopedEvent m_noticeEvent;
     uint32_t m_iteration{0};
     uint64_t m_delivered{0}; //!< messages so far
+    uint64_t m_doneTasks{0}; //!< of runs that have ended
     Time m_begin;            //!< of the iteration in hand
     ScopedEvent m_timeoutEvent;
 };

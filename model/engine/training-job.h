@@ -6,7 +6,9 @@
 #include "ns3/workload.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,16 +17,25 @@ namespace ns3::gradsync
 
 class TaskLog;
 
+/**
+ * Makes the workload of the ranks of a job that are left, ascending, numbered from 0 in it, with as
+ * many iterations as the one before.
+ * \throws std::runtime_error with a text for the user when there is none
+ */
+using SurvivorWorkloadPlanner =
+    std::function<std::shared_ptr<const Workload>(std::span<const uint32_t> ranks)>;
+
 /// A job that runs a workload until it has done its iterations.
 struct TrainingJob
 {
     std::string name;
     std::shared_ptr<const Workload> workload;
-    std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
-    uint32_t iterations{1};           //!< a multiple of those of the workload
-    Time start;                       //!< when the first iteration starts
-    double reduceSecondsPerByte{0.0}; //!< as Job has it
-    Time timeout;                     //!< a run that takes longer has failed; 0: no limit
+    std::vector<uint32_t> endpointOf;      //!< [rank] -> endpoint index; distinct
+    uint32_t iterations{1};                //!< a multiple of those of the workload
+    Time start;                            //!< when the first iteration starts
+    double reduceSecondsPerByte{0.0};      //!< as Job has it
+    SurvivorWorkloadPlanner planSurvivors; //!< empty: a job that loses a rank has failed
+    Time timeout;                          //!< a run that takes longer has failed; 0: no limit
 };
 
 /// Bytes of all messages of one use of a plan.

@@ -4,6 +4,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/fully-sharded-workload.h"
+#include "ns3/network-model.h"
 #include "ns3/nstime.h"
 #include "ns3/training-workload.h"
 
@@ -26,6 +27,14 @@ struct TrainingFigures
     std::vector<uint64_t> memoryBytes; //!< [rank] at most held at once
 };
 
+/// What is chosen by estimates; else it is as the spec says. Schemes are where they are `auto`.
+struct TrainingTuning
+{
+    bool exchange{false}; //!< DataParallelism, of a job that has AllReduce
+    bool buckets{false};
+    bool slices{false};
+};
+
 /// A job that runs training iterations, before its workload is made.
 struct TrainingJobSpec
 {
@@ -39,7 +48,10 @@ struct TrainingJobSpec
     Time start;
     std::optional<DataRate> reduceRate; //!< none: adding costs no time
     std::optional<Time> timeout;        //!< of an iteration; 0: no limit
+    bool replans{false}; //!< goes on when ranks are lost, where each has all of the model
     TrainingFigures figures;
+    TrainingTuning tuning; //!< not of FullyShardedSpec
+    NetworkModel network;  //!< of the run's transport: what choices are estimated with
 };
 
 } // namespace ns3::gradsync

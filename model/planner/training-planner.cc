@@ -20,12 +20,16 @@ namespace
 /// Of a collective that schemes are tried with.
 constexpr uint64_t PROBE_BYTES = 1 << 20;
 
+/// That overlap, in estimates: as many as show what the next one waits for.
+constexpr uint32_t TUNED_ITERATIONS = 3;
+
 /// Lowers the collectives of one job.
 class WorkloadMaker
 {
   public:
     WorkloadMaker(const TrainingJobSpec& job, const Topology& topology)
         : m_job(job),
+          m_topology(topology),
           m_shelf([&job, &topology](std::span<const uint32_t> ranks) {
               std::vector<uint32_t> endpoints;
               endpoints.reserve(ranks.size());
@@ -39,6 +43,33 @@ class WorkloadMaker
     }
 
     Workload operator()(const TrainingSpec& spec)
+    {
+        if (!TrainingTuner::IsOpen(m_job, spec))
+        {
+            return Make(spec, m_job.iterations);
+        }
+        TrainingTuner tuner(m_job, m_topology, m_shelf, [this](const TrainingSpec& candidate) {
+            return Make(candidate, std::min(m_job.iterations, TUNED_ITERATIONS));
+        });
+        m_choice = tuner.Tune(spec);
+        return Make(m_choice->spec, m_job.iterations);
+    }
+
+    Workload operator()(const FullyShardedSpec& spec)
+    {
+        Check(spec.gatherScheme, spec.ranks, "all-gather");
+        Check(spec.reduceScheme, spec.ranks, "reduce-scatter");
+        return MakeFullyShardedWorkload(spec, m_shelf);
+    }
+
+    std::optional<TrainingChoice> TakeChoice()
+    {
+        return std::move(m_choice);
+    }
+
+  private:
+    /// \param iterations of the job, where nothing is between them
+    Workload Make(const TrainingSpec& spec, uint32_t iterations)
     {
         const bool sums = spec.dataParallelism == DataParallelism::AllReduce;
         const auto replicas = spec.data * spec.context;
@@ -55,18 +86,10 @@ class WorkloadMaker
             }
         }
         auto whole = spec;
-        whole.iterations = m_job.hasBarrier ? 1 : m_job.iterations;
+        whole.iterations = m_job.hasBarrier ? 1 : iterations;
         return MakeTrainingWorkload(whole, m_shelf);
     }
 
-    Workload operator()(const FullyShardedSpec& spec)
-    {
-        Check(spec.gatherScheme, spec.ranks, "all-gather");
-        Check(spec.reduceScheme, spec.ranks, "reduce-scatter");
-        return MakeFullyShardedWorkload(spec, m_shelf);
-    }
-
-  private:
     /// That a scheme makes what its place asks for.
     void Check(const SchemeChoice& choice, uint32_t ranks, const std::string& collective)
     {
@@ -92,7 +115,9 @@ class WorkloadMaker
     }
 
     const TrainingJobSpec& m_job;
+    const Topology& m_topology;
     PlanShelf m_shelf;
+    std::optional<TrainingChoice> m_choice;
 };
 
 } // namespace
@@ -107,8 +132,9 @@ PlanTraining(const TrainingJobSpec& job, const Topology& topology)
         {
             planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
         }
-        planned.workload =
-            std::make_shared<const Workload>(std::visit(WorkloadMaker(job, topology), job.spec));
+        WorkloadMaker make(job, topology);
+        planned.workload = std::make_shared<const Workload>(std::visit(make, job.spec));
+        planned.choice = make.TakeChoice();
         return planned;
     }
     catch (const WorkloadError& error)
@@ -119,6 +145,29 @@ PlanTraining(const TrainingJobSpec& job, const Topology& topology)
     {
         throw PlanningError(job.name + ": training", error.what());
     }
+}
+
+PlannedTraining
+PlanTrainingSurvivors(TrainingJobSpec job,
+                      const Topology& topology,
+                      std::span<const uint32_t> ranks)
+{
+    auto* spec = std::get_if<TrainingSpec>(&job.spec);
+    if (spec == nullptr || spec->data != job.endpointOf.size() ||
+        spec->dataParallelism == DataParallelism::ShardedOptimizer)
+    {
+        throw PlanningError(job.name + ": training",
+                            "a part of the model, or of its optimizer, is lost with a rank; only "
+                            "data-parallel ranks without ZeRO have all of it");
+    }
+    spec->data = static_cast<uint32_t>(ranks.size());
+    std::vector<uint32_t> endpoints;
+    for (const auto rank : ranks)
+    {
+        endpoints.push_back(job.endpointOf.at(rank));
+    }
+    job.endpointOf = std::move(endpoints);
+    return PlanTraining(job, topology);
 }
 
 uint64_t

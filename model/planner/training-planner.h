@@ -5,10 +5,13 @@
 #include "ns3/planning-error.h"
 #include "ns3/topology.h"
 #include "ns3/training-job-spec.h"
+#include "ns3/training-tuner.h"
 #include "ns3/workload.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 
 namespace ns3::gradsync
 {
@@ -17,7 +20,8 @@ namespace ns3::gradsync
 struct PlannedTraining
 {
     std::shared_ptr<const Workload> workload;
-    double oversubscription{1.0}; //!< the largest of the levels that all ranks fall into
+    std::optional<TrainingChoice> choice; //!< where something was to be chosen
+    double oversubscription{1.0};         //!< the largest of the levels that all ranks fall into
 };
 
 /**
@@ -26,6 +30,14 @@ struct PlannedTraining
  * \throws PlanningError for a spec or a scheme that cannot be, or a scheme of another collective
  */
 PlannedTraining PlanTraining(const TrainingJobSpec& job, const Topology& topology);
+
+/**
+ * Likewise of the ranks that are left, ascending.
+ * \throws PlanningError when a part of the model is lost with the others
+ */
+PlannedTraining PlanTrainingSurvivors(TrainingJobSpec job,
+                                      const Topology& topology,
+                                      std::span<const uint32_t> ranks);
 
 /// Before which no iteration ends: the most that any rank computes, in picoseconds.
 uint64_t GetLeastPicoseconds(const Workload& workload);

@@ -139,6 +139,12 @@ DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std
                        job.iterations,
                        workload.GetTasks().size(),
                        static_cast<double>(GetLeastPicoseconds(workload)) / 1e9);
+    if (planned.choice)
+    {
+        out << fmt::format("    chosen: {}, estimated {:.6f} ms\n",
+                           planned.choice->text,
+                           planned.choice->seconds * 1e3);
+    }
     for (const auto& [what, count] : counts)
     {
         out << fmt::format("    {} x {}: {} bytes\n", count.count, ShowText(what), count.bytes);

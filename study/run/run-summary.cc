@@ -164,15 +164,26 @@ SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
 }
 
 void
-SummariseChoices(const std::vector<PlannedJob>& jobs, RunSummary& summary)
+SummariseChoices(const std::vector<PlannedJob>& jobs,
+                 const std::vector<PlannedTraining>& trainings,
+                 RunSummary& summary)
 {
+    const auto add = [&summary](const std::string& choice, double seconds) {
+        summary.autoChoice += (summary.autoChoice.empty() ? "" : "; ") + choice;
+        summary.autoEstimateSeconds = std::max(summary.autoEstimateSeconds, seconds);
+    };
     for (const auto& job : jobs)
     {
         if (const auto& choice = job.choice)
         {
-            summary.autoChoice += (summary.autoChoice.empty() ? "" : "; ") + choice->Describe();
-            summary.autoEstimateSeconds =
-                std::max(summary.autoEstimateSeconds, choice->GetSeconds());
+            add(choice->Describe(), choice->GetSeconds());
+        }
+    }
+    for (const auto& training : trainings)
+    {
+        if (const auto& choice = training.choice)
+        {
+            add(choice->text, choice->seconds);
         }
     }
 }

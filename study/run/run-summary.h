@@ -4,6 +4,7 @@
 
 #include "ns3/job-planner.h"
 #include "ns3/run-result.h"
+#include "ns3/training-planner.h"
 #include "ns3/transport.h"
 
 #include <vector>
@@ -18,7 +19,9 @@ void SummariseExchanges(RunResult& result);
 void SummariseTransport(const TransportStatistics& statistics, RunSummary& summary);
 
 /// What the scheme `auto` chose.
-void SummariseChoices(const std::vector<PlannedJob>& jobs, RunSummary& summary);
+void SummariseChoices(const std::vector<PlannedJob>& jobs,
+                      const std::vector<PlannedTraining>& trainings,
+                      RunSummary& summary);
 
 } // namespace ns3::gradsync
 

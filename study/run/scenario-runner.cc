@@ -306,7 +306,7 @@ MakeTraining(const TrainingJobSpec& spec, const PlannedTraining& planned, const 
 {
     auto own = spec;
     own.timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
-    return MakeTrainingJob(own, planned);
+    return MakeTrainingJob(own, planned, run.topology);
 }
 
 Ptr<ExchangeEngine>
@@ -530,7 +530,7 @@ RunScenario(const ResolvedRun& run,
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, folder, result);
     SummariseExchanges(result);
-    SummariseChoices(planned.jobs, result.summary);
+    SummariseChoices(planned.jobs, planned.trainings, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

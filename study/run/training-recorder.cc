@@ -34,6 +34,10 @@ void
 TrainingRecorder::OnTraining(const TrainingRecord& record)
 {
     auto& training = m_trainings.at(record.job - m_firstJob);
+    if (record.workload != training.workload.get())
+    {
+        return; // that of survivors: its tasks are others
+    }
     training.iterations.push_back(
         {record.iteration,
          record.start,

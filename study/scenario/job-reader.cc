@@ -276,6 +276,7 @@ ReadTrainingJob(const JsonValue& value,
     job.start = common.start;
     job.timeout = common.timeout;
     job.reduceRate = common.reduceRate;
+    job.replans = common.replans;
     return job;
 }
 

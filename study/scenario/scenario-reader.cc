@@ -155,6 +155,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     }
     auto jobs = ReadJobs(root, *run.topology);
     run.trainings = std::move(jobs.trainings);
+    for (auto& training : run.trainings)
+    {
+        training.network = GetNetworkModel(run.transport, run.fabric);
+    }
     for (auto& job : jobs.exchanges)
     {
         job.network = GetNetworkModel(run.transport, run.fabric);

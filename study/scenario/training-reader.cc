@@ -269,6 +269,7 @@ MakeFullyShardedSpec(const JsonValue& training,
                             "piece",
                             "streams",
                             "slices",
+                            "auto",
                             "barrier"})
     {
         if (const auto given = training.Find(key))
@@ -327,8 +328,7 @@ GetKeysWithoutTraining()
                                                "profile",
                                                "workers",
                                                "serverEndpoints",
-                                               "maxOutstandingSends",
-                                               "reaction"};
+                                               "maxOutstandingSends"};
     return keys;
 }
 
@@ -361,6 +361,12 @@ ReadTraining(const JsonValue& training,
     }
     job.endpointOf = std::move(endpoints);
     job.hasBarrier = parameters.Get<bool>("barrier");
+    if (parameters.Get<bool>("auto"))
+    {
+        job.tuning = {!training.Find("exchange"),
+                      !training.Find("bucket") && !training.Find("firstBucket"),
+                      !training.Find("slices")};
+    }
     return job;
 }
 

@@ -181,6 +181,9 @@ MakeOverlapSpecs()
          {},
          1,
          1024},
+        {"auto",
+         false,
+         "exchange, bucket and slices are chosen by estimates where they are not given"},
         {"barrier",
          true,
          "between iterations; without, the forward pass of a block waits for its own sum of "

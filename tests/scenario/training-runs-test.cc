@@ -159,6 +159,29 @@ TEST(TrainingRuns, PartitionsTakeTheirTimes)
               13'000);
 }
 
+TEST(TrainingRuns, WhatIsLeftOpenIsChosenByEstimates)
+{
+    // One stream and ranks that are all alike: nothing shares the links with a collective, and the
+    // fluid network takes what was estimated.
+    const auto result =
+        Simulate({{"scheme", "auto"},
+                  {"job", R"({"iterations": 2, "training": {"auto": true, "barrier": false,
+            "blocks": [{"count": 3, "forward": "9ms", "backward": "20ms", "gradient": "4MB"}]}})"}});
+    EXPECT_TRUE(result.summary.finished);
+    EXPECT_THAT(result.summary.autoChoice, testing::StartsWith("gradientScheme="));
+    EXPECT_THAT(result.summary.autoChoice, HasSubstr(" exchange="));
+    EXPECT_THAT(result.summary.autoChoice, HasSubstr(" bucket="));
+    EXPECT_THAT(result.summary.autoChoice, HasSubstr(" slices="));
+    EXPECT_NEAR(result.summary.autoEstimateSeconds,
+                static_cast<double>(result.summary.meanIctPs) * 1e-12,
+                1e-6);
+    const auto plain =
+        Simulate({{"scheme", "ring"}, {"job", R"({"iterations": 2, "training": {"barrier": false,
+            "blocks": [{"count": 3, "forward": "9ms", "backward": "20ms", "gradient": "4MB"}]}})"}});
+    EXPECT_LE(result.summary.meanIctPs, plain.summary.meanIctPs);
+    EXPECT_EQ(plain.summary.autoChoice, "");
+}
+
 TEST(TrainingRuns, TwoKindsOfJobsShareANetwork)
 {
     // Each by its own name and number; the one that trains on two hosts is alone on them.
@@ -190,6 +213,32 @@ TEST(TrainingRuns, ALostRankEndsTheRunByName)
     EXPECT_THAT(result.summary.failure, HasSubstr("rank 2"));
 }
 
+TEST(TrainingRuns, SurvivorsGoOnWhereEachHasAllOfTheModel)
+{
+    const auto run = [](const std::string& training) {
+        return Simulate(
+            {{"job",
+              fmt::format(R"({{"reaction": "replan", "iterations": 3, "training": {{{},
+                  "blocks": [{{"count": 2, "backward": "1ms", "gradient": "1MB"}}]}}}})",
+                          training)},
+             {"transport", "roce"},
+             {"faults", R"([{"kind": "host-crash", "hosts": ["host2"], "start": "20ms"}])"}});
+    };
+    const auto result = run(R"("tensor": 1)");
+    EXPECT_TRUE(result.summary.finished) << result.summary.failure;
+    ASSERT_EQ(result.reactions.size(), 1U);
+    EXPECT_EQ(result.reactions[0].rank, 2U);
+    EXPECT_EQ(result.reactions[0].survivors, 3U);
+    for (const auto* other : {R"("tensor": 2)", R"("pipeline": 2)", R"("zero": 1)", R"("zero": 3)"})
+    {
+        const auto lost = run(other);
+        EXPECT_FALSE(lost.summary.finished) << other;
+        EXPECT_THAT(lost.summary.failure,
+                    HasSubstr("rank 2 has crashed, and the others cannot go on: "))
+            << other;
+    }
+}
+
 TEST(TrainingRuns, WhatCannotBeIsNamed)
 {
     const std::string block = R"("blocks": [{"backward": "1ms", "gradient": "1MB"}])";
@@ -218,6 +267,8 @@ TEST(TrainingRuns, WhatCannotBeIsNamed)
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "exchange": "hierarchical", "innerRanks": 3})"),
                 HasSubstr("an exchange in two levels needs inner groups of one size; of 4 "
                           "data-parallel ranks one has 3, another 1"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "auto": true})"),
+                HasSubstr("job.training.auto: \"auto\" does not go with \"zero\": 3"));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "streamPolicy": "prio"})"),
                 HasSubstr("job.training.streamPolicy"));
     EXPECT_THAT(ErrorOfTraining("{}"), HasSubstr("\"blocks\" is missing"));

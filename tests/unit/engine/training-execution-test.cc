@@ -164,6 +164,40 @@ TEST_F(TrainingExecutionTest, AStragglerOfOneStageDelaysThePipeline)
     EXPECT_EQ(recorder.GetIterations()[1].end, MicroSeconds(27 + 15));
 }
 
+TEST_F(TrainingExecutionTest, ASlowLinkUnderATensorGroupHoldsUpItsSums)
+{
+    // Two tensor x two data ranks, f = 10, b = 20, sums of 40 B (40 us by ring among two) after the
+    // forward pass in {0, 1} and {2, 3}, and of gradients in {0, 2} and {1, 3}. Rank 1's link at
+    // half its rate: 80 us in each of its groups.
+    //   ranks 0, 1: 10 + 80 + 20 = 110; rank 2: 70, and 40 more when rank 0 comes: 150;
+    //   rank 1 sums until 110 + 80 = 190, and rank 3 with it.
+    auto spec = MakeSpec();
+    spec.tensor = 2;
+    spec.blocks.resize(1);
+    spec.blocks[0].afterForward = {{Choose("ring"), 40}};
+    m_engine->AddTraining(MakeJob(spec, 1));
+    LinkState slow;
+    slow.rateShare = 0.5;
+    m_transport->SetLinkState(2, slow); // links: the uplink of the switch, then those of hosts
+    std::vector<Time> ends(4);
+    m_engine->TraceConnectWithoutContext(
+        "Training",
+        Callback<void, const TrainingRecord&>([&ends](const TrainingRecord& record) {
+            const auto tasks = record.workload->GetTasks();
+            for (TaskId id = 0; id < tasks.size(); ++id)
+            {
+                auto& end = ends[tasks[id].rank];
+                end = std::max(end, record.log->GetEnd(id));
+            }
+        }));
+    Simulator::Run();
+    EXPECT_THAT(ends,
+                testing::ElementsAre(MicroSeconds(150),
+                                     MicroSeconds(190),
+                                     MicroSeconds(150),
+                                     MicroSeconds(190)));
+}
+
 TEST_F(TrainingExecutionTest, NamesARankThatHasCrashed)
 {
     m_engine->AddTraining(MakeJob(MakeSpec(), 2));
@@ -175,6 +209,43 @@ TEST_F(TrainingExecutionTest, NamesARankThatHasCrashed)
     ASSERT_TRUE(m_engine->GetFailure().has_value());
     EXPECT_THAT(m_engine->GetFailure()->reason,
                 testing::StartsWith("job \"training\", iteration 0: rank 1 has crashed; "));
+}
+
+TEST_F(TrainingExecutionTest, SurvivorsBeginTheIterationAnew)
+{
+    // Three ranks, L = 2, f = 10, b = 20, K = 60 B: c = 2 (2/3) 60 = 80 us, an iteration L f + b +
+    // L c = 200. Rank 1 crashes in the second one and is missed at 300; two ranks have c = 60 and
+    // begin anew: 20 + 20 + 120 = 160 each.
+    auto spec = MakeSpec();
+    spec.data = 3;
+    for (auto& block : spec.blocks)
+    {
+        block.gradientBytes = 60;
+    }
+    auto job = MakeJob(spec, 3);
+    std::vector<uint32_t> survivors;
+    job.planSurvivors = [&](std::span<const uint32_t> ranks) {
+        survivors.assign(ranks.begin(), ranks.end());
+        spec.data = static_cast<uint32_t>(ranks.size());
+        PlanShelf shelf({}, 1);
+        return std::make_shared<const Workload>(MakeTrainingWorkload(spec, shelf));
+    };
+    m_engine->AddTraining(job);
+    Simulator::Schedule(MicroSeconds(250), [this] { m_engine->CrashEndpoint(1); });
+    Simulator::Schedule(MicroSeconds(300), [this] { m_engine->NoticeCrash(1); });
+    Simulator::Schedule(MicroSeconds(310), [this] { m_engine->RestartEndpoint(1); }); // too late
+    const Recorder recorder(m_engine, Recorder::Detail::Iterations);
+    Simulator::Run();
+    EXPECT_TRUE(m_engine->IsFinished());
+    EXPECT_THAT(survivors, testing::ElementsAre(0, 2));
+    ASSERT_EQ(recorder.GetIterations().size(), 3);
+    EXPECT_EQ(recorder.GetIterations()[0].end, MicroSeconds(200));
+    EXPECT_EQ(recorder.GetIterations()[1].start, MicroSeconds(200));
+    EXPECT_EQ(recorder.GetIterations()[1].end, MicroSeconds(300 + 160));
+    EXPECT_EQ(recorder.GetIterations()[2].end, MicroSeconds(300 + 2 * 160));
+    ASSERT_EQ(recorder.GetReactions().size(), 1);
+    EXPECT_EQ(recorder.GetReactions()[0].rank, 1);
+    EXPECT_EQ(recorder.GetReactions()[0].survivors, 2);
 }
 
 TEST_F(TrainingExecutionTest, NamesWhatAnIterationWaitsForThatTakesTooLong)

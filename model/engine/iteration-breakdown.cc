@@ -2,6 +2,7 @@
 #include "ns3/iteration-breakdown.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace ns3::gradsync
@@ -69,32 +70,71 @@ Append(std::vector<TimeSpans::Span>& all, const std::vector<TimeSpans::Span>& so
     all.insert(all.end(), some.begin(), some.end());
 }
 
-RankTime
-BreakDownRank(const Workload& workload,
-              const TaskLog& log,
-              const std::vector<Time>& meetings,
-              uint32_t rank)
+/// Moments of communication, and those of them at which the rank computes.
+struct BesideComputing
 {
-    RankTime time;
-    const auto computing = FindComputing(workload, log, rank);
-    Communicating all;
-    for (uint32_t stream = 0; stream < workload.GetStreams().size(); ++stream)
+    BesideComputing(std::vector<TimeSpans::Span> spans, const TimeSpans& computing)
+        : all(std::move(spans)),
+          hidden(all.Intersect(computing))
     {
-        auto found = FindCommunicating(workload, log, meetings, workload.GetProgram(rank, stream));
-        Append(all.working, found.working);
-        Append(all.met, found.met);
-        const TimeSpans working(std::move(found.working));
-        const auto hidden = working.GetOverlap(computing);
-        time.streams.push_back({hidden, working.GetTotal() - hidden});
     }
-    const TimeSpans working(std::move(all.working));
-    const TimeSpans met(std::move(all.met));
-    time.computation = computing.GetTotal();
-    time.hidden = working.GetOverlap(computing);
-    time.exposed = working.GetTotal() - time.hidden;
-    time.waiting = time.exposed - (met.GetTotal() - met.GetOverlap(computing));
-    return time;
-}
+
+    StreamTime Measure(const TimeSpans::Span& span) const
+    {
+        const auto hiddenTime = hidden.GetOverlap(span);
+        return {hiddenTime, all.GetOverlap(span) - hiddenTime};
+    }
+
+    TimeSpans all;
+    TimeSpans hidden;
+};
+
+/// What one rank does over time.
+class RankMoments
+{
+  public:
+    RankMoments(const Workload& workload,
+                const TaskLog& log,
+                const std::vector<Time>& meetings,
+                uint32_t rank)
+        : m_computing(FindComputing(workload, log, rank))
+    {
+        Communicating all;
+        for (uint32_t stream = 0; stream < workload.GetStreams().size(); ++stream)
+        {
+            auto found =
+                FindCommunicating(workload, log, meetings, workload.GetProgram(rank, stream));
+            Append(all.working, found.working);
+            Append(all.met, found.met);
+            m_streams.emplace_back(std::move(found.working), m_computing);
+        }
+        m_working.emplace(std::move(all.working), m_computing);
+        m_met.emplace(std::move(all.met), m_computing);
+    }
+
+    RankTime Measure(const IterationSpan& iteration) const
+    {
+        const auto span = MakeSpan(iteration.start, iteration.end);
+        const auto working = m_working->Measure(span);
+        RankTime time;
+        time.computation = m_computing.GetOverlap(span);
+        time.hidden = working.hidden;
+        time.exposed = working.exposed;
+        time.waiting = working.exposed - m_met->Measure(span).exposed;
+        time.bubble = iteration.end - iteration.start - time.computation - time.exposed;
+        for (const auto& stream : m_streams)
+        {
+            time.streams.push_back(stream.Measure(span));
+        }
+        return time;
+    }
+
+  private:
+    TimeSpans m_computing;
+    std::vector<BesideComputing> m_streams;
+    std::optional<BesideComputing> m_working; //!< on any stream
+    std::optional<BesideComputing> m_met;     //!< of this: all ranks are there
+};
 
 } // namespace
 
@@ -122,17 +162,40 @@ FindComputing(const Workload& workload, const TaskLog& log, uint32_t rank)
     return TimeSpans(std::move(spans));
 }
 
-std::vector<RankTime>
-BreakDownIteration(const Workload& workload, const TaskLog& log, const Time& start, const Time& end)
+std::vector<IterationSpan>
+SplitIterations(const Workload& workload, const TaskLog& log, const IterationSpan& run)
 {
-    std::vector<RankTime> times;
-    times.reserve(workload.GetRankCount());
+    std::vector<Time> ends(workload.GetIterationCount(), run.start);
+    for (TaskId id = 0; id < workload.GetTasks().size(); ++id)
+    {
+        auto& end = ends[workload.GetTasks()[id].iteration];
+        end = std::max(end, log.GetEnd(id));
+    }
+    ends.back() = run.end;
+    std::vector<IterationSpan> spans;
+    auto since = run.start;
+    for (const auto& end : ends)
+    {
+        spans.push_back({since, std::max(since, end)});
+        since = spans.back().end;
+    }
+    return spans;
+}
+
+std::vector<std::vector<RankTime>>
+BreakDownIterations(const Workload& workload,
+                    const TaskLog& log,
+                    std::span<const IterationSpan> spans)
+{
+    std::vector<std::vector<RankTime>> times(spans.size());
     const auto meetings = FindMeetings(workload, log);
     for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
     {
-        times.push_back(BreakDownRank(workload, log, meetings, rank));
-        auto& time = times.back();
-        time.bubble = end - start - time.computation - time.exposed;
+        const RankMoments moments(workload, log, meetings, rank);
+        for (size_t i = 0; i < spans.size(); ++i)
+        {
+            times[i].push_back(moments.Measure(spans[i]));
+        }
     }
     return times;
 }

@@ -8,6 +8,7 @@
 #include "ns3/workload.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -48,15 +49,29 @@ Time GetWorkBegin(const Workload& workload, const TaskLog& log, TaskId part);
 /// When a rank computes, on whatever streams.
 TimeSpans FindComputing(const Workload& workload, const TaskLog& log, uint32_t rank);
 
+/// When an iteration went on.
+struct IterationSpan
+{
+    Time start;
+    Time end;
+};
+
 /**
- * \param log of a workload that has ended \param start of the iteration, before which nothing began
- * \param end of it
- * \returns [rank]
+ * The iterations of a workload, each from the end of the one before to its last task.
+ * \param run of the workload: the start of the first of them and the end of the last
  */
-std::vector<RankTime> BreakDownIteration(const Workload& workload,
-                                         const TaskLog& log,
-                                         const Time& start,
-                                         const Time& end);
+std::vector<IterationSpan> SplitIterations(const Workload& workload,
+                                           const TaskLog& log,
+                                           const IterationSpan& run);
+
+/**
+ * \param log of a workload that has ended \param spans that follow each other, as of
+ * SplitIterations; of one that another overlaps all is counted that happens in its span
+ * \returns [span][rank]
+ */
+std::vector<std::vector<RankTime>> BreakDownIterations(const Workload& workload,
+                                                       const TaskLog& log,
+                                                       std::span<const IterationSpan> spans);
 
 } // namespace ns3::gradsync
 

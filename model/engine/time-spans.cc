@@ -57,15 +57,25 @@ TimeSpans::GetOverlap(const Span& interval) const
                         : 0);
 }
 
-Time
-TimeSpans::GetOverlap(const TimeSpans& other) const
+TimeSpans
+TimeSpans::Intersect(const TimeSpans& other) const
 {
-    Time overlap;
-    for (const auto& span : other.m_spans)
+    std::vector<Span> both;
+    auto one = m_spans.begin();
+    auto two = other.m_spans.begin();
+    while (one != m_spans.end() && two != other.m_spans.end())
     {
-        overlap += GetOverlap(span);
+        both.emplace_back(std::max(one->first, two->first), std::min(one->second, two->second));
+        if (one->second < two->second)
+        {
+            ++one;
+        }
+        else
+        {
+            ++two;
+        }
     }
-    return overlap;
+    return TimeSpans(std::move(both));
 }
 
 } // namespace ns3::gradsync

@@ -29,7 +29,7 @@ class TimeSpans
     Time GetOverlap(const Span& interval) const;
 
     /// What both cover.
-    Time GetOverlap(const TimeSpans& other) const;
+    TimeSpans Intersect(const TimeSpans& other) const;
 
     /// Ascending, apart from each other.
     const std::vector<Span>& GetSpans() const

@@ -2,6 +2,7 @@
 #include "ns3/training-execution.h"
 
 #include "ns3/failure-text.h"
+#include "ns3/iteration-breakdown.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -224,31 +225,27 @@ std::vector<IterationRecord>
 TrainingExecution::MakeRecords() const
 {
     const auto& log = m_execution->GetLog();
-    std::vector<IterationRecord> records(m_job.workload->GetIterationCount());
-    for (auto& record : records)
+    const auto& workload = *m_job.workload;
+    std::vector<IterationRecord> records;
+    for (const auto& span : SplitIterations(workload, log, {m_begin, Simulator::Now()}))
     {
-        record = {};
+        IterationRecord record{};
         record.job = m_index;
-        record.iteration = m_iteration + static_cast<uint32_t>(&record - records.data());
-        record.exchangeStart = Simulator::Now();
+        record.iteration = m_iteration + static_cast<uint32_t>(records.size());
+        record.start = span.start;
+        record.end = span.end;
+        record.exchangeStart = span.end;
+        records.push_back(record);
     }
-    const auto tasks = m_job.workload->GetTasks();
-    for (TaskId id = 0; id < tasks.size(); ++id)
+    for (TaskId id = 0; id < workload.GetTasks().size(); ++id)
     {
-        auto& record = records[tasks[id].iteration];
-        record.end = std::max(record.end, log.GetEnd(id));
-        if (!tasks[id].IsCompute())
+        const auto& task = workload.GetTasks()[id];
+        auto& record = records[task.iteration];
+        if (!task.IsCompute())
         {
-            record.exchangeStart = std::min(record.exchangeStart, log.GetBegin(id));
+            record.exchangeStart =
+                std::max(record.start, std::min(record.exchangeStart, log.GetBegin(id)));
         }
-    }
-    records.back().end = Simulator::Now();
-    auto since = m_begin;
-    for (auto& record : records)
-    {
-        record.start = std::exchange(since, std::max(since, record.end));
-        record.end = since;
-        record.exchangeStart = std::clamp(record.exchangeStart, record.start, record.end);
     }
     return records;
 }

@@ -68,13 +68,19 @@ struct RunSummary
 /// A training job as far as rows need it, and what it did.
 struct TrainingResult
 {
-    /// What an iteration did, when.
+    /// What an iteration is made of.
     struct Iteration
     {
         uint32_t iteration;
-        Time start;
-        Time end;
+        IterationSpan span;
         std::vector<RankTime> ranks;
+    };
+
+    /// A run of the workload, which has one iteration, or several that overlap.
+    struct Run
+    {
+        uint32_t firstIteration;
+        IterationSpan span;
         std::vector<CriticalStep> path;
         std::optional<TaskLog> log; //!< only where trace.json is wanted
     };
@@ -82,8 +88,9 @@ struct TrainingResult
     uint32_t job;
     std::shared_ptr<const Workload> workload;
     TrainingFigures figures;
-    std::vector<Iteration> iterations; //!< that have ended
-    CollectiveLedger collectives;      //!< of all of these
+    std::vector<Run> runs;             //!< that have ended
+    std::vector<Iteration> iterations; //!< of all of these
+    CollectiveLedger collectives;      //!< likewise
 };
 
 /// All that a run found out.

@@ -4,11 +4,11 @@
 #include "ns3/busiest-link.h"
 #include "ns3/row-writer.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -23,12 +23,20 @@ NameRankHost(const RunResult& result, const TrainingResult& training, uint32_t r
     return result.topology->GetNodes()[result.topology->GetEndpoints()[endpoint]].name;
 }
 
-bool
-Communicates(const Workload& workload, uint32_t rank, uint32_t stream)
+/// [rank * streams + stream] whether the rank communicates on it.
+std::vector<bool>
+FindCommunicatingStreams(const Workload& workload)
 {
-    return std::ranges::any_of(workload.GetProgram(rank, stream), [&workload](TaskId id) {
-        return !workload.GetTasks()[id].IsCompute();
-    });
+    const auto streams = workload.GetStreams().size();
+    std::vector<bool> communicates(workload.GetRankCount() * streams, false);
+    for (const auto& task : workload.GetTasks())
+    {
+        if (!task.IsCompute())
+        {
+            communicates[task.rank * streams + task.stream] = true;
+        }
+    }
+    return communicates;
 }
 
 /// A mean of times.
@@ -89,8 +97,8 @@ WriteTraining(const RunResult& result, std::ostream& stream)
                          iteration.iteration,
                          rank,
                          NameRankHost(result, training, rank),
-                         TimeCell{iteration.start},
-                         TimeCell{iteration.end - iteration.start},
+                         TimeCell{iteration.span.start},
+                         TimeCell{iteration.span.end - iteration.span.start},
                          TimeCell{time.computation},
                          TimeCell{time.hidden},
                          TimeCell{time.exposed},
@@ -108,14 +116,15 @@ WriteStreams(const RunResult& result, std::ostream& stream)
     RowWriter<STREAM_COLUMNS> rows(stream);
     for (const auto& training : result.trainings)
     {
-        const auto& workload = *training.workload;
+        const auto streams = training.workload->GetStreams();
+        const auto communicates = FindCommunicatingStreams(*training.workload);
         for (const auto& iteration : training.iterations)
         {
             for (uint32_t rank = 0; rank < iteration.ranks.size(); ++rank)
             {
-                for (uint32_t own = 0; own < workload.GetStreams().size(); ++own)
+                for (uint32_t own = 0; own < streams.size(); ++own)
                 {
-                    if (!Communicates(workload, rank, own))
+                    if (!communicates[rank * streams.size() + own])
                     {
                         continue;
                     }
@@ -123,7 +132,7 @@ WriteStreams(const RunResult& result, std::ostream& stream)
                     rows.Add(result.jobs[training.job].name,
                              iteration.iteration,
                              rank,
-                             workload.GetStreams()[own].name,
+                             streams[own].name,
                              TimeCell{time.GetTotal()},
                              TimeCell{time.hidden},
                              TimeCell{time.exposed});
@@ -173,10 +182,10 @@ WriteCriticalPaths(const RunResult& result, std::ostream& stream)
     {
         BusiestLink links(result, training);
         const auto& workload = *training.workload;
-        for (const auto& iteration : training.iterations)
+        for (const auto& run : training.runs)
         {
             uint32_t number = 0;
-            for (const auto& step : iteration.path)
+            for (const auto& step : run.path)
             {
                 const auto& task = workload.GetTasks()[step.task];
                 if (step.end == step.begin)
@@ -185,7 +194,7 @@ WriteCriticalPaths(const RunResult& result, std::ostream& stream)
                 }
                 const auto cells = DescribeStep(result, training, task, links);
                 rows.Add(result.jobs[training.job].name,
-                         iteration.iteration,
+                         run.firstIteration + task.iteration,
                          number++,
                          task.rank,
                          NameRankHost(result, training, task.rank),

@@ -57,7 +57,7 @@ GetSeconds(const TrainingResult& training)
     double seconds = 0.0;
     for (const auto& iteration : training.iterations)
     {
-        seconds += (iteration.end - iteration.start).GetSeconds();
+        seconds += (iteration.span.end - iteration.span.start).GetSeconds();
     }
     return seconds;
 }
@@ -100,10 +100,10 @@ SumCriticalPaths(const RunResult& result)
     for (const auto& training : result.trainings)
     {
         const auto& workload = *training.workload;
-        for (const auto& iteration : training.iterations)
+        for (const auto& run : training.runs)
         {
-            whole += iteration.end - iteration.start;
-            for (const auto& step : iteration.path)
+            whole += run.span.end - run.span.start;
+            for (const auto& step : run.path)
             {
                 const auto& task = workload.GetTasks()[step.task];
                 sums[{workload.GetStreams()[task.stream].name,
@@ -175,7 +175,7 @@ SummariseTraining(const RunResult& result)
         return AverageIterations(result, [time](const auto& of) { return AverageRanks(of, time); });
     };
     summary.iterationPs = AverageIterations(result, [](const auto& of) {
-        return (of.end - of.start).GetPicoSeconds();
+        return (of.span.end - of.span.start).GetPicoSeconds();
     });
     summary.computationPs = average(&RankTime::computation);
     summary.hiddenPs = average(&RankTime::hidden);

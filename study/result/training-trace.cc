@@ -49,16 +49,16 @@ class TrainingTrace
             m_events.NameProcess(m_process + 1 + rank,
                                  fmt::format("{} rank {} ({})", job.name, rank, nodes[node].name));
         }
-        for (const auto& iteration : m_training.iterations)
+        for (const auto& run : m_training.runs)
         {
-            WritePath(iteration);
-            for (uint32_t rank = 0; iteration.log && rank < m_workload.GetRankCount(); ++rank)
+            WritePath(run);
+            for (uint32_t rank = 0; run.log && rank < m_workload.GetRankCount(); ++rank)
             {
-                WriteRank(rank, iteration);
+                WriteRank(rank, run);
             }
-            if (iteration.log)
+            if (run.log)
             {
-                WriteArrows(*iteration.log);
+                WriteArrows(*run.log);
             }
         }
         NameThreads();
@@ -75,9 +75,9 @@ class TrainingTrace
         return m_workload.GetLabel(task.label);
     }
 
-    void WritePath(const TrainingResult::Iteration& iteration)
+    void WritePath(const TrainingResult::Run& run)
     {
-        for (const auto& step : iteration.path)
+        for (const auto& step : run.path)
         {
             const auto& task = m_workload.GetTasks()[step.task];
             if (step.begin < step.end)
@@ -89,7 +89,7 @@ class TrainingTrace
                                  step.end,
                                  fmt::format(", \"args\": {{\"iteration\": {}, \"rank\": {}, "
                                              "\"stream\": {}}}",
-                                             iteration.iteration,
+                                             run.firstIteration + task.iteration,
                                              task.rank,
                                              QuoteJson(m_workload.GetStreams()[task.stream].name)));
             }
@@ -103,9 +103,9 @@ class TrainingTrace
                                                      : GetWorkBegin(m_workload, log, id);
     }
 
-    void WriteRank(uint32_t rank, const TrainingResult::Iteration& iteration)
+    void WriteRank(uint32_t rank, const TrainingResult::Run& run)
     {
-        const auto& log = *iteration.log;
+        const auto& log = *run.log;
         for (uint32_t stream = 0; stream < m_workload.GetStreams().size(); ++stream)
         {
             const auto program = m_workload.GetProgram(rank, stream);
@@ -122,17 +122,18 @@ class TrainingTrace
             for (const auto& [begin, id] : order)
             {
                 m_laneOf[id] = lanes.Take(begin, log.GetEnd(id));
-                WriteTask(id, begin, iteration);
+                WriteTask(id, begin, run);
             }
             auto& count = m_lanes[{rank, stream}];
             count = std::max(count, lanes.GetCount());
         }
     }
 
-    void WriteTask(TaskId id, const Time& begin, const TrainingResult::Iteration& iteration)
+    void WriteTask(TaskId id, const Time& begin, const TrainingResult::Run& run)
     {
         const auto& task = m_workload.GetTasks()[id];
-        auto more = fmt::format(", \"args\": {{\"iteration\": {}", iteration.iteration);
+        auto more =
+            fmt::format(", \"args\": {{\"iteration\": {}", run.firstIteration + task.iteration);
         if (!task.IsCompute())
         {
             const auto& plan = *m_workload.GetPlan(task.communication);
@@ -145,7 +146,7 @@ class TrainingTrace
                          GetThread(task.stream, m_laneOf[id]),
                          GetLabel(task),
                          begin,
-                         iteration.log->GetEnd(id),
+                         run.log->GetEnd(id),
                          more + "}");
     }
 

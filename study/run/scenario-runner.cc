@@ -359,7 +359,7 @@ DescribeRun(const ResolvedRun& run, const PlannedRun& planned, RunResult& result
         const auto& spec = run.trainings[i];
         const auto& own = planned.trainings[i];
         result.trainings.push_back(
-            {static_cast<uint32_t>(result.jobs.size()), own.workload, spec.figures, {}, {}});
+            {static_cast<uint32_t>(result.jobs.size()), own.workload, spec.figures, {}, {}, {}});
         result.jobs.push_back({spec.name, spec.endpointOf, nullptr, {}});
         summary.workers += static_cast<uint32_t>(spec.endpointOf.size());
         summary.oversubscription = std::max(summary.oversubscription, own.oversubscription);

@@ -7,6 +7,7 @@
 #include "ns3/task-log.h"
 
 #include <optional>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -38,13 +39,17 @@ TrainingRecorder::OnTraining(const TrainingRecord& record)
     {
         return; // that of survivors: its tasks are others
     }
-    training.iterations.push_back(
-        {record.iteration,
-         record.start,
-         record.end,
-         BreakDownIteration(*record.workload, *record.log, record.start, record.end),
-         FindCriticalPath(*record.workload, *record.log),
-         m_keepsTasks ? std::optional(*record.log) : std::nullopt});
+    const IterationSpan run{record.start, record.end};
+    const auto spans = SplitIterations(*record.workload, *record.log, run);
+    auto ranks = BreakDownIterations(*record.workload, *record.log, spans);
+    for (uint32_t i = 0; i < spans.size(); ++i)
+    {
+        training.iterations.push_back({record.iteration + i, spans[i], std::move(ranks[i])});
+    }
+    training.runs.push_back({record.iteration,
+                             run,
+                             FindCriticalPath(*record.workload, *record.log),
+                             m_keepsTasks ? std::optional(*record.log) : std::nullopt});
     training.collectives.Add(*record.workload, *record.log);
 }
 

@@ -174,6 +174,37 @@ TEST(TrainingResults, RowsOfRanksAddUpToTheIteration)
                                               "3 send backward"));
 }
 
+TEST(TrainingResults, IterationsAreThoseOfIterationsCsvWithAndWithoutABarrier)
+{
+    for (const auto* barrier : {"true", "false"})
+    {
+        const auto result =
+            TrainOn(fmt::format(R"("blocks": [{{"name": "layer", "count": 4, "forward": "1ms",
+                                               "backward": "2ms", "gradient": "1MB"}}],
+                                   "bucket": "1B", "firstBucket": "1B", "barrier": {})",
+                                barrier));
+        const auto& iterations = result.trainings[0].iterations;
+        ASSERT_EQ(iterations.size(), 2U);
+        ASSERT_EQ(result.iterations.size(), 2U);
+        for (size_t i = 0; i < 2; ++i)
+        {
+            EXPECT_EQ(iterations[i].iteration, result.iterations[i].iteration);
+            EXPECT_EQ(iterations[i].span.start, result.iterations[i].start);
+            EXPECT_EQ(iterations[i].span.end, result.iterations[i].end);
+        }
+        EXPECT_EQ(result.summary.training.iterationPs, result.summary.meanIctPs);
+        EXPECT_EQ(result.summary.training.iterations, 2U);
+        // Of every iteration the same 4 communications, whatever they overlap with.
+        EXPECT_EQ(Read(WriteCollectives, result)[0][6], "8");
+        std::set<std::string> named;
+        for (const auto& row : Read(WriteCriticalPaths, result))
+        {
+            named.insert(row[1]);
+        }
+        EXPECT_THAT(named, testing::ElementsAre("0", "1"));
+    }
+}
+
 TEST(TrainingResults, StepsOfTheCriticalPathLeaveNoGap)
 {
     const auto result = TrainHybrid();
@@ -183,13 +214,13 @@ TEST(TrainingResults, StepsOfTheCriticalPathLeaveNoGap)
         const auto at = ends.find(row[1]);
         const auto& iteration = result.trainings[0].iterations[std::stoul(row[1])];
         EXPECT_EQ(ToPicoseconds(row[8]),
-                  at == ends.end() ? iteration.start.GetPicoSeconds() : at->second);
+                  at == ends.end() ? iteration.span.start.GetPicoSeconds() : at->second);
         ends[row[1]] = ToPicoseconds(row[9]);
     }
     ASSERT_EQ(ends.size(), 2U);
     for (const auto& iteration : result.trainings[0].iterations)
     {
-        EXPECT_EQ(ends[std::to_string(iteration.iteration)], iteration.end.GetPicoSeconds());
+        EXPECT_EQ(ends[std::to_string(iteration.iteration)], iteration.span.end.GetPicoSeconds());
     }
 }
 

@@ -82,7 +82,7 @@ TEST(TrainingRuns, PipelineTakesItsClosedForm)
             m));
         EXPECT_EQ(result.summary.meanIctPs, int64_t{m + 1} * 3 * 3 * 1'000'000'000) << m;
         ASSERT_EQ(result.trainings.size(), 1U);
-        const auto& last = result.trainings[0].iterations.back();
+        const auto& last = result.trainings[0].iterations.back().span;
         EXPECT_EQ((last.end - last.start).GetPicoSeconds(), result.summary.meanIctPs);
     }
 }

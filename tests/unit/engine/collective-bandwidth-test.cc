@@ -161,7 +161,8 @@ TEST_F(CollectiveBandwidthTest, CountsEveryCommunicationOfAnIterationOnce)
         EXPECT_EQ(parts, expected);
         // A stream has one task in hand: what its parts are exposed for is what the stream is.
         Time ofStreams;
-        for (const auto& rank : BreakDownIteration(*m_workload, GetLog(), Time(0), end))
+        const std::vector<IterationSpan> whole{{Time(0), end}};
+        for (const auto& rank : BreakDownIterations(*m_workload, GetLog(), whole).front())
         {
             for (const auto& stream : rank.streams)
             {

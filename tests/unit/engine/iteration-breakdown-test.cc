@@ -65,8 +65,8 @@ TEST(TimeSpans, OverlapAsTheirMomentsDo)
             return moments.contains(moment);
         });
         EXPECT_EQ(TimeSpans(one).GetTotal(), TimeStep(list(one).size()));
-        EXPECT_EQ(TimeSpans(one).GetOverlap(TimeSpans(other)), TimeStep(both));
-        EXPECT_EQ(TimeSpans(other).GetOverlap(TimeSpans(one)), TimeStep(both));
+        EXPECT_EQ(TimeSpans(one).Intersect(TimeSpans(other)).GetTotal(), TimeStep(both));
+        EXPECT_EQ(TimeSpans(other).Intersect(TimeSpans(one)).GetTotal(), TimeStep(both));
     }
 }
 
@@ -75,7 +75,8 @@ class IterationBreakdownTest : public tests::WorkloadFixture
   protected:
     std::vector<RankTime> BreakDown(const Time& end) const
     {
-        return BreakDownIteration(*m_workload, GetLog(), Time(0), end);
+        const std::vector<IterationSpan> whole{{Time(0), end}};
+        return BreakDownIterations(*m_workload, GetLog(), whole).front();
     }
 
     std::vector<RankTime> RunTraining(const TrainingSpec& spec)
@@ -97,9 +98,22 @@ IterationBreakdownTest::LookAtMoments(uint32_t rank) const
     const auto& log = GetLog();
     const auto tasks = m_workload->GetTasks();
     std::set<Time> moments{Time(0), m_length};
+    std::vector<TaskId> own;
     for (TaskId id = 0; id < tasks.size(); ++id)
     {
+        if (tasks[id].rank != rank)
+        {
+            continue;
+        }
+        own.push_back(id);
         moments.insert({log.GetBegin(id), log.GetEnd(id)});
+        if (!tasks[id].IsCompute())
+        {
+            for (const auto part : m_workload->GetParts(tasks[id].communication))
+            {
+                moments.insert(log.GetBegin(part));
+            }
+        }
     }
     const auto isThere = [&](TaskId id, const Time& at) {
         return log.GetBegin(id) <= at && at < log.GetEnd(id);
@@ -115,9 +129,9 @@ IterationBreakdownTest::LookAtMoments(uint32_t rank) const
         bool computes = false;
         bool isAlone = true;
         std::set<uint32_t> streams;
-        for (TaskId id = 0; id < tasks.size(); ++id)
+        for (const auto id : own)
         {
-            if (tasks[id].rank != rank || !isThere(id, *at))
+            if (!isThere(id, *at))
             {
                 continue;
             }
@@ -151,11 +165,16 @@ TEST_F(IterationBreakdownTest, EveryMomentOfARankIsComputationOrExposedOrBubble)
 {
     for (int round = 0; round < 40; ++round)
     {
-        const auto spec = tests::DrawHybrid(m_random);
+        auto spec = tests::DrawHybrid(m_random);
+        if (round % 2 == 1)
+        {
+            tests::DrawExchange(m_random, spec); // also several communications on a stream
+        }
         const auto times = RunTraining(spec);
         ASSERT_EQ(times.size(), m_workload->GetRankCount());
-        for (uint32_t rank = 0; rank < times.size(); ++rank)
+        for (int looks = 0; looks < 4; ++looks)
         {
+            const auto rank = static_cast<uint32_t>(Draw(0, times.size() - 1));
             const auto& time = times[rank];
             const auto expected = LookAtMoments(rank);
             ASSERT_EQ(time.computation + time.exposed + time.bubble, m_length);
@@ -168,6 +187,57 @@ TEST_F(IterationBreakdownTest, EveryMomentOfARankIsComputationOrExposedOrBubble)
                 ASSERT_EQ(time.streams[stream].hidden, expected.streams[stream].hidden);
                 ASSERT_EQ(time.streams[stream].exposed, expected.streams[stream].exposed);
             }
+        }
+        Reset();
+    }
+}
+
+void
+Add(RankTime& all, const RankTime& some)
+{
+    for (const auto time : {&RankTime::computation,
+                            &RankTime::hidden,
+                            &RankTime::exposed,
+                            &RankTime::waiting,
+                            &RankTime::bubble})
+    {
+        EXPECT_GE(some.*time, Time(0));
+        all.*time += some.*time;
+    }
+}
+
+// Iterations that overlap are told apart by time: each is what happens from the end of the one
+// before to its own, and together they are the run.
+TEST_F(IterationBreakdownTest, OverlappingIterationsAddUpToTheRun)
+{
+    for (int round = 0; round < 40; ++round)
+    {
+        auto spec = tests::DrawHybrid(m_random);
+        tests::DrawExchange(m_random, spec);
+        const auto whole = RunTraining(spec);
+        const auto spans = SplitIterations(*m_workload, GetLog(), {Time(0), m_length});
+        ASSERT_EQ(spans.size(), spec.iterations);
+        EXPECT_EQ(spans.front().start, Time(0));
+        EXPECT_EQ(spans.back().end, m_length);
+        std::vector<RankTime> sums(whole.size());
+        const auto times = BreakDownIterations(*m_workload, GetLog(), spans);
+        for (size_t i = 0; i < spans.size(); ++i)
+        {
+            EXPECT_EQ(spans[i].start, i == 0 ? Time(0) : spans[i - 1].end);
+            for (size_t rank = 0; rank < whole.size(); ++rank)
+            {
+                const auto& time = times[i][rank];
+                EXPECT_EQ(time.computation + time.exposed + time.bubble,
+                          spans[i].end - spans[i].start);
+                Add(sums[rank], time);
+            }
+        }
+        for (size_t rank = 0; rank < whole.size(); ++rank)
+        {
+            EXPECT_EQ(sums[rank].computation, whole[rank].computation);
+            EXPECT_EQ(sums[rank].hidden, whole[rank].hidden);
+            EXPECT_EQ(sums[rank].exposed, whole[rank].exposed);
+            EXPECT_EQ(sums[rank].waiting, whole[rank].waiting);
         }
         Reset();
     }

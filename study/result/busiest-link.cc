@@ -45,10 +45,8 @@ BusiestLink::Search(const Plan& plan, std::span<const uint32_t> group) const
 {
     const auto& endpointOf = m_result.jobs[m_training.job].endpointOf;
     std::set<std::pair<uint32_t, uint32_t>> pairs;
-    const auto operations = plan.GetOperations();
-    for (OperationId id = 0; id < operations.size(); ++id)
+    for (const auto operation : plan.GetOperations())
     {
-        const auto operation = operations[id];
         if (operation.IsTransfer())
         {
             pairs.emplace(operation.src, operation.dst);

@@ -162,7 +162,8 @@ TEST_F(CollectiveBandwidthTest, CountsEveryCommunicationOfAnIterationOnce)
         // A stream has one task in hand: what its parts are exposed for is what the stream is.
         Time ofStreams;
         const std::vector<IterationSpan> whole{{Time(0), end}};
-        for (const auto& rank : BreakDownIterations(*m_workload, GetLog(), whole).front())
+        const auto ranks = BreakDownIterations(*m_workload, GetLog(), whole).front();
+        for (const auto& rank : ranks)
         {
             for (const auto& stream : rank.streams)
             {

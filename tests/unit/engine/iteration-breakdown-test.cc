@@ -293,7 +293,7 @@ TEST_F(IterationBreakdownTest, WeightGradientsFillTheBubble)
                                                          {stages, 2 * stages},
                                                          MakeBlock(2, 3, 1))))
         {
-            EXPECT_EQ(time.bubble, MicroSeconds((stages - 1) * (2 + 3 - 1)));
+            EXPECT_EQ(time.bubble, MicroSeconds(uint64_t{stages - 1} * (2 + 3 - 1)));
         }
         Reset();
     }

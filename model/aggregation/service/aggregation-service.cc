@@ -164,7 +164,7 @@ AggregationService::OpenAggregation(const AggregationGroup& group)
 {
     auto& driver = ChooseDriver(group.protocol);
     TakeSettings();
-    const auto id = m_groups.Take([this](uint32_t group) { return m_sessions.contains(group); });
+    const auto id = m_groups.Take([this](uint32_t taken) { return m_sessions.contains(taken); });
     auto& session = *m_sessions.emplace(id, driver.MakeSession(group, id)).first->second;
     try
     {

@@ -519,7 +519,7 @@ class PlanExecutionLaw : public PlanExecutionTest
     {
         TearDown();
         m_ranks.clear();
-        m_executions = {};
+        m_executions = ExecutionTable();
     }
 
     /// Runs one alone. \param delay of all starts

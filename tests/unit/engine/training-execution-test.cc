@@ -166,11 +166,14 @@ TEST_F(TrainingExecutionTest, AStragglerOfOneStageDelaysThePipeline)
 
 TEST_F(TrainingExecutionTest, ASlowLinkUnderATensorGroupHoldsUpItsSums)
 {
-    // Two tensor x two data ranks, f = 10, b = 20, sums of 40 B (40 us by ring among two) after the
-    // forward pass in {0, 1} and {2, 3}, and of gradients in {0, 2} and {1, 3}. Rank 1's link at
-    // half its rate: 80 us in each of its groups.
-    //   ranks 0, 1: 10 + 80 + 20 = 110; rank 2: 70, and 40 more when rank 0 comes: 150;
-    //   rank 1 sums until 110 + 80 = 190, and rank 3 with it.
+    // Two tensor x two data ranks, f = 10, b = 20, sums of 40 B in two steps of 20 B after the
+    // forward pass in {0, 1} and {2, 3}, and of gradients in {0, 2} and {1, 3}. Rank 1's link has
+    // half its rate, 0.5 B/us.
+    //   {0, 1}: 10 to 50 and on. Ranks 2 and 3 have gradients at 10 + 40 + 20 = 70: rank 3 sends
+    //   the first step to rank 1, and the link is shared, so that the last 10 B take 40 us: until
+    //   110. Ranks 0 and 1 have gradients at 130. {0, 2}: 40 B at the full rate, 170. {1, 3}: the
+    //   rest of rank 3's step is there; rank 1 sends both of its own, 40 B at half the rate, until
+    //   210.
     auto spec = MakeSpec();
     spec.tensor = 2;
     spec.blocks.resize(1);
@@ -192,10 +195,10 @@ TEST_F(TrainingExecutionTest, ASlowLinkUnderATensorGroupHoldsUpItsSums)
         }));
     Simulator::Run();
     EXPECT_THAT(ends,
-                testing::ElementsAre(MicroSeconds(150),
-                                     MicroSeconds(190),
-                                     MicroSeconds(150),
-                                     MicroSeconds(190)));
+                testing::ElementsAre(MicroSeconds(170),
+                                     MicroSeconds(210),
+                                     MicroSeconds(170),
+                                     MicroSeconds(210)));
 }
 
 TEST_F(TrainingExecutionTest, NamesARankThatHasCrashed)

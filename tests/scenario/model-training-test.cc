@@ -247,7 +247,7 @@ TEST(ModelTraining, TensorContextAndExpertRanksShareTheirModel)
     // All-to-alls of 2 layers, 4 each: 3/4 of 8 x 16 x 2 bytes of each rank. Gradients by ring,
     // 2 x 3/4 of 4 bytes of each parameter but for experts', of each of four ranks.
     constexpr uint64_t DENSE = 2 * (4 * 256 + 4 * 16 + 4 * 16 + 4 * 16) + 2 * 30 * 16 + 2 * 16;
-    EXPECT_EQ(result.summary.wireBytes, 4 * (8 * 3 * 64 + 6 * DENSE));
+    EXPECT_EQ(result.summary.goodputBytes, 4 * (8 * 3 * 64 + 6 * DENSE));
 }
 
 TEST(ModelTraining, FilesAreReadAndOverridden)

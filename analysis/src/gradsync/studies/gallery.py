@@ -42,6 +42,7 @@ PICTURES = (
         "critical",
         {"job.training.overlap": "true", "job.training.schedule": "1f1b"},
     ),
+    Picture("llm-iteration", "llm-iteration", "critical"),
     Picture("compression-tradeoff", "compression-tradeoff", "ict"),
     Picture("in-network-oversubscription", "in-network-oversubscription", "ict"),
 )

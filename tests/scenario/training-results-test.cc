@@ -149,8 +149,8 @@ TEST(TrainingResults, RowsOfRanksAddUpToTheIteration)
         EXPECT_EQ(ToPicoseconds(row[6]) + ToPicoseconds(row[8]) + ToPicoseconds(row[10]),
                   ToPicoseconds(row[5]));
         EXPECT_EQ(row[11], ""); // memory is not known
-        // Of 4 layers a stage has 2, for 3 microbatches each.
-        EXPECT_EQ(ToPicoseconds(row[6]), 2 * 3 * 3 * MILLISECOND);
+        // Of 4 layers a stage has 2, for 3 microbatches each: 2 x 3 x 3 ms.
+        EXPECT_EQ(ToPicoseconds(row[6]), 18 * MILLISECOND);
     }
     // A stage sends one way and receives the other; it has no context and no experts.
     std::set<std::string> streams;
@@ -260,7 +260,7 @@ TEST(TrainingResults, FiguresOfModelAndDeviceAreRates)
     auto& training = result.trainings[0];
     // 2 iterations of the same length T: 10 PFLOP on devices of 1 PFLOP/s together, 12 samples.
     const auto seconds = static_cast<double>(result.summary.training.iterationPs) * 1e-12;
-    training.figures = {1e16 * seconds, 4e16, 12, 12 * 1024, {5, 9, 7, 6}};
+    training.figures = {1e16 * seconds, 4e16, 12, 12288, {5, 9, 7, 6}};
     const auto summary = SummariseTraining(result);
     EXPECT_NEAR(summary.mfu, 0.25, 1e-12);
     EXPECT_NEAR(summary.samplesPerSecond, 12 / seconds, 1e-6);

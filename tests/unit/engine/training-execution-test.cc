@@ -119,7 +119,7 @@ TEST_F(TrainingExecutionTest, IterationsThatOverlapHaveRecordsOneAfterTheOther)
     {
         const auto& record = recorder.GetIterations()[i];
         EXPECT_EQ(record.iteration, i);
-        EXPECT_EQ(record.start, MicroSeconds(i * 120));
+        EXPECT_EQ(record.start, MicroSeconds(uint64_t{i} * 120));
         EXPECT_EQ(record.exchangeStart, record.start + MicroSeconds(40)); // 2 f + b
         EXPECT_EQ(record.end, record.start + MicroSeconds(120));
     }

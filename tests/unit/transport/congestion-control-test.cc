@@ -434,6 +434,7 @@ class TimelyGrowthTest : public TwoFlowTest
         }
     }
 
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature of the trace source
     void OnRate(uint32_t src, uint32_t, uint32_t, double bitRate, Time at)
     {
         if (src == 1 && Simulator::Now() > MilliSeconds(END_MS + 2))

@@ -175,7 +175,7 @@ void
 RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const
 {
     using RowsWriter = void (*)(const RunResult& result, std::ostream& stream);
-    constexpr std::array<std::pair<const char*, RowsWriter>, 12> TABLES{{
+    constexpr std::array<std::pair<const char*, RowsWriter>, 12> ROW_TABLES{{
         {ITERATION_FILE, WriteIterations},
         {LINK_FILE, WriteLinks},
         {FAULT_FILE, WriteFaults},
@@ -189,7 +189,7 @@ RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunR
         {COLLECTIVE_FILE, WriteCollectives},
         {CRITICAL_FILE, WriteCriticalPaths},
     }};
-    for (const auto& [name, write] : TABLES)
+    for (const auto& [name, write] : ROW_TABLES)
     {
         WriteFile(temporary / name,
                   [&result, write = write](std::ostream& out) { write(result, out); });

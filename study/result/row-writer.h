@@ -48,17 +48,17 @@ struct WrittenCell
  * What a cell is by the type of its value: a value that is none of these does not compile.
  */
 template <typename Value>
-constexpr ColumnType CELL_TYPE = ColumnType::Text;
+inline constexpr ColumnType CELL_TYPE = ColumnType::Text;
 template <std::integral Value>
-constexpr ColumnType CELL_TYPE<Value> = ColumnType::Integer;
+inline constexpr ColumnType CELL_TYPE<Value> = ColumnType::Integer;
 template <>
-constexpr ColumnType CELL_TYPE<TimeCell> = ColumnType::Number;
+inline constexpr ColumnType CELL_TYPE<TimeCell> = ColumnType::Number;
 template <>
-constexpr ColumnType CELL_TYPE<ShareCell> = ColumnType::Number;
+inline constexpr ColumnType CELL_TYPE<ShareCell> = ColumnType::Number;
 template <>
-constexpr ColumnType CELL_TYPE<NumberCell> = ColumnType::Number;
+inline constexpr ColumnType CELL_TYPE<NumberCell> = ColumnType::Number;
 template <typename Value>
-constexpr ColumnType CELL_TYPE<std::optional<Value>> = CELL_TYPE<Value>;
+inline constexpr ColumnType CELL_TYPE<std::optional<Value>> = CELL_TYPE<Value>;
 
 /// Appends to a buffer and hands it on in large parts: millions of rows are written.
 template <const auto& COLUMNS>

@@ -222,11 +222,12 @@ TEST(ModelTraining, KnowsItsFiguresBeforeItRuns)
     EXPECT_EQ(figures.memoryBytes[2], figures.memoryBytes[3]);
     constexpr uint64_t LAYER = 12 * 256 + 13 * 16;
     constexpr uint64_t KEPT = 32 * 8 * 16 + 2 * 4 * 64; // 34 sbh without masks, 2 a s^2
-    constexpr uint64_t WORDS = 30 * 16;
-    constexpr uint64_t NORM = 2 * 16;
+    constexpr uint64_t WORDS = uint64_t{30} * 16;
+    constexpr uint64_t NORM = uint64_t{2} * 16;
     constexpr uint64_t OUTPUT = 4 * 8 * 16 + 4 * 8 * 30; // last norm and logits in fp32
-    EXPECT_EQ(figures.memoryBytes[0], 18 * (LAYER + WORDS) + 2 * KEPT);
-    EXPECT_EQ(figures.memoryBytes[2], 18 * (LAYER + WORDS + NORM) + KEPT + OUTPUT);
+    constexpr uint64_t STATES = 18;                      // bytes of a parameter
+    EXPECT_EQ(figures.memoryBytes[0], STATES * (LAYER + WORDS) + 2 * KEPT);
+    EXPECT_EQ(figures.memoryBytes[2], STATES * (LAYER + WORDS + NORM) + KEPT + OUTPUT);
 }
 
 TEST(ModelTraining, TensorContextAndExpertRanksShareTheirModel)
@@ -247,9 +248,10 @@ TEST(ModelTraining, TensorContextAndExpertRanksShareTheirModel)
     const auto result = Simulate(more);
     EXPECT_TRUE(result.summary.finished);
     // All-to-alls of 2 layers, 4 each: 3/4 of 8 x 16 x 2 bytes of each rank. Gradients by ring,
-    // 2 x 3/4 of 4 bytes of each parameter but for experts', of each of four ranks.
-    constexpr uint64_t DENSE = 2 * (4 * 256 + 4 * 16 + 4 * 16 + 4 * 16) + 2 * 30 * 16 + 2 * 16;
-    constexpr uint64_t TOKENS = 8 * 3 * 64;
+    // 2 x 3/4 of 4 bytes of each parameter but for experts', of each of four ranks: in each layer
+    // 4 h^2 of attention and 12 h of its biases and norms, then words and the last norm, h = 16.
+    constexpr uint64_t DENSE = uint64_t{2} * (4 * 256 + 3 * 4 * 16 + 30 * 16 + 16);
+    constexpr uint64_t TOKENS = uint64_t{8} * 3 * 64;
     EXPECT_EQ(result.summary.goodputBytes, 4 * (TOKENS + 6 * DENSE));
 }
 

@@ -80,7 +80,7 @@ main()
     fabric.SetCongestionControl("ShareControl", "Flows", UintegerValue(OTHERS));
     const NodeContainer hosts = fabric.Install(MakeStarTopology({OTHERS + 1, link, {}}));
     ExchangeHelper exchange(Scheme{.name = "collection", .build = BuildCollection});
-    exchange.SetAttribute("GradientBytes", UintegerValue(PACKETS * 1000));
+    exchange.SetAttribute("GradientBytes", UintegerValue(uint64_t{PACKETS} * 1000));
     exchange.Install(hosts);
     const auto network = FabricHost::Of(hosts);
     const Recorder recorder(network->GetEngine(), Recorder::Detail::Iterations);
@@ -96,5 +96,5 @@ main()
                ict.GetPicoSeconds(),
                expected.GetPicoSeconds(),
                queue);
-    return ict == expected && queue <= OTHERS * PACKET_BYTES ? 0 : 1;
+    return ict == expected && queue <= uint64_t{OTHERS} * PACKET_BYTES ? 0 : 1;
 }

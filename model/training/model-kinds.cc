@@ -52,6 +52,7 @@ std::vector<ParameterSpec>
 MakeStepSpecs()
 {
     std::vector<std::string> names;
+    names.reserve(OPERATIONS.size());
     for (const auto& [name, operation] : OPERATIONS)
     {
         names.push_back(name);

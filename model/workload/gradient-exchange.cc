@@ -227,6 +227,7 @@ GradientExchange::ListHierarchy(const Bucket& bucket, uint64_t bytes)
     });
     const auto place = std::ranges::find(*inner, m_rank) - inner->begin();
     std::vector<uint32_t> outer;
+    outer.reserve(groups.size());
     for (const auto& ranks : groups)
     {
         outer.push_back(ranks[place]);

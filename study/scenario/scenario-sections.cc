@@ -222,7 +222,7 @@ GetTensorParameters()
                   "its float32 elements; or give size",
                   {},
                   1,
-                  static_cast<double>(MAX_GRADIENT_BYTES / 4)}),
+                  static_cast<double>(MAX_GRADIENT_BYTES) / 4}),
         {"count", int64_t{1}, "so many of them", {}, 1, static_cast<double>(MAX_TENSORS)},
         MakeShared("codec", "codec", "by default the job's")};
     return specs;

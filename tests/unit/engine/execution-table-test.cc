@@ -92,7 +92,7 @@ TEST(RunningNumbers, StayBelowTheirEndAndApartFromThoseInUse)
         {
             if (used.size() > 5)
             {
-                used.erase(std::next(used.begin(), random() % used.size()));
+                used.erase(std::next(used.begin(), static_cast<int>(random() % used.size())));
             }
             const auto number = numbers.Take([&](uint32_t taken) { return used.contains(taken); });
             EXPECT_LT(number, end);

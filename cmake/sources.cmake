@@ -529,7 +529,9 @@ list(APPEND gradsync_headers
 # model/engine
 list(APPEND gradsync_sources
   model/engine/asynchronous-execution.cc
+  model/engine/asynchronous-failures.cc
   model/engine/asynchronous-job.cc
+  model/engine/asynchronous-transfers.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
   model/engine/collective-bandwidth.cc
@@ -550,6 +552,7 @@ list(APPEND gradsync_sources
   model/engine/plan-roster.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
+  model/engine/stage-progress.cc
   model/engine/time-spans.cc
   model/engine/training-execution.cc
   model/engine/training-job.cc
@@ -564,12 +567,15 @@ list(APPEND gradsync_headers
   model/engine/engine-job.h
   model/engine/asynchronous-execution.h
   model/engine/asynchronous-job.h
+  model/engine/asynchronous-transfers.h
   model/engine/parameter-clocks.h
+  model/engine/stage-progress.h
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
   model/engine/exchange-records.h
   model/engine/execution-table.h
   model/engine/failure-text.h
+  model/engine/fetch-queues.h
   model/engine/host-slowdowns.h
   model/engine/iteration-breakdown.h
   model/engine/job.h

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/asynchronous-transfers.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+AsynchronousTransfers::AsynchronousTransfers(const AsynchronousJob& job,
+                                             std::span<const Ptr<ExchangeApplication>> applications,
+                                             ExecutionTable& executions,
+                                             Observer& observer)
+    : m_workers(job.workers),
+      m_servers(job.servers),
+      m_plans(MakePlans(job)),
+      m_applications(applications),
+      m_executions(executions),
+      m_observer(observer)
+{
+}
+
+PlanExecution&
+AsynchronousTransfers::Add(const ShardTransfer& transfer)
+{
+    const auto kind = transfer.kind;
+    PlanExecution::Setup setup;
+    setup.plan = kind == ShardTransferKind::Push   ? m_plans.push
+                 : kind == ShardTransferKind::Pull ? m_plans.pull
+                                                   : m_plans.request;
+    setup.ranks.push_back(PeekPointer(m_applications[transfer.worker]));
+    for (uint32_t shard = 0; shard < m_servers; ++shard)
+    {
+        setup.ranks.push_back(PeekPointer(m_applications[m_workers + shard]));
+    }
+    // Each kind has connections of its own: answers do not queue behind updates.
+    setup.firstStream = static_cast<uint32_t>(kind) * m_servers;
+    setup.tellsRanks = true;
+    PlanExecution::Listener& listener = *this;
+    auto execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
+    auto& added = *execution;
+    m_runs.emplace(added.GetNumber(), Run{transfer, std::move(execution)});
+    return added;
+}
+
+void
+AsynchronousTransfers::Send(const ShardTransfer& transfer)
+{
+    std::vector<uint32_t> all(m_servers + 1);
+    std::iota(all.begin(), all.end(), 0);
+    Add(transfer).StartTogether(all);
+}
+
+uint32_t
+AsynchronousTransfers::OpenPull(uint32_t worker, uint32_t clock)
+{
+    auto& pull = Add({ShardTransferKind::Pull, worker, clock, {}});
+    const auto number = pull.GetNumber();
+    pull.Start(0);
+    return number;
+}
+
+void
+AsynchronousTransfers::Answer(uint32_t pull, uint32_t shard)
+{
+    m_runs.at(pull).execution->Start(shard + 1);
+}
+
+void
+AsynchronousTransfers::Drop(uint32_t worker)
+{
+    std::erase_if(m_runs,
+                  [worker](const auto& run) { return run.second.transfer.worker == worker; });
+}
+
+void
+AsynchronousTransfers::Halt()
+{
+    for (auto& [number, run] : m_runs)
+    {
+        run.execution->Halt();
+    }
+}
+
+bool
+AsynchronousTransfers::IsIdle() const
+{
+    return m_runs.empty();
+}
+
+uint64_t
+AsynchronousTransfers::CountMessages() const
+{
+    return m_messages;
+}
+
+void
+AsynchronousTransfers::OnRankEnded(PlanExecution& execution, uint32_t member)
+{
+    auto& transfer = m_runs.at(execution.GetNumber()).transfer;
+    if (member > 0 && transfer.kind != ShardTransferKind::Pull)
+    {
+        m_observer.OnArrived(transfer, member - 1);
+    }
+}
+
+void
+AsynchronousTransfers::OnEnded(PlanExecution& execution)
+{
+    const auto found = m_runs.find(execution.GetNumber());
+    const auto transfer = found->second.transfer;
+    m_runs.erase(found);
+    m_observer.OnDone(transfer);
+}
+
+void
+AsynchronousTransfers::OnTransferDelivered(PlanExecution& execution, OperationId id)
+{
+    ++m_messages;
+    m_observer.OnMessage(execution.GetPlan().GetBytes(id));
+}
+
+void
+AsynchronousTransfers::OnTransferFailed(PlanExecution& execution,
+                                        OperationId id,
+                                        const std::string& reason)
+{
+    const auto worker = m_runs.at(execution.GetNumber()).transfer.worker;
+    const auto& operation = execution.GetPlan().GetOperations()[id];
+    m_observer.OnLost(worker, std::max<uint32_t>(operation.src, operation.dst) - 1, reason);
+}
+
+void
+AsynchronousTransfers::OnSumWrong(PlanExecution& execution,
+                                  OperationId id,
+                                  const std::string& reason)
+{
+    OnTransferFailed(execution, id, reason);
+}
+
+} // namespace ns3::gradsync

@@ -1083,6 +1083,7 @@ set(gradsync_tests_of_training
   tests/unit/training/model-spec-test.cc
   tests/unit/training/training-blocks-test.cc
   tests/unit/training/training-memory-test.cc
+  tests/unit/training/training-volumes-test.cc
 )
 set(gradsync_tests_of_import
   tests/unit/import/goal-writer-test.cc
@@ -1101,8 +1102,10 @@ set(gradsync_tests_of_engine
   tests/unit/engine/fluid-scheme-test.cc
   tests/unit/engine/iteration-breakdown-test.cc
   tests/unit/engine/packet-oracle-test.cc
+  tests/unit/engine/pipeline-forms-test.cc
   tests/unit/engine/plan-execution-test.cc
   tests/unit/engine/training-execution-test.cc
+  tests/unit/engine/training-packets-test.cc
   tests/unit/engine/training-workload-test.cc
   tests/unit/engine/workload-execution-test.cc
 )

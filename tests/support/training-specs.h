@@ -4,6 +4,7 @@
 
 #include "support/workload-fixture.h"
 
+#include "ns3/task-log.h"
 #include "ns3/training-workload.h"
 
 #include <algorithm>
@@ -36,6 +37,45 @@ MakePipeline(PipelineSchedule schedule, const PipelineShape& shape, const ModelB
     spec.pipeline = shape;
     spec.blocks.assign(size_t{shape.stages} * shape.chunks, block);
     return spec;
+}
+
+/// Data-parallel layers of one bucket each, which follow one another without a barrier.
+struct OverlappingLayers
+{
+    uint64_t layers;
+    uint64_t forward;
+    uint64_t backward;
+    uint64_t exchange; //!< K bytes among two ranks take K microseconds by ring: 2 (n-1)/n = 1
+    uint32_t iterations;
+};
+
+inline TrainingSpec
+MakeOverlapping(const OverlappingLayers& of, const GradientStreams& streams)
+{
+    TrainingSpec spec;
+    spec.data = 2;
+    spec.blocks.assign(of.layers, MakeBlock(of.forward, of.backward, 0, of.exchange));
+    spec.buckets = {1, 1};
+    spec.gradientScheme = Choose("ring");
+    spec.streams = streams;
+    spec.iterations = of.iterations;
+    return spec;
+}
+
+/// When rank 0 begins the backward passes of the iterations; blocks are named "block".
+inline std::vector<Time>
+FindBackwardPasses(const Workload& workload, const TaskLog& log)
+{
+    std::vector<Time> begins(workload.GetIterationCount(), Time::Max());
+    for (TaskId id = 0; id < workload.GetTasks().size(); ++id)
+    {
+        const auto& task = workload.GetTasks()[id];
+        if (task.rank == 0 && workload.GetLabel(task.label) == "backward block")
+        {
+            begins[task.iteration] = std::min(begins[task.iteration], log.GetBegin(id));
+        }
+    }
+    return begins;
 }
 
 /// Blocks with random times, bytes and collectives.

@@ -47,7 +47,8 @@ MakePlan(const std::string& name, uint32_t workers, uint64_t bytes)
     return std::make_shared<const Plan>(scheme->build(request));
 }
 
-/// Hosts below one switch, a byte a microsecond each way, no delays.
+/// Hosts below one switch; unless a test says otherwise fluid, a byte a microsecond each way, no
+/// delays.
 class WorkloadFixture : public testing::Test, private WorkloadExecution::Owner
 {
   protected:
@@ -74,13 +75,22 @@ class WorkloadFixture : public testing::Test, private WorkloadExecution::Owner
         m_failure.clear();
     }
 
+    virtual oracles::RackNetworkRates GetRates() const
+    {
+        return {DataRate("8Mbps"), DataRate("8Mbps"), Time(0)};
+    }
+
+    virtual Ptr<Transport> MakeTransport() const
+    {
+        return CreateObject<FluidTransport>();
+    }
+
     /// \param starts [rank]; empty: all at 0 \returns when all is done
     Time Run(Workload workload, const std::vector<Time>& starts = {})
     {
         const auto count = workload.GetRankCount();
-        m_network =
-            oracles::MakeRackNetwork(1, count, {DataRate("8Mbps"), DataRate("8Mbps"), Time(0)});
-        m_transport = CreateObject<FluidTransport>();
+        m_network = oracles::MakeRackNetwork(1, count, GetRates());
+        m_transport = MakeTransport();
         m_transport->Install(m_network.topology, m_network.routes);
         std::vector<ExchangeApplication*> ranks;
         for (uint32_t rank = 0; rank < count; ++rank)
@@ -133,7 +143,7 @@ class WorkloadFixture : public testing::Test, private WorkloadExecution::Owner
     }
 
     oracles::RackNetwork m_network;
-    Ptr<FluidTransport> m_transport;
+    Ptr<Transport> m_transport;
     ExecutionTable m_executions;
     std::vector<Ptr<ExchangeApplication>> m_ranks;
     std::optional<Time> m_end;

@@ -22,7 +22,9 @@ namespace
 
 using tests::Choose;
 using tests::MakeBlock;
+using tests::MakeOverlapping;
 using tests::MakePipeline;
+using tests::OverlappingLayers;
 
 class TrainingWorkloadTest : public tests::WorkloadFixture
 {
@@ -31,21 +33,6 @@ class TrainingWorkloadTest : public tests::WorkloadFixture
     {
         PlanShelf shelf({}, 1);
         return Run(MakeTrainingWorkload(spec, shelf));
-    }
-
-    /// When rank 0 begins the backward passes of the iterations.
-    std::vector<Time> FindBackwardPasses() const
-    {
-        std::vector<Time> begins(m_workload->GetIterationCount(), Time::Max());
-        for (TaskId id = 0; id < m_workload->GetTasks().size(); ++id)
-        {
-            const auto& task = m_workload->GetTasks()[id];
-            if (task.rank == 0 && m_workload->GetLabel(task.label) == "backward block")
-            {
-                begins[task.iteration] = std::min(begins[task.iteration], GetLog().GetBegin(id));
-            }
-        }
-        return begins;
     }
 
     /// Every step begins where the one before it ends, from 0 to the end.
@@ -335,29 +322,6 @@ TEST_F(TrainingWorkloadTest, BlocksSayWhatTheySendToTheNextStage)
     EXPECT_EQ(RunTraining(spec), MicroSeconds(3 * 30 + 2 * (5 + 7)));
 }
 
-/// Data-parallel layers of one bucket each, which follow one another without a barrier.
-struct OverlappingLayers
-{
-    uint64_t layers;
-    uint64_t forward;
-    uint64_t backward;
-    uint64_t exchange; //!< K bytes among two ranks take K microseconds by ring: 2 (n-1)/n = 1
-    uint32_t iterations;
-};
-
-TrainingSpec
-MakeOverlapping(const OverlappingLayers& of, const GradientStreams& streams)
-{
-    TrainingSpec spec;
-    spec.data = 2;
-    spec.blocks.assign(of.layers, MakeBlock(of.forward, of.backward, 0, of.exchange));
-    spec.buckets = {1, 1};
-    spec.gradientScheme = Choose("ring");
-    spec.streams = streams;
-    spec.iterations = of.iterations;
-    return spec;
-}
-
 // Reference 2, section 2: first in, first out takes L f + max(L b + c, b + L c) from the beginning
 // of one backward pass to that of the next: layer 1 comes last, nothing of the wait is hidden.
 TEST_F(TrainingWorkloadTest, SumsInOrderHoldUpTheNextForwardPass)
@@ -394,7 +358,7 @@ TEST_F(TrainingWorkloadTest, PriorityHidesSumsBehindTheNextForwardPass)
         CheckCriticalPath(end);
         const auto bound = std::max(of.layers * (of.forward + of.backward) + of.exchange,
                                     of.backward + of.forward + of.layers * of.exchange);
-        const auto begins = FindBackwardPasses();
+        const auto begins = tests::FindBackwardPasses(*m_workload, GetLog());
         for (size_t i = 1; i < begins.size(); ++i)
         {
             const auto period = (begins[i] - begins[i - 1]).GetMicroSeconds();
@@ -421,7 +385,7 @@ TEST_F(TrainingWorkloadTest, HalvesOfASumHideBehindBothPasses)
         CheckCriticalPath(end);
         const auto period = std::max(of.layers * of.backward + g, of.backward + of.layers * g) + g +
                             (of.layers - 1) * std::max(of.forward, g) + of.forward;
-        const auto begins = FindBackwardPasses();
+        const auto begins = tests::FindBackwardPasses(*m_workload, GetLog());
         ASSERT_EQ(begins.size(), 3);
         EXPECT_EQ(begins[1] - begins[0], MicroSeconds(period));
         EXPECT_EQ(begins[2] - begins[1], MicroSeconds(period));
@@ -486,7 +450,7 @@ TEST_F(TrainingWorkloadTest, SlicesHideCollectivesBehindComputations)
         spec.tensor = 2;
         spec.blocks = {block};
         spec.slices = slices;
-        const auto end = RunTraining(spec);
+        auto end = RunTraining(spec);
         CheckCriticalPath(end);
         Reset();
         return end;

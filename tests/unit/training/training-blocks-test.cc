@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "support/training-models.h"
+#include "support/training-volumes.h"
 
 #include "ns3/workload-builder.h"
 
@@ -19,38 +20,11 @@ namespace ns3::gradsync
 namespace
 {
 
+using tests::CountVolumes;
 using tests::MakeGpt;
 using tests::MakeLlama7b;
 using tests::MakeModelTraining;
-
-/// How often a scheme moves so many bytes on groups of a kind.
-using Volumes = std::map<std::tuple<ParallelGroup, std::string, uint64_t>, uint32_t>;
-
-void
-Count(const std::vector<BlockCollective>& collectives, Volumes& volumes)
-{
-    for (const auto& collective : collectives)
-    {
-        ++volumes[{collective.group, collective.scheme.scheme->name, collective.bytes}];
-    }
-}
-
-/// Of a microbatch, of a direction, without groups of one rank.
-Volumes
-CountVolumes(const TrainingSpec& spec, bool isForward)
-{
-    Volumes volumes;
-    for (const auto& block : spec.blocks)
-    {
-        Count(isForward ? block.beforeForward : block.beforeBackward, volumes);
-        Count(isForward ? block.afterForward : block.afterBackward, volumes);
-    }
-    const RankLayout layout(GetDegrees(spec));
-    std::erase_if(volumes, [&layout](const auto& entry) {
-        return layout.GetGroupSize(std::get<0>(entry.first)) == 1;
-    });
-    return volumes;
-}
+using tests::Volumes;
 
 /// GPT-13B as AICB has it: 40 layers, 5120 hidden, 2048 tokens.
 ModelTraining

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Closed forms of pipelines whose stages differ, or send messages, or sum gradients at their end.
+#include "support/training-specs.h"
+#include "support/workload-fixture.h"
+
+#include "ns3/plan-shelf.h"
+#include "ns3/training-workload.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+using tests::Choose;
+using tests::MakeBlock;
+
+/// 1F1B of stages that differ; two data-parallel ranks sum the gradients of each at its end.
+struct UnequalStages
+{
+    uint32_t microbatches;
+    std::vector<uint64_t> forward; //!< [stage] in us, as all of them
+    std::vector<uint64_t> backward;
+    std::vector<uint64_t> exchange; //!< a ring of two takes K us for K bytes: 2 (n - 1)/n = 1
+
+    TrainingSpec MakeSpec() const
+    {
+        TrainingSpec spec;
+        spec.schedule = PipelineSchedule::OneForwardOneBackward;
+        spec.pipeline = {static_cast<uint32_t>(forward.size()), microbatches};
+        spec.data = 2;
+        spec.gradientScheme = Choose("ring");
+        for (size_t stage = 0; stage < forward.size(); ++stage)
+        {
+            spec.blocks.push_back(MakeBlock(forward[stage], backward[stage], 0, exchange[stage]));
+        }
+        return spec;
+    }
+
+    /**
+     * DAPPLE (PPoPP'21, section 4.1) with pivot Q: sum of F up to Q, (M - 1)(F_Q + B_Q), and the
+     * longest of AR_s and the backward passes from Q to s, s up to Q. Behind Q stages are done
+     * earlier; what they sum then is hidden unless it is long, which the pivot itself bounds.
+     */
+    uint64_t EstimateByPivot(size_t pivot) const
+    {
+        const auto upTo = std::span(forward).first(pivot + 1);
+        const auto warmUp = std::accumulate(upTo.begin(), upTo.end(), uint64_t{0});
+        const auto steady = (microbatches - 1) * (forward[pivot] + backward[pivot]);
+        uint64_t ending = 0;
+        uint64_t passes = 0;
+        for (auto stage = pivot + 1; stage-- > 0;)
+        {
+            passes += backward[stage];
+            ending = std::max(ending, passes + exchange[stage]);
+        }
+        return warmUp + steady + ending;
+    }
+};
+
+class PipelineFormsTest : public tests::WorkloadFixture
+{
+  protected:
+    Time RunTraining(const TrainingSpec& spec)
+    {
+        PlanShelf shelf({}, 1);
+        return Run(MakeTrainingWorkload(spec, shelf));
+    }
+
+    UnequalStages DrawStages(uint64_t mostExchange)
+    {
+        UnequalStages stages{static_cast<uint32_t>(Draw(1, 9)), {}, {}, {}};
+        for (auto left = Draw(1, 6); left > 0; --left)
+        {
+            stages.forward.push_back(Draw(1, 40));
+            stages.backward.push_back(Draw(1, 40));
+            stages.exchange.push_back(2 * Draw(0, mostExchange / 2));
+        }
+        return stages;
+    }
+};
+
+// Where the last stage is the slowest it is the pivot, and never waits after its first pass: by
+// induction over microbatches stage s has what it needs (with p - s - 1 passes ahead, and no longer
+// passes than the last stage has) by the time the stage behind it does. So the estimate is exact;
+// of equal stages it is (M + S - 1)(F + B) without sums.
+TEST_F(PipelineFormsTest, DapplesEstimateIsExactWhereTheLastStageIsTheSlowest)
+{
+    for (int round = 0; round < 40; ++round)
+    {
+        auto stages = DrawStages(200);
+        stages.forward.back() = *std::ranges::max_element(stages.forward);
+        stages.backward.back() = *std::ranges::max_element(stages.backward);
+        EXPECT_EQ(RunTraining(stages.MakeSpec()),
+                  MicroSeconds(stages.EstimateByPivot(stages.forward.size() - 1)));
+        Reset();
+    }
+}
+
+// Reference 2, section 3: at least max_s [sum_{i<s} (F_i + B_i) + m (F_s + B_s)], and never below
+// the estimate by any pivot, sums included: stage Q begins after the passes before it, does m of
+// both, and the last backward pass goes on from it. Graphs with a fixed order take no longer when
+// tasks are shorter: with all stages as slow as the slowest of each it is (m + p - 1)(F + B), and
+// the longest sum at the end.
+TEST_F(PipelineFormsTest, UnequalStagesOf1F1BKeepToTheirBounds)
+{
+    int aboveTheBound = 0;
+    for (int round = 0; round < 60; ++round)
+    {
+        const auto stages = DrawStages(round % 2 == 0 ? 0 : 200);
+        const auto end = RunTraining(stages.MakeSpec());
+        uint64_t bound = 0;
+        uint64_t before = 0;
+        for (size_t stage = 0; stage < stages.forward.size(); ++stage)
+        {
+            const auto own = stages.forward[stage] + stages.backward[stage];
+            bound = std::max(bound, before + stages.microbatches * own);
+            before += own;
+            EXPECT_GE(end, MicroSeconds(stages.EstimateByPivot(stage)));
+        }
+        EXPECT_GE(end, MicroSeconds(bound));
+        aboveTheBound += end > MicroSeconds(bound) ? 1 : 0;
+        const auto slowest =
+            *std::ranges::max_element(stages.forward) + *std::ranges::max_element(stages.backward);
+        EXPECT_LE(end,
+                  MicroSeconds((stages.microbatches + stages.forward.size() - 1) * slowest +
+                               *std::ranges::max_element(stages.exchange)));
+        Reset();
+    }
+    EXPECT_GT(aboveTheBound, 0); // it is no equality
+}
+
+// GPipe with a message of a us after each stage but the last: one more stage of a each, so
+// sum F + (p - 1) a + (m - 1) max(F, a), and as much backward.
+TEST_F(PipelineFormsTest, MessagesAreStagesOfGPipe)
+{
+    for (int round = 0; round < 40; ++round)
+    {
+        TrainingSpec spec;
+        spec.schedule = PipelineSchedule::GPipe;
+        spec.pipeline = {static_cast<uint32_t>(Draw(2, 5)), static_cast<uint32_t>(Draw(1, 8))};
+        spec.activationBytes = Draw(1, 60);
+        auto sum = uint64_t{2} * (spec.pipeline.stages - 1) * spec.activationBytes;
+        auto forward = spec.activationBytes;
+        auto backward = spec.activationBytes;
+        for (uint32_t stage = 0; stage < spec.pipeline.stages; ++stage)
+        {
+            const auto f = Draw(1, 40);
+            const auto b = Draw(1, 40);
+            spec.blocks.push_back(MakeBlock(f, b));
+            sum += f + b;
+            forward = std::max(forward, f);
+            backward = std::max(backward, b);
+        }
+        EXPECT_EQ(RunTraining(spec),
+                  MicroSeconds(sum + (spec.pipeline.microbatches - 1) * (forward + backward)));
+        Reset();
+    }
+}
+
+} // namespace
+} // namespace ns3::gradsync

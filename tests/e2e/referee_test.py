@@ -60,6 +60,51 @@ rank 3 {
     "p.json": (ROOT / "p4-behavioral" / "compiled" / "slot-aggregation.json").read_text(),
     "p.cli": slot_commands(4, 4),
 }
+LAYER = {"count": 4, "forward": "20us", "backward": "40us", "gradient": "4800B"}
+HYBRID = {
+    "blocks": [{**LAYER, "tensorForward": "480B", "tensorBackward": "960B"}],
+    "activation": "300B",
+    "tensor": 2,
+    "pipeline": 2,
+    "microbatches": 2,
+}
+BUCKETS = {"blocks": [LAYER], "bucket": "9kB", "firstBucket": "1kB"}
+TRANSFORMER = {
+    "model": {
+        "kind": "transformer",
+        "layers": 2,
+        "hidden": 16,
+        "heads": 4,
+        "feedForward": 32,
+        "vocabulary": 24,
+        "sequence": 12,
+    },
+    "device": {
+        "name": "of the test",
+        "source": "made up",
+        "memory": "1GB",
+        "memoryBandwidth": 1e12,
+        "peaks": [{"datatype": "bf16", "flops": 1e11, "source": "made up"}],
+    },
+    "achievedShare": 0.5,
+    "tensor": 2,
+}
+# What draw_training.py knows: doc/iterations.rst and doc/models.rst.
+TRAINING_KEYS = (
+    *("blocks", "activation", "tensor", "context", "pipeline", "data", "expert", "expertTensor"),
+    *("order", "schedule", "microbatches", "chunks", "zero", "overlap", "bucket", "firstBucket"),
+    *("parameterShare", "exchange", "innerRanks", "streamPolicy", "credit", "piece", "streams"),
+    *("slices", "barrier", "tensorScheme", "model", "device", "microbatchSize", "datatype"),
+    *("recompute", "sequenceParallel", "achievedShare"),
+)
+# Without times on the way.
+STILL = {"kind": "star", "hosts": 2, "hostLink": {"rate": "10Gbps", "delay": "0ns"}}
+
+
+def _training(training, topology=STAR, transport=PACKETS, **job):
+    return {"topology": topology, "transport": transport, "job": {"training": training, **job}}
+
+
 # Honest cases: scenario and probes.
 CASES = {
     "ring": (RING, ["again", "seed", "jobs", "prefetch", "trace", "quiet", "fluid"]),
@@ -135,6 +180,22 @@ CASES = {
         },
         [],
     ),
+    "training": (_training(HYBRID, iterations=2), ["order", "whole"]),
+    "pipeline": (
+        _training(
+            {"blocks": [{**LAYER, "gradient": "0B"}], "pipeline": 2, "microbatches": 3},
+            STILL,
+            {"kind": "fluid"},
+        ),
+        [],
+    ),
+    "buckets": (_training(BUCKETS), ["fluid"]),
+    "buckets-fluid": (_training(BUCKETS, transport={"kind": "fluid"}), ["no-overlap"]),
+    "one-block": (
+        _training({"blocks": [{"backward": "9us", "gradient": "4800B"}]}, iterations=2),
+        ["exchange"],
+    ),
+    "transformer": (_training(TRANSFORMER), []),
     "faults": (
         {
             **RING,
@@ -216,6 +277,10 @@ def _swap_ends(evidence):
 
 def _never(_):
     return "1.000000000000"
+
+
+def _soon(_):
+    return "0.000000000001"
 
 
 # Law -> (honest case, what a lying simulator would say).
@@ -341,12 +406,63 @@ DOCTORS = {
     ),
     "slots clock themselves": ("switchml", _cell("iterations", "ict_s", _later)),
     "switches add up exactly": ("switchml", _cell("runs", "wrong_sums", _more)),
+    "blocks move the bytes of their closed forms": (
+        "training",
+        _cell("runs", "goodput_bytes", _more),
+    ),
+    "transformers move the bytes of their closed forms": (
+        "transformer",
+        _cell("runs", "goodput_bytes", _more),
+    ),
+    "collectives carry all that is delivered": ("training", _cell("collectives", "count", _more)),
+    "bandwidths are bytes over time": (
+        "training",
+        _cell("collectives", "busbw_bytes_per_s", lambda text: text + "0"),
+    ),
+    "collectives are not faster than links": ("training", _cell("collectives", "min_s", _soon)),
+    "iterations take the time of the busiest link": (
+        "training",
+        _cell("links", "payload_bytes", lambda text: text + "000"),
+    ),
+    "switches pass on what training sends": ("training", _cell("links", "payload_bytes", _more)),
+    "computation exposed and bubble are the iteration": (
+        "training",
+        _cell("training", "bubble_s", _later),
+    ),
+    "streams are parts of their rank": ("training", _cell("streams", "exposed_s", _never)),
+    "ranks compute their blocks": ("training", _cell("training", "computation_s", _later)),
+    "transformers compute their flops": ("transformer", _cell("runs", "mfu", lambda _: "0.99")),
+    "the critical path has no gap": ("training", _cell("critical_path", "end_s", _later)),
+    "pipelines take the time of their closed form": (
+        "pipeline",
+        _cell("iterations", "ict_s", _later),
+    ),
+    "buckets end when they can": ("buckets-fluid", _cell("iterations", "ict_s", _later)),
+    "training is not slower on the fluid": (
+        "buckets",
+        _cell("runs", "iteration_mean_s", _never, of="fluid"),
+    ),
+    "overlap is not slower": ("buckets-fluid", _cell("runs", "iteration_mean_s", _never)),
+    "one block is the exchange of one gradient": (
+        "one-block",
+        _cell("iterations", "ict_s", _later, of="as_exchange"),
+    ),
+    "the order of ranks moves no byte": (
+        "training",
+        _cell("runs", "goodput_bytes", _more, of="other_order"),
+    ),
+    "defaults may be spelled out": (
+        "training",
+        _cell("streams", "hidden_s", _later, of="spelled_training"),
+    ),
+    "describe tells the fluid iteration": ("pipeline", _text("of job0: 0.", "of job0: 1.")),
 }
 
 # What a doctor may change has to be there before.
 _LAZY = ("main", "again", "other_seed", "three_at_once", "three_in_turn", "prefetched", "traced")
 _LAZY += ("quiet", "other_engine", "fluid", "other_scheme", "description", "plans")
 _LAZY += ("imported", "without_programs", "spelled_out")
+_LAZY += ("as_exchange", "without_overlap", "other_order", "spelled_training")
 
 
 @pytest.fixture(scope="module")
@@ -420,9 +536,10 @@ def test_everything_that_can_be_drawn_is(simulator):
         assert [kind for kind in kinds if f'"{kind}"' not in drawn] == []
     schemes = [kind for kind in catalogue.schemes if f'"{kind}"' not in drawn]
     assert schemes == []
-    # What is not a kind: plans of both formats, programs, tensors.
-    for text in ('.xml"', '.goal"', '"programs"', '"tensors"'):
+    # What is not a kind: plans of both formats, programs, tensors, training and its keys.
+    for text in ('.xml"', '.goal"', '"programs"', '"tensors"', '"training"'):
         assert text in drawn
+    assert [key for key in TRAINING_KEYS if f'"{key}"' not in drawn] == []
 
 
 def test_a_failing_scenario_becomes_a_small_one():

@@ -37,7 +37,8 @@ def jobs_of(scenario: dict) -> list[dict]:
 
 def scheme_of(scenario: dict, job: dict) -> dict:
     """The scheme of a job, with its kind, whichever way it is written."""
-    scheme = job.get("scheme", scenario.get("scheme"))
+    # Who trains needs none: doc/iterations.rst.
+    scheme = job.get("scheme", scenario.get("scheme", "ring"))
     return {"kind": scheme} if isinstance(scheme, str) else scheme
 
 

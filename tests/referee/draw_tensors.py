@@ -16,6 +16,7 @@ def draw_tensors(dice: Dice, catalogue: Catalogue, job: dict, with_codecs: bool)
     """Takes the gradient of a job apart."""
     left = quantity(job.pop("gradient"), SIZE_UNITS)
     tensors = []
+    with_codecs = with_codecs and dice.chance(0.5)
     for number in range(dice.between(1, 4)):
         size = dice.spread(1, max(2, left // 2))
         tensor = _tensor(dice, size)

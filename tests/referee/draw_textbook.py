@@ -37,6 +37,45 @@ def _scheme(dice: Dice, catalogue: Catalogue, kind: str, workers: int) -> dict:
     return scheme
 
 
+def draw_seldom(dice: Dice) -> dict:
+    """What laws are about of which else one draw in a hundred would be."""
+    return _byteps(dice) if dice.chance(0.3) else _rat(dice)
+
+
+def _byteps(dice: Dice) -> dict:
+    """BytePS with machines beside the workers, on one switch."""
+    workers = dice.between(2, 9)
+    machines = dice.between(1, workers)
+    return {
+        "topology": {"kind": "star", "hosts": workers + machines, "hostLink": draw_link(dice)},
+        "transport": {"kind": dice.of(("roce", "fluid"))},
+        "scheme": {"kind": "byteps", "cpuMachines": machines},
+        "job": {"gradient": f"{dice.spread(100, 3_000_000 // workers)}B"},
+    }
+
+
+def _rat(dice: Dice) -> dict:
+    """RAT on racks of one size behind oversubscribed links."""
+    racks, hosts = dice.between(2, 5), dice.between(2, 4)
+    scheme: dict = {"kind": "rat"}
+    if dice.chance(0.3):
+        scheme["levels"] = "all"
+    return {
+        "topology": {
+            "kind": "spine-leaf",
+            "spines": dice.between(1, 3),
+            "leaves": racks,
+            "hostsPerLeaf": hosts,
+            "hostLink": draw_link(dice),
+            "fabricLink": draw_link(dice),
+            "oversubscription": dice.of((1.5, 2, 3, 4, 8)),
+        },
+        "transport": {"kind": dice.of(("roce", "fluid"))},
+        "scheme": scheme,
+        "job": {"gradient": f"{dice.spread(1, 3_000_000 // (racks * hosts))}B"},
+    }
+
+
 def draw_textbook(dice: Dice, catalogue: Catalogue) -> dict:
     """A scenario of which everything follows by hand."""
     workers = dice.of(_WORKERS)

@@ -12,6 +12,7 @@ from functools import cached_property
 from referee.case import TIME_UNITS, Case, jobs_of, quantity, scheme_of, tensors_of
 from referee.network import Network
 from referee.simulator import Outcome, Results, Simulator
+from referee.training_job import TrainingJob, training_job
 
 # doc/results.rst: what may differ between two equal runs.
 WALL_CLOCK = ("wall_s", "peak_rss_bytes")
@@ -67,6 +68,19 @@ class Evidence:
         """Something of a job has a codec."""
         job = self.jobs[index]
         return "codec" in job or any("codec" in tensor for tensor in job.get("tensors", []))
+
+    @property
+    def trains(self) -> bool:
+        """The job is one of training iterations."""
+        return any("training" in job for job in self.jobs)
+
+    @cached_property
+    def training(self) -> TrainingJob:
+        return training_job(self.jobs[0]["training"], len(self.network.endpoints))
+
+    @property
+    def faulty(self) -> bool:
+        return bool(self.scenario.get("faults"))
 
     def time(self, job: dict, name: str) -> int:
         """A time of a job in picoseconds."""
@@ -126,7 +140,7 @@ class Evidence:
         codecs = [part.get("codec") for job in self.jobs for part in (job, *job.get("tensors", []))]
         warms_up = any(isinstance(codec, dict) and codec.get("warmUp") for codec in codecs)
         gated = any(self.scheme(i)["kind"] == "federated" for i in range(len(self.jobs)))
-        described = self.simulated and self.description.code == 0
+        described = self.simulated and not self.trains and self.description.code == 0
         return described and not (reactions or warms_up or gated)
 
     @cached_property
@@ -246,6 +260,41 @@ class Evidence:
     def without_programs(self) -> Results:
         """With the native switch in the place of programs of the user's."""
         return self._variant({"transport.aggregation.programs": None}, "--jobs=1")
+
+    @cached_property
+    def as_exchange(self) -> Results:
+        """A job of one block as one that computes and exchanges a gradient."""
+        block = self.jobs[0]["training"]["blocks"][0]
+        change = {
+            "job.training": None,
+            "job.compute": block["backward"],
+            "job.gradient": block["gradient"],
+            "scheme": self.scheme(),
+        }
+        return self._variant(change, "--jobs=1")
+
+    @cached_property
+    def without_overlap(self) -> Results:
+        return self._variant({"job.training.overlap": False}, "--jobs=1")
+
+    @cached_property
+    def other_order(self) -> Results:
+        """Data-parallel ranks next to each other, stages last."""
+        return self._variant({"job.training.order": "dp-ep-cp-tp-pp"}, "--jobs=1")
+
+    @cached_property
+    def spelled_training(self) -> Results:
+        """With data and what else has a default given."""
+        job = self.training
+        change: dict = {"job.training.data": job.data}
+        defaults = {"order": "tp-cp-ep-dp-pp", "schedule": "1f1b", "overlap": True}
+        defaults |= {"firstBucket": "1048576B", "bucket": "26214400B"}
+        if job.blocks:
+            defaults["parameterShare"] = 1
+        for name, value in defaults.items():
+            if name not in job.given:
+                change[f"job.training.{name}"] = value
+        return self._variant(change, "--jobs=1")
 
     @cached_property
     def spelled_out(self) -> Results:

@@ -13,7 +13,9 @@ import referee.laws_forms_time
 import referee.laws_plan
 import referee.laws_repeat
 import referee.laws_tensors
-import referee.laws_time  # noqa: F401
+import referee.laws_time
+import referee.laws_training
+import referee.laws_training_bytes  # noqa: F401
 from referee.case import Case
 from referee.evidence import Evidence
 from referee.law import LAWS, Law

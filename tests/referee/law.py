@@ -15,8 +15,13 @@ class Law:
 
     name: str
     source: str
-    applies: Callable[[Evidence], bool]
+    when: Callable[[Evidence], bool]
     check: Check
+    trains: bool
+
+    def applies(self, e: Evidence) -> bool:
+        """Whether it is about such a run."""
+        return (self.trains or not e.trains) and self.when(e)
 
     @property
     def summary(self) -> str:
@@ -26,13 +31,18 @@ class Law:
 LAWS: dict[str, Law] = {}
 
 
-def law(source: str, when: Callable[[Evidence], bool] = lambda _: True) -> Callable[[Check], Check]:
-    """Adds a function to the laws; `source` says where it stands, `when` which runs it is about."""
+def law(
+    source: str, when: Callable[[Evidence], bool] = lambda _: True, *, trains: bool = False
+) -> Callable[[Check], Check]:
+    """Adds a function to the laws; `source` says where it stands, `when` which runs it is about.
+
+    Most know exchanges of one gradient alone; with `trains` they are about training, too.
+    """
 
     def add(check: Check) -> Check:
         name = check.__name__.replace("_", " ")
         assert name not in LAWS, name
-        LAWS[name] = Law(name, source, when, check)
+        LAWS[name] = Law(name, source, when, check, trains)
         return check
 
     return add

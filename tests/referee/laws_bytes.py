@@ -39,7 +39,7 @@ def goodput_is_what_was_delivered(e: Evidence) -> Iterator[str]:
         yield f"goodput {e.main.run['goodput_bytes']}, messages and flows have {want}"
 
 
-@law("doc/results.rst", when=lambda e: e.simulated)
+@law("doc/results.rst", when=lambda e: e.simulated, trains=True)
 def totals_are_sums_of_links(e: Evidence) -> Iterator[str]:
     """Wire bytes, drops, marks and pauses of a run are those of its links."""
     links = e.main.rows("links")
@@ -59,7 +59,7 @@ def totals_are_sums_of_links(e: Evidence) -> Iterator[str]:
         yield f"pfc_pause_s is {e.main.run['pfc_pause_s']}, the links have {pause} ps"
 
 
-@law("a link carries what its rate allows", when=lambda e: e.simulated)
+@law("a link carries what its rate allows", when=lambda e: e.simulated, trains=True)
 def no_link_is_used_above_its_rate(e: Evidence) -> Iterator[str]:
     """Utilisation is from 0 to 1, and no link has more payload than wire bytes."""
     for row in e.main.rows("links"):
@@ -79,7 +79,7 @@ def _length(e: Evidence) -> int:
     return max(ends, default=0)
 
 
-@law("doc/results.rst, utilisation", when=lambda e: e.finished and _length(e) > 0)
+@law("doc/results.rst, utilisation", when=lambda e: e.finished and _length(e) > 0, trains=True)
 def utilisation_is_wire_bits_over_capacity(e: Evidence) -> Iterator[str]:
     """Utilisation by hand, from bytes, rate and the length of the run."""
     length = _length(e)
@@ -184,7 +184,9 @@ def packets_cross_no_fewer_links_than_there_are(e: Evidence) -> Iterator[str]:
         yield f"packet_hops {e.main.run['packet_hops']} of at least {least}"
 
 
-@law("doc/fluid.rst: no headers", when=lambda e: e.simulated and e.transport == "fluid")
+@law(
+    "doc/fluid.rst: no headers", when=lambda e: e.simulated and e.transport == "fluid", trains=True
+)
 def fluid_has_no_headers_and_no_losses(e: Evidence) -> Iterator[str]:
     """On fluid wire bytes are payload (over the efficiency), and nothing is counted of packets."""
     for column in ("dropped_packets", "ecn_marked_packets", "retransmitted_packets", "packet_hops"):
@@ -192,7 +194,7 @@ def fluid_has_no_headers_and_no_losses(e: Evidence) -> Iterator[str]:
             yield f"{column} is {e.main.run[column]}"
 
 
-@law("doc/results.rst, retransmitted_bytes", when=lambda e: e.simulated)
+@law("doc/results.rst, retransmitted_bytes", when=lambda e: e.simulated, trains=True)
 def what_is_sent_again_was_lost_or_late(e: Evidence) -> Iterator[str]:
     """No repetition carries more than packets hold; none without a loss on a quiet, ordered network."""
     run = e.main.run

@@ -11,14 +11,14 @@ from referee.law import law
 _LONGEST_LINE = 2000
 
 
-@law("doc/results.rst, exit codes")
+@law("doc/results.rst, exit codes", trains=True)
 def every_run_ends_in_success_refusal_or_a_named_failure(e: Evidence) -> Iterator[str]:
     """The exit code is 0, 2 or 3."""
     if e.main.code not in (0, 2, 3):
         yield f"exit code {e.main.code}: {e.main.outcome.error[-1500:]}"
 
 
-@law("issue 18: no run above its limits of wall time and memory")
+@law("issue 18: no run above its limits of wall time and memory", trains=True)
 def runs_stay_within_limits(e: Evidence) -> Iterator[str]:
     """A small scenario takes no minute and no gigabyte."""
     outcome, limits = e.main.outcome, e.simulator.limits
@@ -28,7 +28,7 @@ def runs_stay_within_limits(e: Evidence) -> Iterator[str]:
         yield f"{outcome.peak_bytes} bytes of memory, allowed are {limits.peak_bytes}"
 
 
-@law("doc/scenario.rst, Errors", when=lambda e: e.refused)
+@law("doc/scenario.rst, Errors", when=lambda e: e.refused, trains=True)
 def a_refusal_is_one_clear_line(e: Evidence) -> Iterator[str]:
     """Bad input gives one line that names the file, and nothing is written."""
     lines = [line for line in e.main.outcome.error.splitlines() if line]
@@ -41,7 +41,7 @@ def a_refusal_is_one_clear_line(e: Evidence) -> Iterator[str]:
         yield f"tables {sorted(e.main.tables)}, {lines}"
 
 
-@law("doc/scenario.rst, Errors", when=lambda e: e.refused)
+@law("doc/scenario.rst, Errors", when=lambda e: e.refused, trains=True)
 def what_is_refused_is_refused_by_every_verb(e: Evidence) -> Iterator[str]:
     """`describe` refuses what `run` refuses."""
     if e.description.code != 2:
@@ -57,7 +57,7 @@ def describe_knows_every_run_that_is_simulated(e: Evidence) -> Iterator[str]:
         yield f"plans of {sorted(e.plans)}, jobs {e.job_names}"
 
 
-@law("doc/faults.rst, Never a hang", when=lambda e: e.main.code == 3)
+@law("doc/faults.rst, Never a hang", when=lambda e: e.main.code == 3, trains=True)
 def a_failure_is_named(e: Evidence) -> Iterator[str]:
     """An exchange that cannot finish ends with its cause, and the tables say so."""
     if "gradsync: error: run 0 unfinished: " not in e.main.outcome.error:
@@ -66,7 +66,7 @@ def a_failure_is_named(e: Evidence) -> Iterator[str]:
         yield f"status {e.main.run['status']} with exit code 3"
 
 
-@law("doc/results.rst, runs.csv", when=lambda e: e.main.code == 0)
+@law("doc/results.rst, runs.csv", when=lambda e: e.main.code == 0, trains=True)
 def success_means_that_everything_finished(e: Evidence) -> Iterator[str]:
     """Exit code 0: one run, ok, and a row for every iteration of every job."""
     rows = e.main.rows("runs")
@@ -81,7 +81,7 @@ def success_means_that_everything_finished(e: Evidence) -> Iterator[str]:
         yield f"{len(e.main.rows('iterations'))} iterations, asked for {want}"
 
 
-@law("doc/faults.rst: unfinished.csv lists all transfers that are not done")
+@law("doc/faults.rst: unfinished.csv lists all transfers that are not done", trains=True)
 def unfinished_transfers_are_listed_once(e: Evidence) -> Iterator[str]:
     """Only transfers that were not delivered, each once, with a state that is known."""
     seen = set()

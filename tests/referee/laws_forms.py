@@ -315,19 +315,26 @@ def _equal_regions(e: Evidence) -> bool:
     return all(len(set(level_groups(e, level))) == 1 for level in ("server", "rack"))
 
 
+def _crossed_levels(e: Evidence) -> list[tuple[str, int]]:
+    """Levels that RAT counts, with their numbers of groups."""
+    levels = e.described(r"^    level (\S+): (\d+) groups, oversubscription (\S+)")
+    every = e.scheme().get("levels") == "all"
+    return [(name, int(n)) for name, n, ratio in levels if float(ratio) > 1.000001 or every]
+
+
 @law(
     "doc/schemes.rst, rat: 2(R-1)K across regions",
-    when=lambda e: _formed(e) and e.scheme()["kind"] == "rat",
+    when=lambda e: _formed(e) and e.scheme()["kind"] == "rat" and bool(_crossed_levels(e)),
 )
-def rat_crosses_each_oversubscribed_level_as_little_as_can_be(e: Evidence) -> Iterator[str]:
+def rat_crosses_each_oversubscribed_level_as_little_as_can_be(
+    e: Evidence,
+) -> Iterator[str]:
     """At each oversubscribed level of R groups one sum goes in and one out of all groups but one."""
-    levels = e.described(r"^    level (\S+): (\d+) groups, oversubscription (\S+)")
     crossings = dict(e.described(r"^    across (\S+)s: (\d+) bytes"))
-    for name, groups, ratio in levels:
-        if float(ratio) > 1.000001 or e.scheme().get("levels") == "all":
-            want = 2 * (int(groups) - 1) * e.gradient()
-            if int(crossings[name]) != want:
-                yield f"{crossings[name]} bytes across {name}s, expected {want}"
+    for name, groups in _crossed_levels(e):
+        want = 2 * (groups - 1) * e.gradient()
+        if int(crossings[name]) != want:
+            yield f"{crossings[name]} bytes across {name}s, expected {want}"
 
 
 @law(

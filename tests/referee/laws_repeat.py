@@ -34,13 +34,21 @@ def differences(a: Results, b: Results, without: tuple[str, ...] = WALL_CLOCK) -
                 break
 
 
-@law("doc/results.rst: the same bit for bit", when=lambda e: e.simulated and e.probed("again"))
+@law(
+    "doc/results.rst: the same bit for bit",
+    when=lambda e: e.simulated and e.probed("again"),
+    trains=True,
+)
 def a_run_repeats(e: Evidence) -> Iterator[str]:
     """The same scenario and seed give the same tables."""
     yield from differences(e.main, e.again)
 
 
-@law("doc/results.rst: whatever --jobs is", when=lambda e: e.simulated and e.probed("jobs"))
+@law(
+    "doc/results.rst: whatever --jobs is",
+    when=lambda e: e.simulated and e.probed("jobs"),
+    trains=True,
+)
 def processes_change_nothing(e: Evidence) -> Iterator[str]:
     """Three seeds at once give the tables of three seeds in turn, and the first is the run alone."""
     yield from differences(e.three_in_turn, e.three_at_once)
@@ -54,19 +62,20 @@ def processes_change_nothing(e: Evidence) -> Iterator[str]:
 @law(
     "doc/fabric.rst: prefetching changes no result",
     when=lambda e: e.simulated and e.transport == "roce" and e.probed("prefetch"),
+    trains=True,
 )
 def prefetching_changes_nothing(e: Evidence) -> Iterator[str]:
     """fabric.prefetchPorts is about speed only."""
     yield from differences(e.main, e.prefetched)
 
 
-@law("doc/faults.rst, trace.json", when=lambda e: e.simulated and e.probed("trace"))
+@law("doc/faults.rst, trace.json", when=lambda e: e.simulated and e.probed("trace"), trains=True)
 def a_trace_changes_nothing(e: Evidence) -> Iterator[str]:
     """--trace writes a file more."""
     yield from differences(e.main, e.traced)
 
 
-@law("doc/scenario.rst, results", when=lambda e: e.simulated and e.probed("quiet"))
+@law("doc/scenario.rst, results", when=lambda e: e.simulated and e.probed("quiet"), trains=True)
 def what_is_recorded_changes_nothing(e: Evidence) -> Iterator[str]:
     """Without rows of messages and links the run is the same."""
     if e.main.code != e.quiet.code:
@@ -119,6 +128,7 @@ def _by_chance(e: Evidence) -> bool:
 @law(
     "doc/faults.rst, doc/traffic.rst: who draws",
     when=lambda e: e.simulated and e.probed("seed") and not _by_chance(e),
+    trains=True,
 )
 def a_seed_changes_only_what_is_drawn(e: Evidence) -> Iterator[str]:
     """Where nothing is drawn another seed gives the same run."""

@@ -23,7 +23,7 @@ _ALIKE = (
 )
 
 
-@law("time goes forward", when=lambda e: e.simulated)
+@law("time goes forward", when=lambda e: e.simulated, trains=True)
 def no_time_is_negative_or_backward(e: Evidence) -> Iterator[str]:
     """Every time of every table is at least 0, and ends come after beginnings."""
     for table, rows in e.main.tables.items():
@@ -45,7 +45,7 @@ def no_time_is_negative_or_backward(e: Evidence) -> Iterator[str]:
             yield f"{table}.csv goes back in time"
 
 
-@law("doc/engine.rst: bulk-synchronous", when=lambda e: e.simulated)
+@law("doc/engine.rst: bulk-synchronous", when=lambda e: e.simulated, trains=True)
 def iterations_follow_each_other(e: Evidence) -> Iterator[str]:
     """The first begins at job.start, each other one where the one before ended."""
     rows = defaultdict(list)
@@ -62,7 +62,7 @@ def iterations_follow_each_other(e: Evidence) -> Iterator[str]:
             end = picoseconds(row["start_s"]) + picoseconds(row["ict_s"])
 
 
-@law("doc/results.rst, iterations.csv", when=lambda e: e.simulated)
+@law("doc/results.rst, iterations.csv", when=lambda e: e.simulated, trains=True)
 def parts_of_an_iteration_add_up(e: Evidence) -> Iterator[str]:
     """ict = compute + compress + network + decompress - overlap, to the picosecond."""
     for row in e.main.rows("iterations"):
@@ -75,7 +75,11 @@ def parts_of_an_iteration_add_up(e: Evidence) -> Iterator[str]:
             yield f"{row['job']} {row['iteration']}: {parts}"
 
 
-@law("doc/results.rst, runs.csv", when=lambda e: e.simulated and bool(e.main.rows("iterations")))
+@law(
+    "doc/results.rst, runs.csv",
+    when=lambda e: e.simulated and bool(e.main.rows("iterations")),
+    trains=True,
+)
 def completion_times_are_those_of_the_iterations(e: Evidence) -> Iterator[str]:
     """Mean (rounded down), least and largest of the rows of iterations.csv."""
     times = [picoseconds(row["ict_s"]) for row in e.main.rows("iterations")]
@@ -218,7 +222,11 @@ def fluid_is_not_slower_than_packets(e: Evidence) -> Iterator[str]:
         yield f"fluid {fluid} ps, packets {packets} ps"
 
 
-@law("doc/faults.rst, doc/results.rst", when=lambda e: e.finished and bool(e.main.rows("faults")))
+@law(
+    "doc/faults.rst, doc/results.rst",
+    when=lambda e: e.finished and bool(e.main.rows("faults")),
+    trains=True,
+)
 def faults_end_after_they_begin(e: Evidence) -> Iterator[str]:
     """Of each fault and target beginnings and ends take turns; recovery takes no negative time."""
     open_now: dict[tuple[str, str], int] = defaultdict(int)

@@ -24,6 +24,10 @@ TABLES = (
     "flows",
     "unfinished",
     "blocked",
+    "training",
+    "streams",
+    "collectives",
+    "critical_path",
 )
 
 

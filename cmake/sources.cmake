@@ -29,6 +29,7 @@ list(APPEND gradsync_sources
   model/topology/graph-topology.cc
   model/topology/group-finder.cc
   model/topology/node-components.cc
+  model/topology/rail-topology.cc
   model/topology/routing-tables.cc
   model/topology/server-builder.cc
   model/topology/spine-leaf-topology.cc
@@ -43,6 +44,7 @@ list(APPEND gradsync_headers
   model/topology/graph-topology.h
   model/topology/group-finder.h
   model/topology/node-components.h
+  model/topology/rail-topology.h
   model/topology/routing-tables.h
   model/topology/server-builder.h
   model/topology/spine-leaf-topology.h
@@ -1020,6 +1022,7 @@ set(gradsync_tests_of_topology
   tests/unit/topology/all-reduce-bound-test.cc
   tests/unit/topology/fat-tree-topology-test.cc
   tests/unit/topology/group-finder-test.cc
+  tests/unit/topology/rail-topology-test.cc
   tests/unit/topology/routing-tables-test.cc
   tests/unit/topology/server-builder-test.cc
   tests/unit/topology/spine-leaf-topology-test.cc
@@ -1155,6 +1158,7 @@ set(gradsync_tests_of_study
   tests/unit/study/scenario-fuzz-test.cc
   tests/unit/study/scenario-reader-test.cc
   tests/unit/study/scenario-sweep-test.cc
+  tests/unit/study/scenario-warnings-test.cc
   tests/unit/study/shown-text-test.cc
   tests/unit/study/units-test.cc
 )

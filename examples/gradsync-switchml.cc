@@ -57,7 +57,8 @@ main()
     const auto network = FabricHost::Of(hosts);
 
     ExchangeHelper exchange("switchml");
-    exchange.SetAttribute("GradientBytes", UintegerValue(4 * VALUES_PER_PACKET * PACKETS));
+    exchange.SetAttribute("GradientBytes",
+                          UintegerValue(uint64_t{4} * VALUES_PER_PACKET * PACKETS));
     exchange.Install(hosts);
 
     const Recorder recorder(network->GetEngine(), Recorder::Detail::Iterations);
@@ -73,6 +74,7 @@ main()
                ict.GetPicoSeconds(),
                expected.GetPicoSeconds());
     fmt::print("sums taken: {}, of these wrong: {}\n", statistics.results, statistics.wrongSums);
-    const bool sumsHold = statistics.results == WORKERS * PACKETS && statistics.wrongSums == 0;
+    const bool sumsHold =
+        statistics.results == uint64_t{WORKERS} * PACKETS && statistics.wrongSums == 0;
     return ict == expected && sumsHold ? 0 : 1;
 }

@@ -168,11 +168,11 @@ ExchangeHelper::Install(const NodeContainer& hosts) const
 {
     const auto network = FabricHost::Of(hosts);
     const auto& topology = network->GetTopology();
-    auto& engine = *network->GetEngine();
+    const auto engine = network->GetEngine();
 
     auto settings = CreateObject<ExchangeJob>();
     m_attributes.Apply(*settings);
-    auto whole = settings->MakeSpec(engine.GetJobCount());
+    auto whole = settings->MakeSpec(engine->GetJobCount());
     whole.scheme = {m_scheme.get(), m_parameters};
     whole.codec = m_codec;
     whole.profile = m_profile;
@@ -194,10 +194,10 @@ ExchangeHelper::Install(const NodeContainer& hosts) const
         const auto owned = std::make_shared<const OwnedSpec>(OwnedSpec{m_scheme, std::move(part)});
         const std::shared_ptr<const JobSpec> spec(owned, &owned->spec);
         const auto planned = PlanCheckedJob(*spec, *topology, PlanCheck::Small, false);
-        const auto job = engine.AddJob(MakeJob(spec, planned, topology));
+        const auto job = engine->AddJob(MakeJob(spec, planned, topology));
         for (uint32_t rank = 0; rank < spec->endpointOf.size(); ++rank)
         {
-            ranks.Add(engine.GetApplication(job, rank));
+            ranks.Add(engine->GetApplication(job, rank));
         }
     }
     return ranks;

@@ -63,9 +63,9 @@ EndNetwork(const Ptr<ExchangeEngine>& engine, const Ptr<Transport>& transport)
 }
 
 void
-Capture(Transport& transport, const std::set<LinkId>& links, const std::string& folder)
+Capture(const Ptr<Transport>& transport, const std::set<LinkId>& links, const std::string& folder)
 {
-    auto* capabilities = transport.GetCapabilities();
+    auto* capabilities = transport->GetCapabilities();
     if (!capabilities || !capabilities->HasPackets())
     {
         throw std::invalid_argument("this transport has no packets to capture");
@@ -225,7 +225,7 @@ FabricHelper::EnablePcap(const std::string& folder, const NodeContainer& hosts) 
     }
     for (const auto& [transport, own] : links)
     {
-        Capture(*transport, own, folder);
+        Capture(transport, own, folder);
     }
 }
 
@@ -242,7 +242,7 @@ FabricHelper::EnablePcapAll(const std::string& folder, const NodeContainer& host
             links.insert(link);
         }
     }
-    Capture(*host->GetTransport(), links, folder);
+    Capture(host->GetTransport(), links, folder);
 }
 
 } // namespace ns3::gradsync

@@ -90,6 +90,16 @@ ServerBuilder::ServerBuilder(Topology& topology,
                         server.sockets,
                         server.accelerators));
     }
+    if (server.pcieSwitches != 0 &&
+        (server.pcieSwitches < server.sockets || server.pcieSwitches > server.accelerators))
+    {
+        throw std::invalid_argument(
+            fmt::format("server.pcieSwitches is {}, but must be from its {} sockets to its {} "
+                        "accelerators",
+                        server.pcieSwitches,
+                        server.sockets,
+                        server.accelerators));
+    }
     if (server.sockets > 1)
     {
         CheckLink(server.upi, "server.upi");
@@ -116,37 +126,56 @@ ServerBuilder::CheckServerCount(uint64_t servers) const
 void
 ServerBuilder::AddServer(NodeId leaf)
 {
-    const auto name = fmt::format("host{}", m_nextServer++);
-    if (m_server.accelerators > 1)
-    {
-        AddAcceleratorServer(name, leaf);
-        return;
-    }
-    const auto host = AddInner(name, NodeKind::Host);
-    for (uint32_t nic = 0; nic < m_server.nics; ++nic)
-    {
-        Connect(host, leaf, m_hostLink, LinkKind::Host);
-    }
+    AddServer(std::span(&leaf, 1));
 }
 
 void
-ServerBuilder::AddAcceleratorServer(const std::string& name, NodeId leaf)
+ServerBuilder::AddServer(std::span<const NodeId> leaves)
 {
+    const auto name = fmt::format("host{}", m_nextServer++);
+    if (m_server.accelerators > 1)
+    {
+        AddAcceleratorServer(name, leaves);
+        return;
+    }
+    const auto host = AddInner(name, NodeKind::Host);
+    for (uint64_t nic = 0; nic < m_server.nics; ++nic)
+    {
+        Connect(host, leaves[nic * leaves.size() / m_server.nics], m_hostLink, LinkKind::Host);
+    }
+}
+
+std::vector<NodeId>
+ServerBuilder::AddPcieSwitches(const std::string& name)
+{
+    const uint64_t count =
+        m_server.pcieSwitches == 0 ? m_server.sockets : uint64_t{m_server.pcieSwitches};
     std::vector<NodeId> cpus;
     std::vector<NodeId> pcieSwitches;
     for (uint32_t socket = 0; socket < m_server.sockets; ++socket)
     {
         cpus.push_back(AddInner(fmt::format("{}.cpu{}", name, socket), NodeKind::Cpu));
-        pcieSwitches.push_back(
-            AddInner(fmt::format("{}.pcie{}", name, socket), NodeKind::PcieSwitch));
-        Connect(cpus.back(), pcieSwitches.back(), m_server.pcie, LinkKind::Pcie);
+        while (pcieSwitches.size() < count &&
+               pcieSwitches.size() * m_server.sockets / count == socket)
+        {
+            pcieSwitches.push_back(AddInner(fmt::format("{}.pcie{}", name, pcieSwitches.size()),
+                                            NodeKind::PcieSwitch));
+            Connect(cpus.back(), pcieSwitches.back(), m_server.pcie, LinkKind::Pcie);
+        }
         for (uint32_t other = 0; other < socket; ++other)
         {
             Connect(cpus[other], cpus[socket], m_server.upi, LinkKind::Upi);
         }
     }
+    return pcieSwitches;
+}
+
+void
+ServerBuilder::AddAcceleratorServer(const std::string& name, std::span<const NodeId> leaves)
+{
+    const auto pcieSwitches = AddPcieSwitches(name);
     const auto switchOf = [&](uint64_t index, uint64_t count) {
-        return pcieSwitches[index * m_server.sockets / count];
+        return pcieSwitches[index * pcieSwitches.size() / count];
     };
     const auto hasNvlink = m_server.nvlink.rate.GetBitRate() > 0;
     const auto nvSwitch = hasNvlink ? AddInner(name + ".nvswitch", NodeKind::NvSwitch) : NodeId{};
@@ -159,11 +188,11 @@ ServerBuilder::AddAcceleratorServer(const std::string& name, NodeId leaf)
             Connect(node, nvSwitch, m_server.nvlink, LinkKind::Nvlink);
         }
     }
-    for (uint32_t nic = 0; nic < m_server.nics; ++nic)
+    for (uint64_t nic = 0; nic < m_server.nics; ++nic)
     {
         const auto node = AddInner(fmt::format("{}.nic{}", name, nic), NodeKind::Nic);
         Connect(node, switchOf(nic, m_server.nics), m_server.pcie, LinkKind::Pcie);
-        Connect(node, leaf, m_hostLink, LinkKind::Host);
+        Connect(node, leaves[nic * leaves.size() / m_server.nics], m_hostLink, LinkKind::Host);
     }
 }
 

@@ -5,8 +5,10 @@
 #include "ns3/topology.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -22,15 +24,16 @@ struct LinkOptions
  * What a server is made of.
  *
  * With one accelerator the server is a single endpoint of kind Host, and `nics` is the number of
- * parallel links to its leaf. With more, every accelerator is an endpoint: sockets are fully meshed
- * by UPI, each has a Cpu (root complex) and a PcieSwitch, and accelerators and NICs hang on the
- * PCIe switches, spread over the sockets in contiguous, near-equal parts.
+ * its links into the network. With more, every accelerator is an endpoint: sockets are fully meshed
+ * by UPI, each has a Cpu (root complex) with PcieSwitches below, and accelerators and NICs hang on
+ * these, spread over them, as they over the sockets, in contiguous, near-equal parts.
  */
 struct ServerOptions
 {
     uint32_t accelerators{1};
     uint32_t nics{1};
     uint32_t sockets{1};
+    uint32_t pcieSwitches{0}; //!< of all sockets; 0: one each
     /// PCIe 3.0 x16: 16 lanes of 8 GT/s with 128b/130b coding. The delay is an assumption.
     LinkOptions pcie{DataRate(126'030'769'230), NanoSeconds(250)};
     /// One UPI link of 10.4 GT/s, 2 bytes wide (data sheet: 20.8 GB/s). The delay is an assumption.
@@ -75,14 +78,20 @@ class ServerBuilder
     /// \throws std::invalid_argument when so many servers have more than MaxEndpoints endpoints
     void CheckServerCount(uint64_t servers) const;
 
-    /// Adds the next server below a leaf switch.
+    /// Adds the next server below leaf switches, over which its NICs are spread in contiguous,
+    /// near-equal parts. \param leaves at least one, at most as many as NICs
+    void AddServer(std::span<const NodeId> leaves);
+
+    /// All NICs are at one leaf.
     void AddServer(NodeId leaf);
 
     /// Rate at which the endpoints of one server can send into the network, in bit/s.
     double GetDemandBps() const;
 
   private:
-    void AddAcceleratorServer(const std::string& name, NodeId leaf);
+    void AddAcceleratorServer(const std::string& name, std::span<const NodeId> leaves);
+    /// \returns those of all sockets, in order
+    std::vector<NodeId> AddPcieSwitches(const std::string& name);
     NodeId AddInner(const std::string& name, NodeKind kind);
     void Connect(NodeId a, NodeId b, const LinkOptions& link, LinkKind kind);
 

@@ -3,6 +3,7 @@
 
 #include "ns3/fat-tree-topology.h"
 #include "ns3/graph-topology.h"
+#include "ns3/rail-topology.h"
 #include "ns3/spine-leaf-topology.h"
 #include "ns3/star-topology.h"
 #include "ns3/three-tier-topology.h"
@@ -67,6 +68,7 @@ GetTopologies()
 {
     static const std::vector<TopologyKind> kinds{MakeFatTreeKind(),
                                                  MakeGraphKind(),
+                                                 MakeRailKind(),
                                                  MakeSpineLeafKind(),
                                                  MakeStarKind(),
                                                  MakeThreeTierKind()};
@@ -170,6 +172,13 @@ MakeServerSpec()
                "endpoints of a server; 1: the server itself is the endpoint"),
          count("nics", options.nics, "NICs of a server"),
          count("sockets", options.sockets, "CPU sockets of a server"),
+         Optional({"pcieSwitches",
+                   int64_t{4},
+                   "PCIe switches of a server, accelerators and NICs spread over them; by default "
+                   "one of each socket",
+                   {},
+                   1,
+                   MAX_COUNT}),
          MakeInnerLinkSpec("pcie", "inside a server, by default PCIe 3.0 x16", options.pcie),
          MakeInnerLinkSpec("upi", "between sockets", options.upi),
          MakeInnerLinkSpec("nvlink",
@@ -187,6 +196,7 @@ GetServer(const ParameterSet& parameters)
         options.accelerators = GetCountOf(server, "accelerators");
         options.nics = GetCountOf(server, "nics");
         options.sockets = GetCountOf(server, "sockets");
+        options.pcieSwitches = GetCountOf(server, "pcieSwitches");
         SetInnerLink(server, "pcie", options.pcie);
         SetInnerLink(server, "upi", options.upi);
         SetInnerLink(server, "nvlink", options.nvlink);

@@ -5,14 +5,47 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <ostream>
+#include <utility>
 
 namespace ns3::gradsync
 {
 
+std::set<SlowNics>
+FindSlowNics(const Topology& topology)
+{
+    std::map<std::pair<uint64_t, uint64_t>, std::string> slow;
+    for (NodeId id = 0; id < topology.GetNodes().size(); ++id)
+    {
+        if (topology.GetNodes()[id].kind != NodeKind::Nic)
+        {
+            continue;
+        }
+        uint64_t pcie = 0;
+        uint64_t network = 0;
+        for (const auto& port : topology.GetPorts(id))
+        {
+            const auto& link = topology.GetLinks()[port.link];
+            (link.kind == LinkKind::Pcie ? pcie : network) += link.rate.GetBitRate();
+        }
+        if (pcie > 0 && pcie < network)
+        {
+            slow.try_emplace({pcie, network}, topology.GetNodes()[id].name);
+        }
+    }
+    std::set<SlowNics> nics;
+    for (const auto& [rates, name] : slow)
+    {
+        nics.insert({rates.first, rates.second, name});
+    }
+    return nics;
+}
+
 void
 ScenarioWarnings::Add(const ResolvedRun& run)
 {
+    m_slowNics.merge(FindSlowNics(*run.topology));
     m_renamed.insert(run.transport.renamed.begin(), run.transport.renamed.end());
     for (const auto& job : run.jobs)
     {
@@ -35,6 +68,13 @@ ScenarioWarnings::Print(std::ostream& err) const
         err << fmt::format("gradsync: warning: {} is now called {}\n",
                            ShowText(key.old),
                            ShowText(key.now));
+    }
+    for (const auto& nics : m_slowNics)
+    {
+        err << fmt::format("gradsync: warning: PCIe of {:g} Gb/s bounds NICs of {:g} Gb/s, as {}\n",
+                           static_cast<double>(nics.pcieBitRate) / 1e9,
+                           static_cast<double>(nics.networkBitRate) / 1e9,
+                           ShowText(nics.first));
     }
     for (const auto& profile : m_estimates)
     {

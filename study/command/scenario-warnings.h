@@ -4,12 +4,27 @@
 
 #include "ns3/scenario.h"
 
+#include <compare>
+#include <cstdint>
 #include <iosfwd>
 #include <set>
 #include <string>
 
 namespace ns3::gradsync
 {
+
+/// NICs that PCIe keeps from their rate.
+struct SlowNics
+{
+    uint64_t pcieBitRate;
+    uint64_t networkBitRate;
+    std::string first; //!< the name of one of them
+
+    auto operator<=>(const SlowNics&) const = default;
+};
+
+/// The first of each pair of rates. What a NIC has of links into the network counts together.
+std::set<SlowNics> FindSlowNics(const Topology& topology);
 
 /// What the user of a scenario should know of its runs, though it is no error; each said once.
 class ScenarioWarnings
@@ -22,6 +37,7 @@ class ScenarioWarnings
   private:
     std::set<std::string> m_estimates; //!< profiles that are no measurements
     std::set<RenamedKey> m_renamed;    //!< keys that were read under their old names
+    std::set<SlowNics> m_slowNics;
 };
 
 } // namespace ns3::gradsync

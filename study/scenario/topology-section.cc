@@ -49,6 +49,7 @@ AddCommon(KindSpec kind)
                    std::string("../topologies/example.json"),
                    "a topology file, from the folder of the scenario; keys beside it override its "
                    "own"}),
+         Optional({"source", std::string("data sheet"), "where its numbers are from"}),
          {PATH_WEIGHTS,
           std::string("even"),
           "whether routes share traffic evenly among shortest paths or by their capacity",

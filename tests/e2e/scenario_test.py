@@ -269,7 +269,7 @@ def test_schema_and_program_take_the_same(program, tmp_path, parts):
 
 @pytest.mark.parametrize(
     ("folder", "name", "least"),
-    [("topologies", "topology", 5), ("models", "model", 10), ("devices", "device", 5)],
+    [("topologies", "topology", 18), ("models", "model", 10), ("devices", "device", 5)],
 )
 def test_files_of_sections_may_have_a_title_and_the_keys_of_their_kind_only(folder, name, least):
     root = SCENARIOS.parent

@@ -89,6 +89,7 @@ class ScenarioMutator final : public TextMutator
                                                      "\"graph\"",
                                                      "\"fat-tree\"",
                                                      "\"three-tier\"",
+                                                     "\"rail-optimised\"",
                                                      "\"roce\"",
                                                      "\"fluid\"",
                                                      "\"host0\"",

@@ -62,7 +62,7 @@ TEST(ShippedScenarios, AreValid)
 TEST(ShippedTopologies, AreValid)
 {
     const auto files = ListFiles("topologies");
-    EXPECT_GE(files.size(), 5U);
+    EXPECT_GE(files.size(), 18U);
     for (const auto& file : files)
     {
         SCOPED_TRACE(file.string());

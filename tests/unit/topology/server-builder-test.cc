@@ -71,6 +71,30 @@ TEST(ServerBuilder, PutsAcceleratorsBehindPcieSwitchesAndNics)
     EXPECT_EQ(switchOf("host0.nic1"), "host0.pcie1");
 }
 
+// Four accelerators and two NICs over three switches, of which the first socket has two.
+TEST(ServerBuilder, SpreadsPcieSwitchesOverSockets)
+{
+    ServerOptions server;
+    server.accelerators = 4;
+    server.nics = 2;
+    server.sockets = 2;
+    server.pcieSwitches = 3;
+    const auto topology = MakeServers(1, server);
+    const auto peerOf = [&](const char* name) {
+        return topology.GetNodes()[topology.GetPorts(*topology.FindNode(name))[0].peer].name;
+    };
+    EXPECT_EQ(peerOf("host0.pcie0"), "host0.cpu0");
+    EXPECT_EQ(peerOf("host0.pcie1"), "host0.cpu0");
+    EXPECT_EQ(peerOf("host0.pcie2"), "host0.cpu1");
+    EXPECT_EQ(peerOf("host0.gpu0"), "host0.pcie0");
+    EXPECT_EQ(peerOf("host0.gpu1"), "host0.pcie0");
+    EXPECT_EQ(peerOf("host0.gpu2"), "host0.pcie1");
+    EXPECT_EQ(peerOf("host0.gpu3"), "host0.pcie2");
+    EXPECT_EQ(peerOf("host0.nic0"), "host0.pcie0");
+    EXPECT_EQ(peerOf("host0.nic1"), "host0.pcie1");
+    EXPECT_NO_THROW(topology.CheckConnected());
+}
+
 TEST(ServerBuilder, RoutesInsideAndOutOfAServer)
 {
     ServerOptions server;

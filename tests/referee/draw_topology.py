@@ -16,9 +16,9 @@ def _ratio(dice: Dice) -> float:
     return dice.of((0, 1, 1.5, 2, 3, 4, 8))
 
 
-def _server(dice: Dice, topology: dict) -> int:
+def _server(dice: Dice, topology: dict, share: float = 0.2) -> int:
     """Sometimes servers of several accelerators; endpoints of a server."""
-    if not dice.chance(0.2):
+    if not dice.chance(share):
         return 1
     accelerators = dice.between(2, 4)
     server: dict = {"accelerators": accelerators, "nics": dice.of((1, 1, 2, accelerators))}
@@ -95,6 +95,22 @@ def _three_tier(dice: Dice) -> tuple[dict, int]:
     return topology, hosts
 
 
+def _rails(dice: Dice) -> tuple[dict, int]:
+    topology: dict = {
+        "kind": "rail-optimised",
+        "units": dice.between(1, 2),
+        "serversPerUnit": dice.between(1, 3),
+        "spines": dice.between(1, 2),
+        "linksPerSpine": dice.between(1, 2),
+        "hostLink": draw_link(dice),
+        "fabricLink": draw_link(dice),
+    }
+    if dice.chance(0.5):
+        topology["oversubscription"] = _ratio(dice)
+    servers = topology["units"] * topology["serversPerUnit"]
+    return topology, servers * _server(dice, topology, 0.8)
+
+
 def _graph(dice: Dice) -> tuple[dict, int]:
     """A random tree of switches with some links more, and hosts at any of them."""
     switches, hosts = dice.between(1, 5), dice.between(1, 9)
@@ -124,6 +140,7 @@ _KINDS = {
     "fat-tree": _fat_tree,
     "three-tier": _three_tier,
     "graph": _graph,
+    "rail-optimised": _rails,
 }
 
 

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator
 from referee.evidence import Evidence
 from referee.law import law
 
+# Whose servers, racks and pods the referee does not count: in the last one a server is at several leaves.
+UNGROUPED = ("graph", "rail-optimised")
+
 
 def _groups(e: Evidence, level_by_default: str) -> list[int]:
     """Sizes of the groups of a scheme: groupSize ranks each, the server's, or those of the first level."""
@@ -188,7 +191,7 @@ def _formed(e: Evidence) -> bool:
 
 def group_sizes_known(e: Evidence) -> bool:
     """The groups of the scheme, if it has any, are those of a network that the referee knows."""
-    return not (_uses_groups(e) and e.scenario["topology"]["kind"] == "graph")
+    return not (_uses_groups(e) and e.scenario["topology"]["kind"] in UNGROUPED)
 
 
 def _uses_groups(e: Evidence) -> bool:
@@ -310,7 +313,7 @@ def ranks_of_balanced_schemes_move_alike(e: Evidence) -> Iterator[str]:
 
 def _equal_regions(e: Evidence) -> bool:
     """doc/schemes.rst: in unequal racks RAT is balanced only approximately."""
-    if e.scenario["topology"]["kind"] == "graph":
+    if e.scenario["topology"]["kind"] in UNGROUPED:
         return False
     return all(len(set(level_groups(e, level))) == 1 for level in ("server", "rack"))
 
@@ -341,7 +344,7 @@ def rat_crosses_each_oversubscribed_level_as_little_as_can_be(
     "doc/plan.rst, Statistics; doc/topology.rst, Groups",
     when=lambda e: (
         _formed(e)
-        and e.scenario["topology"]["kind"] != "graph"
+        and e.scenario["topology"]["kind"] not in UNGROUPED
         and e.scenario.get("topology", {}).get("server", {}).get("nics", 1) == 1
         and e.plan["ranks"] == e.plan["workers"]
     ),
@@ -370,7 +373,7 @@ def levels_are_those_of_the_network(e: Evidence) -> Iterator[str]:
         e.finished
         and _formed(e)
         and e.aggregates
-        and e.scenario["topology"]["kind"] != "graph"
+        and e.scenario["topology"]["kind"] not in UNGROUPED
         and e.plan["ranks"] == e.plan["workers"]
     ),
 )

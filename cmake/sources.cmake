@@ -423,6 +423,7 @@ list(APPEND gradsync_sources
   model/workload/training-meeting.cc
   model/workload/training-workload.cc
   model/workload/workload.cc
+  model/workload/packed-offsets.cc
   model/workload/workload-builder.cc
   model/workload/workload-deadlock.cc
 )
@@ -440,6 +441,7 @@ list(APPEND gradsync_headers
   model/workload/training-meeting.h
   model/workload/training-workload.h
   model/workload/workload.h
+  model/workload/packed-offsets.h
   model/workload/workload-builder.h
   model/workload/workload-deadlock.h
 )
@@ -1078,6 +1080,7 @@ set(gradsync_tests_of_transport
 )
 set(gradsync_tests_of_workload
   tests/unit/workload/gradient-buckets-test.cc
+  tests/unit/workload/packed-offsets-test.cc
   tests/unit/workload/pipeline-schedule-test.cc
   tests/unit/workload/plan-compressor-test.cc
   tests/unit/workload/rank-layout-test.cc
@@ -1101,6 +1104,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/asynchronous-execution-test.cc
   tests/unit/engine/exchange-engine-test.cc
   tests/unit/engine/execution-table-test.cc
+  tests/unit/engine/failure-text-test.cc
   tests/unit/engine/fluid-oracle-test.cc
   tests/unit/engine/fluid-scheme-test.cc
   tests/unit/engine/iteration-breakdown-test.cc

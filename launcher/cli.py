@@ -71,6 +71,9 @@ def _test_parser(parser: _Parser) -> None:
         help="no tests: all readers of files under libFuzzer and the sanitizers, by Clang",
     )
     parser.add_argument(
+        "--reader", metavar="NAME", help="of --fuzz: this one alone, for all of the time"
+    )
+    parser.add_argument(
         "--referee",
         metavar="N",
         type=int,

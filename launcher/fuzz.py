@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from launcher.errors import FAILURE, OK
+from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 from launcher.process import say
 from launcher.tests import Count
 from launcher.tree import ROOT, Profile, cores
@@ -77,14 +77,23 @@ def _fuzz(profile: Profile, reader: str, seconds: int) -> Outcome:
     return Outcome(reader, False, f"{reader}: exit code {ended.returncode}, see {work}\n{end}")
 
 
-def fuzz(profile: Profile, seconds: int) -> int:
-    """Give all readers together so many seconds of wall time; 0 only if nothing was found.
+def choose_readers(name: str | None) -> list[str]:
+    """The reader of that name, or all that have a corpus."""
+    readers = sorted(folder.name for folder in CORPORA.iterdir())
+    if name is None:
+        return readers
+    if name not in readers:
+        raise LauncherError(f"--reader {name}: expected one of {', '.join(readers)}", BAD_INPUT)
+    return [name]
+
+
+def fuzz(profile: Profile, seconds: int, readers: list[str]) -> int:
+    """Give these readers together so many seconds of wall time; 0 only if nothing was found.
 
     What is found stays in found/READER of the build, and the next start goes on from there.
     """
-    readers = sorted(folder.name for folder in CORPORA.iterdir())
-    share = max(1, seconds * cores() // len(readers))
-    say(f"fuzzing {len(readers)} readers, {share} s each")
+    share = max(1, seconds * min(cores(), len(readers)) // len(readers))
+    say(f"fuzzing {', '.join(readers)}, {share} s each")
     count = Count()
     with ThreadPoolExecutor(cores()) as pool:
         for outcome in pool.map(lambda reader: _fuzz(profile, reader, share), readers):

@@ -14,7 +14,7 @@ from launcher.bench import run_benchmarks
 from launcher.build import build
 from launcher.errors import BAD_INPUT, OK, LauncherError
 from launcher.format import format_sources
-from launcher.fuzz import PROGRAM, fuzz
+from launcher.fuzz import PROGRAM, choose_readers, fuzz
 from launcher.packages import BUILD, PLOT, SANITIZERS, TEST
 from launcher.process import run
 from launcher.tests import run_referee, run_tests
@@ -141,6 +141,10 @@ def test(arguments: Namespace) -> int:
     """./ns3 test: unit tests, ns-3 TestSuites and, without sanitizers, the end-to-end tests."""
     if arguments.fuzz is not None:
         return _fuzz(arguments)
+    if arguments.referee is not None and arguments.referee < 1:
+        raise LauncherError(f"--referee {arguments.referee}: expected 1 or more", BAD_INPUT)
+    if arguments.reader is not None:
+        raise LauncherError(f"--reader {arguments.reader} goes with --fuzz", BAD_INPUT)
     profile = SANITIZE if arguments.sanitize else RELEASE
     sanitizers = [SANITIZERS] if arguments.sanitize else []
     if arguments.referee is not None:
@@ -160,9 +164,10 @@ def _fuzz(arguments: Namespace) -> int:
     """./ns3 test --fuzz: every reader of files under libFuzzer."""
     if not arguments.fuzz.isdigit() or int(arguments.fuzz) == 0:
         raise LauncherError(f"--fuzz {arguments.fuzz}: expected seconds", BAD_INPUT)
+    readers = choose_readers(arguments.reader)
     install.ensure([BUILD, TEST, SANITIZERS], not arguments.no_install)
     build(SANITIZE, [PROGRAM])
-    return fuzz(SANITIZE, int(arguments.fuzz))
+    return fuzz(SANITIZE, int(arguments.fuzz), readers)
 
 
 def build_all(arguments: Namespace) -> int:

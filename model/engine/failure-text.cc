@@ -5,6 +5,7 @@
 #include "ns3/time-range.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 
 namespace ns3::gradsync
@@ -23,6 +24,20 @@ DescribeOperation(const Plan& plan, OperationId id)
     return operation.src != operation.dst
                ? fmt::format("#{} {} {} -> {}", id, what, operation.src, operation.dst)
                : fmt::format("#{} {} at rank {}", id, what, operation.src);
+}
+
+std::string
+DescribeTimeout(const Time& timeout)
+{
+    constexpr int64_t SECOND = 1'000'000'000'000;
+    const auto picoseconds = timeout.GetPicoSeconds();
+    auto seconds = fmt::format("{}.{:012}", picoseconds / SECOND, picoseconds % SECOND);
+    seconds.erase(seconds.find_last_not_of('0') + 1);
+    if (seconds.ends_with('.'))
+    {
+        seconds.pop_back();
+    }
+    return fmt::format("timed out, not done {} s after it began", seconds);
 }
 
 const char*

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_FAILURE_TEXT_H
 #define GRADSYNC_FAILURE_TEXT_H
 
+#include "ns3/nstime.h"
 #include "ns3/plan.h"
 
 #include <cstdint>
@@ -13,6 +14,9 @@ namespace ns3::gradsync
 
 /// "#7 reduce 3 -> 5" or "#7 join at rank 3".
 std::string DescribeOperation(const Plan& plan, OperationId id);
+
+/// That a job has not ended in its time, which is written to the picosecond.
+std::string DescribeTimeout(const Time& timeout);
 
 /// Why a job is not done although nothing went wrong: the simulation has ended.
 const char* DescribeStall();

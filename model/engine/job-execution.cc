@@ -299,8 +299,7 @@ JobExecution::OnEnded(PlanExecution& execution)
 void
 JobExecution::OnTimeout()
 {
-    Fail(fmt::format("timed out, not done {:.12g} s after it began",
-                     m_job.timeout.ToDouble(Time::S)));
+    Fail(DescribeTimeout(m_job.timeout));
 }
 
 void

@@ -300,8 +300,7 @@ TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */, const st
 void
 TrainingExecution::OnTimeout()
 {
-    Fail(fmt::format("timed out, not done {:.12g} s after it began",
-                     m_job.timeout.ToDouble(Time::S)));
+    Fail(DescribeTimeout(m_job.timeout));
 }
 
 void

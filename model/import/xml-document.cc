@@ -80,6 +80,32 @@ GetLastMessage()
     return error != nullptr && error->line > 0 ? fmt::format("{}: {}", error->line, text) : text;
 }
 
+/// What libxml2 would write to stderr, whatever its options are: of encodings that break off.
+/// \tparam Error constant or not, by its version
+template <class Error>
+void
+BeSilent(void* /* context */, Error* /* error */)
+{
+}
+
+/// Errors are thrown, not printed, as long as it lives.
+class SilentXml
+{
+  public:
+    SilentXml()
+    {
+        xmlSetStructuredErrorFunc(nullptr, &BeSilent);
+    }
+
+    ~SilentXml()
+    {
+        xmlSetStructuredErrorFunc(nullptr, nullptr);
+    }
+
+    SilentXml(const SilentXml&) = delete;
+    SilentXml& operator=(const SilentXml&) = delete;
+};
+
 } // namespace
 
 XmlElement::XmlElement(const std::string& file, _xmlNode* node)
@@ -193,6 +219,7 @@ XmlDocument::XmlDocument(std::string file, const std::string& text)
         throw ImportError(fmt::format("{}: more than {} bytes", m_file, LONGEST));
     }
     CheckAttributes(m_file, text);
+    const SilentXml silent;
     m_document.reset(xmlReadMemory(text.data(),
                                    static_cast<int>(text.size()),
                                    nullptr,

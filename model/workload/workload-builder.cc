@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/workload-builder.h"
 
+#include "ns3/packed-offsets.h"
 #include "ns3/workload-deadlock.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
-#include <numeric>
 
 namespace ns3::gradsync
 {
@@ -15,13 +14,6 @@ namespace
 {
 
 constexpr TaskId NO_TASK = UINT32_MAX;
-
-/// Offsets of rows from their lengths, which stand one place further on.
-void
-SumUp(std::vector<uint32_t>& offsets)
-{
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-}
 
 } // namespace
 
@@ -62,10 +54,7 @@ WorkloadBuilder::Add(const WorkloadTask& task)
     {
         throw std::logic_error(fmt::format("no rank {} with a stream {}", task.rank, task.stream));
     }
-    if (m_workload.m_tasks.size() == std::numeric_limits<TaskId>::max())
-    {
-        throw WorkloadError("more than 4,294,967,295 tasks");
-    }
+    CheckNumbers(m_workload.m_tasks.size() + 1, "tasks");
     m_workload.m_tasks.push_back(task);
     m_workload.m_tasks.back().iteration = static_cast<uint16_t>(m_iteration);
     return static_cast<TaskId>(m_workload.m_tasks.size() - 1);
@@ -116,6 +105,7 @@ WorkloadBuilder::AddCommunication(uint32_t group,
     {
         m_workload.m_plans.push_back(plan);
     }
+    CheckNumbers(m_workload.m_communications.size() + 1, "communications");
     m_workload.m_communications.push_back({group, found->second, AddLabel(label)});
     return static_cast<CommunicationId>(m_workload.m_communications.size() - 1);
 }
@@ -170,7 +160,7 @@ WorkloadBuilder::PackPrograms()
     {
         ++offsets[task.rank * streams + task.stream + 1];
     }
-    SumUp(offsets);
+    SumUpOffsets(offsets, "tasks");
     m_workload.m_programs.resize(m_workload.m_tasks.size());
     auto next = offsets;
     for (TaskId id = 0; id < m_workload.m_tasks.size(); ++id)
@@ -185,6 +175,7 @@ WorkloadBuilder::PackSuccessors()
 {
     std::sort(m_edges.begin(), m_edges.end());
     m_edges.erase(std::unique(m_edges.begin(), m_edges.end()), m_edges.end());
+    CheckNumbers(m_edges.size(), "edges between tasks");
     auto& offsets = m_workload.m_successorOffsets;
     offsets.assign(m_workload.m_tasks.size() + 1, 0);
     m_workload.m_successors.reserve(m_edges.size());
@@ -193,7 +184,7 @@ WorkloadBuilder::PackSuccessors()
         ++offsets[earlier + 1];
         m_workload.m_successors.push_back(later);
     }
-    SumUp(offsets);
+    SumUpOffsets(offsets, "edges between tasks");
     m_edges.clear();
 }
 
@@ -202,11 +193,13 @@ WorkloadBuilder::PackParts()
 {
     auto& offsets = m_workload.m_partOffsets;
     offsets.assign(1, 0);
+    offsets.reserve(m_workload.m_communications.size() + 1);
     for (const auto& communication : m_workload.m_communications)
     {
         const auto size = m_workload.m_groups[communication.group].size();
-        offsets.push_back(static_cast<uint32_t>(offsets.back() + size));
+        offsets.push_back(static_cast<uint32_t>(size));
     }
+    SumUpOffsets(offsets, "parts of communications");
     m_workload.m_parts.assign(offsets.back(), NO_TASK);
     for (TaskId id = 0; id < m_workload.m_tasks.size(); ++id)
     {

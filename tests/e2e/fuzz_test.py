@@ -29,7 +29,7 @@ def profile(tmp_path):
 
 def test_every_reader_has_its_turn_and_a_finding_is_a_failure(profile, capsys):
     readers = {folder.name for folder in fuzz.CORPORA.iterdir()}
-    assert fuzz.fuzz(profile, 1) == 1
+    assert fuzz.fuzz(profile, 1, fuzz.choose_readers(None)) == 1
     lines = capsys.readouterr().out.splitlines()
     assert {line for line in lines if line.endswith(" texts")} == {
         f"{reader}: 12 texts" for reader in readers - {"goal"}
@@ -44,3 +44,12 @@ def test_no_seconds_are_no_fuzzing(ns3):
         told = ns3("test", f"--fuzz={seconds}", "--no-install")
         assert (told.returncode, told.stdout) == (2, "")
         assert told.stderr == f"ns3: --fuzz {seconds}: expected seconds\n"
+
+
+def test_a_reader_is_one_of_the_corpus_and_goes_with_fuzzing(ns3):
+    assert fuzz.choose_readers("goal") == ["goal"]
+    told = ns3("test", "--fuzz=5", "--reader=gaol", "--no-install")
+    assert told.returncode == 2
+    assert told.stderr.startswith("ns3: --reader gaol: expected one of device, ")
+    told = ns3("test", "--reader=goal", "--no-install")
+    assert (told.returncode, told.stderr) == (2, "ns3: --reader goal goes with --fuzz\n")

@@ -249,3 +249,9 @@ def test_a_test_program_that_is_missing_has_failed(tmp_path):
 def test_no_test_of_the_name_is_no_count(tmp_path):
     (tmp_path / "CTestTestfile.cmake").write_text("add_test(it true)\n")
     assert run_ctest(tmp_path, "other")[1] == Count()
+
+
+def test_no_scenarios_are_no_referee(ns3):
+    result = ns3("test", "--referee=0", "--no-install")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "ns3: --referee 0: expected 1 or more\n"

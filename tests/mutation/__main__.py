@@ -44,6 +44,9 @@ TESTS = {
     "model/plan": ("plan-tests", "scheme-tests"),
     "model/fabric": ("fabric-tests", "transport-tests"),
     "model/transport": ("transport-tests",),
+    "model/workload": ("workload-tests", "engine-tests"),
+    "model/training": ("training-tests",),
+    "model/engine": ("engine-tests",),
 }
 KILLED, SURVIVED, INVALID = "killed", "survived", "does not compile"
 # A mutant that takes this much longer than the good program does not end.

@@ -260,7 +260,7 @@ TEST_F(TrainingExecutionTest, NamesWhatAnIterationWaitsForThatTakesTooLong)
     // At 60 us both backward passes have just ended or are about to; the first bucket is under way.
     ASSERT_TRUE(m_engine->GetFailure().has_value());
     EXPECT_THAT(m_engine->GetFailure()->reason,
-                testing::AllOf(testing::HasSubstr("timed out, not done 6e-05 s after it began"),
+                testing::AllOf(testing::HasSubstr("timed out, not done 0.00006 s after it began"),
                                testing::HasSubstr("rank 0 is in ")));
 }
 

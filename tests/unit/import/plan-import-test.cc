@@ -244,6 +244,14 @@ TEST(PlanImport, RefusesXmlThatCostsMoreThanItsSize)
                 testing::Not(testing::HasSubstr("64 attributes")));
 }
 
+TEST(PlanImport, LeavesStderrAlone)
+{
+    // Its first bytes are those of UTF-16, the rest is of no encoding, which libxml2 tells stderr.
+    testing::internal::CaptureStderr();
+    EXPECT_THROW(PlanImport("x.xml", std::string("<\0\0\0", 4), 1000, 4), ImportError);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(PlanImport, RunIsAnotherOneWhenTheFileIs)
 {
     const auto getDigest = [](const std::string& content) {

@@ -114,6 +114,11 @@ def reproduce(own: Own, rest: list[str]) -> int:
     return _call_package(own, "reproduce", papers, *rest, needs=[BUILD] if rest else [])
 
 
+def collective(own: Own, rest: list[str]) -> int:
+    """./ns3 collective: a collective over sizes, with the table of nccl-tests."""
+    return _call_package(own, "collective", *rest, needs=[BUILD])
+
+
 def gallery(own: Own, rest: list[str]) -> int:
     """./ns3 gallery: the pictures of the documentation, from simulations."""
     places = [f"--scenarios={ROOT / 'scenarios'}", f"--pictures={ROOT / 'doc' / 'pictures'}"]

@@ -67,7 +67,8 @@ DescribeShape(const Workload& workload, CommunicationId id)
             workload.GetLabel(first.label),
             plan.GetCollective().GetName(),
             static_cast<uint32_t>(workload.GetGroup(id).size()),
-            GetCollectiveBytes(plan)};
+            GetCollectiveBytes(plan),
+            GetBusFactor(plan)};
 }
 
 } // namespace
@@ -97,6 +98,15 @@ GetBusFactor(const std::string& kind, uint32_t groupSize)
         return 1.0;
     }
     return std::nullopt;
+}
+
+std::optional<double>
+GetBusFactor(const Plan& plan)
+{
+    const auto& kind = plan.GetCollective().GetName();
+    return kind == "all-reduce" && plan.HasAggregations()
+               ? 1.0
+               : GetBusFactor(kind, plan.GetWorkerCount());
 }
 
 uint64_t

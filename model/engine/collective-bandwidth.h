@@ -22,7 +22,8 @@ struct CollectiveShape
     std::string label;
     std::string kind; //!< as Collective names it: "all-reduce"; "message"
     uint32_t groupSize;
-    uint64_t bytes; //!< as nccl-tests count them: see GetCollectiveBytes
+    uint64_t bytes;                  //!< as nccl-tests count them: see GetCollectiveBytes
+    std::optional<double> busFactor; //!< see GetBusFactor
 
     auto operator<=>(const CollectiveShape&) const = default;
 };
@@ -50,6 +51,12 @@ struct CollectiveTimes
  * reduce-scatter and all-to-all, 1 for broadcast, reduce and messages. Nothing for others.
  */
 std::optional<double> GetBusFactor(const std::string& kind, uint32_t groupSize);
+
+/**
+ * Likewise of the collective of a plan, among its workers. An all-reduce in the network has a
+ * factor of its own, 1: each link carries the buffer once each way, however many the workers are.
+ */
+std::optional<double> GetBusFactor(const Plan& plan);
 
 /**
  * The size by which nccl-tests name a collective: the whole buffer, of which ranks hold shares

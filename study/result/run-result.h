@@ -41,6 +41,9 @@ struct RunSummary
     int64_t maxIctPs{0};
     double meanBoundSeconds{0.0}; //!< least time of the collectives, mean over the same iterations
     double timesBound{0.0};       //!< time of the exchanges over their bounds; 0: there is none
+    /// Of the exchanges of a single job, in bytes a second; 0: there is none (CollectiveBandwidth).
+    double algorithmBandwidth{0.0};
+    double busBandwidth{0.0};
     uint64_t crossRackBytes{0};
     uint64_t peakReceivedBytes{0}; //!< most message bytes of an iteration that one rank receives
     uint32_t longestChain{0};      //!< transfers, of any job's plan

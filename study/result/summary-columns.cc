@@ -72,7 +72,7 @@ ShowKnown(double value)
     return value > 0.0 ? fmt::format("{:.9g}", value) : "";
 }
 
-constexpr std::array<SummaryColumn, 44> SUMMARY_COLUMNS{{
+constexpr std::array<SummaryColumn, 46> SUMMARY_COLUMNS{{
     {{"seed", "Seed", "", Integer}, [](const RunSummary& s) { return ShowCount(s.seed); }},
     {{"workers", "Workers", "", Integer}, [](const RunSummary& s) { return ShowCount(s.workers); }},
     {{"oversubscription", "Oversubscription", "x : 1", Number},
@@ -87,6 +87,10 @@ constexpr std::array<SummaryColumn, 44> SUMMARY_COLUMNS{{
      [](const RunSummary& s) { return ShowBound(s, fmt::format("{:.12f}", s.meanBoundSeconds)); }},
     {{"times_bound", "Exchange time over the bound", "", Number},
      [](const RunSummary& s) { return ShowBound(s, fmt::format("{:.6f}", s.timesBound)); }},
+    {{"algbw_bytes_per_s", "Algorithm bandwidth", "B/s", Number},
+     [](const RunSummary& s) { return ShowKnown(s.algorithmBandwidth); }},
+    {{"busbw_bytes_per_s", "Bus bandwidth", "B/s", Number},
+     [](const RunSummary& s) { return ShowKnown(s.busBandwidth); }},
     {{"cross_rack_bytes", "Bytes across racks", "B", Integer},
      [](const RunSummary& s) { return ShowCount(s.crossRackBytes); }},
     {{"peak_received_bytes", "Most bytes that a rank receives", "B", Integer},

@@ -154,22 +154,22 @@ WriteCollectives(const RunResult& result, std::ostream& stream)
         for (const auto& [shape, times] : training.collectives.Get())
         {
             const auto algorithm = times.GetAlgorithmBandwidth(shape.bytes);
-            const auto factor = GetBusFactor(shape.kind, shape.groupSize);
-            rows.Add(
-                result.jobs[training.job].name,
-                shape.stream,
-                shape.label,
-                shape.kind,
-                shape.groupSize,
-                shape.bytes,
-                times.count,
-                Average(times.sum, times.count),
-                TimeCell{times.least},
-                TimeCell{times.most},
-                Average(times.sinceFirst, times.count),
-                Average(times.exposed, times.parts),
-                toCell(algorithm),
-                toCell(algorithm && factor ? std::optional(*algorithm * *factor) : std::nullopt));
+            rows.Add(result.jobs[training.job].name,
+                     shape.stream,
+                     shape.label,
+                     shape.kind,
+                     shape.groupSize,
+                     shape.bytes,
+                     times.count,
+                     Average(times.sum, times.count),
+                     TimeCell{times.least},
+                     TimeCell{times.most},
+                     Average(times.sinceFirst, times.count),
+                     Average(times.exposed, times.parts),
+                     toCell(algorithm),
+                     toCell(algorithm && shape.busFactor
+                                ? std::optional(*algorithm * *shape.busFactor)
+                                : std::nullopt));
         }
     }
 }

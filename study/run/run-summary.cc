@@ -2,6 +2,7 @@
 #include "ns3/run-summary.h"
 
 #include "ns3/bandwidth-bound.h"
+#include "ns3/collective-bandwidth.h"
 #include "ns3/group-finder.h"
 #include "ns3/plan-statistics.h"
 
@@ -66,6 +67,38 @@ SummariseBounds(RunResult& result)
     {
         result.summary.meanBoundSeconds = bound / static_cast<double>(result.iterations.size());
         result.summary.timesBound = exchange / bound;
+    }
+}
+
+/// Of the exchanges alone, as nccl-tests time no computation; where all iterations went by one
+/// plan.
+void
+SummariseBandwidth(RunResult& result)
+{
+    if (result.jobs.size() != 1 || !result.jobs.front().plan || result.iterations.empty())
+    {
+        return;
+    }
+    const auto& plan = *result.jobs.front().plan;
+    double seconds = 0.0;
+    for (const auto& record : result.iterations)
+    {
+        if (record.plan != 0)
+        {
+            return;
+        }
+        seconds += (record.end - record.exchangeStart).GetSeconds();
+    }
+    const auto bytes = static_cast<double>(GetCollectiveBytes(plan));
+    if (seconds <= 0.0 || bytes <= 0.0)
+    {
+        return;
+    }
+    auto& summary = result.summary;
+    summary.algorithmBandwidth = bytes * static_cast<double>(result.iterations.size()) / seconds;
+    if (const auto factor = GetBusFactor(plan))
+    {
+        summary.busBandwidth = summary.algorithmBandwidth * *factor;
     }
 }
 
@@ -146,6 +179,7 @@ SummariseExchanges(RunResult& result)
 {
     SummariseTimes(result);
     SummariseBounds(result);
+    SummariseBandwidth(result);
     SummarisePlans(result);
     result.summary.training = SummariseTraining(result);
 }

@@ -35,6 +35,33 @@ TEST(ScenarioRunner, GivesTheTimeOfTheRing)
     EXPECT_EQ(result.links.size(), 8U);
 }
 
+// A ring fills its links: 1 MB in 12 ms, by 2 (w - 1)/w = 1.5 the 125 MB/s of 1 Gb/s. Computation
+// is no part of it.
+TEST(ScenarioRunner, GivesTheBandwidthsOfNcclTests)
+{
+    for (const auto* compute : {"0s", "5ms"})
+    {
+        const auto summary = Simulate({{"job.iterations", "2"}, {"job.compute", compute}}).summary;
+        EXPECT_NEAR(summary.algorithmBandwidth, 1e6 / 12e-3, 1.0);
+        EXPECT_NEAR(summary.busBandwidth, 125e6, 1.0);
+    }
+    const auto gather = Simulate({{"scheme", "all-gather"}}).summary;
+    EXPECT_NEAR(gather.busBandwidth, 125e6, 1.0);
+    EXPECT_NEAR(gather.algorithmBandwidth, 125e6 * 4 / 3, 1.0);
+    const auto star = Simulate({{"scheme", "barrier"}}).summary;
+    EXPECT_EQ(star.busBandwidth, 0.0); // nccl-tests have no factor for it
+}
+
+// Links of hosts carry the buffer once each way, whatever nccl-tests would multiply with; headers
+// take their part of the 125 MB/s.
+TEST(ScenarioRunner, SumsInTheNetworkHaveAFactorOfTheirOwn)
+{
+    const auto summary = Simulate({{"transport", "roce"}, {"scheme", "switchml"}}).summary;
+    ASSERT_GT(summary.algorithmBandwidth, 0.0);
+    EXPECT_EQ(summary.busBandwidth, summary.algorithmBandwidth);
+    EXPECT_LT(summary.busBandwidth, 125e6);
+}
+
 TEST(ScenarioRunner, RunsThePartiesOfAMixedSyncEachAtItsOwnPace)
 {
     // Two parties of two workers and a server, 1 Gb/s inside; the links to the global server's site

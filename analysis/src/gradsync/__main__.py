@@ -161,6 +161,21 @@ def _sweep(arguments: argparse.Namespace) -> int:
     return run_sweep(sweep, not arguments.no_resume, draw)
 
 
+def _collective(arguments: argparse.Namespace) -> int:
+    from gradsync.studies import collective
+
+    request = collective.read_request(arguments)
+    out = Path(arguments.out)
+    results = collective.measure(request, out, arguments.jobs)
+    print(collective.as_table(request, results))
+    from gradsync.studies.collective_plot import plot_busbw
+
+    title = f"{request.collective}, {request.topology.stem}"
+    for path in plot_busbw(collective.curves(request, results), title, out):
+        print(f"wrote {path}", file=sys.stderr)
+    return 3 if results.unfinished else 0
+
+
 def _compare(arguments: argparse.Namespace) -> int:
     from gradsync.results.compare import compare_results
 
@@ -181,6 +196,7 @@ _VERBS = {
     "gradients": _gradients,
     "sum-errors": _sum_errors,
     "sweep": _sweep,
+    "collective": _collective,
     "compare": _compare,
 }
 

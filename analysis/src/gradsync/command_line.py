@@ -144,6 +144,33 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _collective_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "collective", metavar="COLLECTIVE", help="all-reduce, all-gather, reduce-scatter, ..."
+    )
+    parser.add_argument(
+        "--topology", metavar="FILE", required=True, help="e.g. topologies/hgx-h100.json"
+    )
+    parser.add_argument(
+        "--from", dest="first", metavar="SIZE", default="1KiB", help="(%(default)s)"
+    )
+    parser.add_argument("--to", dest="last", metavar="SIZE", default="1GiB", help="(%(default)s)")
+    parser.add_argument(
+        "--factor", metavar="N", type=int, default=4, help="from size to size (%(default)s)"
+    )
+    parser.add_argument(
+        "--scheme",
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="schemes of an all-reduce, or algorithms of any other, separated by commas",
+    )
+    parser.add_argument("--transport", metavar="NAME", default="roce", help="(%(default)s)")
+    parser.add_argument("--jobs", metavar="N", type=int, help="runs at a time (every core)")
+    _add_set(parser)
+    _add_out(parser, "results/collective")
+
+
 def _compare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="DIR")
     parser.add_argument("second", metavar="DIR")
@@ -163,6 +190,10 @@ _VERBS: dict[str, tuple[str, _Options]] = {
         lambda parser: _add_out(parser, "results/sum-errors"),
     ),
     "sweep": ("simulate a large sweep, here or on a cluster", _sweep_options),
+    "collective": (
+        "time a collective over sizes, as nccl-tests print it",
+        _collective_options,
+    ),
     "compare": ("compare two results folders value by value", _compare_options),
 }
 

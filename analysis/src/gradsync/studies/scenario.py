@@ -101,6 +101,10 @@ class Scenario:
         """Check every run and prove every plan. Raises ScenarioError with the program's words."""
         self._ask("validate")
 
+    def resolve(self) -> str:
+        """The runs with all values in place. Raises ScenarioError for what no run could have."""
+        return self._ask("resolve")
+
     def describe(self) -> str:
         """What is known before a packet is simulated: sizes, bounds, ideal times."""
         return self._ask("describe")

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One collective over a range of sizes, as nccl-tests print it: time, algbw and busbw."""
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from gradsync.errors import ScenarioError
+from gradsync.results.folder import Results
+from gradsync.studies.scenario import Scenario
+from gradsync.text import shown
+
+# What is measured where nothing is said: schemes of an all-reduce, algorithms of the others.
+COLLECTIVES = {
+    "all-reduce": ("ring", "double-binary-tree", "halving-doubling"),
+    "all-gather": ("ring",),
+    "reduce-scatter": ("ring",),
+    "all-to-all": ("direct",),
+    "broadcast": ("chain",),
+    "reduce": ("chain",),
+}
+_UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_MOST_BYTES = 2**44
+_FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is measured: `schemes` of an all-reduce, of any other collective its algorithms."""
+
+    collective: str
+    topology: Path
+    schemes: tuple[str, ...]
+    first_bytes: int
+    last_bytes: int
+    factor: int
+    transport: str
+    overrides: tuple[str, ...] = ()
+
+    def sizes(self) -> list[int]:
+        """Bytes, each `factor` times the one before."""
+        sizes = []
+        size = self.first_bytes
+        while size <= self.last_bytes:
+            sizes.append(size)
+            size *= self.factor
+        return sizes
+
+    @property
+    def path(self) -> str:
+        """What is swept beside the size."""
+        return "scheme.kind" if self.collective == "all-reduce" else "scheme.algorithm"
+
+
+def read_size(text: str) -> int:
+    """Bytes, from "64KiB". Raises ScenarioError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
+    if found is None or found[2] not in _UNITS:
+        raise ScenarioError(f"{shown(text)} is no size, expected one such as 64KiB")
+    size = float(found[1]) * _UNITS[found[2]]
+    if size != int(size) or not 1 <= size <= _MOST_BYTES:
+        raise ScenarioError(
+            f"{shown(text)}: expected whole bytes, from 1B to {_MOST_BYTES >> 40}TiB"
+        )
+    return int(size)
+
+
+def make_scenario(request: Request) -> Scenario:
+    """Every scheme at every size. Raises ScenarioError for an override without a value."""
+    kind = request.schemes[0] if request.collective == "all-reduce" else request.collective
+    scenario = Scenario(
+        topology={"file": str(request.topology.resolve())},
+        scheme={"kind": kind},
+        transport={"kind": request.transport},
+        title=f"{request.collective} on {request.topology.stem}",
+        results={"messages": False},
+    )
+    for override in request.overrides:
+        path, found, value = override.partition("=")
+        if not found:
+            raise ScenarioError(f"--set {shown(override)}: expected PATH=VALUE")
+        scenario = scenario.set(path, _as_value(value))
+    sizes = [f"{size}B" for size in request.sizes()]
+    return scenario.sweep(request.path, request.schemes).sweep("job.gradient", sizes)
+
+
+def read_request(arguments: argparse.Namespace) -> Request:
+    """The request of a command line. Raises ScenarioError."""
+    name = arguments.collective
+    if name not in COLLECTIVES:
+        close = get_close_matches(name, COLLECTIVES, 1, 0.0)
+        raise ScenarioError(
+            f"unknown collective {shown(name)}, expected one of {', '.join(COLLECTIVES)}; the nearest is {close[0]}"
+        )
+    schemes = split_schemes(arguments.scheme) if arguments.scheme else COLLECTIVES[name]
+    others = [scheme for scheme in schemes if scheme in COLLECTIVES]
+    if others:
+        raise ScenarioError(
+            f"--scheme {others[0]} is no scheme of {_article(name)}, but a collective"
+        )
+    first, last = read_size(arguments.first), read_size(arguments.last)
+    request = Request(
+        name,
+        Path(arguments.topology),
+        schemes,
+        first,
+        last,
+        arguments.factor,
+        arguments.transport,
+        tuple(arguments.set),
+    )
+    check_sizes(request)
+    return request
+
+
+def _article(name: str) -> str:
+    return f"an {name}" if name.startswith("a") else f"a {name}"
+
+
+def measure(request: Request, out: Path, jobs: int | None) -> Results:
+    """Simulate what is not yet in the folder. Raises ScenarioError, SimulationError."""
+    scenario = make_scenario(request)
+    scenario.resolve()  # beside progress its error would not be the only line
+    return scenario.run(out, jobs=jobs, progress=True, unfinished_ok=True)
+
+
+def _as_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def check_sizes(request: Request) -> None:
+    """Raises ScenarioError where there is nothing to measure, or no end."""
+    if request.factor < 2:
+        raise ScenarioError(f"--factor {request.factor}: expected 2 or more")
+    if request.first_bytes > request.last_bytes:
+        raise ScenarioError(
+            f"--from {request.first_bytes}B is more than --to {request.last_bytes}B"
+        )
+
+
+def as_table(request: Request, results: Results) -> str:
+    """The columns of nccl-tests, for each scheme; times in us, bandwidths in GB/s."""
+    lines = [f"# {request.collective}, {results.runs['workers'][0]} ranks, {request.transport}"]
+    head = f"{'size':>14} {'count':>13} {'type':>6} {'time':>12} {'algbw':>9} {'busbw':>9}"
+    unit = f"{'(B)':>14} {'(elements)':>13} {'':>6} {'(us)':>12} {'(GB/s)':>9} {'(GB/s)':>9}"
+    for scheme, rows in _by_scheme(request, results):
+        lines += [f"#\n# {scheme}", "#" + head[1:], "#" + unit[1:]]
+        busbw = []
+        for row in rows:
+            size = read_size(row["job.gradient"])
+            time = row["ict_mean_s"]
+            if time is None:
+                lines.append(
+                    f"{size:>14} {size // _FLOAT_BYTES:>13} {'float':>6} {'unfinished':>12}"
+                )
+                continue
+            algbw, bus = row["algbw_bytes_per_s"], row["busbw_bytes_per_s"]
+            busbw += [bus / 1e9] if bus is not None else []
+            lines.append(
+                f"{size:>14} {size // _FLOAT_BYTES:>13} {'float':>6} {time * 1e6:>12.2f} "
+                f"{_gigabytes(algbw):>9} {_gigabytes(bus):>9}"
+            )
+        if busbw:
+            lines.append(f"# average busbw: {sum(busbw) / len(busbw):.3f} GB/s")
+    return "\n".join(lines)
+
+
+def _gigabytes(value: float | None) -> str:
+    return "" if value is None else f"{value / 1e9:.3f}"
+
+
+def _by_scheme(request: Request, results: Results) -> list[tuple[str, list[dict[str, Any]]]]:
+    rows = list(results.runs.iter_rows(named=True))
+    return [
+        (scheme, [row for row in rows if row[request.path] == scheme]) for scheme in request.schemes
+    ]
+
+
+def curves(request: Request, results: Results) -> dict[str, tuple[list[int], list[float]]]:
+    """Of each scheme, sizes in bytes and bus bandwidths in GB/s."""
+    found = {}
+    for scheme, rows in _by_scheme(request, results):
+        known = [row for row in rows if row["busbw_bytes_per_s"] is not None]
+        found[scheme] = (
+            [read_size(row["job.gradient"]) for row in known],
+            [row["busbw_bytes_per_s"] / 1e9 for row in known],
+        )
+    return found
+
+
+def split_schemes(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names, in order and each once, of lists by commas. Raises ScenarioError for an empty one."""
+    names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
+    if "" in names:
+        raise ScenarioError("--scheme: expected names separated by commas, as ring,rat")
+    return names

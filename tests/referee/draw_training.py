@@ -154,8 +154,39 @@ _DEVICE = {
 }
 
 
+def _of_a_table(dice: Dice, endpoints: int) -> dict:
+    """Layers with what was measured of each."""
+    training: dict = {}
+    _axes(dice, training, min(endpoints, 12), ("pipeline",))
+    _schedule(dice, training)
+    _exchange(dice, training)
+    training.pop("parameterShare", None)
+    _order_of_exchange(dice, training, 8000)
+    parts = training.get("pipeline", 1) * training.get("chunks", 1)
+    # Whole picoseconds and bytes of every sample, and halves of what goes backward.
+    layers = [
+        {
+            "name": f"layer{number}",
+            "parameters": dice.spread(1, 2000),
+            "forward": f"{2 * dice.between(1, 45)}us",
+            "backward": f"{4 * dice.between(1, 45)}us",
+            "output": f"{2 * dice.spread(1, 1000)}B",
+        }
+        for number in range(parts + dice.between(0, 3))
+    ]
+    training["model"] = {"kind": "table", "batch": dice.between(1, 2), "layers": layers}
+    training["device"] = _DEVICE
+    if dice.chance(0.4):
+        training["microbatchSize"] = 2
+    if dice.chance(0.3):
+        training["datatype"] = "fp32"
+    return training
+
+
 def _of_a_model(dice: Dice, endpoints: int) -> dict:
-    """A small transformer on a made-up device."""
+    """A small transformer, or now and then a table of layers, on a made-up device."""
+    if dice.chance(0.25):
+        return _of_a_table(dice, endpoints)
     training: dict = {}
     _axes(dice, training, min(endpoints, 12), ("tensor", "context", "pipeline"))
     if training.get("tensor") == 4 or training.get("pipeline") == 4:

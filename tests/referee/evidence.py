@@ -289,7 +289,7 @@ class Evidence:
         change: dict = {"job.training.data": job.data}
         defaults = {"order": "tp-cp-ep-dp-pp", "schedule": "1f1b", "overlap": True}
         defaults |= {"firstBucket": "1048576B", "bucket": "26214400B"}
-        if job.blocks:
+        if "blocks" in job.given:
             defaults["parameterShare"] = 1
         for name, value in defaults.items():
             if name not in job.given:

@@ -67,7 +67,7 @@ def streams_are_parts_of_their_rank(e: Evidence) -> Iterator[str]:
 
 @law(
     "doc/iterations.rst, blocks",
-    when=lambda e: whole_job(e) and not e.faulty and "blocks" in e.training.given,
+    when=lambda e: whole_job(e) and not e.faulty and bool(e.training.blocks),
     trains=True,
 )
 def ranks_compute_their_blocks(e: Evidence) -> Iterator[str]:
@@ -148,7 +148,7 @@ def _is_free(e: Evidence) -> bool:
     """Communication takes no time: no bytes on a network without delays."""
     given = e.training.given
     job = e.training
-    nothing = "blocks" in given and not job.activation
+    nothing = "blocks" in given and not job.bytes_after(0)
     nothing = nothing and not any(
         b.gradient or b.tensor_forward or b.tensor_backward for b in job.blocks
     )

@@ -50,7 +50,8 @@ def _of_stages(job: TrainingJob) -> int:
     if job.stages == 1:
         return 0
     ranks = job.tensor * job.replicas
-    return (job.parts - 1) * 2 * job.microbatches * ranks * job.activation
+    sent = sum(job.bytes_after(part) for part in range(job.parts - 1))
+    return 2 * job.microbatches * ranks * sent
 
 
 def _of_tensor(job: TrainingJob) -> int:
@@ -66,8 +67,8 @@ def _of_piece(job: TrainingJob, size: int) -> int:
     """Of a piece of a bucket among the ranks that sum it."""
     n = job.replicas
     if job.zero in (1, 2):
-        share = job.given.get("parameterShare", 1)
-        return once(n, size) + once(n, max(1, math.floor(size * share + 0.5)))
+        share = math.floor(size * job.parameter_share + 0.5)
+        return once(n, size) + once(n, max(1, share))
     if job.exchange == "hierarchical":
         inner = job.given["innerRanks"]
         groups = n // inner
@@ -108,7 +109,7 @@ def _full_duplex(e: Evidence) -> bool:
     "doc/iterations.rst; the volumes of ZeRO, DDP, Megatron-LM and pipelines",
     when=lambda e: (
         whole_job(e)
-        and "blocks" in e.training.given
+        and bool(e.training.blocks)
         and _inner_ranks_known(e.training)
         and _full_duplex(e)
     ),

@@ -44,7 +44,7 @@ class TrainingJob:
         self.exchange = training.get("exchange", "all-reduce")
         self.overlaps = training.get("overlap", True)
         self.has_barrier = training.get("barrier", True)
-        self.activation = self.size("activation", "0B")
+        self.parameter_share = training.get("parameterShare", 1)
 
     def size(self, name: str, default: str) -> int:
         return quantity(self.given.get(name, default), SIZE_UNITS)
@@ -71,6 +71,10 @@ class TrainingJob:
             weight = weight if self.schedule == "zb-h1" else 0
             found += [Block(*times, weight, *sizes)] * block.get("count", 1)
         return found
+
+    def bytes_after(self, part: int) -> int:
+        """Of a microbatch from a rank of a part to the next one."""
+        return self.size("activation", "0B")
 
     def blocks_of_part(self, part: int) -> list[Block]:
         """As even as whole blocks are, the first parts first."""
@@ -189,5 +193,41 @@ class ModelJob(TrainingJob):
         return layers, m["layers"] * scores, 2.0 * s * m["vocabulary"] * h
 
 
+class TableJob(TrainingJob):
+    """A table of layers (doc/models.rst), each a block: figures are of `batch` samples."""
+
+    def __init__(self, training: dict, endpoints: int):
+        super().__init__(training, endpoints)
+        self.model = training["model"]
+        self.element = 4 if training.get("datatype") == "fp32" else 2
+        self.parameter_share = self.element / 4
+        self.samples = training.get("microbatchSize", 1)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Gradients of 4 bytes; with ZeRO-3 as parameters are gathered."""
+        size = self.element if self.zero == 3 else 4
+        found = []
+        for layer in self.model["layers"]:
+            forward, backward = (
+                self._scaled(layer[k], TIME_UNITS) for k in ("forward", "backward")
+            )
+            weight = backward // 2 if self.schedule == "zb-h1" else 0
+            gradient = size * layer["parameters"]
+            found.append(Block(forward, backward - weight, weight, gradient, 0, 0))
+        return found
+
+    def _scaled(self, text: str, units: dict[str, int]) -> int:
+        return math.ceil(quantity(text, units) * self.samples / self.model["batch"])
+
+    def bytes_after(self, part: int) -> int:
+        """What the last layer of the part gives."""
+        last = (part + 1) * len(self.blocks) // self.parts - 1
+        return self._scaled(self.model["layers"][last]["output"], SIZE_UNITS)
+
+
 def training_job(training: dict, endpoints: int) -> TrainingJob:
-    return (ModelJob if "model" in training else TrainingJob)(training, endpoints)
+    """By what its computations are given."""
+    kind = training.get("model", {}).get("kind")
+    jobs = {None: TrainingJob, "transformer": ModelJob, "table": TableJob}
+    return jobs[kind](training, endpoints)

@@ -411,8 +411,10 @@ list(APPEND gradsync_headers
 # model/workload
 list(APPEND gradsync_sources
   model/workload/codec-profile.cc
+  model/workload/exchange-compressor.cc
   model/workload/fully-sharded-workload.cc
   model/workload/gradient-buckets.cc
+  model/workload/gradient-codecs.cc
   model/workload/gradient-exchange.cc
   model/workload/gradient-states.cc
   model/workload/pipeline-schedule.cc
@@ -429,8 +431,10 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/workload/codec-profile.h
+  model/workload/exchange-compressor.h
   model/workload/fully-sharded-workload.h
   model/workload/gradient-buckets.h
+  model/workload/gradient-codecs.h
   model/workload/gradient-exchange.h
   model/workload/gradient-states.h
   model/workload/pipeline-schedule.h
@@ -538,6 +542,7 @@ list(APPEND gradsync_sources
   model/engine/asynchronous-transfers.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/codec-times.cc
   model/engine/collective-bandwidth.cc
   model/engine/communication-runs.cc
   model/engine/critical-path.cc
@@ -554,17 +559,20 @@ list(APPEND gradsync_sources
   model/engine/plan-aggregations.cc
   model/engine/plan-execution.cc
   model/engine/plan-roster.cc
+  model/engine/ranked-job.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
   model/engine/stage-progress.cc
   model/engine/time-spans.cc
   model/engine/training-execution.cc
   model/engine/training-job.cc
+  model/engine/workload-aggregations.cc
   model/engine/workload-channels.cc
   model/engine/workload-execution.cc
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
+  model/engine/codec-times.h
   model/engine/collective-bandwidth.h
   model/engine/communication-runs.h
   model/engine/critical-path.h
@@ -592,6 +600,7 @@ list(APPEND gradsync_headers
   model/engine/plan-execution.h
   model/engine/plan-roster.h
   model/engine/rank-parts.h
+  model/engine/ranked-job.h
   model/engine/recorder.h
   model/engine/round-gate.h
   model/engine/scoped-event.h
@@ -600,6 +609,7 @@ list(APPEND gradsync_headers
   model/engine/time-spans.h
   model/engine/training-execution.h
   model/engine/training-job.h
+  model/engine/workload-aggregations.h
   model/engine/workload-channels.h
   model/engine/workload-execution.h
 )
@@ -1080,6 +1090,7 @@ set(gradsync_tests_of_transport
 )
 set(gradsync_tests_of_workload
   tests/unit/workload/gradient-buckets-test.cc
+  tests/unit/workload/gradient-codecs-test.cc
   tests/unit/workload/packed-offsets-test.cc
   tests/unit/workload/pipeline-schedule-test.cc
   tests/unit/workload/plan-compressor-test.cc
@@ -1186,6 +1197,8 @@ set(gradsync_tests_of_scenario
   tests/scenario/switch-limits-test.cc
   tests/scenario/tensors-test.cc
   tests/scenario/time-end-test.cc
+  tests/scenario/training-aggregation-runs-test.cc
+  tests/scenario/training-codec-runs-test.cc
   tests/scenario/training-results-test.cc
   tests/scenario/training-runs-test.cc
   tests/scenario/type-registry-test.cc

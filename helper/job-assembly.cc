@@ -113,6 +113,12 @@ MakeTrainingJob(const TrainingJobSpec& spec,
             return PlanTrainingSurvivors(spec, *topology, ranks).workload;
         };
     }
+    if (planned.workload->HasAggregations())
+    {
+        job.planFallback = [spec, topology](std::span<const uint32_t> ranks) {
+            return PlanTrainingFallback(spec, *topology, ranks).workload;
+        };
+    }
     return job;
 }
 

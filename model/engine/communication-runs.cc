@@ -11,10 +11,12 @@ namespace ns3::gradsync
 {
 
 CommunicationRuns::CommunicationRuns(ExecutionTable& executions,
+                                     WorkloadAggregations& aggregations,
                                      Owner& owner,
                                      const Workload& workload,
                                      const std::vector<ExchangeApplication*>& ranks)
     : m_executions(executions),
+      m_aggregations(aggregations),
       m_owner(owner),
       m_workload(workload),
       m_ranks(ranks),
@@ -61,6 +63,7 @@ CommunicationRuns::Find(CommunicationId id)
         setup.ranks.push_back(m_ranks[rank]);
     }
     setup.firstStream = m_firstStreams[id];
+    setup.aggregations = m_aggregations.TakeTurn(m_workload, id);
     setup.tellsRanks = true;
     PlanExecution::Listener& listener = *this;
     auto execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
@@ -91,26 +94,37 @@ CommunicationRuns::OnTransferDelivered(PlanExecution& execution, OperationId id)
     m_owner.OnDelivered(execution.GetPlan().GetBytes(id));
 }
 
+std::string
+CommunicationRuns::DescribeFailure(const PlanExecution& execution,
+                                   OperationId id,
+                                   const std::string& reason) const
+{
+    const auto communication = m_running.at(execution.GetNumber()).communication;
+    const auto operation = execution.GetPlan().GetOperations()[id];
+    const auto group = m_workload.GetGroup(communication);
+    const auto place =
+        operation.IsAggregate()
+            ? fmt::format("of rank {}", group[operation.src])
+            : fmt::format("from rank {} to rank {}", group[operation.src], group[operation.dst]);
+    return fmt::format("{} {}: {}",
+                       m_workload.GetLabel(m_workload.GetCommunications()[communication].label),
+                       place,
+                       reason);
+}
+
 void
 CommunicationRuns::OnTransferFailed(PlanExecution& execution,
                                     OperationId id,
                                     const std::string& reason)
 {
-    const auto communication = m_running.at(execution.GetNumber()).communication;
-    const auto operation = execution.GetPlan().GetOperations()[id];
-    const auto group = m_workload.GetGroup(communication);
-    m_owner.OnCommunicationFailed(
-        fmt::format("{} from rank {} to rank {}: {}",
-                    m_workload.GetLabel(m_workload.GetCommunications()[communication].label),
-                    group[operation.src],
-                    group[operation.dst],
-                    reason));
+    m_owner.OnCommunicationFailed(DescribeFailure(execution, id, reason),
+                                  execution.GetPlan().GetOperations()[id].IsAggregate());
 }
 
 void
 CommunicationRuns::OnSumWrong(PlanExecution& execution, OperationId id, const std::string& reason)
 {
-    OnTransferFailed(execution, id, reason);
+    m_owner.OnCommunicationFailed(DescribeFailure(execution, id, reason), false);
 }
 
 } // namespace ns3::gradsync

@@ -3,6 +3,7 @@
 #define GRADSYNC_COMMUNICATION_RUNS_H
 
 #include "ns3/plan-execution.h"
+#include "ns3/workload-aggregations.h"
 #include "ns3/workload.h"
 
 #include <cstdint>
@@ -34,18 +35,20 @@ class CommunicationRuns final : private PlanExecution::Listener
         virtual void OnCommunicationEnded() = 0;
         /// A message has arrived.
         virtual void OnDelivered(uint64_t bytes) = 0;
-        /// \param reason one line for the user
-        virtual void OnCommunicationFailed(const std::string& reason) = 0;
+        /// \param reason one line for the user \param isOfNetwork the network does not aggregate
+        virtual void OnCommunicationFailed(const std::string& reason, bool isOfNetwork) = 0;
 
       protected:
         ~Owner() = default;
     };
 
     /**
-     * \param executions of the ranks; outlives this, as do owner, workload and ranks
+     * \param executions of the ranks; outlives this, as does all else
+     * \param aggregations open for the workload
      * \throws std::invalid_argument see NumberChannels
      */
     CommunicationRuns(ExecutionTable& executions,
+                      WorkloadAggregations& aggregations,
                       Owner& owner,
                       const Workload& workload,
                       const std::vector<ExchangeApplication*>& ranks);
@@ -79,8 +82,12 @@ class CommunicationRuns final : private PlanExecution::Listener
     void OnSumWrong(PlanExecution& execution, OperationId id, const std::string& reason) override;
 
     PlanExecution& Find(CommunicationId id);
+    std::string DescribeFailure(const PlanExecution& execution,
+                                OperationId id,
+                                const std::string& reason) const;
 
     ExecutionTable& m_executions;
+    WorkloadAggregations& m_aggregations;
     Owner& m_owner;
     const Workload& m_workload;
     const std::vector<ExchangeApplication*>& m_ranks;

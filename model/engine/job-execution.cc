@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-execution.h"
 
+#include "ns3/codec-times.h"
 #include "ns3/failure-text.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
-#include "ns3/time-range.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,54 +19,20 @@ JobExecution::JobExecution(const JobSite& site,
                            uint32_t index,
                            Job job,
                            std::vector<Ptr<ExchangeApplication>> applications)
-    : m_site(site),
-      m_index(index),
+    : RankedJob(site, index, job.name, job.endpointOf, std::move(applications)),
       m_job(std::move(job)),
-      m_applications(std::move(applications)),
       m_roster(m_job),
       m_gate(m_executions, *this, *this),
       m_finished(m_job.iterations == 0)
 {
     Use(0);
-    for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
-    {
-        m_applications[rank]->Attach(
-            {rank, m_job.endpointOf[rank], m_site.transport, &m_executions, m_site.slowdowns},
-            this);
-    }
-}
-
-JobExecution::~JobExecution()
-{
-    // Nodes may outlive the engine.
-    for (const auto& application : m_applications)
-    {
-        application->Detach();
-    }
-}
-
-const std::string&
-JobExecution::GetName() const
-{
-    return m_job.name;
-}
-
-Ptr<ExchangeApplication>
-JobExecution::GetApplication(uint32_t rank) const
-{
-    return m_applications.at(rank);
+    Attach(*this);
 }
 
 bool
 JobExecution::IsFinished() const
 {
     return m_finished;
-}
-
-bool
-JobExecution::HasFailed() const
-{
-    return m_failure.has_value();
 }
 
 std::span<const ExecutedPlan>
@@ -128,34 +94,9 @@ JobExecution::Use(uint32_t plan)
 void
 JobExecution::SetCodecTimes()
 {
-    const auto& plan = *GetPlan().plan;
-    m_record.compress = Time();
-    m_record.decompress = Time();
-    if (!plan.IsCompressed())
-    {
-        return;
-    }
-    std::vector<int64_t> encode(plan.GetRankCount(), 0);
-    std::vector<int64_t> decode(encode.size(), 0);
-    const auto operations = plan.GetOperations();
-    const auto add = [&](std::vector<int64_t>& sums, OperationId id) {
-        const auto steps = static_cast<int64_t>(plan.GetComputePicoseconds(id));
-        auto& sum = sums[operations[id].src];
-        sum = AddTimeSteps(sum, std::min(steps, NEVER));
-    };
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        if (operations[id].kind == OperationKind::Encode)
-        {
-            add(encode, id);
-        }
-        else if (operations[id].kind == OperationKind::Decode)
-        {
-            add(decode, id);
-        }
-    }
-    m_record.compress = PicoSeconds(*std::max_element(encode.begin(), encode.end()));
-    m_record.decompress = PicoSeconds(*std::max_element(decode.begin(), decode.end()));
+    const CodecTimes times(*GetPlan().plan);
+    m_record.compress = times.GetMostEncode();
+    m_record.decompress = times.GetMostDecode();
 }
 
 void
@@ -213,7 +154,7 @@ JobExecution::BeginExecution()
     {
         setup.ranks.push_back(PeekPointer(m_applications[rank]));
     }
-    setup.aggregations = &m_aggregations;
+    setup.aggregations = m_aggregations.TakeTurn(*setup.plan);
     setup.keepsTimes = m_site.listener->IsTransferTraced();
     setup.hasGate = true;
     PlanExecution::Listener& listener = *this;
@@ -281,7 +222,6 @@ JobExecution::OnEnded(PlanExecution& execution)
     m_record.end = Simulator::Now();
     m_timeoutEvent.Cancel();
     ++m_iteration;
-    m_aggregations.NextRound();
     m_finished = m_iteration == m_job.iterations;
     m_site.listener->OnIteration(m_record);
     if (m_finished)

@@ -2,14 +2,12 @@
 #ifndef GRADSYNC_JOB_EXECUTION_H
 #define GRADSYNC_JOB_EXECUTION_H
 
-#include "ns3/engine-job.h"
-#include "ns3/execution-table.h"
-#include "ns3/job-listener.h"
 #include "ns3/job.h"
 #include "ns3/late-operations.h"
 #include "ns3/plan-aggregations.h"
 #include "ns3/plan-execution.h"
 #include "ns3/plan-roster.h"
+#include "ns3/ranked-job.h"
 #include "ns3/round-gate.h"
 #include "ns3/scoped-event.h"
 
@@ -29,7 +27,7 @@ namespace ns3::gradsync
  * exchanges the gradient. When a rank or the switches that aggregate are lost, it goes on with
  * another plan and an execution of that.
  */
-class JobExecution final : public EngineJob,
+class JobExecution final : public RankedJob,
                            public std::enable_shared_from_this<JobExecution>,
                            private RankOwner,
                            private PlanExecution::Listener,
@@ -46,18 +44,13 @@ class JobExecution final : public EngineJob,
                  uint32_t index,
                  Job job,
                  std::vector<Ptr<ExchangeApplication>> applications);
-    ~JobExecution() override;
 
     // EngineJob
-    const std::string& GetName() const override;
-    Ptr<ExchangeApplication> GetApplication(uint32_t rank) const override;
     bool IsFinished() const override;
-    bool HasFailed() const override;
     ExchangeFailure DescribeFailure() const override;
     std::span<const ExecutedPlan> GetPlans() const override;
     uint64_t CountDoneOperations() const override;
     bool HasLateOperations() const override;
-    std::optional<uint32_t> FindRank(uint32_t endpoint) const override;
     void OnCrash(uint32_t endpoint) override;
     void OnRestart(uint32_t endpoint) override;
     void OnNotice(uint32_t rank) override;
@@ -110,7 +103,6 @@ class JobExecution final : public EngineJob,
     void FallBack(uint32_t execution);
     void RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
     void Restart(uint32_t plan);
-    void AbandonMessages();
     void React(uint32_t rank, size_t survivors, uint64_t bytes, ReactionKind kind);
     void TraceFallback(uint64_t bytes);
     std::vector<uint32_t> FindSurvivors() const;
@@ -119,12 +111,8 @@ class JobExecution final : public EngineJob,
     void LoseWorker(uint32_t rank);
     bool UsePart(const std::vector<bool>& isLost);
 
-    JobSite m_site;
-    uint32_t m_index;
     Job m_job;
-    std::vector<Ptr<ExchangeApplication>> m_applications; //!< [rank]
     PlanRoster m_roster;
-    ExecutionTable m_executions;
     PlanAggregations m_aggregations;
     RoundGate m_gate;
     std::unique_ptr<PlanExecution> m_execution; //!< of the iteration in hand
@@ -137,7 +125,6 @@ class JobExecution final : public EngineJob,
     uint32_t m_lateAnswers{0}; //!< that were dropped since this iteration began
     bool m_running{false};     //!< an iteration has begun and is not done
     bool m_finished;
-    std::optional<std::string> m_failure;
     ScopedEvent m_timeoutEvent;
 };
 

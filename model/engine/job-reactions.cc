@@ -16,16 +16,6 @@ namespace ns3::gradsync
 
 NS_LOG_COMPONENT_DEFINE("GradsyncJobReactions");
 
-std::optional<uint32_t>
-JobExecution::FindRank(uint32_t endpoint) const
-{
-    const auto& endpoints = m_job.endpointOf;
-    const auto found = std::find(endpoints.begin(), endpoints.end(), endpoint);
-    return found == endpoints.end()
-               ? std::nullopt
-               : std::make_optional(static_cast<uint32_t>(found - endpoints.begin()));
-}
-
 void
 JobExecution::OnCrash(uint32_t endpoint)
 {
@@ -267,21 +257,6 @@ JobExecution::React(uint32_t rank, size_t survivors, uint64_t bytes, ReactionKin
                                  static_cast<uint32_t>(survivors),
                                  bytes,
                                  kind});
-}
-
-/// Those of this job that are under way.
-void
-JobExecution::AbandonMessages()
-{
-    std::set<const MessageHandler*> handlers;
-    for (const auto& application : m_applications)
-    {
-        handlers.insert(PeekPointer(application));
-    }
-    m_site.transport->Abandon(
-        [&handlers](uint32_t /* src */, uint32_t /* dst */, const auto* handler) {
-            return handlers.contains(handler);
-        });
 }
 
 /// Of the iteration in hand, with another plan.

@@ -2,7 +2,6 @@
 #include "ns3/plan-execution.h"
 
 #include "ns3/exchange-application.h"
-#include "ns3/plan-aggregations.h"
 #include "ns3/plan-part.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
     : m_executions(executions),
       m_listener(listener),
       m_plan(std::move(setup.plan)),
-      m_aggregations(setup.aggregations),
+      m_aggregations(std::move(setup.aggregations)),
       m_firstStream(setup.firstStream),
       m_ledger(*m_plan, setup.keepsTimes),
       m_number(executions.Add(*this)),
@@ -229,7 +228,7 @@ PlanExecution::Hand(OperationId id, const Operation& operation)
     auto& application = *m_ranks[operation.src].application;
     if (operation.IsAggregate())
     {
-        application.Aggregate(MakeTag(id), m_aggregations->MakeMessage(*m_plan, id));
+        application.Aggregate(MakeTag(id), m_aggregations.MakeMessage(*m_plan, id));
         return;
     }
     application.Issue(MakeTag(id),

@@ -5,6 +5,7 @@
 #include "ns3/busy-clock.h"
 #include "ns3/execution-table.h"
 #include "ns3/operation-ledger.h"
+#include "ns3/plan-aggregations.h"
 #include "ns3/plan.h"
 #include "ns3/rank-parts.h"
 #include "ns3/scoped-event.h"
@@ -20,7 +21,6 @@ namespace ns3::gradsync
 {
 
 class ExchangeApplication;
-class PlanAggregations;
 
 /// An operation that nobody waits for any more, and that was not done.
 struct LeftOperation
@@ -88,8 +88,7 @@ class PlanExecution final : private OperationObserver
     {
         std::shared_ptr<const Plan> plan;
         std::vector<ExchangeApplication*> ranks; //!< [rank of the plan]; they outlive the execution
-        /// Open, and used by no other execution at once; nullptr for plans without.
-        const PlanAggregations* aggregations{nullptr};
+        AggregationTurn aggregations{};          //!< of plans that the network aggregates for
         /// Added to the streams of the plan: executions that have some in common share connections
         /// and so follow each other, others share the links.
         uint32_t firstStream{0};
@@ -209,7 +208,7 @@ class PlanExecution final : private OperationObserver
     ExecutionTable& m_executions;
     Listener& m_listener;
     std::shared_ptr<const Plan> m_plan;
-    const PlanAggregations* m_aggregations;
+    AggregationTurn m_aggregations;
     uint32_t m_firstStream;
     std::vector<Rank> m_ranks;
     OperationLedger m_ledger;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/training-execution.h"
 
+#include "ns3/codec-times.h"
 #include "ns3/failure-text.h"
 #include "ns3/iteration-breakdown.h"
 #include "ns3/log.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -20,39 +22,15 @@ TrainingExecution::TrainingExecution(const JobSite& site,
                                      uint32_t index,
                                      TrainingJob job,
                                      std::vector<Ptr<ExchangeApplication>> applications)
-    : m_site(site),
-      m_index(index),
-      m_job(std::move(job)),
-      m_applications(std::move(applications))
+    : RankedJob(site, index, job.name, job.endpointOf, std::move(applications)),
+      m_job(std::move(job))
 {
     for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
     {
-        m_applications[rank]->Attach(
-            {rank, m_job.endpointOf[rank], m_site.transport, &m_executions, m_site.slowdowns},
-            this);
         m_ranks.push_back(rank);
     }
-}
-
-TrainingExecution::~TrainingExecution()
-{
-    // Nodes may outlive the engine.
-    for (const auto& application : m_applications)
-    {
-        application->Detach();
-    }
-}
-
-const std::string&
-TrainingExecution::GetName() const
-{
-    return m_job.name;
-}
-
-Ptr<ExchangeApplication>
-TrainingExecution::GetApplication(uint32_t rank) const
-{
-    return m_applications.at(rank);
+    OpenAggregations();
+    Attach(*this);
 }
 
 bool
@@ -61,26 +39,11 @@ TrainingExecution::IsFinished() const
     return m_iteration == m_job.iterations;
 }
 
-bool
-TrainingExecution::HasFailed() const
-{
-    return m_failure.has_value();
-}
-
 uint64_t
 TrainingExecution::CountDoneOperations() const
 {
     const auto tasks = m_job.workload->GetTasks().size();
     return m_delivered + m_doneTasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
-}
-
-std::optional<uint32_t>
-TrainingExecution::FindRank(uint32_t endpoint) const
-{
-    const auto found = std::ranges::find(m_job.endpointOf, endpoint);
-    return found == m_job.endpointOf.end()
-               ? std::nullopt
-               : std::optional(static_cast<uint32_t>(found - m_job.endpointOf.begin()));
 }
 
 void
@@ -118,10 +81,21 @@ TrainingExecution::OnNotice(uint32_t rank)
     }
 }
 
+/// Of the workload in hand, for the ranks that are left.
 void
-TrainingExecution::GoOnWithout(uint32_t rank)
+TrainingExecution::OpenAggregations()
 {
-    std::erase(m_ranks, rank);
+    std::vector<uint32_t> endpoints;
+    for (const auto rank : m_ranks)
+    {
+        endpoints.push_back(m_job.endpointOf[rank]);
+    }
+    m_aggregations.Open(*m_job.workload, endpoints, m_site.transport);
+}
+
+void
+TrainingExecution::React(uint32_t rank, ReactionKind kind)
+{
     m_site.listener->OnReaction({Simulator::Now(),
                                  m_index,
                                  m_iteration,
@@ -129,32 +103,95 @@ TrainingExecution::GoOnWithout(uint32_t rank)
                                  rank,
                                  static_cast<uint32_t>(m_ranks.size()),
                                  0,
-                                 ReactionKind::Replan});
+                                 kind});
+}
+
+void
+TrainingExecution::OnRebuilt(uint32_t group)
+{
+    if (m_execution && m_aggregations.Contains(group))
+    {
+        React(ReactionRecord::NO_RANK, ReactionKind::Rebuild);
+    }
+}
+
+void
+TrainingExecution::GoOnWithout(uint32_t rank)
+{
+    std::erase(m_ranks, rank);
+    React(rank, ReactionKind::Replan);
     try
     {
         if (m_ranks.empty())
         {
             throw std::runtime_error("there are none");
         }
-        auto workload = m_job.planSurvivors(m_ranks);
-        m_execution.reset(); // with all that is under way
-        m_site.transport->Abandon([this](uint32_t /* src */, uint32_t /* dst */, const auto* to) {
-            return std::ranges::any_of(m_applications, [to](const auto& application) {
-                return static_cast<const MessageHandler*>(PeekPointer(application)) == to;
-            });
-        });
-        for (const auto& application : m_applications)
-        {
-            application->DropWork();
-        }
-        m_job.workload = std::move(workload);
-        BeginRun();
+        m_aggregating.reset();
+        BeginAnew(m_job.planSurvivors(m_ranks));
     }
     catch (const std::runtime_error& error)
     {
         Fail(fmt::format("rank {} has crashed, and the others cannot go on: {}",
                          rank,
                          error.what()));
+    }
+}
+
+/// The run in hand, by another workload of the ranks that are left.
+void
+TrainingExecution::BeginAnew(std::shared_ptr<const Workload> workload)
+{
+    m_execution.reset(); // with all that is under way
+    AbandonMessages();
+    for (const auto& application : m_applications)
+    {
+        application->DropWork();
+    }
+    m_aggregations.Close();
+    m_job.workload = std::move(workload);
+    OpenAggregations();
+    BeginRun();
+}
+
+/// The network does not aggregate any more.
+void
+TrainingExecution::FallBack()
+{
+    if (m_failure || IsFinished())
+    {
+        return;
+    }
+    React(ReactionRecord::NO_RANK, ReactionKind::Fallback);
+    try
+    {
+        m_aggregating = m_job.workload;
+        BeginAnew(m_job.planFallback(m_ranks));
+    }
+    catch (const std::runtime_error& error)
+    {
+        Fail(fmt::format("no switches aggregate, and there is no other way: {}", error.what()));
+    }
+}
+
+/// Asks for switches again after a run that did without. \returns whether there are any
+bool
+TrainingExecution::ChooseWorkload()
+{
+    if (!m_aggregating)
+    {
+        return true;
+    }
+    auto fallback = std::exchange(m_job.workload, m_aggregating);
+    try
+    {
+        OpenAggregations();
+        m_aggregating.reset();
+        return true;
+    }
+    catch (const std::runtime_error&)
+    {
+        m_job.workload = std::move(fallback);
+        return false;
     }
 }
 
@@ -183,6 +220,10 @@ TrainingExecution::BeginIteration()
     {
         m_timeoutEvent.Schedule(m_job.timeout, &TrainingExecution::OnTimeout, this);
     }
+    if (!ChooseWorkload())
+    {
+        React(ReactionRecord::NO_RANK, ReactionKind::Fallback);
+    }
     BeginRun();
 }
 
@@ -195,8 +236,11 @@ TrainingExecution::BeginRun()
         ranks.push_back(PeekPointer(m_applications[rank]));
     }
     WorkloadExecution::Owner& owner = *this;
-    m_execution =
-        std::make_unique<WorkloadExecution>(m_executions, owner, m_job.workload, std::move(ranks));
+    m_execution = std::make_unique<WorkloadExecution>(m_executions,
+                                                      m_aggregations,
+                                                      owner,
+                                                      m_job.workload,
+                                                      std::move(ranks));
     for (const auto rank : m_ranks)
     {
         m_applications[rank]->BeginIteration();
@@ -218,6 +262,29 @@ TrainingExecution::OnWorkloadDelivered(WorkloadExecution& /* execution */, uint6
 {
     ++m_delivered;
     m_site.listener->OnDelivered(bytes);
+}
+
+/// What ranks compress and decompress, in each iteration.
+void
+TrainingExecution::SetCodecTimes(std::vector<IterationRecord>& records) const
+{
+    const auto& workload = *m_job.workload;
+    std::map<const Plan*, CodecTimes> ofPlans;
+    std::vector<CodecTimes> sums(records.size(), CodecTimes(workload.GetRankCount()));
+    for (const auto& task : workload.GetTasks())
+    {
+        if (!task.IsCompute() && workload.GetPlan(task.communication)->IsCompressed())
+        {
+            const auto* plan = workload.GetPlan(task.communication).get();
+            const auto found = ofPlans.try_emplace(plan, *plan).first;
+            sums[task.iteration].Add(task.rank, found->second, task.member);
+        }
+    }
+    for (size_t i = 0; i < records.size(); ++i)
+    {
+        records[i].compress = sums[i].GetMostEncode();
+        records[i].decompress = sums[i].GetMostDecode();
+    }
 }
 
 /// Of each iteration: from the end of the one before to its last task.
@@ -247,6 +314,7 @@ TrainingExecution::MakeRecords() const
                 std::max(record.start, std::min(record.exchangeStart, log.GetBegin(id)));
         }
     }
+    SetCodecTimes(records);
     return records;
 }
 
@@ -274,6 +342,7 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
     }
     if (IsFinished())
     {
+        m_aggregations.Close(); // others may have the slots
         m_site.listener->OnJobFinished();
     }
     else
@@ -283,7 +352,9 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
 }
 
 void
-TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */, const std::string& reason)
+TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */,
+                                    const std::string& reason,
+                                    bool isOfNetwork)
 {
     // A peer that has crashed is found out by its silence.
     const auto lost = std::ranges::find_if(m_ranks, [this](uint32_t rank) {
@@ -292,6 +363,11 @@ TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */, const st
     if (m_job.planSurvivors && lost != m_ranks.end())
     {
         m_noticeEvent.Schedule(Time(0), &TrainingExecution::OnNotice, this, *lost);
+        return;
+    }
+    if (isOfNetwork && m_job.planFallback)
+    {
+        m_noticeEvent.Schedule(Time(0), &TrainingExecution::FallBack, this);
         return;
     }
     Fail(reason);

@@ -2,11 +2,10 @@
 #ifndef GRADSYNC_TRAINING_EXECUTION_H
 #define GRADSYNC_TRAINING_EXECUTION_H
 
-#include "ns3/engine-job.h"
-#include "ns3/execution-table.h"
-#include "ns3/job-listener.h"
+#include "ns3/ranked-job.h"
 #include "ns3/scoped-event.h"
 #include "ns3/training-job.h"
+#include "ns3/workload-aggregations.h"
 #include "ns3/workload-execution.h"
 
 #include <cstdint>
@@ -25,29 +24,29 @@ namespace ns3::gradsync
  * When a rank is lost, the survivors begin the run anew with a workload of their own, where the job
  * has one (data-parallel ranks alone hold all of the model each); else the job ends by name.
  */
-class TrainingExecution final : public EngineJob,
+class TrainingExecution final : public RankedJob,
                                 private RankOwner,
                                 private WorkloadExecution::Owner
 {
   public:
-    /// \param applications [rank]; they are attached to this execution until it ends
+    /**
+     * \param applications [rank]; they are attached to this execution until it ends
+     * \throws std::runtime_error with a text for the user when the network cannot aggregate as it
+     * asks
+     */
     TrainingExecution(const JobSite& site,
                       uint32_t index,
                       TrainingJob job,
                       std::vector<Ptr<ExchangeApplication>> applications);
-    ~TrainingExecution() override;
 
     // EngineJob
-    const std::string& GetName() const override;
-    Ptr<ExchangeApplication> GetApplication(uint32_t rank) const override;
     bool IsFinished() const override;
-    bool HasFailed() const override;
     ExchangeFailure DescribeFailure() const override;
     uint64_t CountDoneOperations() const override;
-    std::optional<uint32_t> FindRank(uint32_t endpoint) const override;
     void OnCrash(uint32_t endpoint) override;
     void OnRestart(uint32_t endpoint) override;
     void OnNotice(uint32_t rank) override;
+    void OnRebuilt(uint32_t group) override;
 
   private:
     // RankOwner
@@ -58,22 +57,28 @@ class TrainingExecution final : public EngineJob,
     // WorkloadExecution::Owner
     void OnWorkloadEnded(WorkloadExecution& execution) override;
     void OnWorkloadDelivered(WorkloadExecution& execution, uint64_t bytes) override;
-    void OnWorkloadFailed(WorkloadExecution& execution, const std::string& reason) override;
+    void OnWorkloadFailed(WorkloadExecution& execution,
+                          const std::string& reason,
+                          bool isOfNetwork) override;
 
     void BeginIteration();
     void BeginRun();
+    void OpenAggregations();
+    bool ChooseWorkload();
+    void FallBack();
+    void BeginAnew(std::shared_ptr<const Workload> workload);
+    void React(uint32_t rank, ReactionKind kind);
     void GoOnWithout(uint32_t rank);
     void OnTimeout();
     void Fail(std::string cause);
     std::vector<IterationRecord> MakeRecords() const;
+    void SetCodecTimes(std::vector<IterationRecord>& records) const;
 
-    JobSite m_site;
-    uint32_t m_index;
     TrainingJob m_job;
-    std::vector<Ptr<ExchangeApplication>> m_applications;
-    ExecutionTable m_executions;
+    WorkloadAggregations m_aggregations;
     std::unique_ptr<WorkloadExecution> m_execution; //!< of the iteration in hand
-    std::optional<std::string> m_failure;
+    /// Of the ranks that are left, where the job's is what they fell back to; null: they have not.
+    std::shared_ptr<const Workload> m_aggregating;
     std::vector<uint32_t> m_ranks; //!< [rank of the workload] those of the job that are left
     ScopedEvent m_noticeEvent;
     uint32_t m_iteration{0};

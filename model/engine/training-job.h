@@ -35,7 +35,9 @@ struct TrainingJob
     Time start;                            //!< when the first iteration starts
     double reduceSecondsPerByte{0.0};      //!< as Job has it
     SurvivorWorkloadPlanner planSurvivors; //!< empty: a job that loses a rank has failed
-    Time timeout;                          //!< a run that takes longer has failed; 0: no limit
+    /// Of ranks for whom the network does not aggregate any more; empty: such a job has failed.
+    SurvivorWorkloadPlanner planFallback;
+    Time timeout; //!< a run that takes longer has failed; 0: no limit
 };
 
 /// Bytes of all messages of one use of a plan.

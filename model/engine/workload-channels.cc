@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/workload-channels.h"
 
-#include "ns3/workload.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -26,30 +24,28 @@ CountStreams(const Plan& plan)
     return count;
 }
 
-/// Group, and stream of its first member.
-std::pair<uint32_t, uint32_t>
+} // namespace
+
+WorkloadChannel
 GetChannel(const Workload& workload, CommunicationId id)
 {
     const auto first = workload.GetParts(id).front();
     return {workload.GetCommunications()[id].group, workload.GetTasks()[first].stream};
 }
 
-} // namespace
-
 std::vector<uint32_t>
 NumberChannels(const Workload& workload)
 {
     std::map<const Plan*, uint32_t> streams;
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> channels; // the most streams, then the first
+    std::map<WorkloadChannel, uint32_t> channels; // the most streams, then the first
     const auto communications = workload.GetCommunications();
     for (CommunicationId id = 0; id < communications.size(); ++id)
     {
         const auto& plan = *workload.GetPlan(id);
-        if (plan.HasAggregations() || plan.GetGate())
+        if (plan.GetGate())
         {
-            throw std::invalid_argument(fmt::format(
-                "{}: workloads have no plans that aggregate in the network or have a gate",
-                workload.GetLabel(communications[id].label)));
+            throw std::invalid_argument(fmt::format("{}: workloads have no plans with a gate",
+                                                    workload.GetLabel(communications[id].label)));
         }
         const auto [found, isNew] = streams.emplace(&plan, 0);
         found->second = isNew ? CountStreams(plan) : found->second;

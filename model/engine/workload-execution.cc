@@ -11,6 +11,7 @@ namespace ns3::gradsync
 {
 
 WorkloadExecution::WorkloadExecution(ExecutionTable& executions,
+                                     WorkloadAggregations& aggregations,
                                      Owner& owner,
                                      std::shared_ptr<const Workload> workload,
                                      std::vector<ExchangeApplication*> ranks)
@@ -19,7 +20,7 @@ WorkloadExecution::WorkloadExecution(ExecutionTable& executions,
       m_workload(std::move(workload)),
       m_ranks(std::move(ranks)),
       m_number(executions.Add(*this)),
-      m_runs(executions, *this, *m_workload, m_ranks),
+      m_runs(executions, aggregations, *this, *m_workload, m_ranks),
       m_waiting(m_workload->CountPredecessors()),
       m_log(m_waiting.size()),
       m_left(static_cast<uint32_t>(m_waiting.size()))
@@ -278,12 +279,12 @@ WorkloadExecution::OnDelivered(uint64_t bytes)
 }
 
 void
-WorkloadExecution::OnCommunicationFailed(const std::string& reason)
+WorkloadExecution::OnCommunicationFailed(const std::string& reason, bool isOfNetwork)
 {
     if (!m_isHalted)
     {
         Halt();
-        m_owner.OnWorkloadFailed(*this, reason);
+        m_owner.OnWorkloadFailed(*this, reason, isOfNetwork);
     }
 }
 

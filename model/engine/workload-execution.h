@@ -39,7 +39,10 @@ class WorkloadExecution final : private OperationObserver, private Communication
         }
 
         /// Nothing more will happen. \param reason one line for the user
-        virtual void OnWorkloadFailed(WorkloadExecution& execution, const std::string& reason) = 0;
+        /// \param isOfNetwork the network does not aggregate any more
+        virtual void OnWorkloadFailed(WorkloadExecution& execution,
+                                      const std::string& reason,
+                                      bool isOfNetwork) = 0;
 
       protected:
         ~Owner() = default;
@@ -48,10 +51,11 @@ class WorkloadExecution final : private OperationObserver, private Communication
     /**
      * \param executions of the ranks; outlives the execution, as do owner and ranks
      * \param ranks [rank]
-     * \throws std::invalid_argument when a plan has aggregations of the network or a gate, which
-     * workloads do not have
+     * \param aggregations open for the workload; outlive the execution
+     * \throws std::invalid_argument when a plan has a gate, which workloads do not have
      */
     WorkloadExecution(ExecutionTable& executions,
+                      WorkloadAggregations& aggregations,
                       Owner& owner,
                       std::shared_ptr<const Workload> workload,
                       std::vector<ExchangeApplication*> ranks);
@@ -100,7 +104,7 @@ class WorkloadExecution final : private OperationObserver, private Communication
     void OnPartEnded(TaskId part) override;
     void OnCommunicationEnded() override;
     void OnDelivered(uint64_t bytes) override;
-    void OnCommunicationFailed(const std::string& reason) override;
+    void OnCommunicationFailed(const std::string& reason, bool isOfNetwork) override;
 
     TaskStream& GetStream(const WorkloadTask& task);
     uint64_t GetBytes(const WorkloadTask& task) const;

@@ -5,6 +5,7 @@
 #include "ns3/codec-profile.h"
 #include "ns3/codec-spec.h"
 #include "ns3/data-rate.h"
+#include "ns3/exchange-compressor.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
 #include "ns3/scheme-choice.h"
@@ -20,17 +21,6 @@ namespace ns3::gradsync
 
 /// Gradient of a job that gives none: ResNet-50, 25,557,032 parameters of 4 bytes.
 inline constexpr uint64_t DEFAULT_GRADIENT_BYTES = 25'557'032ULL * 4;
-
-/// A codec and where it works.
-struct CodecChoice
-{
-    CodecSpec spec;
-    /// On which messages it works: "all", "servers" (between dedicated servers), or the name of a
-    /// level, whose groups they must leave.
-    std::string scope{"all"};
-    /// Of all elements: works on the other messages, and on what BiSparse leaves dense.
-    std::optional<CodecSpec> elsewhere{};
-};
 
 /// A part of the gradient that is exchanged on its own.
 struct TensorSpec

@@ -40,6 +40,7 @@ class WorkloadMaker
               return ComputeWorkerGroups(topology, endpoints);
           })
     {
+        m_shelf.SetLevels(ComputeWorkerGroups(topology, job.endpointOf));
     }
 
     Workload operator()(const TrainingSpec& spec)
@@ -145,6 +146,14 @@ PlanTraining(const TrainingJobSpec& job, const Topology& topology)
     {
         throw PlanningError(job.name + ": training", error.what());
     }
+    catch (const CodecScopeError& error)
+    {
+        throw PlanningError(job.name + ": codec.between", error.what());
+    }
+    catch (const ProfileError& error)
+    {
+        throw PlanningError(job.name + ": profile", error.what());
+    }
 }
 
 PlannedTraining
@@ -168,6 +177,48 @@ PlanTrainingSurvivors(TrainingJobSpec job,
     }
     job.endpointOf = std::move(endpoints);
     return PlanTraining(job, topology);
+}
+
+PlannedTraining
+PlanTrainingFallback(TrainingJobSpec job, const Topology& topology, std::span<const uint32_t> ranks)
+{
+    const auto replace = [&job](SchemeChoice& choice) {
+        const auto* name = choice.parameters.Find<std::string>("fallback");
+        if (name != nullptr && *name == "none")
+        {
+            throw PlanningError(job.name + ": training",
+                                fmt::format("{} has no fallback", choice.scheme->name));
+        }
+        if (name != nullptr)
+        {
+            const auto* scheme = FindScheme(*name);
+            choice = {scheme, MakeDefaultParameters(*scheme)};
+        }
+    };
+    if (auto* spec = std::get_if<TrainingSpec>(&job.spec))
+    {
+        replace(spec->gradientScheme);
+        replace(spec->outerScheme);
+        for (auto& block : spec->blocks)
+        {
+            for (auto* list : {&block.beforeForward,
+                               &block.afterForward,
+                               &block.beforeBackward,
+                               &block.afterBackward})
+            {
+                std::ranges::for_each(*list, [&](auto& of) { replace(of.scheme); });
+            }
+        }
+    }
+    return ranks.size() == job.endpointOf.size()
+               ? PlanTraining(job, topology)
+               : PlanTrainingSurvivors(std::move(job), topology, ranks);
+}
+
+std::span<const GradientCodecRule>
+GetCodecs(const TrainingJobSpec& job)
+{
+    return std::visit([](const auto& spec) { return std::span(spec.codecs); }, job.spec);
 }
 
 uint64_t

@@ -39,6 +39,18 @@ PlannedTraining PlanTrainingSurvivors(TrainingJobSpec job,
                                       const Topology& topology,
                                       std::span<const uint32_t> ranks);
 
+/**
+ * Likewise for ranks for whom the network does not aggregate any more: by the scheme that each of
+ * those by which it did names in `fallback`.
+ * \throws PlanningError when one names none, or the ranks that are left cannot go on
+ */
+PlannedTraining PlanTrainingFallback(TrainingJobSpec job,
+                                     const Topology& topology,
+                                     std::span<const uint32_t> ranks);
+
+/// Which gradients of a training job are compressed.
+std::span<const GradientCodecRule> GetCodecs(const TrainingJobSpec& job);
+
 /// Before which no iteration ends: the most that any rank computes, in picoseconds.
 uint64_t GetLeastPicoseconds(const Workload& workload);
 

@@ -140,6 +140,11 @@ double
 TrainingTuner::Estimate(const TrainingSpec& spec)
 {
     const auto workload = m_make(spec);
+    if (workload.HasAggregations())
+    {
+        throw WorkloadError("estimates are of networks that do not aggregate: \"auto\" does not go "
+                            "with a scheme by which switches do");
+    }
     return m_estimator.Estimate(workload, m_job.endpointOf, m_reduceSecondsPerByte) /
            workload.GetIterationCount();
 }
@@ -160,11 +165,15 @@ TrainingTuner::Try(const TrainingSpec& candidate)
     {
         return; // it cannot be here, as where there are no inner groups of one size
     }
+    catch (const SchemeError&)
+    {
+        return; // likewise, as of a codec for all-reduces alone
+    }
 }
 
 /// The all-reduce that is done first, alone, among the ranks of rank 0's group.
 SchemeChoice
-TrainingTuner::FindBest(ParallelGroup group, uint64_t bytes)
+TrainingTuner::FindBest(ParallelGroup group, uint64_t bytes, const SharedCodec& codec)
 {
     const auto ranks = RankLayout(GetDegrees(m_choice.spec)).GetGroup(group, 0);
     if (ranks.size() < 2)
@@ -180,14 +189,11 @@ TrainingTuner::FindBest(ParallelGroup group, uint64_t bytes)
         request.endpointOf.push_back(m_job.endpointOf.at(rank));
     }
     request.reduceSecondsPerByte = m_reduceSecondsPerByte;
-    for (const auto& candidate : AutoPlanner(m_topology, m_job.network).Rank(request))
-    {
-        if (!AutoPlanner::Build(request, candidate).GetGate())
-        {
-            return {candidate.scheme, candidate.parameters};
-        }
-    }
-    throw SchemeError("no scheme can run here without a gate");
+    request.build = [&](const Scheme& scheme, const SchemeRequest& exchange) {
+        return m_shelf.Build(scheme, exchange, ranks, codec);
+    };
+    const auto best = AutoPlanner(m_topology, m_job.network).Rank(request).front();
+    return {best.scheme, best.parameters};
 }
 
 void
@@ -198,8 +204,10 @@ TrainingTuner::ChooseSchemes()
     {
         return;
     }
-    const auto best =
-        FindBest(ParallelGroup::Data, std::min(SumGradients(spec), spec.buckets.bytes));
+    const auto largest = std::ranges::max_element(spec.blocks, {}, &ModelBlock::gradientBytes);
+    const auto best = FindBest(ParallelGroup::Data,
+                               std::min(SumGradients(spec), spec.buckets.bytes),
+                               ChooseCodec(spec.codecs, largest->name, largest->gradientBytes));
     (IsHierarchical(spec) ? spec.outerScheme : spec.gradientScheme) = best;
     Say((IsHierarchical(spec) ? "outerScheme=" : "gradientScheme=") + best.scheme->name);
 }
@@ -216,7 +224,7 @@ TrainingTuner::ChooseTensorScheme()
     {
         return;
     }
-    const auto best = FindBest(ParallelGroup::Tensor, bytes);
+    const auto best = FindBest(ParallelGroup::Tensor, bytes, nullptr);
     ForEachCollective(m_choice.spec.blocks, [&](auto& collective) {
         if (IsAuto(collective.scheme))
         {

@@ -48,7 +48,7 @@ class TrainingTuner
 
   private:
     void ChooseSchemes();
-    SchemeChoice FindBest(ParallelGroup group, uint64_t bytes);
+    SchemeChoice FindBest(ParallelGroup group, uint64_t bytes, const SharedCodec& codec);
     void ChooseTensorScheme();
     void ChooseExchange();
     void ChooseBuckets();

@@ -32,13 +32,17 @@ AddCollectives(const FullyShardedSpec& spec, PlanShelf& shelf, WorkloadBuilder& 
     for (const auto& block : spec.blocks)
     {
         const auto gather = shelf.GetCollective(spec.gatherScheme, ranks, block.gradientBytes);
-        const auto reduce = shelf.GetCollective(spec.reduceScheme, ranks, block.gradientBytes);
+        const auto codec = ChooseCodec(spec.codecs, block.name, block.gradientBytes);
+        const auto reduce =
+            shelf.GetCollective(spec.reduceScheme, ranks, block.gradientBytes, codec);
         collectives.forward.push_back(
             builder.AddCommunication(group, gather, "parameters " + block.name));
         collectives.backward.push_back(
             builder.AddCommunication(group, gather, "parameters " + block.name));
         collectives.reduce.push_back(
-            builder.AddCommunication(group, reduce, "gradients " + block.name));
+            builder.AddCommunication(group,
+                                     reduce,
+                                     NameCompressed("gradients " + block.name, codec)));
     }
     return collectives;
 }

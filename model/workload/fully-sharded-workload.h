@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_FULLY_SHARDED_WORKLOAD_H
 #define GRADSYNC_FULLY_SHARDED_WORKLOAD_H
 
+#include "ns3/gradient-codecs.h"
 #include "ns3/plan-shelf.h"
 #include "ns3/scheme-choice.h"
 #include "ns3/training-workload.h"
@@ -20,6 +21,7 @@ struct FullyShardedSpec
     std::vector<ModelBlock> blocks; //!< gradientBytes: of all parameters, which are gathered
     SchemeChoice gatherScheme;      //!< of parameters, before a block is computed
     SchemeChoice reduceScheme;      //!< of gradients, reduce-scatter
+    std::vector<GradientCodecRule> codecs{}; //!< which gradients are compressed
 };
 
 /**

@@ -26,6 +26,12 @@ GetDataStream(uint32_t turn)
     return turn == 0 ? static_cast<uint32_t>(TrainingStream::Data) : MORE_STREAMS + turn - 1;
 }
 
+uint64_t
+GetGradientBytes(const ModelBlock& block, ParallelGroup group)
+{
+    return group == ParallelGroup::Data ? block.gradientBytes : block.expertGradientBytes;
+}
+
 } // namespace
 
 std::vector<StreamSpec>
@@ -75,32 +81,65 @@ GradientExchange::GetGroup(ParallelGroup group) const
     return m_groups[static_cast<size_t>(group)];
 }
 
+/// Of a block's gradient in a group.
+SharedCodec
+GradientExchange::GetCodec(ParallelGroup group, uint32_t block) const
+{
+    const auto& of = m_spec.blocks[block];
+    return ChooseCodec(m_spec.codecs, of.name, GetGradientBytes(of, group));
+}
+
 std::vector<GradientExchange::Bucket>
 GradientExchange::MakeBuckets(uint32_t first, uint32_t end) const
 {
     std::vector<Bucket> buckets;
     for (const auto group : {ParallelGroup::Data, ParallelGroup::ExpertData})
     {
-        std::vector<uint64_t> bytes;
-        for (auto block = end; block-- > first;)
+        if (GetGroup(group).size() > 1)
         {
-            const auto& of = m_spec.blocks[block];
-            bytes.push_back(group == ParallelGroup::Data ? of.gradientBytes
-                                                         : of.expertGradientBytes);
-        }
-        if (GetGroup(group).size() == 1)
-        {
-            continue;
-        }
-        for (const auto& bucket : MakeGradientBuckets(bytes, m_spec.buckets))
-        {
-            buckets.push_back(
-                {group, bucket.bytes, bucket.last, end - 1 - bucket.last, end - bucket.first});
+            AddBuckets(group, first, end, buckets);
         }
     }
     std::erase_if(buckets, [](const auto& bucket) { return bucket.bytes == 0; });
     std::ranges::stable_sort(buckets, {}, &Bucket::last);
     return buckets;
+}
+
+/// Those of each codec are collected on their own.
+void
+GradientExchange::AddBuckets(ParallelGroup group,
+                             uint32_t first,
+                             uint32_t end,
+                             std::vector<Bucket>& buckets) const
+{
+    struct Gradients
+    {
+        SharedCodec codec;
+        std::vector<uint32_t> places{}; // in the order of backward passes
+        std::vector<uint64_t> bytes{};
+    };
+
+    std::vector<Gradients> ofCodecs;
+    for (auto block = end; block-- > first;)
+    {
+        const auto codec = GetCodec(group, block);
+        auto found = std::ranges::find(ofCodecs, codec, &Gradients::codec);
+        if (found == ofCodecs.end())
+        {
+            found = ofCodecs.insert(found, {codec});
+        }
+        found->places.push_back(end - 1 - block);
+        found->bytes.push_back(GetGradientBytes(m_spec.blocks[block], group));
+    }
+    for (const auto& [codec, places, bytes] : ofCodecs)
+    {
+        for (const auto& bucket : MakeGradientBuckets(bytes, m_spec.buckets))
+        {
+            const auto last = places[bucket.last];
+            buckets.push_back(
+                {group, bucket.bytes, last, end - 1 - last, end - places[bucket.first], codec});
+        }
+    }
 }
 
 void
@@ -197,7 +236,13 @@ GradientExchange::ListPhases(const Bucket& bucket, uint64_t bytes)
 {
     const auto& ranks = GetGroup(bucket.group);
     const auto stream = GetDataStream(m_turn);
-    const Phase sum{m_spec.gradientScheme, ranks, bytes, stream, "gradients"};
+    const auto& codec = bucket.codec;
+    const Phase sum{m_spec.gradientScheme,
+                    ranks,
+                    bytes,
+                    stream,
+                    NameCompressed("gradients", codec),
+                    codec};
     switch (m_spec.dataParallelism)
     {
     case DataParallelism::AllReduce:
@@ -210,7 +255,9 @@ GradientExchange::ListPhases(const Bucket& bucket, uint64_t bytes)
             {m_spec.parameterScheme, ranks, static_cast<uint64_t>(share), stream, "parameters"}};
     }
     case DataParallelism::ScatterGather:
-        return {sum, {m_spec.parameterScheme, ranks, bytes, stream, "sums"}};
+        return {
+            sum,
+            {m_spec.parameterScheme, ranks, bytes, stream, NameCompressed("sums", codec), codec}};
     case DataParallelism::Hierarchical:
         break;
     }
@@ -234,10 +281,12 @@ GradientExchange::ListHierarchy(const Bucket& bucket, uint64_t bytes)
     }
     const auto outerStream = MORE_STREAMS + m_spec.streams.count - 1;
     const auto shard = (bytes + inner->size() - 1) / inner->size();
+    const auto& codec = bucket.codec;
+    const auto name = [&codec](const char* label) { return NameCompressed(label, codec); };
     std::vector<Phase> phases{
-        {m_spec.gradientScheme, *inner, bytes, GetDataStream(m_turn), "gradients"},
-        {m_spec.outerScheme, outer, shard, outerStream, "gradients among groups"},
-        {m_spec.parameterScheme, *inner, bytes, outerStream + 1, "sums"}};
+        {m_spec.gradientScheme, *inner, bytes, GetDataStream(m_turn), name("gradients"), codec},
+        {m_spec.outerScheme, outer, shard, outerStream, name("gradients among groups"), codec},
+        {m_spec.parameterScheme, *inner, bytes, outerStream + 1, name("sums"), codec}};
     std::erase_if(phases, [](const auto& phase) { return phase.ranks.size() == 1; });
     return phases;
 }
@@ -282,7 +331,7 @@ GradientExchange::Add(const Bucket& bucket, const Phase& phase, TaskId after)
     const auto id = m_meeting.Join(phase.ranks,
                                    phase.stream,
                                    m_rank,
-                                   {phase.scheme, phase.bytes, bucket.group},
+                                   {phase.scheme, phase.bytes, bucket.group, phase.codec},
                                    phase.label);
     const auto part =
         m_builder.AddPart(m_rank, phase.stream, id, static_cast<int32_t>(bucket.first));
@@ -295,7 +344,10 @@ GradientExchange::AddSum(const Bucket& bucket, TaskId sum)
 {
     for (auto block = bucket.first; block < bucket.end; ++block)
     {
-        m_sums[block].push_back(sum);
+        if (GetCodec(bucket.group, block) == bucket.codec)
+        {
+            m_sums[block].push_back(sum);
+        }
     }
 }
 

@@ -52,8 +52,9 @@ class GradientExchange
         ParallelGroup group;
         uint64_t bytes;
         uint32_t last;  //!< in the order of backward passes: then all of it is there
-        uint32_t first; //!< blocks [first, end) of the model
+        uint32_t first; //!< those of blocks [first, end) of the model that have the codec
         uint32_t end;
+        SharedCodec codec;
     };
 
     /// One collective on the way to a sum.
@@ -64,6 +65,7 @@ class GradientExchange
         uint64_t bytes;
         uint32_t stream;
         std::string label;
+        SharedCodec codec{};
     };
 
     /// A part of a bucket whose gather comes at the end of the iteration.
@@ -75,7 +77,12 @@ class GradientExchange
     };
 
     const std::vector<uint32_t>& GetGroup(ParallelGroup group) const;
+    SharedCodec GetCodec(ParallelGroup group, uint32_t block) const;
     std::vector<Bucket> MakeBuckets(uint32_t first, uint32_t end) const;
+    void AddBuckets(ParallelGroup group,
+                    uint32_t first,
+                    uint32_t end,
+                    std::vector<Bucket>& buckets) const;
     std::vector<uint64_t> Cut(uint64_t bytes) const;
     void Exchange(const Bucket& bucket, TaskId after);
     void ExchangePiece(const Bucket& bucket, uint64_t bytes, TaskId after);

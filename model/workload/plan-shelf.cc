@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-shelf.h"
 
+#include "ns3/exchange-compressor.h"
 #include "ns3/plan-builder.h"
 #include "ns3/workload-builder.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -27,6 +29,54 @@ Flatten(const WorkerGroups& groups)
     return flat;
 }
 
+/// A sum of selections is their union, which only those know that pass it on.
+void
+CheckSparse(const Plan& plan, const CodecChoice& choice, const CodecScope& scope)
+{
+    const auto& codec = GetCodecInfo(choice.spec.kind);
+    const auto operations = plan.GetOperations();
+    const bool isUsed = std::ranges::any_of(operations, [&scope](const Operation& operation) {
+        return operation.IsTransfer() && (!scope || scope(operation.src, operation.dst));
+    });
+    if (codec.isSparse && isUsed && !plan.GetCollective().IsAllReduce())
+    {
+        throw SchemeError(
+            fmt::format("the codec {} sends what it selects of gradients, which goes with "
+                        "all-reduces alone: here is {}, which needs a codec of all elements, such "
+                        "as int8",
+                        codec.name,
+                        plan.GetCollective().GetTitle()));
+    }
+}
+
+/// What holds for one iteration alone, or for others than ranks.
+void
+CheckChoice(const CodecChoice& choice)
+{
+    if (choice.spec.warmUp > 0)
+    {
+        throw WorkloadError("training iterations are all alike: a codec has no \"warmUp\" in them");
+    }
+    if (choice.scope == "servers")
+    {
+        throw WorkloadError("training has no dedicated servers: \"between\" can be all, or a level "
+                            "of the topology");
+    }
+}
+
+/// \param groups of the ranks \param made by the scheme
+Plan
+CompressGradients(Plan made,
+                  const Scheme& scheme,
+                  const ProfiledCodec& codec,
+                  const WorkerGroups& groups)
+{
+    CheckChoice(codec.choice);
+    const auto scope = MakeCodecScope(codec.choice.scope, made.GetWorkerCount(), groups);
+    CheckSparse(made, codec.choice, scope);
+    return CompressExchange(std::move(made), scheme, codec.choice, scope, codec.profile);
+}
+
 } // namespace
 
 PlanShelf::PlanShelf(GroupFinder findGroups, uint32_t elementBytes)
@@ -35,10 +85,56 @@ PlanShelf::PlanShelf(GroupFinder findGroups, uint32_t elementBytes)
 {
 }
 
+void
+PlanShelf::SetLevels(WorkerGroups levels)
+{
+    m_levels = std::move(levels);
+}
+
+/// That a codec may name, of some of the ranks.
+WorkerGroups
+PlanShelf::FindLevels(std::span<const uint32_t> ranks, const SharedCodec& codec) const
+{
+    WorkerGroups groups;
+    if (!codec || codec->choice.scope == "all")
+    {
+        return groups;
+    }
+    for (const auto& level : m_levels.levels)
+    {
+        auto& own = groups.levels.emplace_back();
+        own.name = level.name;
+        std::ranges::transform(ranks, std::back_inserter(own.groupOf), [&level](uint32_t rank) {
+            return level.groupOf.at(rank);
+        });
+    }
+    return groups;
+}
+
+Plan
+PlanShelf::Build(const Scheme& scheme,
+                 const SchemeRequest& request,
+                 std::span<const uint32_t> ranks,
+                 const SharedCodec& codec) const
+{
+    return MakeWithinLimits([&] {
+        auto plan = scheme.build(request);
+        if (plan.GetGate())
+        {
+            throw SchemeError(fmt::format("the scheme {} is none for the collectives of training: "
+                                          "it trains itself, in rounds that leave out who is late",
+                                          scheme.name));
+        }
+        return codec ? CompressGradients(std::move(plan), scheme, *codec, FindLevels(ranks, codec))
+                     : plan;
+    });
+}
+
 std::shared_ptr<const Plan>
 PlanShelf::GetCollective(const SchemeChoice& choice,
                          std::span<const uint32_t> ranks,
-                         uint64_t bytes)
+                         uint64_t bytes,
+                         const SharedCodec& codec)
 {
     const auto& scheme = *choice.scheme;
     if (scheme.countServers && scheme.countServers(choice.parameters) != 0)
@@ -52,15 +148,21 @@ PlanShelf::GetCollective(const SchemeChoice& choice,
     request.elementBytes = m_elementBytes;
     request.parameters = choice.parameters;
     request.groups = FindGroups(ranks);
+    std::vector<uint32_t> named;
+    for (const auto& level : FindLevels(ranks, codec).levels)
+    {
+        named.insert(named.end(), level.groupOf.begin(), level.groupOf.end());
+    }
     auto& plan = m_plans[{scheme.name,
                           choice.parameters.GetAll(),
                           Flatten(request.groups),
                           request.workers,
-                          bytes}];
+                          bytes,
+                          codec,
+                          std::move(named)}];
     if (!plan)
     {
-        plan =
-            std::make_shared<const Plan>(MakeWithinLimits([&] { return scheme.build(request); }));
+        plan = std::make_shared<const Plan>(Build(scheme, request, ranks, codec));
     }
     return plan;
 }
@@ -74,7 +176,7 @@ PlanShelf::FindGroups(std::span<const uint32_t> ranks) const
 std::shared_ptr<const Plan>
 PlanShelf::GetMessage(uint64_t bytes)
 {
-    auto& plan = m_plans[{"", {}, {}, 2, bytes}];
+    auto& plan = m_plans[{"", {}, {}, 2, bytes, {}, {}}];
     if (!plan)
     {
         PlanBuilder builder(2, 2, ChunkLayout::Even(bytes, 1, 1), Collective("message", {0}, {1}));

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_PLAN_SHELF_H
 #define GRADSYNC_PLAN_SHELF_H
 
+#include "ns3/gradient-codecs.h"
 #include "ns3/plan.h"
 #include "ns3/scheme-choice.h"
 #include "ns3/worker-groups.h"
@@ -31,14 +32,26 @@ class PlanShelf
     /// \param findGroups empty: ranks are all alike
     explicit PlanShelf(GroupFinder findGroups = {}, uint32_t elementBytes = 4);
 
+    /// Those that all ranks of the job fall into: what CodecChoice::scope names.
+    void SetLevels(WorkerGroups levels);
+
     /**
      * \param ranks in the order in which the plan numbers them
      * \param bytes of the whole buffer, at least 1
-     * \throws WorkloadError for a scheme with dedicated servers; SchemeError as schemes do
+     * \param codec of what is sent; null: none
+     * \throws WorkloadError for a scheme with dedicated servers or a gate, and a codec that does
+     * not go with the collective; SchemeError as schemes do; CodecScopeError, ProfileError
      */
     std::shared_ptr<const Plan> GetCollective(const SchemeChoice& choice,
                                               std::span<const uint32_t> ranks,
-                                              uint64_t bytes);
+                                              uint64_t bytes,
+                                              const SharedCodec& codec = {});
+
+    /// Likewise, of a request of these ranks; the plan is not kept.
+    Plan Build(const Scheme& scheme,
+               const SchemeRequest& request,
+               std::span<const uint32_t> ranks,
+               const SharedCodec& codec) const;
 
     /// The levels that ranks fall into; empty: they are all alike.
     WorkerGroups FindGroups(std::span<const uint32_t> ranks) const;
@@ -52,15 +65,20 @@ class PlanShelf
     }
 
   private:
-    /// Scheme, parameters, the groups' levels, workers, bytes.
+    /// Scheme, parameters, the groups' levels, workers, bytes, codec, the level that it names.
     using Key = std::tuple<std::string,
                            std::map<std::string, ParameterValue>,
                            std::vector<double>,
                            uint32_t,
-                           uint64_t>;
+                           uint64_t,
+                           SharedCodec,
+                           std::vector<uint32_t>>;
+
+    WorkerGroups FindLevels(std::span<const uint32_t> ranks, const SharedCodec& codec) const;
 
     GroupFinder m_findGroups;
     uint32_t m_elementBytes;
+    WorkerGroups m_levels;
     std::map<Key, std::shared_ptr<const Plan>> m_plans;
 };
 

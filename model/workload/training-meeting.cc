@@ -24,7 +24,7 @@ TrainingMeeting::Join(const std::vector<uint32_t>& ranks,
     {
         known.push_back(m_builder.AddCommunication(
             group,
-            m_shelf.GetCollective(collective.scheme, ranks, collective.bytes),
+            m_shelf.GetCollective(collective.scheme, ranks, collective.bytes, collective.codec),
             label));
     }
     return known[count];

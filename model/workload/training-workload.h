@@ -3,6 +3,7 @@
 #define GRADSYNC_TRAINING_WORKLOAD_H
 
 #include "ns3/gradient-buckets.h"
+#include "ns3/gradient-codecs.h"
 #include "ns3/pipeline-schedule.h"
 #include "ns3/plan-shelf.h"
 #include "ns3/rank-layout.h"
@@ -22,6 +23,7 @@ struct BlockCollective
     SchemeChoice scheme;
     uint64_t bytes; //!< of the whole buffer; of an all-to-all: that of each rank
     ParallelGroup group{ParallelGroup::Tensor};
+    SharedCodec codec{}; //!< of what is sent
 };
 
 /// A part of a model that is computed as one, for one microbatch on one rank.
@@ -97,6 +99,9 @@ struct TrainingSpec
     /// Bytes of parameters for one of gradients: 0.5 for bf16 after gradients in fp32.
     double parameterShare{1.0};
     BucketCaps buckets;
+    /// Which gradients are compressed. Those of one codec have buckets of their own, as DDP's have
+    /// those of one data type.
+    std::vector<GradientCodecRule> codecs;
     GradientStreams streams;
     bool overlaps{true}; //!< exchanges gradients while backward passes go on
     /// Passes of a block, and its collectives, are cut into as many slices of the microbatch, so

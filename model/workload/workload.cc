@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/workload.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -20,6 +22,12 @@ Workload::GetSender(CommunicationId id) const
 {
     const auto operations = GetPlan(id)->GetOperations();
     return operations.size() == 1 ? std::optional(GetParts(id)[operations[0].src]) : std::nullopt;
+}
+
+bool
+Workload::HasAggregations() const
+{
+    return std::ranges::any_of(m_plans, [](const auto& plan) { return plan->HasAggregations(); });
 }
 
 uint64_t

@@ -148,6 +148,9 @@ class Workload
         return m_labels[label];
     }
 
+    /// Whether the network aggregates for any of its communications.
+    bool HasAggregations() const;
+
     /// Heap bytes held, plans included.
     uint64_t GetMemoryBytes() const;
 

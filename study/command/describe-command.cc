@@ -244,6 +244,7 @@ DescribeCommand(const std::filesystem::path& file,
             const auto planned = TranslatePlanningErrors(
                 [&training, &run] { return PlanTraining(training, *run.topology); });
             transfers += CountTransfers(*planned.workload);
+            aggregates |= planned.workload->HasAggregations();
             DescribeTraining(training, planned, out);
         }
         if (!aggregates) // which it does not know

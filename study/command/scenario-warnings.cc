@@ -2,6 +2,7 @@
 #include "ns3/scenario-warnings.h"
 
 #include "ns3/shown-text.h"
+#include "ns3/training-planner.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -56,6 +57,17 @@ ScenarioWarnings::Add(const ResolvedRun& run)
         if (hasCodec && job.profile && job.profile->IsEstimate())
         {
             m_estimates.insert(job.profile->name);
+        }
+    }
+    for (const auto& training : run.trainings)
+    {
+        for (const auto& rule : GetCodecs(training))
+        {
+            const auto* profile = rule.codec ? rule.codec->profile.get() : nullptr;
+            if (profile != nullptr && profile->IsEstimate())
+            {
+                m_estimates.insert(profile->name);
+            }
         }
     }
 }

@@ -47,22 +47,37 @@ BusiestLink::Search(const Plan& plan, std::span<const uint32_t> group) const
     std::set<std::pair<uint32_t, uint32_t>> pairs;
     for (const auto operation : plan.GetOperations())
     {
-        if (operation.IsTransfer())
+        if (operation.IsTransfer() && !operation.IsAggregate())
         {
             pairs.emplace(operation.src, operation.dst);
         }
     }
     std::optional<uint32_t> busiest;
+    const auto consider = [this, &busiest](uint32_t port) {
+        if (m_busy[port] > (busiest ? m_busy[*busiest] : 0.0))
+        {
+            busiest = port;
+        }
+    };
+    if (plan.HasAggregations())
+    {
+        // Which switches add is up to the protocol; what a rank gives and gets is not.
+        for (const auto rank : group)
+        {
+            const auto node = m_result.topology->GetEndpoints()[endpointOf[rank]];
+            for (const auto& port : m_result.topology->GetPorts(node))
+            {
+                consider(2 * port.link);
+                consider(2 * port.link + 1);
+            }
+        }
+    }
     for (const auto& [src, dst] : pairs)
     {
         for (const auto& share :
              m_routes->GetEvenSplit(endpointOf[group[src]], endpointOf[group[dst]]))
         {
-            const auto port = 2 * share.link + (share.forward ? 0 : 1);
-            if (m_busy[port] > (busiest ? m_busy[*busiest] : 0.0))
-            {
-                busiest = port;
-            }
+            consider(2 * share.link + (share.forward ? 0 : 1));
         }
     }
     return busiest;

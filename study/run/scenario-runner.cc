@@ -23,6 +23,7 @@
 #include "ns3/training-planner.h"
 #include "ns3/training-recorder.h"
 #include "ns3/transport-probe.h"
+#include "ns3/workload-aggregations.h"
 
 #include <algorithm>
 #include <chrono>
@@ -301,6 +302,22 @@ CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& tr
     }
 }
 
+/// Likewise as a workload asks, all of whose groups stay open at once. \throws ScenarioError
+void
+CheckAggregations(const TrainingJobSpec& job,
+                  const Workload& workload,
+                  const Ptr<Transport>& transport)
+{
+    try
+    {
+        WorkloadAggregations().Open(workload, job.endpointOf, transport);
+    }
+    catch (const std::runtime_error& error)
+    {
+        throw ScenarioError(job.name + ": training", error.what());
+    }
+}
+
 TrainingJob
 MakeTraining(const TrainingJobSpec& spec, const PlannedTraining& planned, const ResolvedRun& run)
 {
@@ -327,7 +344,14 @@ InstallEngine(const ResolvedRun& run, const PlannedRun& planned, const Ptr<Trans
     }
     for (size_t i = 0; i < run.trainings.size(); ++i)
     {
-        engine->AddTraining(MakeTraining(run.trainings[i], planned.trainings[i], run));
+        try
+        {
+            engine->AddTraining(MakeTraining(run.trainings[i], planned.trainings[i], run));
+        }
+        catch (const std::runtime_error& error)
+        {
+            throw ScenarioError(run.trainings[i].name + ": training", error.what());
+        }
     }
     return engine;
 }
@@ -509,6 +533,7 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
         const auto planned = TranslatePlanningErrors([&training, &run] {
             return PlanCheckedTraining(training, *run.topology, !run.faults.empty());
         });
+        CheckAggregations(training, *planned.workload, transport);
         check.bytes += CountTransferBytes(MakeTraining(training, planned, run));
         check.least = std::max(check.least, training.start);
     }

@@ -307,14 +307,17 @@ InlineProfiles(Json& document, const std::string& scenarioFile, NamedFiles& file
     const auto inlineJob = [&](Json& job, const std::string& path) {
         InlineProfile(job, scenarioFile, path, files);
         InlineDensity(job, scenarioFile, path, files);
-        Json* tensors = FindAtPath(job, {"tensors"});
-        for (size_t i = 0; tensors != nullptr && tensors->is_array() && i < tensors->size(); ++i)
-        {
-            InlineDensity((*tensors)[i],
-                          scenarioFile,
-                          fmt::format("{}.tensors.{}", path, i),
-                          files);
-        }
+        const auto inlineList = [&](Json* list, const std::string& name) {
+            for (size_t i = 0; list != nullptr && list->is_array() && i < list->size(); ++i)
+            {
+                InlineDensity((*list)[i],
+                              scenarioFile,
+                              fmt::format("{}.{}.{}", path, name, i),
+                              files);
+            }
+        };
+        inlineList(FindAtPath(job, {"tensors"}), "tensors");
+        inlineList(FindAtPath(job, {"training", "codecs"}), "training.codecs");
     };
     if (Json* job = FindAtPath(document, {"job"}))
     {

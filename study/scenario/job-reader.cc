@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <variant>
 
 namespace ns3::gradsync
 {
@@ -270,6 +271,8 @@ ReadTrainingJob(const JsonValue& value,
         }
     }
     auto job = ReadTraining(*value.Find("training"), scheme, ReadEndpointsOrAll(value, topology));
+    auto codecs = ReadGradientCodecs(value, job);
+    std::visit([&codecs](auto& spec) { spec.codecs = std::move(codecs); }, job.spec);
     JobSpec common;
     SetPlainParameters(parameters, common);
     job.iterations = common.iterations;

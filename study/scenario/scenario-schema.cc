@@ -277,7 +277,9 @@ MakeStrictness(const KindSection& section)
         Json ofJob = own;
         if (section.name == "codec")
         {
-            ofJob["tensors"] = {{"items", {{"properties", own}}}};
+            const Json ofEach{{"items", {{"properties", own}}}};
+            ofJob["tensors"] = ofEach;
+            ofJob["training"] = {{"properties", {{"codecs", ofEach}}}};
         }
         if (!ofTraining.empty())
         {

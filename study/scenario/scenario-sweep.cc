@@ -26,15 +26,19 @@ void
 AppendSections(const Json& document, const std::string& job, std::vector<std::string>& paths)
 {
     std::vector<std::string> owners{job};
-    const Json* tensors = FindAtPath(document, SplitPath(job + ".tensors"));
-    for (size_t i = 0; tensors != nullptr && tensors->is_array() && i < tensors->size(); ++i)
+    for (const auto* name : {"tensors", "training.codecs"})
     {
-        owners.push_back(fmt::format("{}.tensors.{}", job, i));
+        const Json* list = FindAtPath(document, SplitPath(fmt::format("{}.{}", job, name)));
+        for (size_t i = 0; list != nullptr && list->is_array() && i < list->size(); ++i)
+        {
+            owners.push_back(fmt::format("{}.{}.{}", job, name, i));
+        }
     }
     for (const auto* scheme : {"scheme",
                                "training.tensorScheme",
                                "training.gradientScheme",
                                "training.parameterScheme",
+                               "training.outerScheme",
                                "training.gatherScheme",
                                "training.scatterScheme",
                                "training.expertScheme"})

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/training-reader.h"
 
+#include "ns3/codec-reader.h"
 #include "ns3/model-training-reader.h"
+#include "ns3/nearest-name.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/training-section.h"
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -316,7 +319,81 @@ ReadBlockSpec(const JsonValue& training,
     spec.activationBytes = parameters.Get<ByteCount>("activation").bytes;
 }
 
+/// Names of the blocks that rules may mean.
+std::vector<std::string>
+ListBlockNames(const TrainingJobSpec& job)
+{
+    std::vector<std::string> names;
+    std::visit(
+        [&names](const auto& spec) {
+            for (const auto& block : spec.blocks)
+            {
+                names.push_back(block.name);
+            }
+        },
+        job.spec);
+    return names;
+}
+
+/// A pattern, or a list of them, each of which is some block's.
+std::vector<std::string>
+ReadBlockPatterns(const JsonValue& value, const std::vector<std::string>& names)
+{
+    std::vector<std::string> patterns;
+    for (const auto& item : value.GetItems())
+    {
+        const auto& pattern = patterns.emplace_back(item.AsName());
+        const bool isSome = std::ranges::any_of(names, [&pattern](const auto& name) {
+            return MatchesPattern(name, pattern);
+        });
+        if (!isSome)
+        {
+            item.FailWith(fmt::format("no block is called {}{}",
+                                      ShowJson(item.Get()),
+                                      SuggestName(pattern, names)));
+        }
+    }
+    return patterns;
+}
+
+SharedCodec
+MakeProfiledCodec(CodecChoice choice, const std::shared_ptr<const CodecProfile>& profile)
+{
+    return choice.IsCodec()
+               ? std::make_shared<const ProfiledCodec>(ProfiledCodec{std::move(choice), profile})
+               : nullptr;
+}
+
 } // namespace
+
+std::vector<GradientCodecRule>
+ReadGradientCodecs(const JsonValue& job, const TrainingJobSpec& spec)
+{
+    std::vector<GradientCodecRule> rules;
+    const auto given = job.Find("profile");
+    const auto profile = given ? ReadProfile(*given) : nullptr;
+    if (const auto list = job.Find("training")->Find("codecs"))
+    {
+        const auto names = ListBlockNames(spec);
+        for (const auto& item : list->GetItems())
+        {
+            const auto parameters = ReadParameters(item, GetCodecRuleParameters());
+            auto& rule = rules.emplace_back();
+            rule.aboveElements = static_cast<uint64_t>(parameters.Get<int64_t>("above"));
+            if (const auto blocks = item.Find("blocks"))
+            {
+                rule.blocks = ReadBlockPatterns(*blocks, names);
+            }
+            rule.codec =
+                MakeProfiledCodec(ReadCodecChoice(item.Require("codec", "\"int8\"")), profile);
+        }
+    }
+    if (const auto codec = job.Find("codec"))
+    {
+        rules.push_back({{}, 0, MakeProfiledCodec(ReadCodecChoice(*codec), profile)});
+    }
+    return rules;
+}
 
 const std::vector<std::string>&
 GetKeysWithoutTraining()
@@ -324,8 +401,6 @@ GetKeysWithoutTraining()
     static const std::vector<std::string> keys{"gradient",
                                                "tensors",
                                                "compute",
-                                               "codec",
-                                               "profile",
                                                "workers",
                                                "serverEndpoints",
                                                "maxOutstandingSends"};

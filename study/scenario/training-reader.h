@@ -25,6 +25,14 @@ TrainingJobSpec ReadTraining(const JsonValue& training,
                              const std::optional<JsonValue>& scheme,
                              std::vector<uint32_t> endpoints);
 
+/**
+ * Reads which gradients of a job are compressed: `training.codecs`, then `codec` for all others,
+ * with the times of `profile`.
+ * \param job with `training` \param spec what was read of that \throws ScenarioError
+ */
+std::vector<GradientCodecRule> ReadGradientCodecs(const JsonValue& job,
+                                                  const TrainingJobSpec& spec);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_TRAINING_READER_H

@@ -209,6 +209,23 @@ GetBlockParameters()
     return specs;
 }
 
+const std::vector<ParameterSpec>&
+GetCodecRuleParameters()
+{
+    static const std::vector<ParameterSpec> specs{
+        Optional({"blocks",
+                  SharedShape{"texts"},
+                  "names of blocks, where `*` stands for any text; by default all"}),
+        {"above",
+         int64_t{0},
+         "those whose gradient has more float32 elements than this",
+         {},
+         0,
+         static_cast<double>(MAX_GRADIENT_BYTES) / 4.0},
+        Required({"codec", SharedShape{"codec"}, "of their gradients; fp32: none"})};
+    return specs;
+}
+
 const std::vector<std::string>&
 GetModelKeys()
 {
@@ -226,8 +243,14 @@ GetTrainingParameters()
     static const std::vector<ParameterSpec> specs = [] {
         auto blocks = MakeObjectSpec("blocks", "what is computed as one", GetBlockParameters());
         blocks.isList = true;
+        auto codecs = MakeObjectSpec("codecs",
+                                     "in place of the job's codec: that of the first of these "
+                                     "rules which the gradient of a block meets",
+                                     GetCodecRuleParameters());
+        codecs.isList = true;
         std::vector<ParameterSpec> list{
             blocks,
+            codecs,
             MakeSizeSpec("activation",
                          "that a rank sends to the next stage for a microbatch; 0: none")};
         for (const auto& more :

@@ -17,6 +17,9 @@ const std::vector<ParameterSpec>& GetTrainingParameters();
 /// What goes with `model` of it alone, beside that.
 const std::vector<std::string>& GetModelKeys();
 
+/// What a rule of its `codecs` knows.
+const std::vector<ParameterSpec>& GetCodecRuleParameters();
+
 /// What a block of its model knows.
 const std::vector<ParameterSpec>& GetBlockParameters();
 

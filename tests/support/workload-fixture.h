@@ -101,7 +101,11 @@ class WorkloadFixture : public testing::Test, private WorkloadExecution::Owner
         }
         m_workload = std::make_shared<const Workload>(std::move(workload));
         WorkloadExecution::Owner& owner = *this;
-        m_execution = std::make_unique<WorkloadExecution>(m_executions, owner, m_workload, ranks);
+        m_execution = std::make_unique<WorkloadExecution>(m_executions,
+                                                          m_aggregations,
+                                                          owner,
+                                                          m_workload,
+                                                          ranks);
         for (uint32_t rank = 0; rank < count; ++rank)
         {
             Simulator::Schedule(starts.empty() ? Time(0) : starts[rank],
@@ -137,7 +141,9 @@ class WorkloadFixture : public testing::Test, private WorkloadExecution::Owner
         m_end = Simulator::Now();
     }
 
-    void OnWorkloadFailed(WorkloadExecution& /* execution */, const std::string& reason) override
+    void OnWorkloadFailed(WorkloadExecution& /* execution */,
+                          const std::string& reason,
+                          bool /* isOfNetwork */) override
     {
         m_failure = reason;
     }
@@ -145,6 +151,7 @@ class WorkloadFixture : public testing::Test, private WorkloadExecution::Owner
     oracles::RackNetwork m_network;
     Ptr<Transport> m_transport;
     ExecutionTable m_executions;
+    WorkloadAggregations m_aggregations;
     std::vector<Ptr<ExchangeApplication>> m_ranks;
     std::optional<Time> m_end;
 };

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_RANKED_JOB_H
+#define GRADSYNC_RANKED_JOB_H
+
+#include "ns3/engine-job.h"
+#include "ns3/execution-table.h"
+#include "ns3/job-listener.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What all jobs have in common: a name, and ranks, which are applications at endpoints.
+class RankedJob : public EngineJob
+{
+  public:
+    ~RankedJob() override;
+
+    // EngineJob
+    const std::string& GetName() const final;
+    Ptr<ExchangeApplication> GetApplication(uint32_t rank) const final;
+    bool HasFailed() const final;
+    std::optional<uint32_t> FindRank(uint32_t endpoint) const final;
+
+  protected:
+    /// \param endpointOf [rank] \param applications [rank]
+    RankedJob(const JobSite& site,
+              uint32_t index,
+              std::string name,
+              std::vector<uint32_t> endpointOf,
+              std::vector<Ptr<ExchangeApplication>> applications);
+
+    /// Makes the applications its ranks, until it ends. \param owner this job
+    void Attach(RankOwner& owner);
+
+    /// Messages of its ranks that are under way.
+    void AbandonMessages();
+
+    JobSite m_site;
+    uint32_t m_index;
+    std::vector<Ptr<ExchangeApplication>> m_applications; //!< [rank]
+    ExecutionTable m_executions;
+    std::optional<std::string> m_failure; //!< why it has failed
+
+  private:
+    std::string m_name;
+    std::vector<uint32_t> m_endpointOf;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_RANKED_JOB_H

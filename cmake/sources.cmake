@@ -539,6 +539,7 @@ list(APPEND gradsync_sources
   model/engine/asynchronous-execution.cc
   model/engine/asynchronous-failures.cc
   model/engine/asynchronous-job.cc
+  model/engine/asynchronous-steps.cc
   model/engine/asynchronous-transfers.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
@@ -556,12 +557,14 @@ list(APPEND gradsync_sources
   model/engine/late-operations.cc
   model/engine/missing-chunks.cc
   model/engine/operation-ledger.cc
+  model/engine/parameter-servers.cc
   model/engine/plan-aggregations.cc
   model/engine/plan-execution.cc
   model/engine/plan-roster.cc
   model/engine/ranked-job.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
+  model/engine/shard-plans.cc
   model/engine/stage-progress.cc
   model/engine/time-spans.cc
   model/engine/training-execution.cc
@@ -581,6 +584,7 @@ list(APPEND gradsync_headers
   model/engine/asynchronous-job.h
   model/engine/asynchronous-transfers.h
   model/engine/parameter-clocks.h
+  model/engine/parameter-servers.h
   model/engine/stage-progress.h
   model/engine/exchange-application.h
   model/engine/exchange-engine.h
@@ -604,6 +608,7 @@ list(APPEND gradsync_headers
   model/engine/recorder.h
   model/engine/round-gate.h
   model/engine/scoped-event.h
+  model/engine/shard-plans.h
   model/engine/task-log.h
   model/engine/task-stream.h
   model/engine/time-spans.h
@@ -816,6 +821,8 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   study/scenario/aggregation-reader.cc
   study/scenario/attribute-parameters.cc
+  study/scenario/asynchronous-reader.cc
+  study/scenario/asynchronous-section.cc
   study/scenario/attribute-reader.cc
   study/scenario/attribute-type.cc
   study/scenario/codec-reader.cc
@@ -831,6 +838,7 @@ list(APPEND gradsync_sources
   study/scenario/parameter-reader.cc
   study/scenario/parameter-listing.cc
   study/scenario/parameter-schema.cc
+  study/scenario/rank-reader.cc
   study/scenario/scenario-reader.cc
   study/scenario/scenario-schema.cc
   study/scenario/scenario-sections.cc
@@ -848,6 +856,9 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   study/scenario/aggregation-reader.h
+  study/scenario/asynchronous-job-spec.h
+  study/scenario/asynchronous-reader.h
+  study/scenario/asynchronous-section.h
   study/scenario/attribute-reader.h
   study/scenario/attribute-type.h
   study/scenario/codec-reader.h
@@ -864,6 +875,7 @@ list(APPEND gradsync_headers
   study/scenario/planning-translation.h
   study/scenario/parameter-listing.h
   study/scenario/parameter-schema.h
+  study/scenario/rank-reader.h
   study/scenario/scenario-reader.h
   study/scenario/scenario-schema.h
   study/scenario/scenario-sections.h
@@ -883,6 +895,8 @@ list(APPEND gradsync_headers
 
 # study/result
 list(APPEND gradsync_sources
+  study/result/asynchronous-rows.cc
+  study/result/asynchronous-summary.cc
   study/result/busiest-link.cc
   study/result/csv-text.cc
   study/result/file-lock.cc
@@ -908,6 +922,9 @@ list(APPEND gradsync_sources
   study/result/training-trace.cc
 )
 list(APPEND gradsync_headers
+  study/result/asynchronous-result.h
+  study/result/asynchronous-rows.h
+  study/result/asynchronous-summary.h
   study/result/busiest-link.h
   study/result/csv-text.h
   study/result/file-lock.h
@@ -931,6 +948,7 @@ list(APPEND gradsync_headers
   study/result/summary-columns.h
   study/result/trace-events.h
   study/result/trace-writer.h
+  study/result/update-sample.h
   study/result/training-rows.h
   study/result/training-summary.h
   study/result/training-trace.h
@@ -938,6 +956,7 @@ list(APPEND gradsync_headers
 
 # study/run
 list(APPEND gradsync_sources
+  study/run/asynchronous-recorder.cc
   study/run/child-probe.cc
   study/run/link-sampler.cc
   study/run/process-pool.cc
@@ -952,6 +971,7 @@ list(APPEND gradsync_sources
   study/run/transport-probe.cc
 )
 list(APPEND gradsync_headers
+  study/run/asynchronous-recorder.h
   study/run/child-probe.h
   study/run/link-sampler.h
   study/run/process-pool.h
@@ -1182,6 +1202,7 @@ set(gradsync_tests_of_stock
 )
 set(gradsync_tests_of_scenario
   tests/scenario/aggregation-faults-test.cc
+  tests/scenario/asynchronous-runs-test.cc
   tests/scenario/chaos-test.cc
   tests/scenario/federated-rounds-test.cc
   tests/scenario/model-training-test.cc

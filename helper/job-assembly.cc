@@ -31,13 +31,13 @@ MakePlanner(const std::shared_ptr<const JobSpec>& spec,
     };
 }
 
+} // namespace
+
 double
 GetReduceSecondsPerByte(const std::optional<DataRate>& rate)
 {
     return rate ? 8.0 / static_cast<double>(rate->GetBitRate()) : 0.0;
 }
-
-} // namespace
 
 PlannedJob
 PlanCheckedJob(const JobSpec& job, const Topology& topology, PlanCheck check, bool mayEndEarly)

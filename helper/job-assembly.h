@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_ASSEMBLY_H
 #define GRADSYNC_JOB_ASSEMBLY_H
 
+#include "ns3/data-rate.h"
 #include "ns3/job-planner.h"
 #include "ns3/job-spec.h"
 #include "ns3/job.h"
@@ -10,6 +11,7 @@
 #include "ns3/training-planner.h"
 
 #include <memory>
+#include <optional>
 
 namespace ns3::gradsync
 {
@@ -40,6 +42,9 @@ PlannedTraining PlanCheckedTraining(const TrainingJobSpec& job,
 Job MakeJob(const std::shared_ptr<const JobSpec>& spec,
             const PlannedJob& planned,
             const std::shared_ptr<const Topology>& topology);
+
+/// Of a rate at which a rank adds; none: no time.
+double GetReduceSecondsPerByte(const std::optional<DataRate>& rate);
 
 /// What an engine runs of a planned training job: likewise, of the survivors.
 TrainingJob MakeTrainingJob(const TrainingJobSpec& spec,

@@ -23,11 +23,14 @@ AsynchronousExecution::AsynchronousExecution(const JobSite& site,
       m_number(m_executions.Add(*this)),
       m_transfers(m_job, m_applications, m_executions, *this),
       m_progress(m_job),
-      m_fetches(m_job.workers, m_job.servers),
-      m_clocks(m_job.workers, m_job.servers),
-      m_hasStarted(m_job.workers, false),
-      m_slowest(m_job.workers, 0)
+      m_servers(m_job, *this),
+      m_workers(m_job.workers)
 {
+    const auto none = std::make_shared<const OthersUpdates>(CountShards(m_job), 0);
+    for (auto& worker : m_workers)
+    {
+        worker.parameters = none;
+    }
     for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
     {
         m_applications[rank]->Attach(
@@ -99,6 +102,7 @@ AsynchronousExecution::OnRankStarted()
     }
     m_hasBegun = true;
     m_toldUntil = Simulator::Now();
+    StartTimeout();
     for (const auto& application : m_applications)
     {
         application->BeginIteration();
@@ -118,7 +122,7 @@ AsynchronousExecution::OnRankExchanging(uint32_t rank, const Time& /* since */)
 {
     if (rank < m_job.workers && IsRunning())
     {
-        m_hasStarted[rank] = true;
+        m_workers[rank].hasStarted = true;
         if (m_progress.IsWorking(rank))
         {
             BeginWorker(rank);
@@ -130,9 +134,9 @@ void
 AsynchronousExecution::BeginStage()
 {
     NS_LOG_LOGIC("job " << m_job.name << " begins stage " << m_progress.GetNumber());
-    m_clocks.ResetClocks();
     m_told = 0;
     m_progress.Begin();
+    m_servers.Begin(m_progress.GetActive());
     if (m_progress.GetActive().empty())
     {
         FailWithoutWorkers();
@@ -142,8 +146,8 @@ AsynchronousExecution::BeginStage()
     const auto active = m_progress.GetActive();
     for (const auto worker : active)
     {
-        m_slowest[worker] = 0;
-        if (m_hasStarted[worker])
+        m_workers[worker].slowest = 0;
+        if (m_workers[worker].hasStarted)
         {
             BeginWorker(worker);
         }
@@ -154,113 +158,40 @@ AsynchronousExecution::BeginStage()
 void
 AsynchronousExecution::BeginWorker(uint32_t worker)
 {
+    auto& record = m_workers[worker].record;
+    record = {m_index, m_progress.GetNumber(), worker, 0, Simulator::Now(), {}, {}, {}, 0, 0};
     if (m_progress.GetNumber() == 0)
     {
         Compute(worker);
     }
     else
     {
-        Fetch(worker, true);
-    }
-}
-
-void
-AsynchronousExecution::Compute(uint32_t worker)
-{
-    m_applications[worker]->StartTask(ExecutionTable::MakeTag(m_number, worker),
-                                      m_progress.GetStage().compute,
-                                      0);
-}
-
-void
-AsynchronousExecution::OnComputed(OperationId id)
-{
-    if (!IsRunning() || m_progress.IsLost(id))
-    {
-        return;
-    }
-    const auto step = m_progress.CountStep(id);
-    const bool isLast = step == m_progress.GetStage().steps;
-    const bool pushes = step % m_job.pushEvery == 0 || isLast;
-    const bool isTooFar = m_job.bound && !isLast && m_slowest[id] + *m_job.bound < step;
-    const bool fetches = step % m_job.fetchEvery == 0 || isTooFar;
-    if (fetches)
-    {
-        Fetch(id, !pushes); // before the push, whose arrival may be what it waits for
-    }
-    if (pushes)
-    {
-        m_transfers.Send({ShardTransferKind::Push, id, step, m_fetches.Find(id)});
-    }
-    if (!fetches)
-    {
-        Complete(id);
-    }
-}
-
-/// \param asks else a push does
-void
-AsynchronousExecution::Fetch(uint32_t worker, bool asks)
-{
-    const auto step = m_progress.GetStep(worker);
-    const auto pull = m_transfers.OpenPull(worker, step);
-    m_fetches.Open(worker, pull);
-    m_slowest[worker] = UINT32_MAX;
-    if (asks)
-    {
-        m_transfers.Send({ShardTransferKind::Request, worker, step, pull});
+        Fetch(worker, true, true);
     }
 }
 
 void
 AsynchronousExecution::OnArrived(ShardTransfer& transfer, uint32_t shard)
 {
-    const auto worker = transfer.worker;
-    const auto asks = transfer.asks;
-    if (transfer.kind == ShardTransferKind::Push)
-    {
-        Apply(transfer, shard);
-    }
-    if (asks && m_fetches.Find(worker) == asks)
-    {
-        m_fetches.Ask(worker, shard);
-    }
-    Answer(shard);
+    m_servers.Take(transfer, shard);
 }
 
 void
-AsynchronousExecution::Apply(ShardTransfer& push, uint32_t shard)
+AsynchronousExecution::OnApplied(const ShardTransfer& push, uint32_t slowest)
 {
-    push.staleness = std::max(push.staleness, m_clocks.Apply(shard, push.worker, push.clock));
-    if (++push.applied == m_job.servers)
-    {
-        const auto slowest = GetSlowest(shard);
-        m_site.listener->OnUpdate({m_index,
-                                   m_progress.GetNumber(),
-                                   push.worker,
-                                   push.clock,
-                                   push.staleness,
-                                   push.clock > slowest ? push.clock - slowest : 0,
-                                   Simulator::Now()});
-    }
+    m_site.listener->OnUpdate({m_index,
+                               m_progress.GetNumber(),
+                               push.worker,
+                               push.clock,
+                               push.staleness,
+                               push.clock > slowest ? push.clock - slowest : 0,
+                               Simulator::Now()});
 }
 
-/// Whom the shard may answer now.
 void
-AsynchronousExecution::Answer(uint32_t shard)
+AsynchronousExecution::OnAnswer(uint32_t pull, uint32_t shard)
 {
-    for (const auto worker : m_fetches.ListWaiting(shard))
-    {
-        const auto slowest = GetSlowest(shard);
-        const bool isWithin = !m_job.bound || slowest + *m_job.bound >= m_progress.GetStep(worker);
-        if (isWithin && m_fetches.IsWaiting(worker, shard))
-        {
-            m_fetches.Answer(worker, shard);
-            m_slowest[worker] = std::min(m_slowest[worker], slowest);
-            m_clocks.Fetch(shard, worker);
-            m_transfers.Answer(*m_fetches.Find(worker), shard);
-        }
-    }
+    m_transfers.Answer(pull, shard);
 }
 
 void
@@ -272,22 +203,9 @@ AsynchronousExecution::OnDone(const ShardTransfer& transfer)
     }
     if (transfer.kind == ShardTransferKind::Pull)
     {
-        m_fetches.Close(transfer.worker);
-        Complete(transfer.worker);
+        TakeParameters(transfer.worker);
     }
     EndStageIfDone();
-}
-
-/// The worker waits for nothing more of its step.
-void
-AsynchronousExecution::Complete(uint32_t worker)
-{
-    m_progress.Complete(worker);
-    TellIterations(m_progress.CountCompleted());
-    if (m_progress.IsWorking(worker))
-    {
-        Compute(worker);
-    }
 }
 
 void
@@ -302,6 +220,17 @@ AsynchronousExecution::TellIterations(uint32_t completed)
         record.exchangeStart = record.start;
         record.end = m_toldUntil;
         m_site.listener->OnIteration(record);
+        StartTimeout();
+    }
+}
+
+/// Of the iteration that is the next to be done.
+void
+AsynchronousExecution::StartTimeout()
+{
+    if (m_job.timeout.IsStrictlyPositive())
+    {
+        m_timeoutEvent.Schedule(m_job.timeout, &AsynchronousExecution::OnTimeout, this);
     }
 }
 
@@ -316,16 +245,11 @@ AsynchronousExecution::EndStageIfDone()
     m_progress.End();
     if (IsFinished())
     {
+        m_timeoutEvent.Cancel();
         m_site.listener->OnJobFinished();
         return;
     }
     BeginStage();
-}
-
-uint32_t
-AsynchronousExecution::GetSlowest(uint32_t shard) const
-{
-    return m_clocks.GetSlowest(shard, m_progress.GetActive());
 }
 
 void

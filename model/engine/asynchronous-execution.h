@@ -6,12 +6,13 @@
 #include "ns3/asynchronous-transfers.h"
 #include "ns3/engine-job.h"
 #include "ns3/execution-table.h"
-#include "ns3/fetch-queues.h"
 #include "ns3/job-listener.h"
-#include "ns3/parameter-clocks.h"
+#include "ns3/parameter-servers.h"
+#include "ns3/scoped-event.h"
 #include "ns3/stage-progress.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,13 +28,18 @@ namespace ns3::gradsync
  * request, and the bound allows the next step. Stages follow each other when all is applied; a
  * later one begins with a fetch.
  *
+ * Where fetches overlap, a worker asks for one on its own and goes on; the servers answer with what
+ * they have. It waits for one that is under way when the next one is due, and for what the bound
+ * asks.
+ *
  * Iteration i is done when all workers of its stage may begin the step after it. A worker that is
  * lost is not waited for; a server that is lost ends the job by name.
  */
 class AsynchronousExecution final : public EngineJob,
                                     private RankOwner,
                                     private OperationObserver,
-                                    private AsynchronousTransfers::Observer
+                                    private AsynchronousTransfers::Observer,
+                                    private ParameterServers::Observer
 {
   public:
     /// \param applications [rank]; they are attached to this execution until it ends
@@ -91,17 +97,35 @@ class AsynchronousExecution final : public EngineJob,
     void OnMessage(uint64_t bytes) override;
     void OnLost(uint32_t worker, uint32_t server, const std::string& reason) override;
 
+    // ParameterServers::Observer
+    void OnApplied(const ShardTransfer& push, uint32_t slowest) override;
+    void OnAnswer(uint32_t pull, uint32_t shard) override;
+
+    /// What a worker has in hand.
+    struct Worker
+    {
+        bool hasStarted{false};
+        uint32_t slowest{0};     //!< clock of the slowest, as it heard last
+        bool waitsToGoOn{false}; //!< until the fetch under way is there, with what follows its step
+        std::shared_ptr<const OthersUpdates> parameters; //!< that it has,
+        std::shared_ptr<const OthersUpdates> used;       //!< and that it computes with
+        Time computesSince{};
+        WorkerStepRecord record{}; //!< of the step in hand
+    };
+
     bool IsRunning() const;
     void BeginStage();
     void BeginWorker(uint32_t worker);
     void EndStageIfDone();
     void Compute(uint32_t worker);
-    void Fetch(uint32_t worker, bool asks);
-    void Apply(ShardTransfer& push, uint32_t shard);
-    void Answer(uint32_t shard);
+    void GoOn(uint32_t worker, bool pushes);
+    bool IsTooFar(uint32_t worker) const;
+    std::optional<uint32_t> Fetch(uint32_t worker, bool asks, bool blocks);
+    void TakeParameters(uint32_t worker);
     void Complete(uint32_t worker);
     void TellIterations(uint32_t completed);
-    uint32_t GetSlowest(uint32_t shard) const;
+    void StartTimeout();
+    void OnTimeout();
     void LoseWorker(uint32_t worker);
     void FailWithoutWorkers();
     void Fail(std::string cause);
@@ -114,12 +138,11 @@ class AsynchronousExecution final : public EngineJob,
     uint32_t m_number; //!< of computations
     AsynchronousTransfers m_transfers;
     StageProgress m_progress;
-    FetchQueues m_fetches;
-    ParameterClocks m_clocks;
-    std::vector<bool> m_hasStarted;  //!< [worker]
-    std::vector<uint32_t> m_slowest; //!< [worker] clock of the slowest, as it heard last
-    uint32_t m_told{0};              //!< iterations of this stage
+    ParameterServers m_servers;
+    std::vector<Worker> m_workers;
+    uint32_t m_told{0}; //!< iterations of this stage
     Time m_toldUntil;
+    ScopedEvent m_timeoutEvent;
     bool m_hasBegun{false};
     std::optional<std::string> m_failure;
 };

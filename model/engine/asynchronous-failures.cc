@@ -46,11 +46,11 @@ AsynchronousExecution::OnNotice(uint32_t rank)
     {
         return;
     }
-    if (rank >= m_job.workers)
+    if (m_job.servers == 0 || rank >= m_job.workers)
     {
         Fail(fmt::format("rank {}, the server of shard {}, has crashed",
                          rank,
-                         rank - m_job.workers));
+                         m_job.servers == 0 ? rank : rank - m_job.workers));
         return;
     }
     LoseWorker(rank);
@@ -60,17 +60,14 @@ void
 AsynchronousExecution::LoseWorker(uint32_t worker)
 {
     m_progress.Lose(worker);
-    m_fetches.Drop(worker);
     m_transfers.Drop(worker);
+    m_servers.Drop(worker);
     if (m_progress.GetActive().empty())
     {
         FailWithoutWorkers();
         return;
     }
-    for (uint32_t shard = 0; shard < m_job.servers; ++shard)
-    {
-        Answer(shard);
-    }
+    m_servers.AnswerAll();
     EndStageIfDone();
 }
 
@@ -83,12 +80,19 @@ AsynchronousExecution::FailWithoutWorkers()
 }
 
 void
+AsynchronousExecution::OnTimeout()
+{
+    Fail(DescribeTimeout(m_job.timeout));
+}
+
+void
 AsynchronousExecution::Fail(std::string cause)
 {
     if (m_failure || IsFinished())
     {
         return;
     }
+    m_timeoutEvent.Cancel();
     m_transfers.Halt();
     m_failure = std::move(cause);
     NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/asynchronous-job.h"
 
-#include "ns3/plan-builder.h"
+#include "ns3/chunk-layout.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -13,48 +12,6 @@ namespace ns3::gradsync
 
 namespace
 {
-
-constexpr uint32_t WORKER = 0;
-
-enum class Direction : uint8_t
-{
-    Push,
-    Pull,
-    Request
-};
-
-/// A shard to or from each server.
-std::shared_ptr<const Plan>
-MakeShardPlan(uint32_t servers, const ChunkLayout& layout, Direction direction)
-{
-    std::vector<uint32_t> ranks(servers);
-    std::iota(ranks.begin(), ranks.end(), 1);
-    const bool isPull = direction == Direction::Pull;
-    auto collective =
-        isPull ? Collective("pull", ranks, {WORKER}) : Collective("push", {WORKER}, ranks);
-    PlanBuilder builder(servers + 1, servers + 1, layout, std::move(collective));
-    for (uint32_t shard = 0; shard < servers; ++shard)
-    {
-        const auto server = shard + 1;
-        if (layout.GetBytes(shard, 1) == 0)
-        {
-            continue;
-        }
-        switch (direction)
-        {
-        case Direction::Push:
-            builder.AddReduce(WORKER, server, shard, 1, shard);
-            break;
-        case Direction::Pull:
-            builder.AddCopy(server, WORKER, shard, 1, shard);
-            break;
-        case Direction::Request:
-            builder.AddCopy(WORKER, server, shard, 1, shard);
-            break;
-        }
-    }
-    return std::make_shared<const Plan>(builder.Build());
-}
 
 void
 CheckStage(const AsynchronousJob& job, const AsynchronousStage& stage)
@@ -68,29 +25,58 @@ CheckStage(const AsynchronousJob& job, const AsynchronousStage& stage)
                         job.name,
                         job.workers));
     }
+    const auto& own = stage.computeOf;
+    if (!own.empty() && (own.size() < stage.workers || std::ranges::any_of(own, [](const Time& of) {
+                             return of.IsStrictlyNegative();
+                         })))
+    {
+        throw std::invalid_argument(
+            fmt::format("job \"{}\": a stage has a time for each of its {} workers, none negative",
+                        job.name,
+                        stage.workers));
+    }
 }
 
 } // namespace
 
-AsynchronousPlans
-MakePlans(const AsynchronousJob& job)
+uint32_t
+CountShards(const AsynchronousJob& job)
 {
-    const auto shards = ChunkLayout::Even(job.bytes, job.servers, 4);
-    const auto requests = ChunkLayout::Even(job.requestBytes * job.servers, job.servers, 1);
-    return {MakeShardPlan(job.servers, shards, Direction::Push),
-            MakeShardPlan(job.servers, shards, Direction::Pull),
-            MakeShardPlan(job.servers, requests, Direction::Request)};
+    return job.servers > 0 ? job.servers : job.workers;
+}
+
+std::vector<uint64_t>
+ListShardBytes(const AsynchronousJob& job)
+{
+    const auto shards = ChunkLayout::Even(job.bytes, CountShards(job), 4);
+    std::vector<uint64_t> bytes;
+    for (uint32_t shard = 0; shard < shards.GetChunkCount(); ++shard)
+    {
+        bytes.push_back(shards.GetBytes(shard, 1));
+    }
+    return bytes;
+}
+
+uint32_t
+GetServerRank(const AsynchronousJob& job, uint32_t shard)
+{
+    return job.servers > 0 ? job.workers + shard : shard;
 }
 
 uint64_t
 CountTransferBytes(const AsynchronousJob& job)
 {
+    const auto shards = ListShardBytes(job);
     uint64_t bytes = 0;
     for (const auto& stage : job.stages)
     {
         const auto pushes = (stage.steps + job.pushEvery - 1) / job.pushEvery;
         const auto fetches = stage.steps / job.fetchEvery;
-        bytes += uint64_t{stage.workers} * (uint64_t{pushes} + fetches) * job.bytes;
+        for (uint32_t worker = 0; worker < stage.workers; ++worker)
+        {
+            const auto own = job.servers > 0 ? 0 : shards[worker];
+            bytes += (uint64_t{pushes} + fetches) * (job.bytes - own);
+        }
     }
     return bytes;
 }
@@ -101,10 +87,13 @@ CheckJob(const AsynchronousJob& job)
     const auto fail = [&job](const std::string& what) {
         throw std::invalid_argument(fmt::format("job \"{}\": {}", job.name, what));
     };
-    if (job.workers == 0 || job.servers == 0 || job.stages.empty() || job.bytes == 0 ||
-        job.requestBytes == 0)
+    if (job.workers == 0 || job.stages.empty() || job.bytes == 0 || job.requestBytes == 0)
     {
-        fail("it has at least one worker, server, stage and byte");
+        fail("it has at least one worker, stage and byte");
+    }
+    if (job.servers == 0 && job.workers == 1)
+    {
+        fail("one worker that is its own server has nobody to exchange with");
     }
     for (const auto& stage : job.stages)
     {
@@ -135,9 +124,10 @@ CheckJob(const AsynchronousJob& job)
     {
         fail(fmt::format("endpoint {} is given to two ranks", *twice));
     }
-    if (job.start.IsStrictlyNegative() || !(job.reduceSecondsPerByte >= 0))
+    if (job.start.IsStrictlyNegative() || job.timeout.IsStrictlyNegative() ||
+        !(job.reduceSecondsPerByte >= 0))
     {
-        fail("start and reduce times must not be negative");
+        fail("start, timeout and reduce times must not be negative");
     }
 }
 

@@ -12,9 +12,7 @@ AsynchronousTransfers::AsynchronousTransfers(const AsynchronousJob& job,
                                              std::span<const Ptr<ExchangeApplication>> applications,
                                              ExecutionTable& executions,
                                              Observer& observer)
-    : m_workers(job.workers),
-      m_servers(job.servers),
-      m_plans(MakePlans(job)),
+    : m_plans(job),
       m_applications(applications),
       m_executions(executions),
       m_observer(observer)
@@ -25,17 +23,17 @@ PlanExecution&
 AsynchronousTransfers::Add(const ShardTransfer& transfer)
 {
     const auto kind = transfer.kind;
+    const auto& plans = m_plans.Get(transfer.worker);
     PlanExecution::Setup setup;
-    setup.plan = kind == ShardTransferKind::Push   ? m_plans.push
-                 : kind == ShardTransferKind::Pull ? m_plans.pull
-                                                   : m_plans.request;
-    setup.ranks.push_back(PeekPointer(m_applications[transfer.worker]));
-    for (uint32_t shard = 0; shard < m_servers; ++shard)
+    setup.plan = kind == ShardTransferKind::Push   ? plans.push
+                 : kind == ShardTransferKind::Pull ? plans.pull
+                                                   : plans.request;
+    for (const auto rank : m_plans.ListRanks(transfer.worker))
     {
-        setup.ranks.push_back(PeekPointer(m_applications[m_workers + shard]));
+        setup.ranks.push_back(PeekPointer(m_applications[rank]));
     }
     // Each kind has connections of its own: answers do not queue behind updates.
-    setup.firstStream = static_cast<uint32_t>(kind) * m_servers;
+    setup.firstStream = static_cast<uint32_t>(kind) * m_plans.GetShardCount();
     setup.tellsRanks = true;
     PlanExecution::Listener& listener = *this;
     auto execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
@@ -47,9 +45,14 @@ AsynchronousTransfers::Add(const ShardTransfer& transfer)
 void
 AsynchronousTransfers::Send(const ShardTransfer& transfer)
 {
-    std::vector<uint32_t> all(m_servers + 1);
+    auto& execution = Add(transfer);
+    if (const auto own = m_plans.FindOwnShard(transfer.worker))
+    {
+        m_observer.OnArrived(m_runs.at(execution.GetNumber()).transfer, *own);
+    }
+    std::vector<uint32_t> all(execution.GetRankCount());
     std::iota(all.begin(), all.end(), 0);
-    Add(transfer).StartTogether(all);
+    execution.StartTogether(all);
 }
 
 uint32_t
@@ -64,7 +67,15 @@ AsynchronousTransfers::OpenPull(uint32_t worker, uint32_t clock)
 void
 AsynchronousTransfers::Answer(uint32_t pull, uint32_t shard)
 {
-    m_runs.at(pull).execution->Start(shard + 1);
+    auto& run = m_runs.at(pull);
+    const auto worker = run.transfer.worker;
+    if (m_plans.FindOwnShard(worker) == shard)
+    {
+        run.hasOwn = true;
+        EndIfDone(pull);
+        return;
+    }
+    run.execution->Start(m_plans.GetMember(worker, shard));
 }
 
 void
@@ -101,17 +112,30 @@ AsynchronousTransfers::OnRankEnded(PlanExecution& execution, uint32_t member)
     auto& transfer = m_runs.at(execution.GetNumber()).transfer;
     if (member > 0 && transfer.kind != ShardTransferKind::Pull)
     {
-        m_observer.OnArrived(transfer, member - 1);
+        m_observer.OnArrived(transfer, m_plans.GetShard(transfer.worker, member));
     }
 }
 
 void
 AsynchronousTransfers::OnEnded(PlanExecution& execution)
 {
-    const auto found = m_runs.find(execution.GetNumber());
+    const auto number = execution.GetNumber();
+    m_runs.at(number).isDelivered = true;
+    EndIfDone(number);
+}
+
+void
+AsynchronousTransfers::EndIfDone(uint32_t number)
+{
+    const auto found = m_runs.find(number);
     const auto transfer = found->second.transfer;
-    m_runs.erase(found);
-    m_observer.OnDone(transfer);
+    const bool waitsForOwn = transfer.kind == ShardTransferKind::Pull &&
+                             m_plans.FindOwnShard(transfer.worker) && !found->second.hasOwn;
+    if (found->second.isDelivered && !waitsForOwn)
+    {
+        m_runs.erase(found);
+        m_observer.OnDone(transfer);
+    }
 }
 
 void
@@ -128,7 +152,8 @@ AsynchronousTransfers::OnTransferFailed(PlanExecution& execution,
 {
     const auto worker = m_runs.at(execution.GetNumber()).transfer.worker;
     const auto& operation = execution.GetPlan().GetOperations()[id];
-    m_observer.OnLost(worker, std::max<uint32_t>(operation.src, operation.dst) - 1, reason);
+    const auto member = std::max<uint32_t>(operation.src, operation.dst);
+    m_observer.OnLost(worker, m_plans.GetShard(worker, member), reason);
 }
 
 void

@@ -5,7 +5,9 @@
 #include "ns3/asynchronous-job.h"
 #include "ns3/exchange-application.h"
 #include "ns3/execution-table.h"
+#include "ns3/fetch-queues.h"
 #include "ns3/plan-execution.h"
+#include "ns3/shard-plans.h"
 
 #include <cstdint>
 #include <map>
@@ -33,11 +35,13 @@ struct ShardTransfer
     uint32_t worker;
     uint32_t clock;               //!< of the worker, with what it pushes
     std::optional<uint32_t> asks; //!< number of the pull that a server may then answer
-    uint32_t staleness{0};        //!< of a push: the most of the shards that have applied it
-    uint32_t applied{0};          //!< likewise, so many
+    std::shared_ptr<const OthersUpdates> others{}; //!< of a push: what it was computed with
+    uint32_t staleness{0}; //!< likewise: the most of the shards that have applied it
+    uint32_t applied{0};   //!< likewise, so many
 };
 
-/// The messages between workers and servers: a PlanExecution for each ShardTransfer.
+/// The messages between workers and servers: a PlanExecution for each ShardTransfer. Where a worker
+/// serves a shard itself, that one has what it pushes, and answers it, at once.
 class AsynchronousTransfers final : private PlanExecution::Listener
 {
   public:
@@ -87,6 +91,8 @@ class AsynchronousTransfers final : private PlanExecution::Listener
     {
         ShardTransfer transfer;
         std::unique_ptr<PlanExecution> execution;
+        bool isDelivered{false};
+        bool hasOwn{false}; //!< of a pull: the shard that its worker serves has answered
     };
 
     // PlanExecution::Listener
@@ -99,10 +105,9 @@ class AsynchronousTransfers final : private PlanExecution::Listener
     void OnSumWrong(PlanExecution& execution, OperationId id, const std::string& reason) override;
 
     PlanExecution& Add(const ShardTransfer& transfer);
+    void EndIfDone(uint32_t number);
 
-    uint32_t m_workers;
-    uint32_t m_servers;
-    AsynchronousPlans m_plans;
+    ShardPlans m_plans;
     std::span<const Ptr<ExchangeApplication>> m_applications;
     ExecutionTable& m_executions;
     Observer& m_observer;

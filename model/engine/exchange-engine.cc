@@ -70,6 +70,10 @@ ExchangeEngine::GetTypeId()
                             "All servers of an asynchronous job have applied an update.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_updateTrace),
                             "ns3::gradsync::ExchangeEngine::UpdateCallback")
+            .AddTraceSource("WorkerStep",
+                            "A worker of an asynchronous job waits for nothing more of its step.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_stepTrace),
+                            "ns3::gradsync::ExchangeEngine::WorkerStepCallback")
             .AddTraceSource("Reaction",
                             "A job that lost a rank goes on with a plan of the survivors.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_reactionTrace),
@@ -425,6 +429,12 @@ void
 ExchangeEngine::OnUpdate(const UpdateRecord& record)
 {
     m_updateTrace(record);
+}
+
+void
+ExchangeEngine::OnWorkerStep(const WorkerStepRecord& record)
+{
+    m_stepTrace(record);
 }
 
 } // namespace ns3::gradsync

@@ -107,6 +107,7 @@ class ExchangeEngine : public Object, private JobListener
     using DeliveryCallback = void (*)(uint64_t bytes);
     using ComputeCallback = void (*)(const ComputeRecord& record);
     using UpdateCallback = void (*)(const UpdateRecord& record);
+    using WorkerStepCallback = void (*)(const WorkerStepRecord& record);
     using TrainingCallback = void (*)(const TrainingRecord& record);
     using ReactionCallback = void (*)(const ReactionRecord& record);
 
@@ -123,6 +124,7 @@ class ExchangeEngine : public Object, private JobListener
     void OnIteration(const IterationRecord& record) override;
     void OnTraining(const TrainingRecord& record) override;
     void OnUpdate(const UpdateRecord& record) override;
+    void OnWorkerStep(const WorkerStepRecord& record) override;
     void OnJobFinished() override;
     void OnJobFailed() override;
 
@@ -145,6 +147,7 @@ class ExchangeEngine : public Object, private JobListener
     TracedCallback<const ComputeRecord&> m_computeTrace;     //!< trace source "Compute"
     TracedCallback<const TrainingRecord&> m_trainingTrace;   //!< trace source "Training"
     TracedCallback<const UpdateRecord&> m_updateTrace;       //!< trace source "Update"
+    TracedCallback<const WorkerStepRecord&> m_stepTrace;     //!< trace source "WorkerStep"
 };
 
 } // namespace ns3::gradsync

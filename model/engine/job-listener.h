@@ -30,6 +30,8 @@ class JobListener
     virtual void OnTraining(const TrainingRecord& record) = 0;
     /// Of a job whose workers do not wait for each other.
     virtual void OnUpdate(const UpdateRecord& record) = 0;
+    /// Of such a job: a worker goes on to its next step, or has done its last one.
+    virtual void OnWorkerStep(const WorkerStepRecord& record) = 0;
     /// All its iterations are done.
     virtual void OnJobFinished() = 0;
     virtual void OnJobFailed() = 0;

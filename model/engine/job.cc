@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job.h"
 
+#include "ns3/training-job.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-uint64_t
-CountTransferBytes(const Plan& plan)
-{
-    uint64_t bytes = 0;
-    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
-    {
-        bytes += plan.GetOperations()[id].IsTransfer() ? plan.GetBytes(id) : 0;
-    }
-    return bytes;
-}
-
-} // namespace
 
 uint64_t
 CountTransferBytes(const Job& job)

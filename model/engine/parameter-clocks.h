@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -11,77 +12,97 @@ namespace ns3::gradsync
 
 /**
  * What the servers of a model's shards know of its workers: how many steps of each they have
- * applied (its clock), and how old the parameters were that an update was computed with.
+ * applied (its clock), and how many updates of whom.
  */
 class ParameterClocks
 {
   public:
     ParameterClocks(uint32_t workers, uint32_t shards)
-        : m_shards(shards, Shard{0, std::vector<Entry>(workers)})
+        : m_shards(shards, Shard{0, 0, 0, std::vector<Entry>(workers)})
     {
     }
 
-    /**
-     * A shard applies an update that brings a worker to that clock.
-     * \returns updates of others since the worker fetched the shard
-     */
-    uint32_t Apply(uint32_t shard, uint32_t worker, uint32_t clock)
+    /// Steps are counted from 0 again, of these workers; parameters stay as they are.
+    void Begin(std::vector<uint32_t> active)
     {
-        auto& of = m_shards[shard];
-        auto& entry = of.workers[worker];
-        entry.clock = clock;
-        const auto others = of.version - entry.fetched - entry.own;
-        ++of.version;
-        ++entry.own;
-        return others;
-    }
-
-    /// A worker gets the shard as it is.
-    void Fetch(uint32_t shard, uint32_t worker)
-    {
-        auto& entry = m_shards[shard].workers[worker];
-        entry.fetched = m_shards[shard].version;
-        entry.own = 0;
-    }
-
-    /// The least clock of some workers at a shard. \param workers at least one
-    uint32_t GetSlowest(uint32_t shard, const std::vector<uint32_t>& workers) const
-    {
-        auto slowest = UINT32_MAX;
-        for (const auto worker : workers)
-        {
-            slowest = std::min(slowest, m_shards[shard].workers[worker].clock);
-        }
-        return slowest;
-    }
-
-    /// Steps are counted from 0 again; parameters stay as they are.
-    void ResetClocks()
-    {
+        m_active = std::move(active);
         for (auto& shard : m_shards)
         {
             for (auto& entry : shard.workers)
             {
                 entry.clock = 0;
             }
+            FindSlowest(shard);
         }
+    }
+
+    /// A worker is not waited for any more.
+    void Drop(uint32_t worker)
+    {
+        std::erase(m_active, worker);
+        for (auto& shard : m_shards)
+        {
+            FindSlowest(shard);
+        }
+    }
+
+    /// A shard applies an update that brings an active worker to that clock.
+    void Apply(uint32_t shard, uint32_t worker, uint32_t clock)
+    {
+        auto& of = m_shards[shard];
+        auto& entry = of.workers[worker];
+        ++of.updates;
+        ++entry.updates;
+        const bool wasSlowest = std::exchange(entry.clock, clock) == of.slowest;
+        // Looked for once for all workers: when the last of the slowest goes on.
+        if (wasSlowest && --of.slowestCount == 0)
+        {
+            FindSlowest(of);
+        }
+    }
+
+    /// Updates of others that a shard has applied.
+    uint32_t CountOthers(uint32_t shard, uint32_t worker) const
+    {
+        return m_shards[shard].updates - m_shards[shard].workers[worker].updates;
+    }
+
+    /// The least clock of the active workers at a shard; without any UINT32_MAX.
+    uint32_t GetSlowest(uint32_t shard) const
+    {
+        return m_shards[shard].slowest;
     }
 
   private:
     struct Entry
     {
         uint32_t clock{0};
-        uint32_t fetched{0}; //!< version of the shard
-        uint32_t own{0};     //!< updates of this worker since then
+        uint32_t updates{0};
     };
 
     struct Shard
     {
-        uint32_t version; //!< updates applied
+        uint32_t updates; //!< applied, of all workers
+        uint32_t slowest;
+        uint32_t slowestCount; //!< workers that have this clock
         std::vector<Entry> workers;
     };
 
+    void FindSlowest(Shard& shard) const
+    {
+        shard.slowest = UINT32_MAX;
+        for (const auto worker : m_active)
+        {
+            shard.slowest = std::min(shard.slowest, shard.workers[worker].clock);
+        }
+        shard.slowestCount =
+            static_cast<uint32_t>(std::ranges::count_if(m_active, [&shard](uint32_t worker) {
+                return shard.workers[worker].clock == shard.slowest;
+            }));
+    }
+
     std::vector<Shard> m_shards;
+    std::vector<uint32_t> m_active;
 };
 
 } // namespace ns3::gradsync

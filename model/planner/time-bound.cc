@@ -64,7 +64,8 @@ ComputeExchangeTime(const Plan& plan, const JobSpec& job, const Topology& topolo
     return seconds;
 }
 
-/// \throws PlanningError
+} // namespace
+
 void
 RefuseLongJob(const std::string& name, double bound)
 {
@@ -79,8 +80,6 @@ RefuseLongJob(const std::string& name, double bound)
                                         end / SECONDS_A_DAY));
     }
 }
-
-} // namespace
 
 double
 ComputeTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology)

@@ -7,6 +7,8 @@
 #include "ns3/topology.h"
 #include "ns3/training-planner.h"
 
+#include <string>
+
 namespace ns3::gradsync
 {
 
@@ -16,6 +18,10 @@ namespace ns3::gradsync
  * 0 where workers are not awaited.
  */
 double ComputeTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology);
+
+/// Refuses a job that takes so many seconds at least, where simulated time ends before.
+/// \throws PlanningError
+void RefuseLongJob(const std::string& name, double bound);
 
 /// Refuses a job that is bound to be unfinished when simulated time ends. \throws PlanningError
 void CheckTimeBound(const JobSpec& job, const PlannedJob& planned, const Topology& topology);

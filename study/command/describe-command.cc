@@ -12,6 +12,7 @@
 #include "ns3/training-job.h"
 #include "ns3/training-planner.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <ostream>
@@ -120,6 +121,16 @@ struct CommunicationCount
     uint64_t bytes{0}; //!< that their ranks send
 };
 
+/// Of a worker and all servers, one way.
+uint64_t
+CountMessages(const AsynchronousJob& job)
+{
+    const auto shards = ListShardBytes(job);
+    const auto empty = std::ranges::count(shards, uint64_t{0});
+    const auto others = shards.size() - static_cast<uint64_t>(empty);
+    return others - (job.servers == 0 && shards.front() > 0 ? 1 : 0);
+}
+
 void
 DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std::ostream& out)
 {
@@ -148,6 +159,41 @@ DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std
     for (const auto& [what, count] : counts)
     {
         out << fmt::format("    {} x {}: {} bytes\n", count.count, ShowText(what), count.bytes);
+    }
+}
+
+void
+DescribeAsynchronous(const AsynchronousJob& job, std::ostream& out)
+{
+    const auto shards = ListShardBytes(job);
+    out << fmt::format(
+        "  {}: asynchronous, {} workers, {} dedicated servers, gradient {} bytes in {} "
+        "shards\n",
+        ShowText(job.name),
+        job.workers,
+        job.servers,
+        job.bytes,
+        shards.size());
+    out << fmt::format("    pushes every {}, fetches every {} steps{}; bound {}\n",
+                       job.pushEvery,
+                       job.fetchEvery,
+                       job.overlapsFetches ? ", beside computations" : "",
+                       job.bound ? std::to_string(*job.bound) : "none");
+    const auto own = job.servers == 0 ? shards.front() : 0;
+    out << fmt::format("    a push or a fetch: {} messages, {} bytes{}\n",
+                       CountMessages(job),
+                       job.bytes - own,
+                       own > 0 ? " of the first worker" : "");
+    for (size_t i = 0; i < job.stages.size(); ++i)
+    {
+        auto alone = job;
+        alone.stages = {job.stages[i]};
+        out << fmt::format("    stage {}: {} workers, {} steps of each; {} bytes in pushes and the "
+                           "fetches that are due\n",
+                           i,
+                           job.stages[i].workers,
+                           job.stages[i].steps,
+                           CountTransferBytes(alone));
     }
 }
 
@@ -188,6 +234,11 @@ DescribeFluid(ResolvedRun run, uint64_t transfers, std::ostream& out)
     for (auto& training : run.trainings)
     {
         training.iterations = 1;
+    }
+    for (auto& spec : run.asynchronous)
+    {
+        spec.job.stages.resize(1);
+        spec.job.stages[0].steps = 1;
     }
     const auto result = RunScenario(run);
     for (const auto& record : result.iterations)
@@ -246,6 +297,11 @@ DescribeCommand(const std::filesystem::path& file,
             transfers += CountTransfers(*planned.workload);
             aggregates |= planned.workload->HasAggregations();
             DescribeTraining(training, planned, out);
+        }
+        for (const auto& spec : run.asynchronous)
+        {
+            transfers += 2 * spec.job.stages[0].workers * CountMessages(spec.job);
+            DescribeAsynchronous(spec.job, out);
         }
         if (!aggregates) // which it does not know
         {

@@ -51,6 +51,16 @@ FindJob(const ResolvedRun& run, const std::string& name)
                                             training.name));
         }
     }
+    for (const auto& spec : run.asynchronous)
+    {
+        if (name.empty() || spec.job.name == name)
+        {
+            throw ScenarioError("--job",
+                                fmt::format("\"{}\" is asynchronous: each push and fetch has a "
+                                            "plan of its own",
+                                            spec.job.name));
+        }
+    }
     throw ScenarioError(
         "--job",
         fmt::format("found \"{}\"{} (jobs: {})", name, SuggestName(name, names), JoinNames(names)));
@@ -94,6 +104,7 @@ Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
     run.sampleEvery = Time(0); // there are no links to sample
     run.jobs = {job};
     run.trainings.clear();
+    run.asynchronous.clear();
     run.jobs[0].iterations = 1;
     run.jobs[0].start = Time(0);
     run.jobs[0].compute = Time(0);

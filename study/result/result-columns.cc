@@ -15,7 +15,7 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr std::array<TableFile, 12> TABLES{{
+constexpr std::array<TableFile, 14> TABLES{{
     {RunStore::ITERATION_FILE, ITERATION_COLUMNS},
     {RunStore::LINK_FILE, LINK_COLUMNS},
     {RunStore::MESSAGE_FILE, MESSAGE_COLUMNS},
@@ -28,6 +28,8 @@ constexpr std::array<TableFile, 12> TABLES{{
     {RunStore::STREAM_FILE, STREAM_COLUMNS},
     {RunStore::COLLECTIVE_FILE, COLLECTIVE_COLUMNS},
     {RunStore::CRITICAL_FILE, CRITICAL_COLUMNS},
+    {RunStore::UPDATE_FILE, UPDATE_COLUMNS},
+    {RunStore::WORKER_FILE, WORKER_COLUMNS},
 }};
 
 std::string

@@ -192,6 +192,34 @@ inline constexpr std::array<ResultColumn, 13> CRITICAL_COLUMNS{{
     {"link_to", "Link to", "", ColumnType::Text, Compared::SameProgram},
 }};
 
+inline constexpr std::array<ResultColumn, 9> UPDATE_COLUMNS{{
+    {"job", "Job", "", ColumnType::Text},
+    {"update", "Update", "", ColumnType::Integer, Compared::SameProgram},
+    {"stage", "Stage", "", ColumnType::Integer},
+    {"worker", "Worker", "", ColumnType::Integer, Compared::SameProgram},
+    {"host", "Host", "", ColumnType::Text, Compared::SameProgram},
+    {"step", "Step", "", ColumnType::Integer, Compared::SameProgram},
+    {"time_s", "Time", "s", ColumnType::Number},
+    {"staleness", "Staleness of an update", "updates", ColumnType::Integer, Compared::SameProgram},
+    {"ahead", "Steps ahead of the slowest worker", "", ColumnType::Integer, Compared::SameProgram},
+}};
+
+inline constexpr std::array<ResultColumn, 13> WORKER_COLUMNS{{
+    {"job", "Job", "", ColumnType::Text},
+    {"worker", "Worker", "", ColumnType::Integer},
+    {"host", "Host", "", ColumnType::Text},
+    {"steps", "Steps", "", ColumnType::Integer},
+    {"updates", "Updates", "", ColumnType::Integer},
+    {"fetches", "Fetches", "", ColumnType::Integer},
+    {"staleness_mean", "Mean staleness", "updates", ColumnType::Number},
+    {"staleness_max", "Largest staleness", "updates", ColumnType::Integer},
+    {"ahead_max", "Most steps ahead of the slowest worker", "", ColumnType::Integer},
+    {"steps_per_s", "Steps a second", "", ColumnType::Number},
+    {"compute_s", "Computing", "s", ColumnType::Number},
+    {"wait_s", "Waiting for parameters", "s", ColumnType::Number},
+    {"held_s", "Held for the bound", "s", ColumnType::Number},
+}};
+
 /// A table that is put together from those of the runs.
 struct TableFile
 {

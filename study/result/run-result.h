@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_RUN_RESULT_H
 #define GRADSYNC_RUN_RESULT_H
 
+#include "ns3/asynchronous-result.h"
+#include "ns3/asynchronous-summary.h"
 #include "ns3/collective-bandwidth.h"
 #include "ns3/critical-path.h"
 #include "ns3/exchange-engine.h"
@@ -64,6 +66,7 @@ struct RunSummary
     uint64_t packetHops{0}; //!< data packets
     uint64_t events{0};
     TrainingSummary training;
+    AsynchronousSummary asynchronous;
     double wallSeconds{0.0};
     uint64_t peakRssBytes{0};
 };
@@ -104,7 +107,7 @@ struct RunResult
     {
         std::string name;
         std::vector<uint32_t> endpointOf;
-        std::shared_ptr<const Plan> plan; //!< of all ranks; nullptr: the job trains
+        std::shared_ptr<const Plan> plan; //!< of all ranks; nullptr: it has no single one
         std::vector<ExecutedPlan> plans;  //!< this one, then those of survivors
     };
 
@@ -112,8 +115,9 @@ struct RunResult
     std::optional<ExchangeFailure> failure; //!< of a run that is not finished
     Time duration;                          //!< from 0 to the end of the last iteration
     std::shared_ptr<const Topology> topology;
-    std::vector<JobInfo> jobs; //!< those that exchange, then those that train
+    std::vector<JobInfo> jobs; //!< those that exchange, then those that train, then asynchronous
     std::vector<TrainingResult> trainings;
+    std::vector<AsynchronousResult> asynchronous;
     std::vector<IterationRecord> iterations;
     std::vector<TransferRecord> transfers;   //!< in order of delivery; empty when not recorded
     std::vector<FaultRecord> faults;         //!< in the order in which they began and ended

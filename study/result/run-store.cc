@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/run-store.h"
 
+#include "ns3/asynchronous-rows.h"
 #include "ns3/atomic-file.h"
 #include "ns3/file-error.h"
 #include "ns3/folder-listing.h"
@@ -175,7 +176,7 @@ void
 RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const
 {
     using RowsWriter = void (*)(const RunResult& result, std::ostream& stream);
-    constexpr std::array<std::pair<const char*, RowsWriter>, 12> ROW_TABLES{{
+    constexpr std::array<std::pair<const char*, RowsWriter>, 14> ROW_TABLES{{
         {ITERATION_FILE, WriteIterations},
         {LINK_FILE, WriteLinks},
         {FAULT_FILE, WriteFaults},
@@ -188,6 +189,8 @@ RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunR
         {STREAM_FILE, WriteStreams},
         {COLLECTIVE_FILE, WriteCollectives},
         {CRITICAL_FILE, WriteCriticalPaths},
+        {UPDATE_FILE, WriteUpdates},
+        {WORKER_FILE, WriteWorkers},
     }};
     for (const auto& [name, write] : ROW_TABLES)
     {

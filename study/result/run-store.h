@@ -58,6 +58,8 @@ class RunStore
     static constexpr const char* STREAM_FILE = "streams.csv";
     static constexpr const char* COLLECTIVE_FILE = "collectives.csv";
     static constexpr const char* CRITICAL_FILE = "critical_path.csv";
+    static constexpr const char* UPDATE_FILE = "updates.csv";
+    static constexpr const char* WORKER_FILE = "workers.csv";
     static constexpr const char* TRACE_FILE = "trace.json"; //!< only of runs that want it
 
     /// Who else may use the folder at the same time.

@@ -3,6 +3,10 @@
 
 #include "ns3/summary-columns.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace ns3::gradsync
 {
 
@@ -31,6 +35,8 @@ VisitFields(Stored& summary, Visit visit)
 StoredSummary
 Store(const RunSummary& summary)
 {
+    auto lines = DescribeTraining(summary.training);
+    std::ranges::move(DescribeAsynchronous(summary.asynchronous), std::back_inserter(lines));
     return {FormatSummary(summary),
             summary.finished,
             summary.failure,
@@ -40,7 +46,7 @@ Store(const RunSummary& summary)
             summary.longestChain,
             summary.peakReceivedBytes,
             summary.wallSeconds,
-            DescribeTraining(summary.training)};
+            std::move(lines)};
 }
 
 Json

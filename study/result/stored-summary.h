@@ -24,7 +24,7 @@ struct StoredSummary
     uint32_t longestChain{0};
     uint64_t peakReceivedBytes{0};
     double wallSeconds{0.0};
-    std::vector<std::string> training; //!< DescribeTraining
+    std::vector<std::string> training; //!< DescribeTraining, DescribeAsynchronous
 };
 
 StoredSummary Store(const RunSummary& summary);

@@ -65,6 +65,13 @@ ShowTraining(const RunSummary& summary, int64_t picoseconds)
     return summary.training.iterations > 0 ? FormatPicoseconds(picoseconds) : "";
 }
 
+/// Of asynchronous jobs.
+std::string
+ShowAsynchronous(const RunSummary& summary, const std::string& text)
+{
+    return summary.asynchronous.steps > 0 ? text : "";
+}
+
 /// Of what a scenario may leave unknown.
 std::string
 ShowKnown(double value)
@@ -72,7 +79,7 @@ ShowKnown(double value)
     return value > 0.0 ? fmt::format("{:.9g}", value) : "";
 }
 
-constexpr std::array<SummaryColumn, 46> SUMMARY_COLUMNS{{
+constexpr std::array<SummaryColumn, 52> SUMMARY_COLUMNS{{
     {{"seed", "Seed", "", Integer}, [](const RunSummary& s) { return ShowCount(s.seed); }},
     {{"workers", "Workers", "", Integer}, [](const RunSummary& s) { return ShowCount(s.workers); }},
     {{"oversubscription", "Oversubscription", "x : 1", Number},
@@ -157,6 +164,24 @@ constexpr std::array<SummaryColumn, 46> SUMMARY_COLUMNS{{
     {{"device_memory_bytes", "Most memory of a device", "B", Integer},
      [](const RunSummary& s) {
          return s.training.memoryBytes > 0 ? ShowCount(s.training.memoryBytes) : "";
+     }},
+    {{"updates", "Updates", "", Integer},
+     [](const RunSummary& s) { return ShowAsynchronous(s, ShowCount(s.asynchronous.updates)); }},
+    {{"steps_per_s", "Steps a second of all workers", "", Number},
+     [](const RunSummary& s) { return ShowKnown(s.asynchronous.stepsPerSecond); }},
+    {{"staleness_mean", "Mean staleness", "updates", Number},
+     [](const RunSummary& s) {
+         return ShowAsynchronous(s, fmt::format("{:.9g}", s.asynchronous.meanStaleness));
+     }},
+    {{"staleness_max", "Largest staleness", "updates", Integer},
+     [](const RunSummary& s) {
+         return ShowAsynchronous(s, ShowCount(s.asynchronous.mostStaleness));
+     }},
+    {{"ahead_max", "Most steps ahead of the slowest worker", "", Integer},
+     [](const RunSummary& s) { return ShowAsynchronous(s, ShowCount(s.asynchronous.mostAhead)); }},
+    {{"held_s", "Time that a worker is held for the bound", "s", Number},
+     [](const RunSummary& s) {
+         return ShowAsynchronous(s, FormatPicoseconds(s.asynchronous.heldPs));
      }},
     {{"packet_hops", "Packet hops", "", Integer},
      [](const RunSummary& s) { return ShowCount(s.packetHops); }},

@@ -168,7 +168,12 @@ SummarisePlans(RunResult& result)
     }
     for (const auto& record : result.iterations)
     {
-        summary.crossRackBytes += crossRack[record.job][record.plan];
+        const auto& ofPlans = crossRack[record.job];
+        summary.crossRackBytes += ofPlans.empty() ? 0 : ofPlans[record.plan];
+    }
+    for (const auto& asynchronous : result.asynchronous)
+    {
+        summary.crossRackBytes += CountCrossRackBytes(asynchronous, result);
     }
 }
 
@@ -182,6 +187,7 @@ SummariseExchanges(RunResult& result)
     SummariseBandwidth(result);
     SummarisePlans(result);
     result.summary.training = SummariseTraining(result);
+    result.summary.asynchronous = SummariseAsynchronous(result);
 }
 
 void

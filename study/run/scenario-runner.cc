@@ -2,8 +2,10 @@
 #include "ns3/scenario-runner.h"
 
 #include "ns3/aggregation-helper.h"
+#include "ns3/asynchronous-recorder.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fault-injector.h"
+#include "ns3/group-finder.h"
 #include "ns3/job-assembly.h"
 #include "ns3/job-planner.h"
 #include "ns3/link-sampler.h"
@@ -326,6 +328,32 @@ MakeTraining(const TrainingJobSpec& spec, const PlannedTraining& planned, const 
     return MakeTrainingJob(own, planned, run.topology);
 }
 
+AsynchronousJob
+MakeAsynchronous(const AsynchronousJobSpec& spec, const ResolvedRun& run)
+{
+    auto job = spec.job;
+    job.timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+    job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec.reduceRate);
+    return job;
+}
+
+/// The steps of the slowest worker alone. \throws PlanningError
+void
+CheckTime(const AsynchronousJob& job)
+{
+    double seconds = job.start.GetSeconds();
+    for (const auto& stage : job.stages)
+    {
+        double longest = 0.0;
+        for (uint32_t worker = 0; worker < stage.workers; ++worker)
+        {
+            longest = std::max(longest, stage.GetCompute(worker).GetSeconds());
+        }
+        seconds += stage.steps * longest;
+    }
+    RefuseLongJob(job.name, seconds);
+}
+
 Ptr<ExchangeEngine>
 InstallEngine(const ResolvedRun& run, const PlannedRun& planned, const Ptr<Transport>& transport)
 {
@@ -352,6 +380,10 @@ InstallEngine(const ResolvedRun& run, const PlannedRun& planned, const Ptr<Trans
         {
             throw ScenarioError(run.trainings[i].name + ": training", error.what());
         }
+    }
+    for (const auto& spec : run.asynchronous)
+    {
+        engine->AddAsynchronous(MakeAsynchronous(spec, run));
     }
     return engine;
 }
@@ -387,6 +419,19 @@ DescribeRun(const ResolvedRun& run, const PlannedRun& planned, RunResult& result
         result.jobs.push_back({spec.name, spec.endpointOf, nullptr, {}});
         summary.workers += static_cast<uint32_t>(spec.endpointOf.size());
         summary.oversubscription = std::max(summary.oversubscription, own.oversubscription);
+    }
+    for (const auto& spec : run.asynchronous)
+    {
+        const auto& job = spec.job;
+        result.asynchronous.push_back({static_cast<uint32_t>(result.jobs.size()),
+                                       job,
+                                       std::vector<WorkerTotals>(job.workers)});
+        result.jobs.push_back({job.name, job.endpointOf, nullptr, {}});
+        summary.workers += job.workers;
+        for (const auto& level : ComputeWorkerGroups(*run.topology, job.endpointOf).levels)
+        {
+            summary.oversubscription = std::max(summary.oversubscription, level.oversubscription);
+        }
     }
 }
 
@@ -463,6 +508,10 @@ Simulate(const ResolvedRun& run,
                                      static_cast<uint32_t>(run.jobs.size()),
                                      result.trainings,
                                      run.recordTrace);
+    const AsynchronousRecorder asynchronous(
+        engine,
+        static_cast<uint32_t>(run.jobs.size() + run.trainings.size()),
+        result.asynchronous);
     const ProgressProbe probe(engine, progress);
     const auto injector = InstallFaults(run, transport, engine);
     std::optional<TraceRecorder<FaultInjector, FaultRecord>> faults;
@@ -536,6 +585,15 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
         CheckAggregations(training, *planned.workload, transport);
         check.bytes += CountTransferBytes(MakeTraining(training, planned, run));
         check.least = std::max(check.least, training.start);
+    }
+    for (const auto& spec : run.asynchronous)
+    {
+        if (run.faults.empty())
+        {
+            TranslatePlanningErrors([&spec] { CheckTime(spec.job); });
+        }
+        check.bytes += CountTransferBytes(spec.job);
+        check.least = std::max(check.least, spec.job.start);
     }
     transport->Dispose();
     return check;

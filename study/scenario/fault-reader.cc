@@ -3,7 +3,6 @@
 
 #include "ns3/fault-kinds.h"
 #include "ns3/fault-maker.h"
-#include "ns3/fault-target-reader.h"
 #include "ns3/fault-trace-reader.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/time-range.h"
@@ -60,10 +59,10 @@ CheckTransport(const JsonValue& value, const FaultSpec& fault, const TransportEn
 void
 ReadTargets(const JsonValue& value,
             const Topology& topology,
-            const std::vector<JobSpec>& jobs,
+            const RankRoles& roles,
             FaultSpec& fault)
 {
-    fault.pool = ReadFaultTargets(value, fault.kind, topology, jobs);
+    fault.pool = ReadFaultTargets(value, fault.kind, topology, roles);
     if (fault.pool.empty())
     {
         value.FailWith("the network has nothing that this could happen to");
@@ -86,7 +85,7 @@ FaultSpec
 ReadFault(const JsonValue& value,
           const Topology& topology,
           const TransportEntry& transport,
-          const std::vector<JobSpec>& jobs)
+          const RankRoles& roles)
 {
     const auto kind = ReadFaultKind(value);
     if (!transport.Simulates(kind))
@@ -98,7 +97,7 @@ ReadFault(const JsonValue& value,
     const auto parameters = ReadParameters(value, specs, {"kind"});
     auto fault = PlaceParameterErrors(value, [&] { return MakeFault(kind, parameters); });
     CheckTransport(value, fault, transport);
-    ReadTargets(value, topology, jobs, fault);
+    ReadTargets(value, topology, roles, fault);
     CheckRateShare(value, fault, topology);
     return fault;
 }
@@ -128,7 +127,7 @@ std::vector<FaultSpec>
 ReadFaults(const JsonValue& list,
            const Topology& topology,
            const TransportEntry& transport,
-           const std::vector<JobSpec>& jobs)
+           const RankRoles& roles)
 {
     const auto items = list.GetItems();
     std::vector<FaultSpec> faults;
@@ -137,7 +136,7 @@ ReadFaults(const JsonValue& list,
         const auto rows = item.Find("rows");
         if (!rows)
         {
-            faults.push_back(ReadFault(item, topology, transport, jobs));
+            faults.push_back(ReadFault(item, topology, transport, roles));
             continue;
         }
         item.CheckKeys(GetKeys(GetTraceParameters()));
@@ -150,7 +149,7 @@ ReadFaults(const JsonValue& list,
             faults.push_back(ReadFault(JsonValue(fault, file, fmt::format("line {}", line)),
                                        topology,
                                        transport,
-                                       jobs));
+                                       roles));
         }
     }
     if (faults.size() > MAX_FAULTS)

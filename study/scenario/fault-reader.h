@@ -3,6 +3,7 @@
 #define GRADSYNC_FAULT_READER_H
 
 #include "ns3/fault-spec.h"
+#include "ns3/fault-target-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/parameter-spec.h"
 #include "ns3/scenario.h"
@@ -22,13 +23,13 @@ std::vector<ParameterSpec> GetTraceParameters();
 
 /**
  * Reads the list `faults`.
- * \param transport refuses what it cannot simulate. \param jobs in which ranks have roles
+ * \param transport refuses what it cannot simulate. \param roles that ranks have
  * \throws ScenarioError
  */
 std::vector<FaultSpec> ReadFaults(const JsonValue& list,
                                   const Topology& topology,
                                   const TransportEntry& transport,
-                                  const std::vector<JobSpec>& jobs);
+                                  const RankRoles& roles);
 
 } // namespace ns3::gradsync
 

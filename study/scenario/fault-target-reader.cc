@@ -88,11 +88,15 @@ FindAggregators(const Plan& plan)
 
 /// The endpoints whose ranks have a role in any job.
 std::vector<uint32_t>
-ReadRole(const JsonValue& role, const Topology& topology, const std::vector<JobSpec>& jobs)
+ReadRole(const JsonValue& role, const Topology& topology, const RankRoles& roles)
 {
     const bool isServer = role.AsChoice({"server", "aggregator"}) == "server";
     std::set<uint32_t> endpoints;
-    for (const auto& job : jobs)
+    if (isServer)
+    {
+        endpoints.insert(roles.servers.begin(), roles.servers.end());
+    }
+    for (const auto& job : roles.jobs)
     {
         if (isServer)
         {
@@ -126,7 +130,7 @@ std::vector<uint32_t>
 ReadFaultTargets(const JsonValue& value,
                  FaultKind kind,
                  const Topology& topology,
-                 const std::vector<JobSpec>& jobs)
+                 const RankRoles& roles)
 {
     if (GetTarget(kind) == FaultTarget::Link)
     {
@@ -147,7 +151,7 @@ ReadFaultTargets(const JsonValue& value,
     }
     if (role)
     {
-        return ReadRole(*role, topology, jobs);
+        return ReadRole(*role, topology, roles);
     }
     std::vector<uint32_t> all;
     const auto size = isSwitch ? topology.GetNodes().size() : topology.GetEndpoints().size();

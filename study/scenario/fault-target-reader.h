@@ -13,6 +13,13 @@
 namespace ns3::gradsync
 {
 
+/// Who has a role in a run.
+struct RankRoles
+{
+    const std::vector<JobSpec>& jobs;
+    std::vector<uint32_t> servers{}; //!< endpoints of further dedicated servers
+};
+
 /**
  * Reads what a fault can hit: the nodes or links that are named, those of a role, or all.
  * \throws ScenarioError
@@ -20,7 +27,7 @@ namespace ns3::gradsync
 std::vector<uint32_t> ReadFaultTargets(const JsonValue& value,
                                        FaultKind kind,
                                        const Topology& topology,
-                                       const std::vector<JobSpec>& jobs);
+                                       const RankRoles& roles);
 
 } // namespace ns3::gradsync
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-reader.h"
 
+#include "ns3/asynchronous-reader.h"
 #include "ns3/codec-reader.h"
-#include "ns3/node-names.h"
 #include "ns3/parameter-reader.h"
+#include "ns3/rank-reader.h"
 #include "ns3/scenario-sections.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/training-reader.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,123 +22,6 @@ namespace
 {
 
 constexpr size_t MAX_JOBS = 1000;
-
-std::vector<uint32_t>
-ReadEndpoints(const JsonValue& list, const Topology& topology)
-{
-    const NodeNames names = NodeNames::OfEndpoints(topology);
-    std::vector<uint32_t> endpoints;
-    std::set<uint32_t> seen;
-    for (const auto& item : list.GetItems())
-    {
-        endpoints.push_back(names.Read(item));
-        if (!seen.insert(endpoints.back()).second)
-        {
-            item.FailWith(fmt::format("the endpoint {} is listed twice", ShowJson(item.Get())));
-        }
-    }
-    return endpoints;
-}
-
-/// The list for the scheme of the job, where each scheme may have one of its own.
-std::optional<JsonValue>
-FindServerList(const JsonValue& job, const std::string& scheme)
-{
-    auto value = job.Find("serverEndpoints");
-    if (!value || !value->IsObject())
-    {
-        return value;
-    }
-    value->CheckKeys(GetKindNames(GetSchemeKinds()));
-    return value->Find(scheme);
-}
-
-/// Dedicated servers stand on the first of the listed endpoints, and no worker on any of these.
-void
-PlaceServers(const JsonValue& list, const Topology& topology, uint32_t servers, JobSpec& job)
-{
-    auto endpoints = ReadEndpoints(list, topology);
-    if (endpoints.size() < servers)
-    {
-        list.FailWith(
-            fmt::format("{} endpoints are too few: the scheme {} has {} dedicated servers",
-                        endpoints.size(),
-                        job.scheme.scheme->name,
-                        servers));
-    }
-    for (const auto endpoint : endpoints)
-    {
-        std::erase(job.endpointOf, endpoint);
-    }
-    job.endpointOf.insert(job.endpointOf.end(), endpoints.begin(), endpoints.begin() + servers);
-}
-
-/// Those that are listed, or all of the network.
-std::vector<uint32_t>
-ReadEndpointsOrAll(const JsonValue& job, const Topology& topology)
-{
-    if (const auto list = job.Find("endpoints"))
-    {
-        return ReadEndpoints(*list, topology);
-    }
-    std::vector<uint32_t> endpoints(topology.GetEndpoints().size());
-    std::iota(endpoints.begin(), endpoints.end(), 0);
-    return endpoints;
-}
-
-/// The first ones of a job's endpoints work, as many as the scheme wants at the end serve.
-void
-ReadRanks(const JsonValue& value, const Topology& topology, JobSpec& job)
-{
-    const auto list = value.Find("endpoints");
-    job.endpointOf = ReadEndpointsOrAll(value, topology);
-    const uint32_t servers = job.scheme.scheme->countServers(job.scheme.parameters);
-    if (const auto places = FindServerList(value, job.scheme.scheme->name))
-    {
-        PlaceServers(*places, topology, servers, job);
-    }
-    const auto available = static_cast<uint32_t>(job.endpointOf.size());
-    if (uint64_t{servers} + 2 > available)
-    {
-        value.FailWith(
-            fmt::format("{} endpoints are too few: the scheme {} needs at least 2 workers and {} "
-                        "dedicated servers",
-                        available,
-                        job.scheme.scheme->name,
-                        servers));
-    }
-    job.workers = available - servers;
-    if (const auto workers = value.Find("workers"))
-    {
-        job.workers = static_cast<uint32_t>(workers->AsUnsigned(2, available - servers));
-        if (list && job.workers != available - servers)
-        {
-            workers->FailWith(
-                fmt::format("found {}, but \"endpoints\" lists {} workers and {} servers",
-                            job.workers,
-                            available - servers,
-                            servers));
-        }
-    }
-    // Endpoints between the workers and the servers rest.
-    job.endpointOf.erase(job.endpointOf.begin() + job.workers, job.endpointOf.end() - servers);
-}
-
-/// A list with a time for each worker.
-void
-ReadComputeOfEach(const JsonValue& value, JobSpec& job)
-{
-    for (const auto& item : value.GetItems())
-    {
-        job.computeOf.push_back(item.AsTime());
-    }
-    if (job.computeOf.size() != job.workers)
-    {
-        value.FailWith(fmt::format("found {} times, expected one for each of the {} workers",
-                                   job.computeOf.size(),
-                                   job.workers));
-    }
-}
 
 /// `{"name": "conv", "size": "2MB", "count": 3, "codec": {...}}`; the job's codec without one.
 TensorSpec
@@ -244,16 +125,42 @@ ReadExchange(const JsonValue& value,
     {
         job.profile = ReadProfile(*profile);
     }
-    ReadRanks(value, topology, job);
-    if (const auto* compute = parameters.Find<Time>("compute"))
-    {
-        job.compute = *compute;
-    }
-    else
-    {
-        ReadComputeOfEach(*value.Find("compute"), job);
-    }
+    const auto& kind = *job.scheme.scheme;
+    auto places = ReadRanks(
+        value,
+        topology,
+        {"the scheme " + kind.name, kind.name, 2, kind.countServers(job.scheme.parameters)});
+    job.workers = places.workers;
+    job.endpointOf = std::move(places.endpointOf);
+    auto times = ReadCompute(value, job.workers);
+    job.compute = times.compute;
+    job.computeOf = std::move(times.computeOf);
     return job;
+}
+
+/// \param key in whose place it does not have others
+void
+RefuseKeys(const JsonValue& value, const std::string& key, const std::vector<std::string>& others)
+{
+    for (const auto& other : others)
+    {
+        if (const auto found = value.Find(other))
+        {
+            found->FailWith(
+                fmt::format("\"{}\" and \"{}\" are both given, expected one of them", other, key));
+        }
+    }
+}
+
+AsynchronousJobSpec
+ReadAsynchronousJob(const JsonValue& value,
+                    const ParameterSet& parameters,
+                    const Topology& topology)
+{
+    RefuseKeys(value, "asynchronous", GetKeysWithoutAsynchronous());
+    JobSpec common;
+    SetPlainParameters(parameters, common);
+    return ReadAsynchronous(value, common, topology);
 }
 
 TrainingJobSpec
@@ -262,14 +169,7 @@ ReadTrainingJob(const JsonValue& value,
                 const std::optional<JsonValue>& scheme,
                 const Topology& topology)
 {
-    for (const auto& key : GetKeysWithoutTraining())
-    {
-        if (const auto other = value.Find(key))
-        {
-            other->FailWith(
-                fmt::format("\"{}\" and \"training\" are both given, expected one of them", key));
-        }
-    }
+    RefuseKeys(value, "training", GetKeysWithoutTraining());
     auto job = ReadTraining(*value.Find("training"), scheme, ReadEndpointsOrAll(value, topology));
     auto codecs = ReadGradientCodecs(value, job);
     std::visit([&codecs](auto& spec) { spec.codecs = std::move(codecs); }, job.spec);
@@ -299,7 +199,13 @@ ReadJob(const JsonValue& value,
         job.name = given ? *given : name;
         list.push_back(std::move(job));
     };
-    if (value.Find("training"))
+    if (value.Find("asynchronous"))
+    {
+        auto spec = ReadAsynchronousJob(value, parameters, topology);
+        spec.job.name = given ? *given : name;
+        jobs.asynchronous.push_back(std::move(spec));
+    }
+    else if (value.Find("training"))
     {
         add(ReadTrainingJob(value, parameters, scheme, topology), jobs.trainings);
     }

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_READER_H
 #define GRADSYNC_JOB_READER_H
 
+#include "ns3/asynchronous-job-spec.h"
 #include "ns3/json-value.h"
 #include "ns3/scenario.h"
 #include "ns3/topology.h"
@@ -17,6 +18,7 @@ struct JobList
 {
     std::vector<JobSpec> exchanges;
     std::vector<TrainingJobSpec> trainings;
+    std::vector<AsynchronousJobSpec> asynchronous;
 };
 
 /**

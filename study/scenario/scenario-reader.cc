@@ -129,6 +129,19 @@ InlineTopology(Json& document, const Scenario& scenario)
     }
 }
 
+/// Where dedicated servers stand.
+std::vector<uint32_t>
+ListServers(const std::vector<AsynchronousJobSpec>& specs)
+{
+    std::vector<uint32_t> servers;
+    for (const auto& spec : specs)
+    {
+        const auto& endpoints = spec.job.endpointOf;
+        servers.insert(servers.end(), endpoints.begin() + spec.job.workers, endpoints.end());
+    }
+    return servers;
+}
+
 ResolvedRun
 Resolve(const Scenario& scenario, ScenarioPoint point)
 {
@@ -155,6 +168,7 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     }
     auto jobs = ReadJobs(root, *run.topology);
     run.trainings = std::move(jobs.trainings);
+    run.asynchronous = std::move(jobs.asynchronous);
     for (auto& training : run.trainings)
     {
         training.network = GetNetworkModel(run.transport, run.fabric);
@@ -169,7 +183,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     }
     if (const auto faults = root.Find("faults"))
     {
-        run.faults = ReadFaults(*faults, *run.topology, GetTransport(run.transport.kind), run.jobs);
+        run.faults = ReadFaults(*faults,
+                                *run.topology,
+                                GetTransport(run.transport.kind),
+                                {run.jobs, ListServers(run.asynchronous)});
     }
     if (const auto traffic = root.Find("traffic"))
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-sections.h"
 
+#include "ns3/asynchronous-section.h"
 #include "ns3/codec-reader.h"
 #include "ns3/fault-kinds.h"
 #include "ns3/job-spec.h"
@@ -78,7 +79,7 @@ MakeRankSpecs()
                       int64_t{16},
                       "by default all endpoints but the dedicated servers",
                       {},
-                      2,
+                      1,
                       MAX_UNSIGNED}),
             MakeShared("endpoints",
                        "endpoints",
@@ -175,6 +176,10 @@ GetJobParameters()
                            "whole training iterations in place of one exchange each: "
                            "doc/iterations.rst",
                            GetTrainingParameters()),
+            MakeObjectSpec("asynchronous",
+                           "in place of a scheme: workers push and fetch the shards of parameter "
+                           "servers on their own, a step each iteration: doc/asynchronous.rst",
+                           GetAsynchronousParameters()),
             {"iterations", int64_t{1}, "one after the other", {}, 1, MAX_ITERATIONS},
             MakeComputeSpec(),
             {"start", Time(), "when the first iteration starts"},
@@ -200,7 +205,7 @@ GetJobParameters()
                        "profile file with the times of the codec, from the folder of the scenario; "
                        "without it the codec takes no time")};
         const auto ranks = MakeRankSpecs();
-        list.insert(list.begin() + 7, ranks.begin(), ranks.end());
+        list.insert(list.begin() + 8, ranks.begin(), ranks.end());
         return list;
     }();
     return specs;

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SCENARIO_H
 #define GRADSYNC_SCENARIO_H
 
+#include "ns3/asynchronous-job-spec.h"
 #include "ns3/fault-spec.h"
 #include "ns3/job-spec.h"
 #include "ns3/json-document.h"
@@ -63,8 +64,9 @@ struct ResolvedRun
     TransportChoice transport;
     std::map<NodeId, P4SwitchProgram> programs; //!< of switches that run a P4 program of the user
     AttributeSettings fabric;
-    std::vector<JobSpec> jobs;              //!< that exchange gradients
-    std::vector<TrainingJobSpec> trainings; //!< that train; they are numbered behind these
+    std::vector<JobSpec> jobs;                     //!< that exchange gradients
+    std::vector<TrainingJobSpec> trainings;        //!< that train; they are numbered behind these
+    std::vector<AsynchronousJobSpec> asynchronous; //!< likewise behind these
     std::vector<FaultSpec> faults;
     std::vector<TrafficSpec> traffic;
     uint32_t seed{1};

@@ -48,7 +48,7 @@ def header_of(path):
 def test_the_manifest_describes_every_column_of_every_table(results):
     tables = {path.name for path in results.folder.glob("*.csv")}
     assert set(results.columns) == tables
-    assert len(tables) == 13
+    assert len(tables) == 15
     for table in tables:
         assert list(results.columns[table]) == header_of(results.folder / table)
 
@@ -115,7 +115,7 @@ def test_folders_of_before_are_read_by_the_names_of_columns(results, tmp_path):
     assert old.links.schema["wire_bytes"] == pl.Int64
     # Nobody marked their texts.
     assert "'=1+1" in set(old.links["from"])
-    assert len(old.write_parquet()) == 12
+    assert len(old.write_parquet()) == 14
     assert compare_results(results.folder, results.folder) == []
 
 

@@ -48,7 +48,9 @@ def incast(tmp_path_factory):
         return scenario.run(tmp_path_factory.mktemp("incast") / "r")
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"queues", "breakdown", "critical"}))
+@pytest.mark.parametrize(
+    "kind", sorted(KINDS.keys() - {"queues", "breakdown", "critical", "staleness"})
+)
 def test_every_kind_is_drawn_and_the_same_each_time(study, tmp_path, kind):
     first = plot_kind(study, kind, out=tmp_path / "a.svg").read_bytes()
     assert first == plot_kind(study, kind, out=tmp_path / "b.svg").read_bytes()

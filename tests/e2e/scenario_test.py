@@ -23,6 +23,8 @@ RUN_COLUMNS = {
     "ict_max_s",
     "bound_s",
     "times_bound",
+    "algbw_bytes_per_s",
+    "busbw_bytes_per_s",
     "cross_rack_bytes",
     "peak_received_bytes",
     "longest_chain",
@@ -56,6 +58,12 @@ RUN_COLUMNS = {
     "samples_per_s",
     "tokens_per_s",
     "device_memory_bytes",
+    "updates",
+    "steps_per_s",
+    "staleness_mean",
+    "staleness_max",
+    "ahead_max",
+    "held_s",
     "wall_s",
     "peak_rss_bytes",
     "status",
@@ -74,6 +82,7 @@ def test_run_writes_every_file_and_column(smoke):
     }
     tables |= {"samples.csv", "blocked.csv", "unfinished.csv"}
     tables |= {"training.csv", "streams.csv", "collectives.csv", "critical_path.csv"}
+    tables |= {"updates.csv", "workers.csv"}
     assert written == {*tables, "manifest.json"}
     runs = rows_of(smoke / "runs.csv")
     swept = json.loads(SMOKE.read_text())["sweep"]
@@ -203,6 +212,10 @@ def _scenario(**parts) -> dict:
         },
         {"job": {"training": {"blocks": [{"forwards": "1ms"}]}}},
         {"job": {"training": {"blocks": [{"forward": "1ms"}], "zero": 4}}},
+        {"job": {"asynchronous": {"bound": -1}}},
+        {"job": {"asynchronous": {"bound": "never"}}},
+        {"job": {"asynchronous": {"pushEvery": 0}}},
+        {"job": {"asynchronous": {"stages": [{"workers": 2}]}}},
     ],
     ids=str,
 )
@@ -255,6 +268,13 @@ def test_schema_and_program_refuse_the_same(program, tmp_path, parts):
                 }
             },
             "sweep": {"job.training.gradientScheme.kind": ["ring", "ps"]},
+        },
+        {
+            "job": {"asynchronous": {"bound": "none", "stages": [{"steps": 2}, {"steps": 3}]}},
+            "sweep": {
+                "job.asynchronous.bound": [0, "none"],
+                "job.asynchronous.stages.1.steps": [1, 2],
+            },
         },
     ],
     ids=str,

@@ -28,6 +28,8 @@ TABLES = (
     "streams",
     "collectives",
     "critical_path",
+    "updates",
+    "workers",
 )
 
 

@@ -116,9 +116,10 @@ TEST_F(AsynchronousExecutionTest, WithoutStalenessIsSynchronous)
 {
     for (int round = 0; round < 20; ++round)
     {
-        const auto workers = static_cast<uint32_t>(Draw(1, 6));
-        const auto servers = static_cast<uint32_t>(Draw(1, 4));
-        const auto bytes = 4UL * servers * Draw(1, 50);
+        const auto servers = static_cast<uint32_t>(Draw(0, 4)); // 0: each worker serves
+        const auto workers = static_cast<uint32_t>(Draw(servers == 0 ? 2 : 1, 6));
+        const auto shards = servers == 0 ? workers : servers;
+        const auto bytes = uint64_t{4} * shards * Draw(1, 50);
         const auto compute = MicroSeconds(Draw(1, 100));
         const auto secondsPerByte = 1e-7 * static_cast<double>(Draw(0, 3));
         auto job = MakeJob(workers, servers, bytes, compute, 3);
@@ -152,8 +153,10 @@ TEST_F(AsynchronousExecutionTest, WithoutStalenessIsSynchronous)
         if (secondsPerByte == 0)
         {
             // K bytes in S shards: W/S K through a server's link, or K through a worker's, each
-            // way.
-            const auto way = static_cast<double>(bytes) * std::max(1.0 * workers / servers, 1.0);
+            // way; where each worker serves, without its own part.
+            const auto own = servers == 0 ? 1.0 / workers : 0.0;
+            const auto way =
+                static_cast<double>(bytes) * (std::max(1.0 * workers / shards, 1.0) - own);
             EXPECT_NEAR((ends[0] - compute).ToDouble(Time::US), 2 * way, 1e-3);
         }
         End();
@@ -194,6 +197,60 @@ TEST_F(AsynchronousExecutionTest, IntervalsTakeTheirTimes)
     EXPECT_EQ(m_updates[1].clock, 5);
 }
 
+// One worker, one server, n_push = n_fetch = n, and it goes on while it fetches. After each n
+// steps, n c, it pushes K and asks with r. These share its link, so that the request takes 2 r;
+// then comes the answer, K. The next fetch begins when that is there and the next n steps are done:
+// m rounds take n c + (m - 1) max(n c, 2 r + K) + 2 r + K, where the push is long enough to share
+// the link with all of the request (K >= r), also one that begins before the fetch does (n c >= 3
+// r).
+TEST_F(AsynchronousExecutionTest, FetchesBesideComputations)
+{
+    uint32_t hidden = 0;
+    for (int round = 0; round < 40; ++round)
+    {
+        const auto n = Draw(1, 3);
+        const auto m = Draw(2, 6);
+        const auto r = Draw(1, 5);
+        const auto k = r + Draw(0, 60);
+        const auto c = 3 * r + Draw(0, 40);
+        End();
+        Begin();
+        auto job = MakeJob(1, 1, k, MicroSeconds(c), static_cast<uint32_t>(n * m));
+        job.pushEvery = static_cast<uint32_t>(n);
+        job.fetchEvery = static_cast<uint32_t>(n);
+        job.overlapsFetches = true;
+        job.requestBytes = r;
+        m_engine->AddAsynchronous(job);
+        const auto expected = n * c + (m - 1) * std::max(n * c, 2 * r + k) + 2 * r + k;
+        EXPECT_NEAR(Run().back().ToDouble(Time::US), static_cast<double>(expected), 1e-3)
+            << "n " << n << ", m " << m << ", r " << r << ", K " << k << ", c " << c;
+        hidden += n * c >= 2 * r + k ? 1 : 0;
+    }
+    EXPECT_GT(hidden, 5U); // both cases are there
+    EXPECT_LT(hidden, 35U);
+}
+
+// A step beside a fetch is computed with the parameters that were there when it began. Two workers,
+// K = 40, c = 50, r = 1: after 50 both push and ask; the requests are there after 50 + 4, the
+// answers after 54 + 80 = 134, when the second steps, from 50 to 100, are long computed, with the
+// parameters of the beginning. So the second update of a worker is older than the first by what the
+// other one has pushed: 0 and 1, then 1 and 2.
+TEST_F(AsynchronousExecutionTest, StalenessIsThatOfWhatAStepWasComputedWith)
+{
+    auto job = MakeJob(2, 1, 40, MicroSeconds(50), 2);
+    job.overlapsFetches = true;
+    job.requestBytes = 1;
+    m_engine->AddAsynchronous(job);
+    Run();
+    ASSERT_EQ(m_updates.size(), 4);
+    std::vector<uint32_t> staleness;
+    for (const auto& update : m_updates)
+    {
+        staleness.push_back(update.staleness);
+    }
+    EXPECT_THAT(staleness, testing::ElementsAre(0, 1, 1, 2));
+}
+
 // Nobody begins step c (from 0) unless c - s steps of all have been applied: an update that brings
 // a worker to clock c + 1 is at most s + 1 ahead.
 TEST_F(AsynchronousExecutionTest, NobodyIsFurtherAheadThanTheBound)
@@ -206,7 +263,8 @@ TEST_F(AsynchronousExecutionTest, NobodyIsFurtherAheadThanTheBound)
         const auto bound = pushEvery - 1 + static_cast<uint32_t>(Draw(0, 3));
         const bool isBound = round % 4 != 0;
         auto job =
-            MakeJob(workers, static_cast<uint32_t>(Draw(1, 4)), Draw(1, 200), MicroSeconds(20), 20);
+            MakeJob(workers, static_cast<uint32_t>(Draw(0, 4)), Draw(1, 200), MicroSeconds(20), 20);
+        job.overlapsFetches = round % 3 == 0;
         job.pushEvery = pushEvery;
         job.fetchEvery = static_cast<uint32_t>(Draw(1, 5));
         if (isBound)
@@ -295,6 +353,59 @@ TEST_F(AsynchronousExecutionTest, NamesAServerThatCrashed)
               "has done 1 of 3 steps of stage 0");
 }
 
+TEST_F(AsynchronousExecutionTest, NamesAWorkerThatServedAndCrashed)
+{
+    m_engine->AddAsynchronous(MakeJob(3, 0, 24, MicroSeconds(10), 3));
+    Simulator::Schedule(MicroSeconds(15), [this] { m_engine->CrashEndpoint(1); });
+    Simulator::Schedule(MicroSeconds(100), [this] { m_engine->NoticeCrash(1); });
+    Simulator::Run();
+    ASSERT_TRUE(m_engine->GetFailure().has_value());
+    EXPECT_THAT(m_engine->GetFailure()->reason,
+                testing::HasSubstr("rank 1, the server of shard 1, has crashed"));
+}
+
+// Nobody notices: the other one waits for the bound until its time is over.
+TEST_F(AsynchronousExecutionTest, TimesOut)
+{
+    auto job = MakeJob(2, 1, 20, MicroSeconds(10), 3);
+    job.bound = 0;
+    job.timeout = MicroSeconds(500);
+    m_engine->AddAsynchronous(job);
+    Simulator::Schedule(MicroSeconds(1), [this] { m_engine->CrashEndpoint(1); });
+    Simulator::Run();
+    ASSERT_TRUE(m_engine->GetFailure().has_value());
+    EXPECT_THAT(m_engine->GetFailure()->reason,
+                testing::HasSubstr("iteration 0: timed out, not done 0.0005 s after it began"));
+    EXPECT_EQ(Simulator::Now(), MicroSeconds(500));
+}
+
+// Worker 1 takes six times as long. With s = 0 the first one's fetches lie at the server until the
+// other one's push is there: at 10 + 40 its own is, at 60 + 40 that one's. Then both pull, 80; the
+// next round is the same.
+TEST_F(AsynchronousExecutionTest, TellsOfTimesHeldForTheBound)
+{
+    std::vector<WorkerStepRecord> steps;
+    m_engine->TraceConnectWithoutContext(
+        "WorkerStep",
+        Callback<void, const WorkerStepRecord&>(
+            [&steps](const WorkerStepRecord& record) { steps.push_back(record); }));
+    auto job = MakeJob(2, 1, 40, MicroSeconds(10), 2);
+    job.stages[0].computeOf = {MicroSeconds(10), MicroSeconds(60)};
+    job.bound = 0;
+    m_engine->AddAsynchronous(job);
+    Run();
+    ASSERT_EQ(steps.size(), 4);
+    for (const auto& step : steps)
+    {
+        const bool isFirst = step.worker == 0;
+        EXPECT_EQ(step.compute, MicroSeconds(isFirst ? 10 : 60));
+        EXPECT_EQ(step.held, MicroSeconds(isFirst ? 50 : 0)); // 60 + 40 - (10 + 40)
+        EXPECT_EQ(step.end - step.start, MicroSeconds(60 + 40 + 80));
+        EXPECT_EQ(step.fetches, 1U);
+        EXPECT_EQ(step.requests, 0U);
+    }
+}
+
 TEST_F(AsynchronousExecutionTest, RefusesWhatDoesNotFit)
 {
     const auto job = MakeJob(2, 1, 20, MicroSeconds(10), 3);
@@ -327,6 +438,11 @@ TEST_F(AsynchronousExecutionTest, RefusesWhatDoesNotFit)
     EXPECT_THAT(error(wrong), testing::HasSubstr("2 workers and 1 servers, but 2 endpoints"));
     wrong.endpointOf = {0, 1, 1};
     EXPECT_THAT(error(wrong), testing::HasSubstr("endpoint 1 is given to two ranks"));
+    wrong = job;
+    wrong.stages[0].computeOf = {MicroSeconds(1)};
+    EXPECT_THAT(error(wrong), testing::HasSubstr("a time for each of its 2 workers"));
+    wrong = MakeJob(1, 0, 20, MicroSeconds(10), 3);
+    EXPECT_THAT(error(wrong), testing::HasSubstr("has nobody to exchange with"));
 }
 
 } // namespace

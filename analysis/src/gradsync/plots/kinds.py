@@ -21,6 +21,7 @@ from matplotlib.patches import Patch
 
 from gradsync.errors import ResultsError
 from gradsync.plots import style
+from gradsync.plots.asynchronous import draw_staleness
 from gradsync.plots.faults import draw_faults
 from gradsync.plots.layout import place
 from gradsync.plots.plot import draw, save
@@ -284,6 +285,7 @@ KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
     "faults": draw_faults,
     "breakdown": draw_breakdown,
     "critical": draw_critical,
+    "staleness": draw_staleness,
 }
 
 

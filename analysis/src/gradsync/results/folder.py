@@ -43,8 +43,9 @@ class Results:
     """The runs of one scenario, in run order, and the scenario.
 
     The tables (`runs`, `iterations`, `links`, `messages`, `faults`, `blocked`, `flows`, `samples`,
-    `training`, `streams`, `collectives`, `critical_path`; columns in doc/results.rst) are polars data
-    frames, read when first asked for; `results.runs.to_pandas()` where pandas is preferred.
+    `training`, `streams`, `collectives`, `critical_path`, `updates`, `workers`; columns in
+    doc/results.rst) are polars data frames, read when first asked for; `results.runs.to_pandas()`
+    where pandas is preferred.
     """
 
     folder: Path
@@ -137,6 +138,16 @@ class Results:
     def critical_path(self) -> "polars.DataFrame":
         """The steps of what bounds each training iteration, without a gap."""
         return self._table("critical_path")
+
+    @cached_property
+    def updates(self) -> "polars.DataFrame":
+        """The updates of asynchronous jobs, or evenly spaced ones, with their staleness."""
+        return self._table("updates")
+
+    @cached_property
+    def workers(self) -> "polars.DataFrame":
+        """What each worker of an asynchronous job did."""
+        return self._table("workers")
 
     def _table(self, name: str) -> "polars.DataFrame":
         from gradsync.results import frames

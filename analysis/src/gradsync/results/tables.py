@@ -30,6 +30,18 @@ FILLED: dict[str, tuple[str, ...]] = {
     "streams": ("run", "job", "iteration", "rank", "stream", "hidden_s", "exposed_s"),
     "collectives": ("run", "stream", "label", "kind", "group_size", "bytes", "count", "mean_s"),
     "critical_path": ("run", "job", "iteration", "rank", "stream", "label", "start_s", "end_s"),
+    "updates": ("run", "job", "worker", "host", "step", "time_s", "staleness", "ahead"),
+    "workers": (
+        "run",
+        "job",
+        "worker",
+        "host",
+        "steps",
+        "updates",
+        "compute_s",
+        "wait_s",
+        "held_s",
+    ),
 }
 # Beyond these no simulation comes, and no axis: a year and a half in seconds, an exabyte.
 _MOST = 1e18

@@ -43,6 +43,8 @@ PICTURES = (
         {"job.training.overlap": "true", "job.training.schedule": "1f1b"},
     ),
     Picture("llm-iteration", "llm-iteration", "critical"),
+    Picture("stale-synchronous", "stale-synchronous", "ict"),
+    Picture("gallery-staleness", "stale-synchronous", "staleness"),
     Picture("compression-tradeoff", "compression-tradeoff", "ict"),
     Picture("in-network-oversubscription", "in-network-oversubscription", "ict"),
 )

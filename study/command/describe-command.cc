@@ -300,7 +300,7 @@ DescribeCommand(const std::filesystem::path& file,
         }
         for (const auto& spec : run.asynchronous)
         {
-            transfers += 2 * spec.job.stages[0].workers * CountMessages(spec.job);
+            transfers += uint64_t{2} * spec.job.stages[0].workers * CountMessages(spec.job);
             DescribeAsynchronous(spec.job, out);
         }
         if (!aggregates) // which it does not know

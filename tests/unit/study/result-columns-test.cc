@@ -74,7 +74,7 @@ TEST(ResultColumns, RowsHaveACellForEachColumn)
     EXPECT_EQ(count(FormatCrashedSummary()), count(FormatSummaryHeader(false)));
     EXPECT_THAT(FormatSummaryHeader(false), testing::StartsWith("seed,workers,"));
     EXPECT_THAT(FormatSummaryHeader(true), testing::StartsWith("workers,"));
-    EXPECT_THAT(FormatSummary({}), testing::StartsWith("1,0,1,,,,,,0,"));
+    EXPECT_THAT(FormatSummary({}), testing::StartsWith("1,0,1,,,,,,,,0,"));
     EXPECT_EQ(DropSeed("7,8,9"), "8,9");
 }
 

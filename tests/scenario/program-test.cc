@@ -179,7 +179,7 @@ TEST_F(ProgramTest, WritesWholeResults)
     EXPECT_EQ(
         runs[0],
         "run,topology.hostsPerLeaf,scheme.kind,seed,workers,oversubscription,ict_mean_s,ict_min_s,"
-        "ict_max_s,bound_s,times_bound,"
+        "ict_max_s,bound_s,times_bound,algbw_bytes_per_s,busbw_bytes_per_s,"
         "cross_rack_bytes,peak_received_bytes,longest_chain,auto_choice,auto_estimate_s,"
         "goodput_bytes,wire_bytes,dropped_packets,ecn_marked_packets,pfc_pause_s,"
         "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,overflowed_sums,"

@@ -411,8 +411,8 @@ list(APPEND gradsync_headers
 # model/workload
 list(APPEND gradsync_sources
   model/workload/codec-profile.cc
+  model/workload/context-ring.cc
   model/workload/exchange-compressor.cc
-  model/workload/fully-sharded-workload.cc
   model/workload/gradient-buckets.cc
   model/workload/gradient-codecs.cc
   model/workload/gradient-exchange.cc
@@ -422,6 +422,8 @@ list(APPEND gradsync_sources
   model/workload/plan-shelf.cc
   model/workload/rank-layout.cc
   model/workload/rank-program.cc
+  model/workload/rank-program-blocks.cc
+  model/workload/sharded-parameters.cc
   model/workload/training-meeting.cc
   model/workload/training-workload.cc
   model/workload/workload.cc
@@ -431,8 +433,8 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/workload/codec-profile.h
+  model/workload/context-ring.h
   model/workload/exchange-compressor.h
-  model/workload/fully-sharded-workload.h
   model/workload/gradient-buckets.h
   model/workload/gradient-codecs.h
   model/workload/gradient-exchange.h
@@ -442,6 +444,7 @@ list(APPEND gradsync_headers
   model/workload/plan-shelf.h
   model/workload/rank-layout.h
   model/workload/rank-program.h
+  model/workload/sharded-parameters.h
   model/workload/training-meeting.h
   model/workload/training-workload.h
   model/workload/workload.h
@@ -458,6 +461,9 @@ list(APPEND gradsync_sources
   model/training/model-kinds.cc
   model/training/model-spec.cc
   model/training/model-training.cc
+  model/training/training-layer-checks.cc
+  model/training/training-layer-exchanges.cc
+  model/training/training-layer-times.cc
   model/training/training-layers.cc
   model/training/training-memory.cc
   model/training/transformer-model.cc
@@ -1132,6 +1138,7 @@ set(gradsync_tests_of_planner
 )
 set(gradsync_tests_of_engine
   tests/unit/engine/collective-bandwidth-test.cc
+  tests/unit/engine/context-ring-test.cc
   tests/unit/engine/asynchronous-execution-test.cc
   tests/unit/engine/exchange-engine-test.cc
   tests/unit/engine/execution-table-test.cc
@@ -1142,6 +1149,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/packet-oracle-test.cc
   tests/unit/engine/pipeline-forms-test.cc
   tests/unit/engine/plan-execution-test.cc
+  tests/unit/engine/sharded-parameters-test.cc
   tests/unit/engine/training-execution-test.cc
   tests/unit/engine/training-packets-test.cc
   tests/unit/engine/training-workload-test.cc

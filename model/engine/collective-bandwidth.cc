@@ -93,7 +93,7 @@ GetBusFactor(const std::string& kind, uint32_t groupSize)
     {
         return share;
     }
-    if (kind == "broadcast" || kind == "reduce" || kind == "message")
+    if (kind == "broadcast" || kind == "reduce" || kind == "message" || kind == "shift")
     {
         return 1.0;
     }
@@ -114,7 +114,9 @@ GetCollectiveBytes(const Plan& plan)
 {
     const auto bytes = plan.GetLayout().GetTotalBytes();
     // Its layout has the buffers of all workers one after the other.
-    return plan.GetCollective().GetName() == "all-to-all" ? bytes / plan.GetWorkerCount() : bytes;
+    const auto& name = plan.GetCollective().GetName();
+    const bool isOfEach = name == "all-to-all" || name == "shift";
+    return isOfEach ? bytes / plan.GetWorkerCount() : bytes;
 }
 
 void

@@ -230,6 +230,7 @@ TrainingExecution::BeginIteration()
 void
 TrainingExecution::BeginRun()
 {
+    m_resumed = Simulator::Now();
     std::vector<ExchangeApplication*> ranks;
     for (const auto rank : m_ranks)
     {
@@ -331,7 +332,9 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
                                  m_iteration,
                                  m_begin,
                                  Simulator::Now(),
-                                 m_job.workload.get(),
+                                 m_resumed,
+                                 m_ranks,
+                                 m_job.workload,
                                  &execution.GetLog()});
     m_iteration += m_job.workload->GetIterationCount();
     m_doneTasks += m_job.workload->GetTasks().size();

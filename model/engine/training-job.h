@@ -54,9 +54,11 @@ struct TrainingRecord
 {
     uint32_t job;
     uint32_t iteration; //!< the first of those of the workload; of the job, from 0
-    Time start;
+    Time start; //!< of its first iteration, which ranks that are lost may have begun with others
     Time end;
-    const Workload* workload;
+    Time resumed;                //!< when the workload began: `start`, or when survivors began anew
+    std::vector<uint32_t> ranks; //!< [rank of the workload] -> rank of the job
+    std::shared_ptr<const Workload> workload;
     const TaskLog* log; //!< for the time of the call
 };
 

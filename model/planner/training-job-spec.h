@@ -3,7 +3,6 @@
 #define GRADSYNC_TRAINING_JOB_SPEC_H
 
 #include "ns3/data-rate.h"
-#include "ns3/fully-sharded-workload.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
 #include "ns3/training-workload.h"
@@ -11,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace ns3::gradsync
@@ -25,6 +23,8 @@ struct TrainingFigures
     uint64_t samples{0};               //!< that all ranks go through
     uint64_t tokens{0};                //!< likewise
     std::vector<uint64_t> memoryBytes; //!< [rank] at most held at once
+    /// [rank] microbatches, times chunks, whose activations its stage holds at most at once
+    std::vector<uint32_t> inFlight;
 };
 
 /// What is chosen by estimates; else it is as the spec says. Schemes are where they are `auto`.
@@ -39,19 +39,18 @@ struct TrainingTuning
 struct TrainingJobSpec
 {
     std::string name;
-    std::variant<TrainingSpec, FullyShardedSpec> spec;
+    TrainingSpec spec;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index
     uint32_t iterations{1};
-    /// Between iterations. Without, a block's forward pass waits for its own sum; not of
-    /// FullyShardedSpec.
+    /// Between iterations. Without, a block's forward pass waits for its own sum.
     bool hasBarrier{true};
     Time start;
     std::optional<DataRate> reduceRate; //!< none: adding costs no time
     std::optional<Time> timeout;        //!< of an iteration; 0: no limit
     bool replans{false}; //!< goes on when ranks are lost, where each has all of the model
     TrainingFigures figures;
-    TrainingTuning tuning; //!< not of FullyShardedSpec
-    NetworkModel network;  //!< of the run's transport: what choices are estimated with
+    TrainingTuning tuning;
+    NetworkModel network; //!< of the run's transport: what choices are estimated with
 };
 
 } // namespace ns3::gradsync

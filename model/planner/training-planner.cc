@@ -56,13 +56,6 @@ class WorkloadMaker
         return Make(m_choice->spec, m_job.iterations);
     }
 
-    Workload operator()(const FullyShardedSpec& spec)
-    {
-        Check(spec.gatherScheme, spec.ranks, "all-gather");
-        Check(spec.reduceScheme, spec.ranks, "reduce-scatter");
-        return MakeFullyShardedWorkload(spec, m_shelf);
-    }
-
     std::optional<TrainingChoice> TakeChoice()
     {
         return std::move(m_choice);
@@ -121,6 +114,24 @@ class WorkloadMaker
     std::optional<TrainingChoice> m_choice;
 };
 
+/// [rank] of a spec that was planned
+std::vector<uint32_t>
+CountMicrobatches(const TrainingSpec& spec)
+{
+    const RankLayout layout(GetDegrees(spec));
+    std::vector<uint32_t> stages;
+    for (uint32_t stage = 0; stage < spec.pipeline.stages; ++stage)
+    {
+        stages.push_back(CountInFlight(ListPasses(spec.schedule, spec.pipeline, stage)));
+    }
+    std::vector<uint32_t> ranks;
+    for (uint32_t rank = 0; rank < layout.GetRankCount(); ++rank)
+    {
+        ranks.push_back(stages[layout.GetStage(rank)]);
+    }
+    return ranks;
+}
+
 } // namespace
 
 PlannedTraining
@@ -134,8 +145,9 @@ PlanTraining(const TrainingJobSpec& job, const Topology& topology)
             planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
         }
         WorkloadMaker make(job, topology);
-        planned.workload = std::make_shared<const Workload>(std::visit(make, job.spec));
+        planned.workload = std::make_shared<const Workload>(make(job.spec));
         planned.choice = make.TakeChoice();
+        planned.inFlight = CountMicrobatches(job.spec);
         return planned;
     }
     catch (const WorkloadError& error)
@@ -161,15 +173,16 @@ PlanTrainingSurvivors(TrainingJobSpec job,
                       const Topology& topology,
                       std::span<const uint32_t> ranks)
 {
-    auto* spec = std::get_if<TrainingSpec>(&job.spec);
-    if (spec == nullptr || spec->data != job.endpointOf.size() ||
-        spec->dataParallelism == DataParallelism::ShardedOptimizer)
+    auto& spec = job.spec;
+    if (spec.data != job.endpointOf.size() ||
+        spec.dataParallelism == DataParallelism::ShardedOptimizer ||
+        spec.dataParallelism == DataParallelism::FullySharded)
     {
         throw PlanningError(job.name + ": training",
                             "a part of the model, or of its optimizer, is lost with a rank; only "
                             "data-parallel ranks without ZeRO have all of it");
     }
-    spec->data = static_cast<uint32_t>(ranks.size());
+    spec.data = static_cast<uint32_t>(ranks.size());
     std::vector<uint32_t> endpoints;
     for (const auto rank : ranks)
     {
@@ -195,19 +208,16 @@ PlanTrainingFallback(TrainingJobSpec job, const Topology& topology, std::span<co
             choice = {scheme, MakeDefaultParameters(*scheme)};
         }
     };
-    if (auto* spec = std::get_if<TrainingSpec>(&job.spec))
+    replace(job.spec.gradientScheme);
+    replace(job.spec.outerScheme);
+    for (auto& block : job.spec.blocks)
     {
-        replace(spec->gradientScheme);
-        replace(spec->outerScheme);
-        for (auto& block : spec->blocks)
+        for (auto* list : {&block.beforeForward,
+                           &block.afterForward,
+                           &block.beforeBackward,
+                           &block.afterBackward})
         {
-            for (auto* list : {&block.beforeForward,
-                               &block.afterForward,
-                               &block.beforeBackward,
-                               &block.afterBackward})
-            {
-                std::ranges::for_each(*list, [&](auto& of) { replace(of.scheme); });
-            }
+            std::ranges::for_each(*list, [&](auto& of) { replace(of.scheme); });
         }
     }
     return ranks.size() == job.endpointOf.size()
@@ -218,7 +228,7 @@ PlanTrainingFallback(TrainingJobSpec job, const Topology& topology, std::span<co
 std::span<const GradientCodecRule>
 GetCodecs(const TrainingJobSpec& job)
 {
-    return std::visit([](const auto& spec) { return std::span(spec.codecs); }, job.spec);
+    return job.spec.codecs;
 }
 
 uint64_t

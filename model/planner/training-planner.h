@@ -21,6 +21,7 @@ struct PlannedTraining
 {
     std::shared_ptr<const Workload> workload;
     std::optional<TrainingChoice> choice; //!< where something was to be chosen
+    std::vector<uint32_t> inFlight;       //!< as TrainingFigures has it
     double oversubscription{1.0};         //!< the largest of the levels that all ranks fall into
 };
 

@@ -41,14 +41,62 @@ GatherBetweenStages(const ModelTraining& training, const TrainingLayers& layers,
     }
 }
 
-/// Adds what a layer takes to the block that is gathered as one with it.
+/// What is gathered as one: a layer at which a stage may begin with all up to the next one, the
+/// output, and what has no parameters with what comes before or behind it.
 void
-Join(ModelBlock& block, const ModelBlock& next)
+JoinBlocks(const ModelTraining& training, TrainingSpec& spec)
 {
-    block.forwardPicoseconds += next.forwardPicoseconds;
-    block.backwardPicoseconds += next.backwardPicoseconds;
-    block.gradientBytes += next.gradientBytes;
-    block.name = block.gradientBytes == next.gradientBytes ? next.name : block.name;
+    uint64_t gathered = 0;
+    for (size_t block = 0; block < spec.blocks.size(); ++block)
+    {
+        const auto& layer = training.model.layers[block];
+        auto& of = spec.blocks[block];
+        const auto bytes = of.gradientBytes + of.expertGradientBytes;
+        const bool begins = (layer.isCut || layer.role == LayerRole::Output) && bytes > 0;
+        of.joinsPrevious = block > 0 && !(begins && gathered > 0);
+        gathered = of.joinsPrevious ? gathered + bytes : bytes;
+    }
+    if (gathered == 0)
+    {
+        throw WorkloadError(fmt::format("{} has no parameters to gather", training.model.name));
+    }
+}
+
+/// The first stage and the last one both have the embedding where the output has its weights.
+void
+TieParameters(const ModelTraining& training, TrainingSpec& spec)
+{
+    uint64_t tied = 0;
+    for (const auto& layer : training.model.layers)
+    {
+        tied += (layer.tiedParameters + spec.tensor - 1) / spec.tensor;
+    }
+    const auto bytes = training.zeroStage == 3 ? training.precision.elementBytes
+                                               : training.precision.gradientBytes;
+    spec.tied = {training.degrees.pipeline > 1 ? tied * bytes : 0,
+                 GetSchemes(training, ParallelGroup::Pipeline).allReduce};
+}
+
+/// How gradients are exchanged.
+void
+SetDataParallelism(const ModelTraining& training, TrainingSpec& spec)
+{
+    const auto& schemes = GetSchemes(training, ParallelGroup::Data);
+    const bool isSharded = training.zeroStage > 0;
+    spec.dataParallelism = training.zeroStage == 3 ? DataParallelism::FullySharded
+                           : isSharded             ? DataParallelism::ShardedOptimizer
+                                                   : DataParallelism::AllReduce;
+    spec.gradientScheme = isSharded ? schemes.reduceScatter : schemes.allReduce;
+    spec.parameterScheme = schemes.allGather;
+    spec.parameterGather = training.parameterGather;
+    spec.parameterShare =
+        static_cast<double>(training.precision.elementBytes) / training.precision.gradientBytes;
+    spec.buckets = training.buckets;
+    spec.overlaps = training.overlaps;
+    if (training.zeroStage == 3)
+    {
+        JoinBlocks(training, spec);
+    }
 }
 
 } // namespace
@@ -71,10 +119,6 @@ MakePrecision(const std::string& datatype)
 TrainingSpec
 MakeTrainingSpec(const ModelTraining& training)
 {
-    if (training.zeroStage > 2)
-    {
-        throw WorkloadError("ZeRO-3 is of data-parallel ranks alone");
-    }
     const TrainingLayers layers(training);
     TrainingSpec spec;
     spec.tensor = training.degrees.tensor;
@@ -92,56 +136,8 @@ MakeTrainingSpec(const ModelTraining& training)
     spec.firstBlocks = layers.GetFirstLayers();
     spec.firstBlocks.pop_back();
     GatherBetweenStages(training, layers, spec);
-    const auto& schemes = GetSchemes(training, ParallelGroup::Data);
-    const bool isSharded = training.zeroStage > 0;
-    spec.dataParallelism =
-        isSharded ? DataParallelism::ShardedOptimizer : DataParallelism::AllReduce;
-    spec.gradientScheme = isSharded ? schemes.reduceScatter : schemes.allReduce;
-    spec.parameterScheme = schemes.allGather;
-    spec.parameterShare =
-        static_cast<double>(training.precision.elementBytes) / training.precision.gradientBytes;
-    spec.buckets = training.buckets;
-    spec.overlaps = training.overlaps;
-    return spec;
-}
-
-FullyShardedSpec
-MakeFullyShardedSpec(const ModelTraining& training)
-{
-    const TrainingLayers layers(training);
-    const auto& degrees = training.degrees;
-    if (uint64_t{degrees.tensor} * degrees.context * degrees.expert * degrees.pipeline > 1 ||
-        training.chunks > 1 || training.microbatches > 1)
-    {
-        throw WorkloadError("ZeRO-3 is of data-parallel ranks alone, with one microbatch");
-    }
-    FullyShardedSpec spec;
-    spec.ranks = degrees.data;
-    for (const auto& layer : training.model.layers)
-    {
-        auto block = layers.MakeBlock(layer);
-        // As they are gathered: parameters, experts' too.
-        block.gradientBytes =
-            training.precision.elementBytes *
-            (layers.CountOwnParameters(layer) + layers.CountOwnExpertParameters(layer));
-        const bool begins = layer.isCut || layer.role == LayerRole::Output;
-        if (spec.blocks.empty() ||
-            (begins && block.gradientBytes > 0 && spec.blocks.back().gradientBytes > 0))
-        {
-            spec.blocks.push_back(block);
-        }
-        else
-        {
-            Join(spec.blocks.back(), block);
-        }
-    }
-    if (spec.blocks.back().gradientBytes == 0)
-    {
-        throw WorkloadError(fmt::format("{} has no parameters to gather", training.model.name));
-    }
-    const auto& schemes = GetSchemes(training, ParallelGroup::Data);
-    spec.gatherScheme = schemes.allGather;
-    spec.reduceScheme = schemes.reduceScatter;
+    TieParameters(training, spec);
+    SetDataParallelism(training, spec);
     return spec;
 }
 

@@ -3,7 +3,6 @@
 #define GRADSYNC_MODEL_TRAINING_H
 
 #include "ns3/device-profile.h"
-#include "ns3/fully-sharded-workload.h"
 #include "ns3/model-spec.h"
 #include "ns3/training-workload.h"
 
@@ -64,24 +63,23 @@ struct ModelTraining
     TrainingPrecision precision;
     double achievedShare{0.0}; //!< of the device's peak; 0: as its profile says
     Recomputation recomputation{Recomputation::None};
+    bool ringAttention{false};    //!< keys and values go round, they are not gathered
     bool sequenceParallel{false}; //!< tensor-parallel ranks split what they would share
     /// 0: all have all (DDP); 1, 2: optimizer states, and gradients, are split by data-parallel
     /// ranks; 3: parameters too.
     uint32_t zeroStage{0};
+    ParameterGather parameterGather{ParameterGather::Pass}; //!< of zeroStage 3
     BucketCaps buckets;
     bool overlaps{true}; //!< exchanges gradients while backward passes go on
     std::array<CollectiveSchemes, PARALLEL_GROUPS> schemes; //!< [ParallelGroup]
 };
 
 /**
- * The workload of zeroStage 0 to 2. Blocks are the layers of the model; those of transformers are
- * an attention and a feed-forward part each.
- * \throws WorkloadError for what cannot be
+ * Blocks are the layers of the model; those of transformers are an attention and a feed-forward
+ * part each. With zeroStage 3 a transformer layer is gathered as one, and so is the output with
+ * what belongs to it. \throws WorkloadError for what cannot be
  */
 TrainingSpec MakeTrainingSpec(const ModelTraining& training);
-
-/// Of zeroStage 3: data-parallel ranks alone, one microbatch. \throws WorkloadError
-FullyShardedSpec MakeFullyShardedSpec(const ModelTraining& training);
 
 /// What a rank holds, in bytes.
 struct TrainingMemory

@@ -63,7 +63,8 @@ class TrainingLayers
     void SetTimes(const ModelLayer& layer, ModelBlock& block) const;
     void AddTensorExchanges(const ModelLayer& layer, ModelBlock& block) const;
     void AddOutputExchanges(ModelBlock& block) const;
-    void AddContextExchanges(ModelBlock& block) const;
+    void AddContextExchanges(const ModelLayer& layer, ModelBlock& block) const;
+    void SetRing(const ModelLayer& layer, uint64_t bytes, ModelBlock& block) const;
     void AddExpertExchanges(ModelBlock& block) const;
     BlockCollective AllReduce(ParallelGroup group, uint64_t bytes) const;
     BlockCollective ReduceScatter(ParallelGroup group, uint64_t bytes) const;

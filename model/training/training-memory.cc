@@ -106,14 +106,22 @@ class StageMemory
     {
         const auto& precision = m_training.precision;
         const auto zero = m_training.zeroStage;
+        const bool keepsParameters =
+            zero == 3 && m_training.parameterGather == ParameterGather::Iteration;
+        // Gradients of several microbatches are added up where they are scattered once.
+        const bool keepsGradients = keepsParameters && m_training.microbatches > 1;
         for (const auto& own : {m_own, m_ownExperts})
         {
             m_memory.parameters += Hold(own, precision.elementBytes, zero >= 3);
-            m_memory.gradients += Hold(own, precision.gradientBytes, zero >= 2);
+            m_memory.gradients += Hold(own, precision.gradientBytes, zero >= 2 && !keepsGradients);
             m_memory.optimizer += Hold(own, precision.optimizerBytes, zero >= 1);
+            m_memory.working += keepsParameters ? Hold(own, precision.elementBytes, false) : 0;
         }
-        // One block is computed while the next is gathered.
-        m_memory.working += 2 * m_largestUnit;
+        if (!keepsParameters)
+        {
+            // One block is computed while the next is gathered.
+            m_memory.working += 2 * m_largestUnit;
+        }
     }
 
     const ModelTraining& m_training;

@@ -161,16 +161,81 @@ GradientExchange::Exchange(uint32_t first, uint32_t end, const std::vector<TaskI
 void
 GradientExchange::Finish(TaskId last)
 {
+    m_tiedSum.reset();
     for (const auto& bucket : std::exchange(m_kept, {}))
     {
         Exchange(bucket, last);
     }
-    // The next forward pass needs the first blocks first.
+    // Optimizers take whole sums before their parameters are gathered.
+    const bool sumsFirst = m_spec.dataParallelism == DataParallelism::ShardedOptimizer;
+    if (!sumsFirst)
+    {
+        GatherLate();
+    }
+    SumTied(last);
+    GatherLate();
+    if (m_tied)
+    {
+        m_tied->summed.clear();
+    }
+}
+
+void
+GradientExchange::Tie(uint32_t block, const std::vector<uint32_t>& ranks)
+{
+    m_tied = {block, ranks, {}};
+}
+
+bool
+GradientExchange::IsTied(const Bucket& bucket) const
+{
+    return m_tied && bucket.first <= m_tied->block && m_tied->block < bucket.end;
+}
+
+/// The next forward pass needs the first blocks first.
+void
+GradientExchange::GatherLate()
+{
     std::ranges::stable_sort(m_late, {}, [](const auto& late) { return late.bucket.first; });
     for (const auto& late : std::exchange(m_late, {}))
     {
-        AddSum(late.bucket, Add(late.bucket, late.phase, late.after));
+        const auto gathered = Add(late.bucket, late.phase, late.after);
+        if (m_tiedSum && IsTied(late.bucket))
+        {
+            m_builder.AddEdge(*m_tiedSum, gathered);
+        }
+        AddSum(late.bucket, gathered);
     }
+}
+
+void
+GradientExchange::SumTied(TaskId last)
+{
+    if (!m_tied)
+    {
+        return;
+    }
+    auto bytes = m_spec.tied.gradientBytes;
+    if (m_spec.dataParallelism == DataParallelism::FullySharded)
+    {
+        // Both ranks have the same share; it was scattered before, on the same stream.
+        const auto replicas = GetGroup(ParallelGroup::Data).size();
+        bytes = (bytes + replicas - 1) / replicas;
+    }
+    const auto stream = GetDataStream(0);
+    const auto id = m_meeting.Join(m_tied->ranks,
+                                   stream,
+                                   m_rank,
+                                   {m_spec.tied.scheme, bytes, ParallelGroup::Pipeline},
+                                   "tied gradients");
+    const auto part = m_builder.AddPart(m_rank, stream, id, static_cast<int32_t>(m_tied->block));
+    m_builder.AddEdge(last, part);
+    for (const auto sum : m_tied->summed)
+    {
+        m_builder.AddEdge(sum, part);
+    }
+    m_sums[m_tied->block].push_back(part);
+    m_tiedSum = part;
 }
 
 std::vector<TaskId>
@@ -223,6 +288,10 @@ GradientExchange::ExchangePiece(const Bucket& bucket, uint64_t bytes, TaskId aft
     {
         if (gathersLate && &phase == &phases.back())
         {
+            if (IsTied(bucket) && m_spec.dataParallelism == DataParallelism::ShardedOptimizer)
+            {
+                m_tied->summed.push_back(after);
+            }
             m_late.push_back({bucket, phase, after});
             return;
         }
@@ -258,6 +327,8 @@ GradientExchange::ListPhases(const Bucket& bucket, uint64_t bytes)
         return {
             sum,
             {m_spec.parameterScheme, ranks, bytes, stream, NameCompressed("sums", codec), codec}};
+    case DataParallelism::FullySharded:
+        return {}; // ShardedParameters' part
     case DataParallelism::Hierarchical:
         break;
     }
@@ -348,6 +419,10 @@ GradientExchange::AddSum(const Bucket& bucket, TaskId sum)
         {
             m_sums[block].push_back(sum);
         }
+    }
+    if (IsTied(bucket))
+    {
+        m_tied->summed.push_back(sum);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,9 @@ class GradientExchange
      * \param ready [block, from the last one on] the task that made its gradient
      */
     void Exchange(uint32_t first, uint32_t end, const std::vector<TaskId>& ready);
+
+    /// A block whose tied parameters another rank has, too. \param ranks both of them
+    void Tie(uint32_t block, const std::vector<uint32_t>& ranks);
 
     /// There are no more gradients in this iteration. \param last computed
     void Finish(TaskId last);
@@ -76,8 +80,19 @@ class GradientExchange
         TaskId after;
     };
 
+    /// The block whose parameters another rank has, too.
+    struct Tied
+    {
+        uint32_t block;
+        std::vector<uint32_t> ranks;
+        std::vector<TaskId> summed; //!< when the rank's own data-parallel peers have
+    };
+
     const std::vector<uint32_t>& GetGroup(ParallelGroup group) const;
     SharedCodec GetCodec(ParallelGroup group, uint32_t block) const;
+    bool IsTied(const Bucket& bucket) const;
+    void GatherLate();
+    void SumTied(TaskId last);
     std::vector<Bucket> MakeBuckets(uint32_t first, uint32_t end) const;
     void AddBuckets(ParallelGroup group,
                     uint32_t first,
@@ -97,9 +112,11 @@ class GradientExchange
     WorkloadBuilder& m_builder;
     TrainingMeeting& m_meeting;
     uint32_t m_rank;
-    uint32_t m_turn{0};                      //!< pieces so far: they take streams in turn
-    std::vector<Bucket> m_kept;              //!< exchanged at the end
-    std::vector<Late> m_late;                //!< gathered at the end
+    uint32_t m_turn{0};         //!< pieces so far: they take streams in turn
+    std::vector<Bucket> m_kept; //!< exchanged at the end
+    std::vector<Late> m_late;   //!< gathered at the end
+    std::optional<Tied> m_tied;
+    std::optional<TaskId> m_tiedSum;         //!< of this iteration
     std::vector<std::vector<TaskId>> m_sums; //!< [block] of the iteration before
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <utility>
 
 namespace ns3::gradsync
@@ -181,6 +182,29 @@ PlanShelf::GetMessage(uint64_t bytes)
     {
         PlanBuilder builder(2, 2, ChunkLayout::Even(bytes, 1, 1), Collective("message", {0}, {1}));
         builder.AddCopy(0, 1, 0, 1);
+        plan = std::make_shared<const Plan>(builder.Build());
+    }
+    return plan;
+}
+
+std::shared_ptr<const Plan>
+PlanShelf::GetShift(uint32_t ranks, uint64_t bytes)
+{
+    auto& plan = m_plans[{"shift", {}, {}, ranks, bytes, {}, {}}];
+    if (!plan)
+    {
+        std::vector<uint32_t> sources(ranks);
+        std::iota(sources.begin(), sources.end(), 0);
+        auto targets = sources;
+        std::rotate(targets.begin(), targets.begin() + 1, targets.end());
+        PlanBuilder builder(ranks,
+                            ranks,
+                            ChunkLayout::FromSizes(std::vector<uint64_t>(ranks, bytes)),
+                            Collective("shift", std::move(sources), targets));
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+        {
+            builder.AddCopy(rank, targets[rank], rank, 1);
+        }
         plan = std::make_shared<const Plan>(builder.Build());
     }
     return plan;

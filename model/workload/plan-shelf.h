@@ -59,6 +59,9 @@ class PlanShelf
     /// From the first of two ranks to the second.
     std::shared_ptr<const Plan> GetMessage(uint64_t bytes);
 
+    /// From each of so many ranks to the next one, from the last to the first. \param bytes of each
+    std::shared_ptr<const Plan> GetShift(uint32_t ranks, uint64_t bytes);
+
     size_t GetSize() const
     {
         return m_plans.size();

@@ -2,34 +2,11 @@
 #include "ns3/rank-program.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-TrainingStream
-GetStream(ParallelGroup group)
-{
-    switch (group)
-    {
-    case ParallelGroup::Tensor:
-    case ParallelGroup::ExpertTensor:
-        return TrainingStream::Tensor;
-    case ParallelGroup::Context:
-        return TrainingStream::Context;
-    case ParallelGroup::Expert:
-        return TrainingStream::Expert;
-    case ParallelGroup::Data:
-    case ParallelGroup::ExpertData:
-    case ParallelGroup::Pipeline:
-        break;
-    }
-    return TrainingStream::Data;
-}
-
-} // namespace
 
 RankProgram::RankProgram(const TrainingSpec& spec,
                          const RankLayout& layout,
@@ -45,11 +22,19 @@ RankProgram::RankProgram(const TrainingSpec& spec,
       m_rank(rank),
       m_stage(layout.GetStage(rank)),
       m_slices(spec.slices),
-      m_exchange(spec, m_groups, builder, meeting, rank)
+      m_exchange(spec, m_groups, builder, meeting, rank),
+      m_parameters(spec, m_groups, builder, meeting, rank),
+      m_ring(m_groups[static_cast<size_t>(ParallelGroup::Context)], builder, meeting, rank)
 {
     for (size_t group = 0; group < PARALLEL_GROUPS; ++group)
     {
         m_groups[group] = layout.GetGroup(static_cast<ParallelGroup>(group), rank);
+    }
+    const auto stages = spec.pipeline.stages;
+    if (spec.tied.gradientBytes > 0 && stages > 1 && (m_stage == 0 || m_stage == stages - 1))
+    {
+        m_exchange.Tie(m_stage == 0 ? 0 : static_cast<uint32_t>(spec.blocks.size()) - 1,
+                       {layout.GetPeer(rank, 0), layout.GetPeer(rank, stages - 1)});
     }
 }
 
@@ -67,7 +52,7 @@ RankProgram::Write()
         m_builder.SetIteration(m_iteration);
         m_accumulated.assign(m_spec.pipeline.chunks, 0);
         WriteIteration();
-        m_exchange.Finish(m_last);
+        m_exchange.Finish(*m_last);
     }
 }
 
@@ -110,90 +95,6 @@ RankProgram::GetRank(uint32_t part) const
     return m_layout.GetPeer(m_rank, part % m_spec.pipeline.stages);
 }
 
-/// What is split among slices, as evenly as whole numbers are.
-uint64_t
-RankProgram::GetShare(uint64_t whole, uint32_t slice) const
-{
-    return (slice + 1) * whole / m_slices.size() - slice * whole / m_slices.size();
-}
-
-void
-RankProgram::Compute(uint32_t slice, uint64_t picoseconds, const std::string& label)
-{
-    const auto task = m_builder.AddCompute(m_rank,
-                                           static_cast<uint32_t>(TrainingStream::Compute),
-                                           GetShare(picoseconds, slice),
-                                           label);
-    WaitForBlockers(slice, task);
-    m_slices[slice].last = task;
-    m_last = task;
-}
-
-void
-RankProgram::WaitForBlockers(uint32_t slice, TaskId task)
-{
-    for (const auto blocker : std::exchange(m_slices[slice].blockers, {}))
-    {
-        m_builder.AddEdge(blocker, task);
-    }
-}
-
-void
-RankProgram::Communicate(uint32_t slice, CommunicationId id, TrainingStream stream)
-{
-    const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id);
-    if (const auto last = m_slices[slice].last)
-    {
-        m_builder.AddEdge(*last, part);
-    }
-    WaitForBlockers(slice, part);
-    m_slices[slice].blockers.push_back(part);
-}
-
-void
-RankProgram::DoCollectives(uint32_t slice,
-                           const std::vector<BlockCollective>& collectives,
-                           const std::string& label)
-{
-    for (const auto& collective : collectives)
-    {
-        const auto& ranks = GetGroup(collective.group);
-        if (ranks.size() > 1)
-        {
-            const auto stream = GetStream(collective.group);
-            auto own = collective;
-            own.bytes = std::max<uint64_t>(GetShare(collective.bytes, slice), 1);
-            Communicate(slice,
-                        m_meeting.Join(ranks, static_cast<uint32_t>(stream), m_rank, own, label),
-                        stream);
-        }
-    }
-}
-
-void
-RankProgram::DoBlock(const std::vector<BlockCollective>& before,
-                     uint64_t picoseconds,
-                     const std::vector<BlockCollective>& after,
-                     const std::string& label)
-{
-    for (uint32_t slice = 0; slice < m_slices.size(); ++slice)
-    {
-        DoCollectives(slice, before, label);
-        Compute(slice, picoseconds, label);
-        DoCollectives(slice, after, label);
-    }
-}
-
-/// Everything that comes next waits for it.
-void
-RankProgram::Block(TaskId task)
-{
-    for (auto& slice : m_slices)
-    {
-        slice.blockers.push_back(task);
-    }
-}
-
 /// Counted over all iterations: messages are told apart by it.
 uint32_t
 RankProgram::CountMicrobatch(const PipelinePass& pass) const
@@ -219,7 +120,7 @@ RankProgram::Send(const PipelinePass& pass, uint32_t to, TrainingStream stream)
     const auto bytes = GetBytesAfter(std::min(GetPart(pass), to));
     const auto id = m_meeting.Send(m_rank, peer, pass.kind, CountMicrobatch(pass), to, bytes);
     const auto part = m_builder.AddPart(m_rank, static_cast<uint32_t>(stream), id);
-    m_builder.AddEdge(m_last, part);
+    m_builder.AddEdge(*m_last, part);
     for (const auto& slice : m_slices)
     {
         for (const auto blocker : slice.blockers)
@@ -245,6 +146,28 @@ RankProgram::Receive(const PipelinePass& pass, uint32_t from, TrainingStream str
     }
 }
 
+std::vector<uint32_t>
+RankProgram::ListBlocks(const PipelinePass& pass) const
+{
+    const auto part = GetPart(pass);
+    std::vector<uint32_t> blocks(m_firstBlocks[part + 1] - m_firstBlocks[part]);
+    std::iota(blocks.begin(), blocks.end(), m_firstBlocks[part]);
+    if (pass.kind != PassKind::Forward)
+    {
+        std::ranges::reverse(blocks);
+    }
+    return blocks;
+}
+
+std::vector<uint32_t>
+RankProgram::BeginPass(const PipelinePass& pass, bool isLast)
+{
+    auto blocks = ListBlocks(pass);
+    const auto duty = m_parameters.GetDuty(pass.kind, pass.microbatch == 0, isLast);
+    m_parameters.BeginPass(duty, blocks, m_last);
+    return blocks;
+}
+
 void
 RankProgram::WriteForward(const PipelinePass& pass)
 {
@@ -253,14 +176,19 @@ RankProgram::WriteForward(const PipelinePass& pass)
     {
         Receive(pass, part - 1, TrainingStream::ReceiveForward);
     }
-    for (auto block = m_firstBlocks[part]; block < m_firstBlocks[part + 1]; ++block)
+    for (const auto block : BeginPass(pass, false))
     {
         const auto& of = m_spec.blocks[block];
         for (const auto sum : m_exchange.TakeSums(block))
         {
             Block(sum);
         }
-        DoBlock(of.beforeForward, of.forwardPicoseconds, of.afterForward, "forward " + of.name);
+        DoBlock({block,
+                 of.beforeForward,
+                 of.forwardPicoseconds,
+                 of.afterForward,
+                 "forward " + of.name,
+                 PassKind::Forward});
     }
     if (part + 2 < m_firstBlocks.size())
     {
@@ -278,11 +206,16 @@ RankProgram::WriteBackward(const PipelinePass& pass)
     }
     const bool isLast = !HasWeightPasses() && CountGradients(pass.chunk);
     std::vector<TaskId> ready;
-    for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
+    for (const auto block : BeginPass(pass, isLast))
     {
         const auto& of = m_spec.blocks[block];
-        DoBlock(of.beforeBackward, of.backwardPicoseconds, of.afterBackward, "backward " + of.name);
-        ready.push_back(m_last);
+        DoBlock({block,
+                 of.beforeBackward,
+                 of.backwardPicoseconds,
+                 of.afterBackward,
+                 "backward " + of.name,
+                 PassKind::Backward});
+        ready.push_back(*m_last);
     }
     if (part > 0)
     {
@@ -290,25 +223,25 @@ RankProgram::WriteBackward(const PipelinePass& pass)
     }
     if (isLast)
     {
-        m_exchange.Exchange(m_firstBlocks[part], m_firstBlocks[part + 1], ready);
+        ExchangeGradients(pass, ready);
     }
 }
 
 void
 RankProgram::WriteWeightGradient(const PipelinePass& pass)
 {
-    const auto part = GetPart(pass);
+    static const std::vector<BlockCollective> none;
     const bool isLast = CountGradients(pass.chunk);
     std::vector<TaskId> ready;
-    for (auto block = m_firstBlocks[part + 1]; block-- > m_firstBlocks[part];)
+    for (const auto block : BeginPass(pass, isLast))
     {
         const auto& of = m_spec.blocks[block];
-        DoBlock({}, of.weightPicoseconds, {}, "weights " + of.name);
-        ready.push_back(m_last);
+        DoBlock({block, none, of.weightPicoseconds, none, "weights " + of.name, pass.kind});
+        ready.push_back(*m_last);
     }
     if (isLast)
     {
-        m_exchange.Exchange(m_firstBlocks[part], m_firstBlocks[part + 1], ready);
+        ExchangeGradients(pass, ready);
     }
 }
 
@@ -316,6 +249,16 @@ bool
 RankProgram::CountGradients(uint32_t chunk)
 {
     return ++m_accumulated[chunk] == m_spec.pipeline.microbatches;
+}
+
+void
+RankProgram::ExchangeGradients(const PipelinePass& pass, const std::vector<TaskId>& ready)
+{
+    if (m_spec.dataParallelism != DataParallelism::FullySharded)
+    {
+        const auto part = GetPart(pass);
+        m_exchange.Exchange(m_firstBlocks[part], m_firstBlocks[part + 1], ready);
+    }
 }
 
 } // namespace ns3::gradsync

@@ -2,8 +2,10 @@
 #ifndef GRADSYNC_RANK_PROGRAM_H
 #define GRADSYNC_RANK_PROGRAM_H
 
+#include "ns3/context-ring.h"
 #include "ns3/gradient-exchange.h"
 #include "ns3/rank-layout.h"
+#include "ns3/sharded-parameters.h"
 #include "ns3/training-meeting.h"
 #include "ns3/training-workload.h"
 #include "ns3/workload-builder.h"
@@ -53,11 +55,32 @@ class RankProgram
     void DoCollectives(uint32_t slice,
                        const std::vector<BlockCollective>& collectives,
                        const std::string& label);
-    /// A pass of a block, slice by slice.
-    void DoBlock(const std::vector<BlockCollective>& before,
-                 uint64_t picoseconds,
-                 const std::vector<BlockCollective>& after,
-                 const std::string& label);
+
+    /// What of a block belongs to a pass.
+    struct BlockPass
+    {
+        uint32_t block;
+        const std::vector<BlockCollective>& before;
+        uint64_t picoseconds;
+        const std::vector<BlockCollective>& after;
+        std::string label;
+        PassKind kind;
+    };
+
+    bool HasRing(const RingAttention& ring) const;
+    void DoRing(uint32_t slice,
+                const RingAttention& ring,
+                const std::string& label,
+                bool isBackward);
+    /// A slice of a block, but for its collectives.
+    void DoComputation(uint32_t slice, const BlockPass& pass);
+
+    /// Slice by slice.
+    void DoBlock(const BlockPass& pass);
+    /// Blocks of a chunk, from the last one on where it goes back.
+    std::vector<uint32_t> ListBlocks(const PipelinePass& pass) const;
+    /// \returns the blocks, in their order. \param isLast of the iteration
+    std::vector<uint32_t> BeginPass(const PipelinePass& pass, bool isLast);
     void Block(TaskId task);
     /// Nobody at this rank waits until it is there.
     void Send(const PipelinePass& pass, uint32_t to, TrainingStream stream);
@@ -69,6 +92,7 @@ class RankProgram
     void WriteWeightGradient(const PipelinePass& pass);
     /// One microbatch more. \returns whether it was the last
     bool CountGradients(uint32_t chunk);
+    void ExchangeGradients(const PipelinePass& pass, const std::vector<TaskId>& ready);
 
     const TrainingSpec& m_spec;
     const RankLayout& m_layout;
@@ -81,8 +105,10 @@ class RankProgram
     GradientExchange::Groups m_groups;
     std::vector<uint32_t> m_accumulated; //!< [chunk] microbatches whose gradients are there
     std::vector<Slice> m_slices;
-    TaskId m_last{0}; //!< computed last
+    std::optional<TaskId> m_last; //!< computed last
     GradientExchange m_exchange;
+    ShardedParameters m_parameters;
+    ContextRing m_ring;
 };
 
 } // namespace ns3::gradsync

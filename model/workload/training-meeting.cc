@@ -10,6 +10,24 @@ TrainingMeeting::TrainingMeeting(WorkloadBuilder& builder, PlanShelf& shelf)
 {
 }
 
+template <typename F>
+CommunicationId
+TrainingMeeting::Meet(const std::vector<uint32_t>& ranks,
+                      uint32_t stream,
+                      uint32_t rank,
+                      const std::string& label,
+                      const F& makePlan)
+{
+    const auto group = m_builder.AddGroup(ranks);
+    const auto count = m_joined[{group, stream, rank}]++;
+    auto& known = m_collectives[{group, stream}];
+    if (count == known.size())
+    {
+        known.push_back(m_builder.AddCommunication(group, makePlan(), label));
+    }
+    return known[count];
+}
+
 CommunicationId
 TrainingMeeting::Join(const std::vector<uint32_t>& ranks,
                       uint32_t stream,
@@ -17,17 +35,21 @@ TrainingMeeting::Join(const std::vector<uint32_t>& ranks,
                       const BlockCollective& collective,
                       const std::string& label)
 {
-    const auto group = m_builder.AddGroup(ranks);
-    const auto count = m_joined[{group, stream, rank}]++;
-    auto& known = m_collectives[{group, stream}];
-    if (count == known.size())
-    {
-        known.push_back(m_builder.AddCommunication(
-            group,
-            m_shelf.GetCollective(collective.scheme, ranks, collective.bytes, collective.codec),
-            label));
-    }
-    return known[count];
+    return Meet(ranks, stream, rank, label, [&] {
+        return m_shelf.GetCollective(collective.scheme, ranks, collective.bytes, collective.codec);
+    });
+}
+
+CommunicationId
+TrainingMeeting::Shift(const std::vector<uint32_t>& ranks,
+                       uint32_t stream,
+                       uint32_t rank,
+                       uint64_t bytes,
+                       const std::string& label)
+{
+    return Meet(ranks, stream, rank, label, [&] {
+        return m_shelf.GetShift(static_cast<uint32_t>(ranks.size()), bytes);
+    });
 }
 
 const WorkerGroups&

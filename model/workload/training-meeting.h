@@ -30,6 +30,13 @@ class TrainingMeeting
                          const BlockCollective& collective,
                          const std::string& label);
 
+    /// Likewise; of each rank to the next one of its group, so many bytes.
+    CommunicationId Shift(const std::vector<uint32_t>& ranks,
+                          uint32_t stream,
+                          uint32_t rank,
+                          uint64_t bytes,
+                          const std::string& label);
+
     /// The levels of the network that ranks fall into.
     const WorkerGroups& FindGroups(const std::vector<uint32_t>& ranks);
 
@@ -43,6 +50,14 @@ class TrainingMeeting
                          uint64_t bytes);
 
   private:
+    /// \param makePlan of what nobody has come to yet
+    template <typename F>
+    CommunicationId Meet(const std::vector<uint32_t>& ranks,
+                         uint32_t stream,
+                         uint32_t rank,
+                         const std::string& label,
+                         const F& makePlan);
+
     WorkloadBuilder& m_builder;
     PlanShelf& m_shelf;
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> m_joined; //!< group, stream, rank

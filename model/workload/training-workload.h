@@ -26,6 +26,18 @@ struct BlockCollective
     SharedCodec codec{}; //!< of what is sent
 };
 
+/// Attention of context-parallel ranks by a ring of keys and values (ContextRing).
+struct RingAttention
+{
+    /// Of a rank's own keys and values, for a microbatch; 0, as with one context-parallel rank:
+    /// there is no ring.
+    uint64_t bytes{0};
+    /// Of attention to all keys, on top of what the block computes beside it.
+    uint64_t forwardPicoseconds{0};
+    uint64_t backwardPicoseconds{0};
+    bool isRecomputed{false}; //!< goes round again before the backward pass
+};
+
 /// A part of a model that is computed as one, for one microbatch on one rank.
 struct ModelBlock
 {
@@ -39,8 +51,12 @@ struct ModelBlock
     /// To the next stage for a microbatch, from each rank, where the block is the last of its
     /// stage; 0: as TrainingSpec::activationBytes says.
     uint64_t outputBytes{0};
-    std::vector<BlockCollective> beforeForward;  //!< the block waits for them
-    std::vector<BlockCollective> afterForward;   //!< the next block waits for them
+    /// FullySharded: its parameters are gathered as one with those of the block before it, unless
+    /// that is of another stage or chunk.
+    bool joinsPrevious{false};
+    RingAttention ring;                         //!< after the forward pass, before the backward one
+    std::vector<BlockCollective> beforeForward; //!< the block waits for them
+    std::vector<BlockCollective> afterForward;  //!< the next block waits for them
     std::vector<BlockCollective> beforeBackward; //!< likewise, on the way back
     std::vector<BlockCollective> afterBackward;
 };
@@ -56,7 +72,19 @@ enum class DataParallelism : uint8_t
     ScatterGather,
     /// Reduce-scatter within inner groups, all-reduce among them, all-gather within (Centauri's
     /// partition of groups), each on a stream of its own.
-    Hierarchical
+    Hierarchical,
+    /// Ranks hold a share of every parameter, gather it before it is used and scatter its gradients
+    /// (ZeRO-3, FSDP): ShardedParameters. gradientBytes of blocks are of the parameters, too.
+    FullySharded
+};
+
+/// FullySharded: how long gathered parameters stay.
+enum class ParameterGather : uint8_t
+{
+    Pass, //!< gathered for each pass of a microbatch, whose gradients are scattered (ZeRO-3, FSDP)
+    /// From the first pass of the iteration to the last one, after which gradients are scattered:
+    /// what PyTorch does with pipelines (torchtitan, fsdp_reshard_after_forward).
+    Iteration
 };
 
 /// The streams on which gradients are exchanged.
@@ -68,6 +96,18 @@ struct GradientStreams
     /// ByteScheduler's partitions); 0: whole.
     uint64_t pieceBytes{0};
     uint32_t count{1}; //!< streams that pieces take in turn
+};
+
+/**
+ * Parameters that the first block of the model and the last one share (the embedding and the output
+ * of a model that ties them). Where these are on two stages both have a copy, and sum its gradients
+ * when data-parallel ranks have (Megatron-LM, _allreduce_word_embedding_grads).
+ */
+struct TiedParameters
+{
+    uint64_t gradientBytes{
+        0};              //!< of each rank's own share; they are in gradientBytes of both blocks
+    SchemeChoice scheme; //!< all-reduce of two ranks
 };
 
 /**
@@ -89,6 +129,7 @@ struct TrainingSpec
     /// [stage, then chunk: chunk * stages + stage] first block of it; empty: as many each
     std::vector<uint32_t> firstBlocks;
     uint64_t activationBytes{0}; //!< from stage to stage for a microbatch, of each rank; 0: no time
+    TiedParameters tied;
     DataParallelism dataParallelism{DataParallelism::AllReduce};
     SchemeChoice gradientScheme;  //!< AllReduce, or reduce-scatter
     SchemeChoice parameterScheme; //!< all-gather of all but AllReduce
@@ -96,7 +137,9 @@ struct TrainingSpec
     /// Of an inner group, as data-parallel ranks follow each other; 0: those that the network's
     /// innermost level has together.
     uint32_t innerRanks{0};
-    /// Bytes of parameters for one of gradients: 0.5 for bf16 after gradients in fp32.
+    ParameterGather parameterGather{ParameterGather::Pass};
+    /// ShardedOptimizer: bytes of parameters for one of gradients: 0.5 for bf16 after gradients in
+    /// fp32.
     double parameterShare{1.0};
     BucketCaps buckets;
     /// Which gradients are compressed. Those of one codec have buckets of their own, as DDP's have

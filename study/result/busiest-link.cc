@@ -74,8 +74,8 @@ BusiestLink::Search(const Plan& plan, std::span<const uint32_t> group) const
     }
     for (const auto& [src, dst] : pairs)
     {
-        for (const auto& share :
-             m_routes->GetEvenSplit(endpointOf[group[src]], endpointOf[group[dst]]))
+        for (const auto& share : m_routes->GetEvenSplit(endpointOf[m_training.GetRank(group[src])],
+                                                        endpointOf[m_training.GetRank(group[dst])]))
         {
             consider(2 * share.link + (share.forward ? 0 : 1));
         }

@@ -133,7 +133,7 @@ inline constexpr std::array<ResultColumn, 8> MESSAGE_COLUMNS{{
     {"end_s", "End", "s", ColumnType::Number},
 }};
 
-inline constexpr std::array<ResultColumn, 12> TRAINING_COLUMNS{{
+inline constexpr std::array<ResultColumn, 14> TRAINING_COLUMNS{{
     {"job", "Job", "", ColumnType::Text},
     {"iteration", "Iteration", "", ColumnType::Integer},
     {"rank", "Rank", "", ColumnType::Integer},
@@ -145,6 +145,8 @@ inline constexpr std::array<ResultColumn, 12> TRAINING_COLUMNS{{
     {"exposed_s", "Exposed communication", "s", ColumnType::Number},
     {"waiting_s", "Waiting in collectives", "s", ColumnType::Number},
     {"bubble_s", "Bubble", "s", ColumnType::Number},
+    {"lost_s", "Lost with a rank", "s", ColumnType::Number},
+    {"in_flight", "Microbatches in flight", "", ColumnType::Integer},
     {"memory_bytes", "Device memory", "B", ColumnType::Integer},
 }};
 

@@ -71,7 +71,8 @@ struct RunSummary
     uint64_t peakRssBytes{0};
 };
 
-/// A training job as far as rows need it, and what it did.
+/// A training job as far as rows need it, and what it did; what was done with another
+/// workload, as survivors have, is another result of the same job, behind it.
 struct TrainingResult
 {
     /// What an iteration is made of.
@@ -79,7 +80,8 @@ struct TrainingResult
     {
         uint32_t iteration;
         IterationSpan span;
-        std::vector<RankTime> ranks;
+        Time lost;                   //!< at its start, to what was given up with a rank
+        std::vector<RankTime> ranks; //!< of what is left of it
     };
 
     /// A run of the workload, which has one iteration, or several that overlap.
@@ -91,9 +93,16 @@ struct TrainingResult
         std::optional<TaskLog> log; //!< only where trace.json is wanted
     };
 
+    /// The rank of the job that a rank of the workload is.
+    uint32_t GetRank(uint32_t rank) const
+    {
+        return ranks.empty() ? rank : ranks[rank];
+    }
+
     uint32_t job;
     std::shared_ptr<const Workload> workload;
     TrainingFigures figures;
+    std::vector<uint32_t> ranks;       //!< [rank of the workload] of the job; empty: the same
     std::vector<Run> runs;             //!< that have ended
     std::vector<Iteration> iterations; //!< of all of these
     CollectiveLedger collectives;      //!< likewise

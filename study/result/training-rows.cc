@@ -19,7 +19,7 @@ namespace
 std::string_view
 NameRankHost(const RunResult& result, const TrainingResult& training, uint32_t rank)
 {
-    const auto endpoint = result.jobs[training.job].endpointOf[rank];
+    const auto endpoint = result.jobs[training.job].endpointOf[training.GetRank(rank)];
     return result.topology->GetNodes()[result.topology->GetEndpoints()[endpoint]].name;
 }
 
@@ -88,6 +88,7 @@ WriteTraining(const RunResult& result, std::ostream& stream)
     for (const auto& training : result.trainings)
     {
         const auto& memory = training.figures.memoryBytes;
+        const auto& inFlight = training.figures.inFlight;
         for (const auto& iteration : training.iterations)
         {
             for (uint32_t rank = 0; rank < iteration.ranks.size(); ++rank)
@@ -95,7 +96,7 @@ WriteTraining(const RunResult& result, std::ostream& stream)
                 const auto& time = iteration.ranks[rank];
                 rows.Add(result.jobs[training.job].name,
                          iteration.iteration,
-                         rank,
+                         training.GetRank(rank),
                          NameRankHost(result, training, rank),
                          TimeCell{iteration.span.start},
                          TimeCell{iteration.span.end - iteration.span.start},
@@ -104,6 +105,8 @@ WriteTraining(const RunResult& result, std::ostream& stream)
                          TimeCell{time.exposed},
                          TimeCell{time.waiting},
                          TimeCell{time.bubble},
+                         TimeCell{iteration.lost},
+                         inFlight.empty() ? std::nullopt : std::optional(inFlight[rank]),
                          memory.empty() ? std::nullopt : std::optional(memory[rank]));
             }
         }
@@ -131,7 +134,7 @@ WriteStreams(const RunResult& result, std::ostream& stream)
                     const auto& time = iteration.ranks[rank].streams[own];
                     rows.Add(result.jobs[training.job].name,
                              iteration.iteration,
-                             rank,
+                             training.GetRank(rank),
                              streams[own].name,
                              TimeCell{time.GetTotal()},
                              TimeCell{time.hidden},
@@ -196,7 +199,7 @@ WriteCriticalPaths(const RunResult& result, std::ostream& stream)
                 rows.Add(result.jobs[training.job].name,
                          run.firstIteration + task.iteration,
                          number++,
-                         task.rank,
+                         training.GetRank(task.rank),
                          NameRankHost(result, training, task.rank),
                          workload.GetStreams()[task.stream].name,
                          workload.GetLabel(task.label),

@@ -62,12 +62,21 @@ GetSeconds(const TrainingResult& training)
     return seconds;
 }
 
+/// Of a job, survivors' iterations included.
+struct JobRates
+{
+    double seconds{0.0};
+    double samples{0.0};
+    double tokens{0.0};
+};
+
 /// What devices and models say of the times. Jobs of which something is not known are left out.
 void
 SummariseFigures(const RunResult& result, TrainingSummary& summary)
 {
     double flops = 0.0;
     double peakFlops = 0.0;
+    std::map<uint32_t, JobRates> jobs;
     for (const auto& training : result.trainings)
     {
         const auto& figures = training.figures;
@@ -86,8 +95,15 @@ SummariseFigures(const RunResult& result, TrainingSummary& summary)
             flops += count * figures.modelFlops;
             peakFlops += seconds * figures.peakFlopsPerSecond;
         }
-        summary.samplesPerSecond += count * static_cast<double>(figures.samples) / seconds;
-        summary.tokensPerSecond += count * static_cast<double>(figures.tokens) / seconds;
+        auto& rates = jobs[training.job];
+        rates.seconds += seconds;
+        rates.samples += count * static_cast<double>(figures.samples);
+        rates.tokens += count * static_cast<double>(figures.tokens);
+    }
+    for (const auto& [job, rates] : jobs)
+    {
+        summary.samplesPerSecond += rates.samples / rates.seconds;
+        summary.tokensPerSecond += rates.tokens / rates.seconds;
     }
     summary.mfu = peakFlops > 0.0 ? flops / peakFlops : 0.0;
 }

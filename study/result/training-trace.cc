@@ -45,9 +45,10 @@ class TrainingTrace
         const auto nodes = m_result.topology->GetNodes();
         for (uint32_t rank = 0; rank < m_workload.GetRankCount(); ++rank)
         {
-            const auto node = m_result.topology->GetEndpoints()[job.endpointOf[rank]];
+            const auto own = m_training.GetRank(rank);
+            const auto node = m_result.topology->GetEndpoints()[job.endpointOf[own]];
             m_events.NameProcess(m_process + 1 + rank,
-                                 fmt::format("{} rank {} ({})", job.name, rank, nodes[node].name));
+                                 fmt::format("{} rank {} ({})", job.name, own, nodes[node].name));
         }
         for (const auto& run : m_training.runs)
         {
@@ -90,7 +91,7 @@ class TrainingTrace
                                  fmt::format(", \"args\": {{\"iteration\": {}, \"rank\": {}, "
                                              "\"stream\": {}}}",
                                              run.firstIteration + task.iteration,
-                                             task.rank,
+                                             m_training.GetRank(task.rank),
                                              QuoteJson(m_workload.GetStreams()[task.stream].name)));
             }
         }

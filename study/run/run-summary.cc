@@ -133,7 +133,7 @@ CountCrossRackBytes(const TrainingResult& training, const RunResult& result)
             own.groupCount = racks.groupCount;
             for (const auto rank : workload.GetGroup(id))
             {
-                own.groupOf.push_back(racks.groupOf[rank]);
+                own.groupOf.push_back(racks.groupOf[training.GetRank(rank)]);
             }
             const auto statistics = ComputePlanStatistics(*workload.GetPlan(id), {{own}});
             found->second = statistics.crossings.front().bytes;
@@ -164,12 +164,13 @@ SummarisePlans(RunResult& result)
     }
     for (const auto& training : result.trainings)
     {
-        crossRack[training.job] = {CountCrossRackBytes(training, result)};
+        summary.crossRackBytes +=
+            training.iterations.size() * CountCrossRackBytes(training, result);
     }
     for (const auto& record : result.iterations)
     {
-        const auto& ofPlans = crossRack[record.job];
-        summary.crossRackBytes += ofPlans.empty() ? 0 : ofPlans[record.plan];
+        const auto& own = crossRack[record.job];
+        summary.crossRackBytes += own.empty() ? 0 : own[record.plan]; // empty: it trains
     }
     for (const auto& asynchronous : result.asynchronous)
     {

@@ -414,8 +414,12 @@ DescribeRun(const ResolvedRun& run, const PlannedRun& planned, RunResult& result
     {
         const auto& spec = run.trainings[i];
         const auto& own = planned.trainings[i];
-        result.trainings.push_back(
-            {static_cast<uint32_t>(result.jobs.size()), own.workload, spec.figures, {}, {}, {}});
+        TrainingResult training;
+        training.job = static_cast<uint32_t>(result.jobs.size());
+        training.workload = own.workload;
+        training.figures = spec.figures;
+        training.figures.inFlight = own.inFlight;
+        result.trainings.push_back(std::move(training));
         result.jobs.push_back({spec.name, spec.endpointOf, nullptr, {}});
         summary.workers += static_cast<uint32_t>(spec.endpointOf.size());
         summary.oversubscription = std::max(summary.oversubscription, own.oversubscription);
@@ -504,10 +508,7 @@ Simulate(const ResolvedRun& run,
     const Recorder recorder(engine,
                             recordTransfers ? Recorder::Detail::Transfers
                                             : Recorder::Detail::Iterations);
-    const TrainingRecorder trainings(engine,
-                                     static_cast<uint32_t>(run.jobs.size()),
-                                     result.trainings,
-                                     run.recordTrace);
+    const TrainingRecorder trainings(engine, result.trainings, run.recordTrace);
     const AsynchronousRecorder asynchronous(
         engine,
         static_cast<uint32_t>(run.jobs.size() + run.trainings.size()),

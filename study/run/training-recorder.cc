@@ -6,18 +6,48 @@
 #include "ns3/iteration-breakdown.h"
 #include "ns3/task-log.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+/// Of data-parallel ranks, which all do as much.
+TrainingFigures
+KeepRanks(const TrainingFigures& all, const std::vector<uint32_t>& ranks)
+{
+    const auto count = static_cast<double>(all.inFlight.size());
+    const auto share = count > 0.0 ? static_cast<double>(ranks.size()) / count : 0.0;
+    TrainingFigures figures;
+    figures.modelFlops = all.modelFlops * share;
+    figures.peakFlopsPerSecond = all.peakFlopsPerSecond * share;
+    figures.samples = static_cast<uint64_t>(std::llround(static_cast<double>(all.samples) * share));
+    figures.tokens = static_cast<uint64_t>(std::llround(static_cast<double>(all.tokens) * share));
+    for (const auto rank : ranks)
+    {
+        if (rank < all.memoryBytes.size())
+        {
+            figures.memoryBytes.push_back(all.memoryBytes[rank]);
+        }
+        if (rank < all.inFlight.size())
+        {
+            figures.inFlight.push_back(all.inFlight[rank]);
+        }
+    }
+    return figures;
+}
+
+} // namespace
+
 TrainingRecorder::TrainingRecorder(const Ptr<ExchangeEngine>& engine,
-                                   uint32_t firstJob,
                                    std::vector<TrainingResult>& trainings,
                                    bool keepsTasks)
     : m_engine(engine),
-      m_firstJob(firstJob),
       m_trainings(trainings),
       m_keepsTasks(keepsTasks)
 {
@@ -31,20 +61,41 @@ TrainingRecorder::~TrainingRecorder()
                                             MakeCallback(&TrainingRecorder::OnTraining, this));
 }
 
+TrainingResult&
+TrainingRecorder::FindResult(const TrainingRecord& record)
+{
+    const auto isOfJob = [&record](const auto& training) { return training.job == record.job; };
+    const auto first = std::ranges::find_if(m_trainings, isOfJob);
+    const auto end = std::find_if_not(first, m_trainings.end(), isOfJob);
+    const auto found = std::find_if(first, end, [&record](const auto& training) {
+        return training.workload == record.workload;
+    });
+    if (found != end)
+    {
+        return *found;
+    }
+    TrainingResult survivors;
+    survivors.job = record.job;
+    survivors.workload = record.workload;
+    survivors.figures = KeepRanks(first->figures, record.ranks);
+    survivors.ranks = record.ranks;
+    return *m_trainings.insert(end, std::move(survivors));
+}
+
 void
 TrainingRecorder::OnTraining(const TrainingRecord& record)
 {
-    auto& training = m_trainings.at(record.job - m_firstJob);
-    if (record.workload != training.workload.get())
-    {
-        return; // that of survivors: its tasks are others
-    }
-    const IterationSpan run{record.start, record.end};
-    const auto spans = SplitIterations(*record.workload, *record.log, run);
+    auto& training = FindResult(record);
+    // What was done before is lost: nothing of it is known.
+    const IterationSpan run{record.resumed, record.end};
+    auto spans = SplitIterations(*record.workload, *record.log, run);
     auto ranks = BreakDownIterations(*record.workload, *record.log, spans);
+    const auto lost = record.resumed - record.start;
+    spans.front().start = record.start;
     for (uint32_t i = 0; i < spans.size(); ++i)
     {
-        training.iterations.push_back({record.iteration + i, spans[i], std::move(ranks[i])});
+        training.iterations.push_back(
+            {record.iteration + i, spans[i], i == 0 ? lost : Time(), std::move(ranks[i])});
     }
     training.runs.push_back({record.iteration,
                              run,

@@ -15,10 +15,9 @@ namespace ns3::gradsync
 class TrainingRecorder
 {
   public:
-    /// Listens from now until it is destroyed. \param trainings of the jobs from `firstJob` on
-    /// \param keepsTasks of all iterations, for a timeline
+    /// Listens from now until it is destroyed. \param trainings one of each job, behind which those
+    /// of survivors come \param keepsTasks of all iterations, for a timeline
     TrainingRecorder(const Ptr<ExchangeEngine>& engine,
-                     uint32_t firstJob,
                      std::vector<TrainingResult>& trainings,
                      bool keepsTasks);
     ~TrainingRecorder();
@@ -27,9 +26,9 @@ class TrainingRecorder
 
   private:
     void OnTraining(const TrainingRecord& record);
+    TrainingResult& FindResult(const TrainingRecord& record);
 
     Ptr<ExchangeEngine> m_engine;
-    uint32_t m_firstJob;
     std::vector<TrainingResult>& m_trainings;
     bool m_keepsTasks;
 };

@@ -172,7 +172,7 @@ ReadTrainingJob(const JsonValue& value,
     RefuseKeys(value, "training", GetKeysWithoutTraining());
     auto job = ReadTraining(*value.Find("training"), scheme, ReadEndpointsOrAll(value, topology));
     auto codecs = ReadGradientCodecs(value, job);
-    std::visit([&codecs](auto& spec) { spec.codecs = std::move(codecs); }, job.spec);
+    job.spec.codecs = std::move(codecs);
     JobSpec common;
     SetPlainParameters(parameters, common);
     job.iterations = common.iterations;

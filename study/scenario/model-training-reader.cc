@@ -115,8 +115,10 @@ MakeModelTraining(const JsonValue& training,
         made.achievedShare = *share;
     }
     made.recomputation = ToRecomputation(parameters.Get<std::string>("recompute"));
+    made.ringAttention = parameters.Get<std::string>("contextExchange") == "ring";
     made.sequenceParallel = parameters.Get<bool>("sequenceParallel");
     made.zeroStage = static_cast<uint32_t>(parameters.Get<int64_t>("zero"));
+    made.parameterGather = spec.parameterGather;
     made.buckets = spec.buckets;
     made.overlaps = spec.overlaps;
     made.schemes.fill(ReadCollectives(training));
@@ -124,6 +126,8 @@ MakeModelTraining(const JsonValue& training,
                                                               spec.parameterScheme,
                                                               spec.gradientScheme,
                                                               {}};
+    // Of two ranks, who could do it no faster.
+    made.schemes[static_cast<size_t>(ParallelGroup::Pipeline)].allReduce = ChooseScheme("ring");
     return made;
 }
 
@@ -175,16 +179,9 @@ ReadModelTraining(const JsonValue& training,
     {
         const auto made = MakeModelTraining(training, parameters, spec);
         TrainingJobSpec job;
-        if (made.zeroStage == 3)
-        {
-            job.spec = MakeFullyShardedSpec(made);
-        }
-        else
-        {
-            auto whole = MakeTrainingSpec(made);
-            SetExchange(spec, whole);
-            job.spec = std::move(whole);
-        }
+        auto whole = MakeTrainingSpec(made);
+        SetExchange(spec, whole);
+        job.spec = std::move(whole);
         if (!parameters.Get<bool>("ignoreMemory"))
         {
             CheckMemory(made);

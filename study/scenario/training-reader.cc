@@ -124,7 +124,7 @@ HasModel(const JsonValue& training)
                          "[{\"forward\": \"1ms\", \"backward\": \"2ms\"}], or \"model\": "
                          "\"../models/llama-2-7b.json\"");
     }
-    static const std::vector<std::string> ofBlocks{"activation", "parameterShare"};
+    static const std::vector<std::string> ofBlocks{"activation", "tiedGradient", "parameterShare"};
     for (const auto& key : model ? ofBlocks : GetModelKeys())
     {
         if (const auto other = training.Find(key))
@@ -209,7 +209,8 @@ ReadDataParallelism(const JsonValue& training, const ParameterSet& parameters)
                     fmt::format("\"{}\" does not go with \"zero\", which exchanges in its own way",
                                 exchange));
         }
-        return DataParallelism::ShardedOptimizer;
+        return parameters.Get<int64_t>("zero") == 3 ? DataParallelism::FullySharded
+                                                    : DataParallelism::ShardedOptimizer;
     }
     return exchange == "hierarchical"     ? DataParallelism::Hierarchical
            : exchange == "scatter-gather" ? DataParallelism::ScatterGather
@@ -223,6 +224,42 @@ ToPolicy(const std::string& name)
            : name == "lifo"     ? StreamPolicy::Lifo
            : name == "priority" ? StreamPolicy::Priority
                                 : StreamPolicy::Program;
+}
+
+/// What gradients that are scattered block by block have no use for.
+void
+CheckFullySharded(const JsonValue& training)
+{
+    for (const auto* key : {"innerRanks",
+                            "outerScheme",
+                            "streamPolicy",
+                            "credit",
+                            "piece",
+                            "streams",
+                            "slices",
+                            "auto",
+                            "barrier"})
+    {
+        if (const auto given = training.Find(key))
+        {
+            given->FailWith(fmt::format("\"{}\" does not go with \"zero\": 3", key));
+        }
+    }
+}
+
+/// By default what PyTorch does: torchtitan reshards after forward unless there is a pipeline, and
+/// torch.distributed.pipelining then scatters gradients after the last microbatch.
+ParameterGather
+ReadParameterGather(const JsonValue& training, const ParameterSet& parameters)
+{
+    const auto* given = parameters.Find<std::string>("parameterGather");
+    if (given && parameters.Get<int64_t>("zero") != 3)
+    {
+        training.Find("parameterGather")
+            ->FailWith("\"parameterGather\" goes with \"zero\": 3 only");
+    }
+    const bool isOnce = given ? *given == "iteration" : parameters.Get<int64_t>("pipeline") > 1;
+    return isOnce ? ParameterGather::Iteration : ParameterGather::Pass;
 }
 
 /// How and in which order gradients are exchanged.
@@ -241,6 +278,7 @@ ReadExchange(const JsonValue& training,
     spec.parameterScheme = ReadSchemeOr(training, "parameterScheme", MakeStandard("all-gather"));
     spec.outerScheme = ReadSchemeOr(training, "outerScheme", standard);
     spec.innerRanks = GetNumber(parameters, "innerRanks");
+    spec.parameterGather = ReadParameterGather(training, parameters);
     spec.parameterShare = parameters.Get<double>("parameterShare");
     spec.buckets = {parameters.Get<ByteCount>("firstBucket").bytes,
                     parameters.Get<ByteCount>("bucket").bytes};
@@ -250,40 +288,10 @@ ReadExchange(const JsonValue& training,
                     parameters.Get<ByteCount>("piece").bytes,
                     GetNumber(parameters, "streams")};
     spec.slices = GetNumber(parameters, "slices");
-}
-
-FullyShardedSpec
-MakeFullyShardedSpec(const JsonValue& training,
-                     const ParameterSet& parameters,
-                     TrainingSpec&& whole)
-{
-    for (const auto* key : {"tensor", "context", "expert", "pipeline", "chunks", "microbatches"})
+    if (spec.dataParallelism == DataParallelism::FullySharded)
     {
-        if (parameters.Get<int64_t>(key) != 1)
-        {
-            training.Find(key)->FailWith(
-                fmt::format("\"{}\" above 1 does not go with \"zero\": 3", key));
-        }
+        CheckFullySharded(training);
     }
-    for (const auto* key : {"innerRanks",
-                            "outerScheme",
-                            "streamPolicy",
-                            "credit",
-                            "piece",
-                            "streams",
-                            "slices",
-                            "auto",
-                            "barrier"})
-    {
-        if (const auto given = training.Find(key))
-        {
-            given->FailWith(fmt::format("\"{}\" does not go with \"zero\": 3", key));
-        }
-    }
-    return {whole.data,
-            std::move(whole.blocks),
-            std::move(whole.parameterScheme),
-            std::move(whole.gradientScheme)};
 }
 
 /// What does not depend on where the model is from.
@@ -317,6 +325,7 @@ ReadBlockSpec(const JsonValue& training,
     spec.blocks =
         ReadBlocks(*training.Find("blocks"), ReadSchemeOr(training, "tensorScheme", standard));
     spec.activationBytes = parameters.Get<ByteCount>("activation").bytes;
+    spec.tied = {parameters.Get<ByteCount>("tiedGradient").bytes, MakeStandard("ring")};
 }
 
 /// Names of the blocks that rules may mean.
@@ -324,14 +333,10 @@ std::vector<std::string>
 ListBlockNames(const TrainingJobSpec& job)
 {
     std::vector<std::string> names;
-    std::visit(
-        [&names](const auto& spec) {
-            for (const auto& block : spec.blocks)
-            {
-                names.push_back(block.name);
-            }
-        },
-        job.spec);
+    for (const auto& block : job.spec.blocks)
+    {
+        names.push_back(block.name);
+    }
     return names;
 }
 
@@ -425,14 +430,7 @@ ReadTraining(const JsonValue& training,
     else
     {
         ReadBlockSpec(training, parameters, standard, spec);
-        if (parameters.Get<int64_t>("zero") == 3)
-        {
-            job.spec = MakeFullyShardedSpec(training, parameters, std::move(spec));
-        }
-        else
-        {
-            job.spec = std::move(spec);
-        }
+        job.spec = std::move(spec);
     }
     job.endpointOf = std::move(endpoints);
     job.hasBarrier = parameters.Get<bool>("barrier");

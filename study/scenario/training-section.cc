@@ -99,6 +99,11 @@ MakeModelSpecs()
              std::string("none"),
              "what of the forward pass is computed again: nothing, attention's scores, every layer",
              {"none", "selective", "full"}},
+            {"contextExchange",
+             std::string("all-gather"),
+             "how context-parallel ranks come to the keys and values of others: gathered before "
+             "attention, or block by block round a ring while they attend to the block before",
+             {"all-gather", "ring"}},
             {"sequenceParallel",
              false,
              "whether tensor-parallel ranks split sequences where they do not split matrices"},
@@ -130,6 +135,11 @@ MakeExchangeSpecs()
          {},
          0,
          3},
+        Optional({"parameterGather",
+                  std::string("pass"),
+                  "ZeRO-3: gathers parameters for each pass of a microbatch, or once an iteration; "
+                  "by default once where there is a pipeline",
+                  {"pass", "iteration"}}),
         {"overlap", true, "exchanges gradients while backward passes go on"},
         {"bucket", ByteCount{caps.bytes}, "of gradients, at least", {}, 1, MAX_BYTES},
         {"firstBucket", ByteCount{caps.firstBytes}, "the first one", {}, 1, MAX_BYTES},
@@ -252,7 +262,10 @@ GetTrainingParameters()
             blocks,
             codecs,
             MakeSizeSpec("activation",
-                         "that a rank sends to the next stage for a microbatch; 0: none")};
+                         "that a rank sends to the next stage for a microbatch; 0: none"),
+            MakeSizeSpec("tiedGradient",
+                         "of parameters that the first block and the last one share: both stages "
+                         "sum them; 0: none")};
         for (const auto& more :
              {MakeModelSpecs(), MakeLayoutSpecs(), MakeExchangeSpecs(), MakeOverlapSpecs()})
         {

@@ -32,7 +32,8 @@ def computation_exposed_and_bubble_are_the_iteration(e: Evidence) -> Iterator[st
     for row in e.main.rows("training"):
         times = _times(row)
         ranks[int(row["iteration"])].append(times)
-        if times["computation"] + times["exposed"] + times["bubble"] != times["iteration"]:
+        parts = ("computation", "exposed", "bubble", "lost")
+        if sum(times[part] for part in parts) != times["iteration"]:
             yield f"rank {row['rank']} of iteration {row['iteration']}: {times}"
         if times["hidden"] > times["computation"] or times["waiting"] > times["exposed"]:
             yield f"rank {row['rank']}: hidden or waiting is more than all: {times}"

@@ -29,6 +29,7 @@ _VOLUMES = {
     "reduce-scatter": once,
     "all-to-all": once,
     "message": once,
+    "shift": lambda ranks, size: ranks * size,
 }
 
 
@@ -178,6 +179,15 @@ def _gradients_of_model(job: ModelJob) -> int:
     return total
 
 
+def _tied_gradients(job: ModelJob) -> int:
+    """Of the embedding, by each rank of the first stage and the one with its place in the last."""
+    if job.stages == 1 or not job.model["tiedEmbedding"]:
+        return 0
+    words = -(-job.model["vocabulary"] * job.model["hidden"] // job.tensor)
+    size = -(-job.element * words // job.replicas) if job.zero == 3 else 4 * words
+    return all_reduce(2, size) * job.tensor * job.replicas
+
+
 def model_bytes(job: ModelJob) -> int:
     """Of an iteration of a transformer, all ranks together."""
     ranks = job.tensor * job.replicas
@@ -189,7 +199,7 @@ def model_bytes(job: ModelJob) -> int:
         + _expert_passes(job)
         + 2 * (job.parts - 1) * sent
     )
-    return job.microbatches * passes + _gradients_of_model(job)
+    return job.microbatches * passes + _gradients_of_model(job) + _tied_gradients(job)
 
 
 @law(

@@ -148,7 +148,9 @@ TEST(TrainingResults, RowsOfRanksAddUpToTheIteration)
         EXPECT_EQ(row[3], fmt::format("host{}", i % 4));
         EXPECT_EQ(ToPicoseconds(row[6]) + ToPicoseconds(row[8]) + ToPicoseconds(row[10]),
                   ToPicoseconds(row[5]));
-        EXPECT_EQ(row[11], ""); // memory is not known
+        EXPECT_EQ(ToPicoseconds(row[11]), 0);      // nothing was lost
+        EXPECT_EQ(row[12], i % 4 < 2 ? "2" : "1"); // in flight, 1F1B of two stages
+        EXPECT_EQ(row[13], "");                    // memory is not known
         // Of 4 layers a stage has 2, for 3 microbatches each: 2 x 3 x 3 ms.
         EXPECT_EQ(ToPicoseconds(row[6]), 18 * MILLISECOND);
     }
@@ -260,15 +262,16 @@ TEST(TrainingResults, FiguresOfModelAndDeviceAreRates)
     auto& training = result.trainings[0];
     // 2 iterations of the same length T: 10 PFLOP on devices of 1 PFLOP/s together, 12 samples.
     const auto seconds = static_cast<double>(result.summary.training.iterationPs) * 1e-12;
-    training.figures = {1e16 * seconds, 4e16, 12, 12288, {5, 9, 7, 6}};
+    training.figures = {1e16 * seconds, 4e16, 12, 12288, {5, 9, 7, 6}, {}};
     const auto summary = SummariseTraining(result);
     EXPECT_NEAR(summary.mfu, 0.25, 1e-12);
     EXPECT_NEAR(summary.samplesPerSecond, 12 / seconds, 1e-6);
     EXPECT_NEAR(summary.tokensPerSecond, 12 * 1024 / seconds, 1e-3);
     EXPECT_EQ(summary.memoryBytes, 9U);
-    EXPECT_EQ(Read(WriteTraining, result)[5][11], "9");
+    EXPECT_EQ(Read(WriteTraining, result)[5][13], "9");
     // A second job at the same time: rates add up, and shares are of all devices.
     result.trainings.push_back(training);
+    ++result.trainings.back().job;
     EXPECT_NEAR(SummariseTraining(result).mfu, 0.25, 1e-12);
     EXPECT_NEAR(SummariseTraining(result).samplesPerSecond, 24 / seconds, 1e-6);
 }

@@ -2,10 +2,13 @@
 // Jobs that train, from scenario to result.
 #include "scenario/scenario-runs.h"
 
+#include "ns3/training-rows.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -87,6 +90,21 @@ TEST(TrainingRuns, PipelineTakesItsClosedForm)
     }
 }
 
+// DAPPLE (PPoPP'21): two stages, four microbatches: [2, 1] in flight, with GPipe [4, 4]; two
+// data-parallel ranks each.
+TEST(TrainingRuns, RowsSayWhatIsInFlight)
+{
+    const auto count = [](const std::string& schedule) {
+        const auto result = Train(fmt::format(
+            R"({{"blocks": [{{"count": 2, "forward": "1ms", "backward": "2ms"}}],
+                 "pipeline": 2, "microbatches": 4, "schedule": "{}"}})",
+            schedule));
+        return result.trainings.at(0).figures.inFlight;
+    };
+    EXPECT_EQ(count("1f1b"), (std::vector<uint32_t>{2, 2, 1, 1}));
+    EXPECT_EQ(count("gpipe"), (std::vector<uint32_t>{4, 4, 4, 4}));
+}
+
 TEST(TrainingRuns, ZeroStagesTakeTheirTimes)
 {
     // 4 ranks, tau = 8 ms for 1 MB; one block of 1 MB, forward 1 ms, backward 2 ms.
@@ -103,6 +121,18 @@ TEST(TrainingRuns, ZeroStagesTakeTheirTimes)
     EXPECT_EQ(take(R"(, "zero": 1)"), 15'000);
     EXPECT_EQ(take(R"(, "zero": 2, "parameterShare": 0.5)"), 12'000);
     EXPECT_EQ(take(R"(, "zero": 3)"), 21'000);
+    // Two stages of such a block and two ranks, 4 ms to gather: once, and with two microbatches
+    // 4 + (2 + 1)(1 + 2) + 4; for each pass of one, 18
+    // (ShardedParametersTest.StagesGatherWhile...).
+    const auto stages = [](const std::string& more) {
+        return Train(R"({"blocks": [{"count": 2, "forward": "1ms", "backward": "2ms",
+                         "gradient": "1MB"}], "zero": 3, "pipeline": 2)" +
+                     more + "}")
+                   .summary.meanIctPs /
+               1'000'000;
+    };
+    EXPECT_EQ(stages(R"(, "microbatches": 2)"), 17'000);
+    EXPECT_EQ(stages(R"(, "parameterGather": "pass")"), 18'000);
 }
 
 TEST(TrainingRuns, PoliciesAndWaitsOfTheNextForwardPassTakeTheirTimes)
@@ -213,6 +243,52 @@ TEST(TrainingRuns, ALostRankEndsTheRunByName)
     EXPECT_THAT(result.summary.failure, HasSubstr("rank 2"));
 }
 
+/// What ranks 0, 1 and 3 did after rank 2 was lost: what is known of it is whole, and the rest is
+/// lost time.
+void
+CheckSurvivors(const RunResult& result)
+{
+    ASSERT_EQ(result.trainings.size(), 2U);
+    const auto& before = result.trainings[0];
+    const auto& after = result.trainings[1];
+    EXPECT_EQ(after.job, before.job);
+    EXPECT_EQ(after.ranks, (std::vector<uint32_t>{0, 1, 3}));
+    // All iterations are there, once each.
+    ASSERT_EQ(before.iterations.size() + after.iterations.size(), 3U);
+    ASSERT_FALSE(after.iterations.empty());
+    EXPECT_EQ(after.iterations.front().iteration, before.iterations.size());
+    for (const auto* training : {&before, &after})
+    {
+        for (const auto& iteration : training->iterations)
+        {
+            for (const auto& rank : iteration.ranks)
+            {
+                EXPECT_EQ(iteration.lost + rank.computation + rank.exposed + rank.bubble,
+                          iteration.span.end - iteration.span.start);
+                // Two blocks of 1 ms, of the run that was not given up.
+                EXPECT_EQ(rank.computation, MilliSeconds(2));
+            }
+        }
+    }
+    // The first one began with four ranks: at the earliest 20 ms after the start it was given up.
+    const auto& first = after.iterations.front();
+    EXPECT_GE(first.span.start + first.lost, MilliSeconds(20));
+    EXPECT_GT(first.lost, Time());
+    EXPECT_EQ(after.iterations.back().lost, Time());
+    EXPECT_EQ(after.runs.front().path.front().begin, first.span.start + first.lost);
+    EXPECT_EQ(after.runs.front().path.back().end, first.span.end);
+    // Gradients of 2 x 1 MB in buckets of theirs, summed by three ranks.
+    ASSERT_FALSE(after.collectives.Get().empty());
+    for (const auto& [shape, times] : after.collectives.Get())
+    {
+        EXPECT_EQ(shape.groupSize, 3U);
+    }
+    std::ostringstream rows;
+    WriteTraining(result, rows);
+    EXPECT_THAT(rows.str(), HasSubstr(",3,host3,"));
+    EXPECT_EQ(result.summary.training.iterations, 3U);
+}
+
 TEST(TrainingRuns, SurvivorsGoOnWhereEachHasAllOfTheModel)
 {
     const auto run = [](const std::string& training) {
@@ -229,6 +305,7 @@ TEST(TrainingRuns, SurvivorsGoOnWhereEachHasAllOfTheModel)
     ASSERT_EQ(result.reactions.size(), 1U);
     EXPECT_EQ(result.reactions[0].rank, 2U);
     EXPECT_EQ(result.reactions[0].survivors, 3U);
+    CheckSurvivors(result);
     for (const auto* other : {R"("tensor": 2)", R"("pipeline": 2)", R"("zero": 1)", R"("zero": 3)"})
     {
         const auto lost = run(other);
@@ -253,9 +330,9 @@ TEST(TrainingRuns, WhatCannotBeIsNamed)
                           "blocks; the model has 1"));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "bucket": "0B"})"),
                 HasSubstr("job.training.bucket: found \"0B\""));
-    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "microbatches": 2})"),
-                HasSubstr("job.training.microbatches: \"microbatches\" above 1 does not go with "
-                          "\"zero\": 3"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 2, "parameterGather": "pass"})"),
+                HasSubstr("job.training.parameterGather: \"parameterGather\" goes with \"zero\": 3 "
+                          "only"));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 1, "gradientScheme": "ring"})"),
                 HasSubstr("the scheme ring makes an all-reduce, expected one of reduce-scatter"));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "gradientScheme": "all-gather"})"),

@@ -28,6 +28,26 @@ MakeBlock(uint64_t forward, uint64_t backward, uint64_t weights = 0, uint64_t gr
     return block;
 }
 
+/// Ranks that gather parameters and scatter gradients, in place of any other exchange.
+inline void
+Shard(TrainingSpec& spec)
+{
+    spec.dataParallelism = DataParallelism::FullySharded;
+    spec.gradientScheme = Choose("reduce-scatter");
+    spec.parameterScheme = Choose("all-gather");
+}
+
+/// Equal blocks of two such ranks.
+inline TrainingSpec
+MakeSharded(uint64_t layers, const ModelBlock& block)
+{
+    TrainingSpec spec;
+    spec.data = 2;
+    spec.blocks.assign(layers, block);
+    Shard(spec);
+    return spec;
+}
+
 /// A pipeline of equal stages, a block each, without time between them.
 inline TrainingSpec
 MakePipeline(PipelineSchedule schedule, const PipelineShape& shape, const ModelBlock& block)
@@ -93,6 +113,10 @@ DrawBlock(std::mt19937_64& random)
                                {Choose("all-to-all"), 60 * draw(1, 2), ParallelGroup::Expert});
     block.beforeBackward.assign(draw(0, 1),
                                 {Choose("all-gather"), draw(1, 30), ParallelGroup::Context});
+    block.ring = {draw(0, 1) * draw(1, 30),
+                  draw(1, 20) * MICROSECOND,
+                  draw(1, 20) * MICROSECOND,
+                  draw(0, 1) == 0};
     return block;
 }
 
@@ -127,6 +151,7 @@ DrawHybrid(std::mt19937_64& random)
         spec.blocks.push_back(DrawBlock(random));
     }
     spec.activationBytes = draw(0, 20);
+    spec.tied = {draw(0, 1) * draw(1, 30), Choose("ring")};
     spec.gradientScheme = Choose("ring");
     spec.buckets = {draw(1, 60), draw(1, 120)};
     return spec;
@@ -143,7 +168,8 @@ DrawExchange(std::mt19937_64& random, TrainingSpec& spec)
     spec.slices = draw(1, 3);
     spec.iterations = draw(1, 3);
     spec.overlaps = draw(0, 3) != 0;
-    spec.dataParallelism = static_cast<DataParallelism>(draw(0, 3));
+    spec.dataParallelism = static_cast<DataParallelism>(draw(0, 4));
+    spec.parameterGather = static_cast<ParameterGather>(draw(0, 1));
     if (spec.dataParallelism != DataParallelism::AllReduce)
     {
         spec.gradientScheme = Choose("reduce-scatter");

@@ -163,5 +163,51 @@ TEST_F(PipelineFormsTest, MessagesAreStagesOfGPipe)
     }
 }
 
+// The first and the last stage sum K bytes of tied parameters when data-parallel ranks have: K us
+// by a ring of two. The first stage is done last, at (m + p - 1)(F + B), and its two ranks sum G
+// bytes of a block in G us; with ZeRO-1 they scatter them in G/2, and gather as many after the tied
+// sum. With ZeRO-3 they gather once before, G/2, scatter, and sum their halves of K. The last stage
+// has summed its own, and sent its first half of K to a rank that has not come yet, by the time the
+// first stage begins to sum on the same links: B >= G + K.
+TEST_F(PipelineFormsTest, StagesSumWhatTheyShare)
+{
+    for (int round = 0; round < 40; ++round)
+    {
+        const auto forward = Draw(1, 20);
+        const auto own = 2 * Draw(1, 60);
+        const auto tied = 4 * Draw(1, 60);
+        const auto backward = own + tied + Draw(0, 20);
+        auto spec = tests::MakePipeline(
+            round % 2 == 0 ? PipelineSchedule::GPipe : PipelineSchedule::OneForwardOneBackward,
+            {static_cast<uint32_t>(Draw(2, 5)), static_cast<uint32_t>(Draw(1, 6))},
+            MakeBlock(forward, backward, 0, own));
+        spec.tied = {tied, Choose("ring")};
+        const auto passes =
+            (spec.pipeline.microbatches + spec.pipeline.stages - 1) * (forward + backward);
+        EXPECT_EQ(RunTraining(spec), MicroSeconds(passes + tied));
+        Reset();
+        spec.data = 2;
+        spec.gradientScheme = Choose("ring");
+        EXPECT_EQ(RunTraining(spec), MicroSeconds(passes + own + tied));
+        Reset();
+        spec.gradientScheme = Choose("reduce-scatter");
+        spec.parameterScheme = Choose("all-gather");
+        spec.dataParallelism = DataParallelism::ShardedOptimizer;
+        EXPECT_EQ(RunTraining(spec), MicroSeconds(passes + own / 2 + tied + own / 2));
+        Reset();
+        spec.dataParallelism = DataParallelism::FullySharded;
+        spec.parameterGather = ParameterGather::Iteration;
+        EXPECT_EQ(RunTraining(spec), MicroSeconds(own / 2 + passes + own / 2 + tied / 2));
+        Reset();
+        spec.pipeline.stages = 1;
+        spec.dataParallelism = DataParallelism::AllReduce;
+        spec.gradientScheme = Choose("ring");
+        spec.overlaps = false;
+        const auto all = spec.blocks.size() * (spec.pipeline.microbatches * (forward + backward));
+        EXPECT_EQ(RunTraining(spec), MicroSeconds(all + spec.blocks.size() * own));
+        Reset();
+    }
+}
+
 } // namespace
 } // namespace ns3::gradsync

@@ -3,7 +3,6 @@
 #include "support/training-specs.h"
 #include "support/workload-fixture.h"
 
-#include "ns3/fully-sharded-workload.h"
 #include "ns3/plan-shelf.h"
 #include "ns3/roce-transport.h"
 #include "ns3/string.h"
@@ -207,13 +206,8 @@ TEST_F(TrainingPacketsTest, FullySharded)
         const auto forward = Draw(20, 400);
         const auto backward = Draw(20, 800);
         const auto gathered = Draw(20'000, 300'000);
-        FullyShardedSpec spec;
-        spec.ranks = 2;
-        spec.blocks.assign(layers, MakeBlock(forward, backward, 0, 2 * gathered));
-        spec.gatherScheme = Choose("all-gather");
-        spec.reduceScheme = Choose("reduce-scatter");
-        PlanShelf shelf({}, 1);
-        const auto end = Run(MakeFullyShardedWorkload(spec, shelf));
+        const auto end =
+            RunTraining(tests::MakeSharded(layers, MakeBlock(forward, backward, 0, 2 * gathered)));
         Check(end, SendInTurn(1, gathered), [&](double g) {
             const auto count = static_cast<double>(layers);
             const auto f = ToNanoseconds(forward);

@@ -3,7 +3,6 @@
 #include "support/workload-fixture.h"
 
 #include "ns3/critical-path.h"
-#include "ns3/fully-sharded-workload.h"
 #include "ns3/plan-shelf.h"
 #include "ns3/training-workload.h"
 
@@ -232,36 +231,6 @@ TEST_F(TrainingWorkloadTest, AccumulatedGradientsAreExchangedOnce)
     spec.pipeline.microbatches = 4;
     spec.gradientScheme = Choose("ring");
     EXPECT_EQ(RunTraining(spec), MicroSeconds(4 * 30 + 50));
-}
-
-// Section 2, FSDP: forward g + (L - 1) max(f, g) + f; backward g + L b + r if b >= g + r, else
-// max(2 g, g + b) + (L - 2)(g + r) + r + max(b, r); r = g, L at least 2.
-TEST_F(TrainingWorkloadTest, FullyShardedRanksGatherOneBlockAhead)
-{
-    for (int round = 0; round < 60; ++round)
-    {
-        const auto layers = Draw(2, 10);
-        const auto f = Draw(1, 60);
-        const auto b = Draw(1, 120);
-        const auto g = Draw(1, 40);
-        FullyShardedSpec spec;
-        spec.ranks = 2;
-        // (n - 1)/n of 2 g bytes take g us.
-        spec.blocks.assign(layers, MakeBlock(f, b, 0, 2 * g));
-        spec.gatherScheme = Choose("all-gather");
-        spec.reduceScheme = Choose("reduce-scatter");
-        PlanShelf shelf({}, 1);
-        const auto end = Run(MakeFullyShardedWorkload(spec, shelf));
-        const auto forward = g + (layers - 1) * std::max(f, g) + f;
-        const auto backward =
-            b >= 2 * g ? g + layers * b + g
-                       : std::max(2 * g, g + b) + (layers - 2) * 2 * g + g + std::max(b, g);
-        EXPECT_EQ(end, MicroSeconds(forward + backward))
-            << layers << ' ' << f << ' ' << b << ' ' << g;
-        EXPECT_EQ(shelf.GetSize(), 2); // one plan for all gathers, one for all scatters
-        CheckCriticalPath(end);
-        Reset();
-    }
 }
 
 // Experts of n = 4 ranks, two all-to-alls each way: of K bytes (n - 1)/n leave a rank, K = 8 takes

@@ -4,6 +4,7 @@
 
 #include "ns3/workload-builder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -130,9 +131,12 @@ TEST(TrainingBlocks, FullyShardedRanksGatherAllParameters)
     auto training = MakeModelTraining(MakeLlama7b());
     training.zeroStage = 3;
     training.degrees.data = 128;
-    const auto spec = MakeFullyShardedSpec(training);
-    EXPECT_EQ(spec.ranks, 128);
-    ASSERT_EQ(spec.blocks.size(), 34); // the embedding, 32 layers, the output
+    auto spec = MakeTrainingSpec(training);
+    EXPECT_EQ(spec.dataParallelism, DataParallelism::FullySharded);
+    const auto countUnits = [&spec] {
+        return std::ranges::count(spec.blocks, false, &ModelBlock::joinsPrevious);
+    };
+    EXPECT_EQ(countUnits(), 34); // the embedding, 32 layers, the output
     EXPECT_EQ(
         std::accumulate(spec.blocks.begin(),
                         spec.blocks.end(),
@@ -140,6 +144,19 @@ TEST(TrainingBlocks, FullyShardedRanksGatherAllParameters)
                         [](uint64_t sum, const auto& block) { return sum + block.gradientBytes; }),
         13'476'831'232);
     EXPECT_EQ(spec.blocks[1].name, "layer0 attention");
+    EXPECT_TRUE(spec.blocks[2].joinsPrevious);
+    // Tensor-parallel ranks split matrices, and have the 65 norms of 4096 each.
+    training.degrees.tensor = 4;
+    training.degrees.pipeline = 2;
+    training.microbatches = 2;
+    spec = MakeTrainingSpec(training);
+    EXPECT_EQ(countUnits(), 34);
+    EXPECT_EQ(
+        std::accumulate(spec.blocks.begin(),
+                        spec.blocks.end(),
+                        uint64_t{0},
+                        [](uint64_t sum, const auto& block) { return sum + block.gradientBytes; }),
+        (13'476'831'232 - 2 * 65 * 4096) / 4 + 2 * 65 * 4096);
 }
 
 // Section 3: four all-to-alls a layer and microbatch of b s h k elements (a rank keeps 1/ep of
@@ -190,6 +207,43 @@ TEST(TrainingBlocks, ContextRanksGatherKeysAndValues)
     volumes = CountVolumes(spec, false);
     EXPECT_EQ((volumes[{ParallelGroup::Context, "all-gather", BYTES}]), 3);
     EXPECT_EQ((volumes[{ParallelGroup::Context, "reduce-scatter", BYTES}]), 3);
+}
+
+// A quarter of these bytes goes round in place of gathers; attention's scores and sums, 4 b s^2 h
+// FLOPs forward, are computed in pieces, twice as many backward and, where they are computed again,
+// once more; all else as it was.
+TEST(TrainingBlocks, KeysAndValuesGoRound)
+{
+    auto shape = MakeGpt(3, 1024, 16, 2048, 1000);
+    shape.kvHeads = 8;
+    auto training = MakeModelTraining(shape);
+    training.degrees.tensor = 2;
+    training.degrees.context = 4;
+    for (const auto recomputation :
+         {Recomputation::None, Recomputation::Selective, Recomputation::Full})
+    {
+        training.recomputation = recomputation;
+        training.ringAttention = false;
+        const auto gathers = MakeTrainingSpec(training).blocks[1];
+        training.ringAttention = true;
+        const auto spec = MakeTrainingSpec(training);
+        const auto& block = spec.blocks[1];
+        constexpr double SCORES = 4.0 * 2048 * 2048 * 1024 / 8; // in picoseconds
+        const bool isFull = recomputation == Recomputation::Full;
+        EXPECT_EQ(block.ring.bytes, 2 * 2048 * 2 * 8 * 64 / 2 / 4);
+        EXPECT_EQ(block.ring.forwardPicoseconds, SCORES);
+        EXPECT_EQ(block.ring.backwardPicoseconds,
+                  (recomputation == Recomputation::Selective ? 3 : 2) * SCORES);
+        EXPECT_EQ(block.ring.isRecomputed, isFull);
+        EXPECT_EQ(block.forwardPicoseconds + SCORES, gathers.forwardPicoseconds);
+        EXPECT_EQ(block.backwardPicoseconds + block.ring.backwardPicoseconds +
+                      (isFull ? SCORES : 0),
+                  gathers.backwardPicoseconds);
+        for (const auto& [key, count] : CountVolumes(spec, true))
+        {
+            EXPECT_NE(std::get<0>(key), ParallelGroup::Context) << count;
+        }
+    }
 }
 
 // Section 3: 2 b s h/t bytes between stages. Without sequence parallelism the tensor-parallel ranks
@@ -317,12 +371,12 @@ TEST(TrainingBlocks, NamesWhatCannotBe)
     EXPECT_EQ(fails(training),
               "nobody has measured what share of its bf16 peak the device a device reaches with a "
               "transformer; give \"achievedShare\"");
-    training = MakeGpt13b(1);
+    training = MakeModelTraining(MakeLlama7b());
+    training.model = ModelSpec{};
+    training.model.name = "the model";
+    training.model.layers.resize(2);
     training.zeroStage = 3;
-    training.microbatches = 2;
-    EXPECT_THAT([&] { MakeFullyShardedSpec(training); },
-                testing::ThrowsMessage<WorkloadError>(
-                    "ZeRO-3 is of data-parallel ranks alone, with one microbatch"));
+    EXPECT_EQ(fails(training), "the model has no parameters to gather");
     EXPECT_THAT([] { MakePrecision("int8"); },
                 testing::ThrowsMessage<WorkloadError>(
                     "\"int8\" is no datatype of training: fp32, tf32, fp16, bf16, fp8"));

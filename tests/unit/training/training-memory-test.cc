@@ -96,6 +96,17 @@ TEST(TrainingMemory, ZeroSplitsStatesThenGradientsThenParameters)
         const auto layer = 4 * 4096ULL * 4096 + 3 * 4096ULL * 11008 + 2 * 4096;
         EXPECT_EQ(memory.working, zero == 3 ? 2 * 2 * layer : 0);
     }
+    // Gathered once an iteration all of them are; gradients of several microbatches, too.
+    training.zeroStage = 3;
+    training.parameterGather = ParameterGather::Iteration;
+    EXPECT_EQ(EstimateMemory(training, 0).working, 2 * P);
+    EXPECT_EQ(EstimateMemory(training, 0).gradients, 4 * P / 8);
+    training.microbatches = 2;
+    EXPECT_EQ(EstimateMemory(training, 0).gradients, 4 * P);
+    EXPECT_EQ(EstimateMemory(training, 0).parameters, 2 * P / 8);
+    training.parameterGather = ParameterGather::Pass;
+    EXPECT_EQ(EstimateMemory(training, 0).gradients, 4 * P / 8);
+    training.microbatches = 1;
     training.zeroStage = 0;
     training.precision = MakePrecision("fp32");
     const auto memory = EstimateMemory(training, 0);

@@ -109,6 +109,28 @@ TEST(TrainingVolumes, StagesSendATensorRanksPart)
     }
 }
 
+// Megatron-LM: fp32 gradients of V h/t word embeddings, of a model that ties them, where there are
+// two stages to do it.
+TEST(TrainingVolumes, StagesSumTheEmbeddingThatTheyShare)
+{
+    std::mt19937_64 random(37);
+    for (int round = 0; round < ROUNDS; ++round)
+    {
+        RandomModel of(random);
+        EXPECT_EQ(MakeTrainingSpec(of.training).tied.gradientBytes, 0);
+        of.training.degrees.pipeline = 2;
+        auto shape = *of.training.model.transformer;
+        EXPECT_EQ(MakeTrainingSpec(of.training).tied.gradientBytes,
+                  uint64_t{4} * shape.vocabulary * of.h / of.t);
+        of.training.zeroStage = 3; // in bf16
+        EXPECT_EQ(MakeTrainingSpec(of.training).tied.gradientBytes,
+                  uint64_t{2} * shape.vocabulary * of.h / of.t);
+        shape.tiesEmbedding = false;
+        of.training.model = MakeTransformer(shape);
+        EXPECT_EQ(MakeTrainingSpec(of.training).tied.gradientBytes, 0);
+    }
+}
+
 // Data-parallel ranks scatter 4 bytes of each parameter, in fp32, and gather half as many, in bf16;
 // ZeRO-3 moves 2 bytes of each in all three directions.
 TEST(TrainingVolumes, DataParallelRanksMoveTheirParameters)
@@ -133,7 +155,7 @@ TEST(TrainingVolumes, DataParallelRanksMoveTheirParameters)
         EXPECT_EQ(sharded.parameterShare, 0.5);
         EXPECT_EQ(sharded.dataParallelism, DataParallelism::ShardedOptimizer);
         of.training.zeroStage = 3;
-        EXPECT_EQ(add(MakeFullyShardedSpec(of.training).blocks), 2 * parameters);
+        EXPECT_EQ(add(MakeTrainingSpec(of.training).blocks), 2 * parameters);
     }
 }
 

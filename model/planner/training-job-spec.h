@@ -6,6 +6,7 @@
 #include "ns3/fully-sharded-workload.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
+#include "ns3/trace-workload.h"
 #include "ns3/training-workload.h"
 
 #include <cstdint>
@@ -39,11 +40,11 @@ struct TrainingTuning
 struct TrainingJobSpec
 {
     std::string name;
-    std::variant<TrainingSpec, FullyShardedSpec> spec;
+    std::variant<TrainingSpec, FullyShardedSpec, TraceJobSpec> spec;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index
     uint32_t iterations{1};
     /// Between iterations. Without, a block's forward pass waits for its own sum; not of
-    /// FullyShardedSpec.
+    /// FullyShardedSpec and traces.
     bool hasBarrier{true};
     Time start;
     std::optional<DataRate> reduceRate; //!< none: adding costs no time

@@ -63,6 +63,11 @@ class WorkloadMaker
         return MakeFullyShardedWorkload(spec, m_shelf);
     }
 
+    Workload operator()(const TraceJobSpec& spec)
+    {
+        return MakeTraceWorkload(spec, m_shelf);
+    }
+
     std::optional<TrainingChoice> TakeChoice()
     {
         return std::move(m_choice);

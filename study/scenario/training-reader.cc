@@ -326,9 +326,12 @@ ListBlockNames(const TrainingJobSpec& job)
     std::vector<std::string> names;
     std::visit(
         [&names](const auto& spec) {
-            for (const auto& block : spec.blocks)
+            if constexpr (requires { spec.blocks; })
             {
-                names.push_back(block.name);
+                for (const auto& block : spec.blocks)
+                {
+                    names.push_back(block.name);
+                }
             }
         },
         job.spec);

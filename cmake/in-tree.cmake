@@ -6,7 +6,7 @@ set(gradsync_root ${CMAKE_CURRENT_SOURCE_DIR})
 
 # Imported targets are known in their own directory only; ns-3's test-runner, which links the module,
 # stands in another one.
-foreach(package Boost fmt nlohmann_json CLI11 LibXml2)
+foreach(package Boost fmt nlohmann_json CLI11 LibXml2 Protobuf)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
     message(STATUS "Skipping gradsync: ${package} was not found (see contrib/gradsync/doc/dependencies.md)")
@@ -35,13 +35,15 @@ include_directories(${LIBXML2_INCLUDE_DIRS} ${Boost_INCLUDE_DIRS})
 gradsync_set_version_definitions("${NS3_VER}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/chakra-protobuf.cmake)
 
 # It also reads examples/CMakeLists.txt, which adds the program.
 build_lib(
   LIBNAME gradsync
-  SOURCE_FILES ${gradsync_sources}
+  SOURCE_FILES ${gradsync_sources} ${gradsync_chakra_messages}
   HEADER_FILES ${gradsync_headers}
   LIBRARIES_TO_LINK ${gradsync_ns3_libraries} fmt::fmt nlohmann_json::nlohmann_json ${LIBXML2_LIBRARIES}
+    ${Protobuf_LITE_LIBRARIES}
   TEST_SOURCES ${gradsync_suite_sources}
   IGNORE_PCH
 )

@@ -506,6 +506,36 @@ list(APPEND gradsync_headers
   model/import/xml-document.h
 )
 
+# model/import/trace
+list(APPEND gradsync_sources
+  model/import/trace/aicb-program.cc
+  model/import/trace/aicb-table.cc
+  model/import/trace/aicb-trace.cc
+  model/import/trace/aicb-workload-reader.cc
+  model/import/trace/chakra-json-reader.cc
+  model/import/trace/chakra-program.cc
+  model/import/trace/chakra-protobuf-reader.cc
+  model/import/trace/matched-trace.cc
+  model/import/trace/trace-circles.cc
+  model/import/trace/trace-issues.cc
+  model/import/trace/trace-lines.cc
+  model/import/trace/trace-program-builder.cc
+  model/import/trace/trace-workload.cc
+)
+list(APPEND gradsync_headers
+  model/import/trace/aicb-program.h
+  model/import/trace/aicb-workload.h
+  model/import/trace/chakra-files.h
+  model/import/trace/chakra-program.h
+  model/import/trace/matched-trace.h
+  model/import/trace/trace-circles.h
+  model/import/trace/trace-issues.h
+  model/import/trace/trace-lines.h
+  model/import/trace/trace-program.h
+  model/import/trace/trace-program-builder.h
+  model/import/trace/trace-workload.h
+)
+
 # model/planner
 list(APPEND gradsync_sources
   model/planner/auto-planner.cc
@@ -859,6 +889,8 @@ list(APPEND gradsync_sources
   study/scenario/training-reader.cc
   study/scenario/training-section.cc
   study/scenario/transport-registry.cc
+  study/scenario/workload-trace-reader.cc
+  study/scenario/workload-trace-section.cc
 )
 list(APPEND gradsync_headers
   study/scenario/aggregation-reader.h
@@ -897,6 +929,8 @@ list(APPEND gradsync_headers
   study/scenario/training-reader.h
   study/scenario/training-section.h
   study/scenario/transport-registry.h
+  study/scenario/workload-trace-reader.h
+  study/scenario/workload-trace-section.h
 )
 
 # study/result
@@ -1049,6 +1083,7 @@ set(gradsync_benchmarks
   tests/bench/p4-bench.cc
   tests/bench/plan-bench.cc
   tests/bench/stock-ns3-ring.cc
+  tests/bench/trace-bench.cc
   tests/bench/workload-bench.cc
 )
 
@@ -1129,6 +1164,8 @@ set(gradsync_tests_of_training
   tests/unit/training/training-volumes-test.cc
 )
 set(gradsync_tests_of_import
+  tests/unit/import/aicb-trace-test.cc
+  tests/unit/import/chakra-trace-test.cc
   tests/unit/import/goal-writer-test.cc
   tests/unit/import/plan-import-test.cc
 )
@@ -1229,6 +1266,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/training-aggregation-runs-test.cc
   tests/scenario/training-codec-runs-test.cc
   tests/scenario/training-results-test.cc
+  tests/scenario/trace-runs-test.cc
   tests/scenario/training-runs-test.cc
   tests/scenario/type-registry-test.cc
 )

@@ -21,6 +21,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(LibXml2 REQUIRED)
 find_package(Boost 1.74 REQUIRED) # headers only
+find_package(Protobuf 3.21 REQUIRED)
 
 # Debian's ns-3 names folders that its packages do not bring along (/usr/include/python3.11), at which
 # CMake stops. Nothing here includes from them.
@@ -88,11 +89,12 @@ target_compile_definitions(gradsync-options INTERFACE
 gradsync_set_version_definitions("${ns3_VERSION}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
-add_library(gradsync STATIC ${gradsync_sources})
+include(${CMAKE_CURRENT_LIST_DIR}/chakra-protobuf.cmake)
+add_library(gradsync STATIC ${gradsync_sources} ${gradsync_chakra_messages})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
 target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS})
 target_link_libraries(gradsync PUBLIC ${gradsync_ns3} Boost::headers fmt::fmt nlohmann_json::nlohmann_json
-  PRIVATE gradsync-options ${LIBXML2_LIBRARIES})
+  PRIVATE gradsync-options ${LIBXML2_LIBRARIES} ${Protobuf_LITE_LIBRARIES})
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
   include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)

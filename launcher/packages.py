@@ -182,6 +182,20 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     Requirement("CLI11", BUILD, "reads options", "libcli11-dev", cmake_package("CLI11", "2.1")),
     Requirement(
+        "Protocol Buffers",
+        BUILD,
+        "reads Chakra execution traces (3.21)",
+        "libprotobuf-dev",
+        header("google/protobuf/message_lite.h"),
+    ),
+    Requirement(
+        "protoc",
+        BUILD,
+        "makes the reader of Chakra execution traces",
+        "protobuf-compiler",
+        command("protoc"),
+    ),
+    Requirement(
         "GoogleTest", TEST, "runs the unit tests", "libgtest-dev", cmake_package("GTest", "1.12")
     ),
     Requirement(

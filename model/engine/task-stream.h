@@ -38,6 +38,12 @@ class TaskStream
         return m_spec->policy == StreamPolicy::Program;
     }
 
+    /// Whether what is ready begins at once.
+    bool IsUnordered() const
+    {
+        return m_spec->policy == StreamPolicy::Unordered;
+    }
+
     /// Of a stream in program order: the task that is to begin next; nullptr at the end.
     const TaskId* GetNext() const
     {
@@ -52,6 +58,7 @@ class TaskStream
         {
         case StreamPolicy::Program:
         case StreamPolicy::Fifo:
+        case StreamPolicy::Unordered:
             m_ready.insert({0, sequence, task});
             return;
         case StreamPolicy::Lifo:

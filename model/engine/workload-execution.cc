@@ -109,6 +109,11 @@ WorkloadExecution::Reach(TaskId id, TaskId cause)
         ServeInOrder(stream);
         return;
     }
+    if (stream.IsUnordered())
+    {
+        Begin(id);
+        return;
+    }
     if (task.IsCompute())
     {
         stream.Push(id, task.priority);
@@ -226,7 +231,10 @@ WorkloadExecution::Begin(TaskId id)
 {
     const auto& task = m_workload->GetTasks()[id];
     auto& stream = GetStream(task);
-    m_log.SetCause(id, m_log.GetLater(m_log.GetCause(id), stream.GetLastEnded()));
+    if (!stream.IsUnordered())
+    {
+        m_log.SetCause(id, m_log.GetLater(m_log.GetCause(id), stream.GetLastEnded()));
+    }
     m_log.Begin(id, Simulator::Now());
     stream.Begin(id, GetBytes(task));
     if (task.IsCompute())
@@ -346,7 +354,7 @@ WorkloadExecution::Leave(TaskId id)
     {
         ServeInOrder(stream);
     }
-    else
+    else if (!stream.IsUnordered())
     {
         ServeLater(task);
     }

@@ -5,11 +5,13 @@
 #include "ns3/data-rate.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
+#include "ns3/trace-workload.h"
 #include "ns3/training-workload.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace ns3::gradsync
@@ -39,10 +41,10 @@ struct TrainingTuning
 struct TrainingJobSpec
 {
     std::string name;
-    TrainingSpec spec;
+    std::variant<TrainingSpec, TraceJobSpec> spec;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index
     uint32_t iterations{1};
-    /// Between iterations. Without, a block's forward pass waits for its own sum.
+    /// Between iterations. Without, a block's forward pass waits for its own sum; not of traces.
     bool hasBarrier{true};
     Time start;
     std::optional<DataRate> reduceRate; //!< none: adding costs no time

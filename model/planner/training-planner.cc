@@ -10,6 +10,7 @@
 #include <numeric>
 #include <span>
 #include <utility>
+#include <variant>
 
 namespace ns3::gradsync
 {
@@ -54,6 +55,11 @@ class WorkloadMaker
         });
         m_choice = tuner.Tune(spec);
         return Make(m_choice->spec, m_job.iterations);
+    }
+
+    Workload operator()(const TraceJobSpec& spec)
+    {
+        return MakeTraceWorkload(spec, m_shelf);
     }
 
     std::optional<TrainingChoice> TakeChoice()
@@ -145,9 +151,12 @@ PlanTraining(const TrainingJobSpec& job, const Topology& topology)
             planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
         }
         WorkloadMaker make(job, topology);
-        planned.workload = std::make_shared<const Workload>(make(job.spec));
+        planned.workload = std::make_shared<const Workload>(std::visit(make, job.spec));
         planned.choice = make.TakeChoice();
-        planned.inFlight = CountMicrobatches(job.spec);
+        if (const auto* spec = std::get_if<TrainingSpec>(&job.spec))
+        {
+            planned.inFlight = CountMicrobatches(*spec);
+        }
         return planned;
     }
     catch (const WorkloadError& error)
@@ -173,16 +182,16 @@ PlanTrainingSurvivors(TrainingJobSpec job,
                       const Topology& topology,
                       std::span<const uint32_t> ranks)
 {
-    auto& spec = job.spec;
-    if (spec.data != job.endpointOf.size() ||
-        spec.dataParallelism == DataParallelism::ShardedOptimizer ||
-        spec.dataParallelism == DataParallelism::FullySharded)
+    auto* spec = std::get_if<TrainingSpec>(&job.spec);
+    if (spec == nullptr || spec->data != job.endpointOf.size() ||
+        spec->dataParallelism == DataParallelism::ShardedOptimizer ||
+        spec->dataParallelism == DataParallelism::FullySharded)
     {
         throw PlanningError(job.name + ": training",
                             "a part of the model, or of its optimizer, is lost with a rank; only "
                             "data-parallel ranks without ZeRO have all of it");
     }
-    spec.data = static_cast<uint32_t>(ranks.size());
+    spec->data = static_cast<uint32_t>(ranks.size());
     std::vector<uint32_t> endpoints;
     for (const auto rank : ranks)
     {
@@ -208,16 +217,19 @@ PlanTrainingFallback(TrainingJobSpec job, const Topology& topology, std::span<co
             choice = {scheme, MakeDefaultParameters(*scheme)};
         }
     };
-    replace(job.spec.gradientScheme);
-    replace(job.spec.outerScheme);
-    for (auto& block : job.spec.blocks)
+    if (auto* spec = std::get_if<TrainingSpec>(&job.spec))
     {
-        for (auto* list : {&block.beforeForward,
-                           &block.afterForward,
-                           &block.beforeBackward,
-                           &block.afterBackward})
+        replace(spec->gradientScheme);
+        replace(spec->outerScheme);
+        for (auto& block : spec->blocks)
         {
-            std::ranges::for_each(*list, [&](auto& of) { replace(of.scheme); });
+            for (auto* list : {&block.beforeForward,
+                               &block.afterForward,
+                               &block.beforeBackward,
+                               &block.afterBackward})
+            {
+                std::ranges::for_each(*list, [&](auto& of) { replace(of.scheme); });
+            }
         }
     }
     return ranks.size() == job.endpointOf.size()
@@ -228,7 +240,9 @@ PlanTrainingFallback(TrainingJobSpec job, const Topology& topology, std::span<co
 std::span<const GradientCodecRule>
 GetCodecs(const TrainingJobSpec& job)
 {
-    return job.spec.codecs;
+    const auto* spec = std::get_if<TrainingSpec>(&job.spec);
+    return spec != nullptr ? std::span<const GradientCodecRule>(spec->codecs)
+                           : std::span<const GradientCodecRule>();
 }
 
 uint64_t

@@ -222,8 +222,8 @@ WorkloadBuilder::PackParts()
 void
 WorkloadBuilder::CheckParts() const
 {
-    const auto isInOrder = [this](TaskId id) {
-        return m_workload.m_streams[m_workload.m_tasks[id].stream].policy == StreamPolicy::Program;
+    const auto beginsAlone = [this](TaskId id) {
+        return m_workload.m_streams[m_workload.m_tasks[id].stream].BeginsAlone();
     };
     for (CommunicationId id = 0; id < m_workload.m_communications.size(); ++id)
     {
@@ -236,11 +236,11 @@ WorkloadBuilder::CheckParts() const
                                             m_workload.GetGroup(id)[missing - parts.begin()],
                                             name));
         }
-        const auto inOrder = std::ranges::count_if(parts, isInOrder);
-        if (inOrder != 0 && inOrder != std::ssize(parts))
+        const auto alone = std::ranges::count_if(parts, beginsAlone);
+        if (alone != 0 && alone != std::ssize(parts))
         {
             throw std::logic_error(
-                fmt::format("{} is on streams in program order and on others", name));
+                fmt::format("{} is on streams where ranks begin alone and on others", name));
         }
     }
 }

@@ -62,7 +62,7 @@ class WorkloadBuilder
      * \throws WorkloadError when a communication has a rank without a part, or when tasks wait for
      * each other for ever, be it by edges, by streams in program order, or through others
      * \throws std::logic_error when an edge joins tasks of two ranks, a rank is none of a group's,
-     * or a communication is on streams in program order and on others
+     * or a communication is on streams where ranks begin alone and on others
      */
     Workload Build();
 

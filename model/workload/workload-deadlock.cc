@@ -101,7 +101,8 @@ class Walk
             Finish(id);
             return;
         }
-        if (InOrder(task) && m_workload.GetSender(task.communication) == id)
+        if (m_workload.GetStreams()[task.stream].BeginsAlone() &&
+            m_workload.GetSender(task.communication) == id)
         {
             Finish(id);
         }

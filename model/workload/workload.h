@@ -20,23 +20,30 @@ using CommunicationId = uint32_t;
 /// In which order a stream begins what is ready.
 enum class StreamPolicy : uint8_t
 {
-    Program, //!< in the order in which tasks were added, as streams of CUDA and NCCL do
-    Fifo,    //!< what was ready first
-    Lifo,    //!< what was ready last
-    Priority //!< the lowest priority number; of equal ones what was ready first
+    Program,  //!< in the order in which tasks were added, as streams of CUDA and NCCL do
+    Fifo,     //!< what was ready first
+    Lifo,     //!< what was ready last
+    Priority, //!< the lowest priority number; of equal ones what was ready first
+    Unordered //!< at once, whatever else is under way: messages that are posted
 };
 
 /**
  * A stream of every rank. It has one task in hand at a time; communications as many as its credit
  * holds.
  *
- * By program order each rank begins its part of a communication on its own and then waits for the
- * others, as NCCL does. By the other policies a communication begins when it is ready at all its
- * ranks and none of their streams is busy, at all of them at once, as after Horovod's negotiation:
- * ranks that choose on their own would wait for each other for ever.
+ * By program order, and where there is none, each rank begins its part of a communication on its
+ * own and then waits for the others, as NCCL does. By the other policies a communication begins
+ * when it is ready at all its ranks and none of their streams is busy, at all of them at once, as
+ * after Horovod's negotiation: ranks that choose on their own would wait for each other for ever.
  */
 struct StreamSpec
 {
+    /// Whether ranks begin on their own, without agreeing.
+    bool BeginsAlone() const
+    {
+        return policy == StreamPolicy::Program || policy == StreamPolicy::Unordered;
+    }
+
     std::string name;
     StreamPolicy policy{StreamPolicy::Program};
     /// Of communications that are under way at once (ByteScheduler, SOSP'19, section 4.2). One may

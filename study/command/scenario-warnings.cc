@@ -9,6 +9,7 @@
 #include <map>
 #include <ostream>
 #include <utility>
+#include <variant>
 
 namespace ns3::gradsync
 {
@@ -48,6 +49,22 @@ ScenarioWarnings::Add(const ResolvedRun& run)
 {
     m_slowNics.merge(FindSlowNics(*run.topology));
     m_renamed.insert(run.transport.renamed.begin(), run.transport.renamed.end());
+    for (const auto& training : run.trainings)
+    {
+        const auto* trace = std::get_if<TraceJobSpec>(&training.spec);
+        if (trace == nullptr)
+        {
+            continue;
+        }
+        for (const auto& issue : trace->issues.GetAll())
+        {
+            m_leftOut.insert(fmt::format("{}: left out of its trace: {} {} (the first: {})",
+                                         training.name,
+                                         issue.count,
+                                         issue.what,
+                                         issue.first));
+        }
+    }
     for (const auto& job : run.jobs)
     {
         const bool hasCodec =
@@ -87,6 +104,10 @@ ScenarioWarnings::Print(std::ostream& err) const
                            static_cast<double>(nics.pcieBitRate) / 1e9,
                            static_cast<double>(nics.networkBitRate) / 1e9,
                            ShowText(nics.first));
+    }
+    for (const auto& text : m_leftOut)
+    {
+        err << fmt::format("gradsync: warning: {}\n", ShowMessage(text));
     }
     for (const auto& profile : m_estimates)
     {

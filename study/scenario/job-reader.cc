@@ -8,6 +8,7 @@
 #include "ns3/scenario-sections.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/training-reader.h"
+#include "ns3/workload-trace-reader.h"
 
 #include <fmt/format.h>
 #include <optional>
@@ -163,16 +164,28 @@ ReadAsynchronousJob(const JsonValue& value,
     return ReadAsynchronous(value, common, topology);
 }
 
+/// Whole iterations: of `training`, or of `trace`.
 TrainingJobSpec
 ReadTrainingJob(const JsonValue& value,
                 const ParameterSet& parameters,
                 const std::optional<JsonValue>& scheme,
-                const Topology& topology)
+                const Topology& topology,
+                NamedFiles& files)
 {
-    RefuseKeys(value, "training", GetKeysWithoutTraining());
-    auto job = ReadTraining(*value.Find("training"), scheme, ReadEndpointsOrAll(value, topology));
-    auto codecs = ReadGradientCodecs(value, job);
-    job.spec.codecs = std::move(codecs);
+    const auto trace = value.Find("trace");
+    RefuseKeys(value, trace ? "trace" : "training", GetKeysWithoutTraining());
+    if (trace)
+    {
+        RefuseKeys(value, "trace", {"training", "codec", "profile"});
+    }
+    auto endpoints = ReadEndpointsOrAll(value, topology);
+    auto job = trace ? ReadWorkloadTrace(*trace, scheme, std::move(endpoints), files)
+                     : ReadTraining(*value.Find("training"), scheme, std::move(endpoints));
+    if (!trace)
+    {
+        auto codecs = ReadGradientCodecs(value, job);
+        std::get<TrainingSpec>(job.spec).codecs = std::move(codecs);
+    }
     JobSpec common;
     SetPlainParameters(parameters, common);
     job.iterations = common.iterations;
@@ -189,6 +202,7 @@ ReadJob(const JsonValue& value,
         const std::optional<JsonValue>& schemeOfAll,
         const std::string& name,
         const Topology& topology,
+        NamedFiles& files,
         JobList& jobs)
 {
     const auto parameters = ReadParameters(value, GetJobParameters());
@@ -205,9 +219,9 @@ ReadJob(const JsonValue& value,
         spec.job.name = given ? *given : name;
         jobs.asynchronous.push_back(std::move(spec));
     }
-    else if (value.Find("training"))
+    else if (value.Find("training") || value.Find("trace"))
     {
-        add(ReadTrainingJob(value, parameters, scheme, topology), jobs.trainings);
+        add(ReadTrainingJob(value, parameters, scheme, topology, files), jobs.trainings);
     }
     else
     {
@@ -219,7 +233,7 @@ ReadJob(const JsonValue& value,
 } // namespace
 
 JobList
-ReadJobs(const JsonValue& root, const Topology& topology)
+ReadJobs(const JsonValue& root, const Topology& topology, NamedFiles& files)
 {
     const auto scheme = root.Find("scheme");
     const auto one = root.Find("job");
@@ -236,6 +250,7 @@ ReadJobs(const JsonValue& root, const Topology& topology)
                 scheme,
                 "job0",
                 topology,
+                files,
                 jobs);
         return jobs;
     }
@@ -247,7 +262,8 @@ ReadJobs(const JsonValue& root, const Topology& topology)
     std::set<std::string> names;
     for (const auto& item : items)
     {
-        const auto name = ReadJob(item, scheme, fmt::format("job{}", names.size()), topology, jobs);
+        const auto name =
+            ReadJob(item, scheme, fmt::format("job{}", names.size()), topology, files, jobs);
         if (!names.insert(name).second)
         {
             item.FailWith(

@@ -4,6 +4,7 @@
 
 #include "ns3/asynchronous-job-spec.h"
 #include "ns3/json-value.h"
+#include "ns3/named-files.h"
 #include "ns3/scenario.h"
 #include "ns3/topology.h"
 #include "ns3/training-job-spec.h"
@@ -24,9 +25,10 @@ struct JobList
 /**
  * Reads `job`, `jobs` or, when there is neither, one job with all defaults.
  * \param root the whole scenario: its `scheme` is that of the jobs that give none
+ * \param files of the scenario: of its traces
  * \throws ScenarioError
  */
-JobList ReadJobs(const JsonValue& root, const Topology& topology);
+JobList ReadJobs(const JsonValue& root, const Topology& topology, NamedFiles& files);
 
 } // namespace ns3::gradsync
 

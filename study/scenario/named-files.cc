@@ -73,10 +73,11 @@ NamedFiles::Keep(const std::filesystem::path& file, std::string text)
 }
 
 std::shared_ptr<const std::string>
-NamedFiles::Read(const std::filesystem::path& file)
+NamedFiles::Read(const std::filesystem::path& file, uint64_t maxBytes)
 {
     const auto known = m_files.find(GetName(file));
-    return known != m_files.end() ? known->second.text : Keep(file, ReadInputFile(file)).text;
+    return known != m_files.end() ? known->second.text
+                                  : Keep(file, ReadInputFile(file, maxBytes)).text;
 }
 
 const Json&

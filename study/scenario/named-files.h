@@ -48,7 +48,8 @@ class NamedFiles
      * The content of a file.
      * \throws InputFileError as ReadInputFile; ScenarioError when it is not what was expected
      */
-    std::shared_ptr<const std::string> Read(const std::filesystem::path& file);
+    std::shared_ptr<const std::string> Read(const std::filesystem::path& file,
+                                            uint64_t maxBytes = MAX_INPUT_BYTES);
 
     /// As LoadJson.
     const Json& ReadJson(const std::filesystem::path& file);

@@ -22,6 +22,7 @@
 #include "ns3/time-resolution.h"
 #include "ns3/topology-section.h"
 #include "ns3/traffic-reader.h"
+#include "ns3/workload-trace-reader.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -166,7 +167,7 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     {
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
     }
-    auto jobs = ReadJobs(root, *run.topology);
+    auto jobs = ReadJobs(root, *run.topology, *scenario.files);
     run.trainings = std::move(jobs.trainings);
     run.asynchronous = std::move(jobs.asynchronous);
     for (auto& training : run.trainings)
@@ -293,6 +294,7 @@ MakePoint(const Scenario& scenario, uint32_t index)
     InlineTrainingFiles(point.document, scenario.file, *scenario.files);
     InlineFaultTraces(point.document, scenario.file, *scenario.files);
     StampImports(point.document, scenario.file, *scenario.files);
+    StampWorkloadTraces(point.document, scenario.file, *scenario.files);
     StampPrograms(point.document, scenario.file, *scenario.files);
     return point;
 }

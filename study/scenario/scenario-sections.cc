@@ -12,6 +12,7 @@
 #include "ns3/traffic-kinds.h"
 #include "ns3/training-section.h"
 #include "ns3/transport-registry.h"
+#include "ns3/workload-trace-section.h"
 
 #include <algorithm>
 #include <limits>
@@ -180,6 +181,9 @@ GetJobParameters()
                            "in place of a scheme: workers push and fetch the shards of parameter "
                            "servers on their own, a step each iteration: doc/asynchronous.rst",
                            GetAsynchronousParameters()),
+            MakeObjectSpec("trace",
+                           "the iterations of a workload trace by others: doc/traces.rst",
+                           GetWorkloadTraceParameters()),
             {"iterations", int64_t{1}, "one after the other", {}, 1, MAX_ITERATIONS},
             MakeComputeSpec(),
             {"start", Time(), "when the first iteration starts"},
@@ -205,7 +209,7 @@ GetJobParameters()
                        "profile file with the times of the codec, from the folder of the scenario; "
                        "without it the codec takes no time")};
         const auto ranks = MakeRankSpecs();
-        list.insert(list.begin() + 8, ranks.begin(), ranks.end());
+        list.insert(list.begin() + 9, ranks.begin(), ranks.end());
         return list;
     }();
     return specs;

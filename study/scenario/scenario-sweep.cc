@@ -6,6 +6,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
+#include "ns3/workload-trace-section.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -44,6 +45,10 @@ AppendSections(const Json& document, const std::string& job, std::vector<std::st
                                "training.expertScheme"})
     {
         paths.push_back(fmt::format("{}.{}", job, scheme));
+    }
+    for (const auto* scheme : GetTraceSchemeKeys())
+    {
+        paths.push_back(fmt::format("{}.trace.{}", job, scheme));
     }
     for (const auto& owner : owners)
     {

@@ -333,9 +333,12 @@ std::vector<std::string>
 ListBlockNames(const TrainingJobSpec& job)
 {
     std::vector<std::string> names;
-    for (const auto& block : job.spec.blocks)
+    if (const auto* spec = std::get_if<TrainingSpec>(&job.spec))
     {
-        names.push_back(block.name);
+        for (const auto& block : spec->blocks)
+        {
+            names.push_back(block.name);
+        }
     }
     return names;
 }

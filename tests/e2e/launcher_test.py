@@ -24,11 +24,13 @@ BUILD_PACKAGES = {
     "libfmt-dev",
     "libgsl-dev",
     "libns3-dev",
+    "libprotobuf-dev",
     "libsqlite3-dev",
     "libxml2-dev",
     "ninja-build",
     "nlohmann-json3-dev",
     "ns3",
+    "protobuf-compiler",
 }
 
 

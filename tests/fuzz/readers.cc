@@ -4,8 +4,11 @@
 #include "fuzz/import-mutator.h"
 #include "fuzz/scenario-mutator.h"
 
+#include "ns3/aicb-workload.h"
+#include "ns3/chakra-files.h"
 #include "ns3/codec-reader.h"
 #include "ns3/fault-trace-reader.h"
+#include "ns3/import-error.h"
 #include "ns3/json-value.h"
 #include "ns3/model-reader.h"
 #include "ns3/model-training.h"
@@ -13,8 +16,10 @@
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/routing-tables.h"
+#include "ns3/trace-workload.h"
 #include "ns3/workload-builder.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
@@ -22,7 +27,9 @@
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -197,7 +204,87 @@ ReadFaultTrace(const std::string& text)
     return isTaken;
 }
 
-constexpr std::array<Reader, 11> READERS{{
+/// Matches the ranks of a trace, and makes the workload of a small one.
+void
+RunTrace(TraceSet set)
+{
+    constexpr size_t SMALL = 2000;
+    constexpr uint64_t SMALL_BYTES = 1 << 20;
+    size_t nodes = 0;
+    bool isSmall = set.programs.size() <= 16;
+    for (const auto& program : set.programs)
+    {
+        nodes += program->nodes.size();
+        isSmall &= std::ranges::all_of(program->nodes, [](const TraceNode& node) {
+            return node.bytes <= SMALL_BYTES;
+        });
+    }
+    TraceIssues issues;
+    TraceJobSpec spec;
+    spec.trace = std::make_shared<const MatchedTrace>(MatchTrace(std::move(set), issues));
+    for (size_t i = 0; i < TRACE_COLLECTIVES; ++i)
+    {
+        const auto* scheme =
+            FindScheme(i == 0 ? "ring" : GetTraceCollectiveName(static_cast<TraceCollective>(i)));
+        spec.schemes[i] = {scheme, MakeDefaultParameters(*scheme)};
+    }
+    if (isSmall && nodes <= SMALL)
+    {
+        PlanShelf shelf;
+        IsTaken<WorkloadError>([&] { MakeTraceWorkload(spec, shelf); });
+    }
+}
+
+/// Both ranks run it.
+bool
+ReadChakraText(const std::string& text, void (*read)(std::string_view, ChakraProgram&))
+{
+    return IsTaken<ImportError>([&] {
+        ChakraProgram program("fuzz", {});
+        read(text, program);
+        const auto made = std::make_shared<const TraceProgram>(program.Finish());
+        TraceSet set;
+        set.programs = {made, made};
+        RunTrace(std::move(set));
+    });
+}
+
+bool
+ReadChakraBinary(const std::string& text)
+{
+    return ReadChakraText(text, &ReadChakraProtobuf);
+}
+
+bool
+ReadChakraMessages(const std::string& text)
+{
+    return ReadChakraText(text, &ReadChakraJson);
+}
+
+bool
+ReadAicbLayers(const std::string& text)
+{
+    return IsTaken<ImportError>([&] {
+        const auto workload = ReadAicbWorkload("fuzz", text);
+        const auto ranks = workload.ranks == 0 ? uint64_t{workload.tensor} * workload.stages
+                                               : uint64_t{workload.ranks};
+        if (ranks <= 64)
+        {
+            RunTrace(MakeAicbTrace("fuzz", workload, static_cast<uint32_t>(ranks)));
+        }
+    });
+}
+
+bool
+ReadAicbRows(const std::string& text)
+{
+    return IsTaken<ImportError>([&] {
+        TraceIssues issues;
+        RunTrace(ReadAicbTable("fuzz", text, issues));
+    });
+}
+
+constexpr std::array<Reader, 15> READERS{{
     {"scenario", &ReadScenarioText},
     {"topology", &ReadTopology},
     {"model", &ReadModelText},
@@ -209,6 +296,10 @@ constexpr std::array<Reader, 11> READERS{{
     {"p4-commands", &ReadCommands},
     {"override", &ReadOverrides},
     {"fault-trace", &ReadFaultTrace},
+    {"aicb", &ReadAicbLayers},
+    {"aicb-table", &ReadAicbRows},
+    {"chakra", &ReadChakraBinary},
+    {"chakra-json", &ReadChakraMessages},
 }};
 
 } // namespace

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/workload-trace-reader.h"
+
+#include "ns3/aicb-workload.h"
+#include "ns3/chakra-files.h"
+#include "ns3/document-path.h"
+#include "ns3/hash.h"
+#include "ns3/import-error.h"
+#include "ns3/parameter-reader.h"
+#include "ns3/scheme-reader.h"
+#include "ns3/workload-trace-section.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+constexpr std::string_view RANK_MARK = "{rank}";
+
+bool
+HasRankMark(const std::string& name)
+{
+    return name.find(RANK_MARK) != std::string::npos;
+}
+
+std::string
+NameFile(std::string name, uint32_t rank)
+{
+    const auto mark = name.find(RANK_MARK);
+    return mark == std::string::npos ? name
+                                     : name.replace(mark, RANK_MARK.size(), std::to_string(rank));
+}
+
+std::shared_ptr<const std::string>
+ReadTraceFile(const std::string& file, NamedFiles& files)
+{
+    try
+    {
+        return files.Read(file, NamedFiles::MAX_TOTAL_BYTES);
+    }
+    catch (const InputFileError& error)
+    {
+        throw ImportError(fmt::format("{}: the file {}", file, error.what()));
+    }
+}
+
+/// Reads the files of a trace.
+class TraceFilesReader
+{
+  public:
+    TraceFilesReader(const JsonValue& trace, size_t endpoints, NamedFiles& files)
+        : m_trace(trace),
+          m_parameters(ReadParameters(trace, GetWorkloadTraceParameters())),
+          m_file(trace.Find("file")->AsPath()),
+          m_endpoints(static_cast<uint32_t>(endpoints)),
+          m_files(files)
+    {
+    }
+
+    /// \throws ImportError
+    MatchedTrace Read()
+    {
+        const auto format = FindFormat();
+        if (format.starts_with("aicb"))
+        {
+            RefuseWithAicb();
+        }
+        auto set = format == "aicb"         ? ReadAicbLayers()
+                   : format == "aicb-table" ? ReadAicbRows()
+                                            : ReadChakra(format == "chakra");
+        if (std::ranges::all_of(set.programs,
+                                [](const auto& program) { return program->nodes.empty(); }))
+        {
+            throw ImportError(m_file + ": the trace has nothing to run");
+        }
+        return MatchTrace(std::move(set), m_issues);
+    }
+
+    const TraceIssues& GetIssues() const
+    {
+        return m_issues;
+    }
+
+    const ParameterSet& GetParameters() const
+    {
+        return m_parameters;
+    }
+
+  private:
+    std::string FindFormat() const
+    {
+        const auto& given = m_parameters.Get<std::string>("format");
+        if (given != "auto")
+        {
+            return given;
+        }
+        for (const auto& [ending, format] : {std::pair(".txt", "aicb"),
+                                             std::pair(".csv", "aicb-table"),
+                                             std::pair(".et", "chakra"),
+                                             std::pair(".json", "chakra-json")})
+        {
+            if (m_file.ends_with(ending))
+            {
+                return format;
+            }
+        }
+        m_trace.Find("file")->FailWith(
+            "the name tells no format: expected .txt, .csv, .et or .json "
+            "at its end, or \"format\"");
+    }
+
+    /// What AICB's files have no use for.
+    void RefuseWithAicb() const
+    {
+        if (const auto groups = m_trace.Find("groups"))
+        {
+            groups->FailWith("\"groups\" goes with Chakra traces only");
+        }
+        if (HasRankMark(m_file))
+        {
+            m_trace.Find("file")->FailWith("a file of AICB is of all ranks, expected no {rank}");
+        }
+    }
+
+    /// Those that are given; else what the trace says, or all endpoints.
+    uint32_t CountRanks(uint32_t ofTrace) const
+    {
+        const auto* given = m_parameters.Find<int64_t>("ranks");
+        const auto ranks = given != nullptr ? static_cast<uint32_t>(*given)
+                           : ofTrace != 0   ? ofTrace
+                                            : m_endpoints;
+        if (ranks > m_endpoints)
+        {
+            m_trace.FailWith(fmt::format("the trace is of {} ranks, but there are {} endpoints",
+                                         ranks,
+                                         m_endpoints));
+        }
+        return ranks;
+    }
+
+    TraceSet ReadAicbLayers() const
+    {
+        const auto workload = ReadAicbWorkload(m_file, *ReadTraceFile(m_file, m_files));
+        return MakeAicbTrace(m_file, workload, CountRanks(workload.ranks));
+    }
+
+    TraceSet ReadAicbRows()
+    {
+        auto set = ReadAicbTable(m_file, *ReadTraceFile(m_file, m_files), m_issues);
+        const auto ranks = static_cast<uint32_t>(set.programs.size());
+        if (CountRanks(ranks) != ranks)
+        {
+            m_trace.Find("ranks")->FailWith(
+                fmt::format("the table is of {} ranks, which its groups are made of", ranks));
+        }
+        return set;
+    }
+
+    TraceProgram ReadChakraFile(const std::string& file, bool isProtobuf, TraceIssues& issues) const
+    {
+        ChakraProgram program(file, {m_parameters.Get<bool>("controlDependencies")});
+        const auto text = ReadTraceFile(file, m_files);
+        if (isProtobuf)
+        {
+            ReadChakraProtobuf(*text, program);
+        }
+        else
+        {
+            ReadChakraJson(*text, program);
+        }
+        auto made = program.Finish();
+        issues = program.GetBuilder().GetIssues();
+        return made;
+    }
+
+    TraceSet ReadChakra(bool isProtobuf)
+    {
+        TraceSet set;
+        const auto ranks = CountRanks(0);
+        const bool isEach = HasRankMark(m_file);
+        uint64_t nodes = 0;
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+        {
+            if (isEach || rank == 0)
+            {
+                TraceIssues issues;
+                set.programs.push_back(std::make_shared<const TraceProgram>(
+                    ReadChakraFile(NameFile(m_file, rank), isProtobuf, issues)));
+                m_issues.Add(issues, isEach ? 1 : ranks);
+            }
+            else
+            {
+                set.programs.push_back(set.programs.front());
+            }
+            nodes += set.programs.back()->nodes.size();
+            if (nodes > MAX_TRACE_NODES)
+            {
+                throw ImportError(fmt::format("{}: its ranks have more than {} nodes in all",
+                                              m_file,
+                                              MAX_TRACE_NODES));
+            }
+        }
+        ReadGroups(set);
+        return set;
+    }
+
+    /// `{"1": [0, 1], "2": [2, 3]}`
+    void ReadGroups(TraceSet& set) const
+    {
+        if (!m_trace.Find("groups"))
+        {
+            return;
+        }
+        const auto file = m_trace.Find("groups")->AsPath();
+        const JsonValue root(m_files.ReadJson(file), file, "");
+        if (!root.IsObject())
+        {
+            root.Fail("the ranks of each process group, as {\"1\": [0, 1]}");
+        }
+        for (const auto& [name, value] : root.Get().items())
+        {
+            const auto list = *root.Find(name);
+            std::vector<uint32_t> ranks;
+            for (const auto& item : list.GetItems())
+            {
+                const auto rank =
+                    static_cast<uint32_t>(item.AsUnsigned(0, set.programs.size() - 1));
+                if (std::ranges::find(ranks, rank) != ranks.end())
+                {
+                    item.FailWith(fmt::format("the rank {} is listed twice", rank));
+                }
+                ranks.push_back(rank);
+            }
+            if (ranks.empty())
+            {
+                list.Fail("a list of at least one rank");
+            }
+            set.groups[name] = {std::move(ranks)};
+        }
+    }
+
+    const JsonValue& m_trace;
+    ParameterSet m_parameters;
+    std::string m_file;
+    uint32_t m_endpoints;
+    NamedFiles& m_files;
+    TraceIssues m_issues;
+};
+
+std::array<SchemeChoice, TRACE_COLLECTIVES>
+ReadTraceSchemes(const JsonValue& trace, const std::optional<JsonValue>& scheme)
+{
+    std::array<SchemeChoice, TRACE_COLLECTIVES> schemes;
+    for (size_t i = 0; i < TRACE_COLLECTIVES; ++i)
+    {
+        if (const auto own = trace.Find(GetTraceSchemeKeys()[i]))
+        {
+            schemes[i] = ReadScheme(*own);
+            continue;
+        }
+        const auto collective = static_cast<TraceCollective>(i);
+        const bool isAllReduce = collective == TraceCollective::AllReduce;
+        const auto* standard =
+            FindScheme(isAllReduce ? "ring" : GetTraceCollectiveName(collective));
+        schemes[i] = isAllReduce && scheme
+                         ? ReadScheme(*scheme)
+                         : SchemeChoice{standard, MakeDefaultParameters(*standard)};
+    }
+    return schemes;
+}
+
+/// Of all its files, in the order of ranks.
+std::string
+HashTrace(const std::string& file, NamedFiles& files)
+{
+    std::string hashes;
+    for (uint32_t rank = 0; rank == 0 || HasRankMark(file); ++rank)
+    {
+        try
+        {
+            hashes += fmt::format("{:016x}", Hash64(*ReadTraceFile(NameFile(file, rank), files)));
+        }
+        catch (const ImportError&)
+        {
+            break; // the last one was the one before; none at all is said when it is to be run
+        }
+    }
+    return fmt::format("{:016x}", Hash64(hashes));
+}
+
+void
+StampTrace(Json& trace, const std::string& scenarioFile, const std::string& path, NamedFiles& files)
+{
+    if (!trace.is_object() || !trace.contains("file"))
+    {
+        return;
+    }
+    const auto file = JsonValue(trace["file"], scenarioFile, path + ".file").AsPath();
+    const auto digest = HashTrace(file, files);
+    const auto given = trace.find("digest");
+    const bool isGiven = given != trace.end() &&
+                         !(given->is_string() && given->get_ref<const std::string&>().empty());
+    if (isGiven && *given != digest)
+    {
+        JsonValue(trace["digest"], scenarioFile, path + ".digest")
+            .Fail(fmt::format("\"{}\", which {} hashes to", digest, file));
+    }
+    trace["digest"] = digest;
+}
+
+} // namespace
+
+TrainingJobSpec
+ReadWorkloadTrace(const JsonValue& trace,
+                  const std::optional<JsonValue>& scheme,
+                  std::vector<uint32_t> endpoints,
+                  NamedFiles& files)
+{
+    TraceFilesReader reader(trace, endpoints.size(), files);
+    const auto& parameters = reader.GetParameters();
+    TraceJobSpec spec;
+    try
+    {
+        spec.trace = std::make_shared<const MatchedTrace>(reader.Read());
+    }
+    catch (const ImportError& error)
+    {
+        trace.Find("file")->FailWith(error.what());
+    }
+    spec.issues = reader.GetIssues();
+    if (!spec.issues.IsEmpty() && parameters.Get<std::string>("onUnsupported") == "refuse")
+    {
+        trace.FailWith(fmt::format("cannot be simulated as it is: {}; \"onUnsupported\": \"skip\" "
+                                   "goes on without",
+                                   spec.issues.Describe()));
+    }
+    spec.schemes = ReadTraceSchemes(trace, scheme);
+    spec.computeScale = parameters.Get<double>("computeScale");
+    endpoints.resize(spec.trace->set.programs.size());
+    TrainingJobSpec job;
+    job.spec = std::move(spec);
+    job.endpointOf = std::move(endpoints);
+    return job;
+}
+
+void
+StampWorkloadTraces(Json& document, const std::string& scenarioFile, NamedFiles& files)
+{
+    std::vector<std::string> paths{"job.trace"};
+    const Json* jobs = FindAtPath(document, {"jobs"});
+    for (size_t i = 0; jobs != nullptr && jobs->is_array() && i < jobs->size(); ++i)
+    {
+        paths.push_back(fmt::format("jobs.{}.trace", i));
+    }
+    for (const auto& path : paths)
+    {
+        if (Json* trace = FindAtPath(document, SplitPath(path)))
+        {
+            StampTrace(*trace, scenarioFile, path, files);
+        }
+    }
+}
+
+} // namespace ns3::gradsync

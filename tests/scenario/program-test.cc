@@ -187,6 +187,7 @@ TEST_F(ProgramTest, WritesWholeResults)
         "server_packets,fallbacks,tree_rebuilds,"
         "iteration_mean_s,computation_s,hidden_s,exposed_s,bubble_s,mfu,samples_per_s,"
         "tokens_per_s,device_memory_bytes,"
+        "updates,steps_per_s,staleness_mean,staleness_max,ahead_max,held_s,"
         "packet_hops,events,wall_s,peak_rss_bytes,"
         "status");
     // Run 3: 3 hosts in each of 2 racks with 2 uplinks of the hosts' rate.
@@ -569,7 +570,7 @@ TEST_F(ProgramTest, ReplacesItsOwnFilesAndLeavesForeignOnes)
     EXPECT_EQ(ReadFile(Out() / "pcap" / "mine.pcap"), "mine");
     EXPECT_EQ(ReadFile(Out() / "notes.txt"), "mine");
     const Json files = LoadJson(Out() / "manifest.json")["files"];
-    EXPECT_EQ(files.size(), 13U); // runs.csv and twelve tables of the runs
+    EXPECT_EQ(files.size(), 15U); // runs.csv and fourteen tables of the runs
 }
 
 TEST_F(ProgramTest, RefusesACommandLineInOneLineThatNamesTheNearest)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "support/picosecond-clock.h"
+
 #include "ns3/failure-text.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +10,7 @@ using namespace ns3::gradsync;
 
 TEST(FailureText, WritesTimeoutsToThePicosecond)
 {
+    tests::UsePicoseconds();
     const auto describe = [](int64_t picoseconds) {
         return DescribeTimeout(PicoSeconds(picoseconds));
     };

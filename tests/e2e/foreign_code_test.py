@@ -31,6 +31,7 @@ COMMANDS = {
     "export": ("export", "."),
     "reproduce": ("reproduce",),
     "regress": ("regress",),
+    "collective": ("collective", "all-reduce", "--topology=s.json"),
     "sum-errors": ("sum-errors",),
     "gradients": ("gradients", "--quick", "--codec=none"),
     "gallery": ("gallery",),

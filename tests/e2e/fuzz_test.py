@@ -50,6 +50,6 @@ def test_a_reader_is_one_of_the_corpus_and_goes_with_fuzzing(ns3):
     assert fuzz.choose_readers("goal") == ["goal"]
     told = ns3("test", "--fuzz=5", "--reader=gaol", "--no-install")
     assert told.returncode == 2
-    assert told.stderr.startswith("ns3: --reader gaol: expected one of device, ")
+    assert told.stderr.startswith("ns3: --reader gaol: expected one of aicb, ")
     told = ns3("test", "--reader=goal", "--no-install")
     assert (told.returncode, told.stderr) == (2, "ns3: --reader goal goes with --fuzz\n")

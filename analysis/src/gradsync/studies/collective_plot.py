@@ -14,7 +14,7 @@ Curves = Mapping[str, tuple[list[int], list[float]]]
 _PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
-def _show_size(size: float, _position: int = 0) -> str:
+def _show_size(size: float, _position: float = 0) -> str:
     power = 0
     while size >= 1024 and power + 1 < len(_PREFIXES):
         size /= 1024

@@ -999,10 +999,14 @@ list(APPEND gradsync_sources
   study/run/asynchronous-recorder.cc
   study/run/child-probe.cc
   study/run/link-sampler.cc
+  study/run/network-parts.cc
+  study/run/planned-run.cc
   study/run/process-pool.cc
   study/run/progress-meter.cc
+  study/run/run-check.cc
   study/run/run-limits.cc
   study/run/run-numbers.cc
+  study/run/run-outcome.cc
   study/run/run-summary.cc
   study/run/run-watch.cc
   study/run/scenario-checker.cc
@@ -1014,14 +1018,19 @@ list(APPEND gradsync_headers
   study/run/asynchronous-recorder.h
   study/run/child-probe.h
   study/run/link-sampler.h
+  study/run/network-parts.h
+  study/run/planned-run.h
   study/run/process-pool.h
   study/run/progress-meter.h
+  study/run/progress-probe.h
   study/run/run-limits.h
   study/run/run-numbers.h
+  study/run/run-outcome.h
   study/run/run-summary.h
   study/run/run-watch.h
   study/run/scenario-checker.h
   study/run/scenario-runner.h
+  study/run/simulator-guard.h
   study/run/trace-recorder.h
   study/run/training-recorder.h
   study/run/transport-probe.h

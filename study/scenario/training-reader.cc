@@ -230,7 +230,11 @@ ToPolicy(const std::string& name)
 void
 CheckFullySharded(const JsonValue& training)
 {
-    for (const auto* key : {"innerRanks",
+    for (const auto* key : {"overlap",
+                            "bucket",
+                            "firstBucket",
+                            "parameterShare",
+                            "innerRanks",
                             "outerScheme",
                             "streamPolicy",
                             "credit",

@@ -199,7 +199,7 @@ def _of_a_model(dice: Dice, endpoints: int) -> dict:
         training["zero"] = 3
         for name in ("tensor", "context", "pipeline", "chunks", "microbatches", "schedule"):
             training.pop(name, None)
-        for name in ("barrier", "exchange", "innerRanks"):
+        for name in ("barrier", "exchange", "innerRanks", "overlap"):
             training.pop(name, None)
     elif dice.chance(0.4):
         stage = training.get("tensor", 1) * training.get("context", 1) * training.get("data", 1)

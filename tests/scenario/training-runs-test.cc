@@ -341,6 +341,10 @@ TEST(TrainingRuns, WhatCannotBeIsNamed)
                 HasSubstr("job.training.exchange: \"hierarchical\" does not go with \"zero\""));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "slices": 2})"),
                 HasSubstr("job.training.slices: \"slices\" does not go with \"zero\": 3"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "bucket": "1MB"})"),
+                HasSubstr("job.training.bucket: \"bucket\" does not go with \"zero\": 3"));
+    EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "zero": 3, "overlap": false})"),
+                HasSubstr("job.training.overlap: \"overlap\" does not go with \"zero\": 3"));
     EXPECT_THAT(ErrorOfTraining("{" + block + R"(, "exchange": "hierarchical", "innerRanks": 3})"),
                 HasSubstr("an exchange in two levels needs inner groups of one size; of 4 "
                           "data-parallel ranks one has 3, another 1"));

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/network-parts.h"
+
+#include "ns3/aggregation-helper.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/run-store.h"
+#include "ns3/scenario-error.h"
+#include "ns3/string.h"
+#include "ns3/transport-registry.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+FabricHelper
+MakeFabricHelper(const ResolvedRun& run)
+{
+    FabricHelper helper(run.transport.type.GetName());
+    AggregationHelper aggregation;
+    for (const auto& [node, program] : run.programs)
+    {
+        aggregation.SetProgram(node, program);
+    }
+    helper.SetAggregation(aggregation);
+    for (const auto& [name, value] : run.transport.attributes)
+    {
+        helper.SetTransportAttribute(name, StringValue(value));
+    }
+    for (const auto& [part, attributes] : run.transport.parts)
+    {
+        for (const auto& [name, value] : attributes)
+        {
+            helper.SetPartAttribute(part, name, StringValue(value));
+        }
+    }
+    if (GetTransport(run.transport.kind).hasFabric)
+    {
+        for (const auto& [name, value] : run.fabric)
+        {
+            helper.SetFabricAttribute(name, StringValue(value));
+        }
+    }
+    return helper;
+}
+
+} // namespace
+
+Ptr<Transport>
+InstallTransport(const ResolvedRun& run)
+{
+    try
+    {
+        return MakeFabricHelper(run).InstallTransport(run.topology);
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw ScenarioError("transport " + run.transport.kind, error.what());
+    }
+}
+
+void
+StartCaptures(const ResolvedRun& run,
+              const Ptr<Transport>& transport,
+              const std::filesystem::path& folder)
+{
+    if (!folder.empty() && !run.capturedLinks.empty())
+    {
+        const auto captures = folder / RunStore::CAPTURE_FOLDER;
+        std::filesystem::create_directories(captures);
+        for (const auto link : run.capturedLinks)
+        {
+            transport->GetCapabilities()->Capture(link, captures.string());
+        }
+    }
+}
+
+Ptr<TrafficGenerator>
+InstallTraffic(const ResolvedRun& run,
+               const Ptr<Transport>& transport,
+               const Ptr<ExchangeEngine>& engine)
+{
+    auto generator = CreateObject<TrafficGenerator>();
+    generator->Install(run.traffic, *run.topology, transport, [engine = PeekPointer(engine)] {
+        return engine->IsSettled();
+    });
+    return generator;
+}
+
+std::unique_ptr<LinkSampler>
+StartSampler(const ResolvedRun& run,
+             const Ptr<Transport>& transport,
+             const Ptr<ExchangeEngine>& engine)
+{
+    if (run.sampleEvery.IsZero())
+    {
+        return nullptr;
+    }
+    return std::make_unique<LinkSampler>(
+        transport->GetCapabilities()->GetFabric(),
+        run.sampleEvery,
+        [engine = PeekPointer(engine)] { return engine->IsSettled(); });
+}
+
+Ptr<FaultInjector>
+InstallFaults(const ResolvedRun& run,
+              const Ptr<Transport>& transport,
+              const Ptr<ExchangeEngine>& engine)
+{
+    auto injector = CreateObject<FaultInjector>();
+    injector->Install(run.faults, run.topology, transport, engine);
+    return injector;
+}
+
+} // namespace ns3::gradsync

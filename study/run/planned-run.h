@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PLANNED_RUN_H
+#define GRADSYNC_PLANNED_RUN_H
+
+#include "ns3/asynchronous-job.h"
+#include "ns3/exchange-engine.h"
+#include "ns3/job-planner.h"
+#include "ns3/job.h"
+#include "ns3/scenario.h"
+#include "ns3/training-job.h"
+#include "ns3/training-planner.h"
+#include "ns3/transport.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// The jobs of a run with their plans.
+struct PlannedRun
+{
+    std::vector<PlannedJob> jobs;
+    std::vector<PlannedTraining> trainings;
+};
+
+/// Of jobs in networks with faults or foreign flows, which may leave an exchange waiting for ever.
+inline const Time DEFAULT_FAULT_TIMEOUT = Seconds(60);
+
+/// \throws PlanningError
+PlannedRun PlanRun(const ResolvedRun& run);
+
+/// The jobs as the engine takes them, with the timeouts that faults ask for.
+Job MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run);
+TrainingJob MakeTraining(const TrainingJobSpec& spec,
+                         const PlannedTraining& planned,
+                         const ResolvedRun& run);
+AsynchronousJob MakeAsynchronous(const AsynchronousJobSpec& spec, const ResolvedRun& run);
+
+/// As messages call a job and its scheme.
+std::string DescribeScheme(const JobSpec& job);
+
+/// An engine with all jobs. \throws ScenarioError for what it refuses
+Ptr<ExchangeEngine> InstallEngine(const ResolvedRun& run,
+                                  const PlannedRun& planned,
+                                  const Ptr<Transport>& transport);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PLANNED_RUN_H

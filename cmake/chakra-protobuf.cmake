@@ -16,4 +16,6 @@ endif()
 # Not our code: no warnings, and not compiled together with ours.
 set_source_files_properties(${gradsync_chakra_messages} PROPERTIES
   COMPILE_OPTIONS -w SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
-include_directories(SYSTEM ${gradsync_chakra_folder} ${Protobuf_INCLUDE_DIRS})
+# For building only: ns-3 copies a module's folders into what it installs, where a build folder is an
+# error to CMake.
+include_directories(SYSTEM $<BUILD_INTERFACE:${gradsync_chakra_folder}> ${Protobuf_INCLUDE_DIRS})

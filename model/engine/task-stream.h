@@ -50,6 +50,12 @@ class TaskStream
         return m_next < m_program.size() ? &m_program[m_next] : nullptr;
     }
 
+    /// Of a stream in program order: the task that began last; UINT32_MAX: none.
+    TaskId GetPrevious() const
+    {
+        return m_next > 0 ? m_program[m_next - 1] : UINT32_MAX;
+    }
+
     /// Of other streams: a task is ready.
     void Push(TaskId task, int32_t priority)
     {

@@ -233,7 +233,14 @@ WorkloadExecution::Begin(TaskId id)
     auto& stream = GetStream(task);
     if (!stream.IsUnordered())
     {
-        m_log.SetCause(id, m_log.GetLater(m_log.GetCause(id), stream.GetLastEnded()));
+        auto cause = m_log.GetLater(m_log.GetCause(id), stream.GetLastEnded());
+        // Where credit holds several, one that waits for the beginning of the one before it waits
+        // for what that waited for.
+        if (const auto previous = stream.GetPrevious(); previous != TaskLog::NONE)
+        {
+            cause = m_log.GetLater(cause, m_log.GetCause(previous));
+        }
+        m_log.SetCause(id, cause);
     }
     m_log.Begin(id, Simulator::Now());
     stream.Begin(id, GetBytes(task));

@@ -287,10 +287,11 @@ class Evidence:
         """With data and what else has a default given."""
         job = self.training
         change: dict = {"job.training.data": job.data}
-        defaults = {"order": "tp-cp-ep-dp-pp", "schedule": "1f1b", "overlap": True}
-        defaults |= {"firstBucket": "1048576B", "bucket": "26214400B"}
-        if "blocks" in job.given:
-            defaults["parameterShare"] = 1
+        defaults: dict = {"order": "tp-cp-ep-dp-pp", "schedule": "1f1b"}
+        if job.given.get("zero") != 3:  # which has blocks, not buckets, and always overlaps
+            defaults |= {"overlap": True, "firstBucket": "1048576B", "bucket": "26214400B"}
+            if "blocks" in job.given:
+                defaults["parameterShare"] = 1
         for name, value in defaults.items():
             if name not in job.given:
                 change[f"job.training.{name}"] = value

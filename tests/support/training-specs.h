@@ -105,18 +105,31 @@ DrawBlock(std::mt19937_64& random)
     const auto draw = [&random](uint64_t least, uint64_t most) {
         return std::uniform_int_distribution<uint64_t>(least, most)(random);
     };
-    auto block = MakeBlock(draw(1, 20), draw(1, 20), draw(1, 9), 4 * draw(0, 25));
-    block.afterForward.assign(draw(0, 2), {Choose("ring"), draw(1, 30)});
-    block.afterBackward.assign(draw(0, 2), {Choose("ring"), draw(1, 30)});
+    // One draw a statement: the order of those in one expression is the compiler's.
+    ModelBlock block;
+    block.name = "block";
+    block.forwardPicoseconds = draw(1, 20) * MICROSECOND;
+    block.backwardPicoseconds = draw(1, 20) * MICROSECOND;
+    block.weightPicoseconds = draw(1, 9) * MICROSECOND;
+    block.gradientBytes = 4 * draw(0, 25);
     block.expertGradientBytes = 4 * draw(0, 25);
-    block.beforeForward.assign(draw(0, 1),
-                               {Choose("all-to-all"), 60 * draw(1, 2), ParallelGroup::Expert});
-    block.beforeBackward.assign(draw(0, 1),
-                                {Choose("all-gather"), draw(1, 30), ParallelGroup::Context});
-    block.ring = {draw(0, 1) * draw(1, 30),
-                  draw(1, 20) * MICROSECOND,
-                  draw(1, 20) * MICROSECOND,
-                  draw(0, 1) == 0};
+    const auto drawSteps = [&draw](uint64_t most, uint64_t bytes, const char* scheme, auto group) {
+        const auto steps = draw(0, most);
+        return std::vector<BlockCollective>(steps, {Choose(scheme), bytes, group});
+    };
+    const auto tensorBytes = draw(1, 30);
+    block.afterForward = drawSteps(2, tensorBytes, "ring", ParallelGroup::Tensor);
+    block.afterBackward = drawSteps(2, tensorBytes, "ring", ParallelGroup::Tensor);
+    // An all-to-all of two or three ranks divides its bytes.
+    const auto tokenBytes = 60 * draw(1, 2);
+    block.beforeForward = drawSteps(1, tokenBytes, "all-to-all", ParallelGroup::Expert);
+    const auto contextBytes = draw(1, 30);
+    block.beforeBackward = drawSteps(1, contextBytes, "all-gather", ParallelGroup::Context);
+    const auto hasRing = draw(0, 1);
+    block.ring.bytes = hasRing * draw(1, 30);
+    block.ring.forwardPicoseconds = draw(1, 20) * MICROSECOND;
+    block.ring.backwardPicoseconds = draw(1, 20) * MICROSECOND;
+    block.ring.isRecomputed = draw(0, 1) == 0;
     return block;
 }
 
@@ -151,7 +164,8 @@ DrawHybrid(std::mt19937_64& random)
         spec.blocks.push_back(DrawBlock(random));
     }
     spec.activationBytes = draw(0, 20);
-    spec.tied = {draw(0, 1) * draw(1, 30), Choose("ring")};
+    const auto isTied = draw(0, 1);
+    spec.tied = {isTied * draw(1, 30), Choose("ring")};
     spec.gradientScheme = Choose("ring");
     spec.buckets = {draw(1, 60), draw(1, 120)};
     return spec;

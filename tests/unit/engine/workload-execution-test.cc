@@ -271,6 +271,31 @@ TEST_F(WorkloadExecutionTest, CausesLeadBackToTheStart)
     }
 }
 
+// With credit for both, the second sum is ready at 0 and begins when the first does, at 10 us: for
+// the same reason.
+TEST_F(WorkloadExecutionTest, WhatFollowsInOrderHasTheCauseOfTheOneBeforeIt)
+{
+    WorkloadBuilder builder(2, MakeStreams(StreamPolicy::Program, 1000));
+    const auto group = builder.AddGroup({0, 1});
+    const auto plan = MakePlan("ring", 2, 100);
+    const auto first = builder.AddCommunication(group, plan, "first");
+    const auto second = builder.AddCommunication(group, plan, "second");
+    std::vector<TaskId> computes;
+    std::vector<TaskId> seconds;
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        computes.push_back(builder.AddCompute(rank, COMPUTES, 10 * MICROSECOND, "backward"));
+        builder.AddEdge(computes.back(), builder.AddPart(rank, COMMUNICATES, first));
+        seconds.push_back(builder.AddPart(rank, COMMUNICATES, second));
+    }
+    Run(builder.Build());
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        EXPECT_EQ(GetLog().GetBegin(seconds[rank]), MicroSeconds(10));
+        EXPECT_EQ(GetLog().GetCause(seconds[rank]), computes[rank]);
+    }
+}
+
 TEST(WorkloadBuilder, NamesRanksThatWaitForEachOther)
 {
     // Rank 0 comes to A first, rank 1 to B: each holds its stream for the other.

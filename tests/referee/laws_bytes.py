@@ -199,7 +199,7 @@ def what_is_sent_again_was_lost_or_late(e: Evidence) -> Iterator[str]:
     """No repetition carries more than packets hold; none without a loss on a quiet, ordered network."""
     run = e.main.run
     packets, size = int(run["retransmitted_packets"]), int(run["retransmitted_bytes"])
-    if e.transport == "roce":
+    if e.transport == "roce" and not e.aggregates:  # slots have a size of their own
         mtu = quantity(str(e.setting("mtu", "4096B")), SIZE_UNITS)
         if size > packets * mtu:
             yield f"{size} bytes in {packets} packets of {mtu}"

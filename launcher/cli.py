@@ -162,6 +162,7 @@ _VERBS: dict[str, _Handed | _Own] = {
     "export": _package("write the tables of a run as Parquet", verbs.export),
     "reproduce": _package("simulate what a paper says", verbs.reproduce),
     "collective": _package("time a collective as nccl-tests do", verbs.collective),
+    "fit": _package("fit values of a scenario to measured times", verbs.fit),
     "regress": _package("compare the schemes' curves with baselines", verbs.regress),
     "sum-errors": _package("errors of sums that switches make", verbs.sum_errors),
     "gradients": _package("train with each codec in the loop", verbs.gradients),

@@ -18,9 +18,10 @@ from launcher.tree import ANALYSIS, VENV
 PLOTS = "requirements"
 REPORT = "requirements-report"
 GRADIENTS = "requirements-gradients"
+FIT = "requirements-fit"
 SWEEP = "requirements-sweep"
 TESTS = "requirements-test"
-_LAYERS = (PLOTS, REPORT, GRADIENTS, SWEEP, TESTS)
+_LAYERS = (PLOTS, REPORT, GRADIENTS, FIT, SWEEP, TESTS)
 
 
 def _lock(layer: str) -> Path:

@@ -119,6 +119,11 @@ def collective(own: Own, rest: list[str]) -> int:
     return _call_package(own, "collective", *rest, needs=[BUILD])
 
 
+def fit(own: Own, rest: list[str]) -> int:
+    """./ns3 fit: one or two values of a scenario to a measured table."""
+    return _call_package(own, "fit", *rest, needs=[BUILD], layer=python_environment.FIT)
+
+
 def gallery(own: Own, rest: list[str]) -> int:
     """./ns3 gallery: the pictures of the documentation, from simulations."""
     places = [f"--scenarios={ROOT / 'scenarios'}", f"--pictures={ROOT / 'doc' / 'pictures'}"]
@@ -159,7 +164,7 @@ def test(arguments: Namespace) -> int:
     install.ensure([BUILD, TEST, PLOT, *sanitizers], not arguments.no_install)
     if not arguments.sanitize:
         layers = [python_environment.REPORT, python_environment.GRADIENTS]
-        layers += [python_environment.SWEEP, python_environment.TESTS]
+        layers += [python_environment.FIT, python_environment.SWEEP, python_environment.TESTS]
         python_environment.ensure(not arguments.no_install, *layers)
     build(profile, [])
     return run_tests(profile, arguments.filter, end_to_end=not arguments.sanitize)

@@ -32,6 +32,7 @@ COMMANDS = {
     "reproduce": ("reproduce",),
     "regress": ("regress",),
     "collective": ("collective", "all-reduce", "--topology=s.json"),
+    "fit": ("fit", "s.csv", "--parameters=transport.efficiency"),
     "sum-errors": ("sum-errors",),
     "gradients": ("gradients", "--quick", "--codec=none"),
     "gallery": ("gallery",),

@@ -124,7 +124,7 @@ def test_help_lists_every_verb(ns3):
     verbs = (
         "run sweep describe validate list plot report export reproduce regress gallery test bench"
     )
-    verbs += " sum-errors collective format"
+    verbs += " sum-errors collective fit format"
     for verb in f"{verbs} calibrate build doctor help".split():
         assert re.search(rf"^  {verb} ", result.stdout, re.MULTILINE), verb
 

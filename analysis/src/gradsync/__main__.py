@@ -176,6 +176,19 @@ def _collective(arguments: argparse.Namespace) -> int:
     return 3 if results.unfinished else 0
 
 
+def _fit(arguments: argparse.Namespace) -> int:
+    from gradsync.studies import fit, fit_page
+    from gradsync.studies.fit_request import read_fit_request
+
+    request = read_fit_request(arguments)
+    out = Path(arguments.out or Path("results") / "fit" / Path(arguments.table).stem)
+    found = fit.fit(request, out, arguments.jobs)
+    print(fit_page.as_table(found))
+    for path in fit_page.write_fit(found, out):
+        print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
 def _compare(arguments: argparse.Namespace) -> int:
     from gradsync.results.compare import compare_results
 
@@ -197,6 +210,7 @@ _VERBS = {
     "sum-errors": _sum_errors,
     "sweep": _sweep,
     "collective": _collective,
+    "fit": _fit,
     "compare": _compare,
 }
 

@@ -171,6 +171,38 @@ def _collective_options(parser: argparse.ArgumentParser) -> None:
     _add_out(parser, "results/collective")
 
 
+def _fit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", metavar="TABLE", help="measured times, NAME.csv beside NAME.toml")
+    parser.add_argument(
+        "--parameters",
+        required=True,
+        metavar="PATH[=START[:LOW:HIGH]],...",
+        help="one or two values of the scenario, e.g. transport.efficiency=0.9:0.5:1",
+    )
+    parser.add_argument(
+        "--rows",
+        metavar="SIZES",
+        help="rows that are fitted, e.g. 1MiB,64MiB..1GiB (the first and the last)",
+    )
+    parser.add_argument("--collective", metavar="NAME", help="of a table of several")
+    parser.add_argument("--algorithm", metavar="NAME", help="only rows that say so")
+    parser.add_argument(
+        "--scheme", metavar="NAME", help="scheme of an all-reduce, or algorithm of any other (ring)"
+    )
+    parser.add_argument("--topology", metavar="FILE", help="in place of the table's")
+    parser.add_argument("--transport", metavar="NAME", default="fluid", help="(%(default)s)")
+    parser.add_argument(
+        "--evaluations",
+        metavar="N",
+        type=int,
+        default=60,
+        help="points that are simulated at most (%(default)s)",
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, help="runs at a time (every core)")
+    _add_set(parser)
+    parser.add_argument("--out", metavar="DIR", help="folder (results/fit/NAME)")
+
+
 def _compare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="DIR")
     parser.add_argument("second", metavar="DIR")
@@ -194,6 +226,7 @@ _VERBS: dict[str, tuple[str, _Options]] = {
         "time a collective over sizes, as nccl-tests print it",
         _collective_options,
     ),
+    "fit": ("fit values of a scenario to measured times", _fit_options),
     "compare": ("compare two results folders value by value", _compare_options),
 }
 

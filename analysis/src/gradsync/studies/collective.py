@@ -26,6 +26,7 @@ COLLECTIVES = {
 }
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
 _MOST_BYTES = 2**44
 _FLOAT_BYTES = 4
 
@@ -37,20 +38,10 @@ class Request:
     collective: str
     topology: Path
     schemes: tuple[str, ...]
-    first_bytes: int
-    last_bytes: int
-    factor: int
+    sizes: tuple[int, ...]
+    """Bytes of the buffer, as nccl-tests count them."""
     transport: str
     overrides: tuple[str, ...] = ()
-
-    def sizes(self) -> list[int]:
-        """Bytes, each `factor` times the one before."""
-        sizes = []
-        size = self.first_bytes
-        while size <= self.last_bytes:
-            sizes.append(size)
-            size *= self.factor
-        return sizes
 
     @property
     def path(self) -> str:
@@ -71,6 +62,15 @@ def read_size(text: str) -> int:
     return int(size)
 
 
+def show_size(size: float, _position: float = 0) -> str:
+    """As 64 MiB; the second argument is what matplotlib gives to formatters."""
+    power = 0
+    while size >= 1024 and power + 1 < len(_PREFIXES):
+        size /= 1024
+        power += 1
+    return f"{size:g} {_PREFIXES[power]}"
+
+
 def make_scenario(request: Request) -> Scenario:
     """Every scheme at every size. Raises ScenarioError for an override without a value."""
     kind = request.schemes[0] if request.collective == "all-reduce" else request.collective
@@ -86,7 +86,7 @@ def make_scenario(request: Request) -> Scenario:
         if not found:
             raise ScenarioError(f"--set {shown(override)}: expected PATH=VALUE")
         scenario = scenario.set(path, _as_value(value))
-    sizes = [f"{size}B" for size in request.sizes()]
+    sizes = [f"{size}B" for size in request.sizes]
     return scenario.sweep(request.path, request.schemes).sweep("job.gradient", sizes)
 
 
@@ -105,18 +105,14 @@ def read_request(arguments: argparse.Namespace) -> Request:
             f"--scheme {others[0]} is no scheme of {_article(name)}, but a collective"
         )
     first, last = read_size(arguments.first), read_size(arguments.last)
-    request = Request(
+    return Request(
         name,
         Path(arguments.topology),
         schemes,
-        first,
-        last,
-        arguments.factor,
+        list_sizes(first, last, arguments.factor),
         arguments.transport,
         tuple(arguments.set),
     )
-    check_sizes(request)
-    return request
 
 
 def _article(name: str) -> str:
@@ -137,14 +133,16 @@ def _as_value(text: str) -> Any:
         return text
 
 
-def check_sizes(request: Request) -> None:
-    """Raises ScenarioError where there is nothing to measure, or no end."""
-    if request.factor < 2:
-        raise ScenarioError(f"--factor {request.factor}: expected 2 or more")
-    if request.first_bytes > request.last_bytes:
-        raise ScenarioError(
-            f"--from {request.first_bytes}B is more than --to {request.last_bytes}B"
-        )
+def list_sizes(first: int, last: int, factor: int) -> tuple[int, ...]:
+    """Bytes, each `factor` times the one before. Raises ScenarioError where there are none, or no end."""
+    if factor < 2:
+        raise ScenarioError(f"--factor {factor}: expected 2 or more")
+    if first > last:
+        raise ScenarioError(f"--from {first}B is more than --to {last}B")
+    sizes = [first]
+    while sizes[-1] * factor <= last:
+        sizes.append(sizes[-1] * factor)
+    return tuple(sizes)
 
 
 def as_table(request: Request, results: Results) -> str:

@@ -9,17 +9,9 @@ from matplotlib.figure import Figure
 
 from gradsync.plots import style
 from gradsync.plots.plot import save
+from gradsync.studies.collective import show_size
 
 Curves = Mapping[str, tuple[list[int], list[float]]]
-_PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def _show_size(size: float, _position: float = 0) -> str:
-    power = 0
-    while size >= 1024 and power + 1 < len(_PREFIXES):
-        size /= 1024
-        power += 1
-    return f"{size:g} {_PREFIXES[power]}"
 
 
 def draw_busbw(curves: Curves, title: str) -> Figure:
@@ -42,7 +34,7 @@ def draw_busbw(curves: Curves, title: str) -> Figure:
                 clip_on=False,
             )
         panel.set_xscale("log", base=2)
-        panel.xaxis.set_major_formatter(_show_size)
+        panel.xaxis.set_major_formatter(show_size)
         panel.set_ylim(0, 1.06 * panel.get_ylim()[1])
         panel.set_xlabel("Size of the buffer")
         panel.set_ylabel("Bus bandwidth (GB/s)")

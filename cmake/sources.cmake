@@ -515,6 +515,7 @@ list(APPEND gradsync_sources
   model/import/trace/chakra-json-reader.cc
   model/import/trace/chakra-program.cc
   model/import/trace/chakra-protobuf-reader.cc
+  model/import/trace/dapple-table.cc
   model/import/trace/matched-trace.cc
   model/import/trace/trace-circles.cc
   model/import/trace/trace-issues.cc
@@ -527,6 +528,7 @@ list(APPEND gradsync_headers
   model/import/trace/aicb-workload.h
   model/import/trace/chakra-files.h
   model/import/trace/chakra-program.h
+  model/import/trace/dapple-table.h
   model/import/trace/matched-trace.h
   model/import/trace/trace-circles.h
   model/import/trace/trace-issues.h
@@ -862,6 +864,7 @@ list(APPEND gradsync_sources
   study/scenario/attribute-reader.cc
   study/scenario/attribute-type.cc
   study/scenario/codec-reader.cc
+  study/scenario/dapple-model.cc
   study/scenario/fault-reader.cc
   study/scenario/fault-target-reader.cc
   study/scenario/fault-trace-reader.cc
@@ -900,6 +903,7 @@ list(APPEND gradsync_headers
   study/scenario/attribute-reader.h
   study/scenario/attribute-type.h
   study/scenario/codec-reader.h
+  study/scenario/dapple-model.h
   study/scenario/fault-reader.h
   study/scenario/fault-target-reader.h
   study/scenario/fault-trace-reader.h
@@ -1175,6 +1179,7 @@ set(gradsync_tests_of_training
 set(gradsync_tests_of_import
   tests/unit/import/aicb-trace-test.cc
   tests/unit/import/chakra-trace-test.cc
+  tests/unit/import/dapple-table-test.cc
   tests/unit/import/goal-writer-test.cc
   tests/unit/import/plan-import-test.cc
 )
@@ -1258,6 +1263,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/aggregation-faults-test.cc
   tests/scenario/asynchronous-runs-test.cc
   tests/scenario/chaos-test.cc
+  tests/scenario/dapple-runs-test.cc
   tests/scenario/federated-rounds-test.cc
   tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc

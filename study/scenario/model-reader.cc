@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/model-reader.h"
 
+#include "ns3/dapple-model.h"
 #include "ns3/document-path.h"
 #include "ns3/model-kinds.h"
 #include "ns3/parameter-reader.h"
@@ -29,9 +30,10 @@ AddFile(KindSpec kind)
 {
     kind.parameters.insert(
         kind.parameters.begin(),
-        MakeFileSpec("../models/llama-2-7b.json",
-                     "a model file, from the folder of the scenario; keys beside it override its "
-                     "own"));
+        MakeFileSpec(
+            "../models/llama-2-7b.json",
+            "a model file, or a table of layers as DAPPLE has them (.txt), from the folder "
+            "of the scenario; keys beside it override its own"));
     return kind;
 }
 
@@ -134,6 +136,11 @@ InlineTrainingFiles(Json& document, const std::string& scenarioFile, NamedFiles&
         {
             file.example = "{\"kind\": \"transformer\", ...}";
             file.check = &ReadModel;
+            const bool hasBatch = section->is_object() && section->contains("batch");
+            file.read = [hasBatch](const std::string& name, NamedFiles& all) {
+                return name.ends_with(".txt") ? ReadDappleModel(name, hasBatch, all)
+                                              : all.ReadJson(name);
+            };
         }
         InlineSectionFile(*section, file, scenarioFile, files);
     }

@@ -21,7 +21,7 @@ InlineSectionFile(Json& section,
     }
     const JsonValue name(*section.find("file"), scenarioFile, file.path + ".file");
     const auto path = name.AsPath();
-    Json content = files.ReadJson(path);
+    Json content = file.read ? file.read(path, files) : files.ReadJson(path);
     if (!content.is_object())
     {
         JsonValue(content, path, "").Fail("an object such as " + file.example);

@@ -18,6 +18,8 @@ struct SectionFile
     std::string example; //!< of its content
     /// Reads the content of a file alone, so that an error names that file and not the scenario.
     std::function<void(const JsonValue& content)> check;
+    /// Reads a file that is no JSON; empty: there are none.
+    std::function<Json(const std::string& name, NamedFiles& files)> read{};
 };
 
 /**

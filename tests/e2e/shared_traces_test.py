@@ -3,8 +3,11 @@
 
 import gzip
 import json
+import math
+import re
 import shutil
 import tarfile
+from decimal import Decimal
 
 import pytest
 from conftest import ROOT, rows_of
@@ -19,7 +22,7 @@ def run(program, tmp_path):
     """Runs a trace on a star; `more` are other keys of the job."""
 
     def start(trace, hosts, transport="fluid", **more):
-        job = {"trace": trace} if isinstance(trace, dict) else {"gradient": trace}
+        job = {"trace": trace} if isinstance(trace, dict) else {"gradient": trace} if trace else {}
         link = {"rate": "100Gbps", "delay": "1us"}
         (tmp_path / "x.json").write_text(
             json.dumps(
@@ -139,15 +142,54 @@ def test_a_workload_of_9216_gpus(run):
     assert "the trace is of 9216 ranks, but there are 64 endpoints" in told.stderr
 
 
-@pytest.mark.parametrize(
-    "path", sorted((TRACES / "dapple").glob("*.txt")) + [TRACES / "aicb" / "Workload_spec_v1.1.csv"],
-    ids=lambda p: p.stem,
-)  # fmt: skip
-def test_tables_of_other_kinds_are_refused(run, path):
+def test_specifications_of_tables_are_refused(run):
+    told = run({"file": str(TRACES / "aicb" / "Workload_spec_v1.1.csv")}, 4)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "is no communication" in told.stderr
+
+
+DAPPLE = sorted((TRACES / "dapple").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", DAPPLE, ids=lambda p: p.stem)
+def test_layers_of_dapple_are_no_trace_but_a_model(run, path, tmp_path):
     told = run({"file": str(path)}, 4)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
-    assert "is no workload that can be run" in told.stderr or "is no communication" in told.stderr
+    assert "is a table of layers as DAPPLE has them, which is a model" in told.stderr
+    figures = [
+        [
+            sum(Decimal(part) for part in re.search(key + r"=\[?([^],]*)", line)[1].split("; "))
+            for key in ("forward_compute_time", "backward_compute_time", "parameter_size")
+        ]
+        for line in path.read_text().splitlines()
+        if line.startswith("node")
+    ]
+    training = {
+        "model": str(path),
+        "device": str(ROOT / "devices" / "h100-sxm.json"),
+        "datatype": "fp32",
+        "microbatchSize": int(path.stem.rpartition("-")[2]),
+    }
+    # On one rank the sum of all times, to the picosecond.
+    told = run(None, 1, training=training)
+    assert told.returncode == 0, told.stderr
+    milliseconds = sum(forward + backward for forward, backward, _ in figures)
+    assert Decimal(_ict(tmp_path)) * 1000 == milliseconds
+    # On two, the gradients of all parameters, whole numbers of 4 bytes each.
+    told = run(None, 2, training=training)
+    assert told.returncode == 0, told.stderr
+    exchanged = sum(
+        int(row["bytes"]) * int(row["count"])
+        for row in rows_of(tmp_path / "r" / "collectives.csv")
+        if row["label"] == "gradients"
+    )
+    assert exchanged == sum(math.ceil(parameters / 4) * 4 for _, _, parameters in figures)
+    # Two stages of two ranks, with messages between them.
+    more = {"pipeline": 2, "microbatches": 4}
+    told = run(None, 4, "roce", training=training | more)
+    assert told.returncode == 0, told.stderr
 
 
 def test_pytorch_traces_are_refused(run, tmp_path):

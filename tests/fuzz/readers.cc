@@ -7,6 +7,7 @@
 #include "ns3/aicb-workload.h"
 #include "ns3/chakra-files.h"
 #include "ns3/codec-reader.h"
+#include "ns3/dapple-model.h"
 #include "ns3/fault-trace-reader.h"
 #include "ns3/import-error.h"
 #include "ns3/json-value.h"
@@ -96,6 +97,27 @@ ReadProfileText(const std::string& text)
 }
 
 /// A model that is trained on a small device with two stages.
+void
+TrainModel(const Json& content)
+{
+    const auto model = ReadModel(JsonValue(content, "model.json", ""));
+    ModelTraining training;
+    training.model = model;
+    training.device.peaks = {{"bf16", 1e12, "by definition"}};
+    training.device.memoryBytesPerSecond = 1e12;
+    training.achievedShare = 1.0;
+    training.degrees.pipeline = 2;
+    try
+    {
+        MakeTrainingSpec(training);
+        EstimateMemory(training, 1);
+    }
+    catch (const WorkloadError&)
+    {
+        // What does not go with two stages is said so.
+    }
+}
+
 bool
 ReadModelText(const std::string& text)
 {
@@ -105,23 +127,16 @@ ReadModelText(const std::string& text)
         {
             content.erase("$schema");
         }
-        const auto model = ReadModel(JsonValue(content, "model.json", ""));
-        ModelTraining training;
-        training.model = model;
-        training.device.peaks = {{"bf16", 1e12, "by definition"}};
-        training.device.memoryBytesPerSecond = 1e12;
-        training.achievedShare = 1.0;
-        training.degrees.pipeline = 2;
-        try
-        {
-            MakeTrainingSpec(training);
-            EstimateMemory(training, 1);
-        }
-        catch (const WorkloadError&)
-        {
-            // What does not go with two stages is said so.
-        }
+        TrainModel(content);
     });
+}
+
+bool
+ReadDappleText(const std::string& text)
+{
+    Json content;
+    return IsTaken<ImportError>([&] { content = MakeDappleModel("fuzz-pbs-2.txt", text); }) &&
+           IsTaken<ScenarioError>([&] { TrainModel(content); });
 }
 
 bool
@@ -284,10 +299,11 @@ ReadAicbRows(const std::string& text)
     });
 }
 
-constexpr std::array<Reader, 15> READERS{{
+constexpr std::array<Reader, 16> READERS{{
     {"scenario", &ReadScenarioText},
     {"topology", &ReadTopology},
     {"model", &ReadModelText},
+    {"dapple", &ReadDappleText},
     {"device", &ReadDeviceText},
     {"profile", &ReadProfileText},
     {"msccl", &TryImport},

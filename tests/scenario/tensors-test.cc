@@ -36,7 +36,7 @@ CountSent(const ResolvedRun& run)
 }
 
 std::string
-ErrorOfCheck(const std::string& job, const std::string& scheme = R"("ring")")
+ErrorOfTensors(const std::string& job, const std::string& scheme = R"("ring")")
 {
     UsePicoseconds();
     const auto scenario = ParseScenario(STAR, "x.json", {{"job", job}, {"scheme", scheme}});
@@ -122,9 +122,9 @@ TEST(Tensors, SwitchesAggregateTensorAfterTensor)
     };
     EXPECT_EQ(run(R"({"tensors": [{"size": "640kB"}, {"size": "256kB"}], "codec": "int8"})"),
               run(R"({"gradient": "896kB", "codec": "int8"})"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "64kB", "codec": "int8"},
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"size": "64kB", "codec": "int8"},
                                              {"size": "64kB", "codec": "fixed-point"}]})",
-                             R"("switchml")"),
+                               R"("switchml")"),
                 HasSubstr("tensors: switches want all of them as the same kind of integers"));
 }
 
@@ -169,34 +169,36 @@ TEST(Tensors, SurvivorsOfACrashFinishWhatIsLeft)
 
 TEST(Tensors, WhatTheyCannotDoIsRefusedByName)
 {
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": []})"), HasSubstr("job.tensors"));
-    EXPECT_THAT(ErrorOfCheck(R"({"gradient": "1MB", "tensors": [{"size": "1MB"}]})"),
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": []})"), HasSubstr("job.tensors"));
+    EXPECT_THAT(ErrorOfTensors(R"({"gradient": "1MB", "tensors": [{"size": "1MB"}]})"),
                 HasSubstr("job.gradient: \"gradient\" and \"tensors\" are both given"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "4B", "elements": 1}]})"),
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"size": "4B", "elements": 1}]})"),
                 HasSubstr("job.tensors.0.elements"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"name": "a"}]})"), HasSubstr("size"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "0B"}]})"), HasSubstr("job.tensors.0.size"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "1B", "count": 10001}]})"),
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"name": "a"}]})"), HasSubstr("size"));
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"size": "0B"}]})"),
+                HasSubstr("job.tensors.0.size"));
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"size": "1B", "count": 10001}]})"),
                 HasSubstr("job.tensors.0.count"));
-    EXPECT_THAT(
-        ErrorOfCheck(R"({"tensors": [{"size": "1B", "count": 9999}, {"size": "1B", "count": 2}]})"),
-        HasSubstr("a list of 1 to 10000 tensors"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "16TB"}, {"size": "16TB"}]})"),
+    EXPECT_THAT(ErrorOfTensors(
+                    R"({"tensors": [{"size": "1B", "count": 9999}, {"size": "1B", "count": 2}]})"),
+                HasSubstr("a list of 1 to 10000 tensors"));
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"size": "16TB"}, {"size": "16TB"}]})"),
                 HasSubstr("job.tensors.1: with it the gradient has more than"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "1MB", "codecs": "fp16"}]})"),
+    EXPECT_THAT(ErrorOfTensors(R"({"tensors": [{"size": "1MB", "codecs": "fp16"}]})"),
                 HasSubstr("did you mean \"codec\""));
     const auto ofCodec = [](const std::string& codec) {
-        return ErrorOfCheck(R"({"tensors": [{"size": "1MB", "codec": )" + codec + "}]}");
+        return ErrorOfTensors(R"({"tensors": [{"size": "1MB", "codec": )" + codec + "}]}");
     };
     EXPECT_THAT(ofCodec(R"({"kind": "fp16", "elsewhere": "dgc"})"),
                 HasSubstr("job.tensors.0.codec.elsewhere: a sparse codec cannot be"));
     EXPECT_THAT(ofCodec(R"({"kind": "fp16", "elsewhere": {"kind": "int8", "between": "rack"}})"),
                 HasSubstr("codec.elsewhere.between"));
-    EXPECT_THAT(ErrorOfCheck(R"({"tensors": [{"size": "1MB"}]})",
-                             R"({"kind": "federated", "closing": "minimum", "minimumReplies": 2})"),
-                HasSubstr("only synchronous all-reduces"));
     EXPECT_THAT(
-        ErrorOfCheck(R"({"codec": {"kind": "int8", "elsewhere": "fp16"}})", R"("switchml")"),
+        ErrorOfTensors(R"({"tensors": [{"size": "1MB"}]})",
+                       R"({"kind": "federated", "closing": "minimum", "minimumReplies": 2})"),
+        HasSubstr("only synchronous all-reduces"));
+    EXPECT_THAT(
+        ErrorOfTensors(R"({"codec": {"kind": "int8", "elsewhere": "fp16"}})", R"("switchml")"),
         HasSubstr("no \"elsewhere\""));
 }
 

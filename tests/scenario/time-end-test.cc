@@ -33,7 +33,7 @@ constexpr const char* PAIR = R"({
 constexpr int64_t EXCHANGE = 2 * 402'000'000;
 
 std::string
-ErrorOfCheck(const std::vector<ScenarioOverride>& overrides, const std::string& text = PAIR)
+ErrorOfTimes(const std::vector<ScenarioOverride>& overrides, const std::string& text = PAIR)
 {
     UsePicoseconds();
     return ErrorOf(
@@ -105,7 +105,7 @@ TEST_P(LongTraining, IsRightToTheEndOfTime)
     }
     overrides = common;
     overrides.push_back({"job.iterations", "53"});
-    EXPECT_THAT(ErrorOfCheck(overrides, PAIR), HasSubstr("it takes 106 days at least"));
+    EXPECT_THAT(ErrorOfTimes(overrides, PAIR), HasSubstr("it takes 106 days at least"));
     // A timeout that does not come before the end of time is no promise to end before.
     overrides.push_back({"job.timeout", "2000h"});
     const auto ended = Simulate(overrides, PAIR);
@@ -169,10 +169,10 @@ TEST(TimeEnd, LawOfRandomGradientsAroundIt)
             {"job.gradient", fmt::format("{}MB", megabytes)}};
         if (!fits)
         {
-            EXPECT_THAT(ErrorOfCheck(overrides, SLOW), HasSubstr("simulated time"));
+            EXPECT_THAT(ErrorOfTimes(overrides, SLOW), HasSubstr("simulated time"));
             continue;
         }
-        EXPECT_EQ(ErrorOfCheck(overrides, SLOW), "no error");
+        EXPECT_EQ(ErrorOfTimes(overrides, SLOW), "no error");
         const auto result = Simulate(overrides, SLOW);
         ASSERT_TRUE(result.summary.finished) << megabytes;
         const auto expected = 15e12 * static_cast<double>(megabytes) + 60e6;
@@ -186,7 +186,7 @@ TEST(TimeEnd, GradientsOfTheIssueAreRefused)
     {
         for (const auto* transport : {"fluid", "roce", "tcp"})
         {
-            const auto error = ErrorOfCheck({{"topology.hosts", "16"},
+            const auto error = ErrorOfTimes({{"topology.hosts", "16"},
                                              {"topology.hostLink.rate", "1Mbps"},
                                              {"job.gradient", gradient},
                                              {"transport", transport}});
@@ -266,20 +266,20 @@ TEST(TimeEnd, OverlappingDegradationsLeaveALinkWhatEveryLinkHas)
 
 TEST(TimeEnd, WhatTheClockCannotCountIsRefusedWhenRead)
 {
-    EXPECT_THAT(ErrorOfCheck({{"topology.hostLink.rate", "59999bps"}}),
+    EXPECT_THAT(ErrorOfTimes({{"topology.hostLink.rate", "59999bps"}}),
                 HasSubstr("topology.hostLink.rate: found \"59999bps\", expected a rate of 60kbps "
                           "at least"));
-    EXPECT_EQ(ErrorOfCheck({{"topology.hostLink.rate", "60kbps"}}), "no error");
-    EXPECT_THAT(ErrorOfCheck({{"topology.hostLink.delay", "3601s"}}),
+    EXPECT_EQ(ErrorOfTimes({{"topology.hostLink.rate", "60kbps"}}), "no error");
+    EXPECT_THAT(ErrorOfTimes({{"topology.hostLink.delay", "3601s"}}),
                 HasSubstr("topology.hostLink.delay: found \"3601s\", expected a time of 1h at "
                           "most"));
-    EXPECT_EQ(ErrorOfCheck({{"topology.hostLink.delay", "1h"}}), "no error");
-    EXPECT_THAT(ErrorOfCheck({{"topology", R"({"kind": "spine-leaf", "spines": 1, "leaves": 2,
+    EXPECT_EQ(ErrorOfTimes({{"topology.hostLink.delay", "1h"}}), "no error");
+    EXPECT_THAT(ErrorOfTimes({{"topology", R"({"kind": "spine-leaf", "spines": 1, "leaves": 2,
                                                "hostsPerLeaf": 2, "hostLink": {"rate": "60kbps"},
                                                "oversubscription": 8})"}}),
                 HasSubstr("topology: the link leaf0-spine0 would have 15kbps, expected 60kbps at "
                           "least"));
-    EXPECT_THAT(ErrorOfCheck({{"transport", R"({"kind": "roce", "timeout": "10801s"})"}}),
+    EXPECT_THAT(ErrorOfTimes({{"transport", R"({"kind": "roce", "timeout": "10801s"})"}}),
                 HasSubstr("transport.timeout: found \"10801s\", expected a time of 3h at most"));
     const auto degrade = [](double share, const char* delay) {
         return std::vector<ScenarioOverride>{
@@ -290,11 +290,11 @@ TEST(TimeEnd, WhatTheClockCannotCountIsRefusedWhenRead)
                          delay)}};
     };
     // 10 Gb/s: 6 millionths are 60 kb/s.
-    EXPECT_THAT(ErrorOfCheck(degrade(1e-6, "0s")),
+    EXPECT_THAT(ErrorOfTimes(degrade(1e-6, "0s")),
                 HasSubstr("faults.0.rateShare: of the 10Gbps of link host0-leaf0 it leaves 10000 "
                           "b/s, expected 60kbps at least"));
-    EXPECT_EQ(ErrorOfCheck(degrade(6e-6, "1h")), "no error");
-    EXPECT_THAT(ErrorOfCheck(degrade(1.0, "3601s")), HasSubstr("faults.0.extraDelay: found"));
+    EXPECT_EQ(ErrorOfTimes(degrade(6e-6, "1h")), "no error");
+    EXPECT_THAT(ErrorOfTimes(degrade(1.0, "3601s")), HasSubstr("faults.0.extraDelay: found"));
 }
 
 class MessageTooLong : public RoceTransportTest

@@ -36,10 +36,10 @@ constexpr int64_t PACKET_PS = 273'600; // 342 bytes on the wire at 10 Gb/s
 constexpr int64_t DELAY_PS = 1'000'000;
 
 RunResult
-Train(const std::string& training,
-      const std::string& more = R"("iterations": 1)",
-      std::vector<ScenarioOverride> others = {},
-      const char* text = SUMMING_STAR)
+TrainBySwitches(const std::string& training,
+                const std::string& more = R"("iterations": 1)",
+                std::vector<ScenarioOverride> others = {},
+                const char* text = SUMMING_STAR)
 {
     others.push_back({"job", fmt::format(R"({{"training": {}, {}}})", training, more)});
     auto result = Simulate(others, text);
@@ -48,7 +48,7 @@ Train(const std::string& training,
 }
 
 std::string
-ErrorOfTraining(const std::string& training,
+ErrorOfSwitches(const std::string& training,
                 std::vector<ScenarioOverride> others = {},
                 const std::string& more = R"("iterations": 1)")
 {
@@ -93,14 +93,14 @@ TEST(TrainingAggregationRuns, OneBlockTakesWhatAJobTakes)
                                        us,
                                        common)}},
                          text);
-            const auto found =
-                Train(fmt::format(R"({{"blocks": [{{"backward": "{}us", "gradient": "{}B"}}],
+            const auto found = TrainBySwitches(
+                fmt::format(R"({{"blocks": [{{"backward": "{}us", "gradient": "{}B"}}],
                                       "bucket": "1GB", "firstBucket": "1GB"}})",
-                                  us,
-                                  bytes),
-                      common,
-                      {{"scheme", scheme}},
-                      text);
+                            us,
+                            bytes),
+                common,
+                {{"scheme", scheme}},
+                text);
             EXPECT_TRUE(found.summary.finished) << found.summary.failure;
             EXPECT_EQ(found.summary.meanIctPs, expected.summary.meanIctPs)
                 << scheme << ' ' << codec;
@@ -138,7 +138,7 @@ TEST(TrainingAggregationRuns, BucketsOneAfterAnotherTakeTheirSum)
             picoseconds += static_cast<int64_t>(us) * 1'000'000 + 2 * DELAY_PS +
                            static_cast<int64_t>(CountPackets(own) + 1) * PACKET_PS;
         }
-        const auto result = Train(
+        const auto result = TrainBySwitches(
             fmt::format(
                 R"({{"overlap": false, "bucket": "1B", "firstBucket": "1B", "blocks": [{}]}})",
                 blocks),
@@ -155,7 +155,7 @@ TEST(TrainingAggregationRuns, BucketsAtOnceFollowEachOtherWithoutAGap)
 {
     // With credit for all of them, buckets that are ready at once are under way at once, in turns
     // of one group: their packets follow each other as those of one.
-    const auto result = Train(R"({"overlap": false, "bucket": "1B", "firstBucket": "1B",
+    const auto result = TrainBySwitches(R"({"overlap": false, "bucket": "1B", "firstBucket": "1B",
         "streamPolicy": "fifo", "credit": "1GB",
         "blocks": [{"count": 5, "backward": "100us", "gradient": "100kB"}]})");
     const auto packets = 5 * CountPackets(100'000);
@@ -173,17 +173,17 @@ TEST(TrainingAggregationRuns, GroupsAndStreamsHaveRoomOfTheirOwn)
     const auto take = [](uint64_t count) {
         return 100'000'000 + static_cast<int64_t>(count + 1) * PACKET_PS + 2 * DELAY_PS;
     };
-    const auto groups = Train("{\"tensor\": 2, " + blocks + "}");
+    const auto groups = TrainBySwitches("{\"tensor\": 2, " + blocks + "}");
     EXPECT_EQ(groups.summary.meanIctPs, take(packets));
     EXPECT_EQ(groups.summary.aggregation.results, RANKS * packets);
     // Two streams of all ranks do: pieces of 50 kB each take their turns in the host's port.
     const auto pieces = 2 * CountPackets(50'000);
-    const auto streams = Train("{\"streams\": 2, \"piece\": \"50kB\", " + blocks + "}");
+    const auto streams = TrainBySwitches("{\"streams\": 2, \"piece\": \"50kB\", " + blocks + "}");
     EXPECT_EQ(streams.summary.meanIctPs, take(pieces));
     EXPECT_EQ(streams.summary.aggregation.results, RANKS * pieces);
     // Tensor-parallel groups, too: {0, 1} and {2, 3}, with the data-parallel ones through the same
     // ports. Hosts begin with the one or the other, so that the last may wait for a window.
-    const auto both = Train(R"({"tensor": 2, "overlap": false, "blocks":
+    const auto both = TrainBySwitches(R"({"tensor": 2, "overlap": false, "blocks":
         [{"backward": "100us", "tensorBackward": "100kB", "gradient": "100kB"}]})");
     EXPECT_GE(both.summary.meanIctPs, take(2 * packets));
     EXPECT_LE(both.summary.meanIctPs, take(2 * packets + 128));
@@ -196,7 +196,7 @@ TEST(TrainingAggregationRuns, SumsAreExactWhateverIsLost)
     {
         for (const auto* sharing : {"static", "dynamic"})
         {
-            const auto result = Train(
+            const auto result = TrainBySwitches(
                 R"({"tensor": 2, "streams": 2, "piece": "30kB", "bucket": "1B", "firstBucket": "1B",
                     "barrier": false, "streamPolicy": "priority", "credit": "60kB", "blocks":
                     [{"count": 4, "backward": "20us", "forward": "10us", "gradient": "90kB"}]})",
@@ -218,7 +218,7 @@ TEST(TrainingAggregationRuns, OtherSwitchesAggregateAndSurvivorsGoOn)
 {
     const std::string training = R"({"bucket": "1B", "firstBucket": "1B",
         "blocks": [{"count": 4, "backward": "100us", "gradient": "200kB"}]})";
-    const auto rebuilt = Train(
+    const auto rebuilt = TrainBySwitches(
         training,
         R"("timeout": "1s")",
         {{"faults", R"([{"kind": "aggregator-down", "switches": ["spine0"], "start": "200us"}])"}},
@@ -227,11 +227,11 @@ TEST(TrainingAggregationRuns, OtherSwitchesAggregateAndSurvivorsGoOn)
     EXPECT_EQ(rebuilt.summary.aggregation.rebuilds, 1U);
     ASSERT_EQ(rebuilt.reactions.size(), 1U);
     EXPECT_EQ(rebuilt.reactions[0].kind, ReactionKind::Rebuild);
-    const auto survivors =
-        Train(training,
-              R"("reaction": "replan", "iterations": 2, "timeout": "1s")",
-              {{"faults", R"([{"kind": "host-crash", "hosts": ["host3"], "start": "500us"}])"}},
-              SUMMING_RACKS);
+    const auto survivors = TrainBySwitches(
+        training,
+        R"("reaction": "replan", "iterations": 2, "timeout": "1s")",
+        {{"faults", R"([{"kind": "host-crash", "hosts": ["host3"], "start": "500us"}])"}},
+        SUMMING_RACKS);
     EXPECT_TRUE(survivors.summary.finished) << survivors.summary.failure;
     ASSERT_FALSE(survivors.reactions.empty());
     EXPECT_EQ(survivors.reactions[0].survivors, 3U);
@@ -242,18 +242,19 @@ TEST(TrainingAggregationRuns, RanksDoItThemselvesWhereNoSwitchDoes)
     const std::string training = R"({"overlap": false, "blocks":
         [{"backward": "1ms", "gradient": "200kB"}]})";
     const auto run = [&training](const char* scheme, const char* duration) {
-        return Train(training,
-                     R"("iterations": 2, "timeout": "1s")",
-                     {{"scheme", scheme},
-                      {"faults",
-                       fmt::format(R"([{{"kind": "aggregator-down", "start": "1050us",
+        return TrainBySwitches(training,
+                               R"("iterations": 2, "timeout": "1s")",
+                               {{"scheme", scheme},
+                                {"faults",
+                                 fmt::format(R"([{{"kind": "aggregator-down", "start": "1050us",
                            "detectionDelay": "1ms"{},
                            "switches": ["spine0", "spine1", "leaf0", "leaf1"]}}])",
-                                   duration)}},
-                     SUMMING_RACKS);
+                                             duration)}},
+                               SUMMING_RACKS);
     };
-    const auto calm = Train(training, R"("iterations": 1)", {}, SUMMING_RACKS);
-    const auto ring = Train(training, R"("iterations": 1)", {{"scheme", "ring"}}, SUMMING_RACKS);
+    const auto calm = TrainBySwitches(training, R"("iterations": 1)", {}, SUMMING_RACKS);
+    const auto ring =
+        TrainBySwitches(training, R"("iterations": 1)", {{"scheme", "ring"}}, SUMMING_RACKS);
     // From 1.05 ms on no switch adds; that is known at 2.05 ms, from when on all of the iteration
     // is done anew by a ring.
     const auto known = MicroSeconds(2050).GetPicoSeconds();
@@ -283,22 +284,22 @@ TEST(TrainingAggregationRuns, RanksDoItThemselvesWhereNoSwitchDoes)
 TEST(TrainingAggregationRuns, WhatCannotBeIsNamed)
 {
     const std::string block = R"("blocks": [{"backward": "1ms", "gradient": "1MB"}])";
-    EXPECT_THAT(ErrorOfTraining("{" + block + "}", {{"transport", "fluid"}}),
+    EXPECT_THAT(ErrorOfSwitches("{" + block + "}", {{"transport", "fluid"}}),
                 HasSubstr("job0: training: gradients: "));
     // Two groups of 128 slots each.
-    EXPECT_THAT(ErrorOfTraining("{\"tensor\": 2, " + block + "}",
+    EXPECT_THAT(ErrorOfSwitches("{\"tensor\": 2, " + block + "}",
                                 {{"transport.aggregation.slot", R"({"poolSlots": 200})"}}),
                 HasSubstr("job0: training: gradients: "));
-    EXPECT_THAT(ErrorOfTraining("{" + block + "}", {{"scheme", "federated"}}),
+    EXPECT_THAT(ErrorOfSwitches("{" + block + "}", {{"scheme", "federated"}}),
                 HasSubstr("federated with dedicated servers is no collective among ranks"));
-    EXPECT_THAT(ErrorOfTraining("{" + block + "}", {{"scheme", "atp"}}),
+    EXPECT_THAT(ErrorOfSwitches("{" + block + "}", {{"scheme", "atp"}}),
                 HasSubstr("atp with dedicated servers is no collective among ranks"));
-    EXPECT_THAT(ErrorOfTraining("{\"auto\": true, " + block + "}"),
+    EXPECT_THAT(ErrorOfSwitches("{\"auto\": true, " + block + "}"),
                 HasSubstr("\"auto\" does not go with a scheme by which switches do"));
-    EXPECT_THAT(ErrorOfTraining("{\"zero\": 1, \"gradientScheme\": \"switchml\", " + block + "}"),
+    EXPECT_THAT(ErrorOfSwitches("{\"zero\": 1, \"gradientScheme\": \"switchml\", " + block + "}"),
                 HasSubstr("the scheme switchml makes an all-reduce, expected one of "
                           "reduce-scatter"));
-    EXPECT_THAT(ErrorOfTraining("{" + block + "}", {}, R"("codec": "fp16")"),
+    EXPECT_THAT(ErrorOfSwitches("{" + block + "}", {}, R"("codec": "fp16")"),
                 HasSubstr("a switch aggregates integers: the codec must be fixed-point"));
 }
 

@@ -40,7 +40,7 @@ MakeProfile()
 
 /// The overrides of a job that trains.
 std::vector<ScenarioOverride>
-MakeJob(const std::string& training, const std::string& more)
+MakeCodecJob(const std::string& training, const std::string& more)
 {
     return {{"job", fmt::format(R"({{"training": {}, {}}})", training, more)}};
 }
@@ -50,12 +50,12 @@ uint64_t
 CountBytes(const std::string& training, const std::string& more, const std::string& text = STAR)
 {
     UsePicoseconds();
-    const auto scenario = ParseScenario(text, "x.json", MakeJob(training, more));
+    const auto scenario = ParseScenario(text, "x.json", MakeCodecJob(training, more));
     return CheckRun(ResolveRun(scenario, 0), true).bytes;
 }
 
 std::string
-ErrorOfJob(const std::string& training, const std::string& more)
+ErrorOfCodecs(const std::string& training, const std::string& more)
 {
     return ErrorOf([&] { CountBytes(training, more); });
 }
@@ -125,7 +125,7 @@ TEST(TrainingCodecRuns, BucketsOneAfterAnotherTakeTheirSum)
         const auto elements = 4 * (1 + random() % 50'000);
         const auto layers = 1 + random() % 5;
         const auto us = 1 + random() % 2000;
-        const auto result = Simulate(MakeJob(
+        const auto result = Simulate(MakeCodecJob(
             fmt::format(R"({{"data": 2, "overlap": false, "bucket": "1B", "firstBucket": "1B",
                     "blocks": [{{"count": {}, "forward": "{}us", "backward": "{}us",
                                  "gradient": "{}B"}}]}})",
@@ -150,12 +150,12 @@ TEST(TrainingCodecRuns, PassesAndCodecShareTheAccelerator)
     for (const uint64_t layers : {1U, 3U, 8U})
     {
         const auto result = Simulate(
-            MakeJob(fmt::format(R"({{"data": 2, "bucket": "1B", "firstBucket": "1B", "blocks":
+            MakeCodecJob(fmt::format(R"({{"data": 2, "bucket": "1B", "firstBucket": "1B", "blocks":
                 [{{"count": {}, "backward": "500us", "gradient": "400kB"}}]}})",
-                                layers),
-                    fmt::format(R"("codec": {{"kind": "dgc", "density": 1e-9}},
+                                     layers),
+                         fmt::format(R"("codec": {{"kind": "dgc", "density": 1e-9}},
                                             "profile": {})",
-                                MakeProfile())));
+                                     MakeProfile())));
         // A sparse codec selects once at each rank, of both halves, and decodes both.
         const auto work = static_cast<int64_t>(layers) * (500'000 + 4 * 53'000);
         const auto found = result.summary.meanIctPs / 1000;
@@ -195,11 +195,12 @@ TEST(TrainingCodecRuns, GradientsOfACodecHaveBucketsOfTheirOwn)
     // Blocks a, b, a, b, ... of 10 kB each, of which b has a codec: buckets of 20 kB are two of a,
     // or two of b. A ring of 4 takes 1.5 tau for 20 kB, tau = 160 us, and half of that by fp16;
     // nothing is computed.
-    const auto result = Simulate(MakeJob(R"({"bucket": "20kB", "firstBucket": "20kB", "blocks": [
+    const auto result =
+        Simulate(MakeCodecJob(R"({"bucket": "20kB", "firstBucket": "20kB", "blocks": [
         {"name": "a0", "gradient": "10kB"}, {"name": "b0", "gradient": "10kB"},
         {"name": "a1", "gradient": "10kB"}, {"name": "b1", "gradient": "10kB"}],
         "codecs": [{"blocks": ["b*"], "codec": "fp16"}]})",
-                                         R"("iterations": 1)"));
+                              R"("iterations": 1)"));
     EXPECT_EQ(result.summary.meanIctPs / 1000, 240'000 + 120'000);
     ASSERT_EQ(result.trainings.size(), 1U);
     const auto& workload = *result.trainings[0].workload;
@@ -219,7 +220,7 @@ TEST(TrainingCodecRuns, HalvesOfAnExchangeTakeWhatItTakes)
     {
         const auto run = [codec](const char* exchange) {
             return Simulate(
-                       MakeJob(
+                       MakeCodecJob(
                            fmt::format(R"({{"exchange": "{}", "blocks":
                 [{{"backward": "1ms", "gradient": "1MB"}}]}})",
                                        exchange),
@@ -273,7 +274,7 @@ TEST(TrainingCodecRuns, WhatCannotBeIsNamed)
 {
     const std::string block = R"("blocks": [{"name": "fc", "gradient": "1MB"}])";
     const auto error = [&block](const std::string& training, const std::string& more) {
-        return ErrorOfJob("{" + block + training + "}", more);
+        return ErrorOfCodecs("{" + block + training + "}", more);
     };
     const std::string none = R"("iterations": 1)";
     EXPECT_THAT(error(R"(, "zero": 1)", R"("codec": "dgc")"),

@@ -76,6 +76,13 @@ class AicbReader
     void ReadHeader()
     {
         const auto& words = m_lines.GetWords();
+        if (std::ranges::any_of(words, [](std::string_view word) {
+                return word.starts_with("forward_compute_time=");
+            }))
+        {
+            m_lines.Fail("is a table of layers as DAPPLE has them, which is a model: expected in "
+                         "\"training\": {\"model\": ...} (doc/models.rst)");
+        }
         if (std::ranges::find(POLICIES, words.front()) == POLICIES.end())
         {
             m_lines.Fail(fmt::format("is no workload that can be run: expected {} at its beginning",

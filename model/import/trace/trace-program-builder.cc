@@ -39,19 +39,6 @@ NameAction(TraceAction action)
     return "";
 }
 
-/// Printable, without what separates fields of tables.
-std::string
-Clean(std::string_view name)
-{
-    std::string clean(name.substr(0, SHOWN_CHARACTERS));
-    for (auto& character : clean)
-    {
-        const bool isPlain = character >= ' ' && character <= '~' && character != '"';
-        character = isPlain ? character : '?';
-    }
-    return clean;
-}
-
 } // namespace
 
 const char*
@@ -77,6 +64,18 @@ GetTraceCollectiveName(TraceCollective collective)
     return "";
 }
 
+std::string
+CleanTraceName(std::string_view name)
+{
+    std::string clean(name.substr(0, SHOWN_CHARACTERS));
+    for (auto& character : clean)
+    {
+        const bool isPlain = character >= ' ' && character <= '~' && character != '"';
+        character = isPlain ? character : '?';
+    }
+    return clean;
+}
+
 TraceProgramBuilder::TraceProgramBuilder(std::string file)
     : m_file(std::move(file))
 {
@@ -91,13 +90,13 @@ TraceProgramBuilder::Fail(const std::string& text) const
 std::string
 TraceProgramBuilder::Locate(uint64_t id, std::string_view name) const
 {
-    return fmt::format("node {} \"{}\" of {}", id, Clean(name), m_file);
+    return fmt::format("node {} \"{}\" of {}", id, CleanTraceName(name), m_file);
 }
 
 uint32_t
 TraceProgramBuilder::AddLabel(std::string_view name, TraceAction action)
 {
-    auto label = Clean(name);
+    auto label = CleanTraceName(name);
     if (label.empty() || (m_labels.size() >= MAX_LABELS && !m_labels.contains(label)))
     {
         label = NameAction(action);

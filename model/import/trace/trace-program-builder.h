@@ -15,6 +15,9 @@
 namespace ns3::gradsync
 {
 
+/// The beginning of a name, printable and without what separates fields of tables.
+std::string CleanTraceName(std::string_view name);
+
 /// Collects the nodes of one file, whose dependencies name nodes by their ids.
 class TraceProgramBuilder
 {

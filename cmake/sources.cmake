@@ -137,10 +137,12 @@ list(APPEND gradsync_sources
   model/plan/chunk-race-finder.cc
   model/plan/collective.cc
   model/plan/dataflow-builder.cc
+  model/plan/message-protocol.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
   model/plan/plan-join.cc
   model/plan/plan-part.cc
+  model/plan/plan-protocol.cc
   model/plan/plan-statistics.cc
   model/plan/plan-verifier.cc
   model/plan/plan.cc
@@ -153,6 +155,7 @@ list(APPEND gradsync_headers
   model/plan/collective.h
   model/plan/dataflow-builder.h
   model/plan/made-range.h
+  model/plan/message-protocol.h
   model/plan/operation-table.h
   model/plan/operation.h
   model/plan/packed-rows.h
@@ -161,6 +164,7 @@ list(APPEND gradsync_headers
   model/plan/plan-graph.h
   model/plan/plan-join.h
   model/plan/plan-part.h
+  model/plan/plan-protocol.h
   model/plan/plan-statistics.h
   model/plan/plan-verifier.h
   model/plan/plan.h
@@ -877,6 +881,7 @@ list(APPEND gradsync_sources
   study/scenario/parameter-reader.cc
   study/scenario/parameter-listing.cc
   study/scenario/parameter-schema.cc
+  study/scenario/protocol-reader.cc
   study/scenario/rank-reader.cc
   study/scenario/scenario-reader.cc
   study/scenario/scenario-schema.cc
@@ -917,6 +922,7 @@ list(APPEND gradsync_headers
   study/scenario/planning-translation.h
   study/scenario/parameter-listing.h
   study/scenario/parameter-schema.h
+  study/scenario/protocol-reader.h
   study/scenario/rank-reader.h
   study/scenario/scenario-reader.h
   study/scenario/scenario-schema.h
@@ -1131,6 +1137,7 @@ set(gradsync_tests_of_plan
   tests/unit/plan/packed-rows-test.cc
   tests/unit/plan/plan-builder-test.cc
   tests/unit/plan/plan-join-test.cc
+  tests/unit/plan/plan-protocol-test.cc
   tests/unit/plan/plan-statistics-test.cc
   tests/unit/plan/plan-verifier-test.cc
 )
@@ -1284,4 +1291,5 @@ set(gradsync_tests_of_scenario
   tests/scenario/trace-runs-test.cc
   tests/scenario/training-runs-test.cc
   tests/scenario/type-registry-test.cc
+  tests/scenario/protocol-runs-test.cc
 )

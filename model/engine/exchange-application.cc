@@ -355,6 +355,29 @@ ExchangeApplication::FinishCompute(uint64_t tag, uint32_t life)
 }
 
 void
+ExchangeApplication::Delay(uint64_t tag, const Time& latency)
+{
+    Simulator::Schedule(latency,
+                        &ExchangeApplication::FinishDelay,
+                        Ptr<ExchangeApplication>(this),
+                        tag,
+                        m_life);
+}
+
+void
+ExchangeApplication::FinishDelay(uint64_t tag, uint32_t life)
+{
+    if (IsHalted() || life != m_life)
+    {
+        return;
+    }
+    if (auto* observer = FindObserver(tag))
+    {
+        observer->OnDelayed(static_cast<OperationId>(tag));
+    }
+}
+
+void
 ExchangeApplication::OnFailed(uint64_t tag, const std::string& reason)
 {
     if (auto* observer = FindObserver(tag))

@@ -120,6 +120,9 @@ class ExchangeApplication : public Application, public MessageHandler
     /// Likewise for what slowdowns of the host make longer.
     void StartTask(uint64_t tag, const Time& duration, uint32_t processor);
 
+    /// Tells the execution when that time is over, whatever else the rank does meanwhile.
+    void Delay(uint64_t tag, const Time& latency);
+
     /**
      * Computes the gradient, after what is in hand, and tells the execution. One that is told to
      * while it still computes an earlier one does so afterwards; of several only the last.
@@ -152,6 +155,7 @@ class ExchangeApplication : public Application, public MessageHandler
     void BeginCompute();
     void BeginExchange();
     void FinishCompute(uint64_t tag, uint32_t life);
+    void FinishDelay(uint64_t tag, uint32_t life);
     void FinishTraining(uint64_t tag, uint32_t life, const Time& since);
     Time Stretch(const Time& duration) const;
     OperationObserver* FindObserver(uint64_t tag) const;

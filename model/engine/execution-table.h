@@ -19,6 +19,12 @@ class OperationObserver
   public:
     /// The transfer is at its receiver, or the sum at this rank of an aggregation.
     virtual void OnDelivered(OperationId id) = 0;
+
+    /// The time is over that the rank was to wait for (ExchangeApplication::Delay).
+    virtual void OnDelayed(OperationId /* id */)
+    {
+    }
+
     /// What the rank had to compute for it is done.
     virtual void OnComputed(OperationId id) = 0;
     /// A rank (of the job) has computed its gradient.

@@ -75,12 +75,49 @@ PlanExecution::Admit(uint32_t rank)
 void
 PlanExecution::Start(uint32_t rank)
 {
-    MakeReady(Admit(rank));
-    EndIfDone();
+    BeginAfterBase({&rank, 1});
 }
 
 void
 PlanExecution::StartTogether(std::span<const uint32_t> ranks)
+{
+    BeginAfterBase(ranks);
+}
+
+/// When the protocol has taken what it takes before the first message.
+void
+PlanExecution::BeginAfterBase(std::span<const uint32_t> ranks)
+{
+    const auto base = m_plan->GetProtocol().basePicoseconds;
+    if (base == 0)
+    {
+        Begin(ranks);
+        return;
+    }
+    if (m_timesNetwork)
+    {
+        m_networkClock.Begin();
+    }
+    auto& launch = m_launches.emplace_back();
+    launch.ranks.assign(ranks.begin(), ranks.end());
+    launch.event.Schedule(PicoSeconds(base), &PlanExecution::OnLaunched, this);
+}
+
+/// Of the first launch: all take the same time.
+void
+PlanExecution::OnLaunched()
+{
+    const auto ranks = std::move(m_launches.front().ranks);
+    m_launches.pop_front();
+    if (m_timesNetwork)
+    {
+        m_networkClock.End();
+    }
+    Begin(ranks);
+}
+
+void
+PlanExecution::Begin(std::span<const uint32_t> ranks)
 {
     std::vector<OperationId> ready;
     for (const auto rank : ranks)
@@ -88,7 +125,10 @@ PlanExecution::StartTogether(std::span<const uint32_t> ranks)
         const auto own = Admit(rank);
         ready.insert(ready.end(), own.begin(), own.end());
     }
-    std::sort(ready.begin(), ready.end());
+    if (ranks.size() > 1)
+    {
+        std::sort(ready.begin(), ready.end());
+    }
     MakeReady(ready);
     EndIfDone();
 }
@@ -99,6 +139,10 @@ PlanExecution::Withdraw(uint32_t rank)
     m_ranks[rank].isStarted = false;
     m_ranks[rank].sending = 0;
     m_ranks[rank].kept.clear();
+    for (auto& launch : m_launches)
+    {
+        std::erase(launch.ranks, rank);
+    }
 }
 
 void
@@ -286,6 +330,26 @@ PlanExecution::CountArrived(uint32_t rank)
 
 void
 PlanExecution::OnDelivered(OperationId id)
+{
+    const auto operation = m_plan->GetOperations()[id];
+    const auto hop = m_plan->GetHopPicoseconds(operation);
+    if (hop == 0)
+    {
+        Deliver(id);
+        return;
+    }
+    m_ranks[operation.dst].application->Delay(MakeTag(id), PicoSeconds(hop));
+}
+
+void
+PlanExecution::OnDelayed(OperationId id)
+{
+    Deliver(id);
+}
+
+/// Its receiver may go on with it.
+void
+PlanExecution::Deliver(OperationId id)
 {
     const auto operation = m_plan->GetOperations()[id];
     if (!m_ledger.IsDone(id)) // else it was left out

@@ -11,6 +11,7 @@
 #include "ns3/scoped-event.h"
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <span>
@@ -33,9 +34,11 @@ struct LeftOperation
 /**
  * One run of one plan on given ranks. Any number of them run at once on the same ranks.
  *
- * Each rank starts on its own: what the plan asks of it waits until then. It receives at any time,
- * and adds what it receives. It ends on its own, too: when every operation that it executes or
- * receives is done; a transfer, for its sender, when it is delivered.
+ * Each rank starts on its own: what the plan asks of it waits until then, and for as long as the
+ * protocol of the plan takes before its first message. It receives at any time, and adds what it
+ * receives. It ends on its own, too: when every operation that it executes or receives is done; a
+ * transfer, for its sender, when it is delivered. That is when its last byte has arrived and the
+ * time of a hop of the protocol is over.
  *
  * The whole ends when every operation is done and every worker has started. Operations that become
  * ready at one instant start in ascending id.
@@ -181,12 +184,23 @@ class PlanExecution final : private OperationObserver
     };
 
     void OnDelivered(OperationId id) override;
+    void OnDelayed(OperationId id) override;
     void OnComputed(OperationId id) override;
     void OnTrained(OperationId id, uint32_t rank, const Time& since) override;
     void OnSkipped(OperationId id) override;
     void OnFailed(OperationId id, const std::string& reason) override;
     void OnWrongSum(OperationId id, const std::string& reason) override;
 
+    /// Ranks that are about to begin.
+    struct Launch
+    {
+        std::vector<uint32_t> ranks{};
+        ScopedEvent event{};
+    };
+
+    void BeginAfterBase(std::span<const uint32_t> ranks);
+    void OnLaunched();
+    void Begin(std::span<const uint32_t> ranks);
     std::vector<OperationId> Admit(uint32_t rank);
     void OnInstantOver();
     void MakeReady(std::span<const OperationId> ids);
@@ -194,6 +208,7 @@ class PlanExecution final : private OperationObserver
     bool Compute(OperationId id, const Operation& operation);
     void Send(OperationId id);
     void Hand(OperationId id, const Operation& operation);
+    void Deliver(OperationId id);
     void MarkDone(OperationId id);
     void ReleaseSuccessors(OperationId id);
     void FinishPart(uint32_t rank);
@@ -220,6 +235,7 @@ class PlanExecution final : private OperationObserver
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_sending; //!< m_ready of the instant in hand; kept for its memory
     std::vector<OperationId> m_done;    //!< operations done whose successors are not told yet
+    std::list<Launch> m_launches;       //!< in the order in which they are over
     ScopedEvent m_sendEvent;
     BusyClock m_networkClock;
     bool m_timesNetwork;

@@ -187,6 +187,7 @@ PlanBuilder::FinishMessageBytes()
         bytes.at(id) = size;
     }
     m_plan.m_messageBytes = std::move(bytes);
+    m_plan.m_isCompressed = true;
     m_messageBytes.clear();
 }
 

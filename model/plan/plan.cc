@@ -72,6 +72,7 @@ Plan::GetMemoryBytes() const
            m_operations.GetMemoryBytes() + m_successorOffsets.GetMemoryBytes() +
            m_successors.GetMemoryBytes() +
            (m_messageBytes.capacity() + m_durations.capacity()) * sizeof(uint64_t) +
+           m_serverOf.capacity() * sizeof(uint32_t) +
            (m_gate ? m_gate->answers.capacity() * sizeof(PlanGate::Answer) : 0);
 }
 

@@ -5,6 +5,7 @@
 #include "ns3/aggregation-protocol.h"
 #include "ns3/chunk-layout.h"
 #include "ns3/collective.h"
+#include "ns3/message-protocol.h"
 #include "ns3/operation-table.h"
 #include "ns3/plan-gate.h"
 
@@ -115,10 +116,28 @@ class Plan
     /// All operations of the aggregation that `id` is one of; of others, itself.
     IdRange GetMembers(OperationId id) const;
 
-    /// Whether messages have other sizes than the chunks that they carry.
+    /// Whether a codec gives messages other sizes than the chunks that they carry.
     bool IsCompressed() const
     {
-        return !m_messageBytes.empty();
+        return m_isCompressed;
+    }
+
+    /// What its messages cost beside their bytes; all 0: nothing.
+    const MessageProtocol& GetProtocol() const
+    {
+        return m_protocol;
+    }
+
+    /// From the last byte of a transfer until its receiver may go on with it.
+    uint64_t GetHopPicoseconds(const Operation& operation) const
+    {
+        if (m_serverOf.empty() || !operation.IsTransfer())
+        {
+            return 0;
+        }
+        return m_serverOf[operation.src] == m_serverOf[operation.dst]
+                   ? m_protocol.hopPicoseconds
+                   : m_protocol.networkHopPicoseconds;
     }
 
     /// Whether a sparse codec selects from sums again instead of sending unions.
@@ -151,12 +170,16 @@ class Plan
 
   private:
     friend class PlanBuilder;
+    friend Plan ApplyProtocol(Plan plan,
+                              const MessageProtocol& protocol,
+                              std::vector<uint32_t> serverOf);
 
     uint32_t m_rankCount{0};
     uint32_t m_workerCount{0};
     uint32_t m_bufferCount{1};
     bool m_selectsSums{false};
     bool m_sharesExponents{false};
+    bool m_isCompressed{false};
     ChunkLayout m_layout;
     Collective m_collective;
     OperationTable m_operations;
@@ -164,6 +187,8 @@ class Plan
     OperationIdTable m_successors;
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
     std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
+    MessageProtocol m_protocol;
+    std::vector<uint32_t> m_serverOf; //!< [rank], for the protocol; empty: there is none
     std::optional<PlanGate> m_gate;
     std::vector<std::vector<uint32_t>> m_aggregationGroups;
     AggregationProtocol m_aggregationProtocol;

@@ -3,6 +3,7 @@
 
 #include "ns3/exchange-compressor.h"
 #include "ns3/plan-join.h"
+#include "ns3/plan-protocol.h"
 #include "ns3/planning-error.h"
 
 #include <fmt/format.h>
@@ -94,9 +95,24 @@ Plan
 BuildExchange(const JobSpec& job,
               const Scheme& scheme,
               const SchemeRequest& request,
-              const WorkerGroups& rankGroups)
+              const WorkerGroups& rankGroups,
+              const std::vector<uint32_t>& serverOf)
 {
-    return MakeWithinLimits([&] { return BuildTensors(job, scheme, request, rankGroups); });
+    return MakeWithinLimits([&] {
+        auto plan = BuildTensors(job, scheme, request, rankGroups);
+        if (!job.protocol)
+        {
+            return plan;
+        }
+        try
+        {
+            return ApplyProtocol(std::move(plan), *job.protocol, serverOf);
+        }
+        catch (const std::invalid_argument& error)
+        {
+            throw SchemeError(fmt::format("protocol: {}", error.what()));
+        }
+    });
 }
 
 } // namespace ns3::gradsync

@@ -119,6 +119,7 @@ FluidExecution::PreparePaths()
 std::optional<double>
 FluidExecution::Run(double limit)
 {
+    m_now = m_placed.GetBaseSeconds();
     m_waitsFor = m_placed.plan.CountPredecessors();
     const auto initial = m_waitsFor; // what is done at once changes the other
     std::vector<OperationId> done;
@@ -363,7 +364,8 @@ FluidExecution::FinishHead(uint32_t path)
     const auto id = connection.waiting.front();
     connection.waiting.pop_front();
     m_arrivals.emplace(
-        m_now + m_paths.Get(m_states[path].path).GetLatency(m_model, m_placed.plan.GetBytes(id)),
+        m_now + m_paths.Get(m_states[path].path).GetLatency(m_model, m_placed.plan.GetBytes(id)) +
+            m_placed.GetHopSeconds(id),
         id);
     if (connection.waiting.empty())
     {

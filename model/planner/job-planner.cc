@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -38,25 +39,32 @@ ToPlanningError(const JobSpec& job, const SchemeError& error)
     return {fmt::format("{}: scheme {}", job.name, job.scheme.scheme->name), error.what()};
 }
 
-/// Must not outlive the job or the groups. \param rankGroups of all ranks
+/// Must not outlive the job or the groups. \param rankGroups of all ranks \param serverOf likewise
 AutoRequest
-MakeAutoRequest(const JobSpec& job, const WorkerGroups& groups, const WorkerGroups& rankGroups)
+MakeAutoRequest(const JobSpec& job,
+                const WorkerGroups& groups,
+                const WorkerGroups& rankGroups,
+                const std::vector<uint32_t>& serverOf)
 {
     AutoRequest request;
     request.exchange = MakeRequest(job, groups);
     request.endpointOf = job.endpointOf;
     request.reduceSecondsPerByte =
         job.reduceRate ? 8.0 / static_cast<double>(job.reduceRate->GetBitRate()) : 0.0;
-    request.build = [&job, &rankGroups](const Scheme& scheme, const SchemeRequest& exchange) {
-        return BuildExchange(job, scheme, exchange, rankGroups);
+    request.build = [&job, &rankGroups, &serverOf](const Scheme& scheme,
+                                                   const SchemeRequest& exchange) {
+        return BuildExchange(job, scheme, exchange, rankGroups, serverOf);
     };
     return request;
 }
 
 void
-ChoosePlan(const JobSpec& job, const Topology& topology, PlannedJob& planned)
+ChoosePlan(const JobSpec& job,
+           const Topology& topology,
+           const std::vector<uint32_t>& serverOf,
+           PlannedJob& planned)
 {
-    const auto request = MakeAutoRequest(job, planned.workerGroups, planned.rankGroups);
+    const auto request = MakeAutoRequest(job, planned.workerGroups, planned.rankGroups, serverOf);
     AutoPlanner planner(topology, job.network);
     planned.choice = planner.Rank(request).front();
     planned.plan = std::make_shared<const Plan>(AutoPlanner::Build(request, *planned.choice));
@@ -70,6 +78,7 @@ PlanIteration(const JobSpec& job, const Topology& topology)
     const std::span<const uint32_t> ranks(job.endpointOf);
     planned.rankGroups = ComputeWorkerGroups(topology, ranks);
     planned.workerGroups = ComputeWorkerGroups(topology, ranks.first(job.workers));
+    const auto serverOf = FindServers(topology, ranks);
     for (const auto& level : planned.workerGroups.levels)
     {
         planned.oversubscription = std::max(planned.oversubscription, level.oversubscription);
@@ -78,7 +87,7 @@ PlanIteration(const JobSpec& job, const Topology& topology)
     {
         if (job.scheme.scheme->planOrigin == PlanOrigin::Estimate)
         {
-            ChoosePlan(job, topology, planned);
+            ChoosePlan(job, topology, serverOf, planned);
         }
         else
         {
@@ -86,7 +95,8 @@ PlanIteration(const JobSpec& job, const Topology& topology)
                 std::make_shared<const Plan>(BuildExchange(job,
                                                            *job.scheme.scheme,
                                                            MakeRequest(job, planned.workerGroups),
-                                                           planned.rankGroups));
+                                                           planned.rankGroups,
+                                                           serverOf));
         }
     }
     catch (const SchemeError& error)
@@ -224,9 +234,11 @@ RankSchemes(const JobSpec& job, const Topology& topology)
     const std::span<const uint32_t> ranks(job.endpointOf);
     const auto groups = ComputeWorkerGroups(topology, ranks.first(job.workers));
     const auto rankGroups = ComputeWorkerGroups(topology, ranks);
+    const auto serverOf = FindServers(topology, ranks);
     try
     {
-        return AutoPlanner(topology, job.network).Rank(MakeAutoRequest(job, groups, rankGroups));
+        return AutoPlanner(topology, job.network)
+            .Rank(MakeAutoRequest(job, groups, rankGroups, serverOf));
     }
     catch (const SchemeError& error)
     {

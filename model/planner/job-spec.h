@@ -6,6 +6,7 @@
 #include "ns3/codec-spec.h"
 #include "ns3/data-rate.h"
 #include "ns3/exchange-compressor.h"
+#include "ns3/message-protocol.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
 #include "ns3/scheme-choice.h"
@@ -50,6 +51,7 @@ struct JobSpec
     /// have codecs of their own, and gradientBytes together.
     std::vector<TensorSpec> tensors;
     std::shared_ptr<const CodecProfile> profile; //!< none: the codec takes no time
+    std::optional<MessageProtocol> protocol;     //!< none: messages are their bytes alone
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
     uint32_t maxOutstandingSends{0};             //!< of a rank, 0: no limit
     std::optional<Time> timeout;                 //!< of an iteration; 0: no limit

@@ -52,7 +52,7 @@ PlanEstimator::GetLinkBound(const PlacedPlan& placed)
     {
         bound = std::max(bound, load[link] / capacities[link]);
     }
-    return bound;
+    return placed.GetBaseSeconds() + bound;
 }
 
 double
@@ -60,7 +60,7 @@ PlanEstimator::GetChainBound(const PlacedPlan& placed)
 {
     const auto operations = placed.plan.GetOperations();
     const PlanGraph graph(placed.plan);
-    std::vector<double> start(operations.size(), 0.0);
+    std::vector<double> start(operations.size(), placed.GetBaseSeconds());
     double bound = 0.0;
     for (const auto id : graph.GetOrder())
     {
@@ -71,7 +71,7 @@ PlanEstimator::GetChainBound(const PlacedPlan& placed)
             const auto bytes = placed.plan.GetBytes(id);
             const auto& path = m_paths.Get(FindPath(placed, operation));
             end += m_model.GetWireBytes(bytes) * path.slowestSecondsPerByte +
-                   path.GetLatency(m_model, bytes);
+                   path.GetLatency(m_model, bytes) + placed.GetHopSeconds(id);
         }
         end += placed.GetWorkSeconds(id);
         bound = std::max(bound, end);

@@ -23,6 +23,18 @@ struct PlacedPlan
     std::span<const uint32_t> endpointOf; //!< [rank] -> endpoint
     double reduceSecondsPerByte{0.0};     //!< as of Job
 
+    /// What the protocol of the plan takes after a transfer.
+    double GetHopSeconds(OperationId id) const
+    {
+        return static_cast<double>(plan.GetHopPicoseconds(plan.GetOperations()[id])) * 1e-12;
+    }
+
+    /// What it takes before the first one.
+    double GetBaseSeconds() const
+    {
+        return static_cast<double>(plan.GetProtocol().basePicoseconds) * 1e-12;
+    }
+
     /// What an operation takes at a rank, apart from the network.
     double GetWorkSeconds(OperationId id) const
     {

@@ -3,6 +3,7 @@
 #define GRADSYNC_TRAINING_JOB_SPEC_H
 
 #include "ns3/data-rate.h"
+#include "ns3/message-protocol.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
 #include "ns3/trace-workload.h"
@@ -47,8 +48,9 @@ struct TrainingJobSpec
     /// Between iterations. Without, a block's forward pass waits for its own sum; not of traces.
     bool hasBarrier{true};
     Time start;
-    std::optional<DataRate> reduceRate; //!< none: adding costs no time
-    std::optional<Time> timeout;        //!< of an iteration; 0: no limit
+    std::optional<MessageProtocol> protocol; //!< none: messages are their bytes alone
+    std::optional<DataRate> reduceRate;      //!< none: adding costs no time
+    std::optional<Time> timeout;             //!< of an iteration; 0: no limit
     bool replans{false}; //!< goes on when ranks are lost, where each has all of the model
     TrainingFigures figures;
     TrainingTuning tuning;

@@ -42,6 +42,10 @@ class WorkloadMaker
           })
     {
         m_shelf.SetLevels(ComputeWorkerGroups(topology, job.endpointOf));
+        if (job.protocol)
+        {
+            m_shelf.SetProtocol(*job.protocol, FindServers(topology, job.endpointOf));
+        }
     }
 
     Workload operator()(const TrainingSpec& spec)

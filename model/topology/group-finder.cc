@@ -268,4 +268,13 @@ FindRacks(const Topology& topology, std::span<const uint32_t> endpointOfRank)
     return racks;
 }
 
+std::vector<uint32_t>
+FindServers(const Topology& topology, std::span<const uint32_t> endpointOfRank)
+{
+    const auto nodeOfRank = GetNodesOfRanks(topology, endpointOfRank);
+    NodeComponents components(topology);
+    components.JoinUpTo(0);
+    return MakePartition(topology, nodeOfRank, components).groupOf;
+}
+
 } // namespace ns3::gradsync

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -37,6 +38,16 @@ WorkerGroups ComputeWorkerGroups(const Topology& topology,
  * \param endpointOfRank as of ComputeWorkerGroups \throws std::invalid_argument likewise
  */
 GroupLevel FindRacks(const Topology& topology, std::span<const uint32_t> endpointOfRank);
+
+/**
+ * Which server each rank stands in: the components of the nodes of tier 0, also where
+ * ComputeWorkerGroups lists no such level.
+ *
+ * \param endpointOfRank as of ComputeWorkerGroups \throws std::invalid_argument likewise
+ * \returns [rank] -> server, numbered 0.. in order of first appearance
+ */
+std::vector<uint32_t> FindServers(const Topology& topology,
+                                  std::span<const uint32_t> endpointOfRank);
 
 } // namespace ns3::gradsync
 

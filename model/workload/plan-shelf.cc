@@ -3,11 +3,14 @@
 
 #include "ns3/exchange-compressor.h"
 #include "ns3/plan-builder.h"
+#include "ns3/plan-protocol.h"
 #include "ns3/workload-builder.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace ns3::gradsync
@@ -92,6 +95,48 @@ PlanShelf::SetLevels(WorkerGroups levels)
     m_levels = std::move(levels);
 }
 
+void
+PlanShelf::SetProtocol(const MessageProtocol& protocol, std::vector<uint32_t> serverOf)
+{
+    m_protocol = protocol;
+    m_serverOf = std::move(serverOf);
+}
+
+/// Of some of the ranks, in order of first appearance; empty where nobody asks for them.
+std::vector<uint32_t>
+PlanShelf::NumberServers(std::span<const uint32_t> ranks) const
+{
+    std::vector<uint32_t> servers;
+    if (!m_protocol)
+    {
+        return servers;
+    }
+    std::map<uint32_t, uint32_t> numbers;
+    for (const auto rank : ranks)
+    {
+        const auto next = static_cast<uint32_t>(numbers.size());
+        servers.push_back(numbers.try_emplace(m_serverOf.at(rank), next).first->second);
+    }
+    return servers;
+}
+
+Plan
+PlanShelf::AddProtocol(Plan plan, std::span<const uint32_t> ranks) const
+{
+    if (!m_protocol)
+    {
+        return plan;
+    }
+    try
+    {
+        return ApplyProtocol(std::move(plan), *m_protocol, NumberServers(ranks));
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw SchemeError(fmt::format("protocol: {}", error.what()));
+    }
+}
+
 /// That a codec may name, of some of the ranks.
 WorkerGroups
 PlanShelf::FindLevels(std::span<const uint32_t> ranks, const SharedCodec& codec) const
@@ -126,8 +171,11 @@ PlanShelf::Build(const Scheme& scheme,
                                           "it trains itself, in rounds that leave out who is late",
                                           scheme.name));
         }
-        return codec ? CompressGradients(std::move(plan), scheme, *codec, FindLevels(ranks, codec))
-                     : plan;
+        if (codec)
+        {
+            plan = CompressGradients(std::move(plan), scheme, *codec, FindLevels(ranks, codec));
+        }
+        return AddProtocol(std::move(plan), ranks);
     });
 }
 
@@ -160,7 +208,8 @@ PlanShelf::GetCollective(const SchemeChoice& choice,
                           request.workers,
                           bytes,
                           codec,
-                          std::move(named)}];
+                          std::move(named),
+                          NumberServers(ranks)}];
     if (!plan)
     {
         plan = std::make_shared<const Plan>(Build(scheme, request, ranks, codec));
@@ -175,37 +224,38 @@ PlanShelf::FindGroups(std::span<const uint32_t> ranks) const
 }
 
 std::shared_ptr<const Plan>
-PlanShelf::GetMessage(uint64_t bytes)
+PlanShelf::GetMessage(std::span<const uint32_t> ranks, uint64_t bytes)
 {
-    auto& plan = m_plans[{"", {}, {}, 2, bytes, {}, {}}];
+    auto& plan = m_plans[{"", {}, {}, 2, bytes, {}, {}, NumberServers(ranks)}];
     if (!plan)
     {
         PlanBuilder builder(2, 2, ChunkLayout::Even(bytes, 1, 1), Collective("message", {0}, {1}));
         builder.AddCopy(0, 1, 0, 1);
-        plan = std::make_shared<const Plan>(builder.Build());
+        plan = std::make_shared<const Plan>(AddProtocol(builder.Build(), ranks));
     }
     return plan;
 }
 
 std::shared_ptr<const Plan>
-PlanShelf::GetShift(uint32_t ranks, uint64_t bytes)
+PlanShelf::GetShift(std::span<const uint32_t> ranks, uint64_t bytes)
 {
-    auto& plan = m_plans[{"shift", {}, {}, ranks, bytes, {}, {}}];
+    const auto count = static_cast<uint32_t>(ranks.size());
+    auto& plan = m_plans[{"shift", {}, {}, count, bytes, {}, {}, NumberServers(ranks)}];
     if (!plan)
     {
-        std::vector<uint32_t> sources(ranks);
+        std::vector<uint32_t> sources(count);
         std::iota(sources.begin(), sources.end(), 0);
         auto targets = sources;
         std::rotate(targets.begin(), targets.begin() + 1, targets.end());
-        PlanBuilder builder(ranks,
-                            ranks,
-                            ChunkLayout::FromSizes(std::vector<uint64_t>(ranks, bytes)),
+        PlanBuilder builder(count,
+                            count,
+                            ChunkLayout::FromSizes(std::vector<uint64_t>(count, bytes)),
                             Collective("shift", std::move(sources), targets));
-        for (uint32_t rank = 0; rank < ranks; ++rank)
+        for (uint32_t rank = 0; rank < count; ++rank)
         {
             builder.AddCopy(rank, targets[rank], rank, 1);
         }
-        plan = std::make_shared<const Plan>(builder.Build());
+        plan = std::make_shared<const Plan>(AddProtocol(builder.Build(), ranks));
     }
     return plan;
 }

@@ -3,6 +3,7 @@
 #define GRADSYNC_PLAN_SHELF_H
 
 #include "ns3/gradient-codecs.h"
+#include "ns3/message-protocol.h"
 #include "ns3/plan.h"
 #include "ns3/scheme-choice.h"
 #include "ns3/worker-groups.h"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -35,6 +37,9 @@ class PlanShelf
     /// Those that all ranks of the job fall into: what CodecChoice::scope names.
     void SetLevels(WorkerGroups levels);
 
+    /// All plans have its messages. \param serverOf [rank of the job]
+    void SetProtocol(const MessageProtocol& protocol, std::vector<uint32_t> serverOf);
+
     /**
      * \param ranks in the order in which the plan numbers them
      * \param bytes of the whole buffer, at least 1
@@ -57,10 +62,10 @@ class PlanShelf
     WorkerGroups FindGroups(std::span<const uint32_t> ranks) const;
 
     /// From the first of two ranks to the second.
-    std::shared_ptr<const Plan> GetMessage(uint64_t bytes);
+    std::shared_ptr<const Plan> GetMessage(std::span<const uint32_t> ranks, uint64_t bytes);
 
-    /// From each of so many ranks to the next one, from the last to the first. \param bytes of each
-    std::shared_ptr<const Plan> GetShift(uint32_t ranks, uint64_t bytes);
+    /// From each of the ranks to the next one, from the last to the first. \param bytes of each
+    std::shared_ptr<const Plan> GetShift(std::span<const uint32_t> ranks, uint64_t bytes);
 
     size_t GetSize() const
     {
@@ -68,20 +73,27 @@ class PlanShelf
     }
 
   private:
-    /// Scheme, parameters, the groups' levels, workers, bytes, codec, the level that it names.
+    /// Scheme, parameters, the groups' levels, workers, bytes, codec, the level that it names, the
+    /// servers that the protocol asks for.
     using Key = std::tuple<std::string,
                            std::map<std::string, ParameterValue>,
                            std::vector<double>,
                            uint32_t,
                            uint64_t,
                            SharedCodec,
+                           std::vector<uint32_t>,
                            std::vector<uint32_t>>;
 
     WorkerGroups FindLevels(std::span<const uint32_t> ranks, const SharedCodec& codec) const;
 
+    std::vector<uint32_t> NumberServers(std::span<const uint32_t> ranks) const;
+    Plan AddProtocol(Plan plan, std::span<const uint32_t> ranks) const;
+
     GroupFinder m_findGroups;
     uint32_t m_elementBytes;
     WorkerGroups m_levels;
+    std::optional<MessageProtocol> m_protocol;
+    std::vector<uint32_t> m_serverOf; //!< [rank of the job], where there is a protocol
     std::map<Key, std::shared_ptr<const Plan>> m_plans;
 };
 

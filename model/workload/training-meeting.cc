@@ -47,9 +47,7 @@ TrainingMeeting::Shift(const std::vector<uint32_t>& ranks,
                        uint64_t bytes,
                        const std::string& label)
 {
-    return Meet(ranks, stream, rank, label, [&] {
-        return m_shelf.GetShift(static_cast<uint32_t>(ranks.size()), bytes);
-    });
+    return Meet(ranks, stream, rank, label, [&] { return m_shelf.GetShift(ranks, bytes); });
 }
 
 const WorkerGroups&
@@ -74,9 +72,10 @@ TrainingMeeting::Send(uint32_t from,
     const auto [found, isNew] = m_messages.try_emplace({from, to, kind, microbatch, part});
     if (isNew)
     {
+        const std::vector<uint32_t> ranks{from, to};
         found->second =
-            m_builder.AddCommunication(m_builder.AddGroup({from, to}),
-                                       m_shelf.GetMessage(bytes),
+            m_builder.AddCommunication(m_builder.AddGroup(ranks),
+                                       m_shelf.GetMessage(ranks, bytes),
                                        kind == PassKind::Forward ? "activations" : "gradients");
     }
     return found->second;

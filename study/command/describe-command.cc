@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/bandwidth-bound.h"
 #include "ns3/job-planner.h"
+#include "ns3/message-protocol.h"
 #include "ns3/plan-statistics.h"
 #include "ns3/planning-translation.h"
 #include "ns3/program-commands.h"
@@ -97,6 +98,10 @@ DescribeJob(const JobSpec& job,
                            crossing.bytes,
                            crossing.transfers);
     }
+    if (job.protocol)
+    {
+        out << fmt::format("    protocol: {}\n", DescribeProtocol(*job.protocol));
+    }
     if (planned.plan->HasAggregations())
     {
         return; // both bounds are of networks that do not aggregate
@@ -150,6 +155,10 @@ DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std
                        job.iterations,
                        workload.GetTasks().size(),
                        static_cast<double>(GetLeastPicoseconds(workload)) / 1e9);
+    if (job.protocol)
+    {
+        out << fmt::format("    protocol: {}\n", DescribeProtocol(*job.protocol));
+    }
     if (planned.choice)
     {
         out << fmt::format("    chosen: {}, estimated {:.6f} ms\n",

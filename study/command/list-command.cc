@@ -93,6 +93,7 @@ MakeGroups()
             MakeAggregationGroup(),
             {"fabric", "Packet-level network (fabric)", {}, DescribeAttributes(GetFabricTypeId())},
             MakeGroup("codecs", "Codecs (job.codec.kind)", "codec"),
+            MakeGroup("protocols", "Protocols of messages (job.protocol.kind)", "protocol"),
             MakeGroup("faults", "Faults (faults.N.kind)", "fault"),
             MakeGroup("traffic", "Background traffic (traffic.N.kind)", "traffic"),
             {"job", "Jobs (job)", {}, GetJobParameters()},

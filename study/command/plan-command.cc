@@ -136,6 +136,12 @@ CheckOutputs(const PlanOptions& options, const Plan& plan)
                             "neither GOAL nor a space-time diagram can say that the network adds "
                             "up, and this plan lets it");
     }
+    if (!options.goal.empty() && plan.GetProtocol() != MessageProtocol())
+    {
+        throw ScenarioError("--export",
+                            "GOAL cannot say what a protocol adds to messages: LogGOPSim has "
+                            "latencies of its own; --set job.protocol=none leaves them to it");
+    }
     if (!options.drawing.empty() && plan.GetOperations().size() > MAX_DRAWN_TRANSFERS)
     {
         throw ScenarioError("--draw",

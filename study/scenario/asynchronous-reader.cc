@@ -88,6 +88,7 @@ GetKeysWithoutAsynchronous()
                                                "tensors",
                                                "training",
                                                "codec",
+                                               "protocol",
                                                "profile",
                                                "reaction",
                                                "maxOutstandingSends"};

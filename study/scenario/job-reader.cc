@@ -4,6 +4,7 @@
 #include "ns3/asynchronous-reader.h"
 #include "ns3/codec-reader.h"
 #include "ns3/parameter-reader.h"
+#include "ns3/protocol-reader.h"
 #include "ns3/rank-reader.h"
 #include "ns3/scenario-sections.h"
 #include "ns3/scheme-reader.h"
@@ -122,6 +123,10 @@ ReadExchange(const JsonValue& value,
     {
         ReadTensors(value, *tensors, job);
     }
+    if (const auto protocol = value.Find("protocol"))
+    {
+        job.protocol = ReadProtocol(*protocol);
+    }
     if (const auto profile = value.Find("profile"))
     {
         job.profile = ReadProfile(*profile);
@@ -185,6 +190,10 @@ ReadTrainingJob(const JsonValue& value,
     {
         auto codecs = ReadGradientCodecs(value, job);
         std::get<TrainingSpec>(job.spec).codecs = std::move(codecs);
+    }
+    if (const auto protocol = value.Find("protocol"))
+    {
+        job.protocol = ReadProtocol(*protocol);
     }
     JobSpec common;
     SetPlainParameters(parameters, common);

@@ -261,7 +261,8 @@ FindTrainingSections(const KindSection& section)
 Json
 MakeStrictness(const KindSection& section)
 {
-    const bool isInJobs = section.name == "scheme" || section.name == "codec";
+    const bool isOfJobsAlone = section.name == "codec" || section.name == "protocol";
+    const bool isInJobs = section.name == "scheme" || isOfJobsAlone;
     auto names = std::string(section.name);
     const auto ofTraining = FindTrainingSections(section);
     for (const auto& [name, reference] : ofTraining.items())
@@ -271,7 +272,7 @@ MakeStrictness(const KindSection& section)
     const auto pattern =
         fmt::format("{}({})(\\.kind|\\.file)?$", isInJobs ? "(^|\\.)" : "^", names);
     const Json own{{std::string(section.name), MakeReference(NameStrict(section))}};
-    Json places = section.name == "codec" ? Json::object() : own;
+    Json places = isOfJobsAlone ? Json::object() : own;
     if (isInJobs)
     {
         Json ofJob = own;

@@ -6,6 +6,7 @@
 #include "ns3/fault-kinds.h"
 #include "ns3/job-spec.h"
 #include "ns3/model-reader.h"
+#include "ns3/protocol-reader.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scheme-reader.h"
 #include "ns3/topology-section.h"
@@ -107,6 +108,9 @@ GetKindSections()
          &GetSchemeKinds,
          "How gradients are exchanged; the name alone stands for its defaults."},
         {"codec", &GetCodecKinds, "How gradients are compressed. Default fp32: not at all."},
+        {"protocol",
+         &GetProtocolKinds,
+         "What messages cost beside their bytes, as in NCCL: doc/nccl.rst. Default none."},
         {"model", &GetModelKinds, "What is trained: doc/models.rst."},
         {"fault", &GetFaultKinds, "One fault, once, repeated or by chance; or a trace of faults."},
         {"traffic", &GetTrafficKinds, "Background traffic: doc/traffic.rst."}};
@@ -204,6 +208,9 @@ GetJobParameters()
              {"none", "replan"}},
             MakeShared("scheme", "scheme", "in place of the one at the top"),
             MakeShared("codec", "codec", "how gradients are compressed"),
+            MakeShared("protocol",
+                       "protocol",
+                       "what messages cost beside their bytes, as in NCCL: doc/nccl.rst"),
             MakeShared("profile",
                        "profile",
                        "profile file with the times of the codec, from the folder of the scenario; "

@@ -50,6 +50,7 @@ AppendSections(const Json& document, const std::string& job, std::vector<std::st
     {
         paths.push_back(fmt::format("{}.trace.{}", job, scheme));
     }
+    paths.push_back(job + ".protocol");
     for (const auto& owner : owners)
     {
         paths.push_back(owner + ".codec");

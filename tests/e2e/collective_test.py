@@ -78,6 +78,34 @@ def test_algorithms_of_a_collective_are_its_schemes(collective):
     assert len(_measured(out)) == 2
 
 
+def test_protocols_are_compared_by_their_closed_form(collective, tmp_path):
+    # 2 x 4 steps of a fifth of the buffer at 1 GB/s, of twice as much by LL and 16/15 by LL128, each
+    # later by a hop between servers, all by the base: NCCL's figures in us.
+    figures = {
+        "none": (0, 0, 1),
+        "simple": (8.4, 14, 1),
+        "ll": (6.6, 2.7, 2),
+        "ll128": (14, 4, 16 / 15),
+    }
+    sizes = ["--from=300kB", "--to=4800kB"]
+    protocols = "--protocol=" + ",".join(figures)
+    code, out, _ = collective("all-reduce", "--scheme=ring", *sizes, protocols, "--transport=fluid")
+    assert code == 0
+    heads = [line[2:] for line in out.splitlines() if line.startswith("# ring")]
+    assert heads == [f"ring, {name}" for name in figures]
+    rows = iter(_measured(out))
+    for base, hop, growth in figures.values():
+        for size in (300_000, 1_200_000, 4_800_000):
+            measured, _, time, algbw, busbw = next(rows)
+            assert measured == size
+            assert time == pytest.approx(base + 8 * (hop + growth * size / 5 / 1e3), abs=0.006)
+            # Bandwidths are those of the buffer, not of what is sent for it.
+            assert algbw == pytest.approx(size / time / 1e3, abs=1e-3)
+            assert busbw == pytest.approx(algbw * 8 / 5, abs=2e-3)
+    kinds = [row["job.protocol.kind"] for row in rows_of(tmp_path / "out" / "runs.csv")]
+    assert kinds == [name for name in figures for _ in range(3)]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -85,6 +113,8 @@ def test_algorithms_of_a_collective_are_its_schemes(collective):
         (["all-reduce", "--scheme=all-gather"], "is no scheme of an all-reduce"),
         (["all-reduce", "--scheme=rnig"], "ring"),
         (["all-reduce", "--scheme=ring,"], "separated by commas"),
+        (["all-reduce", "--protocol=ll,"], "--protocol: expected names separated by commas"),
+        (["all-reduce", "--protocol=ll127"], "ll128"),
         (["all-reduce", "--from=2MiB", "--to=1MiB"], "is more than --to"),
         (["all-reduce", "--from=many"], "is no size"),
         (["all-reduce", "--from=0B"], "from 1B to 16TiB"),

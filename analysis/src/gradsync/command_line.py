@@ -165,6 +165,13 @@ def _collective_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="schemes of an all-reduce, or algorithms of any other, separated by commas",
     )
+    parser.add_argument(
+        "--protocol",
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="protocols of messages, separated by commas: none, simple, ll, ll128",
+    )
     parser.add_argument("--transport", metavar="NAME", default="roce", help="(%(default)s)")
     parser.add_argument("--jobs", metavar="N", type=int, help="runs at a time (every core)")
     _add_set(parser)

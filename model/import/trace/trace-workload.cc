@@ -116,7 +116,7 @@ class TraceWriter
         {
             const auto& ranks = m_trace.groups[meeting.group];
             const auto plan = meeting.collective ? GetPlan(*meeting.collective, ranks, meeting)
-                                                 : m_shelf.GetMessage(meeting.bytes);
+                                                 : m_shelf.GetMessage(ranks, meeting.bytes);
             m_builder.AddCommunication(m_builder.AddGroup(ranks), plan, GetLabel(meeting));
         }
     }

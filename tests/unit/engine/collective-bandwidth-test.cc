@@ -115,8 +115,10 @@ TEST_F(CollectiveBandwidthTest, AMessageTakesItsTimeFromItsSenderOn)
     // Rank 1 waits from 0 on for 50 bytes that rank 0 sends at 20 us.
     WorkloadBuilder builder(2, {{"compute"}, {"send"}, {"receive"}});
     PlanShelf shelf({}, 1);
-    const auto message =
-        builder.AddCommunication(builder.AddGroup({0, 1}), shelf.GetMessage(50), "activations");
+    const std::vector<uint32_t> ranks{0, 1};
+    const auto message = builder.AddCommunication(builder.AddGroup(ranks),
+                                                  shelf.GetMessage(ranks, 50),
+                                                  "activations");
     const auto compute = builder.AddCompute(0, 0, 20 * MICROSECOND, "pass");
     builder.AddEdge(compute, builder.AddPart(0, 1, message));
     builder.AddPart(1, 2, message);

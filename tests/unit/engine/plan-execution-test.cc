@@ -9,6 +9,7 @@
 #include "ns3/fluid-transport.h"
 #include "ns3/plan-builder.h"
 #include "ns3/plan-execution.h"
+#include "ns3/plan-protocol.h"
 #include "ns3/scheme.h"
 #include "ns3/simulator.h"
 
@@ -274,6 +275,59 @@ TEST_F(PlanExecutionTest, ALateRankOfARingDelaysWhatDependsOnItOnly)
     EXPECT_EQ(follower.sent[5], MicroSeconds(1700)); // waits for rank 2, not for its data
     EXPECT_EQ(follower.sent[4], MicroSeconds(1000));
     EXPECT_EQ(follower.end, MicroSeconds(5700));
+}
+
+TEST_F(PlanExecutionTest, ALateRankTakesTheBaseOfItsProtocolAfterItsOwnStart)
+{
+    // 2 ranks, 2000 bytes, 1000 us a step; 300 us before the first message of a rank and 50 us
+    // after each. Rank 1 starts at 700 us, and so sends from 1000 us on. Rank 0 has that at 2050
+    // us, and its second message is there at 3100 us. Rank 1 has had what it sends second since
+    // 1350 us, but its connection is busy until 2000 us: 3050 us.
+    MakeRanks(2);
+    const MessageProtocol protocol{300'000'000, 1, 50'000'000, 1.0};
+    const auto plan =
+        std::make_shared<const Plan>(ApplyProtocol(*MakePlan("ring", 2, 2000), protocol, {0, 1}));
+    Follower follower;
+    Execute(follower, plan, {Time(0), MicroSeconds(700)});
+    Simulator::Run();
+    const std::vector<int64_t> ends{1350, 2050, 3100, 3050};
+    for (OperationId id = 0; id < ends.size(); ++id)
+    {
+        EXPECT_EQ(follower.delivered[id], MicroSeconds(ends[id])) << id;
+    }
+    EXPECT_EQ(follower.sent[0], MicroSeconds(300));
+    EXPECT_EQ(follower.sent[1], MicroSeconds(1000));
+    EXPECT_EQ(follower.end, MicroSeconds(3100));
+    EXPECT_THAT(follower.ListEnds(), ElementsAre(MicroSeconds(3100), MicroSeconds(3100)));
+}
+
+TEST_F(PlanExecutionTest, ARankThatWithdrawsBeforeItsFirstMessageSendsNone)
+{
+    MakeRanks(2);
+    const MessageProtocol protocol{300'000'000, 0, 0, 1.0};
+    const auto plan =
+        std::make_shared<const Plan>(ApplyProtocol(*MakePlan("ring", 2, 2000), protocol, {0, 1}));
+    Follower follower;
+    Execute(follower, plan, {Time(0), Time(0)});
+    Simulator::Schedule(MicroSeconds(299), [&follower] { follower.execution->Withdraw(1); });
+    Simulator::Run();
+    EXPECT_EQ(follower.delivered.size(), 1U); // of rank 0
+    EXPECT_EQ(follower.delivered[0], MicroSeconds(1300));
+    EXPECT_FALSE(follower.end.has_value());
+}
+
+TEST_F(PlanExecutionTest, AnExecutionThatIsGoneHearsOfNoHop)
+{
+    // Freed while its only message is between its last byte, at 1000 us, and the end of its hop.
+    MakeRanks(2);
+    const MessageProtocol protocol{0, 0, 100'000'000, 1.0};
+    const auto plan = std::make_shared<const Plan>(ApplyProtocol(*MakeOneCopy(), protocol, {0, 1}));
+    Follower follower;
+    Execute(follower, plan, AT_ONCE);
+    Simulator::Schedule(MicroSeconds(1050), [&follower] { follower.execution.reset(); });
+    Simulator::Run();
+    EXPECT_TRUE(follower.delivered.empty());
+    EXPECT_EQ(Simulator::Now(), MicroSeconds(1100));
 }
 
 TEST_F(PlanExecutionTest, RanksOfAChainEndOneAfterTheOther)

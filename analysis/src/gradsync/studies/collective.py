@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
 _MOST_BYTES = 2**44
 _FLOAT_BYTES = 4
+_PROTOCOL = "job.protocol.kind"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Request:
     """Bytes of the buffer, as nccl-tests count them."""
     transport: str
     overrides: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    """Each scheme by each; none: as the overrides say."""
 
     @property
     def path(self) -> str:
@@ -87,7 +91,10 @@ def make_scenario(request: Request) -> Scenario:
             raise ScenarioError(f"--set {shown(override)}: expected PATH=VALUE")
         scenario = scenario.set(path, _as_value(value))
     sizes = [f"{size}B" for size in request.sizes]
-    return scenario.sweep(request.path, request.schemes).sweep("job.gradient", sizes)
+    scenario = scenario.sweep(request.path, request.schemes)
+    if request.protocols:
+        scenario = scenario.sweep(_PROTOCOL, request.protocols)
+    return scenario.sweep("job.gradient", sizes)
 
 
 def read_request(arguments: argparse.Namespace) -> Request:
@@ -98,7 +105,9 @@ def read_request(arguments: argparse.Namespace) -> Request:
         raise ScenarioError(
             f"unknown collective {shown(name)}, expected one of {', '.join(COLLECTIVES)}; the nearest is {close[0]}"
         )
-    schemes = split_schemes(arguments.scheme) if arguments.scheme else COLLECTIVES[name]
+    schemes = COLLECTIVES[name]
+    if arguments.scheme:
+        schemes = split_names(arguments.scheme, "--scheme", "ring,rat")
     others = [scheme for scheme in schemes if scheme in COLLECTIVES]
     if others:
         raise ScenarioError(
@@ -112,6 +121,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
         list_sizes(first, last, arguments.factor),
         arguments.transport,
         tuple(arguments.set),
+        split_names(arguments.protocol, "--protocol", "ll,simple"),
     )
 
 
@@ -146,12 +156,12 @@ def list_sizes(first: int, last: int, factor: int) -> tuple[int, ...]:
 
 
 def as_table(request: Request, results: Results) -> str:
-    """The columns of nccl-tests, for each scheme; times in us, bandwidths in GB/s."""
+    """The columns of nccl-tests, for each series; times in us, bandwidths in GB/s."""
     lines = [f"# {request.collective}, {results.runs['workers'][0]} ranks, {request.transport}"]
     head = f"{'size':>14} {'count':>13} {'type':>6} {'time':>12} {'algbw':>9} {'busbw':>9}"
     unit = f"{'(B)':>14} {'(elements)':>13} {'':>6} {'(us)':>12} {'(GB/s)':>9} {'(GB/s)':>9}"
-    for scheme, rows in _by_scheme(request, results):
-        lines += [f"#\n# {scheme}", "#" + head[1:], "#" + unit[1:]]
+    for series, rows in _by_series(request, results):
+        lines += [f"#\n# {series}", "#" + head[1:], "#" + unit[1:]]
         busbw = []
         for row in rows:
             size = read_size(row["job.gradient"])
@@ -176,28 +186,32 @@ def _gigabytes(value: float | None) -> str:
     return "" if value is None else f"{value / 1e9:.3f}"
 
 
-def _by_scheme(request: Request, results: Results) -> list[tuple[str, list[dict[str, Any]]]]:
+def _by_series(request: Request, results: Results) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Each scheme, by each protocol where these are compared."""
     rows = list(results.runs.iter_rows(named=True))
+    paths = [request.path, _PROTOCOL] if request.protocols else [request.path]
+    values = [request.schemes, request.protocols] if request.protocols else [request.schemes]
     return [
-        (scheme, [row for row in rows if row[request.path] == scheme]) for scheme in request.schemes
+        (", ".join(names), [row for row in rows if [row[path] for path in paths] == list(names)])
+        for names in product(*values)
     ]
 
 
 def curves(request: Request, results: Results) -> dict[str, tuple[list[int], list[float]]]:
-    """Of each scheme, sizes in bytes and bus bandwidths in GB/s."""
+    """Of each series, sizes in bytes and bus bandwidths in GB/s."""
     found = {}
-    for scheme, rows in _by_scheme(request, results):
+    for series, rows in _by_series(request, results):
         known = [row for row in rows if row["busbw_bytes_per_s"] is not None]
-        found[scheme] = (
+        found[series] = (
             [read_size(row["job.gradient"]) for row in known],
             [row["busbw_bytes_per_s"] / 1e9 for row in known],
         )
     return found
 
 
-def split_schemes(texts: Sequence[str]) -> tuple[str, ...]:
+def split_names(texts: Sequence[str], option: str, example: str) -> tuple[str, ...]:
     """Names, in order and each once, of lists by commas. Raises ScenarioError for an empty one."""
     names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
     if "" in names:
-        raise ScenarioError("--scheme: expected names separated by commas, as ring,rat")
+        raise ScenarioError(f"{option}: expected names separated by commas, as {example}")
     return names

@@ -169,6 +169,22 @@ def test_rows_of_an_algorithm_are_chosen(fit, folder):
     assert "not fitted: 1 rows" in out
 
 
+def test_of_several_schemes_the_fastest_counts_at_each_size(fit, folder):
+    # PS and ring both take 8/5 K/B and the delays of two links for each step, of which a ring has 8 and PS 2; a
+    # tree sends all of K in each step. The table is that of PS.
+    request = Request("all-reduce", folder / "star.json", ("ps",), _SIZES, "fluid", _SLOW)
+    times = make_scenario(request).run(folder / "known").runs["ict_mean_s"].to_list()
+    assert times == pytest.approx([8 / 5 * s / _RATE + 2 * 2 * 1e-4 for s in _SIZES], rel=1e-6)
+    write_table(folder / "table.csv", [(s, "", t * 1e6, "") for s, t in zip(_SIZES, times)])
+    options = [f"--set={override}" for override in _SLOW]
+    code, out, _ = fit(_EFFICIENCY, *options, "--scheme=ring,ps", "--scheme=k-nomial")
+    assert code == 0
+    assert {row["scheme"] for row in rows_of(folder / "out" / "fit.csv")} == {"ps"}
+    assert "ring or ps or k-nomial" in out
+    assert "not fitted: 2 rows, error 0.00%" in out
+
+
+_SLOW = ("topology.hostLink.delay=100us",)
 _EFFICIENCY = "--parameters=transport.efficiency=0.9:0.5:1"
 
 
@@ -297,7 +313,7 @@ def test_tables_of_the_tree_fit_on_their_topologies(program, monkeypatch, path):
     table = read_table(path)
     assert table.source and table.topology.exists()
     assert [row.size for row in table.rows] == sorted(row.size for row in table.rows)
-    options = {"algorithm": None, "scheme": None, "topology": None, "transport": "fluid"}
+    options = {"algorithm": None, "scheme": [], "topology": None, "transport": "fluid"}
     options |= {"rows": None, "set": [], "evaluations": 1, "collective": None}
     request = read_fit_request(
         argparse.Namespace(table=path, parameters="transport.efficiency=0.9:0.5:1", **options)

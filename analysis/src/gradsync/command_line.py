@@ -194,7 +194,11 @@ def _fit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--collective", metavar="NAME", help="of a table of several")
     parser.add_argument("--algorithm", metavar="NAME", help="only rows that say so")
     parser.add_argument(
-        "--scheme", metavar="NAME", help="scheme of an all-reduce, or algorithm of any other (ring)"
+        "--scheme",
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="schemes of an all-reduce, or algorithms of any other (ring); the fastest at each size",
     )
     parser.add_argument("--topology", metavar="FILE", help="in place of the table's")
     parser.add_argument("--transport", metavar="NAME", default="fluid", help="(%(default)s)")

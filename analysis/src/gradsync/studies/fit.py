@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +47,8 @@ class Fit:
     request: FitRequest
     values: tuple[float, ...]
     times: dict[int, float]
+    choices: dict[int, str]
+    """The scheme that was the fastest at each size."""
     evaluations: int
     converged: bool
     condition: float | None
@@ -78,6 +79,14 @@ def _find_errors(ratios: dict[int, float]) -> Errors:
     return Errors(len(logs), math.expm1(sum(logs.values()) / len(logs)), worst, ratios[worst])
 
 
+@dataclass(frozen=True)
+class Timed:
+    """The least time of a size, in seconds, and the scheme that has it."""
+
+    time_s: float
+    scheme: str
+
+
 class _EnoughError(Exception):
     """As many points were simulated as may be."""
 
@@ -100,8 +109,9 @@ class _Bench:
                 raise _EnoughError
             name = hashlib.sha256(" ".join(overrides).encode()).hexdigest()[:16]
             measure = _measure_at(self.request, overrides, [row.size for row in self.rows])
-            times = _times(self.request, measure, simulate(measure, self.folder / name, self.jobs))
-            logs = [math.log(times[row.size] / row.time_s) for row in self.rows]
+            results = simulate(measure, self.folder / name, self.jobs)
+            found = _fastest(self.request, measure, results)
+            logs = [math.log(found[row.size].time_s / row.time_s) for row in self.rows]
             self.residuals[overrides] = np.array(logs)
             self._tell(overrides)
         return self.residuals[overrides]
@@ -153,20 +163,21 @@ def simulate(measure: Request, out: Path, jobs: int | None) -> Results:
     return make_scenario(measure).run(out, jobs=jobs)
 
 
-def _times(request: FitRequest, measure: Request, results: Results) -> dict[int, float]:
-    """Seconds by size. Raises SimulationError where there are none, ScenarioError for other ranks."""
+def _fastest(request: FitRequest, measure: Request, results: Results) -> dict[int, Timed]:
+    """What each size takes. Raises SimulationError where it takes nothing, ScenarioError for other ranks."""
     table, ranks = request.table, results.runs["workers"][0]
     if ranks != table.ranks:
         raise ScenarioError(
             f"{table.path}: of {table.ranks} ranks, but {ranks} take part in the scenario"
         )
-    times: dict[int, Any] = {
-        read_size(row["job.gradient"]): row["ict_mean_s"]
-        for row in results.runs.iter_rows(named=True)
-    }
-    if set(times) != set(measure.sizes) or not all(times.values()):
-        raise SimulationError(f"{results.folder}: an exchange takes no time, or did not finish")
-    return times
+    found: dict[int, Timed] = {}
+    for row in results.runs.iter_rows(named=True):
+        size, time = read_size(row["job.gradient"]), row["ict_mean_s"]
+        if not time:
+            raise SimulationError(f"{results.folder}: an exchange takes no time, or did not finish")
+        if size not in found or time < found[size].time_s:
+            found[size] = Timed(time, row[measure.path])
+    return found
 
 
 def check_bounds(request: FitRequest) -> None:
@@ -215,8 +226,10 @@ def fit(request: FitRequest, out: Path, jobs: int | None) -> Fit:
     values = tuple(
         _value_of(parameter, text) for parameter, text in zip(request.parameters, overrides)
     )
-    times = _times(request, measure, simulate(measure, out, jobs))
-    return Fit(request, values, times, len(bench.residuals), converged, condition)
+    found = _fastest(request, measure, simulate(measure, out, jobs))
+    times = {row.size: found[row.size].time_s for row in request.rows}
+    choices = {row.size: found[row.size].scheme for row in request.rows}
+    return Fit(request, values, times, choices, len(bench.residuals), converged, condition)
 
 
 def _value_of(parameter: Parameter, override: str) -> float:

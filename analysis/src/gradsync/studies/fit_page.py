@@ -14,6 +14,7 @@ from gradsync.studies.measured import bus_bandwidth
 COLUMNS = (
     "size_bytes",
     "algorithm",
+    "scheme",
     "fitted",
     "measured_time_s",
     "simulated_time_s",
@@ -42,7 +43,8 @@ def rows(fit: Fit) -> list[dict[str, Any]]:
         ]
         fitted = row.size in request.fitted
         ratio = simulated / row.time_s
-        cells = (row.size, row.algorithm, fitted, *times, ratio, *busbw)
+        names = (row.algorithm, fit.choices[row.size])
+        cells = (row.size, *names, fitted, *times, ratio, *busbw)
         found.append(dict(zip(COLUMNS, cells)))
     return found
 
@@ -56,11 +58,12 @@ def as_table(fit: Fit) -> str:
     )
     lines.append(f"{'':>10} {'':>7} {'(us)':>12} {'(us)':>12} {'':>7} {'(GB/s)':>9} {'(GB/s)':>9}")
     for row in rows(fit):
+        scheme = f"  {row['scheme']}" if len(request.measure.schemes) > 1 else ""
         lines.append(
             f"{show_size(row['size_bytes']):>10} {'fitted' if row['fitted'] else '':>7} "
             f"{row['measured_time_s'] * 1e6:>12.2f} {row['simulated_time_s'] * 1e6:>12.2f} "
             f"{row['simulated_over_measured']:>7.3f} {row['measured_busbw_bytes_per_s'] / 1e9:>9.2f} "
-            f"{row['simulated_busbw_bytes_per_s'] / 1e9:>9.2f}"
+            f"{row['simulated_busbw_bytes_per_s'] / 1e9:>9.2f}{scheme}"
         )
     lines.append("")
     for index, (parameter, value) in enumerate(zip(request.parameters, fit.values)):
@@ -75,7 +78,7 @@ def as_table(fit: Fit) -> str:
 
 def _scenario_line(fit: Fit) -> str:
     measure = fit.request.measure
-    parts = [measure.collective, f"{fit.request.table.ranks} ranks", measure.schemes[0]]
+    parts = [measure.collective, f"{fit.request.table.ranks} ranks", " or ".join(measure.schemes)]
     return ", ".join([*parts, measure.transport, measure.topology.name, *measure.overrides])
 
 
@@ -114,7 +117,7 @@ def as_document(fit: Fit) -> dict[str, Any]:
             "collective": measure.collective,
             "ranks": table.ranks,
             "topology": str(measure.topology),
-            "scheme": measure.schemes[0],
+            "schemes": list(measure.schemes),
             "transport": measure.transport,
             "set": list(measure.overrides),
         },

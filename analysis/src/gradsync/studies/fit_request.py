@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from gradsync.errors import ScenarioError
-from gradsync.studies.collective import COLLECTIVES, Request, make_scenario, read_size, show_size
+from gradsync.studies.collective import (
+    COLLECTIVES,
+    Request,
+    make_scenario,
+    read_size,
+    show_size,
+    split_schemes,
+)
 from gradsync.studies.measured import Measurement, Table, read_table
 from gradsync.studies.quantity import Unit, read_quantity
 from gradsync.text import shown
@@ -71,7 +78,7 @@ def read_fit_request(arguments: argparse.Namespace) -> FitRequest:
     measure = Request(
         collective,
         Path(arguments.topology) if arguments.topology else table.topology,
-        (arguments.scheme or COLLECTIVES[collective][0],),
+        split_schemes(arguments.scheme) if arguments.scheme else COLLECTIVES[collective][:1],
         sizes,
         arguments.transport,
         (*([] if arguments.topology else table.overrides), *arguments.set),

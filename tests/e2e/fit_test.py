@@ -5,6 +5,7 @@ import argparse
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,30 @@ def test_of_several_schemes_the_fastest_counts_at_each_size(fit, folder):
     assert "not fitted: 2 rows, error 0.00%" in out
 
 
+def test_values_of_a_protocol_are_found_and_the_fastest_protocol_counts(fit, folder):
+    # LL has the shorter hop and half of the bytes are flags: small sizes are LL's, large ones those of Simple.
+    overrides = ("job.protocol.baseLatency=30us",)
+    request = Request("all-reduce", folder / "star.json", ("ring",), _SIZES, "fluid", overrides)
+    times = {}
+    for kind in ("ll", "simple"):
+        one = replace(request, protocols=(kind,))
+        rows = make_scenario(one).run(folder / kind).runs.iter_rows(named=True)
+        times[kind] = [row["ict_mean_s"] for row in rows]
+    assert times["ll"][0] < times["simple"][0] and times["ll"][-1] > times["simple"][-1]
+    fastest = [min(pair) for pair in zip(*times.values())]
+    write_table(folder / "table.csv", [(s, "", t * 1e6, "") for s, t in zip(_SIZES, fastest)])
+    parameter = "--parameters=job.protocol.baseLatency=8us:1us:1ms"
+    code, out, _ = fit(parameter, "--protocol=ll", "--protocol=simple")
+    assert code == 0
+    found = json.loads((folder / "out" / "fit.json").read_text())
+    assert found["scenario"]["protocols"] == ["ll", "simple"]
+    value = found["parameters"][0]["value"].removesuffix("us")
+    assert float(value) == pytest.approx(30, rel=1e-5)
+    schemes = [row["scheme"] for row in rows_of(folder / "out" / "fit.csv")]
+    assert (schemes[0], schemes[-1]) == ("ring, ll", "ring, simple")
+    assert "not fitted: 2 rows, error 0.00%" in out
+
+
 _SLOW = ("topology.hostLink.delay=100us",)
 _EFFICIENCY = "--parameters=transport.efficiency=0.9:0.5:1"
 
@@ -313,7 +338,13 @@ def test_tables_of_the_tree_fit_on_their_topologies(program, monkeypatch, path):
     table = read_table(path)
     assert table.source and table.topology.exists()
     assert [row.size for row in table.rows] == sorted(row.size for row in table.rows)
-    options = {"algorithm": None, "scheme": [], "topology": None, "transport": "fluid"}
+    options = {
+        "algorithm": None,
+        "scheme": [],
+        "protocol": [],
+        "topology": None,
+        "transport": "fluid",
+    }
     options |= {"rows": None, "set": [], "evaluations": 1, "collective": None}
     request = read_fit_request(
         argparse.Namespace(table=path, parameters="transport.efficiency=0.9:0.5:1", **options)

@@ -200,6 +200,13 @@ def _fit_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="schemes of an all-reduce, or algorithms of any other (ring); the fastest at each size",
     )
+    parser.add_argument(
+        "--protocol",
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="protocols of messages, separated by commas; the fastest at each size",
+    )
     parser.add_argument("--topology", metavar="FILE", help="in place of the table's")
     parser.add_argument("--transport", metavar="NAME", default="fluid", help="(%(default)s)")
     parser.add_argument(

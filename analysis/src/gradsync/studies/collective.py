@@ -48,6 +48,16 @@ class Request:
     """Each scheme by each; none: as the overrides say."""
 
     @property
+    def series_paths(self) -> tuple[str, ...]:
+        """What tells the series of a table apart."""
+        return (self.path, _PROTOCOL) if self.protocols else (self.path,)
+
+    @property
+    def series(self) -> list[tuple[str, ...]]:
+        """The values of `series_paths` of each series, in order."""
+        return list(product(self.schemes, *([self.protocols] if self.protocols else [])))
+
+    @property
     def path(self) -> str:
         """What is swept beside the size."""
         return "scheme.kind" if self.collective == "all-reduce" else "scheme.algorithm"
@@ -189,11 +199,10 @@ def _gigabytes(value: float | None) -> str:
 def _by_series(request: Request, results: Results) -> list[tuple[str, list[dict[str, Any]]]]:
     """Each scheme, by each protocol where these are compared."""
     rows = list(results.runs.iter_rows(named=True))
-    paths = [request.path, _PROTOCOL] if request.protocols else [request.path]
-    values = [request.schemes, request.protocols] if request.protocols else [request.schemes]
+    paths = request.series_paths
     return [
-        (", ".join(names), [row for row in rows if [row[path] for path in paths] == list(names)])
-        for names in product(*values)
+        (", ".join(names), [row for row in rows if tuple(row[path] for path in paths) == names])
+        for names in request.series
     ]
 
 

@@ -48,7 +48,7 @@ class Fit:
     values: tuple[float, ...]
     times: dict[int, float]
     choices: dict[int, str]
-    """The scheme that was the fastest at each size."""
+    """The scheme, and with several protocols of messages the protocol, that was the fastest at each size."""
     evaluations: int
     converged: bool
     condition: float | None
@@ -176,7 +176,7 @@ def _fastest(request: FitRequest, measure: Request, results: Results) -> dict[in
         if not time:
             raise SimulationError(f"{results.folder}: an exchange takes no time, or did not finish")
         if size not in found or time < found[size].time_s:
-            found[size] = Timed(time, row[measure.path])
+            found[size] = Timed(time, ", ".join(row[path] for path in measure.series_paths))
     return found
 
 

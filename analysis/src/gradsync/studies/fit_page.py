@@ -58,7 +58,7 @@ def as_table(fit: Fit) -> str:
     )
     lines.append(f"{'':>10} {'':>7} {'(us)':>12} {'(us)':>12} {'':>7} {'(GB/s)':>9} {'(GB/s)':>9}")
     for row in rows(fit):
-        scheme = f"  {row['scheme']}" if len(request.measure.schemes) > 1 else ""
+        scheme = f"  {row['scheme']}" if len(request.measure.series) > 1 else ""
         lines.append(
             f"{show_size(row['size_bytes']):>10} {'fitted' if row['fitted'] else '':>7} "
             f"{row['measured_time_s'] * 1e6:>12.2f} {row['simulated_time_s'] * 1e6:>12.2f} "
@@ -79,6 +79,7 @@ def as_table(fit: Fit) -> str:
 def _scenario_line(fit: Fit) -> str:
     measure = fit.request.measure
     parts = [measure.collective, f"{fit.request.table.ranks} ranks", " or ".join(measure.schemes)]
+    parts += [" or ".join(measure.protocols)] if measure.protocols else []
     return ", ".join([*parts, measure.transport, measure.topology.name, *measure.overrides])
 
 
@@ -118,6 +119,7 @@ def as_document(fit: Fit) -> dict[str, Any]:
             "ranks": table.ranks,
             "topology": str(measure.topology),
             "schemes": list(measure.schemes),
+            "protocols": list(measure.protocols),
             "transport": measure.transport,
             "set": list(measure.overrides),
         },

@@ -16,7 +16,7 @@ from gradsync.studies.collective import (
     make_scenario,
     read_size,
     show_size,
-    split_schemes,
+    split_names,
 )
 from gradsync.studies.measured import Measurement, Table, read_table
 from gradsync.studies.quantity import Unit, read_quantity
@@ -73,16 +73,7 @@ def read_fit_request(arguments: argparse.Namespace) -> FitRequest:
         raise ScenarioError(f"--evaluations {arguments.evaluations}: expected 1 or more")
     table = read_table(Path(arguments.table))
     rows = choose_rows(table, arguments.collective, arguments.algorithm)
-    sizes = tuple(row.size for row in rows)
-    collective = rows[0].collective
-    measure = Request(
-        collective,
-        Path(arguments.topology) if arguments.topology else table.topology,
-        split_schemes(arguments.scheme) if arguments.scheme else COLLECTIVES[collective][:1],
-        sizes,
-        arguments.transport,
-        (*([] if arguments.topology else table.overrides), *arguments.set),
-    )
+    measure = _read_measure(arguments, table, rows)
     texts = [text.strip() for text in arguments.parameters.split(",")]
     if len(texts) > MOST_PARAMETERS:
         raise ScenarioError(
@@ -93,8 +84,27 @@ def read_fit_request(arguments: argparse.Namespace) -> FitRequest:
     parameters = tuple(_read_parameter(text, document) for text in texts)
     if len({parameter.path for parameter in parameters}) < len(parameters):
         raise ScenarioError(f"--parameters names {parameters[0].path} twice")
-    fitted = choose_fitted(arguments.rows, sizes, len(parameters))
+    fitted = choose_fitted(arguments.rows, measure.sizes, len(parameters))
     return FitRequest(table, rows, fitted, parameters, measure, arguments.evaluations)
+
+
+def _read_measure(
+    arguments: argparse.Namespace, table: Table, rows: Sequence[Measurement]
+) -> Request:
+    """All rows' sizes, on the table's topology unless another is named."""
+    collective = rows[0].collective
+    schemes = COLLECTIVES[collective][:1]
+    if arguments.scheme:
+        schemes = split_names(arguments.scheme, "--scheme", "ring,rat")
+    return Request(
+        collective,
+        Path(arguments.topology) if arguments.topology else table.topology,
+        schemes,
+        tuple(row.size for row in rows),
+        arguments.transport,
+        (*([] if arguments.topology else table.overrides), *arguments.set),
+        split_names(arguments.protocol, "--protocol", "ll128,simple"),
+    )
 
 
 def choose_rows(

@@ -5,11 +5,12 @@ import argparse
 import csv
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import SCENARIOS, rows_of
+from conftest import ROOT, SCENARIOS, rows_of
 
 from gradsync.__main__ import main
 from gradsync.errors import ScenarioError
@@ -350,6 +351,32 @@ def test_tables_of_the_tree_fit_on_their_topologies(program, monkeypatch, path):
         argparse.Namespace(table=path, parameters="transport.efficiency=0.9:0.5:1", **options)
     )
     make_scenario(request.measure).resolve()
+
+
+def documented_fits():
+    """Of doc/calibration-tables.rst each command, and the lines of its output that it has."""
+    page = (ROOT / "doc" / "calibration-tables.rst").read_text().replace("\\\n", " ")
+    for command in re.findall(r"^  \./ns3 (fit .*)\n\n((?:  .+\n)+)", page, re.M):
+        yield command[0].split(), [line.strip() for line in command[1].splitlines()]
+
+
+def test_every_documented_fit_is_found():
+    assert len(list(documented_fits())) == 7
+    assert all(any("not fitted" in line for line in lines) for _, lines in documented_fits())
+
+
+@pytest.mark.parametrize("table", ["nccl-b200-4x8", "nccl-a100-8"])
+def test_documented_fits_say_what_the_documentation_says(
+    program, tmp_path, monkeypatch, capsys, table
+):
+    monkeypatch.setenv("GRADSYNC_PROGRAM", str(program.path))
+    monkeypatch.chdir(ROOT)
+    ((arguments, lines),) = (
+        fit for fit in documented_fits() if table in fit[0][1] and "ll,ll128,simple" in fit[0]
+    )
+    assert main([*arguments, f"--out={tmp_path / 'out'}"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line not in told] == []
 
 
 # What one GPU can send at most, in GB/s: its NVLink; over NICs its own, as no ring enters a node more often

@@ -181,7 +181,8 @@ def _fit(arguments: argparse.Namespace) -> int:
     from gradsync.studies.fit_request import read_fit_request
 
     request = read_fit_request(arguments)
-    out = Path(arguments.out or Path("results") / "fit" / Path(arguments.table).stem)
+    table = request.table.path.resolve()
+    out = Path(arguments.out or Path("results") / "fit" / f"{table.parent.name}-{table.stem}")
     found = fit.fit(request, out, arguments.jobs)
     print(fit_page.as_table(found))
     for path in fit_page.write_fit(found, out):

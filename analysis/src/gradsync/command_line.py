@@ -218,7 +218,7 @@ def _fit_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--jobs", metavar="N", type=int, help="runs at a time (every core)")
     _add_set(parser)
-    parser.add_argument("--out", metavar="DIR", help="folder (results/fit/NAME)")
+    parser.add_argument("--out", metavar="DIR", help="folder (results/fit/FOLDER-NAME)")
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from gradsync.plots.plot import save
 from gradsync.studies.collective import show_size
 
 Rows = Sequence[Mapping[str, Any]]
+_MOST_TICKS = 10
 _MEASURED, _SIMULATED = "#D55E00", "#0072B2"
 
 
@@ -40,6 +41,9 @@ def draw_fit(rows: Rows, title: str) -> Figure:
         below.set_ylabel("Time off by (%)")
         below.set_xlabel("Size of the buffer")
         below.set_xscale("log", base=2)
+        below.set_xticks(
+            sizes if len(sizes) <= _MOST_TICKS else sizes[:: len(sizes) // _MOST_TICKS + 1]
+        )
         below.xaxis.set_major_formatter(show_size)
         plt.close(figure)
     return figure

@@ -185,7 +185,7 @@ def _find_start(path: str, document: dict[str, Any]) -> str:
         file = document["topology"]["file"]
         try:
             found = _step_down(json.loads(Path(file).read_text(encoding="utf-8")), rest)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ScenarioError(f"{file}: {shown(error)}") from error
     if found is None or isinstance(found, (dict, list, bool)):
         raise ScenarioError(

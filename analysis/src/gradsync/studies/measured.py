@@ -8,7 +8,6 @@ and, if need be, `set` (overrides as those of --set) and `remark`.
 
 import csv
 import hashlib
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,8 @@ COLUMNS = ("size_bytes", "collective", "algorithm", "time_us", "busbw_gb_per_s")
 _REQUIRED = {"title": str, "source": str, "ranks": int, "topology": str}
 _OPTIONAL = {"set": list, "remark": str}
 _MOST_BYTES = 2**44
+# Of times in microseconds and bandwidths in GB/s: a picosecond to three years.
+_LEAST, _MOST = 1e-6, 1e14
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def _read_side(path: Path) -> dict[str, Any]:
         )
     try:
         about = tomllib.loads(_read_bytes(path).decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ScenarioError(f"{path}: {shown(error)}") from error
     known = _REQUIRED | _OPTIONAL
     for key, value in about.items():
@@ -118,6 +119,8 @@ def _read_side(path: Path) -> dict[str, Any]:
     for key in _REQUIRED:
         if key not in about:
             raise ScenarioError(f"{path}: {key} is missing")
+    if not about["topology"].isprintable():
+        raise ScenarioError(f"{path}: topology has a character that no name has")
     if about["ranks"] < 2:
         raise ScenarioError(f"{path}: ranks is {about['ranks']}, expected 2 or more")
     if not all(isinstance(item, str) for item in about.get("set", ())):
@@ -187,7 +190,7 @@ def _read_positive(where: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise ScenarioError(f"{where}: {shown(text)} is no number above 0")
+        value = 0.0
+    if not _LEAST <= value <= _MOST:
+        raise ScenarioError(f"{where}: {shown(text)} is no number from {_LEAST:g} to {_MOST:g}")
     return value

@@ -6,7 +6,7 @@ set(gradsync_root ${CMAKE_CURRENT_SOURCE_DIR})
 
 # Imported targets are known in their own directory only; ns-3's test-runner, which links the module,
 # stands in another one.
-foreach(package Boost fmt nlohmann_json CLI11 LibXml2 Protobuf)
+foreach(package Boost fmt nlohmann_json CLI11 LibXml2 Protobuf ZLIB)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
     message(STATUS "Skipping gradsync: ${package} was not found (see contrib/gradsync/doc/dependencies.md)")
@@ -30,7 +30,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 # results differ between machines and from the stand-alone build.
 add_compile_options(-ffp-contract=off)
 # By their variables: ns-3 has made targets of these already, which are not to be changed from here.
-include_directories(${LIBXML2_INCLUDE_DIRS} ${Boost_INCLUDE_DIRS})
+include_directories(${LIBXML2_INCLUDE_DIRS} ${Boost_INCLUDE_DIRS} ${ZLIB_INCLUDE_DIRS})
 
 gradsync_set_version_definitions("${NS3_VER}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
@@ -43,7 +43,7 @@ build_lib(
   SOURCE_FILES ${gradsync_sources} ${gradsync_chakra_messages}
   HEADER_FILES ${gradsync_headers}
   LIBRARIES_TO_LINK ${gradsync_ns3_libraries} fmt::fmt nlohmann_json::nlohmann_json ${LIBXML2_LIBRARIES}
-    ${Protobuf_LITE_LIBRARIES}
+    ${Protobuf_LITE_LIBRARIES} ${ZLIB_LIBRARIES}
   TEST_SOURCES ${gradsync_suite_sources}
   IGNORE_PCH
 )

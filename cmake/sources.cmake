@@ -6,6 +6,7 @@ set(gradsync_headers)
 
 # model/base
 list(APPEND gradsync_sources
+  model/base/gzip-text.cc
   model/base/input-file.cc
   model/base/nearest-name.cc
   model/base/parameter-spec.cc
@@ -13,6 +14,7 @@ list(APPEND gradsync_sources
   model/base/units.cc
 )
 list(APPEND gradsync_headers
+  model/base/gzip-text.h
   model/base/input-file.h
   model/base/nearest-name.h
   model/base/parameter-spec.h
@@ -521,6 +523,10 @@ list(APPEND gradsync_sources
   model/import/trace/chakra-protobuf-reader.cc
   model/import/trace/dapple-table.cc
   model/import/trace/matched-trace.cc
+  model/import/trace/pytorch-json-reader.cc
+  model/import/trace/pytorch-operators.cc
+  model/import/trace/pytorch-process-groups.cc
+  model/import/trace/pytorch-program.cc
   model/import/trace/trace-circles.cc
   model/import/trace/trace-issues.cc
   model/import/trace/trace-lines.cc
@@ -534,6 +540,9 @@ list(APPEND gradsync_headers
   model/import/trace/chakra-program.h
   model/import/trace/dapple-table.h
   model/import/trace/matched-trace.h
+  model/import/trace/pytorch-node.h
+  model/import/trace/pytorch-process-groups.h
+  model/import/trace/pytorch-trace.h
   model/import/trace/trace-circles.h
   model/import/trace/trace-issues.h
   model/import/trace/trace-lines.h
@@ -1189,6 +1198,7 @@ set(gradsync_tests_of_import
   tests/unit/import/dapple-table-test.cc
   tests/unit/import/goal-writer-test.cc
   tests/unit/import/plan-import-test.cc
+  tests/unit/import/pytorch-trace-test.cc
 )
 set(gradsync_tests_of_planner
   tests/unit/planner/auto-planner-test.cc

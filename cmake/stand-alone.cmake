@@ -22,6 +22,7 @@ find_package(CLI11 REQUIRED)
 find_package(LibXml2 REQUIRED)
 find_package(Boost 1.74 REQUIRED) # headers only
 find_package(Protobuf 3.21 REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # Debian's ns-3 names folders that its packages do not bring along (/usr/include/python3.11), at which
 # CMake stops. Nothing here includes from them.
@@ -92,9 +93,9 @@ include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/chakra-protobuf.cmake)
 add_library(gradsync STATIC ${gradsync_sources} ${gradsync_chakra_messages})
 target_include_directories(gradsync BEFORE PUBLIC ${gradsync_include})
-target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS})
+target_include_directories(gradsync PRIVATE ${LIBXML2_INCLUDE_DIRS} ${ZLIB_INCLUDE_DIRS})
 target_link_libraries(gradsync PUBLIC ${gradsync_ns3} Boost::headers fmt::fmt nlohmann_json::nlohmann_json
-  PRIVATE gradsync-options ${LIBXML2_LIBRARIES} ${Protobuf_LITE_LIBRARIES})
+  PRIVATE gradsync-options ${LIBXML2_LIBRARIES} ${Protobuf_LITE_LIBRARIES} ${ZLIB_LIBRARIES})
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
   include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)

@@ -196,6 +196,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         command("protoc"),
     ),
     Requirement(
+        "zlib", BUILD, "unpacks workload traces", "zlib1g-dev", header("zlib.h", "ZLIB_VERSION")
+    ),
+    Requirement(
         "GoogleTest", TEST, "runs the unit tests", "libgtest-dev", cmake_package("GTest", "1.12")
     ),
     Requirement(

@@ -111,6 +111,7 @@ ListTrainingFiles(const Json& document)
     const auto add = [&paths](const std::string& job) {
         paths.push_back(job + ".training.model");
         paths.push_back(job + ".training.device");
+        paths.push_back(job + ".trace.device");
     };
     add("job");
     const Json* jobs = FindAtPath(document, {"jobs"});

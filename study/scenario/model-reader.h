@@ -27,7 +27,8 @@ ParameterSpec MakeDeviceSpec();
 /// \throws ScenarioError
 DeviceProfile ReadDevice(const JsonValue& value);
 
-/// `model` and `device` of `training`, of all jobs: where their content may be in a file.
+/// `model` and `device` of `training`, `device` of `trace`, of all jobs: where their content may be
+/// in a file.
 std::vector<std::string> ListTrainingFiles(const Json& document);
 
 /// Puts the content of model and device files in the place of their names. \throws ScenarioError

@@ -314,7 +314,8 @@ InlineTopologyFile(const Scenario& scenario)
     InlineProfiles(document, scenario.file, *scenario.files);
     const bool sweepsFiles = std::ranges::any_of(scenario.axes, [](const auto& axis) {
         return axis.path.find(".training.model") != std::string::npos ||
-               axis.path.find(".training.device") != std::string::npos;
+               axis.path.find(".training.device") != std::string::npos ||
+               axis.path.find(".trace.device") != std::string::npos;
     });
     if (!sweepsFiles)
     {

@@ -4,10 +4,15 @@
 #include "ns3/aicb-workload.h"
 #include "ns3/chakra-files.h"
 #include "ns3/document-path.h"
+#include "ns3/gzip-text.h"
 #include "ns3/hash.h"
 #include "ns3/import-error.h"
+#include "ns3/model-reader.h"
 #include "ns3/parameter-reader.h"
+#include "ns3/pytorch-process-groups.h"
+#include "ns3/pytorch-trace.h"
 #include "ns3/scheme-reader.h"
+#include "ns3/workload-builder.h"
 #include "ns3/workload-trace-section.h"
 
 #include <algorithm>
@@ -51,6 +56,34 @@ ReadTraceFile(const std::string& file, NamedFiles& files)
     }
 }
 
+/// The same, unpacked where it is a gzip.
+std::shared_ptr<const std::string>
+UnpackTraceFile(const std::string& file, NamedFiles& files)
+{
+    auto content = ReadTraceFile(file, files);
+    if (!IsGzip(*content))
+    {
+        return content;
+    }
+    try
+    {
+        return std::make_shared<const std::string>(Gunzip(*content, NamedFiles::MAX_TOTAL_BYTES));
+    }
+    catch (const GzipError& error)
+    {
+        throw ImportError(fmt::format("{}: the file {}", file, error.what()));
+    }
+}
+
+/// Chakra's JSON has no member of that name.
+bool
+IsPyTorchTrace(const std::string& text)
+{
+    constexpr size_t HEADER_BYTES = 65'536;
+    return std::string_view(text).substr(0, HEADER_BYTES).find("\"schema\"") !=
+           std::string_view::npos;
+}
+
 /// Reads the files of a trace.
 class TraceFilesReader
 {
@@ -72,8 +105,13 @@ class TraceFilesReader
         {
             RefuseWithAicb();
         }
+        if (format != "pytorch")
+        {
+            RefuseWithoutPyTorch();
+        }
         auto set = format == "aicb"         ? ReadAicbLayers()
                    : format == "aicb-table" ? ReadAicbRows()
+                   : format == "pytorch"    ? ReadPyTorch()
                                             : ReadChakra(format == "chakra");
         if (std::ranges::all_of(set.programs,
                                 [](const auto& program) { return program->nodes.empty(); }))
@@ -101,12 +139,20 @@ class TraceFilesReader
         {
             return given;
         }
+        const auto name = std::string_view(m_file).substr(
+            0,
+            m_file.size() - (m_file.ends_with(".gz") ? std::string_view(".gz").size() : 0));
+        if (name.ends_with(".json") &&
+            IsPyTorchTrace(*UnpackTraceFile(NameFile(m_file, 0), m_files)))
+        {
+            return "pytorch";
+        }
         for (const auto& [ending, format] : {std::pair(".txt", "aicb"),
                                              std::pair(".csv", "aicb-table"),
                                              std::pair(".et", "chakra"),
                                              std::pair(".json", "chakra-json")})
         {
-            if (m_file.ends_with(ending))
+            if (name.ends_with(ending))
             {
                 return format;
             }
@@ -121,11 +167,23 @@ class TraceFilesReader
     {
         if (const auto groups = m_trace.Find("groups"))
         {
-            groups->FailWith("\"groups\" goes with Chakra traces only");
+            groups->FailWith("\"groups\" goes with traces of Chakra and PyTorch only");
         }
         if (HasRankMark(m_file))
         {
             m_trace.Find("file")->FailWith("a file of AICB is of all ranks, expected no {rank}");
+        }
+    }
+
+    /// What times the nodes of a trace have not.
+    void RefuseWithoutPyTorch() const
+    {
+        for (const auto* key : {"device", "datatype", "achievedShare"})
+        {
+            if (const auto given = m_trace.Find(key))
+            {
+                given->FailWith(fmt::format("\"{}\" goes with PyTorch execution traces only", key));
+            }
         }
     }
 
@@ -147,13 +205,13 @@ class TraceFilesReader
 
     TraceSet ReadAicbLayers() const
     {
-        const auto workload = ReadAicbWorkload(m_file, *ReadTraceFile(m_file, m_files));
+        const auto workload = ReadAicbWorkload(m_file, *UnpackTraceFile(m_file, m_files));
         return MakeAicbTrace(m_file, workload, CountRanks(workload.ranks));
     }
 
     TraceSet ReadAicbRows()
     {
-        auto set = ReadAicbTable(m_file, *ReadTraceFile(m_file, m_files), m_issues);
+        auto set = ReadAicbTable(m_file, *UnpackTraceFile(m_file, m_files), m_issues);
         const auto ranks = static_cast<uint32_t>(set.programs.size());
         if (CountRanks(ranks) != ranks)
         {
@@ -166,7 +224,7 @@ class TraceFilesReader
     TraceProgram ReadChakraFile(const std::string& file, bool isProtobuf, TraceIssues& issues) const
     {
         ChakraProgram program(file, {m_parameters.Get<bool>("controlDependencies")});
-        const auto text = ReadTraceFile(file, m_files);
+        const auto text = UnpackTraceFile(file, m_files);
         if (isProtobuf)
         {
             ReadChakraProtobuf(*text, program);
@@ -185,30 +243,111 @@ class TraceFilesReader
         TraceSet set;
         const auto ranks = CountRanks(0);
         const bool isEach = HasRankMark(m_file);
-        uint64_t nodes = 0;
         for (uint32_t rank = 0; rank < ranks; ++rank)
         {
             if (isEach || rank == 0)
             {
                 TraceIssues issues;
-                set.programs.push_back(std::make_shared<const TraceProgram>(
-                    ReadChakraFile(NameFile(m_file, rank), isProtobuf, issues)));
+                auto program = ReadChakraFile(NameFile(m_file, rank), isProtobuf, issues);
+                AddProgram(std::make_shared<const TraceProgram>(std::move(program)), set);
                 m_issues.Add(issues, isEach ? 1 : ranks);
             }
             else
             {
-                set.programs.push_back(set.programs.front());
-            }
-            nodes += set.programs.back()->nodes.size();
-            if (nodes > MAX_TRACE_NODES)
-            {
-                throw ImportError(fmt::format("{}: its ranks have more than {} nodes in all",
-                                              m_file,
-                                              MAX_TRACE_NODES));
+                AddProgram(set.programs.front(), set);
             }
         }
         ReadGroups(set);
         return set;
+    }
+
+    void AddProgram(std::shared_ptr<const TraceProgram> program, TraceSet& set)
+    {
+        m_nodes += program->nodes.size();
+        if (m_nodes > MAX_TRACE_NODES)
+        {
+            throw ImportError(fmt::format("{}: its ranks have more than {} nodes in all",
+                                          m_file,
+                                          MAX_TRACE_NODES));
+        }
+        set.programs.push_back(std::move(program));
+    }
+
+    PyTorchTrace ReadPyTorchFile(uint32_t rank, const OperatorRates& rates) const
+    {
+        const auto file = NameFile(m_file, rank);
+        auto trace = ReadPyTorchTrace(file, *UnpackTraceFile(file, m_files), rates);
+        if (trace.products > 0 && !rates.flopsPerSecond &&
+            m_parameters.Get<double>("computeScale") != 0.0)
+        {
+            throw ImportError(fmt::format(
+                "{}: none of its {} nodes has a time: expected \"device\", by which products of "
+                "matrices take theirs, or \"computeScale\": 0, for communications alone",
+                file,
+                trace.nodes));
+        }
+        return trace;
+    }
+
+    /// Ranks: those that are given, of a file of all ranks the largest group that it tells of.
+    TraceSet ReadPyTorch()
+    {
+        const auto device = m_trace.Find("device");
+        const auto profile = device ? std::optional(ReadDevice(*device)) : std::nullopt;
+        const auto rates = MakeRates(profile);
+        auto trace = ReadPyTorchFile(0, rates);
+        const bool isEach = HasRankMark(m_file);
+        const auto ranks = CountRanks(CountGroupRanks(trace));
+        TraceSet set;
+        PyTorchProcessGroups groups(m_file, ranks);
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+        {
+            if (isEach && rank > 0)
+            {
+                trace = ReadPyTorchFile(rank, rates);
+            }
+            groups.Add(rank, trace.groups);
+            if (isEach || rank == 0)
+            {
+                m_issues.Add(trace.issues, isEach ? 1 : ranks);
+                AddProgram(std::make_shared<const TraceProgram>(std::move(trace.program)), set);
+            }
+            else
+            {
+                AddProgram(set.programs.front(), set);
+            }
+        }
+        set.groups = groups.Finish();
+        ReadGroups(set);
+        return set;
+    }
+
+    /// By a device, as a model takes its times (doc/models.rst). \param device outlives them
+    OperatorRates MakeRates(const std::optional<DeviceProfile>& device) const
+    {
+        if (!device)
+        {
+            return {};
+        }
+        const auto* given = m_parameters.Find<std::string>("datatype");
+        const auto* share = m_parameters.Find<double>("achievedShare");
+        return {[this, &device, given, share](const std::string& own, bool hasConvolutions) {
+                    try
+                    {
+                        const auto& datatype = given != nullptr ? *given : own;
+                        return GetPeakFlops(*device, datatype) *
+                               (share != nullptr
+                                    ? *share
+                                    : GetAchievedShare(*device,
+                                                       datatype,
+                                                       hasConvolutions ? "cnn" : "transformer"));
+                    }
+                    catch (const WorkloadError& error)
+                    {
+                        m_trace.FailWith(error.what());
+                    }
+                },
+                device->memoryBytesPerSecond};
     }
 
     /// `{"1": [0, 1], "2": [2, 3]}`
@@ -252,6 +391,7 @@ class TraceFilesReader
     uint32_t m_endpoints;
     NamedFiles& m_files;
     TraceIssues m_issues;
+    uint64_t m_nodes{0}; //!< of all ranks
 };
 
 std::array<SchemeChoice, TRACE_COLLECTIVES>

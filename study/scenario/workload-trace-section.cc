@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/workload-trace-section.h"
 
+#include "ns3/model-reader.h"
+
 #include <string>
 
 namespace ns3::gradsync
@@ -17,6 +19,14 @@ MakeTraceScheme(const char* name, const char* help)
     return Optional({name, SharedShape{"scheme"}, help});
 }
 
+ParameterSpec
+MakeTraceDevice()
+{
+    auto device = MakeDeviceSpec();
+    device.help = "PyTorch: by what products of matrices take their times, a file or what one has";
+    return device;
+}
+
 std::vector<ParameterSpec>
 MakeTraceSpecs()
 {
@@ -30,8 +40,10 @@ MakeTraceSpecs()
         {"format",
          std::string("auto"),
          "auto: as the name ends, .txt AICB's layers, .csv AICB's communications, .et Chakra's "
-         "protobuf, .json its JSON",
-         {"auto", "aicb", "aicb-table", "chakra", "chakra-json"}},
+         "protobuf, .json its JSON or, by what is in it, a PyTorch execution trace; any of them "
+         "with "
+         ".gz behind it",
+         {"auto", "aicb", "aicb-table", "chakra", "chakra-json", "pytorch"}},
         Optional({"ranks",
                   int64_t{8},
                   "that run it; by default as many as the trace says, or all endpoints",
@@ -40,9 +52,20 @@ MakeTraceSpecs()
                   MAX_TRACE_RANKS}),
         Optional({"groups",
                   std::string("traces/groups.json"),
-                  "Chakra: a file with the ranks of process groups, as {\"1\": [0, 1]}",
+                  "Chakra, PyTorch: a file with the ranks of process groups, as {\"1\": [0, 1]}",
                   {},
                   1}),
+        Optional(MakeTraceDevice()),
+        Optional({"datatype",
+                  std::string("tf32"),
+                  "PyTorch: which peak of the device counts; by default that of the tensors",
+                  {"fp32", "tf32", "fp16", "bf16", "fp8"}}),
+        Optional({"achievedShare",
+                  0.4,
+                  "PyTorch: of the device's peak; by default as its file says",
+                  {},
+                  1e-6,
+                  1.0}),
         {"computeScale", 1.0, "of the times of computations", {}, 0.0, 1e6},
         {"controlDependencies",
          true,

@@ -31,6 +31,7 @@ BUILD_PACKAGES = {
     "nlohmann-json3-dev",
     "ns3",
     "protobuf-compiler",
+    "zlib1g-dev",
 }
 
 

@@ -192,10 +192,49 @@ def test_layers_of_dapple_are_no_trace_but_a_model(run, path, tmp_path):
     assert told.returncode == 0, told.stderr
 
 
-def test_pytorch_traces_are_refused(run, tmp_path):
-    with gzip.open(TRACES / "param" / "resnet_2gpu_et.json.gz") as file:
-        (tmp_path / "et.json").write_bytes(file.read())
-    told = run({"file": "et.json"}, 2)
+PYTORCH = TRACES / "param" / "resnet_2gpu_et.json.gz"
+
+
+def test_pytorch_traces_have_no_times(run):
+    told = run({"file": str(PYTORCH)}, 2)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "none of its 14392 nodes has a time" in told.stderr
+    with gzip.open(PYTORCH) as file:
+        assert len(json.load(file)["nodes"]) == 14392
+
+
+def test_pytorch_trace_of_ddp(run, tmp_path):
+    # Three steps of five buckets and two broadcasts; the last one is run, on both ranks.
+    trace = {"file": str(PYTORCH)}
+    told = run(trace | {"computeScale": 0}, 2)
+    assert told.returncode == 0, told.stderr
+    rows = rows_of(tmp_path / "r" / "collectives.csv")
+    floats = [2_049_000, 7_875_584, 6_563_840, 6_637_568, 2_431_040]
+    expected = [4 * count for count in floats] + [4 * 53_120, 8 * 53]
+    assert sorted(int(row["bytes"]) for row in rows) == sorted(expected)
+    assert {row["count"] for row in rows} == {"1"}
+    # One link each way: all-reduces of two ranks take their bytes, broadcasts too.
+    bare = float(_ict(tmp_path))
+    assert bare == pytest.approx(sum(expected) * 8 / 100e9, rel=0.01)
+    # ResNet-50 on 32 images, 4.09 G multiplications of an image forward, twice as many backward but
+    # for the image itself: at 0.556 of 15.7 TFLOP/s. All but the last bucket hides behind it.
+    device = {"device": str(ROOT / "devices" / "v100-sxm2.json")}
+    told = run(trace | device, 2)
+    assert told.returncode == 0, told.stderr
+    row = rows_of(tmp_path / "r" / "training.csv")[0]
+    computed = float(row["computation_s"])
+    first = 112 * 112 * 64 * 147
+    flops = 32 * 2 * (3 * 4.09e9 - first)
+    assert computed == pytest.approx(flops / (0.556 * 15.7e12), rel=0.05)
+    assert computed < float(_ict(tmp_path)) < computed + 0.3 * bare
+    # On packets, too.
+    told = run(trace | device, 2, "roce")
+    assert told.returncode == 0, told.stderr
+
+
+def test_pytorch_traces_are_no_chakra(run):
+    told = run({"file": str(PYTORCH), "format": "chakra-json"}, 2)
     assert told.returncode == 2
     assert "a PyTorch execution trace" in told.stderr
     assert told.stderr.count("\n") == 1

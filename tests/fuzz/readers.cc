@@ -16,6 +16,8 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/pytorch-process-groups.h"
+#include "ns3/pytorch-trace.h"
 #include "ns3/routing-tables.h"
 #include "ns3/trace-workload.h"
 #include "ns3/workload-builder.h"
@@ -276,6 +278,33 @@ ReadChakraMessages(const std::string& text)
     return ReadChakraText(text, &ReadChakraJson);
 }
 
+/// All of its ranks run it, on a device of 1 TFLOP/s.
+bool
+ReadPyTorchText(const std::string& text)
+{
+    return IsTaken<ImportError>([&] {
+        const OperatorRates rates{
+            [](const std::string& /*datatype*/, bool /*hasConvolutions*/) { return 1e12; },
+            1e12};
+        auto trace = ReadPyTorchTrace("fuzz", text, rates);
+        const auto ranks = CountGroupRanks(trace);
+        if (ranks > 64)
+        {
+            return;
+        }
+        PyTorchProcessGroups groups("fuzz", ranks);
+        TraceSet set;
+        const auto made = std::make_shared<const TraceProgram>(std::move(trace.program));
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+        {
+            groups.Add(rank, trace.groups);
+            set.programs.push_back(made);
+        }
+        set.groups = groups.Finish();
+        RunTrace(std::move(set));
+    });
+}
+
 bool
 ReadAicbLayers(const std::string& text)
 {
@@ -299,7 +328,7 @@ ReadAicbRows(const std::string& text)
     });
 }
 
-constexpr std::array<Reader, 16> READERS{{
+constexpr std::array<Reader, 17> READERS{{
     {"scenario", &ReadScenarioText},
     {"topology", &ReadTopology},
     {"model", &ReadModelText},
@@ -316,6 +345,7 @@ constexpr std::array<Reader, 16> READERS{{
     {"aicb-table", &ReadAicbRows},
     {"chakra", &ReadChakraBinary},
     {"chakra-json", &ReadChakraMessages},
+    {"pytorch", &ReadPyTorchText},
 }};
 
 } // namespace

@@ -2,6 +2,7 @@
 // Jobs that run the traces of others, from scenario to result.
 #include "scenario/scenario-runs.h"
 #include "support/chakra-text.h"
+#include "support/pytorch-text.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <string>
 #include <unistd.h>
 #include <vector>
+#include <zlib.h>
 
 namespace ns3::gradsync
 {
@@ -292,7 +294,80 @@ TEST_F(TraceRuns, BadKeysAreOneMessage)
     EXPECT_THAT(ErrorOfTrace(empty), HasSubstr("the trace has nothing to run"));
     const auto text = Write("w.txt", "HYBRID_TRANSFORMER x: 1\n");
     EXPECT_THAT(ErrorOfTrace(text, R"(, "groups": "g.json")"),
-                HasSubstr("\"groups\" goes with Chakra traces only"));
+                HasSubstr("\"groups\" goes with traces of Chakra and PyTorch only"));
+}
+
+/// 1 TFLOP/s, and memory that bounds nothing.
+constexpr const char* DEVICE =
+    R"(, "achievedShare": 1, "device": {"name": "d", "source": "by definition",
+    "memory": "1GB", "memoryBandwidth": 1e15,
+    "peaks": [{"datatype": "fp32", "flops": 1e12, "source": "by definition"}]})";
+
+/// Products of 10^6 x n numbers take 2 n us; an all-reduce of 1 MB among two ranks 8 ms.
+std::string
+WriteStep(uint64_t second, bool waits)
+{
+    tests::PyTorchText text;
+    text.AddGroup("0", "[]", 2);
+    text.AddProduct(1000, 1000, 5000); // 10 ms
+    text.AddCollective("allreduce", 250'000, 7);
+    if (waits)
+    {
+        text.AddCollective("wait", 0, 7);
+    }
+    text.AddProduct(1000, 1000, second);
+    return text.Write();
+}
+
+TEST_F(TraceRuns, ProductsOfPyTorchHideCollectivesUnlessTheyWait)
+{
+    const auto take = [this](uint64_t second, bool waits) {
+        return Run(Write("et.json", WriteStep(second, waits)), DEVICE).meanIctPs / 1'000'000;
+    };
+    EXPECT_EQ(take(10'000, false), 30'000); // 10 + max(20, 8)
+    EXPECT_EQ(take(2'000, false), 18'000);  // 10 + max(4, 8)
+    EXPECT_EQ(take(2'000, true), 22'000);   // 10 + 8 + 4
+    // Communications alone, and a file of each rank.
+    const auto file = Write("et.json", WriteStep(2'000, false));
+    EXPECT_EQ(Run(file, R"(, "computeScale": 0)").meanIctPs, 8'000'000'000);
+    Write("et.0.json", WriteStep(2'000, false));
+    auto each = Write("et.1.json", WriteStep(10'000, false));
+    each.replace(each.find("1.json"), 1, "{rank}");
+    EXPECT_EQ(Run(each, std::string(R"(, "ranks": 2)") + DEVICE).meanIctPs, 30'000'000'000);
+}
+
+TEST_F(TraceRuns, PyTorchTracesNeedTimes)
+{
+    const auto file = Write("et.json", WriteStep(2'000, false));
+    EXPECT_THAT(ErrorOfTrace(file),
+                HasSubstr("none of its 4 nodes has a time: expected \"device\""));
+    EXPECT_THAT(ErrorOfTrace(file, R"(, "ranks": 4, "computeScale": 0)"),
+                HasSubstr("process group \"0\" is of 2 ranks, but 4 run the trace"));
+    EXPECT_THAT(ErrorOfTrace(file, std::string(DEVICE) + R"(, "datatype": "fp8")"),
+                HasSubstr("fp8"));
+    const auto chakra = Write("x.et", "");
+    EXPECT_THAT(ErrorOfTrace(chakra, DEVICE), HasSubstr("goes with PyTorch execution traces only"));
+}
+
+TEST_F(TraceRuns, TracesMayBePacked)
+{
+    const auto text = WriteStep(2'000, false);
+    const auto name = Write("et.json.gz", "");
+    const auto pack = [&name](const std::string& part, const char* mode) {
+        const auto file = gzopen(name.c_str(), mode);
+        gzwrite(file, part.data(), static_cast<unsigned>(part.size()));
+        gzclose(file);
+    };
+    pack(text, "wb");
+    EXPECT_EQ(Run(name, DEVICE).meanIctPs, 18'000'000'000);
+    // Of two members, as gzip leaves what is appended.
+    pack(text.substr(0, 100), "wb");
+    pack(text.substr(100), "ab");
+    EXPECT_EQ(Run(name, DEVICE).meanIctPs, 18'000'000'000);
+    std::filesystem::resize_file(name, std::filesystem::file_size(name) / 2);
+    EXPECT_THAT(ErrorOfTrace(name, DEVICE), HasSubstr("is a gzip that ends too early"));
+    Write("et.json.gz", "\x1f\x8b and no more");
+    EXPECT_THAT(ErrorOfTrace(name, DEVICE), HasSubstr("is no gzip that can be unpacked"));
 }
 
 } // namespace

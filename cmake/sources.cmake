@@ -558,6 +558,8 @@ list(APPEND gradsync_sources
   model/planner/exchange-builder.cc
   model/planner/fluid-execution.cc
   model/planner/job-planner.cc
+  model/planner/nccl-model.cc
+  model/planner/nccl-schemes.cc
   model/planner/path-catalogue.cc
   model/planner/plan-estimator.cc
   model/planner/survivor-planner.cc
@@ -573,6 +575,8 @@ list(APPEND gradsync_headers
   model/planner/fluid-execution.h
   model/planner/job-planner.h
   model/planner/job-spec.h
+  model/planner/nccl-model.h
+  model/planner/nccl-schemes.h
   model/planner/network-model.h
   model/planner/path-catalogue.h
   model/planner/plan-estimator.h
@@ -1203,6 +1207,7 @@ set(gradsync_tests_of_import
 set(gradsync_tests_of_planner
   tests/unit/planner/auto-planner-test.cc
   tests/unit/planner/workload-estimator-test.cc
+  tests/unit/planner/nccl-model-test.cc
 )
 set(gradsync_tests_of_engine
   tests/unit/engine/collective-bandwidth-test.cc
@@ -1302,4 +1307,5 @@ set(gradsync_tests_of_scenario
   tests/scenario/training-runs-test.cc
   tests/scenario/type-registry-test.cc
   tests/scenario/protocol-runs-test.cc
+  tests/scenario/nccl-runs-test.cc
 )

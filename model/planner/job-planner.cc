@@ -70,6 +70,26 @@ ChoosePlan(const JobSpec& job,
     planned.plan = std::make_shared<const Plan>(AutoPlanner::Build(request, *planned.choice));
 }
 
+/// The job with what a name of NCCL stands for in the place of that name.
+JobSpec
+ReplaceNames(JobSpec job, const NcclScheme& nccl)
+{
+    job.scheme = nccl.scheme;
+    job.protocol = nccl.protocol ? nccl.protocol : job.protocol;
+    return job;
+}
+
+/// Of a scheme that makes plans itself.
+Plan
+BuildPlan(const JobSpec& job, const PlannedJob& planned, const std::vector<uint32_t>& serverOf)
+{
+    return BuildExchange(job,
+                         *job.scheme.scheme,
+                         MakeRequest(job, planned.workerGroups),
+                         planned.rankGroups,
+                         serverOf);
+}
+
 /// \param job as it is in one iteration
 PlannedJob
 PlanIteration(const JobSpec& job, const Topology& topology)
@@ -91,12 +111,11 @@ PlanIteration(const JobSpec& job, const Topology& topology)
         }
         else
         {
-            planned.plan =
-                std::make_shared<const Plan>(BuildExchange(job,
-                                                           *job.scheme.scheme,
-                                                           MakeRequest(job, planned.workerGroups),
-                                                           planned.rankGroups,
-                                                           serverOf));
+            planned.nccl = ResolveNccl(job, topology, serverOf);
+            planned.plan = std::make_shared<const Plan>(
+                BuildPlan(planned.nccl ? ReplaceNames(job, *planned.nccl) : job,
+                          planned,
+                          serverOf));
         }
     }
     catch (const SchemeError& error)
@@ -225,6 +244,14 @@ std::string
 GetSchemeText(const JobSpec& job, const PlannedJob& planned)
 {
     const auto& name = job.scheme.scheme->name;
+    if (planned.nccl)
+    {
+        const auto& [scheme, protocol, choice] = *planned.nccl;
+        const AutoCandidate stands{scheme.scheme, scheme.parameters, 0.0, std::nullopt, 0};
+        return choice
+                   ? fmt::format("{}: {}: {}", name, DescribeNccl(choice->taken), stands.Describe())
+                   : fmt::format("{}: {}", name, stands.Describe());
+    }
     return planned.choice ? fmt::format("{}: {}", name, planned.choice->Describe()) : name;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ns3/auto-planner.h"
 #include "ns3/job-spec.h"
+#include "ns3/nccl-schemes.h"
 #include "ns3/plan.h"
 #include "ns3/planning-error.h"
 #include "ns3/topology.h"
@@ -29,6 +30,7 @@ struct PlannedJob
     WorkerGroups rankGroups;             //!< over all ranks, dedicated servers included
     double oversubscription{1.0};        //!< the largest of the workers' levels
     std::optional<AutoCandidate> choice; //!< of the scheme `auto`
+    std::optional<NcclScheme> nccl;      //!< what a name of NCCL stands for
 };
 
 /**
@@ -46,7 +48,8 @@ JobSpec AtIteration(JobSpec job, uint32_t iteration);
  */
 PlannedJob PlanJob(const JobSpec& job, const Topology& topology);
 
-/// The scheme of a job, and of `auto` what it chose, as `auto: ring pipelineChunks=4`.
+/// The scheme of a job, and of `auto` what it chose, as `auto: ring pipelineChunks=4`; of names of
+/// NCCL what they stand for.
 std::string GetSchemeText(const JobSpec& job, const PlannedJob& planned);
 
 /**

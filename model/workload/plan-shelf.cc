@@ -164,6 +164,11 @@ PlanShelf::Build(const Scheme& scheme,
                  const SharedCodec& codec) const
 {
     return MakeWithinLimits([&] {
+        if (!scheme.build)
+        {
+            throw SchemeError(
+                fmt::format("the scheme {} is none for the collectives of training", scheme.name));
+        }
         auto plan = scheme.build(request);
         if (plan.GetGate())
         {

@@ -98,9 +98,16 @@ DescribeJob(const JobSpec& job,
                            crossing.bytes,
                            crossing.transfers);
     }
-    if (job.protocol)
+    if (planned.nccl && planned.nccl->choice)
     {
-        out << fmt::format("    protocol: {}\n", DescribeProtocol(*job.protocol));
+        for (const auto& line : ListNcclPredictions(*planned.nccl->choice))
+        {
+            out << fmt::format("    {}\n", line);
+        }
+    }
+    if (planned.plan->GetProtocol() != MessageProtocol())
+    {
+        out << fmt::format("    protocol: {}\n", DescribeProtocol(planned.plan->GetProtocol()));
     }
     if (planned.plan->HasAggregations())
     {

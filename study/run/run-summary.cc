@@ -219,6 +219,11 @@ SummariseChoices(const std::vector<PlannedJob>& jobs,
         {
             add(choice->Describe(), choice->GetSeconds());
         }
+        if (job.nccl && job.nccl->choice)
+        {
+            const auto& taken = job.nccl->choice->taken;
+            add(DescribeNccl(taken), taken.seconds);
+        }
     }
     for (const auto& training : trainings)
     {

@@ -5,6 +5,7 @@
 #include "ns3/hash.h"
 #include "ns3/import-error.h"
 #include "ns3/import-scheme.h"
+#include "ns3/nccl-schemes.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
 
@@ -52,7 +53,25 @@ FindAnyScheme(std::string_view name)
             return scheme;
         }
     }
-    return FindScheme(name);
+    const auto named = GetNcclSchemes();
+    const auto found = std::ranges::find(named, name, &Scheme::name);
+    return found == named.end() ? FindScheme(name) : &*found;
+}
+
+/// An algorithm that NCCL has and nobody here is refused with what it would need.
+void
+RefuseMissing(const JsonValue& value)
+{
+    const auto kind = value.IsObject() ? value.Find("kind") : std::nullopt;
+    if (!kind || !kind->Get().is_string())
+    {
+        return;
+    }
+    const auto name = kind->Get().get<std::string>();
+    if (const auto problem = ExplainMissingNccl(name))
+    {
+        kind->FailWith(fmt::format("{} {}", name, *problem));
+    }
 }
 
 std::shared_ptr<const std::string>
@@ -134,6 +153,7 @@ GetSchemeKinds()
         };
         add(GetAutoScheme());
         add(GetImportScheme());
+        std::ranges::for_each(GetNcclSchemes(), add);
         std::ranges::for_each(GetSchemes(), add);
         return list;
     }();
@@ -156,6 +176,7 @@ ReadSchemeFiles(SchemeChoice& choice, NamedFiles& files)
 SchemeChoice
 ReadScheme(const JsonValue& value)
 {
+    RefuseMissing(value);
     const auto& kind = ReadKind(value, GetSchemeKinds(), "ring");
     return {FindAnyScheme(kind.name), ReadParameters(value, kind.parameters, {"kind"})};
 }

@@ -106,6 +106,28 @@ def test_protocols_are_compared_by_their_closed_form(collective, tmp_path):
     assert kinds == [name for name in figures for _ in range(3)]
 
 
+def test_what_nccl_would_take_is_told_with_its_reasons(collective):
+    # Five servers of one rank behind 1 GB/s. A tree by LL has 6.8 + 4 x 5 us and 1 GB/s x 0.92 / 3.8 / 2,
+    # a ring by Simple 1.4 x (8.4 + 8 x 14) us and 5/8 GB/s.
+    sizes = ["--from=1kB", "--to=64MB", "--factor=64000"]
+    code, out, _ = collective("all-reduce", "--scheme=nccl,ring", *sizes, "--transport=fluid")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if line and not line.startswith("#")]
+    assert [row[6:] for row in rows] == [["tree", "ll"], ["ring", "simple"], [], []]
+    told = [line[2:] for line in out.splitlines() if "us" in line and "NCCL" in line]
+    small = 26.8 + 1000 / (1e3 * 0.92 / 3.8 / 2)
+    large = 1.4 * 120.4 + 64e6 / (1e3 * 5 / 8)
+    machine = "NCCL's model of 5 ranks in 5 servers, 1 GB/s inside and 1 GB/s out of a server"
+    assert told == [
+        f"1000 B: {machine}: tree ll, {small:.2f} us",
+        f"64000000 B: {machine}: ring simple, {large:.2f} us",
+    ]
+    reasons = [
+        line.split()[1] for line in out.splitlines() if line.startswith("#   ") and ":" in line
+    ]
+    assert reasons == ["tree:", "ring:", "tree:", "ring:"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -32,7 +32,7 @@ def resolved_scenarios(program):
 def listed(program, section):
     """The names in a section of --list, which are indented by two."""
     text = program("list").stdout.split(section, 1)[1].split("\n\n", 1)[0]
-    return set(re.findall(r"^  ([\w-]+) ", text, re.MULTILINE))
+    return set(re.findall(r"^  ([\w:-]+) ", text, re.MULTILINE))
 
 
 def test_every_scheme_transport_congestion_control_codec_and_fault_is_covered(program):

@@ -7,11 +7,11 @@ A parameter that nobody here knows is drawn by its type, so that a new one is no
 from referee.catalogue import Catalogue, Parameter
 from referee.dice import Dice
 
-IN_NETWORK = ("switchml", "passing", "atp", "netreduce")
+IN_NETWORK = ("switchml", "passing", "atp", "netreduce", "nccl:collnet-direct")
 # Of laws that few of their scenarios are for.
 _OFTEN = ("byteps", "rat")
-# draw_file.py draws it.
-_NEEDS_A_FILE = ("import",)
+# draw_file.py draws the first; the other chooses a protocol, of which the laws of messages know none.
+_NOT_DRAWN = ("import", "nccl")
 
 
 def _divisors(number: int) -> list[int]:
@@ -94,7 +94,7 @@ def draw_scheme(
     kinds = [
         kind
         for kind in catalogue.schemes
-        if kind not in _NEEDS_A_FILE and (packets or kind not in IN_NETWORK)
+        if kind not in _NOT_DRAWN and (packets or kind not in IN_NETWORK)
     ]
     kind = dice.of([*kinds, *_OFTEN])
     if kind == "auto" and endpoints > 8 and dice.chance(0.8):

@@ -151,13 +151,17 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
             "bcube-hips",
             "torus-hips",
             "multi-ring",
+            "nccl:ring",
+            "nccl:tree",
             "plink",
             "ok-topk",
         ),
         _full_duplex,
     ),
     **dict.fromkeys(("all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all"), _once),
-    **dict.fromkeys(("switchml", "atp", "passing", "netreduce"), _in_network),
+    **dict.fromkeys(
+        ("switchml", "atp", "passing", "netreduce", "nccl:collnet-direct"), _in_network
+    ),
     "ps": _ps,
     "hierarchical": _hierarchical,
     "butterfly": _butterfly,
@@ -172,7 +176,7 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
     "sparse-all-gather": _sparse,
 }
 # Their plans follow from a choice, or from a file.
-_WITHOUT_FORM = ("auto", "import")
+_WITHOUT_FORM = ("auto", "import", "nccl")
 
 
 def _formed(e: Evidence) -> bool:
@@ -195,7 +199,8 @@ def group_sizes_known(e: Evidence) -> bool:
 
 
 def _uses_groups(e: Evidence) -> bool:
-    grouped = ("hierarchical", "plink", "bbtopk", "byteps", "ps-ring", "passing", "netreduce")
+    grouped = ("hierarchical", "plink", "bbtopk", "byteps", "ps-ring")
+    grouped += ("passing", "netreduce", "nccl:collnet-direct")
     return e.scheme()["kind"] in grouped and not e.scheme().get("groupSize", 0)
 
 

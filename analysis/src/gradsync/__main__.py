@@ -168,6 +168,8 @@ def _collective(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out)
     results = collective.measure(request, out, arguments.jobs)
     print(collective.as_table(request, results))
+    for line in collective.explain(request):
+        print(line)
     from gradsync.studies.collective_plot import plot_busbw
 
     title = f"{request.collective}, {request.topology.stem}"

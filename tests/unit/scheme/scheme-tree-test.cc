@@ -101,6 +101,73 @@ TEST(DoubleBinaryTreeScheme, MovesHalfTheGradientOverEachEdgeOfBothTreesTwice)
     }
 }
 
+TEST(DoubleBinaryTreeScheme, OverServersIsAnAllReduceOfAnyShape)
+{
+    for (const int64_t channels : {1, 2, 3, 8})
+    {
+        const std::vector<std::pair<std::string, ParameterValue>> parameters{
+            {"chains", true},
+            {"channels", channels},
+            {"groupLevel", std::string("rack")},
+            {"pipelineChunks", int64_t{2}}};
+        for (const uint32_t w : {2U, 3U, 5U, 8U, 13U, 24U})
+        {
+            for (const auto& level : MakeRackShapes(w, 2.0))
+            {
+                const auto request =
+                    MakeRequest("double-binary-tree", w, GRADIENT, parameters, {level});
+                EXPECT_THAT(BuildPlan("double-binary-tree", request), IsAllReduce())
+                    << w << ' ' << channels;
+            }
+        }
+    }
+}
+
+TEST(DoubleBinaryTreeScheme, OverServersCrossesThemAsATreeOfServersDoes)
+{
+    // s servers of g: s - 1 edges of each tree leave a server, each carries its share there and
+    // back: 2(s-1)K in all, whatever the channels. A chain has g - 1 hops, and the tree of 2^n
+    // servers n levels: there and back 2(g - 1 + n).
+    for (const uint32_t g : {1U, 2U, 3U, 8U})
+    {
+        for (uint32_t levels = 1; levels <= 3; ++levels)
+        {
+            const uint32_t s = 1U << levels;
+            const auto statistics =
+                ComputeStatistics("double-binary-tree",
+                                  MakeRequest("double-binary-tree",
+                                              s * g,
+                                              GRADIENT,
+                                              {{"chains", true},
+                                               {"channels", int64_t{g}},
+                                               {"groupLevel", std::string("rack")}},
+                                              {MakeLevel("rack", Repeat(s, g), 1.0)}));
+            EXPECT_EQ(statistics.totalBytes, uint64_t{2} * (s * g - 1) * GRADIENT);
+            EXPECT_EQ(statistics.crossings.at(0).bytes, uint64_t{2} * (s - 1) * GRADIENT);
+            EXPECT_EQ(statistics.GetLongestChain(), 2 * (g - 1 + levels));
+        }
+    }
+}
+
+TEST(DoubleBinaryTreeScheme, ChannelsHaveEachAnotherHead)
+{
+    // Four servers of 4 ranks, 4 channels: of channel j only the j-th ranks talk to other servers.
+    const auto plan = BuildPlan(
+        "double-binary-tree",
+        MakeRequest("double-binary-tree",
+                    16,
+                    GRADIENT,
+                    {{"chains", true}, {"channels", int64_t{4}}, {"groupSize", int64_t{4}}}));
+    for (const auto& operation : plan.GetOperations())
+    {
+        if (operation.src / 4 != operation.dst / 4)
+        {
+            EXPECT_EQ(operation.src % 4, operation.stream / 2);
+            EXPECT_EQ(operation.dst % 4, operation.stream / 2);
+        }
+    }
+}
+
 TEST(DoubleBinaryTreeScheme, ChainsAsTheDepthOfTheTreeWhateverThePieces)
 {
     for (uint32_t levels = 1; levels <= 5; ++levels)

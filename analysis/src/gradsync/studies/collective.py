@@ -5,7 +5,7 @@ import argparse
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
@@ -31,6 +31,8 @@ _PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
 _MOST_BYTES = 2**44
 _FLOAT_BYTES = 4
 _PROTOCOL = "job.protocol.kind"
+_CHOOSER = "nccl"
+_PREDICTION = "NCCL's model"
 
 
 @dataclass(frozen=True)
@@ -182,14 +184,33 @@ def as_table(request: Request, results: Results) -> str:
                 )
                 continue
             algbw, bus = row["algbw_bytes_per_s"], row["busbw_bytes_per_s"]
+            choice = row.get("auto_choice")
             busbw += [bus / 1e9] if bus is not None else []
             lines.append(
                 f"{size:>14} {size // _FLOAT_BYTES:>13} {'float':>6} {time * 1e6:>12.2f} "
-                f"{_gigabytes(algbw):>9} {_gigabytes(bus):>9}"
+                f"{_gigabytes(algbw):>9} {_gigabytes(bus):>9}{f'  {choice}' if choice else ''}"
             )
         if busbw:
             lines.append(f"# average busbw: {sum(busbw) / len(busbw):.3f} GB/s")
     return "\n".join(lines)
+
+
+def explain(request: Request) -> list[str]:
+    """What NCCL's model expects of each size, where it chooses. Raises as `measure`."""
+    if request.collective != "all-reduce" or _CHOOSER not in request.schemes:
+        return []
+    scenario = make_scenario(replace(request, schemes=(_CHOOSER,), protocols=()))
+    lines = ["#"]
+    sizes = iter(request.sizes)
+    is_inside = False
+    for line in scenario.describe().splitlines():
+        begins = line.strip().startswith(_PREDICTION)
+        is_inside = begins or (is_inside and line.startswith(" " * 6))
+        if begins:
+            lines.append(f"# {next(sizes)} B: {line.strip()}")
+        elif is_inside:
+            lines.append(f"#   {line.strip()}")
+    return lines
 
 
 def _gigabytes(value: float | None) -> str:

@@ -521,6 +521,7 @@ list(APPEND gradsync_sources
   model/import/trace/chakra-json-reader.cc
   model/import/trace/chakra-program.cc
   model/import/trace/chakra-protobuf-reader.cc
+  model/import/trace/chakra-writer.cc
   model/import/trace/dapple-table.cc
   model/import/trace/matched-trace.cc
   model/import/trace/pytorch-json-reader.cc
@@ -538,6 +539,7 @@ list(APPEND gradsync_headers
   model/import/trace/aicb-workload.h
   model/import/trace/chakra-files.h
   model/import/trace/chakra-program.h
+  model/import/trace/chakra-writer.h
   model/import/trace/dapple-table.h
   model/import/trace/matched-trace.h
   model/import/trace/pytorch-node.h
@@ -1199,6 +1201,7 @@ set(gradsync_tests_of_training
 set(gradsync_tests_of_import
   tests/unit/import/aicb-trace-test.cc
   tests/unit/import/chakra-trace-test.cc
+  tests/unit/import/chakra-writer-test.cc
   tests/unit/import/dapple-table-test.cc
   tests/unit/import/goal-writer-test.cc
   tests/unit/import/plan-import-test.cc

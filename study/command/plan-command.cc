@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atomic-file.h"
+#include "ns3/chakra-writer.h"
 #include "ns3/goal-writer.h"
 #include "ns3/job-planner.h"
 #include "ns3/nearest-name.h"
@@ -17,7 +18,9 @@
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace ns3::gradsync
 {
@@ -130,17 +133,18 @@ Draw(ResolvedRun run, const JobSpec& job, const std::filesystem::path& file)
 void
 CheckOutputs(const PlanOptions& options, const Plan& plan)
 {
-    if (plan.HasAggregations() && !(options.drawing.empty() && options.goal.empty()))
+    if (plan.HasAggregations() && !(options.drawing.empty() && options.exported.empty()))
     {
         throw ScenarioError(options.drawing.empty() ? "--export" : "--draw",
-                            "neither GOAL nor a space-time diagram can say that the network adds "
-                            "up, and this plan lets it");
+                            "neither GOAL, Chakra nor a space-time diagram can say that the "
+                            "network adds up, and this plan lets it");
     }
-    if (!options.goal.empty() && plan.GetProtocol() != MessageProtocol())
+    if (!options.exported.empty() && plan.GetProtocol() != MessageProtocol())
     {
         throw ScenarioError("--export",
-                            "GOAL cannot say what a protocol adds to messages: LogGOPSim has "
-                            "latencies of its own; --set job.protocol=none leaves them to it");
+                            "neither GOAL nor Chakra can say what a protocol adds to messages: "
+                            "simulators that read them have latencies of their own; --set "
+                            "job.protocol=none leaves them to these");
     }
     if (!options.drawing.empty() && plan.GetOperations().size() > MAX_DRAWN_TRANSFERS)
     {
@@ -150,6 +154,54 @@ CheckOutputs(const PlanOptions& options, const Plan& plan)
                                         plan.GetOperations().size(),
                                         MAX_DRAWN_TRANSFERS));
     }
+}
+
+/// A trace of each rank. \param name with {rank} \param out nullptr: says nothing
+void
+ExportChakra(const Plan& plan, const std::string& name, std::ostream* out)
+{
+    constexpr std::string_view mark = "{rank}";
+    const auto place = name.find(mark);
+    if (place == std::string::npos)
+    {
+        throw ScenarioError("--export",
+                            fmt::format("Chakra traces are one of each rank: found {}, expected "
+                                        "{{rank}} in it, as ring.{{rank}}.et",
+                                        QuoteName(name)));
+    }
+    try
+    {
+        const ChakraWriter writer(plan);
+        for (uint32_t rank = 0; rank < writer.GetRankCount(); ++rank)
+        {
+            auto file = name;
+            AtomicFile trace(file.replace(place, mark.size(), std::to_string(rank)));
+            writer.Write(rank, trace.GetStream());
+            trace.Commit();
+        }
+        if (writer.GetSignalCount() > 0 && out != nullptr)
+        {
+            *out << fmt::format("{} messages of one byte tell ranks of operations of others\n",
+                                writer.GetSignalCount());
+        }
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw ScenarioError("--export", error.what());
+    }
+}
+
+void
+Export(const Plan& plan, const std::filesystem::path& file, std::ostream* out)
+{
+    if (file.extension() == ".et")
+    {
+        ExportChakra(plan, file.string(), out);
+        return;
+    }
+    AtomicFile goal(file);
+    GoalWriter(plan).Write(goal.GetStream());
+    goal.Commit();
 }
 
 void
@@ -220,11 +272,9 @@ PlanCommand(const PlanOptions& options, std::ostream& out)
     {
         Draw(run, job, options.drawing);
     }
-    if (!options.goal.empty())
+    if (!options.exported.empty())
     {
-        AtomicFile goal(options.goal);
-        GoalWriter(plan).Write(goal.GetStream());
-        goal.Commit();
+        Export(plan, options.exported, options.json ? nullptr : &out);
     }
     return !verification || verification->ok ? exit_code::OK : exit_code::INTERNAL_ERROR;
 }

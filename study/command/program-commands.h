@@ -57,7 +57,8 @@ struct PlanOptions
     bool json{false}; //!< in place of the table
     bool verify{false};
     std::filesystem::path drawing; //!< SVG; empty: none
-    std::filesystem::path goal;    //!< GOAL schedule; empty: none
+    /// A GOAL schedule, or by ".et" at its end Chakra traces, of each {rank} one; empty: none.
+    std::filesystem::path exported;
 };
 
 /// What `auto` is run with.

@@ -237,7 +237,10 @@ AddPlan(CLI::App& verb)
     verb.add_flag("--json", options->json, "JSON in place of a table, all operations");
     verb.add_flag("--verify", options->verify, "Prove that it does what it is for");
     verb.add_option("--draw", options->drawing, "Draw a space-time diagram")->type_name("SVG");
-    verb.add_option("--export", options->goal, "Write a GOAL schedule")->type_name("GOAL");
+    verb.add_option("--export",
+                    options->exported,
+                    "Write a GOAL schedule, or Chakra traces: x.{rank}.et")
+        ->type_name("FILE");
     return [scenario, options] {
         options->file = scenario->file;
         options->overrides = scenario->GetOverrides();

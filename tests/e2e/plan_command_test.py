@@ -4,7 +4,7 @@
 import json
 from xml.etree import ElementTree
 
-from conftest import SMOKE
+from conftest import SMOKE, rows_of
 
 
 def test_plan_names_the_buffers_of_a_swap(program):
@@ -32,6 +32,43 @@ def test_exported_plan_comes_back_as_it_was(program, tmp_path):
     plan = json.loads(imported.stdout)
     assert plan.pop("violations") == []
     assert plan == json.loads(result.stdout)
+
+
+def _ict(program, scenario, folder):
+    (folder.parent / "one.json").write_text(json.dumps(scenario))
+    result = program("run", "one.json", f"--out={folder}")
+    assert result.returncode == 0, result.stderr
+    return rows_of(folder / "iterations.csv")[0]["ict_s"]
+
+
+def test_plan_that_was_exported_as_chakra_traces_takes_as_long(program, tmp_path):
+    scenario = json.loads(SMOKE.read_text())
+    scenario |= {"transport": "fluid", "scheme": "halving-doubling", "sweep": {}}
+    (tmp_path / "plan.json").write_text(json.dumps(scenario))
+    result = program("plan", "plan.json", "--export=x.{rank}.et")
+    assert result.returncode == 0, result.stderr
+    ranks = len(list(tmp_path.glob("x.*.et")))
+    assert f"{ranks} workers" in result.stdout
+    planned = _ict(program, scenario, tmp_path / "planned")
+    scenario["job"] = {"trace": {"file": "x.{rank}.et", "ranks": ranks}}
+    del scenario["scheme"]
+    assert _ict(program, scenario, tmp_path / "traced") == planned
+
+
+def test_plans_that_chakra_cannot_say_are_refused(program, tmp_path):
+    for more, told in (
+        (["--export=x.et"], 'found "x.et", expected {rank} in it, as ring.{rank}.et'),
+        (
+            ["--export=x.{rank}.et", "--set=scheme.kind=switchml"],
+            "can say that the network adds up",
+        ),
+        (["--export=x.{rank}.et", "--set=job.protocol=ll"], "what a protocol adds to messages"),
+    ):
+        result = program("plan", SMOKE, *more)
+        assert result.returncode == 2
+        assert told in result.stderr
+        assert result.stderr.count("\n") == 1
+    assert not list(tmp_path.glob("*.et"))
 
 
 def test_imported_plan_that_is_wrong_is_refused_before_anything_is_written(program, tmp_path):

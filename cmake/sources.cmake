@@ -560,6 +560,7 @@ list(APPEND gradsync_sources
   model/planner/exchange-builder.cc
   model/planner/fluid-execution.cc
   model/planner/job-planner.cc
+  model/planner/nccl-machine.cc
   model/planner/nccl-model.cc
   model/planner/nccl-schemes.cc
   model/planner/path-catalogue.cc
@@ -577,6 +578,7 @@ list(APPEND gradsync_headers
   model/planner/fluid-execution.h
   model/planner/job-planner.h
   model/planner/job-spec.h
+  model/planner/nccl-machine.h
   model/planner/nccl-model.h
   model/planner/nccl-schemes.h
   model/planner/network-model.h

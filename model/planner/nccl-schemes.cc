@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/nccl-schemes.h"
 
+#include "ns3/nccl-machine.h"
+
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -108,31 +110,6 @@ MakeSchemes()
                    MakePieces(16, "pieces of each half of a channel's share")})};
 }
 
-/// Where the ranks of a job stand.
-struct ServerSizes
-{
-    uint32_t servers{0};
-    uint32_t least{0};
-    uint32_t most{0};
-};
-
-ServerSizes
-CountServers(const std::vector<uint32_t>& serverOf)
-{
-    std::map<uint32_t, uint32_t> sizes;
-    for (const auto server : serverOf)
-    {
-        ++sizes[server];
-    }
-    ServerSizes found{static_cast<uint32_t>(sizes.size()), UINT32_MAX, 0};
-    for (const auto& [server, size] : sizes)
-    {
-        found.least = std::min(found.least, size);
-        found.most = std::max(found.most, size);
-    }
-    return found;
-}
-
 SchemeChoice
 Take(const char* name)
 {
@@ -173,87 +150,16 @@ MakeTree(const ParameterSet& parameters, const ServerSizes& sizes)
     return choice;
 }
 
-/// Summed rates of links of one kind at a node, in bytes a second.
-double
-SumRates(const Topology& topology, NodeId node, bool isNvlink)
-{
-    double rate = 0.0;
-    for (const auto& port : topology.GetPorts(node))
-    {
-        const auto& link = topology.GetLinks()[port.link];
-        if ((link.kind == LinkKind::Nvlink) == isNvlink)
-        {
-            rate += static_cast<double>(link.rate.GetBitRate()) / 8.0;
-        }
-    }
-    return rate;
-}
-
-/// [server] summed rates of the links by which the servers of the ranks reach the network.
-std::vector<double>
-SumExits(const Topology& topology, const JobSpec& job, const std::vector<uint32_t>& serverOf)
-{
-    std::vector<uint32_t> group(topology.GetNodes().size(), UINT32_MAX); // [node] -> server
-    std::vector<NodeId> open;
-    const auto enter = [&](NodeId node, uint32_t server) {
-        if (topology.GetNodes()[node].tier == 0 && group[node] == UINT32_MAX)
-        {
-            group[node] = server;
-            open.push_back(node);
-        }
-    };
-    for (size_t rank = 0; rank < serverOf.size(); ++rank)
-    {
-        enter(topology.GetEndpoints()[job.endpointOf[rank]], serverOf[rank]);
-    }
-    std::vector<double> exits(*std::ranges::max_element(serverOf) + 1, 0.0);
-    while (!open.empty())
-    {
-        const auto node = open.back();
-        open.pop_back();
-        for (const auto& port : topology.GetPorts(node))
-        {
-            const auto& link = topology.GetLinks()[port.link];
-            if (topology.GetNodes()[port.peer].tier > 0)
-            {
-                exits[group[node]] += static_cast<double>(link.rate.GetBitRate()) / 8.0;
-            }
-            enter(port.peer, group[node]);
-        }
-    }
-    return exits;
-}
-
 NcclMachine
-DescribeMachine(const JobSpec& job,
-                const Topology& topology,
-                const std::vector<uint32_t>& serverOf,
-                const ServerSizes& sizes)
+DescribeMachine(const JobSpec& job, const Topology& topology, const std::vector<uint32_t>& serverOf)
 {
     const auto& parameters = job.scheme.parameters;
-    NcclMachine machine;
-    machine.ranks = job.workers;
-    machine.servers = sizes.servers;
+    auto machine = MeasureNcclMachine(topology, job.endpointOf, serverOf);
     machine.channels = static_cast<uint32_t>(parameters.Get<int64_t>("channels"));
     const auto place =
         std::ranges::find(ARCHITECTURES, parameters.Get<std::string>("architecture"));
     machine.architecture = static_cast<NcclArchitecture>(place - ARCHITECTURES.begin());
     machine.hasAmdCpu = parameters.Get<std::string>("cpu") == "amd";
-    machine.insideRate = std::numeric_limits<double>::infinity();
-    const auto nodes = topology.GetNodes();
-    for (const auto endpoint : job.endpointOf)
-    {
-        const auto node = topology.GetEndpoints()[endpoint];
-        const auto nvlink = SumRates(topology, node, true);
-        machine.hasNvlink = machine.hasNvlink && nvlink > 0.0;
-        machine.insideRate =
-            std::min(machine.insideRate, nvlink > 0.0 ? nvlink : SumRates(topology, node, false));
-        machine.hasNvswitch =
-            machine.hasNvswitch && std::ranges::any_of(topology.GetPorts(node), [&](auto& port) {
-                return nodes[port.peer].kind == NodeKind::NvSwitch;
-            });
-    }
-    machine.betweenRate = std::ranges::min(SumExits(topology, job, serverOf));
     return machine;
 }
 
@@ -282,7 +188,7 @@ Choose(const JobSpec& job,
                                       sizes.least,
                                       sizes.most));
     }
-    const auto machine = DescribeMachine(job, topology, serverOf, sizes);
+    const auto machine = DescribeMachine(job, topology, serverOf);
     auto predictions = PredictNccl(machine, job.gradientBytes);
     std::vector<NcclPrediction> simulated;
     std::ranges::copy_if(predictions, std::back_inserter(simulated), IsSimulated);
@@ -319,7 +225,7 @@ ResolveNccl(const JobSpec& job, const Topology& topology, const std::vector<uint
     {
         return std::nullopt;
     }
-    const auto sizes = CountServers(serverOf);
+    const auto sizes = CountServerSizes(serverOf);
     const auto& parameters = job.scheme.parameters;
     if (name == CHOOSER)
     {

@@ -128,6 +128,21 @@ def test_describe_tells_oversubscription_before_anything_runs(program, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_describe_tells_what_nccl_would_take_and_why(program):
+    # Four hosts of 1.25 GB/s, 1 MB: a ring by Simple takes 1.4 x (8.4 + 6 x 14) us and 4/6 of the rate.
+    overrides = ["--set=scheme.kind=nccl", "--set=topology.hostsPerLeaf=2"]
+    result = program("describe", SMOKE, *overrides)
+    assert result.returncode == 0, result.stderr
+    ring = 1.4 * 92.4 + 1e6 / (1250 * 4 / 6)
+    assert "nccl: ring simple: multi-ring" in result.stdout
+    assert f"out of a server: ring simple, {ring:.2f} us" in result.stdout
+    assert f", simple {ring:.2f} us\n" in result.stdout
+    assert "protocol: 8.4 us before the first message" in result.stdout
+    named = program("describe", SMOKE, "--set=scheme.kind=nccl:tree", "--set=job.protocol=ll")
+    assert "nccl:tree: double-binary-tree chains=true" in named.stdout
+    assert "protocol: 6.6 us before the first message" in named.stdout
+
+
 def test_describe_looks_at_no_queues_where_the_run_does(program, tmp_path):
     # The ideal time is that of the transport fluid, which has none.
     (tmp_path / "s.json").write_text(json.dumps(_scenario(results={"every": "1us"})))

@@ -71,6 +71,18 @@ def _draw_codec(dice: Dice, catalogue: Catalogue, scenario: dict, job: dict) -> 
         job["codec"] = dice.of(catalogue.codecs)
 
 
+def draw_protocol(dice: Dice, job: dict, kind: str) -> None:
+    """What the messages of a job take beside their bytes, of which it adds none."""
+    if kind in IN_NETWORK or kind == "federated":
+        return  # they have no messages between ranks, or do not wait for all
+    job["protocol"] = {
+        "kind": "simple",
+        "baseLatency": dice.microseconds(0, 30),
+        "hopLatency": dice.microseconds(0, 5),
+        "networkHopLatency": dice.microseconds(0, 15),
+    }
+
+
 def draw_job(
     dice: Dice, catalogue: Catalogue, scenario: dict, endpoints: int, files: Files
 ) -> dict:

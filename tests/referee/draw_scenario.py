@@ -6,7 +6,7 @@ from referee.catalogue import Catalogue
 from referee.dice import Dice
 from referee.draw_fault import draw_fault, draw_traffic
 from referee.draw_file import draw_programmed
-from referee.draw_job import draw_job
+from referee.draw_job import draw_job, draw_protocol
 from referee.draw_textbook import draw_seldom, draw_textbook
 from referee.draw_topology import draw_topology
 from referee.draw_training import draw_training
@@ -16,6 +16,8 @@ _PROBES = ("again", "seed", "jobs", "prefetch", "engine", "trace", "quiet", "flu
 _PROBES += ("other-scheme", "import", "tensors")
 # Of all scenarios: those that train, and those that a law is about which else is seldom checked.
 _TRAINING, _SELDOM = 0.2, 0.05
+# Of jobs that exchange: those whose messages have a protocol.
+_PROTOCOL = 0.12
 
 
 def _draw_jobs(
@@ -44,6 +46,12 @@ def _probes(dice: Dice, scenario: dict) -> list[str]:
     return sorted(set(wanted))
 
 
+def _draw_protocols(dice: Dice, scenario: dict) -> None:
+    for job in scenario.get("jobs") or [scenario["job"]]:
+        if dice.chance(_PROTOCOL):
+            draw_protocol(dice, job, (job.get("scheme") or scenario["scheme"])["kind"])
+
+
 def _near(topology: dict) -> str | None:
     """A host, where a network has one switch and so no links between switches."""
     one_switch = topology["kind"] == "star" or (
@@ -69,6 +77,7 @@ def draw_case(seed: str, catalogue: Catalogue) -> Case:
         return Case(seed, programmed, _probes(dice, programmed), files)
     if dice.chance(0.25):
         textbook = draw_textbook(dice, catalogue)
+        _draw_protocols(Dice(f"{seed} protocol"), textbook)
         return Case(seed, textbook, _probes(dice, textbook))
     topology, endpoints = draw_topology(dice, catalogue.topologies)
     scenario: dict = {"topology": topology}
@@ -98,4 +107,5 @@ def draw_case(seed: str, catalogue: Catalogue) -> Case:
         scenario["results"] = {"every": dice.of(("1us", "10us", "333ns"))}
     if dice.chance(0.5):
         scenario["seed"] = dice.between(1, 4_294_967_295)
+    _draw_protocols(Dice(f"{seed} protocol"), scenario)
     return Case(seed, scenario, _probes(dice, scenario), files)

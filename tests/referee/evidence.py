@@ -43,6 +43,12 @@ class Evidence:
         transport = self.scenario.get("transport", "roce")
         return transport if isinstance(transport, str) else transport["kind"]
 
+    def protocol(self, index: int = 0) -> tuple[int, int]:
+        """What messages of a job take before the first one, and after each between servers, in ps."""
+        protocol = self.jobs[index].get("protocol", {})
+        base, hop = (protocol.get(name, "0s") for name in ("baseLatency", "networkHopLatency"))
+        return quantity(base, TIME_UNITS), quantity(hop, TIME_UNITS)
+
     def setting(self, name: str, default: object = None) -> object:
         """A value of the transport."""
         transport = self.scenario.get("transport", {})

@@ -141,6 +141,7 @@ def a_schedule_takes_the_time_of_its_computations(e: Evidence) -> Iterator[str]:
         and e.one_plan
         and e.single
         and "job" in e.scenario
+        and "protocol" not in e.jobs[0]
         and not (e.aggregates or e.compressed() or e.scenario.get("faults"))
     ),
 )

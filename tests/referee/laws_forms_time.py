@@ -165,11 +165,12 @@ def _form(e: Evidence) -> tuple[float, int] | None:
     ),
 )
 def fluid_takes_the_time_of_the_closed_form(e: Evidence) -> Iterator[str]:
-    """T = form · K/B and two delays a step, to a few ticks of the clock a step."""
+    """T = form · K/B, two delays and a hop of the protocol a step, to a few ticks of the clock a step."""
     rate, delay = _link(e)
     rate *= float(e.setting("efficiency", 1.0))
     times, steps = _form(e)
-    want = times * e.gradient() * 8e12 / rate + steps * 2 * delay
+    base, hop = e.protocol()
+    want = base + times * e.gradient() * 8e12 / rate + steps * (2 * delay + hop)
     pipelined = e.scheme().get("pipelineChunks", 16 if e.scheme()["kind"] in _CHAINS else 1)
     for row in e.main.rows("iterations"):
         took = picoseconds(row["ict_s"]) - picoseconds(row["compute_s"])
@@ -208,7 +209,8 @@ def a_ring_of_packets_takes_the_time_of_its_packets(e: Evidence) -> Iterator[str
     # A short last packet waits at the switch for the full one before it.
     longest = DATA_HEADERS + min(part, mtu)
     step = (part + packets * DATA_HEADERS + longest) * 8e12 / rate + 2 * delay
-    want, rounding = 2 * (w - 1) * step, 2 * (w - 1) * (packets + 2)
+    base, hop = e.protocol()
+    want, rounding = base + 2 * (w - 1) * (step + hop), 2 * (w - 1) * (packets + 2)
     every = int(e.setting("ackEvery", 16))
     answers = math.ceil(packets / every) if every else 0
     more = 2 * (w - 1) * answers * 2 * (ACKNOWLEDGEMENT + longest) * 8e12 / rate

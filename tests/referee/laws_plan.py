@@ -104,6 +104,7 @@ def messages_wait_for_what_the_plan_says(e: Evidence) -> Iterator[str]:
         for row in e.main.rows("iterations"):
             if row["job"] == name:
                 begin = picoseconds(row["start_s"]) + picoseconds(row["compute_s"])
+                begin += e.protocol(index)[0]
                 rows = _messages(e)[name, row["iteration"]]
                 yield from _replay_times(e.plans[name], rows, begin, free)
 

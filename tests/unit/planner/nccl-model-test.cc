@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/group-finder.h"
+#include "ns3/nccl-machine.h"
 #include "ns3/nccl-model.h"
 #include "ns3/nccl-schemes.h"
+#include "ns3/star-topology.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -223,6 +227,61 @@ TEST(NcclModel, TimesGrowWithBytes)
             EXPECT_GT(once[i].bytesPerSecond, 0.0);
         }
     }
+}
+
+/// Of the first `ranks` endpoints.
+NcclMachine
+Measure(const Topology& topology, uint32_t ranks)
+{
+    std::vector<uint32_t> endpoints(ranks);
+    std::iota(endpoints.begin(), endpoints.end(), 0);
+    return MeasureNcclMachine(topology, endpoints, FindServers(topology, endpoints));
+}
+
+TEST(NcclMachine, OfHostsIsOneRankAServer)
+{
+    const auto machine = Measure(
+        MakeStarTopology({.hosts = 4, .hostLink = {DataRate("80Gbps"), Time(0)}, .server = {}}),
+        3);
+    EXPECT_EQ(machine.ranks, 3U);
+    EXPECT_EQ(machine.servers, 3U);
+    EXPECT_DOUBLE_EQ(machine.insideRate, 10 * GB);
+    EXPECT_DOUBLE_EQ(machine.betweenRate, 10 * GB);
+    EXPECT_FALSE(machine.hasNvlink);
+    EXPECT_FALSE(machine.hasNvswitch);
+}
+
+// Four accelerators on PCIe of 160 Gb/s, two NICs of 40 Gb/s; with NVLink of 800 Gb/s that counts.
+TEST(NcclMachine, OfServersHasTheirLinks)
+{
+    ServerOptions server;
+    server.accelerators = 4;
+    server.nics = 2;
+    server.pcie.rate = DataRate("160Gbps");
+    const auto make = [&server] {
+        return MakeStarTopology(
+            {.hosts = 3, .hostLink = {DataRate("40Gbps"), Time(0)}, .server = server});
+    };
+    auto machine = Measure(make(), 8); // the third server has no rank
+    EXPECT_EQ(machine.servers, 2U);
+    EXPECT_DOUBLE_EQ(machine.insideRate, 20 * GB);
+    EXPECT_DOUBLE_EQ(machine.betweenRate, 10 * GB);
+    EXPECT_FALSE(machine.hasNvlink);
+    server.nvlink = {DataRate("800Gbps"), Time(0)};
+    machine = Measure(make(), 8);
+    EXPECT_DOUBLE_EQ(machine.insideRate, 100 * GB);
+    EXPECT_DOUBLE_EQ(machine.betweenRate, 10 * GB);
+    EXPECT_TRUE(machine.hasNvlink);
+    EXPECT_TRUE(machine.hasNvswitch);
+    EXPECT_EQ(Measure(make(), 4).servers, 1U);
+}
+
+TEST(NcclMachine, CountsServersOfDifferentSizes)
+{
+    const auto sizes = CountServerSizes({0, 0, 1, 2, 2, 2});
+    EXPECT_EQ(sizes.servers, 3U);
+    EXPECT_EQ(sizes.least, 1U);
+    EXPECT_EQ(sizes.most, 3U);
 }
 
 TEST(NcclModel, GivesTreesTheirOwnFigures)

@@ -2,6 +2,8 @@
 #include "ns3/exchange-job.h"
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/message-protocol.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -57,6 +59,28 @@ ExchangeJob::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&ExchangeJob::m_maxOutstandingSends),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("BaseLatency",
+                          "Of the protocol of messages: of each exchange, at each rank before its "
+                          "first message. NCCL's figures are in doc/nccl.rst.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ExchangeJob::m_baseLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("HopLatency",
+                          "Likewise: after each message between ranks of a server, before what "
+                          "waits for it.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ExchangeJob::m_hopLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("NetworkHopLatency",
+                          "Likewise, between servers.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ExchangeJob::m_networkHopLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Efficiency",
+                          "Likewise: share of payload in what is sent; 1: messages have no flags.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&ExchangeJob::m_efficiency),
+                          MakeDoubleChecker<double>(1e-3, 1.0))
             .AddAttribute("Timeout",
                           "An iteration that takes longer has failed; 0: no limit.",
                           TimeValue(Time(0)),
@@ -84,6 +108,17 @@ ExchangeJob::MakeSpec(uint32_t number) const
         job.reduceRate = m_reduceRate;
     }
     job.maxOutstandingSends = m_maxOutstandingSends;
+    const auto picoseconds = [](const Time& time) {
+        return static_cast<uint64_t>(time.GetPicoSeconds());
+    };
+    const MessageProtocol protocol{picoseconds(m_baseLatency),
+                                   picoseconds(m_hopLatency),
+                                   picoseconds(m_networkHopLatency),
+                                   m_efficiency};
+    if (protocol != MessageProtocol())
+    {
+        job.protocol = protocol;
+    }
     job.timeout = m_timeout;
     job.replans = m_replan;
     return job;

@@ -31,6 +31,10 @@ class ExchangeJob : public Object
     Time m_computeTime;
     DataRate m_reduceRate;
     uint32_t m_maxOutstandingSends;
+    Time m_baseLatency;
+    Time m_hopLatency;
+    Time m_networkHopLatency;
+    double m_efficiency;
     Time m_timeout;
     bool m_replan;
 };

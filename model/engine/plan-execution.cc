@@ -335,7 +335,7 @@ PlanExecution::OnDelivered(OperationId id)
     const auto hop = m_plan->GetHopPicoseconds(operation);
     if (hop == 0)
     {
-        Deliver(id);
+        Deliver(id, operation);
         return;
     }
     m_ranks[operation.dst].application->Delay(MakeTag(id), PicoSeconds(hop));
@@ -344,14 +344,13 @@ PlanExecution::OnDelivered(OperationId id)
 void
 PlanExecution::OnDelayed(OperationId id)
 {
-    Deliver(id);
+    Deliver(id, m_plan->GetOperations()[id]);
 }
 
 /// Its receiver may go on with it.
 void
-PlanExecution::Deliver(OperationId id)
+PlanExecution::Deliver(OperationId id, const Operation& operation)
 {
-    const auto operation = m_plan->GetOperations()[id];
     if (!m_ledger.IsDone(id)) // else it was left out
     {
         m_ledger.MarkDelivered(id);

@@ -208,7 +208,7 @@ class PlanExecution final : private OperationObserver
     bool Compute(OperationId id, const Operation& operation);
     void Send(OperationId id);
     void Hand(OperationId id, const Operation& operation);
-    void Deliver(OperationId id);
+    void Deliver(OperationId id, const Operation& operation);
     void MarkDone(OperationId id);
     void ReleaseSuccessors(OperationId id);
     void FinishPart(uint32_t rank);

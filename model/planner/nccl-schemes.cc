@@ -38,8 +38,9 @@ struct MissingAlgorithm
 constexpr std::array<MissingAlgorithm, 4> MISSING{
     {{"nccl:nvls",
       "needs sums inside an NVSwitch, which GPUs read and write as memory (multimem): here only "
-      "switches of the network aggregate, by packets; nccl:ring is what comes nearest, and nccl "
-      "says what NVLS would take"},
+      "switches of the network aggregate, by packets; netreduce among hosts at a switch that "
+      "stands "
+      "for the NVSwitch is what comes nearest, and nccl says what NVLS would take"},
      {"nccl:nvls-tree",
       "needs sums inside an NVSwitch, which GPUs read and write as memory (multimem): here only "
       "switches of the network aggregate, by packets; nccl:tree is what comes nearest"},
@@ -220,11 +221,13 @@ ExplainMissingNccl(std::string_view name)
 std::optional<NcclScheme>
 ResolveNccl(const JobSpec& job, const Topology& topology, const std::vector<uint32_t>& serverOf)
 {
-    const auto& name = job.scheme.scheme->name;
-    if (std::ranges::find(GetNcclSchemes(), name, &Scheme::name) == GetNcclSchemes().end())
+    // Not by name: a scheme of the user's own may have any.
+    const auto isNamed = [&job](const Scheme& scheme) { return &scheme == job.scheme.scheme; };
+    if (std::ranges::none_of(GetNcclSchemes(), isNamed))
     {
         return std::nullopt;
     }
+    const auto& name = job.scheme.scheme->name;
     const auto sizes = CountServerSizes(serverOf);
     const auto& parameters = job.scheme.parameters;
     if (name == CHOOSER)

@@ -3,6 +3,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
+#include "ns3/double.h"
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-helper.h"
 #include "ns3/fabric-helper.h"
@@ -112,6 +113,21 @@ TEST_F(ExchangeHelperTest, JobsOnTheSameHostsShareTheNetwork)
     // They share the connections, in which halves of 0.5 ms follow each other: those of the first
     // job are through at 0.5 and 1.5 ms, those of the second at 1 and 2 ms.
     EXPECT_THAT(RunToEnd(hosts), ElementsAre(MicroSeconds(1500), MilliSeconds(2)));
+}
+
+TEST_F(ExchangeHelperTest, MessagesHaveTheProtocolOfTheJob)
+{
+    // Two steps of half of 1 MB at 1 GB/s, of twice as much with its flags, and a hop after each.
+    const auto hosts = fluid.Install(MakeStar(2));
+    auto ring = MakeRing(1'000'000);
+    ring.SetAttribute("BaseLatency", TimeValue(MicroSeconds(7)));
+    ring.SetAttribute("HopLatency", TimeValue(MicroSeconds(50)));
+    ring.SetAttribute("NetworkHopLatency", TimeValue(MicroSeconds(3)));
+    ring.SetAttribute("Efficiency", DoubleValue(0.5));
+    ring.Install(hosts);
+    EXPECT_THAT(RunToEnd(hosts), ElementsAre(MicroSeconds(7 + 2 * (1000 + 3))));
+    EXPECT_THAT(RefusalOf([&ring] { ring.SetAttribute("Efficiency", DoubleValue(1.5)); }),
+                HasSubstr("Efficiency"));
 }
 
 TEST_F(ExchangeHelperTest, TakesDefaultsFromConfig)

@@ -521,6 +521,8 @@ list(APPEND gradsync_sources
   model/import/trace/chakra-json-reader.cc
   model/import/trace/chakra-program.cc
   model/import/trace/chakra-protobuf-reader.cc
+  model/import/trace/chakra-steps.cc
+  model/import/trace/chakra-workload-writer.cc
   model/import/trace/chakra-writer.cc
   model/import/trace/dapple-table.cc
   model/import/trace/matched-trace.cc
@@ -539,6 +541,8 @@ list(APPEND gradsync_headers
   model/import/trace/aicb-workload.h
   model/import/trace/chakra-files.h
   model/import/trace/chakra-program.h
+  model/import/trace/chakra-steps.h
+  model/import/trace/chakra-workload-writer.h
   model/import/trace/chakra-writer.h
   model/import/trace/dapple-table.h
   model/import/trace/matched-trace.h
@@ -1067,6 +1071,7 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   study/command/auto-command.cc
   study/command/auto-comparison.cc
+  study/command/chakra-export.cc
   study/command/codec-command.cc
   study/command/describe-command.cc
   study/command/inspect-commands.cc
@@ -1080,6 +1085,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   study/command/auto-comparison.h
+  study/command/chakra-export.h
   study/command/old-command-line.h
   study/command/program-commands.h
   study/command/program-verbs.h

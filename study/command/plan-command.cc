@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atomic-file.h"
-#include "ns3/chakra-writer.h"
+#include "ns3/chakra-export.h"
 #include "ns3/goal-writer.h"
 #include "ns3/job-planner.h"
 #include "ns3/nearest-name.h"
@@ -14,13 +14,13 @@
 #include "ns3/scenario-runner.h"
 #include "ns3/shown-text.h"
 #include "ns3/space-time-diagram.h"
+#include "ns3/training-planner.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace ns3::gradsync
 {
@@ -156,52 +156,49 @@ CheckOutputs(const PlanOptions& options, const Plan& plan)
     }
 }
 
-/// A trace of each rank. \param name with {rank} \param out nullptr: says nothing
-void
-ExportChakra(const Plan& plan, const std::string& name, std::ostream* out)
+bool
+IsChakra(const std::filesystem::path& file)
 {
-    constexpr std::string_view mark = "{rank}";
-    const auto place = name.find(mark);
-    if (place == std::string::npos)
-    {
-        throw ScenarioError("--export",
-                            fmt::format("Chakra traces are one of each rank: found {}, expected "
-                                        "{{rank}} in it, as ring.{{rank}}.et",
-                                        QuoteName(name)));
-    }
-    try
-    {
-        const ChakraWriter writer(plan);
-        for (uint32_t rank = 0; rank < writer.GetRankCount(); ++rank)
-        {
-            auto file = name;
-            AtomicFile trace(file.replace(place, mark.size(), std::to_string(rank)));
-            writer.Write(rank, trace.GetStream());
-            trace.Commit();
-        }
-        if (writer.GetSignalCount() > 0 && out != nullptr)
-        {
-            *out << fmt::format("{} messages of one byte tell ranks of operations of others\n",
-                                writer.GetSignalCount());
-        }
-    }
-    catch (const std::invalid_argument& error)
-    {
-        throw ScenarioError("--export", error.what());
-    }
+    return file.extension() == ".et";
 }
 
 void
 Export(const Plan& plan, const std::filesystem::path& file, std::ostream* out)
 {
-    if (file.extension() == ".et")
+    if (IsChakra(file))
     {
-        ExportChakra(plan, file.string(), out);
+        ExportChakraPlan(plan, file.string(), out);
         return;
     }
     AtomicFile goal(file);
     GoalWriter(plan).Write(goal.GetStream());
     goal.Commit();
+}
+
+/// The job that trains, where that is the one that is asked for and exported as Chakra traces.
+const TrainingJobSpec*
+FindExportedTraining(const PlanOptions& options, const ResolvedRun& run)
+{
+    const bool hasOthers = std::ranges::any_of(run.jobs, [&options](const auto& job) {
+        return options.job.empty() || job.name == options.job;
+    });
+    const auto found = std::ranges::find_if(run.trainings, [&options](const auto& training) {
+        return options.job.empty() || training.name == options.job;
+    });
+    if (hasOthers || !IsChakra(options.exported) || found == run.trainings.end())
+    {
+        return nullptr;
+    }
+    if (options.json || options.verify || !options.drawing.empty())
+    {
+        throw ScenarioError(options.json     ? "--json"
+                            : options.verify ? "--verify"
+                                             : "--draw",
+                            fmt::format("\"{}\" trains: it has no plan of its own, and is "
+                                        "exported alone",
+                                        found->name));
+    }
+    return &*found;
 }
 
 void
@@ -257,6 +254,13 @@ PlanCommand(const PlanOptions& options, std::ostream& out)
                                         scenario.runCount == 1 ? "" : "s"));
     }
     const auto run = ResolveRun(scenario, options.run);
+    if (const auto* training = FindExportedTraining(options, run))
+    {
+        const auto planned = TranslatePlanningErrors(
+            [training, &run] { return PlanTraining(*training, *run.topology); });
+        ExportChakraWorkload(*planned.workload, options.exported.string(), out);
+        return exit_code::OK;
+    }
     const auto& job = FindJob(run, options.job);
     const auto planned =
         TranslatePlanningErrors([&job, &run] { return PlanJob(job, *run.topology); });

@@ -239,7 +239,7 @@ AddPlan(CLI::App& verb)
     verb.add_option("--draw", options->drawing, "Draw a space-time diagram")->type_name("SVG");
     verb.add_option("--export",
                     options->exported,
-                    "Write a GOAL schedule, or Chakra traces: x.{rank}.et")
+                    "Write a GOAL schedule, or Chakra traces of a plan or of training: x.{rank}.et")
         ->type_name("FILE");
     return [scenario, options] {
         options->file = scenario->file;

@@ -4,7 +4,9 @@
 import json
 from xml.etree import ElementTree
 
-from conftest import SMOKE, rows_of
+from conftest import ROOT, SMOKE, rows_of
+
+PROFILE = ROOT / "profiles" / "h100-sxm-estimate.profile.json"
 
 
 def test_plan_names_the_buffers_of_a_swap(program):
@@ -53,6 +55,41 @@ def test_plan_that_was_exported_as_chakra_traces_takes_as_long(program, tmp_path
     scenario["job"] = {"trace": {"file": "x.{rank}.et", "ranks": ranks}}
     del scenario["scheme"]
     assert _ict(program, scenario, tmp_path / "traced") == planned
+
+
+def test_training_that_was_exported_as_chakra_traces_takes_as_long(program, tmp_path):
+    scenario = json.loads(SMOKE.read_text())
+    block = {"count": 4, "forward": "40us", "backward": "80us", "gradient": "2MB"}
+    training = {
+        "blocks": [block | {"tensorForward": "100kB"}],
+        "activation": "1MB",
+        "tensor": 2,
+        "pipeline": 2,
+        "microbatches": 3,
+        "data": 2,
+    }
+    scenario |= {"transport": "fluid", "scheme": "ring", "sweep": {}, "job": {"training": training}}
+    (tmp_path / "train.json").write_text(json.dumps(scenario))
+    result = program("plan", "train.json", "--export=x.{rank}.et")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("8 traces of ")
+    # Of 2 x 2 x 2 ranks four pairs share tensors, and four gradients.
+    groups = json.loads((tmp_path / "x.groups.json").read_text())
+    assert sorted(groups.values()) == sorted(
+        [[0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3], [4, 6], [5, 7]]
+    )
+    trained = _ict(program, scenario, tmp_path / "trained")
+    trace = {"file": "x.{rank}.et", "ranks": 8, "groups": "x.groups.json"}
+    assert _ict(program, scenario | {"job": {"trace": trace}}, tmp_path / "traced") == trained
+    for more, told in (
+        (["--set=job.codec=fp16", f"--set=job.profile={PROFILE}"], "is compressed, which Chakra"),
+        (["--verify"], '"job0" trains: it has no plan of its own'),
+        (["--set=job.training.blocks.0.forward=1ns"], "takes 1000 ps: Chakra has whole micro"),
+    ):  # fmt: skip
+        told_by = program("plan", "train.json", "--export=y.{rank}.et", *more)
+        assert told_by.returncode == 2
+        assert told in told_by.stderr
+    assert not list(tmp_path.glob("y.*"))
 
 
 def test_plans_that_chakra_cannot_say_are_refused(program, tmp_path):

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_CHAKRA_WRITER_H
 #define GRADSYNC_CHAKRA_WRITER_H
 
+#include "ns3/chakra-steps.h"
 #include "ns3/plan.h"
 
 #include <cstdint>
@@ -43,36 +44,20 @@ class ChakraWriter
     void Write(uint32_t rank, std::ostream& stream) const;
 
   private:
-    enum class StepKind : uint8_t
-    {
-        Compute,
-        Send,
-        Receive
-    };
-
-    struct Step
-    {
-        StepKind kind;
-        uint32_t peer{0};
-        uint32_t tag{0};                      //!< the operation, or behind them the signal
-        uint64_t amount{0};                   //!< bytes, of what computes microseconds
-        std::vector<uint64_t> dependencies{}; //!< ids
-    };
-
     void AddOperation(OperationId id);
     void AddDependency(OperationId earlier, OperationId later);
     uint64_t GetMicroseconds(OperationId id) const;
-    Step& GetStart(OperationId id);
+    ChakraStep& GetStart(OperationId id);
     /// Id of the node at `rank` that ends when the operation does, as far as that rank knows.
     uint64_t GetEnd(OperationId id, uint32_t rank) const;
     /// \returns its id, which is its place in the rank's list
-    uint64_t AddStep(uint32_t rank, Step step);
+    uint64_t AddStep(uint32_t rank, ChakraStep step);
 
     const Plan& m_plan;
     uint32_t m_signalCount{0};
-    std::vector<std::vector<Step>> m_steps; //!< [rank]
-    std::vector<uint32_t> m_starts;         //!< [operation] its step at the source
-    std::vector<uint32_t> m_receives;       //!< [operation] of transfers: its step at the receiver
+    std::vector<std::vector<ChakraStep>> m_steps; //!< [rank]
+    std::vector<uint32_t> m_starts;               //!< [operation] its step at the source
+    std::vector<uint32_t> m_receives; //!< [operation] of transfers: its step at the receiver
 };
 
 } // namespace ns3::gradsync

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Plans that are written as Chakra traces, and run as such.
 #include "oracles/oracle-run.h"
+#include "support/training-specs.h"
 #include "support/workload-fixture.h"
 #include "unit/scheme/scheme-test-support.h"
 
 #include "ns3/chakra-files.h"
+#include "ns3/chakra-workload-writer.h"
 #include "ns3/chakra-writer.h"
 #include "ns3/plan-builder.h"
 #include "ns3/plan-shelf.h"
 #include "ns3/trace-workload.h"
+#include "ns3/training-workload.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -32,8 +36,9 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 
 /// The traces of all ranks, as they are read from files.
+template <class Writer>
 TraceSet
-ReadWritten(const ChakraWriter& writer)
+ReadWritten(const Writer& writer)
 {
     TraceSet set;
     for (uint32_t rank = 0; rank < writer.GetRankCount(); ++rank)
@@ -198,9 +203,9 @@ TEST_F(ChakraWriterTest, ComputationsTakeWholeMicroseconds)
     EXPECT_EQ(RunWritten(ChakraWriter(plan)), MicroSeconds(17));
     EXPECT_EQ(RunPlan(plan), MicroSeconds(17));
     EXPECT_EQ(GetRefusal(MakeComputingPlan(3'500'000, 0)),
-              "operation 0, compute, takes 3500000 ps of processor 0 of rank 0: Chakra has whole "
-              "microseconds, of one processor a rank");
-    EXPECT_THAT(GetRefusal(MakeComputingPlan(3'000'000, 1)), HasSubstr("of processor 1 of rank 0"));
+              "operation 0, compute, of rank 0 takes 3500000 ps: Chakra has whole microseconds");
+    EXPECT_EQ(GetRefusal(MakeComputingPlan(3'000'000, 1)),
+              "operation 0, compute, of rank 0 is on processor 1: Chakra knows one of a rank");
 }
 
 // A header with a version, field 1, behind its length; then nodes, field 3 of which is their type.
@@ -227,6 +232,135 @@ TEST_F(ChakraWriterTest, FilesAreMessagesBehindTheirLengths)
     ASSERT_EQ(others.size(), 2);
     EXPECT_EQ(others[0].action, TraceAction::Receive);
     EXPECT_EQ(others[0].peer, 0);
+}
+
+/// The same groups as the side file has, `{"1": [0, 1]}`.
+void
+ReadGroups(const ChakraWorkloadWriter& writer, TraceSet& set)
+{
+    std::ostringstream file;
+    writer.WriteGroups(file);
+    const auto groups = nlohmann::json::parse(file.str());
+    for (const auto& [name, ranks] : groups.items())
+    {
+        set.groups[name] = {ranks.get<std::vector<uint32_t>>()};
+    }
+}
+
+class ChakraWorkloadTest : public ChakraWriterTest
+{
+  protected:
+    Time RunWorkload(const TrainingSpec& spec)
+    {
+        PlanShelf shelf;
+        const auto time = Run(MakeTrainingWorkload(spec, shelf));
+        Reset();
+        return time;
+    }
+
+    Time RunTraces(const TrainingSpec& spec)
+    {
+        PlanShelf shelf;
+        const auto workload = MakeTrainingWorkload(spec, shelf);
+        const ChakraWorkloadWriter writer(workload);
+        auto set = ReadWritten(writer);
+        ReadGroups(writer, set);
+        TraceIssues issues;
+        TraceJobSpec job;
+        job.trace = std::make_shared<const MatchedTrace>(MatchTrace(std::move(set), issues));
+        EXPECT_TRUE(issues.IsEmpty()) << issues.Describe();
+        for (size_t i = 0; i < TRACE_COLLECTIVES; ++i)
+        {
+            job.schemes[i] = tests::Choose(
+                i == 0 ? "ring" : GetTraceCollectiveName(static_cast<TraceCollective>(i)));
+        }
+        PlanShelf others;
+        const auto time = Run(MakeTraceWorkload(job, others));
+        Reset();
+        return time;
+    }
+
+    static std::string GetWorkloadRefusal(const TrainingSpec& spec)
+    {
+        PlanShelf shelf;
+        try
+        {
+            const auto workload = MakeTrainingWorkload(spec, shelf);
+            const ChakraWorkloadWriter writer(workload);
+        }
+        catch (const std::invalid_argument& error)
+        {
+            return error.what();
+        }
+        return "";
+    }
+
+    /// Blocks of random times and sizes on tensor x data x pipeline ranks.
+    TrainingSpec DrawSpec()
+    {
+        TrainingSpec spec;
+        spec.tensor = static_cast<uint32_t>(Draw(1, 2));
+        spec.data = static_cast<uint32_t>(Draw(1, 3));
+        spec.pipeline = {static_cast<uint32_t>(Draw(1, 3)), static_cast<uint32_t>(Draw(1, 4)), 1};
+        spec.schedule =
+            Draw(0, 1) == 0 ? PipelineSchedule::GPipe : PipelineSchedule::OneForwardOneBackward;
+        const bool isSharded = Draw(0, 1) == 0;
+        spec.dataParallelism =
+            isSharded ? DataParallelism::ShardedOptimizer : DataParallelism::AllReduce;
+        spec.gradientScheme = tests::Choose(isSharded ? "reduce-scatter" : "ring");
+        spec.parameterScheme = tests::Choose("all-gather");
+        spec.activationBytes = Draw(1, 100'000);
+        spec.buckets = {50'000, 200'000};
+        for (uint32_t block = 0; block < 2 * spec.pipeline.stages; ++block)
+        {
+            ModelBlock made;
+            made.name = fmt::format("block{}", block);
+            made.forwardPicoseconds = Draw(0, 200) * tests::MICROSECOND;
+            made.backwardPicoseconds = Draw(0, 400) * tests::MICROSECOND;
+            // Shares of two and of three ranks are whole numbers of 4 bytes.
+            made.gradientBytes = 24 * Draw(0, 10'000);
+            made.afterForward = {{tests::Choose("ring"), 4 * Draw(1, 50'000)}};
+            made.afterBackward = made.afterForward;
+            spec.blocks.push_back(std::move(made));
+        }
+        return spec;
+    }
+};
+
+// Ranks of a group come to a collective at the same time here; where they do not, ranks begin a
+// collective of a trace together, and one of the training each on its own.
+TEST_F(ChakraWorkloadTest, TracesOfRandomTrainingTakeWhatItTakes)
+{
+    for (int round = 0; round < 40; ++round)
+    {
+        const auto spec = DrawSpec();
+        SCOPED_TRACE(fmt::format("round {}: {} x {} x {}",
+                                 round,
+                                 spec.tensor,
+                                 spec.data,
+                                 spec.pipeline.stages));
+        EXPECT_EQ(RunTraces(spec), RunWorkload(spec));
+    }
+}
+
+TEST_F(ChakraWorkloadTest, WhatChakraCannotSayIsNamed)
+{
+    auto spec = tests::MakePipeline(PipelineSchedule::GPipe, {2, 2}, tests::MakeBlock(3, 7));
+    EXPECT_EQ(GetWorkloadRefusal(spec), "");
+    auto fine = spec;
+    fine.blocks[0].forwardPicoseconds += 1;
+    EXPECT_THAT(GetWorkloadRefusal(fine), HasSubstr("takes 3000001 ps: Chakra has whole"));
+    auto ordered = spec;
+    ordered.data = 2;
+    ordered.blocks[0].gradientBytes = 8;
+    ordered.gradientScheme = tests::Choose("ring");
+    EXPECT_EQ(GetWorkloadRefusal(ordered), "");
+    ordered.streams.policy = StreamPolicy::Priority;
+    EXPECT_THAT(GetWorkloadRefusal(ordered), HasSubstr("has another order than that of the"));
+    auto many = spec;
+    many.pipeline = {1, 1};
+    many.iterations = 2;
+    EXPECT_THAT(GetWorkloadRefusal(many), HasSubstr("iterations without a barrier"));
 }
 
 } // namespace

@@ -197,8 +197,15 @@ Choose(const JobSpec& job,
     const bool isRing = taken.algorithm == NcclAlgorithm::Ring;
     const auto& named = *std::ranges::find(GetNcclSchemes(), isRing ? RING : TREE, &Scheme::name);
     const auto parameters = MakeDefaultParameters(named);
+    auto protocol = MakeNcclProtocol(taken.algorithm, taken.protocol);
+    if (machine.ranks == machine.servers)
+    {
+        // The model counts so, as nothing inside a server hides the network.
+        protocol.networkHopPicoseconds =
+            MakeNcclProtocol(NcclAlgorithm::Tree, taken.protocol).networkHopPicoseconds;
+    }
     return {isRing ? MakeRing(parameters, sizes) : MakeTree(parameters, sizes),
-            MakeNcclProtocol(taken.algorithm, taken.protocol),
+            protocol,
             NcclChoice{machine, std::move(predictions), taken}};
 }
 

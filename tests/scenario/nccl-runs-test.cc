@@ -134,6 +134,16 @@ TEST(NcclRuns, NcclTakesWhatItChoseTakes)
               TakeNccl(3, "nccl:ring", R"({"gradient": "64MB", "protocol": "simple"})"));
 }
 
+// Two hosts of one rank: 6.6 + 2 x 5 us of a ring by LL are less than 6.8 + 2 x 5 of a tree, and
+// the ring's hops are a tree's. Two messages of 4 B and a flag of 4, 64 ns at 1 Gb/s.
+TEST(NcclRuns, RanksAloneInTheirServersHaveATreesHops)
+{
+    const auto result =
+        Simulate({{"topology.hosts", "2"}, {"scheme", "nccl"}, {"job.gradient", "8B"}}).summary;
+    EXPECT_EQ(result.autoChoice, "ring ll");
+    EXPECT_EQ(result.meanIctPs, int64_t{6'600'000} + int64_t{2} * (5'000'000 + 64'000));
+}
+
 std::string
 ErrorOfNccl(const std::string& scheme, const std::string& job = "{}")
 {

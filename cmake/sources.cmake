@@ -903,6 +903,7 @@ list(APPEND gradsync_sources
   study/scenario/parameter-listing.cc
   study/scenario/parameter-schema.cc
   study/scenario/protocol-reader.cc
+  study/scenario/pytorch-files-reader.cc
   study/scenario/rank-reader.cc
   study/scenario/scenario-reader.cc
   study/scenario/scenario-schema.cc
@@ -914,6 +915,7 @@ list(APPEND gradsync_sources
   study/scenario/shared-shapes.cc
   study/scenario/time-resolution.cc
   study/scenario/topology-section.cc
+  study/scenario/trace-files.cc
   study/scenario/traffic-reader.cc
   study/scenario/training-reader.cc
   study/scenario/training-section.cc
@@ -944,6 +946,7 @@ list(APPEND gradsync_headers
   study/scenario/parameter-listing.h
   study/scenario/parameter-schema.h
   study/scenario/protocol-reader.h
+  study/scenario/pytorch-files-reader.h
   study/scenario/rank-reader.h
   study/scenario/scenario-reader.h
   study/scenario/scenario-schema.h
@@ -956,6 +959,7 @@ list(APPEND gradsync_headers
   study/scenario/shared-shapes.h
   study/scenario/time-resolution.h
   study/scenario/topology-section.h
+  study/scenario/trace-files.h
   study/scenario/traffic-reader.h
   study/scenario/training-reader.h
   study/scenario/training-section.h

@@ -4,15 +4,12 @@
 #include "ns3/aicb-workload.h"
 #include "ns3/chakra-files.h"
 #include "ns3/document-path.h"
-#include "ns3/gzip-text.h"
 #include "ns3/hash.h"
 #include "ns3/import-error.h"
-#include "ns3/model-reader.h"
 #include "ns3/parameter-reader.h"
-#include "ns3/pytorch-process-groups.h"
-#include "ns3/pytorch-trace.h"
+#include "ns3/pytorch-files-reader.h"
 #include "ns3/scheme-reader.h"
-#include "ns3/workload-builder.h"
+#include "ns3/trace-files.h"
 #include "ns3/workload-trace-section.h"
 
 #include <algorithm>
@@ -26,54 +23,6 @@ namespace ns3::gradsync
 
 namespace
 {
-
-constexpr std::string_view RANK_MARK = "{rank}";
-
-bool
-HasRankMark(const std::string& name)
-{
-    return name.find(RANK_MARK) != std::string::npos;
-}
-
-std::string
-NameFile(std::string name, uint32_t rank)
-{
-    const auto mark = name.find(RANK_MARK);
-    return mark == std::string::npos ? name
-                                     : name.replace(mark, RANK_MARK.size(), std::to_string(rank));
-}
-
-std::shared_ptr<const std::string>
-ReadTraceFile(const std::string& file, NamedFiles& files)
-{
-    try
-    {
-        return files.Read(file, NamedFiles::MAX_TOTAL_BYTES);
-    }
-    catch (const InputFileError& error)
-    {
-        throw ImportError(fmt::format("{}: the file {}", file, error.what()));
-    }
-}
-
-/// The same, unpacked where it is a gzip.
-std::shared_ptr<const std::string>
-UnpackTraceFile(const std::string& file, NamedFiles& files)
-{
-    auto content = ReadTraceFile(file, files);
-    if (!IsGzip(*content))
-    {
-        return content;
-    }
-    try
-    {
-        return std::make_shared<const std::string>(Gunzip(*content, NamedFiles::MAX_TOTAL_BYTES));
-    }
-    catch (const GzipError& error)
-    {
-        throw ImportError(fmt::format("{}: the file {}", file, error.what()));
-    }
-}
 
 /// Chakra's JSON has no member of that name.
 bool
@@ -143,7 +92,7 @@ class TraceFilesReader
             0,
             m_file.size() - (m_file.ends_with(".gz") ? std::string_view(".gz").size() : 0));
         if (name.ends_with(".json") &&
-            IsPyTorchTrace(*UnpackTraceFile(NameFile(m_file, 0), m_files)))
+            IsPyTorchTrace(*UnpackTraceFile(NameTraceFile(m_file, 0), m_files)))
         {
             return "pytorch";
         }
@@ -241,6 +190,7 @@ class TraceFilesReader
     TraceSet ReadChakra(bool isProtobuf)
     {
         TraceSet set;
+        RankPrograms programs(m_file, set);
         const auto ranks = CountRanks(0);
         const bool isEach = HasRankMark(m_file);
         for (uint32_t rank = 0; rank < ranks; ++rank)
@@ -248,106 +198,25 @@ class TraceFilesReader
             if (isEach || rank == 0)
             {
                 TraceIssues issues;
-                auto program = ReadChakraFile(NameFile(m_file, rank), isProtobuf, issues);
-                AddProgram(std::make_shared<const TraceProgram>(std::move(program)), set);
+                auto program = ReadChakraFile(NameTraceFile(m_file, rank), isProtobuf, issues);
+                programs.Add(std::make_shared<const TraceProgram>(std::move(program)));
                 m_issues.Add(issues, isEach ? 1 : ranks);
             }
             else
             {
-                AddProgram(set.programs.front(), set);
+                programs.AddAsFirst();
             }
         }
         ReadGroups(set);
         return set;
     }
 
-    void AddProgram(std::shared_ptr<const TraceProgram> program, TraceSet& set)
-    {
-        m_nodes += program->nodes.size();
-        if (m_nodes > MAX_TRACE_NODES)
-        {
-            throw ImportError(fmt::format("{}: its ranks have more than {} nodes in all",
-                                          m_file,
-                                          MAX_TRACE_NODES));
-        }
-        set.programs.push_back(std::move(program));
-    }
-
-    PyTorchTrace ReadPyTorchFile(uint32_t rank, const OperatorRates& rates) const
-    {
-        const auto file = NameFile(m_file, rank);
-        auto trace = ReadPyTorchTrace(file, *UnpackTraceFile(file, m_files), rates);
-        if (trace.products > 0 && !rates.flopsPerSecond &&
-            m_parameters.Get<double>("computeScale") != 0.0)
-        {
-            throw ImportError(fmt::format(
-                "{}: none of its {} nodes has a time: expected \"device\", by which products of "
-                "matrices take theirs, or \"computeScale\": 0, for communications alone",
-                file,
-                trace.nodes));
-        }
-        return trace;
-    }
-
-    /// Ranks: those that are given, of a file of all ranks the largest group that it tells of.
     TraceSet ReadPyTorch()
     {
-        const auto device = m_trace.Find("device");
-        const auto profile = device ? std::optional(ReadDevice(*device)) : std::nullopt;
-        const auto rates = MakeRates(profile);
-        auto trace = ReadPyTorchFile(0, rates);
-        const bool isEach = HasRankMark(m_file);
-        const auto ranks = CountRanks(CountGroupRanks(trace));
-        TraceSet set;
-        PyTorchProcessGroups groups(m_file, ranks);
-        for (uint32_t rank = 0; rank < ranks; ++rank)
-        {
-            if (isEach && rank > 0)
-            {
-                trace = ReadPyTorchFile(rank, rates);
-            }
-            groups.Add(rank, trace.groups);
-            if (isEach || rank == 0)
-            {
-                m_issues.Add(trace.issues, isEach ? 1 : ranks);
-                AddProgram(std::make_shared<const TraceProgram>(std::move(trace.program)), set);
-            }
-            else
-            {
-                AddProgram(set.programs.front(), set);
-            }
-        }
-        set.groups = groups.Finish();
+        auto set = PyTorchFilesReader(m_trace, m_parameters, m_file, m_files)
+                       .Read([this](uint32_t ranks) { return CountRanks(ranks); }, m_issues);
         ReadGroups(set);
         return set;
-    }
-
-    /// By a device, as a model takes its times (doc/models.rst). \param device outlives them
-    OperatorRates MakeRates(const std::optional<DeviceProfile>& device) const
-    {
-        if (!device)
-        {
-            return {};
-        }
-        const auto* given = m_parameters.Find<std::string>("datatype");
-        const auto* share = m_parameters.Find<double>("achievedShare");
-        return {[this, &device, given, share](const std::string& own, bool hasConvolutions) {
-                    try
-                    {
-                        const auto& datatype = given != nullptr ? *given : own;
-                        return GetPeakFlops(*device, datatype) *
-                               (share != nullptr
-                                    ? *share
-                                    : GetAchievedShare(*device,
-                                                       datatype,
-                                                       hasConvolutions ? "cnn" : "transformer"));
-                    }
-                    catch (const WorkloadError& error)
-                    {
-                        m_trace.FailWith(error.what());
-                    }
-                },
-                device->memoryBytesPerSecond};
     }
 
     /// `{"1": [0, 1], "2": [2, 3]}`
@@ -391,7 +260,6 @@ class TraceFilesReader
     uint32_t m_endpoints;
     NamedFiles& m_files;
     TraceIssues m_issues;
-    uint64_t m_nodes{0}; //!< of all ranks
 };
 
 std::array<SchemeChoice, TRACE_COLLECTIVES>
@@ -425,7 +293,8 @@ HashTrace(const std::string& file, NamedFiles& files)
     {
         try
         {
-            hashes += fmt::format("{:016x}", Hash64(*ReadTraceFile(NameFile(file, rank), files)));
+            hashes +=
+                fmt::format("{:016x}", Hash64(*ReadTraceFile(NameTraceFile(file, rank), files)));
         }
         catch (const ImportError&)
         {

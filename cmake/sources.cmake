@@ -17,6 +17,7 @@ list(APPEND gradsync_headers
   model/base/gzip-text.h
   model/base/input-file.h
   model/base/nearest-name.h
+  model/base/ns3-interfaces.h
   model/base/parameter-spec.h
   model/base/parameter-text.h
   model/base/running-numbers.h

@@ -24,19 +24,26 @@ find_package(Boost 1.74 REQUIRED) # headers only
 find_package(Protobuf 3.21 REQUIRED)
 find_package(ZLIB REQUIRED)
 
-# Debian's ns-3 names folders that its packages do not bring along (/usr/include/python3.11), at which
-# CMake stops. Nothing here includes from them.
+# Packages of ns-3 name folders (Debian's, /usr/include/python3.11) and libraries (those of PyPI,
+# /usr/lib64/libgsl.so) of the machine that built them, at which CMake stops. Nothing here needs them.
+function(gradsync_keep_existing target property)
+  get_target_property(entries ${target} ${property})
+  if(NOT entries)
+    return()
+  endif()
+  set(existing)
+  foreach(entry ${entries})
+    if(NOT IS_ABSOLUTE "${entry}" OR EXISTS "${entry}")
+      list(APPEND existing "${entry}")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES ${property} "${existing}")
+endfunction()
 get_property(imported_targets DIRECTORY PROPERTY IMPORTED_TARGETS)
 foreach(target ${imported_targets})
-  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
-  if(target MATCHES "^ns3::" AND folders)
-    set(existing)
-    foreach(folder ${folders})
-      if(EXISTS ${folder})
-        list(APPEND existing ${folder})
-      endif()
-    endforeach()
-    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${existing}")
+  if(target MATCHES "^ns3::")
+    gradsync_keep_existing(${target} INTERFACE_INCLUDE_DIRECTORIES)
+    gradsync_keep_existing(${target} INTERFACE_LINK_LIBRARIES)
   endif()
 endforeach()
 

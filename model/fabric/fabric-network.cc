@@ -4,8 +4,8 @@
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
 #include "ns3/log.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
@@ -78,7 +78,7 @@ FabricNetwork::GetTypeId()
                           "(each packet at random) or adaptive (each packet by the switch's "
                           "shortest queue).",
                           EnumValue(LB_HASH),
-                          MakeEnumAccessor(&FabricNetwork::m_loadBalancing),
+                          MakeAccessorOfEnum(&FabricNetwork::m_loadBalancing),
                           MakeEnumChecker(LB_HASH,
                                           "hash",
                                           LB_DESTINATION,

@@ -4,8 +4,8 @@
 #include "ns3/assert.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
 #include "ns3/gradient-distribution.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/uinteger.h"
 
 #include <fmt/format.h>
@@ -66,12 +66,12 @@ AggregationService::GetTypeId()
                 "that switches aggregate, and of which every worker checks the sums) or float "
                 "(likewise, those of gradients in floating point).",
                 EnumValue(VALUES_SIZES),
-                MakeEnumAccessor(&AggregationService::m_values),
+                MakeAccessorOfEnum(&AggregationService::m_values),
                 MakeEnumChecker(VALUES_SIZES, "sizes", VALUES_REAL, "real", VALUES_FLOAT, "float"))
             .AddAttribute("Gradients",
                           DescribeGradients(),
                           EnumValue(2),
-                          MakeEnumAccessor(&AggregationService::m_gradients),
+                          MakeAccessorOfEnum(&AggregationService::m_gradients),
                           MakeGradientsChecker())
             .AddAttribute("Scale",
                           "Factor of floats before they are rounded; 0: as the protocol has it, "
@@ -84,7 +84,7 @@ AggregationService::GetTypeId()
                 "What aggregates in switches: native, or p4 (a P4 program, which sends the "
                 "same packets; there is one for the slot protocol).",
                 EnumValue(ENGINE_NATIVE),
-                MakeEnumAccessor(&AggregationService::m_engine),
+                MakeAccessorOfEnum(&AggregationService::m_engine),
                 MakeEnumChecker(ENGINE_NATIVE, "native", ENGINE_P4, "p4"))
             .AddAttribute(
                 "ValueBits",
@@ -97,7 +97,7 @@ AggregationService::GetTypeId()
                           "Sums that int32 cannot hold, where values are real: error (the job "
                           "fails) or count (they are expected, and wrap around or saturate).",
                           EnumValue(OVERFLOW_ERROR),
-                          MakeEnumAccessor(&AggregationService::m_overflow),
+                          MakeAccessorOfEnum(&AggregationService::m_overflow),
                           MakeEnumChecker(OVERFLOW_ERROR, "error", OVERFLOW_COUNT, "count"))
             .AddAttribute("Pipelines",
                           "Pipelines of a switch, over which its ports and the places of its "

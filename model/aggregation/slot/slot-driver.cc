@@ -3,7 +3,7 @@
 
 #include "ns3/aggregation-address.h"
 #include "ns3/aggregation-switch.h"
-#include "ns3/enum.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/p4-compiled-programs.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/slot-frame.h"
@@ -53,7 +53,7 @@ SlotDriver::GetTypeId()
                           "of its own) or dynamic (those that have begun, and whose job is not "
                           "done, have equal shares of at most Slots).",
                           EnumValue(SHARING_STATIC),
-                          MakeEnumAccessor(&SlotDriver::m_sharingMode),
+                          MakeAccessorOfEnum(&SlotDriver::m_sharingMode),
                           MakeEnumChecker(SHARING_STATIC, "static", SHARING_DYNAMIC, "dynamic"))
             .AddAttribute("ValuesPerPacket",
                           "Integers of 4 bytes that a packet carries and a slot holds.",

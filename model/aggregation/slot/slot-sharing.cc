@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/slot-sharing.h"
 
+#include "ns3/ns3-interfaces.h"
 #include "ns3/simulator.h"
 #include "ns3/slot-division.h"
 #include "ns3/slot-session.h"
@@ -60,7 +61,7 @@ SlotSharing::OnRebuilt(SlotSession& session)
 void
 SlotSharing::OnChange()
 {
-    if (m_config.mode == SHARING_DYNAMIC && !m_reallotment.IsRunning())
+    if (m_config.mode == SHARING_DYNAMIC && !IsDue(m_reallotment))
     {
         m_reallotment = Simulator::ScheduleNow(&SlotSharing::Reallot, this);
     }

@@ -2,7 +2,7 @@
 #include "ns3/roce-transport.h"
 
 #include "ns3/congestion-controls.h"
-#include "ns3/enum.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
@@ -64,7 +64,7 @@ RoceTransport::GetTypeId()
                 "what comes early and names it, and only what is lost is sent again "
                 "(IRN, SIGCOMM'18, section 3).",
                 EnumValue(RECOVERY_GO_BACK_N),
-                MakeEnumAccessor(&RoceTransport::m_recovery),
+                MakeAccessorOfEnum(&RoceTransport::m_recovery),
                 MakeEnumChecker(RECOVERY_GO_BACK_N,
                                 "go-back-n",
                                 RECOVERY_SELECTIVE_REPEAT,

@@ -3,10 +3,10 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
 #include "ns3/factory-text.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-socket-factory.h"
@@ -68,7 +68,7 @@ TcpTransport::GetTypeId()
                           "Choice among equal-cost paths: hash (ECMP per connection) or "
                           "destination (D-mod-k).",
                           EnumValue(LB_HASH),
-                          MakeEnumAccessor(&TcpTransport::m_loadBalancing),
+                          MakeAccessorOfEnum(&TcpTransport::m_loadBalancing),
                           MakeEnumChecker(LB_HASH, "hash", LB_DESTINATION, "destination"))
             .AddAttribute("HashSeed",
                           "Seed of the ECMP hash; another seed gives other collisions.",

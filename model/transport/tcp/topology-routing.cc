@@ -125,10 +125,10 @@ bool
 TopologyRouting::RouteInput(Ptr<const Packet> packet,
                             const Ipv4Header& header,
                             Ptr<const NetDevice> device,
-                            UnicastForwardCallback forward,
-                            MulticastForwardCallback /* multicast */,
-                            LocalDeliverCallback deliver,
-                            ErrorCallback fail)
+                            RouteInputParameter<3> forward,
+                            RouteInputParameter<4> /* multicast */,
+                            RouteInputParameter<5> deliver,
+                            RouteInputParameter<6> fail)
 {
     const auto interface = static_cast<uint32_t>(m_ipv4->GetInterfaceForDevice(device));
     if (m_ipv4->IsDestinationAddress(header.GetDestination(), interface))

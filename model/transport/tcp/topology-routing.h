@@ -4,6 +4,7 @@
 
 #include "ns3/ipv4-routing-protocol.h"
 #include "ns3/load-balancing.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/routing-tables.h"
 #include "ns3/topology.h"
 
@@ -44,10 +45,10 @@ class TopologyRouting : public Ipv4RoutingProtocol
     bool RouteInput(Ptr<const Packet> packet,
                     const Ipv4Header& header,
                     Ptr<const NetDevice> device,
-                    UnicastForwardCallback forward,
-                    MulticastForwardCallback multicast,
-                    LocalDeliverCallback deliver,
-                    ErrorCallback fail) override;
+                    RouteInputParameter<3> forward,
+                    RouteInputParameter<4> multicast,
+                    RouteInputParameter<5> deliver,
+                    RouteInputParameter<6> fail) override;
     void NotifyInterfaceUp(uint32_t interface) override;
     void NotifyInterfaceDown(uint32_t interface) override;
     void NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address) override;

@@ -30,7 +30,7 @@ _MORE_SCHEMES = (
     "halving-doubling k-nomial double-binary-tree blueconnect torus-2d mesh-2d bcube-hips multi-ring "
     "plink byteps ps-ring geo-hips parameter-hub butterfly all-gather reduce-scatter all-to-all "
     "broadcast reduce barrier sparse-all-gather passing switchml atp netreduce auto torus-hips "
-    "federated import bbtopk ok-topk"
+    "federated import bbtopk ok-topk nccl nccl:ring nccl:tree nccl:collnet-direct"
 ).split()
 _PALETTE = (
     "#56B4E9",

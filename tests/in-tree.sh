@@ -61,6 +61,15 @@ copy_module() {
         tar --null -T - -cf -) | tar -xf - -C "$module"
 }
 
+# Headers of all modules share one folder: one with a name of ns-3's takes the place of that.
+check_header_names() {
+    local clashes
+    clashes=$(comm -12 \
+        <(find "$1/src" -path '*/doc' -prune -o -name '*.h' -printf '%f\n' | sort -u) \
+        <(cd "$root" && git ls-files -- 'model/*.h' 'helper/*.h' 'study/*.h' | sed 's|.*/||' | sort -u))
+    [[ -z $clashes ]] || fail "headers have names of ns-3's: $clashes"
+}
+
 build() {
     cd "$1"
     # Compiling ns-3 is most of the time; only our own examples and tests are wanted. ccache cannot
@@ -124,6 +133,7 @@ if [[ -z $tree ]]; then
     tree=$(find_ns3)
 fi
 echo "in-tree: ns-3 $(cat "$tree/VERSION") with contrib/gradsync"
+check_header_names "$tree"
 SECONDS=0
 copy_module "$tree"
 build "$tree"

@@ -90,8 +90,8 @@ class DappleReader
                 ? line.substr(id.size() + SEPARATOR.size(), figures - id.size() - SEPARATOR.size())
                 : id;
         layer.name = CleanTraceName(TrimBlanks(name).empty() ? id : TrimBlanks(name));
-        line = line.substr(0, line.rfind(STAGE)); // where another planner cut it
-        ReadFigures(line.substr(figures + SEPARATOR.size()), layer);
+        const auto text = line.substr(figures + SEPARATOR.size());
+        ReadFigures(text.substr(0, text.rfind(STAGE)), layer); // where another planner cut it
         m_layers.push_back(std::move(layer));
         m_users.emplace_back();
     }

@@ -56,6 +56,21 @@ TEST(DappleTable, FiguresAreExact)
     EXPECT_EQ(layers[0].parameterBytes, 33'587'200);
 }
 
+// Another planner's cut stands behind the figures; what looks like one before them is a name.
+TEST(DappleTable, StagesOfOtherPlannersAreLeftOut)
+{
+    const std::string figures =
+        "forward_compute_time=1, backward_compute_time=2, activation_size=3, parameter_size=4";
+    for (const std::string stage : {"", " -- stage_id=1"})
+    {
+        const auto layers =
+            ReadDappleTable("t.txt", "a -- stage_id=7 -- " + figures + stage + "\n");
+        ASSERT_EQ(layers.size(), 1);
+        EXPECT_EQ(layers[0].name, "stage_id=7");
+        EXPECT_EQ(layers[0].parameterBytes, 4);
+    }
+}
+
 // Layers of 1, 10, 100, 1000 B in a chain; the first is used by the last one, too. Behind the
 // second pass 10 + 1, behind the third 100 + 1.
 TEST(DappleTable, WhatALayerBehindUsesCrossesACut)

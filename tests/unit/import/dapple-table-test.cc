@@ -64,7 +64,7 @@ TEST(DappleTable, StagesOfOtherPlannersAreLeftOut)
     for (const std::string stage : {"", " -- stage_id=1"})
     {
         const auto layers =
-            ReadDappleTable("t.txt", "a -- stage_id=7 -- " + figures + stage + "\n");
+            ReadDappleTable("t.txt", fmt::format("a -- stage_id=7 -- {}{}\n", figures, stage));
         ASSERT_EQ(layers.size(), 1);
         EXPECT_EQ(layers[0].name, "stage_id=7");
         EXPECT_EQ(layers[0].parameterBytes, 4);

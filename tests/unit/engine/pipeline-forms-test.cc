@@ -163,6 +163,74 @@ TEST_F(PipelineFormsTest, MessagesAreStagesOfGPipe)
     }
 }
 
+// A microbatch of two tensor-parallel ranks: each stage passes its output on when the sum of it is
+// there, C us forward and D back, in A us, and nothing is beside anything else: 2 (F + C + B + D) +
+// 2 A.
+TEST_F(PipelineFormsTest, OutputsAreSentWhenTheyAreSummed)
+{
+    for (int round = 0; round < 20; ++round)
+    {
+        const auto forward = Draw(1, 20);
+        const auto backward = Draw(1, 20);
+        const auto forwardSum = 2 * Draw(1, 30);
+        const auto backwardSum = 2 * Draw(1, 30);
+        auto block = MakeBlock(forward, backward);
+        block.afterForward = {{Choose("ring"), forwardSum}};
+        block.afterBackward = {{Choose("ring"), backwardSum}};
+        auto spec = tests::MakePipeline(PipelineSchedule::GPipe, {2, 1}, block);
+        spec.tensor = 2;
+        spec.activationBytes = Draw(1, 50);
+        EXPECT_EQ(RunTraining(spec),
+                  MicroSeconds(2 * (forward + forwardSum + backward + backwardSum) +
+                               2 * spec.activationBytes));
+        Reset();
+    }
+}
+
+// ZB-H1 of one stage: M (F + B + W), then the sum of two data-parallel ranks, K us for K bytes.
+TEST_F(PipelineFormsTest, WeightGradientsAreSummedBehindTheLast)
+{
+    for (int round = 0; round < 20; ++round)
+    {
+        const auto forward = Draw(1, 20);
+        const auto backward = Draw(1, 20);
+        const auto weights = Draw(1, 20);
+        const auto gradient = 2 * Draw(1, 60);
+        auto spec = tests::MakePipeline(PipelineSchedule::ZeroBubbleH1,
+                                        {1, static_cast<uint32_t>(Draw(1, 5))},
+                                        MakeBlock(forward, backward, weights, gradient));
+        spec.data = 2;
+        spec.gradientScheme = Choose("ring");
+        EXPECT_EQ(
+            RunTraining(spec),
+            MicroSeconds(spec.pipeline.microbatches * (forward + backward + weights) + gradient));
+        Reset();
+    }
+}
+
+// Two blocks with a bucket each: back from the last, whose sum of G1 us goes on beside the pass of
+// the first, B0 us: F0 + F1 + B1 + max(B0, G1) + G0.
+TEST_F(PipelineFormsTest, BackwardPassesBeginWithTheLastBlock)
+{
+    for (int round = 0; round < 20; ++round)
+    {
+        const auto forward = Draw(1, 20);
+        const auto backward = Draw(1, 40);
+        const auto sum = 2 * Draw(1, 30);
+        const auto lastBackward = Draw(1, 40);
+        const auto lastSum = 2 * Draw(1, 30);
+        TrainingSpec spec;
+        spec.blocks = {MakeBlock(forward, backward, 0, sum),
+                       MakeBlock(forward, lastBackward, 0, lastSum)};
+        spec.data = 2;
+        spec.gradientScheme = Choose("ring");
+        spec.buckets = {1, 1};
+        EXPECT_EQ(RunTraining(spec),
+                  MicroSeconds(2 * forward + lastBackward + std::max(backward, lastSum) + sum));
+        Reset();
+    }
+}
+
 // The first and the last stage sum K bytes of tied parameters when data-parallel ranks have: K us
 // by a ring of two. The first stage is done last, at (m + p - 1)(F + B), and its two ranks sum G
 // bytes of a block in G us; with ZeRO-1 they scatter them in G/2, and gather as many after the tied

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "support/workload-fixture.h"
 
+#include "ns3/critical-path.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/plan-builder.h"
 
@@ -294,6 +295,39 @@ TEST_F(WorkloadExecutionTest, WhatFollowsInOrderHasTheCauseOfTheOneBeforeIt)
         EXPECT_EQ(GetLog().GetBegin(seconds[rank]), MicroSeconds(10));
         EXPECT_EQ(GetLog().GetCause(seconds[rank]), computes[rank]);
     }
+}
+
+// Rank 1 comes to the sum at 30 us and rank 0 at 10: what the end waited for is rank 1.
+TEST_F(WorkloadExecutionTest, TheCriticalPathGoesByTheRankThatCameLast)
+{
+    WorkloadBuilder builder(2, MakeStreams(StreamPolicy::Program));
+    const auto exchange =
+        builder.AddCommunication(builder.AddGroup({0, 1}), MakePlan("ring", 2, 100), "sum");
+    std::vector<TaskId> computes;
+    std::vector<TaskId> parts;
+    for (uint32_t rank = 0; rank < 2; ++rank)
+    {
+        const auto time = rank == 0 ? 10 * MICROSECOND : 30 * MICROSECOND;
+        computes.push_back(builder.AddCompute(rank, COMPUTES, time, "backward"));
+        parts.push_back(builder.AddPart(rank, COMMUNICATES, exchange));
+        builder.AddEdge(computes.back(), parts.back());
+    }
+    EXPECT_EQ(Run(builder.Build()), MicroSeconds(130));
+    const auto path = FindCriticalPath(*m_workload, GetLog());
+    ASSERT_EQ(path.size(), 2);
+    EXPECT_EQ(path[0].task, computes[1]);
+    EXPECT_EQ(path[1].task, parts[1]);
+    EXPECT_EQ(path[1].begin, MicroSeconds(30));
+}
+
+TEST_F(WorkloadExecutionTest, OneTaskIsTheCriticalPath)
+{
+    WorkloadBuilder builder(1, MakeStreams(StreamPolicy::Program));
+    const auto only = builder.AddCompute(0, COMPUTES, 10 * MICROSECOND, "backward");
+    EXPECT_EQ(Run(builder.Build()), MicroSeconds(10));
+    const auto path = FindCriticalPath(*m_workload, GetLog());
+    ASSERT_EQ(path.size(), 1);
+    EXPECT_EQ(path[0].task, only);
 }
 
 TEST(WorkloadBuilder, NamesRanksThatWaitForEachOther)

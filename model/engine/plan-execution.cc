@@ -75,18 +75,12 @@ PlanExecution::Admit(uint32_t rank)
 void
 PlanExecution::Start(uint32_t rank)
 {
-    BeginAfterBase({&rank, 1});
+    StartTogether({&rank, 1});
 }
 
+/// They begin when the protocol has taken what it takes before the first message.
 void
 PlanExecution::StartTogether(std::span<const uint32_t> ranks)
-{
-    BeginAfterBase(ranks);
-}
-
-/// When the protocol has taken what it takes before the first message.
-void
-PlanExecution::BeginAfterBase(std::span<const uint32_t> ranks)
 {
     const auto base = m_plan->GetProtocol().basePicoseconds;
     if (base == 0)
@@ -103,17 +97,10 @@ PlanExecution::BeginAfterBase(std::span<const uint32_t> ranks)
     launch.event.Schedule(PicoSeconds(base), &PlanExecution::OnLaunched, this);
 }
 
-/// Of the first launch: all take the same time.
 void
 PlanExecution::OnLaunched()
 {
-    const auto ranks = std::move(m_launches.front().ranks);
-    m_launches.pop_front();
-    if (m_timesNetwork)
-    {
-        m_networkClock.End();
-    }
-    Begin(ranks);
+    Begin(EndLaunch()); // of the first: all take the same time
 }
 
 void
@@ -149,6 +136,23 @@ void
 PlanExecution::Halt()
 {
     m_isHalted = true;
+    while (!m_launches.empty())
+    {
+        EndLaunch();
+    }
+}
+
+/// Of the first one: its ranks.
+std::vector<uint32_t>
+PlanExecution::EndLaunch()
+{
+    auto ranks = std::move(m_launches.front().ranks);
+    m_launches.pop_front();
+    if (m_timesNetwork)
+    {
+        m_networkClock.End();
+    }
+    return ranks;
 }
 
 void

@@ -198,8 +198,8 @@ class PlanExecution final : private OperationObserver
         ScopedEvent event{};
     };
 
-    void BeginAfterBase(std::span<const uint32_t> ranks);
     void OnLaunched();
+    std::vector<uint32_t> EndLaunch();
     void Begin(std::span<const uint32_t> ranks);
     std::vector<OperationId> Admit(uint32_t rank);
     void OnInstantOver();

@@ -316,6 +316,29 @@ TEST_F(PlanExecutionTest, ARankThatWithdrawsBeforeItsFirstMessageSendsNone)
     EXPECT_FALSE(follower.end.has_value());
 }
 
+TEST_F(PlanExecutionTest, OneThatIsHaltedBeforeItsFirstMessageDoesNotEnd)
+{
+    // Its ranks would have nothing to do but to meet, at 300 us.
+    MakeRanks(2);
+    PlanBuilder meeting(2, 2, ChunkLayout::Even(4, 1));
+    meeting.AddJoin(0);
+    const auto plan = std::make_shared<const Plan>(
+        ApplyProtocol(meeting.Build(), {300'000'000, 0, 0, 1.0}, {0, 1}));
+    for (const bool isHalted : {false, true})
+    {
+        Follower follower;
+        Execute(follower, plan, AT_ONCE);
+        Simulator::Schedule(MicroSeconds(100), [&] {
+            if (isHalted)
+            {
+                follower.execution->Halt();
+            }
+        });
+        Simulator::Run();
+        EXPECT_EQ(follower.end.has_value(), !isHalted);
+    }
+}
+
 TEST_F(PlanExecutionTest, AnExecutionThatIsGoneHearsOfNoHop)
 {
     // Freed while its only message is between its last byte, at 1000 us, and the end of its hop.

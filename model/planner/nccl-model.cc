@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 
 namespace ns3::gradsync
@@ -15,16 +16,14 @@ namespace
 /// [protocol], in microseconds.
 using Latencies = std::array<double, 3>;
 
-// The figures below are constants of NCCL's src/graph/tuning.cc; times in us, rates in GB/s.
+// The figures below are constants of NCCL's src/graph/tuning.cc; times in us, rates in GB/s. Those
+// of rings are the protocols' own (GetProtocols).
 
 constexpr Latencies TREE_BASE{6.8, 14.0, 8.4};
-constexpr Latencies RING_BASE{6.6, 14.0, 8.4};
 constexpr Latencies TREE_NVLINK{0.6, 1.25, 4.0};
-constexpr Latencies RING_NVLINK{0.6, 1.9, 3.4};
 constexpr Latencies TREE_PCI{1.0, 1.9, 4.0};
 constexpr Latencies RING_PCI{1.0, 2.5, 5.7};
 constexpr Latencies TREE_NETWORK{5.0, 8.5, 14.0};
-constexpr Latencies RING_NETWORK{2.7, 4.0, 14.0};
 constexpr double NVLS_NVLINK = 25.0;
 constexpr double NVLS_TREE_NETWORK = 20.9;
 
@@ -63,6 +62,24 @@ constexpr uint32_t LAST_CORRECTED = 22;
 constexpr double RING_PLATEAU = 1.4;
 constexpr double RING_PLATEAU_VOLTA = 1.9;
 constexpr uint64_t PLATEAU_BYTES = 64; //!< of each rank and channel
+
+size_t
+GetIndex(NcclProtocol protocol)
+{
+    return static_cast<size_t>(protocol);
+}
+
+double
+ToMicroseconds(uint64_t picoseconds)
+{
+    return static_cast<double>(picoseconds) / 1e6;
+}
+
+uint64_t
+ToPicoseconds(double microseconds)
+{
+    return static_cast<uint64_t>(std::llround(microseconds * 1e6));
+}
 
 size_t
 GetServerIndex(const NcclMachine& machine)
@@ -159,20 +176,25 @@ GetNvlsBandwidth(const NcclMachine& machine, bool isTree)
 
 /// In us.
 double
-GetRingLatency(const NcclMachine& machine, size_t protocol)
+GetRingLatency(const NcclMachine& machine, NcclProtocol protocol)
 {
+    const auto ring = MakeNcclProtocol(NcclAlgorithm::Ring, protocol);
+    const auto base = ToMicroseconds(ring.basePicoseconds);
     const auto steps = 2.0 * (machine.ranks - 1.0);
-    auto inside = (machine.hasNvlink ? RING_NVLINK : RING_PCI)[protocol];
+    auto inside =
+        machine.hasNvlink ? ToMicroseconds(ring.hopPicoseconds) : RING_PCI[GetIndex(protocol)];
     if (machine.servers == 1)
     {
-        return RING_BASE[protocol] + steps * inside;
+        return base + steps * inside;
     }
     // The network is posted to all the while, Simple three times a step.
-    const bool isSimple = protocol == static_cast<size_t>(NcclProtocol::Simple);
+    const bool isSimple = protocol == NcclProtocol::Simple;
     inside = std::max(inside, (machine.hasAmdCpu ? 2.0 : 1.0) * (isSimple ? 3.0 : 1.0));
-    const auto between = (machine.ranks == machine.servers ? TREE_NETWORK : RING_NETWORK)[protocol];
+    const auto between = machine.ranks == machine.servers
+                             ? TREE_NETWORK[GetIndex(protocol)]
+                             : ToMicroseconds(ring.networkHopPicoseconds);
     const auto stepsBetween = 2.0 * (machine.servers - 1.0);
-    return RING_BASE[protocol] + (steps - stepsBetween) * inside + stepsBetween * between;
+    return base + (steps - stepsBetween) * inside + stepsBetween * between;
 }
 
 double
@@ -269,6 +291,19 @@ ToString(NcclProtocol protocol)
     return "simple";
 }
 
+MessageProtocol
+MakeNcclProtocol(NcclAlgorithm algorithm, NcclProtocol protocol)
+{
+    auto made = FindProtocol(ToString(protocol))->defaults;
+    if (algorithm == NcclAlgorithm::Tree)
+    {
+        made.basePicoseconds = ToPicoseconds(TREE_BASE[GetIndex(protocol)]);
+        made.hopPicoseconds = ToPicoseconds(TREE_NVLINK[GetIndex(protocol)]);
+        made.networkHopPicoseconds = ToPicoseconds(TREE_NETWORK[GetIndex(protocol)]);
+    }
+    return made;
+}
+
 std::optional<NcclPrediction>
 PredictNccl(const NcclMachine& machine,
             NcclAlgorithm algorithm,
@@ -279,7 +314,7 @@ PredictNccl(const NcclMachine& machine,
     {
         return std::nullopt;
     }
-    const auto index = static_cast<size_t>(protocol);
+    const auto index = GetIndex(protocol);
     const bool isTree = algorithm == NcclAlgorithm::Tree;
     const bool isNvlsTree = algorithm == NcclAlgorithm::NvlsTree;
     const auto bus = isTree              ? GetTreeBandwidth(machine, protocol)
@@ -287,7 +322,7 @@ PredictNccl(const NcclMachine& machine,
                                          : GetRingBandwidth(machine, protocol);
     const auto microseconds = isTree              ? GetTreeLatency(machine, index)
                               : IsNvls(algorithm) ? GetNvlsLatency(machine, isNvlsTree)
-                                                  : GetRingLatency(machine, index);
+                                                  : GetRingLatency(machine, protocol);
     // From what links carry to what is summed: a tree carries the buffer twice, a ring 2(n-1)/n
     // times.
     const auto ratio = isTree ? 0.5 : machine.ranks / (2.0 * (machine.ranks - 1.0));

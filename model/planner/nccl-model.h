@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_NCCL_MODEL_H
 #define GRADSYNC_NCCL_MODEL_H
 
+#include "ns3/message-protocol.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +41,9 @@ enum class NcclProtocol : uint8_t
 /// As scenarios and messages have them: "tree", "ll128".
 const char* ToString(NcclAlgorithm algorithm);
 const char* ToString(NcclProtocol protocol);
+
+/// NCCL's figures of a protocol for an algorithm: those of its rings or its trees.
+MessageProtocol MakeNcclProtocol(NcclAlgorithm algorithm, NcclProtocol protocol);
 
 /// What NCCL's model knows of a machine.
 struct NcclMachine

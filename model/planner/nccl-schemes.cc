@@ -254,33 +254,6 @@ ResolveNccl(const JobSpec& job, const Topology& topology, const std::vector<uint
     return NcclScheme{std::move(passing)};
 }
 
-MessageProtocol
-MakeNcclProtocol(NcclAlgorithm algorithm, NcclProtocol protocol)
-{
-    constexpr uint64_t NS = 1'000;
-    auto made = FindProtocol(ToString(protocol))->defaults;
-    if (algorithm == NcclAlgorithm::Ring)
-    {
-        return made;
-    }
-    switch (protocol)
-    {
-    case NcclProtocol::Ll:
-        made.basePicoseconds = 6'800 * NS;
-        made.hopPicoseconds = 600 * NS;
-        made.networkHopPicoseconds = 5'000 * NS;
-        break;
-    case NcclProtocol::Ll128:
-        made.hopPicoseconds = 1'250 * NS;
-        made.networkHopPicoseconds = 8'500 * NS;
-        break;
-    case NcclProtocol::Simple:
-        made.hopPicoseconds = 4'000 * NS;
-        break;
-    }
-    return made;
-}
-
 std::string
 DescribeNccl(const NcclPrediction& prediction)
 {

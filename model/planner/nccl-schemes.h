@@ -52,9 +52,6 @@ std::optional<NcclScheme> ResolveNccl(const JobSpec& job,
                                       const Topology& topology,
                                       const std::vector<uint32_t>& serverOf);
 
-/// NCCL's figures of a protocol for an algorithm: those of its rings or its trees.
-MessageProtocol MakeNcclProtocol(NcclAlgorithm algorithm, NcclProtocol protocol);
-
 /// As `ring ll128`.
 std::string DescribeNccl(const NcclPrediction& prediction);
 

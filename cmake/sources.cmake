@@ -543,6 +543,7 @@ list(APPEND gradsync_headers
   model/import/trace/chakra-files.h
   model/import/trace/chakra-program.h
   model/import/trace/chakra-steps.h
+  model/import/trace/chakra-types.h
   model/import/trace/chakra-workload-writer.h
   model/import/trace/chakra-writer.h
   model/import/trace/dapple-table.h

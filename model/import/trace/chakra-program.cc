@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/chakra-program.h"
 
+#include "ns3/chakra-types.h"
+
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <limits>
@@ -14,42 +17,12 @@ namespace
 
 constexpr uint64_t PICOSECONDS_PER_MICROSECOND = 1'000'000;
 
-/// NodeType of et_def.proto.
-enum ChakraType : int64_t
-{
-    METADATA = 1,
-    LOAD = 2,
-    STORE = 3,
-    COMPUTATION = 4,
-    SENDING = 5,
-    RECEIVING = 6,
-    COLLECTIVE = 7
-};
-
-/// CollectiveCommType of et_def.proto, where the catalogue has a scheme.
+/// Nothing where the catalogue has no scheme.
 std::optional<TraceCollective>
 ToCollective(int64_t type)
 {
-    switch (type)
-    {
-    case 0:
-        return TraceCollective::AllReduce;
-    case 1:
-        return TraceCollective::Reduce;
-    case 2:
-        return TraceCollective::AllGather;
-    case 5:
-        return TraceCollective::Broadcast;
-    case 6:
-        return TraceCollective::AllToAll;
-    case 7:
-    case 8:
-        return TraceCollective::ReduceScatter;
-    case 9:
-        return TraceCollective::Barrier;
-    default:
-        return {};
-    }
+    const auto* found = std::ranges::find(CHAKRA_COMM_TYPES, type, &ChakraCommType::number);
+    return found == CHAKRA_COMM_TYPES.end() ? std::nullopt : std::optional(found->collective);
 }
 
 } // namespace
@@ -93,8 +66,8 @@ ChakraNode::SetNumber(std::string_view attribute, int64_t number)
     {
         group = std::to_string(number);
     }
-    else if ((attribute == "comm_dst" && type == SENDING) ||
-             (attribute == "comm_src" && type == RECEIVING))
+    else if ((attribute == "comm_dst" && type == ChakraType::SENDING) ||
+             (attribute == "comm_src" && type == ChakraType::RECEIVING))
     {
         peer = number;
     }
@@ -162,18 +135,18 @@ ChakraProgram::Translate(const ChakraNode& node)
     made.action = node.onHost ? TraceAction::Host : TraceAction::Compute;
     switch (node.type)
     {
-    case METADATA:
+    case ChakraType::METADATA:
         return {};
-    case COMPUTATION:
+    case ChakraType::COMPUTATION:
         return made;
-    case LOAD:
+    case ChakraType::LOAD:
         return Miss(node, "loads from memory", made);
-    case STORE:
+    case ChakraType::STORE:
         return Miss(node, "stores to memory", made);
-    case SENDING:
-    case RECEIVING:
+    case ChakraType::SENDING:
+    case ChakraType::RECEIVING:
         return TranslateMessage(node, made);
-    case COLLECTIVE:
+    case ChakraType::COLLECTIVE:
         return TranslateCollective(node, made);
     default:
         return Miss(node, fmt::format("nodes of type {}", node.type), made);
@@ -183,7 +156,7 @@ ChakraProgram::Translate(const ChakraNode& node)
 TraceNode
 ChakraProgram::TranslateMessage(const ChakraNode& node, TraceNode made)
 {
-    const bool isSend = node.type == SENDING;
+    const bool isSend = node.type == ChakraType::SENDING;
     if (!node.bytes || !node.peer || *node.peer < 0 ||
         *node.peer > std::numeric_limits<int32_t>::max())
     {

@@ -3,6 +3,9 @@
 
 #include "chakra-trace.pb.h"
 
+#include "ns3/chakra-types.h"
+
+#include <algorithm>
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -16,48 +19,29 @@ namespace
 
 constexpr uint64_t MICROSECOND = 1'000'000; // picoseconds
 
-/// NodeType of et_def.proto.
 int32_t
 GetNodeType(TraceAction action)
 {
     switch (action)
     {
+    case TraceAction::Send:
+        return ChakraType::SENDING;
+    case TraceAction::Receive:
+        return ChakraType::RECEIVING;
+    case TraceAction::Collective:
+        return ChakraType::COLLECTIVE;
     case TraceAction::Compute:
     case TraceAction::Host:
     case TraceAction::Join:
-        return 4;
-    case TraceAction::Send:
-        return 5;
-    case TraceAction::Receive:
-        return 6;
-    case TraceAction::Collective:
-        return 7;
+        break;
     }
-    return 0;
+    return ChakraType::COMPUTATION;
 }
 
-/// CollectiveCommType of et_def.proto.
 int64_t
 GetCommType(TraceCollective collective)
 {
-    switch (collective)
-    {
-    case TraceCollective::AllReduce:
-        return 0;
-    case TraceCollective::Reduce:
-        return 1;
-    case TraceCollective::AllGather:
-        return 2;
-    case TraceCollective::Broadcast:
-        return 5;
-    case TraceCollective::AllToAll:
-        return 6;
-    case TraceCollective::ReduceScatter:
-        return 7;
-    case TraceCollective::Barrier:
-        return 9;
-    }
-    return 0;
+    return std::ranges::find(CHAKRA_COMM_TYPES, collective, &ChakraCommType::collective)->number;
 }
 
 /// Behind its length, as a file has them.

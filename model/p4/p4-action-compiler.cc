@@ -28,7 +28,7 @@ P4ActionCompiler::GetPrimitives()
         {"register_write", {3, &C::CompileRegisterWrite}},
         {"count", {2, &C::CompileCount}},
         {"mark_to_drop", {1, &C::CompileMarkToDrop}},
-        {"drop", {0, &C::CompileMarkToDrop}},
+        {"drop", {0, &C::CompileDrop}},
         {"add_header", {1, &C::CompileAddHeader}},
         {"remove_header", {1, &C::CompileRemoveHeader}},
         {"push", {2, &C::CompilePush}},
@@ -162,9 +162,30 @@ P4ActionCompiler::CompileCount(const Parameters& parameters)
 }
 
 void
-P4ActionCompiler::CompileMarkToDrop(const Parameters& /* parameters */)
+P4ActionCompiler::CompileMarkToDrop(const Parameters& parameters)
 {
-    m_emitter.Emit(P4Op::MARK_TO_DROP);
+    // The header may be a copy of standard_metadata, which the program copies back: a local of an
+    // action with a parameter of that type.
+    const auto& program = m_emitter.GetProgram();
+    const auto& header = program.headers[GetHeader(parameters[0])];
+    const P4Field* port = header.FindField("egress_spec");
+    if (port == nullptr || port->bits < CountBits({P4_DROP_PORT}) || port->limbs != 1)
+    {
+        parameters[0].Fail(
+            fmt::format("header \"{}\" is no standard_metadata: it has no egress_spec of 9 bits",
+                        header.name));
+    }
+    const P4Field* group = header.FindField("mcast_grp");
+    m_emitter.Emit(P4Op::MARK_TO_DROP,
+                   port->slot,
+                   group == nullptr ? program.standard.unused : group->slot);
+}
+
+void
+P4ActionCompiler::CompileDrop(const Parameters& /* parameters */)
+{
+    const auto& standard = m_emitter.GetProgram().standard;
+    m_emitter.Emit(P4Op::MARK_TO_DROP, standard.egressSpec, standard.multicastGroup);
 }
 
 void

@@ -42,6 +42,7 @@ class P4ActionCompiler
     void CompileRegisterWrite(const Parameters& parameters);
     void CompileCount(const Parameters& parameters);
     void CompileMarkToDrop(const Parameters& parameters);
+    void CompileDrop(const Parameters& parameters);
     void CompileAddHeader(const Parameters& parameters);
     void CompileRemoveHeader(const Parameters& parameters);
     void CompilePush(const Parameters& parameters);

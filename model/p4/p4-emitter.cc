@@ -4,11 +4,19 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-limbs.h"
 
+#include <algorithm>
 #include <bit>
 #include <fmt/format.h>
 
 namespace ns3::gradsync
 {
+
+const P4Field*
+P4Header::FindField(const std::string& field) const
+{
+    const auto found = std::ranges::find(fields, field, &P4Field::name);
+    return found == fields.end() ? nullptr : &*found;
+}
 
 namespace
 {
@@ -207,12 +215,9 @@ P4Emitter::FindField(const P4Json& pair) const
     const auto names = pair.GetItems(2);
     const auto& header = m_program.headers[FindHeader(names[0])];
     const std::string field = names[1].AsText();
-    for (const auto& candidate : header.fields)
+    if (const P4Field* found = header.FindField(field))
     {
-        if (candidate.name == field)
-        {
-            return candidate;
-        }
+        return *found;
     }
     names[1].Fail(fmt::format("header \"{}\" has no field \"{}\"", header.name, field));
 }

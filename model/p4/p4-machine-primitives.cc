@@ -35,8 +35,8 @@ P4Machine::RunPrimitive(const P4Instruction& i)
         Count(i.dst, s[i.a]);
         break;
     case P4Op::MARK_TO_DROP:
-        s[m_program->standard.egressSpec] = P4_DROP_PORT;
-        s[m_program->standard.multicastGroup] = 0;
+        s[i.dst] = P4_DROP_PORT;
+        s[i.a] = 0;
         break;
     case P4Op::SET_VALID:
         AddHeader(m_program->headers[i.dst]);

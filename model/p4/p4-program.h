@@ -137,6 +137,9 @@ struct P4Header
     /// The limbs of its fields, one behind the other.
     uint32_t slot = 0;
     uint32_t limbs = 0;
+
+    /// The field of a name, or null.
+    const P4Field* FindField(const std::string& field) const;
 };
 
 struct P4Stack

@@ -256,6 +256,95 @@ TEST(P4ProgramLoader, EveryMutationIsLoadedOrRefused)
     EXPECT_GT(refused, 20U);
 }
 
+/**
+ * What p4c makes of `action a(inout standard_metadata_t s) { mark_to_drop(s); }`: standard_metadata
+ * is copied field by field, the copy is marked, and is copied back unless it is `in` only.
+ */
+nlohmann::json
+MarkACopyInstead(nlohmann::json program, bool isCopiedBack)
+{
+    auto copy = *std::ranges::find_if(program["headers"], [](const auto& header) {
+        return header["name"] == "standard_metadata";
+    });
+    copy["name"] = "s_0";
+    copy["id"] = program["headers"].size();
+    program["headers"].push_back(copy);
+    const auto type = *std::ranges::find_if(program["header_types"], [&copy](const auto& entry) {
+        return entry["name"] == copy["header_type"];
+    });
+    const auto assignAll = [&type](nlohmann::json& list, const char* to, const char* from) {
+        for (const auto& field : type["fields"])
+        {
+            const auto place = [&field](const char* header) {
+                return nlohmann::json{{"type", "field"}, {"value", {header, field[0]}}};
+            };
+            list.push_back({{"op", "assign"}, {"parameters", {place(to), place(from)}}});
+        }
+    };
+    for (auto& action : program["actions"])
+    {
+        auto primitives = nlohmann::json::array();
+        for (auto& primitive : action["primitives"])
+        {
+            if (primitive["op"] != "mark_to_drop")
+            {
+                primitives.push_back(primitive);
+                continue;
+            }
+            assignAll(primitives, "s_0", "standard_metadata");
+            primitive["parameters"][0]["value"] = "s_0";
+            primitives.push_back(primitive);
+            if (isCopiedBack)
+            {
+                assignAll(primitives, "standard_metadata", "s_0");
+            }
+        }
+        action["primitives"] = primitives;
+    }
+    return program;
+}
+
+std::optional<std::string>
+PlayWithMarkedCopy(const std::string& file, bool isCopiedBack)
+{
+    const auto vector = ReadStfVector(FOLDER / "vectors" / file);
+    const auto program = MarkACopyInstead(ReadProgram(vector.program), isCopiedBack);
+    P4Pipeline pipeline(
+        std::make_shared<const P4Program>(P4ProgramLoader::Load(program.dump(), "p.json")));
+    pipeline.Configure(vector.commands, vector.name);
+    return PlayStfVector(vector, MakeSwitch(pipeline));
+}
+
+TEST(P4MarkToDrop, MarksTheHeaderThatIsNamed)
+{
+    // Vectors in which packets are dropped by mark_to_drop: a copy that is copied back drops the
+    // same.
+    for (const std::string file : {"edge-stale.stf", "edge-malformed.stf", "features.stf"})
+    {
+        EXPECT_EQ(PlayWithMarkedCopy(file, true), std::nullopt) << file;
+        EXPECT_NE(PlayWithMarkedCopy(file, false), std::nullopt) << file;
+    }
+}
+
+TEST(P4MarkToDrop, RefusesAHeaderThatHasNoPort)
+{
+    const auto text = LoadChanged([](nlohmann::json& program) {
+        for (auto& action : program["actions"])
+        {
+            for (auto& primitive : action["primitives"])
+            {
+                if (primitive["op"] == "mark_to_drop")
+                {
+                    primitive["parameters"][0]["value"] = "scalars";
+                }
+            }
+        }
+    });
+    EXPECT_THAT(text,
+                HasSubstr("header \"scalars\" is no standard_metadata: it has no egress_spec of 9 "
+                          "bits"));
+}
+
 class P4Commands : public testing::Test
 {
   protected:

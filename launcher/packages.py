@@ -43,14 +43,14 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def command(name: str, minimum: str = "0") -> Callable[[], str | None]:
-    """A command on the PATH whose --version is at least `minimum`."""
+def command(name: str, minimum: str = "0", option: str = "--version") -> Callable[[], str | None]:
+    """A command on the PATH whose version, which `option` has it say, is at least `minimum`."""
 
     def find() -> str | None:
         path = shutil.which(name)
         if path is None:
             return None
-        told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        told = subprocess.run([path, option], capture_output=True, text=True, check=False)
         match = re.search(r"(?<![\w.])(\d+(?:\.\d+)+)", told.stdout + told.stderr)
         if match is None:
             return None
@@ -203,6 +203,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     Requirement(
         "GoogleMock", TEST, "matchers of the unit tests", "libgmock-dev", header("gmock/gmock.h")
+    ),
+    Requirement(
+        "Poppler",
+        TEST,
+        "tells the fonts of PDF files",
+        "poppler-utils",
+        command("pdffonts", option="-v"),
     ),
     Requirement(
         "Clang 14", SANITIZERS, "compiles with sanitizers", "clang-14", command("clang++-14")

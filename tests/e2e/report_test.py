@@ -9,7 +9,7 @@ from conftest import ROOT
 
 import gradsync
 from gradsync.report.findings import find_warnings
-from gradsync.report.page import write_report
+from gradsync.report.page import render, write_report
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -137,7 +137,29 @@ def test_keyboard_reaches_everything(open_page):
     assert page.evaluate("[...document.querySelectorAll('.scroll')].every(e => e.tabIndex === 0)")
 
 
-def test_phone_scrolls_in_one_direction_only(open_page):
-    page = open_page(390)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.locator("#plot-ict .main-svg").first.bounding_box()["width"] <= 390
+@pytest.mark.parametrize("width", [375, 1280])
+def test_it_is_as_wide_as_the_window(open_page, width):
+    page = open_page(width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    inside = page.locator("#run-choice, .main-svg, .xtitle, .ytitle, .gtitle, .legendtext")
+    assert inside.count() > 3 * len(PLOTS)
+    for box in (element.bounding_box() for element in inside.all()):
+        assert box is None or (box["x"] >= 0 and box["x"] + box["width"] <= width)
+
+
+def test_long_titles_are_wrapped_and_a_long_choice_is_no_wider_than_a_phone(browser, results):
+    long = "Number of hosts per leaf of the network that the exchange of gradients runs on"
+    scenario = {**results.scenario, "plot": dict(results.hints)}
+    scenario["plot"]["labels"] = {"topology.hostsPerLeaf": long, "ict_mean_s": long}
+    told = gradsync.Results(results.folder, scenario, results.rows, results.manifest)
+    text = render(told).replace("run 1 ", f"run 1 {long} {long} ")
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    page.set_content(text)
+    page.wait_for_selector("#plot-bytes .main-svg")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    for element in page.locator("#run-choice, #plot-ict .xtitle, #plot-ict .ytitle, .gtitle").all():
+        box = element.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 375
+    titles = page.locator("#plot-ict .ytitle, #plot-ict .xtitle, #plot-ict .gtitle")
+    assert titles.count() == 3
+    page.close()

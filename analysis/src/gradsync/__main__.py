@@ -17,12 +17,20 @@ from gradsync.text import printable
 
 def _plot(arguments: argparse.Namespace) -> int:
     # Imported here: comparing needs no plotting library.
-    if arguments.kind:
+    from gradsync.plots.page import read_page
+
+    on = read_page(
+        arguments.paper, arguments.columns, arguments.width, arguments.font, arguments.font_size
+    )
+    if arguments.kind or on.is_paper:
         from gradsync.plots.kinds import plot_kind
 
         out = Path(arguments.out) if arguments.out else None
-        for kind in arguments.kind:
-            path = plot_kind(load(arguments.results), kind, arguments.run, out)
+        results = load(arguments.results)
+        if on.is_paper and results.unfinished:
+            print(f"{results.unfinished} runs did not finish, which no title says", file=sys.stderr)
+        for kind in arguments.kind or ["ict"]:
+            path = plot_kind(results, kind, arguments.run, out, on)
             print(f"wrote {path}", file=sys.stderr)
         return 0
     _draw(Path(arguments.results))
@@ -139,7 +147,7 @@ def _report(arguments: argparse.Namespace) -> int:
     from gradsync.report.page import write_report
 
     out = Path(arguments.out) if arguments.out else None
-    print(f"wrote {write_report(Path(arguments.results), out)}", file=sys.stderr)
+    print(f"wrote {write_report(Path(arguments.results), out, arguments.network)}", file=sys.stderr)
     return 0
 
 

@@ -3,12 +3,30 @@
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
 from gradsync.errors import ScenarioError
 from gradsync.text import shown
+
+# Those of gradsync.plots.kinds and gradsync.plots.page, which take long to import; a test compares.
+_KINDS = (
+    "ict",
+    "busbw",
+    "algbw",
+    "messages",
+    "links",
+    "bytes",
+    "timeline",
+    "queues",
+    "faults",
+    "breakdown",
+    "critical",
+    "staleness",
+)
+_PAPERS = ("ieee", "acm", "nature", "slides")
 
 
 def _called_as() -> str:
@@ -67,18 +85,46 @@ def _plot_options(parser: argparse.ArgumentParser) -> None:
         "--kind",
         action="append",
         default=[],
-        choices=("ict", "messages", "links", "bytes", "timeline", "faults", "queues"),
+        choices=_KINDS,
         help="a picture KIND.svg of what happened inside of runs, instead of plot.svg; repeatable",
     )
     parser.add_argument(
         "--run", type=int, metavar="N", help="of --kind: which run (the first that finished)"
     )
-    parser.add_argument("--out", metavar="FILE", help="of --kind: where to (.svg, .pdf or .png)")
+    parser.add_argument(
+        "--out", metavar="FILE", help="of --kind: where to (.svg, .pdf, .png or .pgf)"
+    )
+    papers = parser.add_argument_group("figures for papers", "without a title, as wide as a column")
+    papers.add_argument("--paper", choices=_PAPERS, help="whose columns and text sizes")
+    papers.add_argument(
+        "--columns", type=int, choices=(1, 2), help="of --paper: as wide as one, or as all"
+    )
+    papers.add_argument("--width", metavar="LENGTH", help="e.g. 84mm, 3.3in or 241pt")
+    papers.add_argument("--font", metavar="NAME", help="one that is installed")
+    papers.add_argument("--font-size", type=float, metavar="POINTS", help="of the text")
+
+
+def _read_runs(text: str) -> list[int]:
+    """Numbers and ranges of them, as 3,7,20-25."""
+    runs: list[int] = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not 0 <= last - first < 1000:
+            raise argparse.ArgumentTypeError(f"found {shown(part)}, allowed: runs as 3,7,20-25")
+        runs += range(first, last + 1)
+    return runs
 
 
 def _report_options(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
     parser.add_argument("--out", metavar="FILE", help="where to (default: DIR/report.html)")
+    parser.add_argument(
+        "--network",
+        metavar="RUNS",
+        type=_read_runs,
+        help="runs whose networks are drawn, e.g. 3,7,20-25 (the first 12)",
+    )
 
 
 def _regress_options(parser: argparse.ArgumentParser) -> None:

@@ -5,14 +5,13 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gradsync.errors import ResultsError
-from gradsync.plots import style
+from gradsync.plots import page, style
 from gradsync.results.folder import Results
 from gradsync.results.pick import describe_run, pick_run
 
@@ -40,7 +39,7 @@ def _of_workers(updates: pl.DataFrame) -> dict[str, pl.Series]:
 
 def _draw_shares(panel: Axes, curves: dict[str, pl.Series]) -> None:
     looks = style.series_styles(curves)
-    for name, staleness in curves.items():
+    for index, (name, staleness) in enumerate(curves.items()):
         values = np.sort(staleness.to_numpy())
         share = np.arange(1, len(values) + 1) / len(values)
         look = looks[name]
@@ -51,13 +50,16 @@ def _draw_shares(panel: Axes, curves: dict[str, pl.Series]) -> None:
             color=look.colour,
             linewidth=look.width,
             linestyle=look.line,
+            marker=look.marker,
+            markersize=look.marker_size,
+            markevery=style.mark_every(index, len(curves)),
             zorder=look.order,
             label=f"{name} (mean {values.mean():.3g})",
         )
     panel.set_ylim(0, 1.02)
     panel.set_xlim(left=0)
     panel.set_xlabel("Staleness: updates of others since the worker fetched")
-    panel.set_title("Share of updates")
+    page.name_values(panel, "Share of updates")
 
 
 def draw_staleness(results: Results, run: int | None) -> Figure:
@@ -76,10 +78,11 @@ def draw_staleness(results: Results, run: int | None) -> Figure:
         raise ResultsError(f"{results.folder / 'updates.csv'}: no asynchronous job has updates")
     curves = _of_workers(updates) if of_workers else _of_runs(results, updates)
     shown = dict(list(curves.items())[:_MOST_CURVES])
-    figure, panel = plt.subplots(figsize=(7.2, 4.4), layout="constrained")
+    figure, panel = page.subplots(1, 1, (7.2, 4.4))
     _draw_shares(panel, shown)
     further = len(curves) - len(shown)
-    figure.legend(loc="outside lower left", ncols=2, fontsize=8)
+    handles, labels = panel.get_legend_handles_labels()
+    page.legend(figure, handles, labels, most=2, fontsize=page.points(8))
     left_out = f"; {further} further curves not shown" if further else ""
-    figure.suptitle(f"{title}{left_out}", x=0.012, ha="left", fontsize=10)
+    page.title(figure, f"{title}{left_out}")
     return figure

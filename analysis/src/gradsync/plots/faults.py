@@ -5,17 +5,12 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes as Panel
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from gradsync.errors import ResultsError
-from gradsync.plots import style
+from gradsync.plots import page, style
 from gradsync.results.folder import Results
 from gradsync.results.pick import describe_run, pick_run
 from gradsync.results.tables import FILLED, read_cells, require
@@ -145,7 +140,7 @@ def _draw_hosts(panel: Panel, timeline: Timeline) -> None:
                 edgecolor=_FAULT,
                 linewidth=0,
             )
-    panel.set_yticks(range(len(hosts)), hosts, fontsize=8 if len(hosts) <= 24 else 5)
+    panel.set_yticks(range(len(hosts)), hosts, fontsize=page.points(8 if len(hosts) <= 24 else 5))
     panel.set_ylim(len(hosts) - 0.4, -0.6)
     panel.grid(False)
     panel.set_title("Hosts with something in the network")
@@ -168,7 +163,7 @@ def _describe(faults: list[Fault]) -> str:
     return ", ".join(different[:3]) + more
 
 
-@matplotlib.rc_context(style.RC_PARAMS)
+@page.dressed
 def draw_faults(results: Results, run: int | None) -> Figure:
     """A row per host above, the number of blocked workers below, faults shaded.
 
@@ -184,13 +179,8 @@ def draw_faults(results: Results, run: int | None) -> Figure:
 
 def _draw(timeline: Timeline, title: str) -> Figure:
     height = 1.9 + 0.16 * max(len(timeline.sends), 6)
-    figure, (upper, lower) = plt.subplots(
-        2,
-        1,
-        figsize=(8.4, height + 1.2),
-        height_ratios=(height, 1.3),
-        sharex=True,
-        layout="constrained",
+    figure, (upper, lower) = page.subplots(
+        2, 1, (8.4, height + 1.2), by_rows=True, height_ratios=(height, 1.3), sharex=True
     )
     _draw_hosts(upper, timeline)
     _draw_blocked(lower, timeline)
@@ -200,11 +190,13 @@ def _draw(timeline: Timeline, title: str) -> Figure:
         for time in timeline.reactions:
             panel.axvline(time, color=style.INK, linewidth=1.0, linestyle=(0, (4, 2)))
     lower.set_xlim(0, timeline.end)
-    figure.suptitle(title + "\n", x=0.012, ha="left", fontsize=11, linespacing=0.4)
+    page.title(figure, title + "\n", 11, linespacing=0.4)
     if timeline.faults:
         legend = f"shaded: {_describe(timeline.faults)}"
         legend += "; dashed: new plan" if timeline.reactions else ""
-        figure.text(0.988, 0.005, legend, ha="right", va="bottom", fontsize=8, color=_FAULT)
+        figure.text(
+            0.988, 0.005, legend, ha="right", va="bottom", fontsize=page.points(8), color=_FAULT
+        )
     return figure
 
 

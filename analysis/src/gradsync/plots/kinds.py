@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from gradsync.errors import ResultsError
-from gradsync.plots import style
+from gradsync.plots import page, style
 from gradsync.plots.asynchronous import draw_staleness
 from gradsync.plots.faults import draw_faults
 from gradsync.plots.layout import place
@@ -46,7 +46,7 @@ def _rows(results: Results, table: pl.DataFrame, name: str, runs: list[int]) -> 
 
 def _title(figure: Figure, results: Results, text: str) -> None:
     title = results.hints.get("title") or results.scenario.get("title") or results.folder.name
-    figure.suptitle(f"{title}\n{text}", x=0.012, ha="left", fontsize=10)
+    page.title(figure, f"{title}\n{text}")
 
 
 def draw_messages(results: Results, run: int | None) -> Figure:
@@ -57,8 +57,8 @@ def draw_messages(results: Results, run: int | None) -> Figure:
     looks = style.series_styles(dict.fromkeys(names.values()))
     times = messages.select("run", (pl.col("end_s") - pl.col("start_s")).alias("time"))
     divisor, unit = columns.scale("s", times["time"].to_list())
-    figure, panel = plt.subplots(figsize=(6.2, 4), layout="constrained")
-    for name in dict.fromkeys(names.values()):
+    figure, panel = page.subplots(1, 1, (6.2, 4))
+    for index, name in enumerate(dict.fromkeys(names.values())):
         own = [number for number, called in names.items() if called == name]
         values = np.sort(times.filter(pl.col("run").is_in(own))["time"].to_numpy()) / divisor
         share = np.arange(1, len(values) + 1) / len(values)
@@ -70,14 +70,18 @@ def draw_messages(results: Results, run: int | None) -> Figure:
             color=look.colour,
             linewidth=look.width,
             linestyle=look.line,
+            marker=look.marker,
+            markersize=look.marker_size,
+            markevery=style.mark_every(index, len(looks)),
             zorder=look.order,
             label=f"{style.series_label(name)} ({len(values):,} messages)",
         )
     panel.set_ylim(0, 1.02)
     panel.set_xlim(left=0)
     panel.set_xlabel(f"Completion time of a message ({unit})")
-    panel.set_title("Share of messages")
-    figure.legend(loc="outside lower left", ncols=2)
+    page.name_values(panel, "Share of messages")
+    handles, labels = panel.get_legend_handles_labels()
+    page.legend(figure, handles, labels, most=2)
     _title(figure, results, _shared(results, runs[0]))
     return figure
 
@@ -124,7 +128,7 @@ def _draw_network(panel: Axes, links: pl.DataFrame, colours: ScalarMappable) -> 
             ha="center",
             va="top" if below else "bottom",
             rotation=90 if below and sizes[tier] > _MOST_LABELS // 2 else 0,
-            fontsize=7 if sizes[tier] <= _MOST_LABELS else 4.5,
+            fontsize=page.points(7 if sizes[tier] <= _MOST_LABELS else 4.5),
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
             zorder=4,
         )
@@ -136,7 +140,7 @@ def draw_links(results: Results, run: int | None) -> Figure:
     number = pick_run(results, run)
     links = _rows(results, results.links, "links.csv", [number])
     colours = ScalarMappable(Normalize(0, 1), "viridis_r")
-    figure, panel = plt.subplots(figsize=(9.2, 4.6), layout="constrained")
+    figure, panel = page.subplots(1, 1, (9.2, 4.6))
     tiers = _draw_network(panel, links, colours)
     panel.set_xlim(0, 1)
     panel.set_ylim(-0.45, tiers - 0.65)
@@ -156,11 +160,11 @@ def draw_bytes(results: Results, run: int | None) -> Figure:
     names = [name_of(results, number) for number in runs]
     looks = style.series_styles(dict.fromkeys(names))
     divisor, unit = columns.scale("B", sums["wire_bytes"].to_list())
-    figure, panels = plt.subplots(
+    figure, panels = page.subplots(
         1,
         len(kinds),
-        figsize=(1.6 + 3.4 * len(kinds), 1.5 + 0.34 * len(runs)),
-        layout="constrained",
+        (1.6 + 3.4 * len(kinds), 1.5 + 0.34 * len(runs)),
+        by_rows=True,
         squeeze=False,
         sharey=True,
     )
@@ -172,12 +176,12 @@ def draw_bytes(results: Results, run: int | None) -> Figure:
             wire = of_kind[number]["wire_bytes"] / divisor
             panel.barh(place_, payload, color=looks[name].colour, height=0.62)
             panel.barh(place_, wire - payload, left=payload, color="#BBBBBB", height=0.62)
-            panel.text(wire, place_, f" {wire:.3g}", va="center", fontsize=8)
+            panel.text(wire, place_, f" {wire:.3g}", va="center", fontsize=page.points(8))
         panel.set_yticks(range(len(runs)), [style.series_label(name) for name in names])
         panel.set_ylim(len(runs) - 0.5, -0.5)
         panel.margins(x=0.14)
         panel.grid(False)
-        panel.set_title(f"{kind} links ({unit})")
+        page.name_values(panel, f"{kind} links ({unit})", "x")
     grey = "bytes on links; grey: headers, gaps, acknowledgements"
     _title(figure, results, ". ".join(filter(None, [grey, _shared(results, runs[0])])))
     return figure
@@ -203,7 +207,7 @@ def draw_timeline(results: Results, run: int | None) -> Figure:
     workers = sorted(ends.to_series().to_list(), key=lambda name: (len(name), name))
     shown = workers[:_MOST_WORKERS]
     divisor, unit = columns.scale("s", [messages["end_s"].max()])  # type: ignore[list-item]
-    figure, panel = plt.subplots(figsize=(9.2, 1.4 + 0.19 * len(shown)), layout="constrained")
+    figure, panel = page.subplots(1, 1, (9.2, 1.4 + 0.19 * len(shown)), by_rows=True)
     for index, worker in enumerate(shown):
         for column, colour, lower in (("src", _SEND, 0.02), ("dst", _RECEIVE, -0.38)):
             own = messages.filter(pl.col(column) == worker).select("start_s", "end_s")
@@ -213,14 +217,14 @@ def draw_timeline(results: Results, run: int | None) -> Figure:
     for start, compute in iterations.select("start_s", "compute_s").iter_rows():
         panel.axvspan(start / divisor, (start + compute) / divisor, color=_COMPUTE, alpha=0.6, lw=0)
         panel.axvline(start / divisor, color="#555555", linewidth=0.8, linestyle=":")
-    panel.set_yticks(range(len(shown)), shown, fontsize=7)
+    panel.set_yticks(range(len(shown)), shown, fontsize=page.points(7))
     panel.set_ylim(len(shown) - 0.4, -0.6)
     panel.set_xlim(left=0)
     panel.grid(False)
     panel.set_xlabel(f"Time ({unit}); dotted: an iteration begins")
     handles = [Patch(color=colour) for colour in (_SEND, _RECEIVE, _COMPUTE)]
     labels = ["a message is on its way out", "a message is on its way in", "computes"]
-    figure.legend(handles, labels, loc="outside lower left", ncols=3)
+    page.legend(figure, handles, labels)
     further = len(workers) - len(shown)
     left_out = f"; {further} further workers not shown" if further else ""
     _title(figure, results, _run(results, number) + left_out)
@@ -237,17 +241,29 @@ def _draw_ports(
     time, size = scales
     count = int(np.round(samples["time_s"].to_numpy().max() / every)) + 1
     looks = style.series_styles(ports)
-    for port in ports:
+    for index, port in enumerate(ports):
         own = samples.filter(pl.col("port") == port)
         values = np.zeros(count)
         values[np.round(own["time_s"].to_numpy() / every).astype(int)] = own[column].to_numpy()
         axis = np.arange(count) * every / time
         look = looks[port]
-        panel.plot(axis, values / size, color=look.colour, linestyle=look.line, lw=1.1, label=port)
+        panel.plot(
+            axis,
+            values / size,
+            color=look.colour,
+            linestyle=look.line,
+            linewidth=1.1,
+            marker=look.marker,
+            markersize=look.marker_size,
+            markevery=style.mark_every(index, len(ports)),
+            label=port,
+        )
     further = peaks.height - len(ports)
     if ports:
         title = f"and {further} more" if further else None
-        panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title, fontsize=8)
+        panel.legend(
+            loc="center left", bbox_to_anchor=(1.0, 0.5), title=title, fontsize=page.points(8)
+        )
     else:
         panel.text(0.5, 0.5, "none", transform=panel.transAxes, ha="center", color="#555555")
     panel.set_ylim(bottom=0)
@@ -263,9 +279,7 @@ def draw_queues(results: Results, run: int | None) -> Figure:
     every = float(np.diff(times.to_numpy(), prepend=0.0).min())
     divisor, unit = columns.scale("s", times.to_list())
     size, size_unit = columns.scale("B", samples["queue_bytes"].to_list())
-    figure, (queues, pauses) = plt.subplots(
-        2, 1, figsize=(9.2, 5.2), layout="constrained", sharex=True
-    )
+    figure, (queues, pauses) = page.subplots(2, 1, (9.2, 5.2), sharex=True)
     _draw_ports(queues, samples, "queue_bytes", every, (divisor, size))
     _draw_ports(pauses, samples, "pfc_pause_s", every, (divisor, every / 100))
     queues.set_title(f"Waiting at a port ({size_unit})")
@@ -277,6 +291,8 @@ def draw_queues(results: Results, run: int | None) -> Figure:
 
 KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
     "ict": lambda results, run: draw(results),
+    "busbw": lambda results, run: draw(results, "busbw_bytes_per_s"),
+    "algbw": lambda results, run: draw(results, "algbw_bytes_per_s"),
     "messages": draw_messages,
     "links": draw_links,
     "bytes": draw_bytes,
@@ -289,23 +305,35 @@ KINDS: dict[str, Callable[[Results, int | None], Figure]] = {
 }
 
 
-def draw_kind(results: Results, kind: str, run: int | None = None) -> Figure:
+def draw_kind(
+    results: Results, kind: str, run: int | None = None, on: page.Page = page.SCREEN
+) -> Figure:
     """One kind of picture. Raises ResultsError for a kind, a run or a record that is not there."""
     if kind not in KINDS:
         raise ResultsError(f"there is no kind {kind} of plot; there are {', '.join(KINDS)}")
-    with plt.rc_context(style.RC_PARAMS):
+    with page.use(on):
         figure = KINDS[kind](results, run)
+        page.fit(figure)
         # Notebooks show the value of a cell, and would show every open figure once more.
         plt.close(figure)
     return figure
 
 
-def plot_kind(results: Results, kind: str, run: int | None = None, out: Path | None = None) -> Path:
-    """Draw one kind of picture into a file (default: KIND.svg in the results folder); its path.
+def plot_kind(
+    results: Results,
+    kind: str,
+    run: int | None = None,
+    out: Path | None = None,
+    on: page.Page = page.SCREEN,
+) -> Path:
+    """Draw one kind of picture into a file; its path.
+
+    The default is KIND.svg in the results folder, on a page of a paper KIND.pdf.
 
     Raises ResultsError for a kind, a run or a record that is not there.
     """
-    path = out or results.folder / f"{kind}.svg"
-    with plt.rc_context(style.RC_PARAMS):
-        save(draw_kind(results, kind, run), path)
+    path = out or results.folder / f"{kind}.{'pdf' if on.is_paper else 'svg'}"
+    figure = draw_kind(results, kind, run, on)
+    with page.use(on):
+        save(figure, path)
     return path

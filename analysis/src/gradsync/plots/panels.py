@@ -3,14 +3,13 @@
 
 import math
 
-import matplotlib.pyplot as plt
 from matplotlib import colormaps
 from matplotlib.axes import Axes as Panel
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from gradsync.plots import style
+from gradsync.plots import page, style
 from gradsync.results import columns
 from gradsync.results.folder import Results
 from gradsync.results.series import Axes, Line, choose_axes, group
@@ -58,7 +57,7 @@ def _draw_panel(
     else:
         panel.set_xlim(0, 1.06 * max(seen, default=1.0))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.set_title(results.label(column, unit))
+    page.name_values(panel, results.label(column, unit), "x")
     panel.grid(True, axis="both")
 
 
@@ -74,11 +73,11 @@ def draw_panels(results: Results) -> Figure:
     by_column = {name: group(results, Axes(base.x, name, base.series)) for name in names}
     lines = by_column[names[0]]
     x = sorted({value for line in lines for value in line.x})
-    figure, panels = plt.subplots(
+    figure, panels = page.subplots(
         1,
         len(names),
-        figsize=(1.4 + 2.5 * len(names), 1.3 + 0.24 * len(lines)),
-        layout="constrained",
+        (1.4 + 2.5 * len(names), 1.3 + 0.24 * len(lines)),
+        by_rows=True,
         sharey=True,
         squeeze=False,
     )

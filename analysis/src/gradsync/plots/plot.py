@@ -3,6 +3,7 @@
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from matplotlib.axes import Axes as Panel
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from gradsync.plots import faults, style, tradeoff
+from gradsync.errors import ResultsError
+from gradsync.plots import faults, page, style, tradeoff
 from gradsync.plots.panels import draw_panels
+from gradsync.plots.pgf import write_pgf
 from gradsync.results import closed_form, columns
 from gradsync.results.folder import Results, load
 from gradsync.results.series import Axes, Line, choose_axes, group
@@ -31,7 +34,30 @@ def _plain(value: float, _position: int = 0) -> str:
     return f"{value:g}"
 
 
+def _draw_spread(
+    panel: Panel, line: Line, look: style.SeriesStyle, divisor: float, size: float
+) -> None:
+    """What the values may be in, as a band and as bars, which are seen in grey and on few points."""
+    if not any(high > low for low, high in zip(line.low, line.high)):
+        return
+    low = [value / divisor for value in line.low]
+    high = [value / divisor for value in line.high]
+    panel.fill_between(line.x, low, high, color=look.colour, alpha=0.18, linewidth=0)
+    middle = [value / divisor for value in line.y]
+    panel.errorbar(
+        line.x,
+        middle,
+        yerr=[[y - at for y, at in zip(middle, low)], [at - y for y, at in zip(middle, high)]],
+        fmt="none",
+        ecolor=look.colour,
+        elinewidth=0.9 * size,
+        capsize=2.5 * size,
+        zorder=look.order,
+    )
+
+
 def _draw_lines(panel: Panel, lines: list[Line], divisor: float, size: float = 1.0) -> None:
+    size *= page.current().mark_size
     styles = style.series_styles(line.name for line in lines)
     for line in lines:
         look = styles[line.name]
@@ -48,10 +74,7 @@ def _draw_lines(panel: Panel, lines: list[Line], divisor: float, size: float = 1
             clip_on=False,
             zorder=look.order,
         )
-        if any(high > low for low, high in zip(line.low, line.high)):
-            low = [value / divisor for value in line.low]
-            high = [value / divisor for value in line.high]
-            panel.fill_between(line.x, low, high, color=look.colour, alpha=0.18, linewidth=0)
+        _draw_spread(panel, line, look, divisor, size)
 
 
 def _leave_room(panel: Panel) -> None:
@@ -83,9 +106,7 @@ def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
     else:
         _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
-    label = results.label(axes.y, unit)
-    # Above the panel, where it is read without turning the head.
-    panel.set_title(label)
+    page.name_values(panel, results.label(axes.y, unit))
     _dress_x(panel, results, axes, lines)
 
 
@@ -97,6 +118,11 @@ def _ratios(lines: list[Line]) -> list[Line]:
         y = [value / by_x.get(x, math.nan) for x, value in zip(line.x, line.y)]
         ratios.append(Line(line.name, line.x, y, y, y, line.runs))
     return ratios
+
+
+def _check_values(results: Results, axes: Axes, lines: list[Line]) -> None:
+    if all(math.isnan(value) for line in lines for value in line.y):
+        raise ResultsError(f"{results.folder / 'runs.csv'}: no run has a value of {axes.y}")
 
 
 def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
@@ -111,10 +137,10 @@ def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
     inset = panel.inset_axes((0.15, 0.63, 0.34, 0.28))
     _draw_lines(inset, close, 1.0, size=0.75)
     inset.margins(x=0.08, y=0.25)
-    inset.tick_params(labelsize=7.5)
+    inset.tick_params(labelsize=page.points(7.5))
     inset.set_xticks(panel.get_xticks(), labels=[])
     inset.yaxis.set_major_locator(MaxNLocator(4))
-    inset.set_title("close to 1", fontsize=8, fontweight="normal", pad=3)
+    inset.set_title("close to 1", fontsize=page.points(8), fontweight="normal", pad=3)
 
 
 def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
@@ -140,7 +166,7 @@ def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
         )
     _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
-    panel.set_title(f"Ratio to {style.series_label(_BASELINE).lower()}")
+    page.name_values(panel, f"Ratio to {style.series_label(_BASELINE).lower()}")
     _dress_x(panel, results, axes, lines)
     _draw_close_up(panel, ratios)
 
@@ -160,54 +186,59 @@ def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) ->
     panel.invert_yaxis()
     panel.grid(False)
     panel.margins(x=0.12)
-    panel.set_title(results.label(axes.y, unit))
+    page.name_values(panel, results.label(axes.y, unit), "x")
 
 
 def _caption(figure: Figure, results: Results) -> None:
     title = results.hints.get("title") or results.scenario.get("title") or ""
     if title:
-        figure.suptitle(title + "\n", x=0.012, ha="left", fontsize=11, linespacing=0.4)
+        page.title(figure, title + "\n", 11, linespacing=0.4)
     missing = results.unfinished
-    if missing:
+    if missing and not page.current().is_paper:
         what = "run did" if missing == 1 else "runs did"
         text = f"{missing} {what} not finish"
         figure.text(0.988, 0.985, text, ha="right", va="top", fontsize=8.5, color=style.WARNING)
 
 
-@matplotlib.rc_context(style.RC_PARAMS)
-def draw(results: Results) -> Figure:
+@page.dressed
+def draw(results: Results, y: str | None = None) -> Figure:
     """The figure of these results: lines over x with, where ring is among them, ratios to ring.
+
+    :param y: another column than the completion times that the scenario asks for; without ratios,
+        as are single columns of papers
 
     With the hint `panels`: a panel for each of its columns. Codecs swept over the rate of links are
     compared with the plain gradient.
     """
-    if results.hints.get("panels"):
+    if results.hints.get("panels") and y is None:
         figure = draw_panels(results)
         _caption(figure, results)
         return figure
-    if tradeoff.applies(results):
+    if tradeoff.applies(results) and y is None:
         return tradeoff.draw_tradeoff(results, lambda figure: _caption(figure, results))
     axes = choose_axes(results)
+    if y is not None:
+        results.require(y)
+        axes = replace(axes, y=y)
     lines = group(results, axes)
+    if y is not None:
+        _check_values(results, axes, lines)
     if axes.x is None:
-        figure, panel = plt.subplots(figsize=(6.4, 1.3 + 0.38 * len(lines)), layout="constrained")
+        figure, panel = page.subplots(1, 1, (6.4, 1.3 + 0.38 * len(lines)), by_rows=True)
         _draw_bars(panel, results, axes, lines)
         _caption(figure, results)
         return figure
-    with_ratio = len(lines) > 1 and any(line.name == _BASELINE for line in lines)
-    figure, panels = plt.subplots(
-        1,
-        2 if with_ratio else 1,
-        figsize=(9.2, 4.2) if with_ratio else (5.6, 3.9),
-        layout="constrained",
-        squeeze=False,
+    has_room = y is None and (page.current().is_double or not page.current().is_paper)
+    with_ratio = has_room and len(lines) > 1 and any(line.name == _BASELINE for line in lines)
+    figure, panels = page.subplots(
+        1, 2 if with_ratio else 1, (9.2, 4.2) if with_ratio else (5.6, 3.9), squeeze=False
     )
     _draw_values(panels[0][0], results, axes, lines)
     if with_ratio:
         _draw_ratios(panels[0][1], results, axes, lines)
     handles, labels = panels[0][-1].get_legend_handles_labels()
     if len(labels) > 1:
-        figure.legend(handles, labels, loc="outside lower left", ncols=min(len(labels), 5))
+        page.legend(figure, handles, labels)
     _caption(figure, results)
     return figure
 
@@ -215,8 +246,15 @@ def draw(results: Results) -> Figure:
 def save(figure: Figure, path: Path) -> None:
     """Write a figure, in the format that the name says, and rename it into place."""
     unfinished = path.with_name(f".{path.name}.part")
-    options: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
-    figure.savefig(unfinished, format=path.suffix[1:], **options)
+    # The same results give the same bytes: no date.
+    dates = {".svg": "Date", ".pdf": "CreationDate"}
+    options: dict[str, Any] = {}
+    if path.suffix in dates:
+        options["metadata"] = {dates[path.suffix]: None}
+    if path.suffix == ".pgf":
+        write_pgf(figure, unfinished)
+    else:
+        figure.savefig(unfinished, format=path.suffix[1:], **options)
     os.replace(unfinished, path)
 
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes as Panel
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from gradsync.plots import style
+from gradsync.plots import page, style
 from gradsync.results.folder import Results, to_number
 
 _CODEC = "job.codec.kind"
@@ -163,13 +162,8 @@ def draw_tradeoff(results: Results, title: Callable[[Figure], None]) -> Figure:
     found = curves(results)
     profiles = list(dict.fromkeys(curve.profile for curve in found))
     looks = style.series_styles(dict.fromkeys(curve.codec for curve in found))
-    figure, panels = plt.subplots(
-        1,
-        len(profiles),
-        figsize=(1.6 + 3.1 * len(profiles), 4.2),
-        layout="constrained",
-        sharey=True,
-        squeeze=False,
+    figure, panels = page.subplots(
+        1, len(profiles), (1.6 + 3.1 * len(profiles), 4.2), sharey=True, squeeze=False
     )
     for panel, profile in zip(panels[0], profiles):
         panel.axhline(1.0, color=style.INK, linewidth=0.9)
@@ -185,6 +179,6 @@ def draw_tradeoff(results: Results, title: Callable[[Figure], None]) -> Figure:
         panel.set_title(profile)
     panels[0][0].set_ylabel("Iteration time over that of fp32")
     handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", ncols=min(len(labels), 8))
+    page.legend(figure, handles, labels, most=8)
     title(figure)
     return figure

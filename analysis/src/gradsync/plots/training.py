@@ -2,32 +2,41 @@
 """Pictures of training iterations: what they are made of, and what bounds them."""
 
 import re
+from dataclasses import dataclass
+from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from gradsync.errors import ResultsError
-from gradsync.plots import style
+from gradsync.plots import page, style
 from gradsync.results import columns
 from gradsync.results.folder import Results
 from gradsync.results.pick import describe_run, pick_run
 
 _MOST_BARS = 64
 _MOST_SHARES = 10
-# Of a rank's time: the parts that add up (name, colour), and what of the first is beside communication.
+
+
+@dataclass(frozen=True)
+class Part:
+    """How a part of a rank's time is called and drawn; the hatch says in grey what the colour does."""
+
+    label: str
+    colour: str
+    hatch: str = ""
+
+
+# The parts that add up, and what of the first is beside communication.
 PARTS = {
-    "computation_s": ("computation", "#0072B2"),
-    "exposed_s": ("exposed communication", "#D55E00"),
-    "bubble_s": ("bubble", "#DDDDDD"),
+    "computation_s": Part("computation", "#0072B2"),
+    "exposed_s": Part("exposed communication", "#D55E00", "////"),
+    "bubble_s": Part("bubble", "#DDDDDD"),
 }
-_HIDDEN = ("hidden communication (beside computation)", "#56B4E9")
+HIDDEN = Part("hidden communication (beside computation)", "#56B4E9", "....")
+_EDGE: dict[str, Any] = {"edgecolor": "white", "linewidth": 0}
 _COMPUTATION = "computation"
 
 
@@ -39,7 +48,7 @@ def _recorded(results: Results, table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _title(figure: Figure, results: Results, text: str) -> None:
     title = results.hints.get("title") or results.scenario.get("title") or results.folder.name
-    figure.suptitle("\n".join(filter(None, [str(title), text])), x=0.012, ha="left", fontsize=10)
+    page.title(figure, "\n".join(filter(None, [str(title), text])))
 
 
 def _draw_parts(panel: Axes, names: list[str], parts: pl.DataFrame) -> None:
@@ -47,14 +56,16 @@ def _draw_parts(panel: Axes, names: list[str], parts: pl.DataFrame) -> None:
     totals = parts.select(pl.sum_horizontal(*PARTS)).to_series()
     divisor, unit = columns.scale("s", totals.to_list())
     left = pl.zeros(len(names), eager=True)
-    for column, (_, colour) in PARTS.items():
+    for column, part in PARTS.items():
         widths = parts[column] / divisor
-        panel.barh(range(len(names)), widths, left=left, height=0.72, color=colour, linewidth=0)
+        look = {"color": part.colour, "hatch": part.hatch, **_EDGE}
+        panel.barh(range(len(names)), widths, left=left, height=0.72, **look)
         left = left + widths
     hidden = parts["hidden_s"] / divisor
     ends = parts["computation_s"] / divisor
-    panel.barh(range(len(names)), -hidden, left=ends, height=0.22, color=_HIDDEN[1], linewidth=0)
-    panel.set_yticks(range(len(names)), names, fontsize=8 if len(names) <= 24 else 6)
+    look = {"color": HIDDEN.colour, "hatch": HIDDEN.hatch, **_EDGE}
+    panel.barh(range(len(names)), -hidden, left=ends, height=0.22, **look)
+    panel.set_yticks(range(len(names)), names, fontsize=page.points(8 if len(names) <= 24 else 6))
     panel.set_ylim(len(names) - 0.4, -0.6)
     panel.set_xlim(left=0)
     panel.grid(False)
@@ -102,14 +113,13 @@ def draw_breakdown(results: Results, run: int | None) -> Figure:
     names, parts, text = (
         _of_ranks(results, pick_run(results, run)) if of_ranks else _of_runs(results)
     )
-    figure, panel = plt.subplots(figsize=(8.4, 1.7 + 0.24 * len(names)), layout="constrained")
+    figure, panel = page.subplots(1, 1, (8.4, 1.7 + 0.24 * len(names)), by_rows=True)
     _draw_parts(panel, names, parts)
-    looks = [*PARTS.values(), _HIDDEN]
-    figure.legend(
-        [Patch(color=colour) for _, colour in looks],
-        [label for label, _ in looks],
-        loc="outside lower left",
-        ncols=len(looks),
+    looks = [*PARTS.values(), HIDDEN]
+    page.legend(
+        figure,
+        [Patch(facecolor=look.colour, hatch=look.hatch, **_EDGE) for look in looks],
+        [look.label for look in looks],
     )
     _title(figure, results, text)
     return figure
@@ -189,8 +199,8 @@ def _draw_shares(panel: Axes, shares: pl.DataFrame, colours: dict[str, str]) -> 
         texts.append(f"{values[-1]:.1f}")
         hues.append("#BBBBBB")
     bars = panel.barh(range(len(names)), values, color=hues, height=0.7)
-    panel.bar_label(bars, labels=texts, padding=4, color=style.INK, fontsize=8)
-    panel.set_yticks(range(len(names)), names, fontsize=8)
+    panel.bar_label(bars, labels=texts, padding=4, color=style.INK, fontsize=page.points(8))
+    panel.set_yticks(range(len(names)), names, fontsize=page.points(8))
     panel.set_ylim(len(names) - 0.4, -0.6)
     panel.margins(x=0.25)
     panel.grid(False)
@@ -210,7 +220,7 @@ def draw_critical(results: Results, run: int | None) -> Figure:
     looks = style.series_styles(streams)
     colours = {stream: looks[stream].colour for stream in streams}
     colours |= {
-        stream: PARTS["computation_s"][1]
+        stream: PARTS["computation_s"].colour
         for stream in streams
         if (path.filter(stream=stream)["kind"] == _COMPUTATION).all()
     }
@@ -218,17 +228,12 @@ def draw_critical(results: Results, run: int | None) -> Figure:
     rows = min(shares.height, _MOST_SHARES + 1)
     ranks = path["rank"].n_unique()
     heights = (1.2 + 0.16 * min(ranks, 16), 0.6 + 0.24 * rows)
-    figure, (upper, lower) = plt.subplots(
-        2, 1, figsize=(8.4, 1.6 + sum(heights)), height_ratios=heights, layout="constrained"
+    figure, (upper, lower) = page.subplots(
+        2, 1, (8.4, 1.6 + sum(heights)), by_rows=True, height_ratios=heights
     )
     _draw_path(upper, path, colours)
     _draw_shares(lower, shares, colours)
-    figure.legend(
-        [Patch(color=colour) for colour in colours.values()],
-        list(colours),
-        loc="outside lower left",
-        ncols=min(len(colours), 5),
-    )
+    page.legend(figure, [Patch(color=colour) for colour in colours.values()], list(colours))
     point = describe_run(results, number)
     _title(figure, results, ", ".join(filter(None, [f"run {number}", point, text])))
     return figure

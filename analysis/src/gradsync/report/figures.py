@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The interactive plots of a report."""
 
+import textwrap
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -19,9 +20,13 @@ from gradsync.results.series import Axes, Line, choose_axes, group
 _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
 _MARKERS |= {"P": "cross", "X": "x", "p": "pentagon", "h": "hexagon", "<": "triangle-left"}
 _MARKERS |= {">": "triangle-right", "*": "star", "d": "diamond-tall"}
-_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_DASHES: dict[Any, str] = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_DASHES[style.LONG_DASHES] = "longdash"
 _BASELINE = "ring"
 _MOST_POINTS = 400
+# In a line of a phone of 375 pixels.
+_TITLE_LETTERS = 38
+_AXIS_LETTERS = 42
 
 
 def _figure(title: str, x: str, y: str, **layout: Any) -> go.Figure:
@@ -39,17 +44,25 @@ def _figure(title: str, x: str, y: str, **layout: Any) -> go.Figure:
     return figure
 
 
-def _trace(line: Line, look: style.SeriesStyle, divisor: float) -> go.Scatter:
-    has_spread = any(high > low for low, high in zip(line.low, line.high))
-    spread = {
+def _spread(lines: list[Line], divisor: float) -> dict[str, Any] | None:
+    """What the values of all points may be in, as in the plots; None: nothing is known of it."""
+    points = [point for line in lines for point in zip(line.low, line.y, line.high)]
+    if not any(high > low for low, _, high in points):
+        return None
+    return {
         "symmetric": False,
-        "array": [(high - y) / divisor for y, high in zip(line.y, line.high)],
-        "arrayminus": [(y - low) / divisor for y, low in zip(line.y, line.low)],
+        "array": [(high - y) / divisor for _, y, high in points],
+        "arrayminus": [(y - low) / divisor for low, y, _ in points],
+        "thickness": 1.2,
+        "width": 4,
     }
+
+
+def _trace(line: Line, look: style.SeriesStyle, divisor: float) -> go.Scatter:
     return go.Scatter(
         x=line.x,
         y=[y / divisor for y in line.y],
-        error_y=spread if has_spread else None,
+        error_y=_spread([line], divisor),
         name=style.series_label(line.name),
         mode="lines+markers",
         line={"color": look.colour, "width": look.width, "dash": _DASHES[look.line]},
@@ -70,7 +83,8 @@ def _ict(results: Results) -> go.Figure:
             x=[line.y[0] / divisor for line in lines],
             y=[style.series_label(line.name) for line in lines],
             orientation="h",
-            marker_color=[looks[line.name].colour for line in lines],
+            marker_color=style.bar_colours(line.name for line in lines),
+            error_x=_spread(lines, divisor),
         )
         figure.update_yaxes(autorange="reversed")
         return figure
@@ -160,16 +174,27 @@ def _breakdown(results: Results) -> go.Figure | None:
     label = f"Time of a training iteration ({unit})"
     figure = _figure("What training iterations are made of", label, "", barmode="stack")
     names = [describe_run(results, run) or f"run {run}" for run in rows["run"]]
-    for column, (name, colour) in PARTS.items():
+    for column, part in PARTS.items():
         figure.add_bar(
             x=[value / divisor for value in rows[column]],
             y=names,
             orientation="h",
-            name=name,
-            marker_color=colour,
+            name=part.label,
+            marker={"color": part.colour, "pattern": {"shape": part.hatch[:1]}},
         )
     figure.update_yaxes(autorange="reversed")
     return figure
+
+
+def _wrap(figure: go.Figure) -> None:
+    """Break titles that a phone has no room for."""
+    layout = figure.layout
+    for title, most in (
+        (layout.title, _TITLE_LETTERS),
+        (layout.xaxis.title, _AXIS_LETTERS),
+        (layout.yaxis.title, _AXIS_LETTERS),
+    ):
+        title.text = "<br>".join(textwrap.wrap(title.text or "", most))
 
 
 _PLOTS: dict[str, Callable[[Results], go.Figure | None]] = {
@@ -187,12 +212,13 @@ def render(results: Results) -> str:
     for name, draw in _PLOTS.items():
         figure = draw(results)
         if figure is not None:
+            title = escape(figure.layout.title.text)
+            _wrap(figure)
             html = figure.to_html(
                 full_html=False,
                 include_plotlyjs=False,
                 div_id=f"plot-{name}",
                 config={"responsive": True, "displaylogo": False},
             )
-            title = escape(figure.layout.title.text)
             parts.append(f'<figure aria-label="{title}">{html}</figure>')
     return "".join(parts)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The network of a report: one drawing for each of the first runs, chosen from a list."""
+"""The network of a report: one drawing for each of some runs, chosen from a list."""
 
+from collections.abc import Sequence
 from html import escape
 
 import polars as pl
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
+from gradsync.errors import ResultsError
 from gradsync.plots.layout import Layout, place
 from gradsync.report.html_table import table
 from gradsync.results.folder import Results
-from gradsync.results.pick import describe_run
+from gradsync.results.pick import describe_run, pick_run
 
 _MOST_DRAWINGS = 12
 _MOST_LINKS = 1500
@@ -100,12 +102,36 @@ def _table(links: pl.DataFrame, name: str) -> str:
     return f"<details><summary>Links as a table, the busiest first</summary>{text}</details>"
 
 
-def render(results: Results) -> str:
-    """The drawings, and a list to choose a run from."""
-    links = results.links
-    runs = (
-        links["run"].unique(maintain_order=True).to_list()[:_MOST_DRAWINGS] if links.height else []
+def _pick(results: Results, runs: Sequence[int] | None) -> list[int]:
+    """Those that are asked for, or the first ones."""
+    recorded = results.links["run"].unique(maintain_order=True).to_list()
+    if runs is None:
+        return recorded[:_MOST_DRAWINGS]
+    for run in runs:
+        pick_run(results, run)
+        if run not in recorded:
+            raise ResultsError(f"{results.folder / 'links.csv'}: nothing of run {run} was recorded")
+    return list(dict.fromkeys(runs))
+
+
+def _left_out(results: Results, drawn: int) -> str:
+    there = results.links["run"].n_unique()
+    if drawn == there:
+        return ""
+    return (
+        f"<p>{drawn} of {there} runs are drawn; <code>./ns3 report DIR --network 3,7,20-25</code> "
+        "draws those.</p>"
     )
+
+
+def render(results: Results, picked: Sequence[int] | None = None) -> str:
+    """The drawings, and a list to choose a run from.
+
+    :param picked: the runs that are drawn; None: the first 12
+    Raises ResultsError for a run that is not there.
+    """
+    links = results.links
+    runs = _pick(results, picked) if links.height else []
     if not runs or links.filter(pl.col("run") == runs[0]).height > _MOST_LINKS:
         return "<p>Loads of links were not recorded, or the network is too large to draw.</p>"
     names = {run: f"run {run} {describe_run(results, run)}".strip() for run in runs}
@@ -115,7 +141,8 @@ def render(results: Results) -> str:
     parts = [
         "<p>Utilisation of every direction of a link over the whole run, from 0 to 100 %:</p>"
         '<div class="legend" role="img" aria-label="colour scale from 0 to 100 %"></div>'
-        f'<p><label>Run <select id="run-choice">{options}</select></label></p>'
+        f'{_left_out(results, len(runs))}<p class="choice"><label for="run-choice">Run</label> '
+        f'<select id="run-choice">{options}</select></p>'
     ]
     for run, name in names.items():
         own = links.filter(pl.col("run") == run)

@@ -4,6 +4,7 @@
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -130,33 +131,34 @@ def _warnings(results: Results) -> str:
     return '<ul class="warnings">' + "".join(f"<li>{escape(text)}</li>" for text in found) + "</ul>"
 
 
-def render(results: Results) -> str:
-    """The page as text."""
+def render(results: Results, runs: Sequence[int] | None = None) -> str:
+    """The page as text, with the networks of these runs (None: of the first)."""
     hints: dict[str, Any] = results.hints
     title = hints.get("title") or results.scenario.get("title") or results.folder.resolve().name
-    runs = f"{len(results.rows)} runs" if len(results.rows) != 1 else "1 run"
+    count = f"{len(results.rows)} runs" if len(results.rows) != 1 else "1 run"
     page = Template((files("gradsync.report") / "report.html").read_text(encoding="utf-8"))
     return page.substitute(
         title=escape(str(title)),
-        about=f"{runs}, simulated by gradsync. ICT: iteration completion time.",
+        about=f"{count}, simulated by gradsync. ICT: iteration completion time.",
         warnings=_warnings(results),
         results=_summary_table(results) + _result_table(results),
         plotly=get_plotlyjs(),
         plots=figures.render(results),
         gradient=network.GRADIENT,
-        network=network.render(results),
+        network=network.render(results, runs),
         setup=_setup(results),
         again=_again(results),
     )
 
 
-def write_report(folder: Path, out: Path | None = None) -> Path:
+def write_report(folder: Path, out: Path | None = None, runs: Sequence[int] | None = None) -> Path:
     """Write report.html into a results folder, or to `out`; its path.
 
-    Raises ResultsError if the results cannot be read.
+    :param runs: whose networks are drawn; None: the first
+    Raises ResultsError if the results cannot be read, or have no such run.
     """
     path = out or folder / "report.html"
-    text = render(load(folder))
+    text = render(load(folder), runs)
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.write_text(text, encoding="utf-8")
     os.replace(unfinished, path)

@@ -28,6 +28,8 @@ def _at_four_to_one(kind: str, scheme: str) -> Picture:
 
 PICTURES = (
     Picture("gallery-ict", "gallery", "ict"),
+    Picture("gallery-busbw", "gallery", "busbw"),
+    Picture("gallery-algbw", "gallery", "algbw"),
     Picture("gallery-messages", "gallery", "messages"),
     Picture("gallery-bytes", "gallery", "bytes"),
     # The scheme whose run shows best what a picture of one run is for.

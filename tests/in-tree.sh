@@ -118,7 +118,7 @@ compare() {
         "$stand_alone" run "$root/scenarios/$name" --out="$here" --progress=never $overrides \
             >/dev/null
         (cd "$tree" && ./ns3 run --no-build \
-            "gradsync run $root/scenarios/$name --out=$there --progress=never $overrides" \
+            "gradsync-program run $root/scenarios/$name --out=$there --progress=never $overrides" \
             >/dev/null)
         PYTHONPATH=$root/analysis/src python3 -P -m gradsync compare "$here" "$there" ||
             fail "$name: the two builds differ"

@@ -340,6 +340,7 @@ list(APPEND gradsync_sources
   model/transport/congestion/dcqcn-control.cc
   model/transport/congestion/dctcp-control.cc
   model/transport/congestion/hpcc-control.cc
+  model/transport/congestion/rate-profile.cc
   model/transport/congestion/swift-control.cc
   model/transport/congestion/timely-control.cc
 )
@@ -349,12 +350,14 @@ list(APPEND gradsync_headers
   model/transport/congestion/dcqcn-control.h
   model/transport/congestion/dctcp-control.h
   model/transport/congestion/hpcc-control.h
+  model/transport/congestion/rate-profile.h
   model/transport/congestion/swift-control.h
   model/transport/congestion/timely-control.h
 )
 
 # model/transport/roce
 list(APPEND gradsync_sources
+  model/transport/roce/longest-path.cc
   model/transport/roce/roce-capabilities.cc
   model/transport/roce/roce-capture.cc
   model/transport/roce/roce-connection-table.cc
@@ -371,6 +374,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-transport.cc
 )
 list(APPEND gradsync_headers
+  model/transport/roce/longest-path.h
   model/transport/roce/packet-set.h
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h
@@ -1188,8 +1192,10 @@ set(gradsync_tests_of_fabric
 )
 set(gradsync_tests_of_transport
   tests/unit/transport/capture-names-test.cc
+  tests/unit/transport/congestion-concerns-test.cc
   tests/unit/transport/congestion-control-test.cc
   tests/unit/transport/flow-trace-test.cc
+  tests/unit/transport/kept-rates-test.cc
   tests/unit/transport/fluid-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/roce-connection-table-test.cc

@@ -37,6 +37,12 @@ TransportCapabilities::GetFabric() const
     return nullptr;
 }
 
+std::vector<std::string>
+TransportCapabilities::ListConcerns(const Topology& /* topology */)
+{
+    return {};
+}
+
 void
 TransportCapabilities::SetAggregation(const Ptr<NetworkAggregation>& /* aggregation */)
 {

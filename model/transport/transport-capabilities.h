@@ -35,6 +35,9 @@ class TransportCapabilities
     /// The network of packets underneath, whose Attributes may be set until Install and whose links
     /// can be looked at over time; null: another kind of network.
     virtual Ptr<FabricNetwork> GetFabric() const;
+    /// What is known to go wrong with these settings on that network, a sentence each. Before
+    /// Install.
+    virtual std::vector<std::string> ListConcerns(const Topology& topology);
     /// What the switches are to run for aggregations. Before Install.
     virtual void SetAggregation(const Ptr<NetworkAggregation>& aggregation);
 

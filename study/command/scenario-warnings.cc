@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-warnings.h"
 
+#include "ns3/network-parts.h"
 #include "ns3/shown-text.h"
 #include "ns3/training-planner.h"
 
@@ -48,6 +49,7 @@ void
 ScenarioWarnings::Add(const ResolvedRun& run)
 {
     m_slowNics.merge(FindSlowNics(*run.topology));
+    m_concerns.merge(ListConcerns(run));
     m_renamed.insert(run.transport.renamed.begin(), run.transport.renamed.end());
     for (const auto& training : run.trainings)
     {
@@ -104,6 +106,10 @@ ScenarioWarnings::Print(std::ostream& err) const
                            static_cast<double>(nics.pcieBitRate) / 1e9,
                            static_cast<double>(nics.networkBitRate) / 1e9,
                            ShowText(nics.first));
+    }
+    for (const auto& text : m_concerns)
+    {
+        err << fmt::format("gradsync: warning: {}\n", text);
     }
     for (const auto& text : m_leftOut)
     {

@@ -36,6 +36,7 @@ class ScenarioWarnings
 
   private:
     std::set<std::string> m_estimates; //!< profiles that are no measurements
+    std::set<std::string> m_concerns;  //!< known to go wrong with what a transport is set to
     std::set<std::string> m_leftOut;   //!< what of traces is not simulated
     std::set<RenamedKey> m_renamed;    //!< keys that were read under their old names
     std::set<SlowNics> m_slowNics;

@@ -50,6 +50,19 @@ MakeFabricHelper(const ResolvedRun& run)
 
 } // namespace
 
+std::set<std::string>
+ListConcerns(const ResolvedRun& run)
+{
+    const auto transport = MakeFabricHelper(run).Create();
+    auto* capabilities = transport->GetCapabilities();
+    if (capabilities == nullptr)
+    {
+        return {};
+    }
+    const auto concerns = capabilities->ListConcerns(*run.topology);
+    return {concerns.begin(), concerns.end()};
+}
+
 Ptr<Transport>
 InstallTransport(const ResolvedRun& run)
 {

@@ -11,9 +11,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace ns3::gradsync
 {
+
+/// What is known to go wrong with the settings of a run's transport on its network.
+std::set<std::string> ListConcerns(const ResolvedRun& run);
 
 /// The network of a run. \throws ScenarioError where the transport refuses it
 Ptr<Transport> InstallTransport(const ResolvedRun& run);

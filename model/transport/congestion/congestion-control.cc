@@ -24,6 +24,12 @@ CongestionControl::GetSummary() const
     return {};
 }
 
+std::string
+CongestionControl::FindConcern(const CongestionPath& /* path */) const
+{
+    return {};
+}
+
 void
 CongestionControl::Install()
 {
@@ -44,6 +50,11 @@ CongestionControl::GetSignals() const
 
 void
 CongestionControl::Close(CongestionFlow& /* flow */)
+{
+}
+
+void
+CongestionControl::Resume(CongestionFlow& /* flow */, TimeStepCount /* now */)
 {
 }
 

@@ -3,6 +3,7 @@
 #define GRADSYNC_CONGESTION_CONTROL_H
 
 #include "ns3/fabric-packet.h"
+#include "ns3/nstime.h"
 #include "ns3/object-pool.h"
 #include "ns3/object.h"
 #include "ns3/telemetry-record.h"
@@ -38,6 +39,15 @@ struct CongestionFlow
     uint32_t windowLimit;     //!< packets, whatever the algorithm decides
 
     CongestionState* state{nullptr};
+};
+
+/// A path through the empty network, for those who choose parameters.
+struct CongestionPath
+{
+    double lineRate{0.0};   //!< of the NIC's port, bits per second on the wire
+    double lowestRate{0.0}; //!< of all links on the way
+    Time baseRtt;           //!< full packet there, acknowledgement back
+    uint32_t hops{0};       //!< links on the way there
 };
 
 /// What the transport must measure and carry for an algorithm.
@@ -83,6 +93,10 @@ class CongestionControl : public Object
     /// What it is, in one line, for lists.
     virtual std::string GetSummary() const;
 
+    /// What is known to go wrong with these parameters on such a path, in one sentence; by default
+    /// nothing is.
+    virtual std::string FindConcern(const CongestionPath& path) const;
+
     /// Called once, before the first flow.
     void Install();
 
@@ -93,6 +107,12 @@ class CongestionControl : public Object
     virtual void Open(CongestionFlow& flow) = 0;
     /// A connection closes: frees what is remembered of it, by default nothing.
     virtual void Close(CongestionFlow& flow);
+
+    /**
+     * A connection that was idle, and whose flow was kept, has a message to send: its sequence
+     * numbers begin anew at 0. By default nothing.
+     */
+    virtual void Resume(CongestionFlow& flow, TimeStepCount now);
 
     /// A packet of a paced flow leaves at `start`.
     virtual void OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start);

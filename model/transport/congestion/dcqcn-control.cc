@@ -2,6 +2,8 @@
 #include "ns3/dcqcn-control.h"
 
 #include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -17,6 +19,8 @@ namespace
 
 /// R_C halves its distance to the line rate and never quite arrives: this close it has.
 constexpr double RELEASE_SHARE = 0.999;
+
+constexpr double DCQCN_PAPER_RATE = 40e9; //!< of its paper's links, bits per second
 
 } // namespace
 
@@ -74,6 +78,13 @@ DcqcnControl::GetTypeId()
                 DataRateValue(DataRate("400Mbps")),
                 MakeDataRateAccessor(&DcqcnControl::m_hyperIncrease),
                 MakeDataRateChecker())
+            .AddAttribute("Profile",
+                          "Links for which the steps and the lowest rate hold: paper, as they "
+                          "are given; link, in proportion to the rate of each NIC; 100G and the "
+                          "like, in proportion to that. They are given for 40 Gb/s.",
+                          EnumValue(PROFILE_LINK),
+                          MakeAccessorOfEnum(&DcqcnControl::m_profile),
+                          MakeRateProfileChecker())
             .AddAttribute("MinRate",
                           "No flow is slower. The paper gives no number.",
                           DataRateValue(DataRate("10Mbps")),
@@ -105,10 +116,25 @@ DcqcnControl::GetSignals() const
     return signals;
 }
 
+std::string
+DcqcnControl::FindConcern(const CongestionPath& path) const
+{
+    return DescribeSmallSteps("dcqcn", m_profile, path.lineRate, DCQCN_PAPER_RATE);
+}
+
 void
 DcqcnControl::Open(CongestionFlow& /* flow */)
 {
     // A flow starts at the line rate (section 3.3); a state is made by its first notification.
+}
+
+void
+DcqcnControl::Resume(CongestionFlow& flow, TimeStepCount now)
+{
+    if (flow.state) // else only losses have met it
+    {
+        RunTimer(flow, GetState(flow), now);
+    }
 }
 
 double
@@ -141,7 +167,7 @@ DcqcnControl::OnNotification(CongestionFlow& flow, TimeStepCount now)
     // Equation 1: R_T <- R_C, R_C <- R_C (1 - alpha / 2), alpha <- (1 - g) alpha + g.
     state.targetRate = state.isThrottled ? state.currentRate : flow.lineRate;
     const auto cut = state.targetRate * (1.0 - state.alpha / 2.0);
-    state.currentRate = std::max(cut, static_cast<double>(m_minRate.GetBitRate()));
+    state.currentRate = std::max(cut, Scale(flow, m_minRate));
     state.alpha = (1.0 - m_alphaGain) * state.alpha + m_alphaGain;
     state.alphaSince = now;
     // Figure 7: a cut restarts timer and byte counter.
@@ -167,6 +193,13 @@ DcqcnControl::OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount sta
     }
 }
 
+double
+DcqcnControl::Scale(const CongestionFlow& flow, const DataRate& rate) const
+{
+    return static_cast<double>(rate.GetBitRate()) *
+           GetRateScale(m_profile, flow.lineRate, DCQCN_PAPER_RATE);
+}
+
 void
 DcqcnControl::RunTimer(CongestionFlow& flow, DcqcnState& state, TimeStepCount until) const
 {
@@ -187,11 +220,11 @@ DcqcnControl::Increase(CongestionFlow& flow, DcqcnState& state) const
     if (less > m_fastRecoverySteps)
     {
         const auto step = static_cast<double>(less - m_fastRecoverySteps);
-        state.targetRate += step * static_cast<double>(m_hyperIncrease.GetBitRate());
+        state.targetRate += step * Scale(flow, m_hyperIncrease);
     }
     else if (more > m_fastRecoverySteps)
     {
-        state.targetRate += static_cast<double>(m_additiveIncrease.GetBitRate());
+        state.targetRate += Scale(flow, m_additiveIncrease);
     }
     state.targetRate = std::min(state.targetRate, flow.lineRate);
     state.currentRate = (state.targetRate + state.currentRate) / 2.0;

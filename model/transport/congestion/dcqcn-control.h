@@ -5,6 +5,7 @@
 #include "ns3/congestion-control.h"
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
+#include "ns3/rate-profile.h"
 
 #include <cstdint>
 
@@ -41,7 +42,9 @@ class DcqcnControl final : public StatefulCongestionControl<DcqcnState>
 
     std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
+    std::string FindConcern(const CongestionPath& path) const override;
     void Open(CongestionFlow& flow) override;
+    void Resume(CongestionFlow& flow, TimeStepCount now) override;
     void OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start) override;
     void OnNotification(CongestionFlow& flow, TimeStepCount now) override;
 
@@ -50,6 +53,8 @@ class DcqcnControl final : public StatefulCongestionControl<DcqcnState>
 
   private:
     void DoInstall() override;
+    /// Bits per second of a step or the lowest rate for a flow.
+    double Scale(const CongestionFlow& flow, const DataRate& rate) const;
     void RunTimer(CongestionFlow& flow, DcqcnState& state, TimeStepCount until) const;
     void Increase(CongestionFlow& flow, DcqcnState& state) const;
 
@@ -62,6 +67,7 @@ class DcqcnControl final : public StatefulCongestionControl<DcqcnState>
     DataRate m_additiveIncrease;
     DataRate m_hyperIncrease;
     DataRate m_minRate;
+    RateProfile m_profile;
 
     TimeStepCount m_alphaSteps{0};
     TimeStepCount m_increaseSteps{0};

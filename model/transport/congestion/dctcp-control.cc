@@ -59,6 +59,15 @@ DctcpControl::Open(CongestionFlow& flow)
 }
 
 void
+DctcpControl::Resume(CongestionFlow& flow, TimeStepCount /* now */)
+{
+    auto& state = GetState(flow);
+    state.windowEnd = 0;
+    state.ackedPackets = 0;
+    state.markedPackets = 0;
+}
+
+void
 DctcpControl::OnAcknowledgement(CongestionFlow& flow,
                                 const CongestionFeedback& feedback,
                                 TimeStepCount /* now */)

@@ -35,6 +35,7 @@ class DctcpControl final : public StatefulCongestionControl<DctcpState>
     std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
     void Open(CongestionFlow& flow) override;
+    void Resume(CongestionFlow& flow, TimeStepCount now) override;
     void OnAcknowledgement(CongestionFlow& flow,
                            const CongestionFeedback& feedback,
                            TimeStepCount now) override;

@@ -84,6 +84,13 @@ HpccControl::Open(CongestionFlow& flow)
 }
 
 void
+HpccControl::Resume(CongestionFlow& flow, TimeStepCount /* now */)
+{
+    // Its records of links stay: what has passed them meanwhile is not this flow's.
+    GetState(flow).lastUpdatePsn = 0;
+}
+
+void
 HpccControl::MeasureInflight(HpccState& state, const TelemetryRecord& seen, double baseRtt) const
 {
     // Algorithm 1, MeasureInflight.

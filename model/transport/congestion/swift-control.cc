@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace ns3::gradsync
 {
@@ -94,6 +95,22 @@ SwiftControl::GetSignals() const
     signals.path = true;
     signals.ackEvery = 1;
     return signals;
+}
+
+std::string
+SwiftControl::FindConcern(const CongestionPath& path) const
+{
+    const auto target = m_baseTarget + path.hops * m_hopTarget;
+    if (path.baseRtt < target)
+    {
+        return {};
+    }
+    return fmt::format(
+        "swift's target of {:g} us over {} links is no more than the round trip of {:g} us "
+        "through the empty network: windows shrink though nothing waits (baseTarget)",
+        target.ToDouble(Time::US),
+        path.hops,
+        path.baseRtt.ToDouble(Time::US));
 }
 
 void

@@ -34,6 +34,7 @@ class SwiftControl final : public StatefulCongestionControl<SwiftState>
 
     std::string GetSummary() const override;
     CongestionSignals GetSignals() const override;
+    std::string FindConcern(const CongestionPath& path) const override;
     void Open(CongestionFlow& flow) override;
     void OnAcknowledgement(CongestionFlow& flow,
                            const CongestionFeedback& feedback,

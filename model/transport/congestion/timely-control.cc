@@ -2,12 +2,22 @@
 #include "ns3/timely-control.h"
 
 #include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/ns3-interfaces.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+constexpr double TIMELY_PAPER_RATE = 10e9; //!< of "ECN or delay"'s links, bits per second
+
+} // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(TimelyControl);
 
@@ -64,6 +74,23 @@ TimelyControl::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&TimelyControl::m_segmentPackets),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Profile",
+                          "Links for which the steps and the lowest rate hold: paper, as they "
+                          "are given; link, in proportion to the rate of each NIC; 100G and the "
+                          "like, in proportion to that. They are given for 10 Gb/s.",
+                          EnumValue(PROFILE_LINK),
+                          MakeAccessorOfEnum(&TimelyControl::m_profile),
+                          MakeRateProfileChecker())
+            .AddAttribute("Updates",
+                          "When the rate changes: acknowledgement, at each one, as algorithm 1 "
+                          "says; round-trip, at the first one of a packet that was sent after "
+                          "the last change, so that one queue is not answered several times.",
+                          EnumValue(TIMELY_EACH_ACKNOWLEDGEMENT),
+                          MakeAccessorOfEnum(&TimelyControl::m_updates),
+                          MakeEnumChecker(TIMELY_EACH_ACKNOWLEDGEMENT,
+                                          "acknowledgement",
+                                          TIMELY_EACH_ROUND_TRIP,
+                                          "round-trip"))
             .AddAttribute("MinRate",
                           "No flow is slower.",
                           DataRateValue(DataRate("10Mbps")),
@@ -88,21 +115,55 @@ TimelyControl::GetSignals() const
     return signals;
 }
 
+std::string
+TimelyControl::FindConcern(const CongestionPath& path) const
+{
+    if (path.baseRtt >= m_lowThreshold)
+    {
+        return fmt::format(
+            "timely's lower threshold of {:g} us is no more than the round trip of {:g} us "
+            "through the empty network: rates follow noise (lowThreshold)",
+            m_lowThreshold.ToDouble(Time::US),
+            path.baseRtt.ToDouble(Time::US));
+    }
+    if (m_updates == TIMELY_EACH_ACKNOWLEDGEMENT && 2 * path.lowestRate <= path.lineRate)
+    {
+        return fmt::format(
+            "timely is known to collapse where a flow of {:g} Gb/s meets a link of {:g}: "
+            "each acknowledgement of one queue cuts the rate again (updates)",
+            path.lineRate / 1e9,
+            path.lowestRate / 1e9);
+    }
+    return DescribeSmallSteps("timely", m_profile, path.lineRate, TIMELY_PAPER_RATE);
+}
+
 void
 TimelyControl::Open(CongestionFlow& flow)
 {
     MakeState(flow).rate = flow.lineRate;
 }
 
+void
+TimelyControl::Resume(CongestionFlow& flow, TimeStepCount /* now */)
+{
+    GetState(flow).lastUpdatePsn = 0;
+}
+
 double
-TimelyControl::ComputeRate(TimelyState& state, double rtt, double baseRtt) const
+TimelyControl::Scale(const CongestionFlow& flow, const DataRate& rate) const
+{
+    return static_cast<double>(rate.GetBitRate()) *
+           GetRateScale(m_profile, flow.lineRate, TIMELY_PAPER_RATE);
+}
+
+double
+TimelyControl::ComputeRate(TimelyState& state, double rtt, double baseRtt, double step) const
 {
     // Algorithm 1.
     const auto difference = rtt - state.previousRtt;
     state.previousRtt = rtt;
     state.rttDifference += m_ewmaWeight * (difference - state.rttDifference);
     const auto gradient = state.rttDifference / baseRtt;
-    const auto step = static_cast<double>(m_additiveStep.GetBitRate());
     const auto low = static_cast<double>(m_lowThreshold.GetTimeStep());
     const auto high = static_cast<double>(m_highThreshold.GetTimeStep());
     if (rtt < low)
@@ -129,6 +190,14 @@ TimelyControl::OnAcknowledgement(CongestionFlow& flow,
                                  TimeStepCount /* now */)
 {
     auto& state = GetState(flow);
+    if (m_updates == TIMELY_EACH_ROUND_TRIP)
+    {
+        if (feedback.ackedPsn <= state.lastUpdatePsn)
+        {
+            return;
+        }
+        state.lastUpdatePsn = feedback.nextPsn;
+    }
     const auto rtt = static_cast<double>(feedback.roundTrip);
     if (state.previousRtt == 0.0)
     {
@@ -136,9 +205,9 @@ TimelyControl::OnAcknowledgement(CongestionFlow& flow,
         return;
     }
     const auto minRtt = m_minRtt.IsZero() ? flow.baseRtt : m_minRtt.GetTimeStep();
-    state.rate = std::clamp(ComputeRate(state, rtt, static_cast<double>(minRtt)),
-                            static_cast<double>(m_minRate.GetBitRate()),
-                            flow.lineRate);
+    const auto rate =
+        ComputeRate(state, rtt, static_cast<double>(minRtt), Scale(flow, m_additiveStep));
+    state.rate = std::clamp(rate, Scale(flow, m_minRate), flow.lineRate);
     SetRate(flow, state.rate);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What RoceTransport hands out and tells to those who set it up and look into it.
 #include "ns3/congestion-controls.h"
+#include "ns3/longest-path.h"
 #include "ns3/roce-transport.h"
+#include "ns3/wire-format.h"
 
 namespace ns3::gradsync
 {
@@ -23,6 +25,22 @@ TransportFaults*
 RoceTransport::GetFaults()
 {
     return this;
+}
+
+std::vector<std::string>
+RoceTransport::ListConcerns(const Topology& topology)
+{
+    const auto control = GetCongestionControl(m_congestionControl);
+    if (!control || topology.GetEndpoints().size() < 2)
+    {
+        return {};
+    }
+    const auto telemetry = control->GetSignals().telemetry ? wire::TELEMETRY_BYTES : 0;
+    const auto path = FindLongestPath(topology,
+                                      wire::RoceDataBytes(m_mtuBytes + telemetry),
+                                      wire::ROCE_ACK_BYTES + telemetry);
+    const auto concern = control->FindConcern(path);
+    return concern.empty() ? std::vector<std::string>{} : std::vector{concern};
 }
 
 void

@@ -38,20 +38,54 @@ void
 RoceFlows::Open(RoceQueuePair& queuePair)
 {
     queuePair.flow = &m_fresh;
-    if (m_control && !m_settings.signals.opensFresh)
+    if (m_control && !Resume(queuePair) && !m_settings.signals.opensFresh)
     {
         Own(queuePair);
     }
 }
 
-void
-RoceFlows::Close(RoceQueuePair& queuePair)
+bool
+RoceFlows::Resume(RoceQueuePair& queuePair)
 {
-    if (queuePair.flow != &m_fresh)
+    const auto kept = m_kept.find({queuePair.src, queuePair.dst, queuePair.stream});
+    if (kept == m_kept.end())
     {
-        m_control->Close(*queuePair.flow);
-        m_flows.Give(queuePair.flow);
+        return false;
     }
+    const auto [flow, sourcePort] = kept->second;
+    m_kept.erase(kept);
+    if (sourcePort != queuePair.sourcePort)
+    {
+        Free(*flow);
+        return false;
+    }
+    queuePair.flow = flow;
+    const auto now = Simulator::Now().GetTimeStep();
+    Decide(queuePair, now, [this, now](auto& own) { m_control->Resume(own, now); });
+    return true;
+}
+
+void
+RoceFlows::Close(RoceQueuePair& queuePair, bool isIdle)
+{
+    if (queuePair.flow == &m_fresh)
+    {
+        return;
+    }
+    if (isIdle && m_settings.keepsRates)
+    {
+        m_kept.insert({{queuePair.src, queuePair.dst, queuePair.stream},
+                       {queuePair.flow, queuePair.sourcePort}});
+        return;
+    }
+    Free(*queuePair.flow);
+}
+
+void
+RoceFlows::Free(RoceFlow& flow)
+{
+    m_control->Close(flow);
+    m_flows.Give(&flow);
 }
 
 void

@@ -4,6 +4,7 @@
 
 #include "ns3/congestion-control.h"
 #include "ns3/object-pool.h"
+#include "ns3/roce-connection-table.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
 #include "ns3/routing-tables.h"
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 namespace ns3::gradsync
 {
@@ -22,8 +24,9 @@ class PacketPool;
  * What congestion control decides for RoCE's connections: tells the algorithm what happens to each,
  * measures what it asks for, and tells who follows the decisions.
  *
- * Connections share one flow until the algorithm has to know them apart. Ports must be synced to
- * the time of a call.
+ * Connections share one flow until the algorithm has to know them apart. What it has decided is
+ * kept when a connection has nothing to send, as a NIC's queue pair keeps its context. Ports must
+ * be synced to the time of a call.
  */
 class RoceFlows
 {
@@ -38,6 +41,7 @@ class RoceFlows
         uint32_t windowPackets;    //!< most unacknowledged packets of a connection; 0: no limit
         uint32_t mtuBytes;         //!< payload of a full packet
         uint32_t telemetryBytes;   //!< of each packet
+        bool keepsRates;           //!< of connections that have nothing to send
         CongestionSignals signals; //!< that the algorithm wants
     };
 
@@ -69,7 +73,8 @@ class RoceFlows
     }
 
     void Open(RoceQueuePair& queuePair);
-    void Close(RoceQueuePair& queuePair);
+    /// \param isIdle all is sent, and the connection may open again
+    void Close(RoceQueuePair& queuePair, bool isIdle);
 
     /// A data packet is to leave at `start`: equips it with what its acknowledgement must tell.
     void OnSend(const RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount start)
@@ -93,6 +98,24 @@ class RoceFlows
     void OnLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
 
   private:
+    /// The flow of a connection that has nothing to send.
+    struct KeptFlow
+    {
+        RoceFlow* flow;
+        uint16_t sourcePort; //!< to whose line rate and path it belongs
+    };
+
+    struct HashConnection
+    {
+        size_t operator()(const RoceConnection& connection) const
+        {
+            return connection.GetHash();
+        }
+    };
+
+    /// Gives the queue pair the flow that was kept of its connection, if there is one.
+    bool Resume(RoceQueuePair& queuePair);
+    void Free(RoceFlow& flow);
     /// The flow of a queue pair, no longer the one that fresh ones share.
     void Own(RoceQueuePair& queuePair);
     void MeasurePath(const RoceQueuePair& queuePair) const;
@@ -125,6 +148,7 @@ class RoceFlows
     const RoceNics* m_nics{nullptr};
     PacketPool* m_pool{nullptr};
     ObjectPool<RoceFlow> m_flows;
+    std::unordered_map<RoceConnection, KeptFlow, HashConnection> m_kept;
     RoceFlow m_fresh{};  //!< of all queue pairs that congestion control has not touched
     int m_stampShift{0}; //!< time steps of a time stamp's unit, as a power of two
     bool m_isFollowed{false};

@@ -18,7 +18,7 @@ RoceSender::Send(const Message& message, TimeStepCount now)
     {
         if (queuePair.IsDone())
         {
-            Close(queuePair); // opened for this one only
+            Close(queuePair, true); // opened for this one only
         }
         return false;
     }
@@ -52,9 +52,9 @@ RoceSender::Open(const RoceConnection& connection)
 }
 
 void
-RoceSender::Close(RoceQueuePair& queuePair)
+RoceSender::Close(RoceQueuePair& queuePair, bool isIdle)
 {
-    m_flows.Close(queuePair);
+    m_flows.Close(queuePair, isIdle);
     GetNic(queuePair).StopTimeout(queuePair);
     m_connections.Close(queuePair);
 }

@@ -31,7 +31,7 @@ RoceSender::Abandon(const Transport::MessageFilter& isMeant, TimeStepCount now)
             GetNic(*queuePair).GetPort().Sync(now);
             // What was to depart by now may have been all that was left to do.
             GiveMessages(*queuePair);
-            Close(*queuePair);
+            Close(*queuePair, false);
         }
     }
 }
@@ -76,7 +76,7 @@ RoceSender::Fail(RoceQueuePair& queuePair)
         }
     }
     GiveMessages(queuePair);
-    Close(queuePair);
+    Close(queuePair, false);
     for (const auto& [handler, tag] : undelivered)
     {
         handler->OnFailed(tag, reason);

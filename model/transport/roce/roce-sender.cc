@@ -104,7 +104,7 @@ RoceSender::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount n
     queuePair.Acknowledge(ackedPsn, m_messages);
     if (queuePair.IsDone())
     {
-        Close(queuePair);
+        Close(queuePair, true);
     }
     else if (queuePair.IsAnswerDue(m_settings.ackEvery))
     {

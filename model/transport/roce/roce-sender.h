@@ -122,7 +122,8 @@ class RoceSender
     }
 
     RoceQueuePair& Open(const RoceConnection& connection);
-    void Close(RoceQueuePair& queuePair);
+    /// \param isIdle all its messages were acknowledged
+    void Close(RoceQueuePair& queuePair, bool isIdle);
     uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
     /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
     void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-transport.h"
 
+#include "ns3/boolean.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/ns3-interfaces.h"
 #include "ns3/simulator.h"
@@ -83,6 +84,13 @@ RoceTransport::GetTypeId()
                 StringValue(NO_CONGESTION_CONTROL),
                 MakeStringAccessor(&RoceTransport::m_congestionControl),
                 MakeCongestionControlChecker())
+            .AddAttribute("KeepRates",
+                          "A queue pair with nothing to send keeps the pace and window that "
+                          "congestion control gave it, as the queue pairs of NICs do. Without, "
+                          "each message that finds its queue pair idle begins at line rate.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&RoceTransport::m_keepsRates),
+                          MakeBooleanChecker())
             .AddTraceSource("Recovery",
                             "A queue pair learns that packets were lost: source and destination "
                             "endpoint, and whether by a timeout (true) or a negative "

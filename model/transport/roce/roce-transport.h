@@ -59,6 +59,7 @@ class RoceTransport : public Transport,
     std::vector<std::string> ListParts() const override;
     Ptr<Object> GetPart(const std::string& name) override;
     Ptr<FabricNetwork> GetFabric() const override;
+    std::vector<std::string> ListConcerns(const Topology& topology) override;
     void SetAggregation(const Ptr<NetworkAggregation>& aggregation) override;
     /// To pcap files, see RoceCapture.
     void Capture(LinkId link, const std::string& folder) override;
@@ -127,6 +128,7 @@ class RoceTransport : public Transport,
     RoceRecovery m_recovery;
     uint32_t m_reorderTolerance;
     std::string m_congestionControl; //!< name of the algorithm
+    bool m_keepsRates;
 
     std::map<std::string, Ptr<CongestionControl>>
         m_controls;                   //!< asked for, by the name of their entry

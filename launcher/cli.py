@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from launcher import verbs
+from launcher.completion import SHELLS, script
 from launcher.doctor import doctor
 from launcher.errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, LauncherError
 from launcher.nearest import distance, nearest
 from launcher.process import ask_for_huge_pages, end_children_with_me
 from launcher.text import printable, shown
+from launcher.version import version
 
 _EXAMPLES = """\
 Examples:
@@ -95,6 +97,15 @@ def _build_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _completion_parser(parser: _Parser) -> None:
+    parser.add_argument("shell", metavar="SHELL", choices=list(SHELLS), help=", ".join(SHELLS))
+
+
+def _docs_parser(parser: _Parser) -> None:
+    parser.add_argument("--out", metavar="DIR", help="where to (default: build/docs)")
+    _add_no_install(parser)
+
+
 def _calibrate_parser(parser: _Parser) -> None:
     parser.add_argument("--out", metavar="DIR", help="folder of the profiles (default: profiles)")
     parser.add_argument("--name", metavar="NAME", help="name of the CPU's profile (its model)")
@@ -143,6 +154,11 @@ def _package(summary: str, carry_out: Callable[[verbs.Own, list[str]], int]) -> 
     return _Handed(summary, carry_out, verbs.show_package_help)
 
 
+def _complete(shell: str) -> int:
+    print(script(shell, {verb: row.help for verb, row in _VERBS.items()}), end="")
+    return OK
+
+
 _RUN_OPTIONS = ("--no-install", "--no-plot")
 _VERBS: dict[str, _Handed | _Own] = {
     "run": _Handed(
@@ -157,6 +173,9 @@ _VERBS: dict[str, _Handed | _Own] = {
     "plan": _program("plan", "print, verify, draw or export a plan"),
     "auto": _program("auto", "tell how good the choice of the scheme auto is"),
     "list": _program("list", "schemes, topologies and transports"),
+    "python": _Handed(
+        "run a Python program that imports gradsync", verbs.run_python, verbs.show_python_help
+    ),
     "plot": _package("plot the results of a run again", verbs.plot),
     "report": _package("write one HTML file about a run", verbs.report),
     "export": _package("write the tables of a run as Parquet", verbs.export),
@@ -173,8 +192,14 @@ _VERBS: dict[str, _Handed | _Own] = {
         "measure the codecs here and write profiles", verbs.calibrate, _calibrate_parser
     ),
     "format": _Own("format the sources, C++ and Python", verbs.format_all, _format_parser),
+    "docs": _Own("make HTML of the pages in doc/", verbs.docs, _docs_parser),
     "build": _Own("build everything", verbs.build_all, _build_parser),
     "doctor": _Own("show what is installed and what is missing", lambda _: doctor(), None),
+    "completion": _Own(
+        "print what a shell completes ./ns3 with",
+        lambda arguments: _complete(arguments.shell),
+        _completion_parser,
+    ),
     "help": _Own("show this help", lambda _: OK, None),
 }
 _OWN_HELP = {
@@ -254,9 +279,12 @@ def _dispatch(arguments: Sequence[str]) -> int:
         print(_help())
         return OK if arguments else BAD_INPUT
     verb = arguments[0]
+    if verb == "--version":
+        print(version())
+        return OK
     if verb not in _VERBS:
         kind = "option" if verb.startswith("-") else "verb"
-        known = ["--help"] if kind == "option" else list(_VERBS)
+        known = ["--help", "--version"] if kind == "option" else list(_VERBS)
         raise LauncherError(
             f"unknown {kind} {shown(verb)}; the nearest is {nearest(verb, known)}. "
             f"Verbs: {', '.join(_VERBS)}",

@@ -25,7 +25,7 @@ def _rows() -> tuple[list[tuple[str, str, str, str]], bool]:
         remedy = "" if version else f"optional: apt-get install {requirement.apt}"
         rows.append((requirement.name, requirement.need, version or "not found", remedy))
     # Neither of these is a fault: ./ns3 run makes both.
-    current = python_environment.is_current()
+    current = python_environment.is_current(python_environment.PLOTS)
     state = "current" if current else "not made yet"
     rows.append((".venv", "plots", state, "" if current else "made by ./ns3 run"))
     built = RELEASE.program.exists()

@@ -29,6 +29,17 @@ def _refusal(requirements: Sequence[Requirement], why: str) -> LauncherError:
     )
 
 
+def _refuse_without_apt(requirements: Sequence[Requirement]) -> LauncherError:
+    """One line, which packages of other systems can be found by."""
+    things = ", ".join(f"{r.name} ({r.reason})" for r in requirements)
+    names = " ".join(sorted({r.apt for r in requirements}))
+    return LauncherError(
+        f"missing: {things}; there is no apt-get on this system: install them by hand "
+        f"(Debian calls them {names})",
+        ENVIRONMENT,
+    )
+
+
 def _has_candidates(names: Sequence[str]) -> bool:
     """Whether the package lists are there and know every package."""
     told = subprocess.run(
@@ -81,7 +92,7 @@ def _install(wanted: Sequence[Requirement]) -> None:
     if not wanted:
         return
     if shutil.which("apt-get") is None:
-        raise _refusal(wanted, "there is no apt-get on this system: install it by hand")
+        raise _refuse_without_apt(wanted)
     if os.geteuid() != 0 and shutil.which("sudo") is None:
         raise _refusal(wanted, "installing needs root, and there is no sudo")
     say(f"installing with apt-get:\n{_listing(wanted)}")

@@ -14,14 +14,30 @@ from launcher.packages import venv_python
 from launcher.process import run, say
 from launcher.tree import ANALYSIS, VENV
 
-# A lock file per layer. Every layer stands on the first; layers agree on the packages they share.
+# A lock file per layer, which verbs ask for by what they need; layers agree on the packages they share.
 PLOTS = "requirements"
+TABLES = "requirements-tables"
 REPORT = "requirements-report"
 GRADIENTS = "requirements-gradients"
 FIT = "requirements-fit"
 SWEEP = "requirements-sweep"
+FORMAT = "requirements-format"
 TESTS = "requirements-test"
-_LAYERS = (PLOTS, REPORT, GRADIENTS, FIT, SWEEP, TESTS)
+BROWSER = "requirements-browser"
+DOCS = "requirements-docs"
+# What the packages of each take on the disk, in MB: tests/e2e/python_environment_test.py measures it.
+MEGABYTES = {
+    PLOTS: 133,
+    TABLES: 183,
+    REPORT: 42,
+    GRADIENTS: 31,
+    FIT: 114,
+    SWEEP: 77,
+    FORMAT: 25,
+    TESTS: 67,
+    BROWSER: 170,
+    DOCS: 61,
+}
 
 
 def _lock(layer: str) -> Path:
@@ -41,21 +57,21 @@ def _is_installed(layer: str) -> bool:
 
 
 def is_current(*layers: str) -> bool:
-    """Whether .venv/ has exactly the pinned packages of these layers and its interpreter still runs."""
+    """Whether .venv/ has exactly the pinned packages of these layers, and an interpreter."""
     python = VENV / "bin" / "python"
-    return python.exists() and all(_is_installed(layer) for layer in (PLOTS, *layers))
+    return python.exists() and all(_is_installed(layer) for layer in layers)
 
 
 def _is_outdated() -> bool:
     """Whether some layer that is there is not the one that is wanted."""
-    return any(_stamp(layer).exists() and not _is_installed(layer) for layer in _LAYERS)
+    return any(_stamp(layer).exists() and not _is_installed(layer) for layer in MEGABYTES)
 
 
 def ensure(allowed: bool, *layers: str) -> None:
     """Make .venv/ current. Raises LauncherError (exit 4) if that is not allowed or fails."""
     if is_current(*layers):
         return
-    wanted = [layer for layer in (PLOTS, *layers) if not is_current(layer)]
+    wanted = [layer for layer in layers if not is_current(layer)]
     if not allowed:
         locks = ", ".join(str(_lock(layer)) for layer in wanted)
         raise LauncherError(
@@ -69,13 +85,14 @@ def ensure(allowed: bool, *layers: str) -> None:
 
 
 def _make(layers: Sequence[str]) -> None:
-    wanted = [layer for layer in (PLOTS, *layers) if not is_current(layer)]
+    wanted = [layer for layer in layers if not is_current(layer)]
     if not is_current() or _is_outdated():
         # Built from nothing: what an older lock left behind would hide a missing pin.
         shutil.rmtree(VENV, ignore_errors=True)
         _run([venv_python(), "-I", "-m", "venv", str(VENV)])
-        wanted = [PLOTS, *layers]
-    say(f"installing Python packages into {VENV}: {', '.join(_names(wanted))}")
+        wanted = list(layers)
+    size = sum(MEGABYTES[layer] for layer in wanted)
+    say(f"installing Python packages into {VENV}, about {size} MB: {', '.join(_names(wanted))}")
     # Only what the lock names, byte for byte, and no package that runs code of its own to install itself.
     pip = [str(VENV / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", "--no-deps"]
     pip += ["--require-hashes", "--only-binary=:all:"]

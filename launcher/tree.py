@@ -47,4 +47,6 @@ SANITIZE = Profile(
 
 def cores() -> int:
     """The processor cores this process may use."""
-    return len(os.sched_getaffinity(0))
+    # macOS gives a process all of them.
+    ask = getattr(os, "sched_getaffinity", None)
+    return len(ask(0)) if ask else os.cpu_count() or 1

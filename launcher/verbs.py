@@ -2,6 +2,7 @@
 """What each verb of ./ns3 does: make sure of what it needs, build, and run."""
 
 import os
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -12,11 +13,23 @@ from launcher import calibrate as calibration
 from launcher import goals, install, python_environment
 from launcher.bench import run_benchmarks
 from launcher.build import build
-from launcher.errors import BAD_INPUT, OK, LauncherError
+from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 from launcher.format import format_sources
 from launcher.fuzz import PROGRAM, choose_readers, fuzz
 from launcher.packages import BUILD, PLOT, SANITIZERS, TEST
 from launcher.process import run
+from launcher.python_environment import (
+    BROWSER,
+    DOCS,
+    FIT,
+    FORMAT,
+    GRADIENTS,
+    PLOTS,
+    REPORT,
+    SWEEP,
+    TABLES,
+    TESTS,
+)
 from launcher.tests import run_referee, run_tests
 from launcher.tree import RELEASE, ROOT, SANITIZE
 
@@ -58,7 +71,7 @@ def run_scenario(own: Own, rest: list[str]) -> int:
     plotted = "--no-plot" not in own
     install.ensure([BUILD, PLOT] if plotted else [BUILD], _allowed(own))
     if plotted:
-        python_environment.ensure(_allowed(own))
+        python_environment.ensure(_allowed(own), PLOTS)
     code = call_program(own, "run", *rest)
     if plotted and code in (OK, _SIMULATION_INCOMPLETE):
         folder = _ask_program("run", *rest, "--where")
@@ -78,10 +91,12 @@ def show_package_help(verb: str) -> int:
     return run([sys.executable, "-P", "-m", "gradsync", verb, "--help"], variables)
 
 
-def _call_package(own: Own, *options: str, needs: Sequence[str] = (), layer: str = "") -> int:
+def _call_package(
+    own: Own, *options: str, needs: Sequence[str] = (), layers: Sequence[str] = (PLOTS, TABLES)
+) -> int:
     """Run a verb of the Python package."""
     install.ensure([*needs, PLOT], _allowed(own))
-    python_environment.ensure(_allowed(own), *([layer] if layer else []))
+    python_environment.ensure(_allowed(own), *layers)
     if BUILD in needs:
         build(RELEASE, [_PROGRAM_TARGET])
     return python_environment.python("-m", "gradsync", *options, variables=_as_called())
@@ -89,17 +104,35 @@ def _call_package(own: Own, *options: str, needs: Sequence[str] = (), layer: str
 
 def plot(own: Own, rest: list[str]) -> int:
     """./ns3 plot: draw results again."""
-    return _call_package(own, "plot", *rest)
+    # The picture of a sweep is drawn from text; data frames are three times as large as all that draws.
+    # Options are for pictures of what happened inside of runs.
+    return _call_package(own, "plot", *rest, layers=[PLOTS, TABLES] if rest[1:] else [PLOTS])
+
+
+def run_python(own: Own, rest: list[str]) -> int:
+    """./ns3 python: a program of one's own that imports gradsync."""
+    install.ensure([BUILD, PLOT], _allowed(own))
+    python_environment.ensure(_allowed(own), PLOTS, TABLES)
+    build(RELEASE, [_PROGRAM_TARGET])
+    return python_environment.python(*rest)
+
+
+def show_python_help(verb: str) -> int:
+    """What is to be said of a verb without options."""
+    print(f"usage: ./ns3 {verb} FILE [ARGUMENT]...\n")
+    print("positional arguments:\n  FILE  a program in Python, which may import gradsync")
+    print("\noptions:\n  -h, --help  show this help")
+    return OK
 
 
 def report(own: Own, rest: list[str]) -> int:
     """./ns3 report: one HTML file about a run."""
-    return _call_package(own, "report", *rest, layer=python_environment.REPORT)
+    return _call_package(own, "report", *rest, layers=[PLOTS, TABLES, REPORT])
 
 
 def export(own: Own, rest: list[str]) -> int:
     """./ns3 export: the tables of a results folder as Parquet."""
-    return _call_package(own, "export", *rest)
+    return _call_package(own, "export", *rest, layers=[TABLES])
 
 
 def regress(own: Own, rest: list[str]) -> int:
@@ -121,7 +154,7 @@ def collective(own: Own, rest: list[str]) -> int:
 
 def fit(own: Own, rest: list[str]) -> int:
     """./ns3 fit: one or two values of a scenario to a measured table."""
-    return _call_package(own, "fit", *rest, needs=[BUILD], layer=python_environment.FIT)
+    return _call_package(own, "fit", *rest, needs=[BUILD], layers=[PLOTS, TABLES, FIT])
 
 
 def gallery(own: Own, rest: list[str]) -> int:
@@ -132,8 +165,8 @@ def gallery(own: Own, rest: list[str]) -> int:
 
 def gradients(own: Own, rest: list[str]) -> int:
     """./ns3 gradients: what codecs do to a training, and how sparse messages merge."""
-    layer = python_environment.GRADIENTS
-    return _call_package(own, "gradients", *rest, needs=[BUILD], layer=layer)
+    layers = [PLOTS, TABLES, GRADIENTS]
+    return _call_package(own, "gradients", *rest, needs=[BUILD], layers=layers)
 
 
 def sum_errors(own: Own, rest: list[str]) -> int:
@@ -143,8 +176,7 @@ def sum_errors(own: Own, rest: list[str]) -> int:
 
 def sweep(own: Own, rest: list[str]) -> int:
     """./ns3 sweep: a scenario as a Snakemake workflow, on all cores or on a cluster."""
-    layer = python_environment.SWEEP
-    return _call_package(own, "sweep", *rest, needs=[BUILD], layer=layer)
+    return _call_package(own, "sweep", *rest, needs=[BUILD], layers=[PLOTS, SWEEP])
 
 
 def test(arguments: Namespace) -> int:
@@ -163,8 +195,9 @@ def test(arguments: Namespace) -> int:
         return run_referee(profile, arguments.referee, arguments.seed)
     install.ensure([BUILD, TEST, PLOT, *sanitizers], not arguments.no_install)
     if not arguments.sanitize:
-        layers = [python_environment.REPORT, python_environment.GRADIENTS]
-        layers += [python_environment.FIT, python_environment.SWEEP, python_environment.TESTS]
+        layers = [PLOTS, TABLES, REPORT, GRADIENTS, FIT, SWEEP, FORMAT, TESTS]
+        # Tests that open reports are skipped without one.
+        layers += [BROWSER] if shutil.which("chromium") else []
         python_environment.ensure(not arguments.no_install, *layers)
     build(profile, [])
     return run_tests(profile, arguments.filter, end_to_end=not arguments.sanitize)
@@ -191,8 +224,22 @@ def build_all(arguments: Namespace) -> int:
 def format_all(arguments: Namespace) -> int:
     """./ns3 format: the sources as the house has them."""
     install.ensure([PLOT], not arguments.no_install)
-    python_environment.ensure(not arguments.no_install, python_environment.TESTS)
+    python_environment.ensure(not arguments.no_install, FORMAT)
     return format_sources(arguments.check)
+
+
+def docs(arguments: Namespace) -> int:
+    """./ns3 docs: the pages of doc/ as HTML; a warning of Sphinx is an error."""
+    install.ensure([PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install, DOCS)
+    out = Path(arguments.out) if arguments.out else ROOT / "build" / "docs"
+    # Pages that an older run has left could hide what this one lacks.
+    options = ["-q", "--fresh-env", "--nitpicky", "--fail-on-warning", "--keep-going", "-b", "html"]
+    code = python_environment.python("-m", "sphinx", *options, str(ROOT / "doc"), str(out))
+    if code != OK:
+        return FAILURE
+    print(f"the pages are in {out / 'index.html'}")
+    return OK
 
 
 def bench(arguments: Namespace) -> int:

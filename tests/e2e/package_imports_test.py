@@ -15,11 +15,12 @@ MAY_IMPORT = {
     "report": {"results", "plots"},
     "studies": {"results", "plots", "report"},
     # The package itself and its command line.
-    "__init__": {"results", "plots", "studies"},
-    "__main__": {"results", "plots", "report", "studies", "command_line"},
+    "__init__": {"results", "plots", "studies", "version"},
+    "__main__": {"results", "plots", "report", "studies", "command_line", "version"},
     "command_line": set(),
     "errors": set(),
     "text": set(),
+    "version": set(),
 }
 
 

@@ -2,12 +2,18 @@
 """The virtual environment: only what the lock files name, byte for byte, and made by one launcher at a time."""
 
 import hashlib
+import importlib.metadata
 import re
 import subprocess
+import sys
 import zipfile
 
 import pytest
-from conftest import ROOT, SmallTree, call
+from conftest import ROOT, SCENARIOS, SmallTree, call
+
+sys.path.append(str(ROOT))
+
+from launcher import python_environment
 
 LOCKS = [*ROOT.glob("analysis/*.lock"), *ROOT.glob("kernels/*.lock")]
 
@@ -59,9 +65,8 @@ def tree(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
 
     def lock(digest):
-        layers = ("", "-report", "-gradients", "-sweep", "-test")
-        for layer in layers:
-            file = tree.folder / "analysis" / f"requirements{layer}.lock"
+        for layer in python_environment.MEGABYTES:
+            file = tree.folder / "analysis" / f"{layer}.lock"
             file.write_text(f"# A comment.\ntiny==1.0 \\\n    --hash=sha256:{digest}\n")
 
     tree.lock = lock
@@ -119,3 +124,74 @@ def test_an_environment_of_another_lock_is_made_anew(tree):
     changed = tree.run("plot", ".")
     assert (changed.returncode, changed.stdout) == (0, "tiny\n"), changed.stderr
     assert not stray.exists()
+
+
+def test_every_lock_has_a_size_and_the_sizes_are_right():
+    assert {lock.stem for lock in ROOT.glob("analysis/*.lock")} == set(python_environment.MEGABYTES)
+    there = {
+        _normal(package.metadata["Name"]): sum(file.size or 0 for file in package.files or [])
+        for package in importlib.metadata.distributions()
+    }
+    measured = {}
+    for layer, said in python_environment.MEGABYTES.items():
+        names = {_normal(name) for name in pins(ROOT / "analysis" / f"{layer}.lock")}
+        # Of what is not installed here (a browser's driver, Sphinx) the tests know nothing.
+        if names <= set(there):
+            measured[layer] = sum(there[name] for name in names) / 1e6
+            assert measured[layer] == pytest.approx(said, rel=0.15), layer
+    assert len(measured) >= 8
+
+
+def _normal(name):
+    return re.sub(r"[-_.]+", "-", name.lower())
+
+
+def test_a_verb_installs_what_it_needs_and_says_how_much_that_is(tree):
+    told = tree.run("plot", ".")
+    size = python_environment.MEGABYTES[python_environment.PLOTS]
+    assert f".venv, about {size} MB: tiny==1.0\n" in told.stderr
+    stamps = {path.name for path in (tree.folder / ".venv").glob("gradsync-*.sha256")}
+    assert stamps == {"gradsync-requirements.sha256"}
+    # Pictures of what happened inside of runs need data frames as well.
+    more = tree.run("plot", ".", "--kind=links")
+    assert more.stderr.count("installing Python packages") == 1
+    assert f"about {python_environment.MEGABYTES[python_environment.TABLES]} MB" in more.stderr
+    refused = tree.run("report", ".", "--no-install")
+    assert refused.returncode == 4
+    assert "requirements-report.lock and --no-install forbids" in refused.stderr
+
+
+# What the picture of a sweep needs: without data frames, whatever it is a picture of.
+_WITHOUT = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("polars", "plotly", "scipy", "sklearn", "snakemake"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Block())
+from gradsync.__main__ import main
+sys.exit(main(["plot", sys.argv[1]]))
+"""
+
+
+@pytest.mark.parametrize(
+    "scenario, changes",
+    [
+        ("smoke", []),
+        ("imported", []),
+        ("compression-tradeoff", ["job.gradient=1MB"]),
+        ("rat-failures", ["sweep.seed=[1]", "job.gradient=1MiB"]),
+        ("regression/asynchronous", []),
+        ("regression/training", []),
+    ],
+)
+def test_the_picture_of_a_sweep_needs_no_data_frames(program, tmp_path, scenario, changes):
+    simulated = program(
+        "run", SCENARIOS / f"{scenario}.json", "--out=r", *(f"--set={change}" for change in changes)
+    )
+    assert simulated.returncode in (0, 3), simulated.stderr
+    drawn = call([sys.executable, "-P", "-c", _WITHOUT, tmp_path / "r"], tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert (tmp_path / "r" / "plot.svg").exists()

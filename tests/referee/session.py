@@ -27,6 +27,12 @@ ENOUGH = 300
 _MOST_SHRUNK = 10
 
 
+def _cores() -> int:
+    # macOS gives a process all of them.
+    ask = getattr(os, "sched_getaffinity", None)
+    return len(ask(0)) if ask else os.cpu_count() or 1
+
+
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="referee", description=__doc__)
     parser.add_argument("--program", type=Path, required=True, help="the simulator, gradsync")
@@ -34,7 +40,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", default="0", help="of all that is drawn (0)")
     parser.add_argument("--only", metavar="SEED", help="judge the scenario of one seed, as 0/17")
     parser.add_argument("--file", type=Path, help="judge a kept case, or a scenario, alone")
-    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--processes", type=int, default=_cores())
     parser.add_argument("--sanitized", action="store_true", help="limits of a sanitizer build")
     parser.add_argument("--failures", type=Path, default=ROOT / "build" / "referee" / "failures")
     return parser.parse_args(arguments)

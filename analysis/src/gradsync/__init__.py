@@ -21,6 +21,7 @@ from gradsync.errors import GradsyncError, ResultsError, ScenarioError, Simulati
 from gradsync.results.folder import Results, draw_with, load
 from gradsync.studies.scenario import Scenario
 from gradsync.studies.topologies import fat_tree, link, spine_leaf, star
+from gradsync.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +33,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SimulationError",
+    "__version__",
     "fat_tree",
     "link",
     "load",

@@ -4,6 +4,7 @@
 import argparse
 import contextlib
 import os
+import platform
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from gradsync import command_line
 from gradsync.errors import GradsyncError, ScenarioError, SimulationError
 from gradsync.results.folder import load
 from gradsync.text import printable
+from gradsync.version import __version__
 
 
 def _plot(arguments: argparse.Namespace) -> int:
@@ -210,6 +212,17 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 1 if differences else 0
 
 
+def _version() -> str:
+    from gradsync.studies.program import call
+
+    try:
+        simulator = call(["--version"])[0].strip()
+    except (GradsyncError, OSError) as error:
+        simulator = f"none ({printable(error)})"
+    python = platform.python_version()
+    return f"gradsync {__version__} (Python {python}); simulator: {simulator}"
+
+
 _VERBS = {
     "plot": _plot,
     "export": _export,
@@ -255,7 +268,7 @@ def _forget_output() -> None:
 
 def _carry_out(command: Sequence[str] | None) -> int:
     try:
-        arguments = command_line.read(command, _VERBS)
+        arguments = command_line.read(command, _VERBS, _version)
         return int(arguments.carry_out(arguments))
     except GradsyncError as error:
         print(f"gradsync: {printable(error)}", file=sys.stderr)

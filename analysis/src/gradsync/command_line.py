@@ -297,9 +297,26 @@ _VERBS: dict[str, tuple[str, _Options]] = {
 CarryOut = Callable[[argparse.Namespace], int]
 
 
-def read(arguments: Sequence[str] | None, verbs: Mapping[str, CarryOut]) -> argparse.Namespace:
+class _Version(argparse.Action):
+    """Prints what `const` gives, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(self.const())
+        parser.exit()
+
+
+def read(
+    arguments: Sequence[str] | None, verbs: Mapping[str, CarryOut], version: Callable[[], str]
+) -> argparse.Namespace:
     """The options of a verb, and as `carry_out` what `verbs` has for it. Raises ScenarioError."""
     parser = _Parser(prog=_called_as(), description="Results, studies and sweeps.")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        const=version,
+        help="of this package and of the simulator that it finds",
+    )
     parsers = parser.add_subparsers(required=True, metavar="VERB")
     for verb, (summary, add_options) in _VERBS.items():
         description = summary[0].upper() + summary[1:] + "."

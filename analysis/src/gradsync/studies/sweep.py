@@ -155,7 +155,9 @@ def _has_jobs(options: Sequence[str]) -> bool:
 
 def default_cores() -> int:
     """The cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+    # macOS gives a process all of them.
+    ask = getattr(os, "sched_getaffinity", None)
+    return len(ask(0)) if ask else os.cpu_count() or 1
 
 
 def run_sweep(

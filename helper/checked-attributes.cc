@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/checked-attributes.h"
 
+#include "ns3/ns3-interfaces.h"
 #include "ns3/string.h"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ CheckedAttributes::Set(const std::string& name, const AttributeValue& value)
         throw std::invalid_argument(
             fmt::format("the Attribute {} of {} cannot be set", name, m_type.GetName()));
     }
-    const Ptr<const AttributeValue> valid = information.checker->CreateValidValue(value);
+    const Ptr<const AttributeValue> valid = CreateCheckedValue(*information.checker, value);
     if (!valid)
     {
         throw std::invalid_argument(

@@ -2,10 +2,13 @@
 #ifndef GRADSYNC_NS3_INTERFACES_H
 #define GRADSYNC_NS3_INTERFACES_H
 
+#include "ns3/attribute.h"
 #include "ns3/enum.h"
 #include "ns3/event-id.h"
 #include "ns3/ipv4-routing-protocol.h"
+#include "ns3/string.h"
 
+#include <string>
 #include <tuple>
 
 /**
@@ -30,6 +33,27 @@ MakeAccessorOfEnum(Enum Class::*member)
     {
         return MakeEnumAccessor(member);
     }
+}
+
+/// What an Attribute takes for a value that a user gave; null where it takes none. From ns-3.39 on,
+/// a text that names no enumerator ends the program where assertions are on and is undefined where
+/// they are not.
+inline Ptr<AttributeValue>
+CreateCheckedValue(const AttributeChecker& checker, const AttributeValue& value)
+{
+    const auto* text = dynamic_cast<const StringValue*>(&value);
+    // EnumValue, with a template argument from ns-3.41 on, and maybe without its namespace.
+    if (text && checker.GetValueTypeName().find("EnumValue") != std::string::npos)
+    {
+        const auto names = "|" + checker.GetUnderlyingTypeInformation() + "|";
+        const auto& name = text->Get();
+        if (name.find('|') != std::string::npos ||
+            names.find("|" + name + "|") == std::string::npos)
+        {
+            return nullptr;
+        }
+    }
+    return checker.CreateValidValue(value);
 }
 
 /// Whether the event is still to come. EventId::IsRunning is gone from ns-3.46 on.

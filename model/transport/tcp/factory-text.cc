@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/factory-text.h"
 
+#include "ns3/ns3-interfaces.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-cubic.h"
@@ -74,7 +75,7 @@ SetAttribute(ObjectFactory& factory, const std::string& assignment)
     }
     const StringValue value(assignment.substr(equals + 1));
     if (!IsReadable(attribute.checker->GetValueTypeName(), value.Get()) ||
-        !attribute.checker->CreateValidValue(value))
+        !CreateCheckedValue(*attribute.checker, value))
     {
         throw std::invalid_argument(fmt::format("{}::{} cannot be \"{}\": {}",
                                                 type.GetName(),

@@ -31,6 +31,9 @@ TEST_F(AggregationHelperTest, RefusesNamesThatThereAreNotAndSaysWhichThereAre)
                       HasSubstr("Values")));
     EXPECT_THAT(RefusalOf([&] { aggregation.SetAttribute("Values", StringValue("rael")); }),
                 HasSubstr("cannot be \"rael\""));
+    // The end of one of its names and the beginning of the next.
+    EXPECT_THAT(RefusalOf([&] { aggregation.SetAttribute("Values", StringValue("sizes|real")); }),
+                HasSubstr("cannot be \"sizes|real\""));
     EXPECT_THAT(
         RefusalOf([&] { aggregation.SetDriverAttribute("slots", "Slots", UintegerValue(1)); }),
         HasSubstr("no driver of aggregations \"slots\""));

@@ -306,6 +306,14 @@ TEST(FactoryText, NamesWhatIsWrong)
     EXPECT_EQ(messageOf("RedQueueDisc[MinTh=5|UseEcn=true]"), "");
 }
 
+TEST(FactoryText, RefusesWhatNamesNoEnumerator)
+{
+    // Newer releases of ns-3 end the program at it.
+    const auto parent = TcpCongestionOps::GetTypeId();
+    EXPECT_NO_THROW(ParseFactory("TcpLedbat[SSParam=no]", parent));
+    EXPECT_THROW(ParseFactory("TcpLedbat[SSParam=maybe]", parent), std::invalid_argument);
+}
+
 TEST(FactoryText, KnowsEveryCongestionControl)
 {
     const auto& parent = TcpCongestionOps::GetTypeId();

@@ -500,6 +500,9 @@ list(APPEND gradsync_sources
   model/import/import-scheme.cc
   model/import/msccl-algorithm.cc
   model/import/msccl-planner.cc
+  model/import/plan-document-reader.cc
+  model/import/plan-document.cc
+  model/import/plan-json.cc
   model/import/xml-document.cc
 )
 list(APPEND gradsync_headers
@@ -514,6 +517,8 @@ list(APPEND gradsync_headers
   model/import/import-scheme.h
   model/import/msccl-algorithm.h
   model/import/msccl-planner.h
+  model/import/plan-document.h
+  model/import/plan-json.h
   model/import/xml-document.h
 )
 
@@ -1224,6 +1229,7 @@ set(gradsync_tests_of_import
   tests/unit/import/chakra-writer-test.cc
   tests/unit/import/dapple-table-test.cc
   tests/unit/import/goal-writer-test.cc
+  tests/unit/import/plan-document-test.cc
   tests/unit/import/plan-import-test.cc
   tests/unit/import/pytorch-trace-test.cc
 )

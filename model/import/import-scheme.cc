@@ -4,6 +4,7 @@
 #include "ns3/goal-planner.h"
 #include "ns3/import-error.h"
 #include "ns3/msccl-planner.h"
+#include "ns3/plan-document.h"
 #include "ns3/scheme-support.h"
 
 #include <fmt/format.h>
@@ -18,11 +19,25 @@ namespace
 constexpr double NO_LIMIT = std::numeric_limits<double>::infinity();
 constexpr double MAX_SERVERS = 1 << 20;
 
+constexpr const char* FORMATS = "an MSCCL algorithm (XML), a GOAL schedule or a plan (JSON)";
+
+bool
+BeginsWith(const std::string& text, char letter)
+{
+    const auto first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    return first != std::string::npos && text[first] == letter;
+}
+
 bool
 IsXml(const std::string& text)
 {
-    const auto first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-    return first != std::string::npos && text[first] == '<';
+    return BeginsWith(text, '<');
+}
+
+bool
+IsJson(const std::string& text)
+{
+    return BeginsWith(text, '{');
 }
 
 void
@@ -30,9 +45,7 @@ CheckImport(const std::string& file, const std::string& text)
 {
     if (text.empty())
     {
-        throw ImportError(
-            fmt::format("{}: found nothing, expected an MSCCL algorithm (XML) or a GOAL schedule",
-                        file));
+        throw ImportError(fmt::format("{}: found nothing, expected {}", file, FORMATS));
     }
 }
 
@@ -49,8 +62,7 @@ BuildImport(const SchemeRequest& request)
     const auto& file = request.parameters.Get<std::string>("file");
     if (file.empty())
     {
-        throw SchemeError(
-            "\"file\" is missing, expected the path of an MSCCL algorithm (XML) or GOAL schedule");
+        throw SchemeError(fmt::format("\"file\" is missing, expected the path of {}", FORMATS));
     }
     try
     {
@@ -91,6 +103,10 @@ PlanImport(const std::string& file,
         const auto algorithm = ReadMsccl(file, text);
         return MscclPlanner(algorithm, gradientBytes, elementBytes).Build();
     }
+    if (IsJson(text))
+    {
+        return BuildDocumentPlan(ReadPlanDocument(file, text), gradientBytes, elementBytes);
+    }
     return BuildGoalPlan(ReadGoal(file, text));
 }
 
@@ -102,6 +118,11 @@ CountImportServers(const std::string& file, const std::string& text)
     {
         return 0;
     }
+    if (IsJson(text))
+    {
+        const auto document = ReadPlanDocument(file, text);
+        return document.ranks - document.workers;
+    }
     const auto header = ReadGoalHeader(file, text);
     return header.plan && header.plan->workers <= header.ranks ? header.ranks - header.plan->workers
                                                                : 0;
@@ -110,18 +131,20 @@ CountImportServers(const std::string& file, const std::string& text)
 Scheme
 MakeImportScheme()
 {
-    Scheme scheme{"import",
-                  "the exchange that a file describes: an MSCCL algorithm or a GOAL schedule",
-                  "Cowan et al. 2023 (MSCCLang); Hoefler et al. 2009 (GOAL)",
-                  {},
-                  CountServers,
-                  BuildImport,
-                  {},
-                  PlanOrigin::File};
+    Scheme scheme{
+        "import",
+        "the exchange that a file describes: an MSCCL algorithm, a GOAL schedule or a plan",
+        "Cowan et al. 2023 (MSCCLang); Hoefler et al. 2009 (GOAL)",
+        {},
+        CountServers,
+        BuildImport,
+        {},
+        PlanOrigin::File};
     scheme.parameters = {
         {"file",
          std::string(),
-         "MSCCL algorithm (XML) or GOAL schedule, relative to the scenario; must be given",
+         "MSCCL algorithm (XML), GOAL schedule or plan (JSON), relative to the scenario; must be "
+         "given",
          {},
          -NO_LIMIT,
          NO_LIMIT,

@@ -16,9 +16,10 @@ namespace ns3::gradsync
 Scheme MakeImportScheme();
 
 /**
- * The plan in the text of a file: an MSCCL algorithm if it is XML, else a GOAL schedule.
+ * The plan in the text of a file: an MSCCL algorithm if it is XML, a plan's own JSON if it is an
+ * object, else a GOAL schedule.
  * \param file for messages \param gradientBytes, elementBytes of the buffer that an MSCCL algorithm
- * cuts; a schedule has sizes of its own \throws ImportError
+ * or a plan cuts; a schedule has sizes of its own \throws ImportError
  */
 Plan PlanImport(const std::string& file,
                 const std::string& text,

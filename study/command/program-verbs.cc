@@ -395,10 +395,11 @@ CarryOut(CLI::App& app, std::vector<std::string> arguments)
     app.allow_extras(); // inherited by the verbs
     app.require_subcommand(1);
     app.set_version_flag("--version",
-                         fmt::format("gradsync {} (commit {}, ns-3 {})",
+                         fmt::format("gradsync {} (commit {}, ns-3 {}, {})",
                                      GetProgramVersion(),
                                      GetProgramCommit(),
-                                     GetNs3Version()));
+                                     GetNs3Version(),
+                                     GetCompilerVersion()));
     std::vector<std::pair<CLI::App*, Action>> verbs;
     for (const auto& row : VERBS)
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-printer.h"
 
+#include "ns3/plan-document.h"
 #include "ns3/result-table.h"
 
 #include <algorithm>
@@ -10,6 +11,27 @@
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+/// Of each chunk a worker or "all"; one value stands for many that are equal.
+template <typename Get>
+Json
+WorkersToJson(const ChunkLayout& layout, const Get& get)
+{
+    auto list = Json::array();
+    bool differ = false;
+    for (uint32_t chunk = 0; chunk < layout.GetChunkCount(); ++chunk)
+    {
+        const auto worker = get(chunk);
+        list.push_back(worker == Collective::ALL ? Json("all") : Json(worker));
+        differ |= list.back() != list.front();
+    }
+    return differ || list.empty() ? list : list.front();
+}
+
+} // namespace
 
 PlanPrinter::PlanPrinter(const Plan& plan)
     : m_plan(plan),
@@ -65,18 +87,77 @@ PlanPrinter::PrintTable(size_t maxRows, std::ostream& stream) const
 }
 
 Json
+PlanPrinter::OperationToJson(OperationId id) const
+{
+    const auto operation = m_plan.GetOperations()[id];
+    Json entry;
+    entry["id"] = id;
+    entry["round"] = m_rounds[id];
+    entry["kind"] = ToString(operation.kind);
+    entry["from"] = operation.src;
+    if (operation.kind == OperationKind::Signal)
+    {
+        entry["to"] = operation.dst;
+        entry["bytes"] = m_plan.GetBytes(id);
+        entry["stream"] = operation.stream;
+    }
+    if (operation.IsMove())
+    {
+        entry["to"] = operation.dst;
+        entry["firstChunk"] = operation.firstChunk;
+        entry["chunkCount"] = operation.chunkCount;
+        entry["bytes"] = m_plan.GetBytes(id);
+        entry["stream"] = operation.stream;
+        entry["fromBuffer"] = operation.buffers.src;
+        entry["toBuffer"] = operation.buffers.dst;
+    }
+    if (operation.IsCompute())
+    {
+        entry["picoseconds"] = m_plan.GetComputePicoseconds(id);
+        entry["processor"] = operation.firstChunk;
+    }
+    if (operation.kind == OperationKind::Gate)
+    {
+        entry["quorum"] = m_plan.GetGate()->quorum;
+        entry["picoseconds"] = m_plan.GetGate()->timeoutPicoseconds;
+        entry["answers"] = Json::array();
+        for (const auto& answer : m_plan.GetGate()->answers)
+        {
+            entry["answers"].push_back(
+                {{"operation", answer.operation}, {"worker", answer.worker}});
+        }
+    }
+    const auto before = m_graph.GetPredecessors(id);
+    entry["after"] = std::vector<OperationId>(before.begin(), before.end());
+    return entry;
+}
+
+Json
 PlanPrinter::ToJson() const
 {
+    const auto& collective = m_plan.GetCollective();
+    const auto& layout = m_plan.GetLayout();
     Json json;
+    json["format"] = PlanDocument::FORMAT;
     json["ranks"] = m_plan.GetRankCount();
     json["workers"] = m_plan.GetWorkerCount();
-    json["collective"] = m_plan.GetCollective().GetName();
-    const auto& layout = m_plan.GetLayout();
+    json["collective"] = collective.GetName();
+    json["sum"] = collective.GetSum() == Collective::Sum::Exact ? "exact" : "idempotent";
+    json["sources"] =
+        WorkersToJson(layout, [&collective](auto chunk) { return collective.GetSource(chunk); });
+    json["targets"] =
+        WorkersToJson(layout, [&collective](auto chunk) { return collective.GetTarget(chunk); });
     json["bytes"] = layout.GetTotalBytes();
     json["chunkBytes"] = Json::array();
     for (uint32_t chunk = 0; chunk < layout.GetChunkCount(); ++chunk)
     {
         json["chunkBytes"].push_back(layout.GetBytes(chunk, 1));
+    }
+    json["compressed"] = m_plan.IsCompressed();
+    json["selectsSums"] = m_plan.SelectsSums();
+    if (const auto& protocol = m_plan.GetProtocol(); protocol != MessageProtocol())
+    {
+        json["protocol"] = DescribeProtocol(protocol);
     }
     const auto groups = m_plan.GetAggregationGroups();
     if (!groups.empty())
@@ -88,31 +169,7 @@ PlanPrinter::ToJson() const
     json["operations"] = Json::array();
     for (OperationId id = 0; id < m_plan.GetOperations().size(); ++id)
     {
-        const auto& operation = m_plan.GetOperations()[id];
-        Json entry;
-        entry["id"] = id;
-        entry["round"] = m_rounds[id];
-        entry["kind"] = ToString(operation.kind);
-        entry["from"] = operation.src;
-        if (operation.kind == OperationKind::Signal)
-        {
-            entry["to"] = operation.dst;
-            entry["bytes"] = m_plan.GetBytes(id);
-            entry["stream"] = operation.stream;
-        }
-        if (operation.IsMove())
-        {
-            entry["to"] = operation.dst;
-            entry["firstChunk"] = operation.firstChunk;
-            entry["chunkCount"] = operation.chunkCount;
-            entry["bytes"] = m_plan.GetBytes(id);
-            entry["stream"] = operation.stream;
-            entry["fromBuffer"] = operation.buffers.src;
-            entry["toBuffer"] = operation.buffers.dst;
-        }
-        const auto before = m_graph.GetPredecessors(id);
-        entry["after"] = std::vector<OperationId>(before.begin(), before.end());
-        json["operations"].push_back(std::move(entry));
+        json["operations"].push_back(OperationToJson(id));
     }
     return json;
 }

@@ -21,10 +21,12 @@ class PlanPrinter
 
     /// One row an operation; of more than `maxRows`, the first ones.
     void PrintTable(size_t maxRows, std::ostream& stream) const;
-    /// Ranks, workers, where chunks start, and every operation with what it waits for.
+    /// All of it, so that the scheme `import` makes the same plan of it (doc/import.rst).
     Json ToJson() const;
 
   private:
+    Json OperationToJson(OperationId id) const;
+
     const Plan& m_plan;
     PlanGraph m_graph;
     std::vector<uint32_t> m_rounds; //!< [operation]: transfers in the longest chain before it

@@ -30,6 +30,17 @@ GetNs3Version()
     return GRADSYNC_NS3_VERSION;
 }
 
+std::string
+GetCompilerVersion()
+{
+    // Clang calls itself a GCC too.
+#ifdef __clang__
+    return "Clang " __clang_version__;
+#else
+    return "GCC " __VERSION__;
+#endif
+}
+
 uint64_t
 GetProgramFingerprint()
 {

@@ -17,6 +17,9 @@ std::string GetProgramCommit();
 /// Version of the ns-3 that this was built against.
 std::string GetNs3Version();
 
+/// The compiler that made this, as "GCC 12.2.0".
+std::string GetCompilerVersion();
+
 /**
  * A hash of the file that holds this code (program or shared library), so that results of another
  * build are never taken for those of this one.

@@ -153,7 +153,7 @@ def test_another_shell_is_refused_in_one_line(ns3):
 
 
 def test_version_names_program_ns3_and_compiler(ns3, program, monkeypatch):
-    line = r"gradsync 0\.1\.0 \(commit [^,]+, ns-3 3\.[\d.]+.*\)\n"
+    line = r"gradsync 0\.1\.0 \(commit [^,]+, ns-3 3\.[\d.]+, (GCC|Clang) \d.*\)\n"
     of_program = program("--version").stdout
     assert re.fullmatch(line, of_program)
     assert re.fullmatch(line, ns3("--version").stdout)

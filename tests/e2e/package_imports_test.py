@@ -11,9 +11,10 @@ PACKAGE = ROOT / "analysis" / "src" / "gradsync"
 # What the modules of a room may import beside those of their own; `errors` and `text` are for all.
 MAY_IMPORT = {
     "results": set(),
+    "plans": set(),
     "plots": {"results"},
     "report": {"results", "plots"},
-    "studies": {"results", "plots", "report"},
+    "studies": {"results", "plans", "plots", "report"},
     # The package itself and its command line.
     "__init__": {"results", "plots", "studies", "version"},
     "__main__": {"results", "plots", "report", "studies", "command_line", "version"},

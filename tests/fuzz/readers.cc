@@ -328,7 +328,7 @@ ReadAicbRows(const std::string& text)
     });
 }
 
-constexpr std::array<Reader, 17> READERS{{
+constexpr std::array<Reader, 18> READERS{{
     {"scenario", &ReadScenarioText},
     {"topology", &ReadTopology},
     {"model", &ReadModelText},
@@ -337,6 +337,7 @@ constexpr std::array<Reader, 17> READERS{{
     {"profile", &ReadProfileText},
     {"msccl", &TryImport},
     {"goal", &TryImport},
+    {"plan", &TryImport},
     {"p4-program", &ReadProgram},
     {"p4-commands", &ReadCommands},
     {"override", &ReadOverrides},

@@ -17,8 +17,9 @@ Nothing here needs the data-frame library until a table is asked for.
 
 from typing import TYPE_CHECKING
 
-from gradsync.errors import GradsyncError, ResultsError, ScenarioError, SimulationError
+from gradsync.errors import GradsyncError, PlanError, ResultsError, ScenarioError, SimulationError
 from gradsync.results.folder import Results, draw_with, load
+from gradsync.studies.plan import Plan
 from gradsync.studies.scenario import Scenario
 from gradsync.studies.topologies import fat_tree, link, spine_leaf, star
 from gradsync.version import __version__
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GradsyncError",
+    "Plan",
+    "PlanError",
     "Results",
     "ResultsError",
     "Scenario",

@@ -14,5 +14,9 @@ class ScenarioError(GradsyncError):
     """The program refuses a scenario, or the program itself cannot be found."""
 
 
+class PlanError(GradsyncError):
+    """A plan names what is not there, or does not do what it is for."""
+
+
 class SimulationError(GradsyncError):
     """A run crashed, was interrupted, or did not finish its exchange."""

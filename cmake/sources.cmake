@@ -621,6 +621,7 @@ list(APPEND gradsync_sources
   model/engine/collective-bandwidth.cc
   model/engine/communication-runs.cc
   model/engine/critical-path.cc
+  model/engine/exchange-path.cc
   model/engine/execution-table.cc
   model/engine/failure-text.cc
   model/engine/host-slowdowns.cc
@@ -653,6 +654,7 @@ list(APPEND gradsync_headers
   model/engine/collective-bandwidth.h
   model/engine/communication-runs.h
   model/engine/critical-path.h
+  model/engine/exchange-path.h
   model/engine/engine-job.h
   model/engine/asynchronous-execution.h
   model/engine/asynchronous-job.h
@@ -985,6 +987,8 @@ list(APPEND gradsync_sources
   study/result/asynchronous-summary.cc
   study/result/busiest-link.cc
   study/result/csv-text.cc
+  study/result/exchange-paths.cc
+  study/result/exchange-trace.cc
   study/result/file-lock.cc
   study/result/folder-seal.cc
   study/result/manifest.cc
@@ -1013,6 +1017,8 @@ list(APPEND gradsync_headers
   study/result/asynchronous-summary.h
   study/result/busiest-link.h
   study/result/csv-text.h
+  study/result/exchange-paths.h
+  study/result/exchange-trace.h
   study/result/file-lock.h
   study/result/folder-seal.h
   study/result/link-sample.h
@@ -1315,6 +1321,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/asynchronous-runs-test.cc
   tests/scenario/chaos-test.cc
   tests/scenario/dapple-runs-test.cc
+  tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
   tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc

@@ -274,8 +274,14 @@ ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
     {
         return false;
     }
-    StartCompute(tag, ToTime(static_cast<double>(bytes) * m_reduceSecondsPerByte));
+    StartCompute(tag, GetReduceTime(bytes));
     return true;
+}
+
+Time
+ExchangeApplication::GetReduceTime(uint64_t bytes) const
+{
+    return ToTime(static_cast<double>(bytes) * m_reduceSecondsPerByte);
 }
 
 void

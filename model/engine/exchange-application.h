@@ -107,6 +107,9 @@ class ExchangeApplication : public Application, public MessageHandler
     /// A transfer has arrived.
     void TraceReceive(OperationId id, uint64_t bytes);
 
+    /// That it takes to add so many bytes.
+    Time GetReduceTime(uint64_t bytes) const;
+
     /**
      * Adds that many bytes, after what is in hand, and tells the execution when that is done.
      * \returns false when that takes no time: nothing was begun

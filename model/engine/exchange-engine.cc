@@ -62,6 +62,11 @@ ExchangeEngine::GetTypeId()
                             "A rank has computed and begins to exchange.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_computeTrace),
                             "ns3::gradsync::ExchangeEngine::ComputeCallback")
+            .AddTraceSource("Work",
+                            "A rank has computed for an operation of a plan, or added what it "
+                            "received by one; not of workloads.",
+                            MakeTraceSourceAccessor(&ExchangeEngine::m_workTrace),
+                            "ns3::gradsync::ExchangeEngine::WorkCallback")
             .AddTraceSource("Training",
                             "An iteration of a workload is done at every rank.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_trainingTrace),
@@ -399,6 +404,18 @@ ExchangeEngine::OnDelivered(uint64_t bytes)
 {
     m_deliveredBytes += bytes;
     m_deliveryTrace(bytes);
+}
+
+bool
+ExchangeEngine::IsWorkTraced() const
+{
+    return !m_workTrace.IsEmpty();
+}
+
+void
+ExchangeEngine::OnWork(const WorkRecord& record)
+{
+    m_workTrace(record);
 }
 
 void

@@ -105,6 +105,7 @@ class ExchangeEngine : public Object, private JobListener
     using IterationCallback = void (*)(const IterationRecord& record);
     using TransferCallback = void (*)(const TransferRecord& record);
     using DeliveryCallback = void (*)(uint64_t bytes);
+    using WorkCallback = void (*)(const WorkRecord& record);
     using ComputeCallback = void (*)(const ComputeRecord& record);
     using UpdateCallback = void (*)(const UpdateRecord& record);
     using WorkerStepCallback = void (*)(const WorkerStepRecord& record);
@@ -119,6 +120,8 @@ class ExchangeEngine : public Object, private JobListener
     bool IsTransferTraced() const override;
     void OnTransfer(const TransferRecord& record) override;
     void OnDelivered(uint64_t bytes) override;
+    bool IsWorkTraced() const override;
+    void OnWork(const WorkRecord& record) override;
     void OnComputation(const ComputeRecord& record) override;
     void OnReaction(const ReactionRecord& record) override;
     void OnIteration(const IterationRecord& record) override;
@@ -142,6 +145,7 @@ class ExchangeEngine : public Object, private JobListener
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"
+    TracedCallback<const WorkRecord&> m_workTrace;           //!< trace source "Work"
     TracedCallback<uint64_t> m_deliveryTrace;                //!< trace source "Delivery"
     TracedCallback<const ReactionRecord&> m_reactionTrace;   //!< trace source "Reaction"
     TracedCallback<const ComputeRecord&> m_computeTrace;     //!< trace source "Compute"

@@ -65,6 +65,17 @@ struct TransferRecord
     Time end;      //!< delivered (before the receiver's reduce time)
 };
 
+/// What a rank computed for an operation, or added of one, as the trace source reports it.
+struct WorkRecord
+{
+    uint32_t job;
+    uint32_t iteration;
+    OperationId operation;
+    uint32_t plan; //!< as of TransferRecord
+    Time start;
+    Time end;
+};
+
 /// A computation of a rank before its exchange, as the trace source reports it.
 struct ComputeRecord
 {

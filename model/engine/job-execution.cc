@@ -201,6 +201,17 @@ JobExecution::OnTransferDelivered(PlanExecution& execution, OperationId id)
 }
 
 void
+JobExecution::OnWorked(PlanExecution& execution, OperationId id)
+{
+    if (m_site.listener->IsWorkTraced())
+    {
+        const auto now = Simulator::Now();
+        const auto since = now - execution.GetWorkTime(id);
+        m_site.listener->OnWork({m_index, m_iteration, id, m_planIndex, since, now});
+    }
+}
+
+void
 JobExecution::OnRankTrained(PlanExecution& /* execution */, uint32_t rank, const Time& since)
 {
     const auto now = Simulator::Now();

@@ -23,6 +23,9 @@ class JobListener
     virtual void OnTransfer(const TransferRecord& record) = 0;
     /// A message of that many bytes has arrived.
     virtual void OnDelivered(uint64_t bytes) = 0;
+    /// Likewise of what ranks compute for operations; may be asked at any time.
+    virtual bool IsWorkTraced() const = 0;
+    virtual void OnWork(const WorkRecord& record) = 0;
     virtual void OnComputation(const ComputeRecord& record) = 0;
     virtual void OnReaction(const ReactionRecord& record) = 0;
     virtual void OnIteration(const IterationRecord& record) = 0;

@@ -371,7 +371,7 @@ PlanExecution::Deliver(OperationId id, const Operation& operation)
     if (operation.kind != OperationKind::TransferReduce ||
         !receiver.StartReduce(MakeTag(id), bytes))
     {
-        OnComputed(id);
+        Finish(id);
         return;
     }
     EndIfDone(); // at its sender
@@ -379,6 +379,23 @@ PlanExecution::Deliver(OperationId id, const Operation& operation)
 
 void
 PlanExecution::OnComputed(OperationId id)
+{
+    m_listener.OnWorked(*this, id);
+    Finish(id);
+}
+
+Time
+PlanExecution::GetWorkTime(OperationId id) const
+{
+    const auto operation = m_plan->GetOperations()[id];
+    return operation.IsCompute()
+               ? PicoSeconds(m_plan->GetComputePicoseconds(id))
+               : m_ranks[operation.dst].application->GetReduceTime(m_plan->GetBytes(id));
+}
+
+/// Nothing is left to do for it.
+void
+PlanExecution::Finish(OperationId id)
 {
     if (!m_ledger.IsDone(id))
     {
@@ -391,7 +408,7 @@ void
 PlanExecution::OnTrained(OperationId id, uint32_t rank, const Time& since)
 {
     m_listener.OnRankTrained(*this, rank, since);
-    OnComputed(id);
+    Finish(id);
 }
 
 void

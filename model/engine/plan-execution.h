@@ -67,6 +67,11 @@ class PlanExecution final : private OperationObserver
         {
         }
 
+        /// A rank has computed for an operation, or added what it received by it; it took time.
+        virtual void OnWorked(PlanExecution& /* execution */, OperationId /* id */)
+        {
+        }
+
         /// \param rank of the job
         virtual void OnRankTrained(PlanExecution& /* execution */,
                                    uint32_t /* rank */,
@@ -153,6 +158,9 @@ class PlanExecution final : private OperationObserver
         return m_number;
     }
 
+    /// How long a rank is busy with an operation, beside its transfer.
+    Time GetWorkTime(OperationId id) const;
+
     /// For how long a transfer was on its way. Of plans that are compressed or have a gate; else 0.
     Time GetNetworkTime() const
     {
@@ -209,6 +217,7 @@ class PlanExecution final : private OperationObserver
     void Send(OperationId id);
     void Hand(OperationId id, const Operation& operation);
     void Deliver(OperationId id, const Operation& operation);
+    void Finish(OperationId id);
     void MarkDone(OperationId id);
     void ReleaseSuccessors(OperationId id);
     void FinishPart(uint32_t rank);

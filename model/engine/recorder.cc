@@ -12,10 +12,14 @@ Recorder::Recorder(const Ptr<ExchangeEngine>& engine, Detail detail)
 {
     m_engine->TraceConnectWithoutContext("Iteration", MakeCallback(&Recorder::OnIteration, this));
     m_engine->TraceConnectWithoutContext("Reaction", MakeCallback(&Recorder::OnReaction, this));
-    if (m_detail == Detail::Transfers)
+    if (m_detail != Detail::Iterations)
     {
         m_engine->TraceConnectWithoutContext("Compute", MakeCallback(&Recorder::OnCompute, this));
         m_engine->TraceConnectWithoutContext("Transfer", MakeCallback(&Recorder::OnTransfer, this));
+    }
+    if (m_detail == Detail::Work)
+    {
+        m_engine->TraceConnectWithoutContext("Work", MakeCallback(&Recorder::OnWork, this));
     }
 }
 
@@ -24,12 +28,16 @@ Recorder::~Recorder()
     m_engine->TraceDisconnectWithoutContext("Iteration",
                                             MakeCallback(&Recorder::OnIteration, this));
     m_engine->TraceDisconnectWithoutContext("Reaction", MakeCallback(&Recorder::OnReaction, this));
-    if (m_detail == Detail::Transfers)
+    if (m_detail != Detail::Iterations)
     {
         m_engine->TraceDisconnectWithoutContext("Compute",
                                                 MakeCallback(&Recorder::OnCompute, this));
         m_engine->TraceDisconnectWithoutContext("Transfer",
                                                 MakeCallback(&Recorder::OnTransfer, this));
+    }
+    if (m_detail == Detail::Work)
+    {
+        m_engine->TraceDisconnectWithoutContext("Work", MakeCallback(&Recorder::OnWork, this));
     }
 }
 
@@ -55,6 +63,18 @@ std::span<const ComputeRecord>
 Recorder::GetComputations() const
 {
     return m_computations;
+}
+
+std::span<const WorkRecord>
+Recorder::GetWork() const
+{
+    return m_work;
+}
+
+void
+Recorder::OnWork(const WorkRecord& record)
+{
+    m_work.push_back(record);
 }
 
 void

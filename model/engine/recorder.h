@@ -21,7 +21,8 @@ class Recorder
     enum class Detail
     {
         Iterations,
-        Transfers //!< iterations and transfers
+        Transfers, //!< iterations and transfers
+        Work       //!< these and what ranks compute for operations
     };
 
     /// Listens from now until it is destroyed; construct it before the simulation runs.
@@ -36,12 +37,15 @@ class Recorder
     std::span<const ReactionRecord> GetReactions() const;
     /// Empty without transfers.
     std::span<const ComputeRecord> GetComputations() const;
+    /// In order of their ends.
+    std::span<const WorkRecord> GetWork() const;
 
   private:
     void OnIteration(const IterationRecord& record);
     void OnTransfer(const TransferRecord& record);
     void OnReaction(const ReactionRecord& record);
     void OnCompute(const ComputeRecord& record);
+    void OnWork(const WorkRecord& record);
 
     Ptr<ExchangeEngine> m_engine;
     Detail m_detail;
@@ -49,6 +53,7 @@ class Recorder
     std::vector<TransferRecord> m_transfers;
     std::vector<ReactionRecord> m_reactions;
     std::vector<ComputeRecord> m_computations;
+    std::vector<WorkRecord> m_work;
 };
 
 } // namespace ns3::gradsync

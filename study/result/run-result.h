@@ -135,6 +135,7 @@ struct RunResult
     Time sampleEvery;                        //!< their interval
     std::vector<ReactionRecord> reactions;   //!< in order of time
     std::vector<ComputeRecord> computations; //!< in order of their ends; empty when not recorded
+    std::vector<WorkRecord> work;            //!< likewise; only where trace.json is wanted
     bool recordTrace{false};                 //!< trace.json is wanted
     std::vector<LinkStatistics> links; //!< as Transport::GetLinkStatistics; empty when not recorded
 };

@@ -106,10 +106,33 @@ TraceEvents::NameProcess(uint32_t process, const std::string& name)
 }
 
 void
-TraceEvents::NameThread(uint32_t process, uint32_t thread, const std::string& name)
+TraceEvents::NameThread(uint32_t process,
+                        uint32_t thread,
+                        const std::string& name,
+                        std::optional<uint32_t> place)
 {
     Describe(process, thread, "thread_name", QuoteJson(name));
-    Describe(process, thread, "thread_sort_index", std::to_string(thread));
+    Describe(process, thread, "thread_sort_index", std::to_string(place.value_or(thread)));
+}
+
+void
+TraceEvents::AddArrowEnd(char phase,
+                         uint32_t process,
+                         uint32_t thread,
+                         const std::string& name,
+                         uint64_t flow,
+                         const Time& at,
+                         bool isCritical)
+{
+    Add(phase,
+        process,
+        thread,
+        fmt::format("\"name\": {}, \"cat\": \"{}\", \"id\": {}, \"ts\": {}{}",
+                    QuoteJson(name),
+                    isCritical ? "critical" : "message",
+                    flow,
+                    FormatMicroseconds(at),
+                    phase == 'f' ? ", \"bp\": \"e\"" : ""));
 }
 
 } // namespace ns3::gradsync

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <queue>
 #include <string>
@@ -70,8 +71,23 @@ class TraceEvents
 
     /// Viewers show processes by their numbers,
     void NameProcess(uint32_t process, const std::string& name);
-    /// and the threads of one.
-    void NameThread(uint32_t process, uint32_t thread, const std::string& name);
+    /// and the threads of one, by their places; of equal ones by their numbers.
+    void NameThread(uint32_t process,
+                    uint32_t thread,
+                    const std::string& name,
+                    std::optional<uint32_t> place = {});
+
+    /**
+     * An arrow begins ('s') or ends ('f') at the span of that thread that was written last.
+     * \param isCritical of a critical path: viewers show arrows by their category
+     */
+    void AddArrowEnd(char phase,
+                     uint32_t process,
+                     uint32_t thread,
+                     const std::string& name,
+                     uint64_t flow,
+                     const Time& at,
+                     bool isCritical);
 
   private:
     /// What viewers know of a process or thread. \param value as JSON

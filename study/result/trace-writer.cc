@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/trace-writer.h"
 
-#include "ns3/failure-text.h"
+#include "ns3/exchange-trace.h"
 #include "ns3/result-rows.h"
 #include "ns3/run-timeline.h"
 #include "ns3/trace-events.h"
@@ -21,9 +21,6 @@ namespace
 {
 
 constexpr uint32_t NETWORK = 0; //!< process; a host's is its endpoint + 1
-constexpr uint32_t COMPUTE = 1; //!< threads of a host
-constexpr uint32_t BLOCKED = 2;
-constexpr uint32_t SENDS = 3; //!< and all after: as many as there are sends at a time
 
 /// Writes one run.
 class TraceWriter : private TraceEvents
@@ -43,12 +40,11 @@ class TraceWriter : private TraceEvents
         {
             NameProcess(endpoint + 1, name);
         }
-        WriteComputations();
-        WriteSends();
+        const auto next = WriteExchangeTrace(m_result, {GetFirstFree(), 1}, *this);
         WriteBlocked();
         WriteFaults();
         WriteLinks();
-        WriteTrainingTrace(m_result, GetFirstFree(), *this);
+        WriteTrainingTrace(m_result, next, *this);
         End();
     }
 
@@ -81,93 +77,8 @@ class TraceWriter : private TraceEvents
         return static_cast<uint32_t>(m_result.topology->GetEndpoints().size()) + 1;
     }
 
-    uint32_t GetProcess(uint32_t job, uint32_t rank) const
-    {
-        return m_result.jobs[job].endpointOf[rank] + 1;
-    }
-
-    std::string NameIteration(uint32_t job, uint32_t iteration) const
-    {
-        return fmt::format(", \"args\": {{\"job\": {}, \"iteration\": {}}}",
-                           QuoteJson(m_result.jobs[job].name),
-                           iteration);
-    }
-
-    void WriteComputations()
-    {
-        for (const auto& record : m_result.computations)
-        {
-            if (record.end > record.start)
-            {
-                AddSpan(GetProcess(record.job, record.rank),
-                        COMPUTE,
-                        "compute",
-                        record.start,
-                        record.end,
-                        NameIteration(record.job, record.iteration));
-            }
-        }
-    }
-
-    void WriteSends()
-    {
-        std::vector<uint32_t> order(m_result.transfers.size());
-        for (uint32_t i = 0; i < order.size(); ++i)
-        {
-            order[i] = i;
-        }
-        std::stable_sort(order.begin(), order.end(), [this](uint32_t first, uint32_t second) {
-            return m_result.transfers[first].start < m_result.transfers[second].start;
-        });
-        std::map<uint32_t, Lanes> lanes; // by process
-        for (const auto index : order)
-        {
-            WriteSend(m_result.transfers[index], lanes);
-        }
-        for (const auto& [process, used] : lanes)
-        {
-            NameThread(process, COMPUTE, "compute");
-            NameThread(process, BLOCKED, "blocked");
-            for (uint32_t lane = 0; lane < used.GetCount(); ++lane)
-            {
-                NameThread(process, SENDS + lane, fmt::format("send {}", lane));
-            }
-        }
-    }
-
-    void WriteSend(const TransferRecord& record, std::map<uint32_t, Lanes>& lanes)
-    {
-        const auto& job = m_result.jobs[record.job];
-        const auto& plan = job.plans[record.plan].plan;
-        const auto& ranks = job.plans[record.plan].ranks;
-        const auto& operation = plan->GetOperations()[record.operation];
-        const auto process = GetProcess(record.job, ranks[operation.src]);
-        const auto lane = lanes[process].Take(record.start, record.end);
-        AddSpan(process,
-                SENDS + lane,
-                fmt::format("to {}", NameHost(job.endpointOf[ranks[operation.dst]])),
-                record.start,
-                record.end,
-                fmt::format(", \"args\": {{\"job\": {}, \"iteration\": {}, \"plan\": {}, "
-                            "\"operation\": {}, \"bytes\": {}}}",
-                            QuoteJson(job.name),
-                            record.iteration,
-                            record.plan,
-                            QuoteJson(DescribeOperation(*plan, record.operation)),
-                            plan->GetBytes(record.operation)));
-    }
-
     void WriteBlocked()
     {
-        for (const auto& span : FindBlockedSpans(m_result))
-        {
-            AddSpan(GetProcess(span.job, span.rank),
-                    BLOCKED,
-                    "blocked",
-                    span.start,
-                    span.end,
-                    NameIteration(span.job, span.iteration));
-        }
         for (const auto& count : CountBlocked(m_result))
         {
             const auto name = fmt::format("blocked workers of {}", m_result.jobs[count.job].name);

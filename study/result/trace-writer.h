@@ -11,10 +11,11 @@ namespace ns3::gradsync
 
 /**
  * Writes a run in Chrome's trace event format, which Perfetto opens: a process for each host with
- * its computing, sending and blocked time, and one for the network with faults, reactions and the
- * number of blocked workers. Times are microseconds of simulated time.
+ * what it computes, sends, receives and waits for, arrows from sends to receipts, one for each
+ * critical path, and one for the network with faults, reactions and the number of blocked workers.
+ * Times are microseconds of simulated time.
  *
- * Written event by event: beside the result itself it needs some bytes a transfer.
+ * Written event by event: beside the result itself it needs about 100 bytes a transfer.
  */
 void WriteTrace(const RunResult& result, std::ostream& stream);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,8 +79,10 @@ class TrainingTrace
 
     void WritePath(const TrainingResult::Run& run)
     {
+        m_critical.clear();
         for (const auto& step : run.path)
         {
+            m_critical.insert(step.task);
             const auto& task = m_workload.GetTasks()[step.task];
             if (step.begin < step.end)
             {
@@ -88,7 +91,8 @@ class TrainingTrace
                                  GetLabel(task),
                                  step.begin,
                                  step.end,
-                                 fmt::format(", \"args\": {{\"iteration\": {}, \"rank\": {}, "
+                                 fmt::format(", \"cat\": \"critical\", "
+                                             "\"args\": {{\"iteration\": {}, \"rank\": {}, "
                                              "\"stream\": {}}}",
                                              run.firstIteration + task.iteration,
                                              m_training.GetRank(task.rank),
@@ -148,7 +152,7 @@ class TrainingTrace
                          GetLabel(task),
                          begin,
                          run.log->GetEnd(id),
-                         more + "}");
+                         more + (m_critical.contains(id) ? "}, \"cat\": \"critical\"" : "}"));
     }
 
     /// From what a message's sender does to what its receiver does, where both take time.
@@ -162,25 +166,25 @@ class TrainingTrace
                 if (sender && part != *sender && GetBegin(log, part) < log.GetEnd(part) &&
                     GetBegin(log, *sender) < log.GetEnd(*sender))
                 {
-                    WriteArrowEnd('s', *sender, log);
-                    WriteArrowEnd('f', part, log);
+                    WriteArrowEnd('s', *sender, *sender, log);
+                    WriteArrowEnd('f', part, *sender, log);
                     ++m_flow;
                 }
             }
         }
     }
 
-    void WriteArrowEnd(char phase, TaskId id, const TaskLog& log)
+    /// Viewers find the two ends by number, name and category: these are the sender's.
+    void WriteArrowEnd(char phase, TaskId id, TaskId sender, const TaskLog& log)
     {
         const auto& task = m_workload.GetTasks()[id];
-        m_events.Add(phase,
-                     m_process + 1 + task.rank,
-                     GetThread(task.stream, m_laneOf[id]),
-                     fmt::format("\"name\": {}, \"cat\": \"message\", \"id\": {}, \"ts\": {}{}",
-                                 QuoteJson(GetLabel(task)),
-                                 m_flow,
-                                 FormatMicroseconds(GetBegin(log, id)),
-                                 phase == 'f' ? ", \"bp\": \"e\"" : ""));
+        m_events.AddArrowEnd(phase,
+                             m_process + 1 + task.rank,
+                             GetThread(task.stream, m_laneOf[id]),
+                             GetLabel(m_workload.GetTasks()[sender]),
+                             m_flow,
+                             GetBegin(log, id),
+                             m_critical.contains(sender));
     }
 
     uint32_t GetThread(uint32_t stream, uint32_t lane) const
@@ -209,6 +213,7 @@ class TrainingTrace
     uint32_t m_process;
     uint64_t m_flow;
     TraceEvents& m_events;
+    std::set<TaskId> m_critical;                               //!< tasks on the path in hand
     std::vector<uint32_t> m_laneOf;                            //!< [task] of the iteration in hand
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_lanes; //!< (rank, stream) -> lanes
 };
@@ -216,9 +221,9 @@ class TrainingTrace
 } // namespace
 
 void
-WriteTrainingTrace(const RunResult& result, uint32_t process, TraceEvents& events)
+WriteTrainingTrace(const RunResult& result, TraceNumbers next, TraceEvents& events)
 {
-    uint64_t flow = 1;
+    auto [process, flow] = next;
     for (const auto& training : result.trainings)
     {
         TrainingTrace trace(result, training, process, flow, events);

@@ -96,6 +96,7 @@ TakeRecords(const Recorder& recorder, const ExchangeEngine& engine, RunResult& r
     const auto take = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
     take(recorder.GetIterations(), result.iterations);
     take(recorder.GetComputations(), result.computations);
+    take(recorder.GetWork(), result.work);
     take(recorder.GetReactions(), result.reactions);
     result.summary.fallbacks = static_cast<uint64_t>(
         std::ranges::count(result.reactions, ReactionKind::Fallback, &ReactionRecord::kind));

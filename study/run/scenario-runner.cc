@@ -50,8 +50,9 @@ Simulate(const ResolvedRun& run,
     const auto engine = InstallEngine(run, planned, transport);
     const bool recordTransfers = run.recordMessages || run.recordTrace;
     const Recorder recorder(engine,
-                            recordTransfers ? Recorder::Detail::Transfers
-                                            : Recorder::Detail::Iterations);
+                            run.recordTrace   ? Recorder::Detail::Work
+                            : recordTransfers ? Recorder::Detail::Transfers
+                                              : Recorder::Detail::Iterations);
     const TrainingRecorder trainings(engine, result.trainings, run.recordTrace);
     const AsynchronousRecorder asynchronous(
         engine,

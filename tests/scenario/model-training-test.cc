@@ -24,13 +24,13 @@ namespace
 
 using testing::HasSubstr;
 
-const std::filesystem::path SOURCE = GRADSYNC_SOURCE_DIR;
+const std::filesystem::path MODEL_SOURCE = GRADSYNC_SOURCE_DIR;
 
 Json
 LoadData(const std::filesystem::path& file)
 {
     NamedFiles files;
-    auto content = files.ReadJson(SOURCE / file);
+    auto content = files.ReadJson(MODEL_SOURCE / file);
     content.erase("$schema");
     return content;
 }
@@ -134,7 +134,7 @@ TEST(DeviceFiles, GiveBackWhatWasMeasured)
 TEST(DeviceFiles, SayWhereEachNumberIsFrom)
 {
     size_t count = 0;
-    for (const auto& file : std::filesystem::directory_iterator(SOURCE / "devices"))
+    for (const auto& file : std::filesystem::directory_iterator(MODEL_SOURCE / "devices"))
     {
         if (file.path().filename() == "device.schema.json")
         {
@@ -180,7 +180,7 @@ ErrorOfJob(const std::string& job, std::vector<ScenarioOverride> more = {})
     more.insert(more.begin(), {"job", job});
     return ErrorOf([&] {
         // As if it stood among the scenarios, from where files are named.
-        const auto scenario = ParseScenario(STAR, SOURCE / "scenarios/x.json", more);
+        const auto scenario = ParseScenario(STAR, MODEL_SOURCE / "scenarios/x.json", more);
         CheckRun(ResolveRun(scenario, 0), true);
     });
 }
@@ -206,7 +206,7 @@ TEST(ModelTraining, KnowsItsFiguresBeforeItRuns)
     UsePicoseconds();
     const auto run =
         ResolveRun(ParseScenario(STAR,
-                                 SOURCE / "scenarios/x.json",
+                                 MODEL_SOURCE / "scenarios/x.json",
                                  {{"job", MakeJob(R"(, "pipeline": 2, "microbatches": 4)")}}),
                    0);
     ASSERT_EQ(run.trainings.size(), 1);

@@ -19,7 +19,7 @@ namespace
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::string SOURCE = GRADSYNC_SOURCE_DIR;
+const std::string TENSOR_SOURCE = GRADSYNC_SOURCE_DIR;
 
 /// Message bytes that each rank sends in the plan of the first job.
 std::vector<uint64_t>
@@ -63,7 +63,7 @@ TEST(Tensors, GeoMxSendsWhatItsTableSays)
                             Row{"both", 4'951'000, 6'702'000, 46'975'000}})
     {
         UsePicoseconds();
-        const auto file = SOURCE + "/scenarios/papers/geomx-table-2/" + row.file + ".json";
+        const auto file = TENSOR_SOURCE + "/scenarios/papers/geomx-table-2/" + row.file + ".json";
         const auto sent = CountSent(ResolveRun(ReadScenario(file, {}), 0));
         ASSERT_EQ(sent.size(), 11U);
         for (uint32_t worker = 0; worker < 8; ++worker)

@@ -32,6 +32,13 @@ add_compile_options(-ffp-contract=off)
 # By their variables: ns-3 has made targets of these already, which are not to be changed from here.
 include_directories(${LIBXML2_INCLUDE_DIRS} ${Boost_INCLUDE_DIRS} ${ZLIB_INCLUDE_DIRS})
 
+# ns-3 puts the headers of all modules into one folder, where those that are not for others have no place.
+# The library, its tests and the program find them here.
+include(${CMAKE_CURRENT_LIST_DIR}/header-folder.cmake)
+set(gradsync_inside ${CMAKE_CURRENT_BINARY_DIR}/inside)
+gradsync_link_headers(${gradsync_inside} ${gradsync_inner_headers})
+include_directories($<BUILD_INTERFACE:${gradsync_inside}>)
+
 gradsync_set_version_definitions("${NS3_VER}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
@@ -41,7 +48,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/chakra-protobuf.cmake)
 build_lib(
   LIBNAME gradsync
   SOURCE_FILES ${gradsync_sources} ${gradsync_chakra_messages}
-  HEADER_FILES ${gradsync_headers}
+  HEADER_FILES ${gradsync_public_headers}
   LIBRARIES_TO_LINK ${gradsync_ns3_libraries} fmt::fmt nlohmann_json::nlohmann_json ${LIBXML2_LIBRARIES}
     ${Protobuf_LITE_LIBRARIES} ${ZLIB_LIBRARIES}
   TEST_SOURCES ${gradsync_suite_sources}

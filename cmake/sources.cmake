@@ -870,6 +870,7 @@ list(APPEND gradsync_headers
   helper/exchange-job.h
   helper/fabric-helper.h
   helper/fabric-host.h
+  helper/gradsync.h
   helper/job-assembly.h
 )
 
@@ -1113,6 +1114,124 @@ list(APPEND gradsync_headers
   study/command/scenario-warnings.h
   study/command/sum-error-study.h
 )
+
+# What programs of others may include: helper/gradsync.h and what that includes, no more and no less
+# (tests/e2e/user_project_test.py). Only these are installed, and exported to other modules of an ns-3 tree.
+set(gradsync_public_headers
+  helper/aggregation-helper.h
+  helper/checked-attributes.h
+  helper/exchange-helper.h
+  helper/fabric-helper.h
+  helper/fabric-host.h
+  helper/gradsync.h
+  model/aggregation/common/aggregation-contents.h
+  model/aggregation/common/aggregation-driver.h
+  model/aggregation/common/aggregation-host.h
+  model/aggregation/common/aggregation-network.h
+  model/aggregation/common/aggregation-node.h
+  model/aggregation/common/aggregation-session.h
+  model/aggregation/common/aggregation-tensor.h
+  model/aggregation/common/aggregation-worker.h
+  model/aggregation/common/float-tensor.h
+  model/aggregation/common/switch-pipelines.h
+  model/aggregation/service/aggregation-service.h
+  model/aggregation/service/node-programs.h
+  model/aggregation/user-program/p4-switch-node.h
+  model/aggregation/user-program/p4-switch-program.h
+  model/base/parameter-spec.h
+  model/base/running-numbers.h
+  model/base/time-range.h
+  model/compression/codec-spec.h
+  model/compression/gradient-distribution.h
+  model/engine/asynchronous-job.h
+  model/engine/engine-job.h
+  model/engine/exchange-application.h
+  model/engine/exchange-engine.h
+  model/engine/exchange-records.h
+  model/engine/execution-table.h
+  model/engine/host-slowdowns.h
+  model/engine/job-listener.h
+  model/engine/job.h
+  model/engine/recorder.h
+  model/engine/training-job.h
+  model/fabric/ecn-marker.h
+  model/fabric/fabric-endpoint.h
+  model/fabric/fabric-network.h
+  model/fabric/fabric-node.h
+  model/fabric/fabric-packet.h
+  model/fabric/fabric-port.h
+  model/fabric/fabric-switch.h
+  model/fabric/flood-clock.h
+  model/fabric/flood-source.h
+  model/fabric/link-fault.h
+  model/fabric/link-state.h
+  model/fabric/load-balancing.h
+  model/fabric/object-pool.h
+  model/fabric/packet-loss.h
+  model/fabric/packet-pool.h
+  model/fabric/path-selector.h
+  model/fabric/prefetch.h
+  model/fabric/serialisation-time.h
+  model/fabric/switch-buffer.h
+  model/fabric/switch-program.h
+  model/fabric/telemetry-record.h
+  model/fabric/watched-trace.h
+  model/fabric/wire-format.h
+  model/fault/fault-injector.h
+  model/fault/fault-spec.h
+  model/fault/network-condition.h
+  model/fault/slowdown.h
+  model/import/import-scheme.h
+  model/p4/p4-machine.h
+  model/p4/p4-match-table.h
+  model/p4/p4-pipeline.h
+  model/p4/p4-program.h
+  model/plan/aggregation-protocol.h
+  model/plan/chunk-layout.h
+  model/plan/collective.h
+  model/plan/made-range.h
+  model/plan/message-protocol.h
+  model/plan/operation-table.h
+  model/plan/operation.h
+  model/plan/packed-rows.h
+  model/plan/plan-builder.h
+  model/plan/plan-gate.h
+  model/plan/plan-statistics.h
+  model/plan/plan-verifier.h
+  model/plan/plan.h
+  model/planner/job-spec.h
+  model/planner/network-model.h
+  model/scheme/scheme-choice.h
+  model/scheme/scheme.h
+  model/topology/fat-tree-topology.h
+  model/topology/graph-topology.h
+  model/topology/group-finder.h
+  model/topology/rail-topology.h
+  model/topology/routing-tables.h
+  model/topology/server-builder.h
+  model/topology/spine-leaf-topology.h
+  model/topology/star-topology.h
+  model/topology/three-tier-topology.h
+  model/topology/topology-kinds.h
+  model/topology/topology.h
+  model/topology/worker-groups.h
+  model/traffic/flow-sizes.h
+  model/traffic/traffic-generator.h
+  model/transport/congestion/congestion-control.h
+  model/transport/message.h
+  model/transport/network-aggregation.h
+  model/transport/transport-aggregation.h
+  model/transport/transport-capabilities.h
+  model/transport/transport-faults.h
+  model/transport/transport-statistics.h
+  model/transport/transport.h
+  model/workload/codec-profile.h
+  model/workload/exchange-compressor.h
+  model/workload/plan-compressor.h
+  model/workload/workload.h
+)
+set(gradsync_inner_headers ${gradsync_headers})
+list(REMOVE_ITEM gradsync_inner_headers ${gradsync_public_headers})
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
 set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc)

@@ -13,7 +13,7 @@ namespace ns3::gradsync
 {
 
 /// Takes the packets that reach an endpoint: the transport.
-class PacketSink
+class PacketReceiver
 {
   public:
     /// A data or control packet for `endpoint`; the sink owns it now and gives it back to the pool.
@@ -25,7 +25,7 @@ class PacketSink
     }
 
   protected:
-    ~PacketSink() = default;
+    ~PacketReceiver() = default;
 };
 
 /// A node that sends and receives for itself.
@@ -39,12 +39,12 @@ class FabricEndpoint final : public FabricNode
     {
     }
 
-    void SetSink(PacketSink* sink)
+    void SetSink(PacketReceiver* sink)
     {
         m_sink = sink;
     }
 
-    PacketSink* GetSink() const
+    PacketReceiver* GetSink() const
     {
         return m_sink;
     }
@@ -80,7 +80,7 @@ class FabricEndpoint final : public FabricNode
 
   private:
     uint32_t m_endpoint;
-    PacketSink* m_sink{nullptr};
+    PacketReceiver* m_sink{nullptr};
     std::vector<FabricPort*> m_ports;
     PacketPool& m_pool;
 };

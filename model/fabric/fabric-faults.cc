@@ -120,7 +120,7 @@ FabricNetwork::SetEndpointState(uint32_t endpoint, const EndpointState& state)
     }
 }
 
-PacketSink*
+PacketReceiver*
 FabricNetwork::GetSink(uint32_t endpoint)
 {
     const auto deaf = m_deafSinks.find(endpoint);
@@ -128,7 +128,7 @@ FabricNetwork::GetSink(uint32_t endpoint)
 }
 
 void
-FabricNetwork::SetSink(uint32_t endpoint, PacketSink* sink)
+FabricNetwork::SetSink(uint32_t endpoint, PacketReceiver* sink)
 {
     const auto deaf = m_deafSinks.find(endpoint);
     if (deaf == m_deafSinks.end())

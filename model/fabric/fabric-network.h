@@ -30,7 +30,7 @@ namespace ns3::gradsync
  * The packet-level network: a port for each direction of each link of a Topology, a switch for each
  * node that forwards, an endpoint for each that does not.
  */
-class FabricNetwork : public Object, private PortObserver, private PacketSink
+class FabricNetwork : public Object, private PortObserver, private PacketReceiver
 {
   public:
     static TypeId GetTypeId();
@@ -55,8 +55,8 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     }
 
     /// Who takes the packets that reach an endpoint, be it deaf or not.
-    PacketSink* GetSink(uint32_t endpoint);
-    void SetSink(uint32_t endpoint, PacketSink* sink);
+    PacketReceiver* GetSink(uint32_t endpoint);
+    void SetSink(uint32_t endpoint, PacketReceiver* sink);
 
     /// Lets `tap` see what both ends of a link send. \param tap must outlive the simulation
     void SetTap(LinkId link, PacketTap* tap);
@@ -158,7 +158,8 @@ class FabricNetwork : public Object, private PortObserver, private PacketSink
     std::map<size_t, std::unique_ptr<LinkFault>> m_faults;    //!< [port], once a fault was there
     std::map<size_t, std::unique_ptr<FloodSource>> m_floods;  //!< [port], once one was there
     std::map<LinkId, LinkState> m_linkStates;                 //!< of the same links
-    std::map<uint32_t, PacketSink*> m_deafSinks; //!< [endpoint that receives nothing] -> its own
+    std::map<uint32_t, PacketReceiver*>
+        m_deafSinks; //!< [endpoint that receives nothing] -> its own
     uint64_t m_unreceivedPackets{0};
     TracedCallback<uint32_t, uint32_t> m_dropTrace; //!< trace source "Drop"
     TracedCallback<uint32_t, bool> m_pauseTrace;    //!< trace source "Pause"

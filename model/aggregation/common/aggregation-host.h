@@ -16,7 +16,7 @@ namespace ns3::gradsync
 class AggregationDriver;
 class AggregationNode;
 class AggregationSession;
-class PacketSink;
+class PacketReceiver;
 
 /// What the service does for the drivers of protocols.
 class AggregationHost
@@ -42,7 +42,7 @@ class AggregationHost
     /// What reaches an endpoint comes to the driver of the packet first.
     virtual void TakeSink(uint32_t endpoint) = 0;
     /// Who takes what is not for drivers. For endpoints of TakeSink.
-    virtual PacketSink& GetSink(uint32_t endpoint) = 0;
+    virtual PacketReceiver& GetSink(uint32_t endpoint) = 0;
 
     /// The part of a node in the protocol of a driver, which is made when it is asked for.
     virtual AggregationNode& GetNode(AggregationDriver& driver, NodeId node) = 0;

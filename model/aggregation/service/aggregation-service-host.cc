@@ -72,7 +72,7 @@ AggregationService::TakeSink(uint32_t endpoint)
     }
 }
 
-PacketSink&
+PacketReceiver&
 AggregationService::GetSink(uint32_t endpoint)
 {
     return *m_sinks.at(endpoint);

@@ -25,7 +25,9 @@ namespace ns3::gradsync
  * fail. What protocols do is up to their drivers, which are those of GetAggregationDrivers and any
  * others that are added.
  */
-class AggregationService : public NetworkAggregation, private AggregationHost, private PacketSink
+class AggregationService : public NetworkAggregation,
+                           private AggregationHost,
+                           private PacketReceiver
 {
   public:
     static TypeId GetTypeId();
@@ -93,7 +95,7 @@ class AggregationService : public NetworkAggregation, private AggregationHost, p
     const std::vector<uint32_t>* FindEndpoints(uint16_t number) const override;
     uint32_t TakeTurn() override;
     void TakeSink(uint32_t endpoint) override;
-    PacketSink& GetSink(uint32_t endpoint) override;
+    PacketReceiver& GetSink(uint32_t endpoint) override;
     AggregationNode& GetNode(AggregationDriver& driver, NodeId node) override;
     void ReadFrame(std::span<const uint8_t> frame, AggregationPacket& content) override;
 
@@ -130,7 +132,7 @@ class AggregationService : public NetworkAggregation, private AggregationHost, p
     /// Endpoints of the members by number, also of sessions that are gone, whose packets may not
     /// be.
     std::map<uint16_t, std::shared_ptr<const std::vector<uint32_t>>> m_endpoints;
-    std::map<uint32_t, PacketSink*> m_sinks; //!< [endpoint] -> who takes what is not for us
+    std::map<uint32_t, PacketReceiver*> m_sinks; //!< [endpoint] -> who takes what is not for us
     RebuildHandler m_onRebuild;
     uint16_t m_nextNumber{0};
     RunningNumbers m_groups{FIRST_STREAM}; //!< so that streams from FIRST_STREAM on fit

@@ -35,7 +35,7 @@ namespace ns3::gradsync
 class RoceTransport : public Transport,
                       public TransportCapabilities,
                       public TransportFaults,
-                      private PacketSink
+                      private PacketReceiver
 {
   public:
     static TypeId GetTypeId();

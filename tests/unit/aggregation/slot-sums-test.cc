@@ -18,10 +18,10 @@ namespace
 using testing::HasSubstr;
 
 /// Adds one to a value of what comes to an endpoint, once.
-class Corrupter final : public PacketSink
+class Corrupter final : public PacketReceiver
 {
   public:
-    Corrupter(PacketSink* next, AggregationContents& contents)
+    Corrupter(PacketReceiver* next, AggregationContents& contents)
         : m_next(next),
           m_contents(contents)
     {
@@ -35,7 +35,7 @@ class Corrupter final : public PacketSink
     }
 
   private:
-    PacketSink* m_next;
+    PacketReceiver* m_next;
     AggregationContents& m_contents;
     uint32_t m_count{0};
 };

@@ -390,16 +390,21 @@ list(APPEND gradsync_headers
 # model/transport/tcp
 list(APPEND gradsync_sources
   model/transport/tcp/factory-text.cc
+  model/transport/tcp/network-reader.cc
+  model/transport/tcp/tcp-built-network.cc
   model/transport/tcp/tcp-connection.cc
   model/transport/tcp/tcp-flood.cc
   model/transport/tcp/tcp-link-fault.cc
-  model/transport/tcp/tcp-network.cc
+  model/transport/tcp/tcp-existing-network.cc
   model/transport/tcp/tcp-transport.cc
   model/transport/tcp/topology-routing.cc
 )
 list(APPEND gradsync_headers
   model/transport/tcp/factory-text.h
+  model/transport/tcp/network-reader.h
+  model/transport/tcp/tcp-built-network.h
   model/transport/tcp/tcp-connection.h
+  model/transport/tcp/tcp-existing-network.h
   model/transport/tcp/tcp-flood.h
   model/transport/tcp/tcp-link-fault.h
   model/transport/tcp/tcp-network.h
@@ -1238,10 +1243,12 @@ set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc
 
 # Programs of one file that use the helpers. examples/expected has what each prints, as tests hold it.
 set(gradsync_examples
+  examples/gradsync-existing-network.cc
   examples/gradsync-own.cc
   examples/gradsync-rat.cc
   examples/gradsync-ring.cc
   examples/gradsync-switchml.cc
+  examples/gradsync-traces.cc
 )
 
 # ns-3 TestSuites: run by test.py in the tree, by gradsync-test-runner stand-alone.
@@ -1408,6 +1415,7 @@ set(gradsync_tests_of_fault
 set(gradsync_tests_of_helper
   tests/unit/helper/aggregation-helper-test.cc
   tests/unit/helper/exchange-helper-test.cc
+  tests/unit/helper/existing-network-test.cc
   tests/unit/helper/fabric-helper-test.cc
   tests/unit/helper/helper-scenario-test.cc
 )

@@ -92,4 +92,11 @@ CheckedAttributes::Apply(ObjectBase& object) const
     }
 }
 
+bool
+CheckedAttributes::Has(const std::string& name) const
+{
+    return std::ranges::find(m_values, name, [](const auto& value) { return value.first; }) !=
+           m_values.end();
+}
+
 } // namespace ns3::gradsync

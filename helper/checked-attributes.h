@@ -31,6 +31,9 @@ class CheckedAttributes
     /// In the order in which they were set. \param object of the type
     void Apply(ObjectBase& object) const;
 
+    /// Whether it was set.
+    bool Has(const std::string& name) const;
+
     const TypeId& GetType() const
     {
         return m_type;

@@ -4,6 +4,7 @@
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/exchange-job.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-host.h"
 #include "ns3/job-assembly.h"
 #include "ns3/job-planner.h"
@@ -98,7 +99,51 @@ GetEndpoints(const NodeContainer& hosts, const FabricHost& network)
     return endpoints;
 }
 
+/// Makes of a program's own Nodes the hosts of a network.
+void
+AdoptOwnNodes(const NodeContainer& hosts)
+{
+    const bool hasHost = std::any_of(hosts.Begin(), hosts.End(), [](const Ptr<Node>& node) {
+        return node->GetObject<FabricHost>() != nullptr;
+    });
+    if (!hasHost && hosts.GetN() > 0)
+    {
+        FabricHelper("tcp").Adopt(hosts);
+    }
+}
+
+/// That gives this plan, whatever it is asked.
+Scheme
+MakePlanScheme(Plan plan)
+{
+    const auto shared = std::make_shared<const Plan>(std::move(plan));
+    return {.name = "plan",
+            .countServers =
+                [shared](const ParameterSet& /* parameters */) {
+                    return shared->GetRankCount() - shared->GetWorkerCount();
+                },
+            .build =
+                [shared](const SchemeRequest& request) {
+                    if (request.workers != shared->GetWorkerCount())
+                    {
+                        throw SchemeError(
+                            fmt::format("the plan is for {} workers, and there are {}",
+                                        shared->GetWorkerCount(),
+                                        request.workers));
+                    }
+                    return *shared;
+                },
+            .planOrigin = PlanOrigin::File};
+}
+
 } // namespace
+
+ExchangeHelper::ExchangeHelper(Plan plan)
+{
+    const auto bytes = plan.GetLayout().GetTotalBytes();
+    ChooseScheme(MakePlanScheme(std::move(plan)));
+    m_planBytes = bytes;
+}
 
 TypeId
 ExchangeHelper::GetJobTypeId()
@@ -122,6 +167,7 @@ ExchangeHelper::ChooseScheme(const std::string& name)
     }
     m_scheme = {std::shared_ptr<const void>(), scheme}; // the registry's, for ever
     m_parameters = MakeDefaultParameters(*m_scheme);
+    m_planBytes.reset();
 }
 
 void
@@ -129,6 +175,7 @@ ExchangeHelper::ChooseScheme(Scheme scheme)
 {
     m_scheme = std::make_shared<const Scheme>(std::move(scheme));
     m_parameters = MakeDefaultParameters(*m_scheme);
+    m_planBytes.reset();
 }
 
 void
@@ -166,6 +213,7 @@ ExchangeHelper::SetCodec(const CodecChoice& codec, std::shared_ptr<const CodecPr
 ApplicationContainer
 ExchangeHelper::Install(const NodeContainer& hosts) const
 {
+    AdoptOwnNodes(hosts);
     const auto network = FabricHost::Of(hosts);
     const auto& topology = network->GetTopology();
     const auto engine = network->GetEngine();
@@ -174,6 +222,7 @@ ExchangeHelper::Install(const NodeContainer& hosts) const
     m_attributes.Apply(*settings);
     auto whole = settings->MakeSpec(engine->GetJobCount());
     whole.scheme = {m_scheme.get(), m_parameters};
+    whole.gradientBytes = m_planBytes.value_or(whole.gradientBytes);
     whole.codec = m_codec;
     whole.profile = m_profile;
     whole.endpointOf = GetEndpoints(hosts, *network);

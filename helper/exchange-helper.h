@@ -41,6 +41,10 @@ class ExchangeHelper
         SetScheme(std::move(scheme), parameters...);
     }
 
+    /// A plan that is there already, for as many hosts as it has ranks; it says how large the
+    /// gradient is.
+    explicit ExchangeHelper(Plan plan);
+
     /// Another scheme, with the defaults of its parameters but for those given.
     template <typename... Args>
     void SetScheme(const std::string& name, const Args&... parameters)
@@ -67,6 +71,10 @@ class ExchangeHelper
     /**
      * A job of its own on these hosts, all of one network. May be called again, also for the same
      * hosts: the jobs then share the network.
+     *
+     * Nodes of a network that the program has built itself, with ns-3's point-to-point devices and
+     * Internet stack, are handed to FabricHelper("tcp").Adopt first, unless the program has done
+     * so: do that where jobs have different hosts of the same network.
      * \param hosts the workers in the order of their ranks, then the dedicated servers of the
      * scheme
      * \returns an ExchangeApplication for each rank; their times and Attributes may be changed
@@ -95,7 +103,8 @@ class ExchangeHelper
     }
 
     std::shared_ptr<const Scheme> m_scheme;
-    ParameterSet m_parameters; //!< complete
+    std::optional<uint64_t> m_planBytes; //!< of the gradient of a plan that is there already
+    ParameterSet m_parameters;           //!< complete
     CheckedAttributes m_attributes{GetJobTypeId()};
     std::optional<CodecChoice> m_codec;
     std::shared_ptr<const CodecProfile> m_profile;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fabric-helper.h"
 
+#include "ns3/boolean.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/fabric-host.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
+#include "ns3/network-reader.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
@@ -191,6 +193,51 @@ FabricHelper::Install(const std::shared_ptr<const Topology>& topology) const
         hosts.Get(endpoint)->AggregateObject(host);
     }
     return hosts;
+}
+
+void
+FabricHelper::Adopt(const NodeContainer& hosts) const
+{
+    const auto transport = DynamicCast<TcpTransport>(Create());
+    if (!transport)
+    {
+        throw std::invalid_argument(
+            fmt::format("{} builds its networks itself: only the transport \"tcp\" runs on one of "
+                        "the program's own",
+                        m_transport.GetType().GetName()));
+    }
+    for (const auto* name : {"QueueDisc", "QueueSize", "LoadBalancing", "HashSeed", "LossRate"})
+    {
+        if (m_transport.Has(name))
+        {
+            throw std::invalid_argument(fmt::format("{} is of networks that the transport builds: "
+                                                    "this one has what the program gave it",
+                                                    name));
+        }
+    }
+    for (auto node = hosts.Begin(); node != hosts.End(); ++node)
+    {
+        if ((*node)->GetObject<FabricHost>())
+        {
+            throw std::invalid_argument(fmt::format("node {} is a host of a network already: "
+                                                    "FabricHelper::Adopt takes all hosts of one "
+                                                    "at once",
+                                                    (*node)->GetId()));
+        }
+    }
+    const auto network = ReadNetwork(hosts);
+    transport->InstallOn(network);
+    auto engine = CreateObject<ExchangeEngine>();
+    engine->SetAttribute("StopsSimulator", BooleanValue(false));
+    engine->SetTransport(transport);
+    Simulator::ScheduleDestroy(&EndNetwork, engine, Ptr<Transport>(transport));
+    for (uint32_t endpoint = 0; endpoint < hosts.GetN(); ++endpoint)
+    {
+        auto host = CreateObject<FabricHost>();
+        host->Attach(network.topology, transport, engine, endpoint);
+        engine->SetNode(endpoint, hosts.Get(endpoint));
+        hosts.Get(endpoint)->AggregateObject(host);
+    }
 }
 
 NodeContainer

@@ -69,6 +69,16 @@ class FabricHelper
     NodeContainer Install(Topology topology) const;
 
     /**
+     * In place of Install, on a network that the program has built itself: Nodes with ns3's
+     * point-to-point devices, Internet stack and addresses. Its routing, queues and other
+     * applications stay as they are, and the simulation goes on when exchanges have ended. The
+     * transport must be "tcp", without the Attributes that are of networks.
+     * \param hosts all that ExchangeHelper::Install is to have, in the order of endpoints
+     * \throws std::invalid_argument with a text for the user when a Node does not go (ReadNetwork)
+     */
+    void Adopt(const NodeContainer& hosts) const;
+
+    /**
      * Captures to pcap files what these hosts send and receive, or all Ethernet links of their
      * network. After Install.
      * \param folder is made if need be; files are named after the ends of links

@@ -5,6 +5,7 @@
 #include "ns3/pointer.h"
 #include "ns3/uinteger.h"
 
+#include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
 
@@ -61,8 +62,10 @@ FabricHost::Of(const Ptr<Node>& node)
     auto host = node->GetObject<FabricHost>();
     if (!host)
     {
-        throw std::invalid_argument("a Node is no host of a network: take those that "
-                                    "FabricHelper::Install returns");
+        throw std::invalid_argument(fmt::format("node {} is no host of a network: take those that "
+                                                "FabricHelper::Install returns, or hand all of "
+                                                "your own to FabricHelper::Adopt",
+                                                node->GetId()));
     }
     return host;
 }

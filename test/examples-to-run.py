@@ -4,10 +4,12 @@
 
 # (name, whether to run it, whether to run it under valgrind)
 cpp_examples = [
+    ("gradsync-existing-network", "True", "True"),
     ("gradsync-own", "True", "True"),
     ("gradsync-rat", "True", "True"),
     ("gradsync-ring", "True", "True"),
     ("gradsync-switchml", "True", "True"),
+    ("gradsync-traces", "True", "True"),
 ]
 
 # Each of them (name, whether to run it): none is in Python.

@@ -2,6 +2,7 @@
 #include "ns3/exchange-engine.h"
 
 #include "ns3/asynchronous-execution.h"
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/exchange-application.h"
 #include "ns3/job-execution.h"
@@ -44,6 +45,14 @@ ExchangeEngine::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("GradSync")
             .AddConstructor<ExchangeEngine>()
+            .AddAttribute(
+                "StopsSimulator",
+                "Whether the simulation ends when all jobs have finished or failed though "
+                "the network goes on. Programs that simulate something else too do not "
+                "want that.",
+                BooleanValue(true),
+                MakeBooleanAccessor(&ExchangeEngine::m_stopsSimulator),
+                MakeBooleanChecker())
             .AddTraceSource("Iteration",
                             "An iteration of a job is done at every rank.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_iterationTrace),
@@ -239,6 +248,12 @@ ExchangeEngine::MakeNode(uint32_t endpoint)
     return node;
 }
 
+void
+ExchangeEngine::SetNode(uint32_t endpoint, const Ptr<Node>& node)
+{
+    m_nodes[endpoint] = node;
+}
+
 Ptr<ExchangeApplication>
 ExchangeEngine::GetApplication(uint32_t job, uint32_t rank) const
 {
@@ -337,7 +352,7 @@ ExchangeEngine::OnJobFailed()
 void
 ExchangeEngine::StopIfSettled()
 {
-    if (IsSettled())
+    if (m_stopsSimulator && IsSettled())
     {
         Simulator::Stop(); // whatever the network goes on with is nobody's any more
     }

@@ -64,6 +64,8 @@ class ExchangeEngine : public Object, private JobListener
     /// made, nullptr before.
     Ptr<Node> GetNode(uint32_t endpoint) const;
     Ptr<Node> MakeNode(uint32_t endpoint);
+    /// One that the program has made itself. Before a job uses the endpoint.
+    void SetNode(uint32_t endpoint, const Ptr<Node>& node);
 
     /// The application of one rank: its start and stop times and Attributes may be changed before
     /// they count.
@@ -141,6 +143,7 @@ class ExchangeEngine : public Object, private JobListener
     std::vector<std::shared_ptr<EngineJob>> m_jobs; //!< shared with events that are due at once
     std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
     HostSlowdowns m_slowdowns;
+    bool m_stopsSimulator;
     uint64_t m_totalBytes{0};
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"

@@ -31,7 +31,38 @@ class _Contents(Directive):
         return [nodes.literal_block(text="\n".join(self.content))]
 
 
+class _Included(Directive):
+    """Sphinx's literalinclude, likewise: a part of a file between two texts that it has."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {
+        "language": directives.unchanged,
+        "start-at": directives.unchanged,
+        "end-at": directives.unchanged,
+        "end-before": directives.unchanged,
+        "append": directives.unchanged,
+    }
+
+    def run(self):
+        lines = (DOC / self.arguments[0]).read_text().splitlines()
+        first, last = 0, len(lines)
+        if start := self.options.get("start-at"):
+            first = self._find(start, lines, 0)
+        if end := self.options.get("end-before"):
+            last = self._find(end, lines, first + 1)
+        if end := self.options.get("end-at"):
+            last = self._find(end, lines, first + 1) + 1
+        return [nodes.literal_block(text="\n".join(lines[first:last]))]
+
+    def _find(self, text: str, lines: list[str], first: int) -> int:
+        found = [number for number in range(first, len(lines)) if text in lines[number]]
+        if not found:
+            raise self.error(f"{self.arguments[0]} has no line with {text!r}")
+        return found[0]
+
+
 roles.register_local_role("doc", _link)
+directives.register_directive("literalinclude", _Included)
 directives.register_directive("toctree", _Contents)
 
 

@@ -49,17 +49,19 @@ TcpConnection::~TcpConnection()
     }
 }
 
-uint16_t
-TcpConnection::Connect(const Address& receiver)
+InetSocketAddress
+TcpConnection::Connect(const InetSocketAddress& receiver)
 {
     m_sender->Bind();
     if (m_sender->Connect(receiver) != 0)
     {
-        m_failure = fmt::format("no path from endpoint {} to endpoint {}", m_src, m_dst);
+        m_failure = fmt::format("no path from {} to {}",
+                                m_observer.GetName(m_src),
+                                m_observer.GetName(m_dst));
     }
     Address local;
     m_sender->GetSockName(local);
-    return InetSocketAddress::ConvertFrom(local).GetPort();
+    return InetSocketAddress::ConvertFrom(local);
 }
 
 void
@@ -128,17 +130,17 @@ TcpConnection::OnConnect(Ptr<Socket> /* socket */)
 void
 TcpConnection::OnConnectFailed(Ptr<Socket> /* socket */)
 {
-    Fail(fmt::format("TCP from endpoint {} to {}: no answer to the connection request",
-                     m_src,
-                     m_dst));
+    Fail(fmt::format("TCP from {} to {}: no answer to the connection request",
+                     m_observer.GetName(m_src),
+                     m_observer.GetName(m_dst)));
 }
 
 void
 TcpConnection::OnClosed(Ptr<Socket> /* socket */)
 {
-    Fail(fmt::format("TCP from endpoint {} to {}: closed after too many retransmissions",
-                     m_src,
-                     m_dst));
+    Fail(fmt::format("TCP from {} to {}: closed after too many retransmissions",
+                     m_observer.GetName(m_src),
+                     m_observer.GetName(m_dst)));
 }
 
 void

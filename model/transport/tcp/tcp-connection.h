@@ -2,7 +2,7 @@
 #ifndef GRADSYNC_TCP_CONNECTION_H
 #define GRADSYNC_TCP_CONNECTION_H
 
-#include "ns3/address.h"
+#include "ns3/inet-socket-address.h"
 #include "ns3/packet.h"
 #include "ns3/sequence-number.h"
 #include "ns3/socket.h"
@@ -31,6 +31,8 @@ class TcpConnectionObserver
     /// A segment left all of whose bytes had left before.
     virtual void OnRetransmission(uint32_t bytes) = 0;
     virtual void OnTimeout(uint32_t src, uint32_t dst) = 0;
+    /// For messages to the user.
+    virtual std::string GetName(uint32_t endpoint) const = 0;
 
   protected:
     ~TcpConnectionObserver() = default;
@@ -53,8 +55,9 @@ class TcpConnection
     TcpConnection(const TcpConnection&) = delete;
     TcpConnection& operator=(const TcpConnection&) = delete;
 
-    /// Opens the connection. \returns the port at src by which the receiver will know it
-    uint16_t Connect(const Address& receiver);
+    /// Opens the connection. \returns the address and port at src by which the receiver will know
+    /// it
+    InetSocketAddress Connect(const InetSocketAddress& receiver);
 
     /// The receiving end, when the other side has accepted.
     void Accept(const Ptr<Socket>& receiver);

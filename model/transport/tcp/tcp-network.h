@@ -2,112 +2,73 @@
 #ifndef GRADSYNC_TCP_NETWORK_H
 #define GRADSYNC_TCP_NETWORK_H
 
-#include "ns3/load-balancing.h"
-#include "ns3/node-container.h"
-#include "ns3/object-factory.h"
-#include "ns3/packet.h"
-#include "ns3/queue-disc.h"
-#include "ns3/queue-size.h"
-#include "ns3/routing-tables.h"
-#include "ns3/tcp-flood.h"
-#include "ns3/tcp-link-fault.h"
+#include "ns3/ipv4-address.h"
+#include "ns3/node.h"
 #include "ns3/topology.h"
-#include "ns3/transport.h"
+#include "ns3/transport-statistics.h"
 
-#include <map>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
-
-namespace ns3
-{
-class PointToPointNetDevice;
-}
 
 namespace ns3::gradsync
 {
 
-/// What TcpNetwork builds of a topology.
-struct TcpNetworkOptions
-{
-    uint16_t mtuBytes; //!< largest IP packet
-    /// Made for every sending port of a node that forwards; without a value these have drop-tail
-    /// queues in the device.
-    std::optional<ObjectFactory> queueDisc;
-    QueueSize queueSize; //!< of these drop-tail queues
-    LoadBalancing loadBalancing;
-    uint64_t hashSeed;
-    double lossRate; //!< of packets on every link, independently
-    TypeId congestionOps;
-};
-
-/**
- * A topology as ns-3 nodes with point-to-point devices and the IPv4 and TCP stack.
- *
- * Endpoints have queues without bound, as a host that is held back by its own stack; ns-3 has no
- * TCP small queues.
- */
+/// The ns-3 nodes and devices under a TcpTransport, and what its connections put on their links.
 class TcpNetwork
 {
   public:
-    TcpNetwork(std::shared_ptr<const Topology> topology,
-               const std::shared_ptr<const RoutingTables>& routes,
-               const TcpNetworkOptions& options);
-    ~TcpNetwork();
+    virtual ~TcpNetwork() = default;
     TcpNetwork(const TcpNetwork&) = delete;
     TcpNetwork& operator=(const TcpNetwork&) = delete;
 
-    /// The ns-3 node of an endpoint.
-    Ptr<Node> GetNode(uint32_t endpoint) const;
+    const Topology& GetTopology() const
+    {
+        return *m_topology;
+    }
 
-    /// A fault changes a link: its devices' rate, its channel's delay, and what arrives.
-    void SetLinkState(LinkId link, const LinkState& state);
+    virtual Ptr<Node> GetNode(uint32_t endpoint) const = 0;
+    /// By which the others reach it.
+    virtual Ipv4Address GetAddress(uint32_t endpoint) const = 0;
+    /// As messages to the user name it.
+    virtual std::string GetName(uint32_t endpoint) const = 0;
 
-    /**
-     * Writes what the two ends of a link send and receive, by ns-3's own helpers: NAME.pcap of each
-     * end, and both in ns-3's ASCII format to NAME.tr of the link's node a (MakeCaptureNames).
-     */
-    void Capture(LinkId link, const std::string& folder);
+    /// Connections to this address and port are the transport's. 0: whichever is free.
+    virtual uint16_t GetListeningPort() const = 0;
 
-    /// A fault takes a host off its links, in both directions, or puts it back.
-    void SetMuted(uint32_t endpoint, bool muted);
+    virtual void OnListening(uint32_t /* endpoint */, uint16_t /* port */)
+    {
+    }
 
-    /// Packets follow these routes from now on.
-    void SetRoutes(const std::shared_ptr<const RoutingTables>& routes);
+    /// Writes what the two ends of a link send and receive. \throws std::invalid_argument where
+    /// that is the program's own business
+    virtual void Capture(LinkId link, const std::string& folder) = 0;
 
-    /// Index: 2 * link + direction. Packets that carry data are counted apart.
-    const std::vector<LinkStatistics>& GetLinkStatistics() const;
-    uint64_t GetDataPacketHops() const;
+    /// Index: 2 * link + direction.
+    const std::vector<LinkStatistics>& GetLinkStatistics() const
+    {
+        return m_statistics;
+    }
 
-  private:
-    class PortProbe;
+    /// Packets that carry data.
+    uint64_t GetDataPacketHops() const
+    {
+        return m_dataPacketHops;
+    }
 
-    void AddNodes(const std::shared_ptr<const RoutingTables>& routes,
-                  const TcpNetworkOptions& options);
-    void AddLink(LinkId id, const TcpNetworkOptions& options);
-    void AddPort(size_t index,
-                 NodeId node,
-                 const Ptr<PointToPointNetDevice>& device,
-                 const TcpNetworkOptions& options);
-    /// What a fault makes of the direction of a link that ends at this device.
-    TcpLinkFault& GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver);
-    TcpFlood& GetFlood(size_t index);
-    void AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device);
+  protected:
+    explicit TcpNetwork(std::shared_ptr<const Topology> topology)
+        : m_topology(std::move(topology)),
+          m_statistics(2 * m_topology->GetLinks().size())
+    {
+    }
 
     std::shared_ptr<const Topology> m_topology;
-    NodeContainer m_nodes;
-    std::vector<std::optional<uint32_t>> m_endpointOf; //!< [node]
-    std::vector<std::unique_ptr<PortProbe>> m_probes;
-    std::vector<Ptr<PointToPointNetDevice>> m_devices;    //!< [2 * link + direction]: the sender
-    std::map<size_t, Ptr<TcpLinkFault>> m_faults;         //!< by the same, once a fault was there
-    std::map<size_t, std::unique_ptr<TcpFlood>> m_floods; //!< by the same, once one was there
-    std::set<uint32_t> m_muted;                           //!< endpoints
+    // Probes at the devices count here.
     std::vector<LinkStatistics> m_statistics;
-    std::vector<std::string> m_captureNames; //!< [2 * link + end], once a link is captured
     uint64_t m_dataPacketHops{0};
-    int64_t m_nextStream{1}; //!< random number streams, the same for every run
 };
 
 } // namespace ns3::gradsync

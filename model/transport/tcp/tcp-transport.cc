@@ -6,10 +6,13 @@
 #include "ns3/factory-text.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
+#include "ns3/node.h"
 #include "ns3/ns3-interfaces.h"
+#include "ns3/point-to-point-net-device.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
-#include "ns3/tcp-socket-factory.h"
+#include "ns3/tcp-existing-network.h"
+#include "ns3/tcp-l4-protocol.h"
 #include "ns3/topology-routing.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -27,7 +30,6 @@ NS_OBJECT_ENSURE_REGISTERED(TcpTransport);
 namespace
 {
 
-constexpr uint16_t PORT = 5000;
 constexpr uint32_t HEADER_BYTES = 52; //!< IPv4 20, TCP 32 with time stamps
 
 } // namespace
@@ -148,7 +150,7 @@ void
 TcpTransport::Install(std::shared_ptr<const Topology> topology,
                       std::shared_ptr<const RoutingTables> routes)
 {
-    m_topology = std::move(topology);
+    m_congestionType = ParseType(m_congestionOps, TcpCongestionOps::GetTypeId());
     TcpNetworkOptions options{
         .mtuBytes = static_cast<uint16_t>(m_segmentBytes + HEADER_BYTES),
         .queueDisc = {},
@@ -156,20 +158,44 @@ TcpTransport::Install(std::shared_ptr<const Topology> topology,
         .loadBalancing = m_loadBalancing,
         .hashSeed = m_hashSeed,
         .lossRate = m_lossRate,
-        .congestionOps = ParseType(m_congestionOps, TcpCongestionOps::GetTypeId()),
     };
     if (!m_queueDisc.empty())
     {
         options.queueDisc = ParseFactory(m_queueDisc, QueueDisc::GetTypeId());
     }
-    m_network = std::make_unique<TcpNetwork>(m_topology, routes, options);
-    m_listeners.resize(m_topology->GetEndpoints().size());
+    m_listeners.resize(topology->GetEndpoints().size());
+    auto network = std::make_unique<BuiltTcpNetwork>(std::move(topology), routes, options);
+    m_built = network.get();
+    m_network = std::move(network);
+}
+
+void
+TcpTransport::InstallOn(const ExistingNetwork& network)
+{
+    m_congestionType = ParseType(m_congestionOps, TcpCongestionOps::GetTypeId());
+    for (const auto& device : network.devices)
+    {
+        if (device && device->GetMtu() < m_segmentBytes + HEADER_BYTES)
+        {
+            throw std::invalid_argument(fmt::format(
+                "segments of {} bytes and {} of headers do not fit the MTU of {} at node {}: set "
+                "SegmentBytes of the transport, or the Mtu of the devices",
+                m_segmentBytes,
+                HEADER_BYTES,
+                device->GetMtu(),
+                device->GetNode()->GetId()));
+        }
+    }
+    m_listeners.resize(network.hosts.size());
+    m_network = std::make_unique<TcpExistingNetwork>(network);
 }
 
 Ptr<Socket>
 TcpTransport::MakeSocket(uint32_t endpoint) const
 {
-    auto socket = Socket::CreateSocket(m_network->GetNode(endpoint), TcpSocketFactory::GetTypeId());
+    // By its type: others may want another congestion control of the same node.
+    const auto tcp = m_network->GetNode(endpoint)->GetObject<TcpL4Protocol>();
+    const auto socket = tcp->CreateSocket(m_congestionType);
     socket->SetAttribute("SegmentSize", UintegerValue(m_segmentBytes));
     socket->SetAttribute("SndBufSize", UintegerValue(m_bufferBytes));
     socket->SetAttribute("RcvBufSize", UintegerValue(m_bufferBytes));
@@ -185,18 +211,32 @@ TcpTransport::MakeSocket(uint32_t endpoint) const
     return socket;
 }
 
-void
+InetSocketAddress
 TcpTransport::Listen(uint32_t endpoint)
 {
     auto& listener = m_listeners[endpoint];
-    if (!listener)
+    const bool isNew = !listener;
+    if (isNew)
     {
         listener = MakeSocket(endpoint);
-        listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
+        const auto port = m_network->GetListeningPort();
+        if ((port > 0 ? listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port))
+                      : listener->Bind()) != 0)
+        {
+            throw std::runtime_error(fmt::format("{} has no port free", GetName(endpoint)));
+        }
         listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                     MakeCallback(&TcpTransport::OnAccept, this));
         listener->Listen();
     }
+    Address local;
+    listener->GetSockName(local);
+    const auto port = InetSocketAddress::ConvertFrom(local).GetPort();
+    if (isNew)
+    {
+        m_network->OnListening(endpoint, port);
+    }
+    return {m_network->GetAddress(endpoint), port};
 }
 
 TcpConnection&
@@ -205,16 +245,15 @@ TcpTransport::FindConnection(const Message& message)
     auto& connection = m_connections[{message.src, message.dst, message.stream}];
     if (!connection)
     {
-        Listen(message.dst);
+        const auto receiver = Listen(message.dst);
         TcpConnectionObserver& observer = *this; // private base: only here does it convert
         connection = std::make_unique<TcpConnection>(message.src,
                                                      message.dst,
                                                      MakeSocket(message.src),
                                                      m_segmentBytes,
                                                      observer);
-        const auto port =
-            connection->Connect(InetSocketAddress(TopologyRouting::GetAddress(message.dst), PORT));
-        m_bySender[{TopologyRouting::GetAddress(message.src), port}] = connection.get();
+        const auto sender = connection->Connect(receiver);
+        m_bySender[{sender.GetIpv4(), sender.GetPort()}] = connection.get();
     }
     return *connection;
 }
@@ -222,7 +261,7 @@ TcpTransport::FindConnection(const Message& message)
 void
 TcpTransport::Send(const Message& message)
 {
-    const auto endpoints = m_topology->GetEndpoints().size();
+    const auto endpoints = m_listeners.size();
     if (message.src >= endpoints || message.dst >= endpoints || message.src == message.dst)
     {
         throw std::invalid_argument(fmt::format("cannot send from endpoint {} to {}: there are {}",
@@ -239,7 +278,12 @@ TcpTransport::OnAccept(Ptr<Socket> socket, // NOLINT(performance-unnecessary-val
                        const Address& from)
 {
     const auto sender = InetSocketAddress::ConvertFrom(from);
-    m_bySender.at({sender.GetIpv4(), sender.GetPort()})->Accept(socket);
+    const auto found = m_bySender.find({sender.GetIpv4(), sender.GetPort()});
+    if (found == m_bySender.end())
+    {
+        return; // a stranger's: programs have sockets of their own
+    }
+    found->second->Accept(socket);
 }
 
 void
@@ -257,7 +301,17 @@ TcpTransport::GetCapabilities()
 TransportFaults*
 TcpTransport::GetFaults()
 {
-    return this;
+    return m_network && !m_built ? nullptr : this;
+}
+
+BuiltTcpNetwork&
+TcpTransport::RequireBuilt() const
+{
+    if (!m_built)
+    {
+        throw std::logic_error("the tcp transport has built no network");
+    }
+    return *m_built;
 }
 
 bool
@@ -276,7 +330,7 @@ void
 TcpTransport::SetLinkState(LinkId link, const LinkState& state)
 {
     NS_LOG_INFO("link " << link << (state.up ? " is up" : " is down"));
-    m_network->SetLinkState(link, state);
+    RequireBuilt().SetLinkState(link, state);
 }
 
 void
@@ -286,7 +340,7 @@ TcpTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
     {
         throw std::invalid_argument("the tcp transport has no host that sends or receives only");
     }
-    m_network->SetMuted(endpoint, !state.sends);
+    RequireBuilt().SetMuted(endpoint, !state.sends);
 }
 
 // The network keeps the tables.
@@ -294,7 +348,7 @@ void
 TcpTransport::SetRoutes(
     std::shared_ptr<const RoutingTables> routes) // NOLINT(performance-unnecessary-value-param)
 {
-    m_network->SetRoutes(routes);
+    RequireBuilt().SetRoutes(routes);
 }
 
 void
@@ -315,6 +369,12 @@ TcpTransport::OnTimeout(uint32_t src, uint32_t dst)
 {
     NS_LOG_LOGIC("connection " << src << " -> " << dst << " timed out");
     m_timeoutTrace(src, dst);
+}
+
+std::string
+TcpTransport::GetName(uint32_t endpoint) const
+{
+    return m_network->GetName(endpoint);
 }
 
 std::vector<LinkStatistics>

@@ -2,6 +2,9 @@
 #ifndef GRADSYNC_TCP_TRANSPORT_H
 #define GRADSYNC_TCP_TRANSPORT_H
 
+#include "ns3/inet-socket-address.h"
+#include "ns3/network-reader.h"
+#include "ns3/tcp-built-network.h"
 #include "ns3/tcp-connection.h"
 #include "ns3/tcp-network.h"
 #include "ns3/traced-callback.h"
@@ -38,6 +41,13 @@ class TcpTransport : public Transport,
     void Install(std::shared_ptr<const Topology> topology,
                  std::shared_ptr<const RoutingTables> routes) override;
 
+    /**
+     * In place of Install: between hosts of a network that is there already, whose routing,
+     * devices and queues stay as they are. Only sockets follow the Attributes; there are no faults.
+     * \throws std::invalid_argument when a type name is wrong, or segments do not fit a link
+     */
+    void InstallOn(const ExistingNetwork& network);
+
     /// \throws std::invalid_argument when an endpoint does not exist or the message goes to its
     /// sender; an unreachable receiver is reported to the handler
     void Send(const Message& message) override;
@@ -46,6 +56,7 @@ class TcpTransport : public Transport,
     void Abandon(const MessageFilter& isMeant) override;
 
     TransportCapabilities* GetCapabilities() override;
+    /// None of a network that was there already.
     TransportFaults* GetFaults() override;
 
     bool HasPackets() const override;
@@ -71,9 +82,12 @@ class TcpTransport : public Transport,
     void OnGoodput(uint64_t bytes) override;
     void OnRetransmission(uint32_t bytes) override;
     void OnTimeout(uint32_t src, uint32_t dst) override;
+    std::string GetName(uint32_t endpoint) const override;
 
     TcpConnection& FindConnection(const Message& message);
-    void Listen(uint32_t endpoint);
+    /// \returns where an endpoint accepts connections
+    InetSocketAddress Listen(uint32_t endpoint);
+    BuiltTcpNetwork& RequireBuilt() const;
     void OnAccept(Ptr<Socket> socket, const Address& from);
     Ptr<Socket> MakeSocket(uint32_t endpoint) const;
 
@@ -92,11 +106,13 @@ class TcpTransport : public Transport,
     bool m_ecn;
     uint32_t m_retries;
 
-    std::shared_ptr<const Topology> m_topology;
     std::unique_ptr<TcpNetwork> m_network;
+    BuiltTcpNetwork* m_built{nullptr};    //!< the same, when the transport has built it
+    TypeId m_congestionType;              //!< of m_congestionOps
     std::vector<Ptr<Socket>> m_listeners; //!< [endpoint], null until something is sent there
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::unique_ptr<TcpConnection>>
         m_connections; //!< by (src, dst, stream)
+    /// By address and port of the sender.
     std::map<std::pair<Ipv4Address, uint16_t>, TcpConnection*> m_bySender;
     uint64_t m_goodputBytes{0};
     uint64_t m_retransmittedPackets{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ns3/tcp-network.h"
+#include "ns3/tcp-built-network.h"
 
 #include "ns3/capture-names.h"
 #include "ns3/channel.h"
@@ -17,7 +17,6 @@
 #include "ns3/red-queue-disc.h"
 #include "ns3/string.h"
 #include "ns3/tcp-header.h"
-#include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-prr-recovery.h"
 #include "ns3/topology-routing.h"
 #include "ns3/trace-helper.h"
@@ -41,6 +40,7 @@ namespace
 constexpr uint32_t DATA_HEADERS = 54;
 /// PPP, IPv4 and the largest TCP header: no packet without data is larger.
 constexpr uint32_t LARGEST_HEADERS = 82;
+constexpr uint16_t PORT = 5000;
 constexpr int64_t FAULT_STREAM = 1
                                  << 20; //!< random number streams of faulty links, one a direction
 
@@ -81,7 +81,7 @@ AssignStreams(const Ptr<QueueDisc>& queueDisc, int64_t stream)
 } // namespace
 
 /// Counts what one direction of a link does.
-class TcpNetwork::PortProbe
+class BuiltTcpNetwork::PortProbe
 {
   public:
     PortProbe(LinkStatistics& statistics, uint64_t& dataPacketHops)
@@ -136,12 +136,11 @@ class TcpNetwork::PortProbe
     bool m_hasFlood{false};
 };
 
-TcpNetwork::TcpNetwork(std::shared_ptr<const Topology> topology,
-                       const std::shared_ptr<const RoutingTables>& routes,
-                       const TcpNetworkOptions& options)
-    : m_topology(std::move(topology)),
-      m_endpointOf(m_topology->GetNodes().size()),
-      m_statistics(2 * m_topology->GetLinks().size())
+BuiltTcpNetwork::BuiltTcpNetwork(std::shared_ptr<const Topology> topology,
+                                 const std::shared_ptr<const RoutingTables>& routes,
+                                 const TcpNetworkOptions& options)
+    : TcpNetwork(std::move(topology)),
+      m_endpointOf(m_topology->GetNodes().size())
 {
     const auto endpoints = m_topology->GetEndpoints();
     for (uint32_t endpoint = 0; endpoint < endpoints.size(); ++endpoint)
@@ -155,11 +154,11 @@ TcpNetwork::TcpNetwork(std::shared_ptr<const Topology> topology,
     }
 }
 
-TcpNetwork::~TcpNetwork() = default;
+BuiltTcpNetwork::~BuiltTcpNetwork() = default;
 
 void
-TcpNetwork::AddNodes(const std::shared_ptr<const RoutingTables>& routes,
-                     const TcpNetworkOptions& options)
+BuiltTcpNetwork::AddNodes(const std::shared_ptr<const RoutingTables>& routes,
+                          const TcpNetworkOptions& options)
 {
     m_nodes.Create(static_cast<uint32_t>(m_topology->GetNodes().size()));
     InternetStackHelper stack;
@@ -173,13 +172,11 @@ TcpNetwork::AddNodes(const std::shared_ptr<const RoutingTables>& routes,
         auto routing = CreateObject<TopologyRouting>();
         routing->Install(routes, node, choosers[node]);
         m_nodes.Get(node)->GetObject<Ipv4>()->SetRoutingProtocol(routing);
-        const auto tcp = m_nodes.Get(node)->GetObject<TcpL4Protocol>();
-        tcp->SetAttribute("SocketType", TypeIdValue(options.congestionOps));
     }
 }
 
 void
-TcpNetwork::AddLink(LinkId id, const TcpNetworkOptions& options)
+BuiltTcpNetwork::AddLink(LinkId id, const TcpNetworkOptions& options)
 {
     const auto& link = m_topology->GetLinks()[id];
     PointToPointHelper helper;
@@ -217,7 +214,7 @@ TcpNetwork::AddLink(LinkId id, const TcpNetworkOptions& options)
 }
 
 void
-TcpNetwork::AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device)
+BuiltTcpNetwork::AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device)
 {
     const auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
     const auto interface = ipv4->AddInterface(device);
@@ -231,10 +228,10 @@ TcpNetwork::AddInterface(NodeId node, const Ptr<PointToPointNetDevice>& device)
 }
 
 void
-TcpNetwork::AddPort(size_t index,
-                    NodeId node,
-                    const Ptr<PointToPointNetDevice>& device,
-                    const TcpNetworkOptions& options)
+BuiltTcpNetwork::AddPort(size_t index,
+                         NodeId node,
+                         const Ptr<PointToPointNetDevice>& device,
+                         const TcpNetworkOptions& options)
 {
     auto* probe = m_probes[index].get();
     device->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&PortProbe::OnTransmit, probe));
@@ -259,7 +256,7 @@ TcpNetwork::AddPort(size_t index,
 }
 
 TcpLinkFault&
-TcpNetwork::GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver)
+BuiltTcpNetwork::GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver)
 {
     auto& fault = m_faults[index];
     if (!fault)
@@ -274,7 +271,7 @@ TcpNetwork::GetFault(size_t index, const Ptr<PointToPointNetDevice>& receiver)
 }
 
 void
-TcpNetwork::SetLinkState(LinkId id, const LinkState& state)
+BuiltTcpNetwork::SetLinkState(LinkId id, const LinkState& state)
 {
     const auto& link = m_topology->GetLinks()[id];
     const auto bits = std::llround(state.GetBitRate(link.rate.GetBitRate()));
@@ -294,7 +291,7 @@ TcpNetwork::SetLinkState(LinkId id, const LinkState& state)
 }
 
 void
-TcpNetwork::Capture(LinkId id, const std::string& folder)
+BuiltTcpNetwork::Capture(LinkId id, const std::string& folder)
 {
     if (m_captureNames.empty())
     {
@@ -312,7 +309,7 @@ TcpNetwork::Capture(LinkId id, const std::string& folder)
 }
 
 TcpFlood&
-TcpNetwork::GetFlood(size_t index)
+BuiltTcpNetwork::GetFlood(size_t index)
 {
     auto& flood = m_floods[index];
     if (!flood)
@@ -326,7 +323,7 @@ TcpNetwork::GetFlood(size_t index)
 }
 
 void
-TcpNetwork::SetMuted(uint32_t endpoint, bool muted)
+BuiltTcpNetwork::SetMuted(uint32_t endpoint, bool muted)
 {
     if (!(muted ? m_muted.insert(endpoint).second : m_muted.erase(endpoint) > 0))
     {
@@ -343,7 +340,7 @@ TcpNetwork::SetMuted(uint32_t endpoint, bool muted)
 }
 
 void
-TcpNetwork::SetRoutes(const std::shared_ptr<const RoutingTables>& routes)
+BuiltTcpNetwork::SetRoutes(const std::shared_ptr<const RoutingTables>& routes)
 {
     for (NodeId node = 0; node < m_nodes.GetN(); ++node)
     {
@@ -353,21 +350,27 @@ TcpNetwork::SetRoutes(const std::shared_ptr<const RoutingTables>& routes)
 }
 
 Ptr<Node>
-TcpNetwork::GetNode(uint32_t endpoint) const
+BuiltTcpNetwork::GetNode(uint32_t endpoint) const
 {
     return m_nodes.Get(m_topology->GetEndpoints()[endpoint]);
 }
 
-const std::vector<LinkStatistics>&
-TcpNetwork::GetLinkStatistics() const
+Ipv4Address
+BuiltTcpNetwork::GetAddress(uint32_t endpoint) const
 {
-    return m_statistics;
+    return TopologyRouting::GetAddress(endpoint);
 }
 
-uint64_t
-TcpNetwork::GetDataPacketHops() const
+std::string
+BuiltTcpNetwork::GetName(uint32_t endpoint) const
 {
-    return m_dataPacketHops;
+    return fmt::format("endpoint {}", endpoint);
+}
+
+uint16_t
+BuiltTcpNetwork::GetListeningPort() const
+{
+    return PORT;
 }
 
 } // namespace ns3::gradsync

@@ -1011,6 +1011,7 @@ list(APPEND gradsync_sources
   study/result/space-time-diagram.cc
   study/result/stored-summary.cc
   study/result/summary-columns.cc
+  study/result/swept-columns.cc
   study/result/trace-events.cc
   study/result/trace-writer.cc
   study/result/training-rows.cc
@@ -1044,6 +1045,7 @@ list(APPEND gradsync_headers
   study/result/space-time-diagram.h
   study/result/stored-summary.h
   study/result/summary-columns.h
+  study/result/swept-columns.h
   study/result/trace-events.h
   study/result/trace-writer.h
   study/result/update-sample.h
@@ -1438,6 +1440,7 @@ set(gradsync_tests_of_study
   tests/unit/study/scenario-sweep-test.cc
   tests/unit/study/scenario-warnings-test.cc
   tests/unit/study/shown-text-test.cc
+  tests/unit/study/swept-columns-test.cc
   tests/unit/study/units-test.cc
 )
 set(gradsync_tests_of_stock

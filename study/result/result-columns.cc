@@ -4,6 +4,7 @@
 #include "ns3/result-files.h"
 #include "ns3/run-store.h"
 #include "ns3/summary-columns.h"
+#include "ns3/swept-columns.h"
 
 #include <algorithm>
 #include <string>
@@ -76,27 +77,22 @@ Describe(const ResultColumn& column)
     return json;
 }
 
-/// Of the values that are swept over, as they are written.
-ColumnType
-FindType(const std::vector<Json>& values)
-{
-    const auto all = [&values](auto is) {
-        return std::ranges::all_of(values, [is](const Json& value) { return (value.*is)(); });
-    };
-    return all(&Json::is_number_integer) ? ColumnType::Integer
-           : all(&Json::is_number)       ? ColumnType::Number
-           : all(&Json::is_boolean)      ? ColumnType::Flag
-                                         : ColumnType::Text;
-}
-
 Json
 DescribeRunColumns(const Scenario& scenario)
 {
     Json columns = Json::array({Describe(RUN_COLUMN)});
-    for (const auto& axis : scenario.axes)
+    for (const auto& column : ListSweptColumns(scenario))
     {
-        columns.push_back(Describe({axis.path.c_str(), "", "", FindType(axis.values)}));
-        columns.back()["swept"] = true;
+        const auto unit = GetUnit(column);
+        columns.push_back(Describe({column.name.c_str(), "", unit.c_str(), column.type}));
+        if (column.number == Quantity::None)
+        {
+            columns.back()["swept"] = true;
+        }
+        else
+        {
+            columns.back()["of"] = scenario.axes[column.axis].path;
+        }
     }
     const bool hasSeed = HasSeedAxis(scenario);
     for (const auto& entry : GetSummaryColumns())

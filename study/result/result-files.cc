@@ -9,6 +9,7 @@
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/summary-columns.h"
+#include "ns3/swept-columns.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -30,18 +31,19 @@ WriteRuns(const std::filesystem::path& folder,
     AtomicFile file(folder / RUNS_FILE);
     auto& out = file.GetStream();
     out << "run,";
-    for (const auto& axis : scenario.axes)
+    const auto columns = ListSweptColumns(scenario);
+    for (const auto& column : columns)
     {
-        out << WriteCsvText(axis.path) << ',';
+        out << WriteCsvText(column.name) << ',';
     }
     out << FormatSummaryHeader(hasSeed) << '\n';
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
         out << run << ',';
-        for (const auto& value : ApplySweep(scenario, run).values)
+        const auto values = ApplySweep(scenario, run).values;
+        for (const auto& column : columns)
         {
-            const auto text = ShowSweptValue(value);
-            out << (value.is_string() ? WriteCsvText(text) : QuoteCsv(text)) << ',';
+            out << FormatSwept(column, values[column.axis]) << ',';
         }
         const auto row = summaries[run] ? summaries[run]->row : FormatCrashedSummary();
         out << (hasSeed ? DropSeed(row) : row) << '\n';

@@ -5,6 +5,7 @@
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
+#include "ns3/swept-columns.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -40,11 +41,18 @@ std::string
 DescribePlans(const ScenarioPoint& point)
 {
     Json document = point.document;
-    for (const auto* key : {"seed", "faults", "plot", "results", "title"})
+    for (const auto* key : {"faults", "plot", "results", "title"})
     {
         document.erase(key);
     }
-    return document.dump();
+    auto text = document.dump();
+    // The scheme auto chooses by the paths that connections take, which follow from the seed.
+    if (document.contains("seed") && text.find("\"auto\"") == std::string::npos)
+    {
+        document.erase("seed");
+        text = document.dump();
+    }
+    return text;
 }
 
 } // namespace
@@ -54,6 +62,7 @@ CheckScenario(const Scenario& scenario,
               bool verifyAll,
               const std::function<void(const ResolvedRun& run, uint64_t bytes)>& onRun)
 {
+    CheckPlotColumns(scenario);
     std::map<std::string, RunCheck> checks; //!< of plans and networks that were found good
     for (uint32_t index = 0; index < scenario.runCount; ++index)
     {

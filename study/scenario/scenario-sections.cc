@@ -257,7 +257,10 @@ GetPlotParameters()
                    "texts",
                    "columns of runs.csv: a panel for each, with a row for each series and a mark "
                    "for each x, in place of lines over x"),
-        {"logX", false, "whether x is logarithmic"},
+        Optional({"logX",
+                  true,
+                  "whether x is logarithmic; by default where swept sizes, rates or times are far "
+                  "apart"}),
         {"logY", false, "whether y is logarithmic"}};
     return specs;
 }

@@ -202,6 +202,15 @@ ScenarioVocabulary::GetParameters(const std::vector<std::string>& segments) cons
     return specs;
 }
 
+std::optional<ParameterSpec>
+ScenarioVocabulary::FindParameter(const std::string& path) const
+{
+    const auto segments = SplitPath(path);
+    const auto specs = GetParameters({segments.begin(), segments.end() - 1});
+    const auto found = std::ranges::find(specs, segments.back(), &ParameterSpec::name);
+    return found == specs.end() ? std::nullopt : std::optional(*found);
+}
+
 void
 ScenarioVocabulary::CheckPath(const std::string& path, const std::string& where) const
 {

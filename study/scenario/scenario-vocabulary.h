@@ -5,6 +5,7 @@
 #include "ns3/json-document.h"
 #include "ns3/scenario-sections.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class ScenarioVocabulary
     /// \throws ScenarioError, starting with `where`, when the path is not known; names the nearest
     /// path
     void CheckPath(const std::string& path, const std::string& where) const;
+
+    /// What is declared of the parameter at a path; nothing for what no section declares by itself,
+    /// as a member of a list. Of several kinds that know it, the first.
+    std::optional<ParameterSpec> FindParameter(const std::string& path) const;
 
     /// Kinds that the section at `path` can take: its own and those that the sweep gives it.
     std::vector<std::string> GetKinds(const std::string& path) const;

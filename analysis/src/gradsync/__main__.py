@@ -13,6 +13,7 @@ from pathlib import Path
 from gradsync import command_line
 from gradsync.errors import GradsyncError, ScenarioError, SimulationError
 from gradsync.results.folder import load
+from gradsync.results.series import choose_axes, choose_scales, group
 from gradsync.text import printable
 from gradsync.version import __version__
 
@@ -24,14 +25,18 @@ def _plot(arguments: argparse.Namespace) -> int:
     on = read_page(
         arguments.paper, arguments.columns, arguments.width, arguments.font, arguments.font_size
     )
-    if arguments.kind or on.is_paper:
+    # A file alone is asked for what is drawn without a kind.
+    kinds = arguments.kind or (["ict"] if arguments.out or on.is_paper else [])
+    if kinds:
         from gradsync.plots.kinds import plot_kind
 
         out = Path(arguments.out) if arguments.out else None
+        if out and len(kinds) > 1:
+            raise ScenarioError(f"--out {out}: one file for {len(kinds)} pictures; give one --kind")
         results = load(arguments.results)
         if on.is_paper and results.unfinished:
             print(f"{results.unfinished} runs did not finish, which no title says", file=sys.stderr)
-        for kind in arguments.kind or ["ict"]:
+        for kind in kinds:
             path = plot_kind(results, kind, arguments.run, out, on)
             print(f"wrote {path}", file=sys.stderr)
         return 0
@@ -47,6 +52,9 @@ def _draw(folder: Path) -> None:
     for path in plot_results(folder):
         print(f"wrote {path}", file=sys.stderr)
     results = load(folder)
+    axes = choose_axes(results)
+    for remark in choose_scales(results, axes, group(results, axes)).remarks:
+        print(f"gradsync: {printable(remark)}", file=sys.stderr)
     if tradeoff.applies(results):
         print("\n".join(tradeoff.describe(results)))
 

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter
 from gradsync.plots import page, style
 from gradsync.results import columns
 from gradsync.results.folder import Results
+from gradsync.results.quantities import show_quantity
 from gradsync.results.series import Axes, Line, choose_axes, group
 
 _MARKERS = "o^sDvP"
@@ -89,10 +90,11 @@ def draw_panels(results: Results) -> Figure:
         Line2D([], [], linestyle="none", marker=_look(i, len(x))[0], color=_look(i, len(x))[1])
         for i in range(len(x))
     ]
-    text = results.label(base.x or "", results.column(base.x or "").unit)
+    column = results.column(base.x or "")
+    text = results.label(base.x or "", "" if column.of else column.unit)
     figure.legend(
         handles,
-        [f"{value:g}" for value in x],
+        [show_quantity(value, column.unit if column.of else "") for value in x],
         title=text,
         loc="outside lower left",
         ncols=len(x),

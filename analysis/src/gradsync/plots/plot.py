@@ -3,6 +3,7 @@
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,14 @@ from gradsync.plots.panels import draw_panels
 from gradsync.plots.pgf import write_pgf
 from gradsync.results import closed_form, columns
 from gradsync.results.folder import Results, load
-from gradsync.results.series import Axes, Line, choose_axes, group
+from gradsync.results.quantities import show_quantity
+from gradsync.results.series import Axes, Line, Scales, choose_axes, choose_scales, group
+from gradsync.text import shown
 
 _BASELINE = "ring"
 _MOST_TICKS = 12
+# Those with units, which are longer.
+_MOST_QUANTITIES = 7
 # Ratios that differ from 1 by less than this are shown again, enlarged.
 _CLOSE = 0.25
 
@@ -82,32 +87,41 @@ def _leave_room(panel: Panel) -> None:
     panel.set_ylim(0, 1.04 * panel.get_ylim()[1])
 
 
-def _dress_x(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+def _dress_x(panel: Panel, results: Results, axes: Axes, lines: list[Line], scales: Scales) -> None:
     values = sorted({x for line in lines for x in line.x})
-    if results.hints.get("logX"):
+    column = results.column(axes.x or "")
+    if scales.log_x:
         panel.set_xscale("log")
     panel.margins(x=0.06)
-    if len(values) <= _MOST_TICKS:
-        panel.set_xticks(values)
+    most = _MOST_QUANTITIES if column.of else _MOST_TICKS
+    if len(values) <= most or scales.log_x:
+        panel.set_xticks(values[:: math.ceil(len(values) / most)])
         panel.minorticks_off()
+    if column.of:
+        # Each tick has its own prefix: sizes go from KiB to GiB.
+        ticks = FuncFormatter(lambda value, _: show_quantity(value, column.unit))
+        panel.xaxis.set_major_formatter(ticks)
+        panel.set_xlabel(results.label(axes.x or "", ""))
+        return
     panel.xaxis.set_major_formatter(FuncFormatter(_plain))
     # The values of x keep their unit: they are what the scenario says.
-    unit = results.column(axes.x or "").unit
-    panel.set_xlabel(results.label(axes.x or "", unit))
+    panel.set_xlabel(results.label(axes.x or "", column.unit))
 
 
-def _draw_values(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+def _draw_values(
+    panel: Panel, results: Results, axes: Axes, lines: list[Line], scales: Scales
+) -> None:
     values = [value for line in lines for value in line.y]
     divisor, unit = columns.scale(results.column(axes.y).unit, values)
     _draw_lines(panel, lines, divisor)
-    if results.hints.get("logY"):
+    if scales.log_y:
         panel.set_yscale("log")
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     else:
         _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
     page.name_values(panel, results.label(axes.y, unit))
-    _dress_x(panel, results, axes, lines)
+    _dress_x(panel, results, axes, lines, scales)
 
 
 def _ratios(lines: list[Line]) -> list[Line]:
@@ -143,7 +157,9 @@ def _draw_close_up(panel: Panel, lines: list[Line]) -> None:
     inset.set_title("close to 1", fontsize=page.points(8), fontweight="normal", pad=3)
 
 
-def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) -> None:
+def _draw_ratios(
+    panel: Panel, results: Results, axes: Axes, lines: list[Line], scales: Scales
+) -> None:
     ratios = _ratios(lines)
     _draw_lines(panel, ratios, 1.0)
     # The other schemes' ideal ratios are 1, or depend on parameters.
@@ -167,7 +183,7 @@ def _draw_ratios(panel: Panel, results: Results, axes: Axes, lines: list[Line]) 
     _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
     page.name_values(panel, f"Ratio to {style.series_label(_BASELINE).lower()}")
-    _dress_x(panel, results, axes, lines)
+    _dress_x(panel, results, axes, lines, scales)
     _draw_close_up(panel, ratios)
 
 
@@ -189,14 +205,14 @@ def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) ->
     page.name_values(panel, results.label(axes.y, unit), "x")
 
 
-def _caption(figure: Figure, results: Results) -> None:
+def _caption(figure: Figure, results: Results, remarks: Sequence[str] = ()) -> None:
     title = results.hints.get("title") or results.scenario.get("title") or ""
     if title:
         page.title(figure, title + "\n", 11, linespacing=0.4)
     missing = results.unfinished
-    if missing and not page.current().is_paper:
-        what = "run did" if missing == 1 else "runs did"
-        text = f"{missing} {what} not finish"
+    found = [f"{missing} {'run' if missing == 1 else 'runs'} did not finish"] if missing else []
+    text = "\n".join([*found, *remarks])
+    if text and not page.current().is_paper:
         figure.text(0.988, 0.985, text, ha="right", va="top", fontsize=8.5, color=style.WARNING)
 
 
@@ -223,24 +239,35 @@ def draw(results: Results, y: str | None = None) -> Figure:
     lines = group(results, axes)
     if y is not None:
         _check_values(results, axes, lines)
+    scales = choose_scales(results, axes, lines)
     if axes.x is None:
         figure, panel = page.subplots(1, 1, (6.4, 1.3 + 0.38 * len(lines)), by_rows=True)
         _draw_bars(panel, results, axes, lines)
-        _caption(figure, results)
+        _caption(figure, results, scales.remarks)
         return figure
     has_room = y is None and (page.current().is_double or not page.current().is_paper)
     with_ratio = has_room and len(lines) > 1 and any(line.name == _BASELINE for line in lines)
     figure, panels = page.subplots(
         1, 2 if with_ratio else 1, (9.2, 4.2) if with_ratio else (5.6, 3.9), squeeze=False
     )
-    _draw_values(panels[0][0], results, axes, lines)
+    _draw_values(panels[0][0], results, axes, lines, scales)
     if with_ratio:
-        _draw_ratios(panels[0][1], results, axes, lines)
+        _draw_ratios(panels[0][1], results, axes, lines, scales)
     handles, labels = panels[0][-1].get_legend_handles_labels()
     if len(labels) > 1:
         page.legend(figure, handles, labels)
-    _caption(figure, results)
+    _caption(figure, results, scales.remarks)
     return figure
+
+
+_FORMATS = (".svg", ".pdf", ".png", ".pgf")
+
+
+def check_format(path: Path) -> None:
+    """Raise ResultsError for a name whose end is no format that can be written."""
+    if path.suffix not in _FORMATS:
+        found = shown(path.suffix) if path.suffix else "no ending"
+        raise ResultsError(f"{shown(str(path))}: found {found}, expected {', '.join(_FORMATS)}")
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -64,10 +64,17 @@ def format_rate(rate: float) -> str:
     return f"{rate:g} b/s"
 
 
+def _rates(results: Results, path: str) -> list[float]:
+    """The rates of a swept path; folders of before have no column with the numbers."""
+    column = results.number_of(path)
+    return (
+        results.numbers(column) if column != path else [to_rate(row[path]) for row in results.rows]
+    )
+
+
 def _rate_path(results: Results) -> str | None:
     for path in results.swept:
-        cells = {row[path] for row in results.rows}
-        if path.endswith(".rate") and not any(math.isnan(to_rate(cell)) for cell in cells):
+        if path.endswith(".rate") and not any(map(math.isnan, _rates(results, path))):
             return path
     return None
 
@@ -101,10 +108,10 @@ def curves(results: Results) -> list[Curve]:
     """A curve per profile and codec but fp32, in the order of the runs; equal points are averaged."""
     path = _rate_path(results) or ""
     times: dict[tuple[str, str], dict[float, list[float]]] = {}
-    for row in results.rows:
+    for row, rate in zip(results.rows, _rates(results, path)):
         profile = _name_profile(row[_PROFILE]) if _PROFILE in row else ""
         key = profile or _fixed_profile(results), row[_CODEC]
-        point = times.setdefault(key, {}).setdefault(to_rate(row[path]), [])
+        point = times.setdefault(key, {}).setdefault(rate, [])
         point.append(to_number(row["ict_mean_s"]))
     found = []
     for (profile, codec), points in times.items():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The interactive plots of a report."""
 
+import math
 import textwrap
 from collections.abc import Callable
 from html import escape
@@ -15,7 +16,8 @@ from gradsync.plots.training import PARTS
 from gradsync.results import columns
 from gradsync.results.folder import Results
 from gradsync.results.pick import describe_run, name_of, pick_comparison
-from gradsync.results.series import Axes, Line, choose_axes, group
+from gradsync.results.quantities import show_quantity
+from gradsync.results.series import Axes, Line, Scales, choose_axes, choose_scales, group
 
 _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
 _MARKERS |= {"P": "cross", "X": "x", "p": "pentagon", "h": "hexagon", "<": "triangle-left"}
@@ -24,6 +26,7 @@ _DASHES: dict[Any, str] = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdo
 _DASHES[style.LONG_DASHES] = "longdash"
 _BASELINE = "ring"
 _MOST_POINTS = 400
+_MOST_TICKS = 10
 # In a line of a phone of 375 pixels.
 _TITLE_LETTERS = 38
 _AXIS_LETTERS = 42
@@ -70,6 +73,20 @@ def _trace(line: Line, look: style.SeriesStyle, divisor: float) -> go.Scatter:
     )
 
 
+def _dress_x(
+    figure: go.Figure, results: Results, axes: Axes, lines: list[Line], scales: Scales
+) -> None:
+    """Its label, whether it is logarithmic, and ticks with their units where it has quantities."""
+    column = results.column(axes.x or "")
+    label = results.label(axes.x or "", "" if column.of else column.unit)
+    figure.update_xaxes(title=label, type="log" if scales.log_x else "linear")
+    if column.of:
+        values = sorted({x for line in lines for x in line.x})
+        ticks = values[:: math.ceil(len(values) / _MOST_TICKS)]
+        text = [show_quantity(value, column.unit) for value in ticks]
+        figure.update_xaxes(tickmode="array", tickvals=ticks, ticktext=text)
+
+
 def _ict(results: Results) -> go.Figure:
     axes: Axes = choose_axes(results)
     lines = group(results, axes)
@@ -77,6 +94,7 @@ def _ict(results: Results) -> go.Figure:
     unit_y = results.column(axes.y).unit
     divisor, unit = columns.scale(unit_y, [y for line in lines for y in line.y])
     label = results.label(axes.y, unit)
+    scales = choose_scales(results, axes, lines)
     if axes.x is None:
         figure = _figure(label, label, "", showlegend=False)
         figure.add_bar(
@@ -88,12 +106,12 @@ def _ict(results: Results) -> go.Figure:
         )
         figure.update_yaxes(autorange="reversed")
         return figure
-    figure = _figure(label, results.label(axes.x, results.column(axes.x).unit), label)
+    figure = _figure(label, "", label)
     for line in lines:
         figure.add_trace(_trace(line, looks[line.name], divisor))
-    figure.update_xaxes(type="log" if results.hints.get("logX") else "linear")
-    figure.update_yaxes(type="log" if results.hints.get("logY") else "linear")
-    if not results.hints.get("logY"):
+    _dress_x(figure, results, axes, lines, scales)
+    figure.update_yaxes(type="log" if scales.log_y else "linear")
+    if not scales.log_y:
         figure.update_yaxes(rangemode="tozero")
     return figure
 
@@ -107,7 +125,8 @@ def _ratio(results: Results) -> go.Figure | None:
     of = dict(zip(baseline.x, baseline.y))
     looks = style.series_styles(line.name for line in lines)
     label = "Ratio to ring"
-    figure = _figure(label, results.label(axes.x, results.column(axes.x).unit), label)
+    figure = _figure(label, "", label)
+    _dress_x(figure, results, axes, lines, choose_scales(results, axes, lines))
     for line in lines:
         y = [value / of.get(x, float("nan")) for x, value in zip(line.x, line.y)]
         figure.add_trace(_trace(Line(line.name, line.x, y, y, y, line.runs), looks[line.name], 1.0))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gradsync.results.folder import Results, to_number
+from gradsync.results.series import choose_axes, choose_scales, group
 
 
 def _total(results: Results, column: str) -> int:
@@ -47,6 +48,8 @@ def find_warnings(results: Results) -> list[str]:
             found.append(f"Run {run.get('run')} {run.get('status')}: {run.get('problem', '')}")
     if len(found) > 10:
         found = [*found[:10], f"{len(found) - 10} further runs did not finish."]
+    axes = choose_axes(results)
+    found += choose_scales(results, axes, group(results, axes)).remarks
     found += _profiles(results)
     dropped = _total(results, "dropped_packets")
     if dropped:

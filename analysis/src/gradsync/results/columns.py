@@ -16,6 +16,7 @@ _COMPARED = ("always", "same-program", "never")
 _SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
     "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+    "b/s": ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
     "B/s": ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")),
 }
 
@@ -26,7 +27,8 @@ class Column:
 
     `kind` is int, float, bool or str; None where its values tell it, in folders of before. `compared`:
     "always", "same-program" or "never", between which runs of a scenario and seed it is the same.
-    `marked`: text has an apostrophe before it where a spreadsheet would take it for a formula.
+    `marked`: text has an apostrophe before it where a spreadsheet would take it for a formula. `of`:
+    the swept path whose values these are, as numbers of `unit`; empty: none.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Column:
     compared: str = "always"
     swept: bool = False
     marked: bool = False
+    of: str = ""
 
     def text(self, cell: str) -> str:
         """What was written into a cell."""
@@ -59,12 +62,13 @@ def of_name(name: str) -> Column:
 def _read(file: Path, table: str, entry: Any) -> Column:
     if not isinstance(entry, dict):
         raise ResultsError(f"{file}: columns.{shown(table)}: found {shown(entry)}")
-    name, label, unit = (entry.get(key, "") for key in ("name", "label", "unit"))
+    name, label, unit, of = (entry.get(key, "") for key in ("name", "label", "unit", "of"))
     kind, compared = entry.get("type"), entry.get("compared", "always")
-    good = all(isinstance(text, str) for text in (name, label, unit, kind, compared))
+    good = all(isinstance(text, str) for text in (name, label, unit, of, kind, compared))
     if not good or not name or kind not in _TYPES or compared not in _COMPARED:
         raise ResultsError(f"{file}: columns.{shown(table)}: {shown(entry)} is no column")
-    return Column(name, label, unit, _TYPES[kind], compared, bool(entry.get("swept")), marked=True)
+    swept = bool(entry.get("swept"))
+    return Column(name, label, unit, _TYPES[kind], compared, swept, marked=True, of=of)
 
 
 def read_columns(file: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, Column]]:
@@ -93,10 +97,19 @@ def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
     return _SCALES[unit][-1]
 
 
+# Names that say little without the part that they are of.
+_SHORT = frozenset({"rate", "delay"})
+
+
+def _in_words(path: str) -> str:
+    """hostsPerLeaf: Hosts per leaf. Of a link's rate the link, too."""
+    *before, last = path.split(".")
+    text = f"{before[-1]} {last}" if last in _SHORT and before else last
+    return re.sub("([A-Z])", r" \1", text).lower().capitalize().replace("_", " ")
+
+
 def label(column: Column, unit: str, hints: Mapping[str, str]) -> str:
     """The axis label of a column: the scenario's own text if it has one, with the unit."""
-    # hostsPerLeaf: Hosts per leaf.
-    words = re.sub("([A-Z])", r" \1", column.name.rsplit(".", 1)[-1]).lower().capitalize()
-    words = words.replace("_", " ")
-    text = hints.get(column.name) or column.label or words
+    own = hints.get(column.name) or hints.get(column.of)
+    text = own or column.label or _in_words(column.of or column.name)
     return f"{text} ({unit})" if unit and "(" not in text else text

@@ -75,6 +75,11 @@ class Results:
         """A column of runs.csv."""
         return tables.column_of(self.columns.get("runs.csv", {}), name)
 
+    def number_of(self, path: str) -> str:
+        """The column with the numbers of a swept path: of "64MiB" bytes, else the path itself."""
+        own = self.columns.get("runs.csv", {}).values()
+        return next((column.name for column in own if column.of == path), path)
+
     def label(self, name: str, unit: str) -> str:
         """The axis label of a column of runs.csv: the scenario's own text if it has one, with the unit."""
         return label(self.column(name), unit, self.hints.get("labels", {}))
@@ -162,14 +167,27 @@ class Results:
         """Mean, spread and 95 % confidence interval of a column of `runs`.
 
         `by`: the columns that tell points apart; by default all swept paths but the seed, so that
-        seeds are repetitions of a point.
+        seeds are repetitions of a point. `equal`: the runs of a point are several and the same in all
+        that was measured, as nothing in them is drawn; they say nothing of chance, and have no interval.
         """
         from gradsync.results import frames
 
         points = [path for path in self.swept if path != "seed"] if by is None else list(by)
         for column in (*points, value):
             self.require(column)
-        return frames.summarise(self.runs, points, value)
+        return frames.summarise(self.runs, points, value, self.measured)
+
+    @cached_property
+    def measured(self) -> list[str]:
+        """The columns of runs.csv that another seed may change: all but the seed and what a run cost."""
+        names = self.rows[0]
+        return [n for n in names if n != "seed" and self.column(n).compared == "always"]
+
+    def are_equal(self, runs: Sequence[dict[str, str]]) -> bool:
+        """Whether these runs are several and came out the same, finished ones all of them."""
+        if len(runs) < 2 or any(not row["ict_mean_s"] for row in runs):
+            return False
+        return len({tuple(row[name] for name in self.measured) for row in runs}) == 1
 
     def figure(self, kind: str = "ict", run: int | None = None) -> "Figure":
         """A picture of these results, of a kind of `gradsync.plots.kinds.KINDS`; notebooks show it.

@@ -65,11 +65,15 @@ def _check(path: Path, table: pl.DataFrame, filled: Sequence[str], runs: int | N
             raise ResultsError(f"{path}: runs {least!r} to {most!r}, where runs.csv has {runs}")
 
 
-def summarise(runs: pl.DataFrame, by: Sequence[str], value: str) -> pl.DataFrame:
+def summarise(
+    runs: pl.DataFrame, by: Sequence[str], value: str, measured: Sequence[str]
+) -> pl.DataFrame:
     """Mean, spread and 95 % confidence interval of a column over the runs that share `by`.
 
-    Runs without a value are counted apart as `unfinished`. A single run has no interval: null.
+    Runs without a value are counted apart as `unfinished`. A single run has no interval, nor have
+    several that are `equal`, the same in all of the columns `measured`: null.
     """
+    outcomes = pl.struct(measured).n_unique()
     statistics = [
         pl.col(value).count().alias("n"),
         pl.col(value).null_count().alias("unfinished"),
@@ -77,16 +81,18 @@ def summarise(runs: pl.DataFrame, by: Sequence[str], value: str) -> pl.DataFrame
         pl.col(value).std().alias("sd"),
         pl.col(value).min().alias("min"),
         pl.col(value).max().alias("max"),
+        ((outcomes == 1) & (pl.col(value).count() > 1)).alias("equal"),
     ]
     if by:
         table = runs.group_by(list(by), maintain_order=True).agg(statistics)
     else:
         table = runs.select(statistics)
     widths = [
-        half_width(n, sd) if sd is not None else None
-        for n, sd in table.select("n", "sd").iter_rows()
+        half_width(n, sd) if sd is not None and not equal else None
+        for n, sd, equal in table.select("n", "sd", "equal").iter_rows()
     ]
-    return table.with_columns(pl.Series("ci95", widths, dtype=pl.Float64))
+    table = table.with_columns(pl.Series("ci95", widths, dtype=pl.Float64))
+    return table.select(pl.exclude("equal"), "equal")
 
 
 def write_parquet(folder: Path, columns: Mapping[str, Columns], swept: Sequence[str]) -> list[Path]:

@@ -3,13 +3,16 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean, stdev
 
 from gradsync.results.folder import Results, to_number
 from gradsync.results.student import half_width
+
+# From here on equal steps of an axis would show the largest values alone.
+_WIDE = 32
 
 
 @dataclass(frozen=True)
@@ -38,33 +41,106 @@ class Line:
     runs: list[dict[str, str]]
 
 
+@dataclass(frozen=True)
+class Scales:
+    """Which axes are logarithmic; `remarks`, a sentence each, say what could not be drawn as asked."""
+
+    log_x: bool
+    log_y: bool
+    remarks: tuple[str, ...]
+
+
+def _names_value(scenario: object, path: str) -> bool:
+    """Whether a dotted path names something of a scenario."""
+    for key in path.split("."):
+        if isinstance(scenario, list) and key.isdigit() and int(key) < len(scenario):
+            scenario = scenario[int(key)]
+        elif isinstance(scenario, dict) and key in scenario:
+            scenario = scenario[key]
+        else:
+            return False
+    return True
+
+
+def _hint(results: Results, key: str) -> str | None:
+    """The column that a hint names; None where an override took that path out of the sweep."""
+    name = results.hints.get(key)
+    if name is None or name in results.rows[0]:
+        return name
+    if _names_value(results.scenario, name):
+        return None
+    results.require(name)
+    return None
+
+
 def choose_axes(results: Results) -> Axes:
     """The scenario's hints, or else the first swept path that is numeric as x, the rest as series.
 
-    Raises ResultsError for a hint that names no column.
+    Sizes, rates and times stand on x as the numbers that they are. Raises ResultsError for a hint
+    that names no column.
     """
-    hints = results.hints
     swept = results.swept
+    number = {path: results.number_of(path) for path in swept}
     numeric = [
-        p for p in swept if p != "seed" and not any(math.isnan(v) for v in results.numbers(p))
+        p for p in swept if p != "seed" and not any(map(math.isnan, results.numbers(number[p])))
     ]
-    x = hints.get("x") or next(iter(numeric), None)
-    if "series" in hints:
-        series: tuple[str, ...] = (hints["series"],)
+    x = _hint(results, "x") or next(iter(numeric), None)
+    # The path that the column has the numbers of.
+    path = (results.column(x).of or x) if x else None
+    hinted = _hint(results, "series")
+    if hinted is not None:
+        series: tuple[str, ...] = (hinted,)
     else:
         # A column computed from a swept path, such as oversubscription, stands for it as x.
-        replaced = numeric[0] if x not in swept and numeric else x
+        replaced = numeric[0] if path not in swept and numeric else path
         # Seeds are repetitions of one point, not lines of their own.
-        series = tuple(path for path in swept if path not in (x, replaced, "seed"))
-    if x:
+        series = tuple(p for p in swept if p not in (path, replaced, "seed"))
+    if path:
+        x = results.number_of(path)
         results.require(x)
-        if all(math.isnan(value) for value in results.numbers(x)):
+        if all(map(math.isnan, results.numbers(x))):
             # Words have no place on an axis: a bar for each.
-            series, x = tuple(dict.fromkeys((x, *series))), None
-    axes = Axes(x, hints.get("y", "ict_mean_s"), series)
+            series, x = tuple(dict.fromkeys((path, *series))), None
+    axes = Axes(x, _hint(results, "y") or "ict_mean_s", series)
     for column in (axes.y, *axes.series, *([axes.x] if axes.x else [])):
         results.require(column)
     return axes
+
+
+def are_wide(results: Results, column: str, values: Iterable[float]) -> bool:
+    """Whether swept sizes, rates or times are so far apart that an axis is logarithmic by itself."""
+    seen = [value for value in values if not math.isnan(value)]
+    return bool(results.column(column).of and seen and 0 < _WIDE * min(seen) <= max(seen))
+
+
+def choose_scales(results: Results, axes: Axes, lines: Sequence[Line]) -> Scales:
+    """Which axes are logarithmic, as the hints ask, and what is not as the hints ask."""
+    hints = results.hints
+    remarks = []
+    for key in ("x", "y", "series"):
+        if hints.get(key) and _hint(results, key) is None:
+            remarks.append(f"plot.{key}: {hints[key]} is not swept here")
+    missing = _without_x(results, axes)
+    if missing:
+        path = results.column(axes.x or "").of or axes.x or ""
+        found = ", ".join(dict.fromkeys(row[path] or "empty" for row in missing))
+        runs = "1 run is" if len(missing) == 1 else f"{len(missing)} runs are"
+        remarks.append(f"{runs} not drawn: {path} is {found}, no number")
+    remarks += tell_equal_runs(results)
+    xs = [x for line in lines for x in line.x if axes.x]
+    ys = [y for line in lines for y in line.y if not math.isnan(y)]
+    log = {}
+    for key, column, values in (("logX", axes.x, xs), ("logY", axes.y, ys)):
+        log[key] = bool(hints.get(key))
+        if log[key] and (column is None or not values):
+            log[key] = False
+            remarks.append(f"plot.{key}: no numbers are on this axis")
+        elif log[key] and min(values) <= 0:
+            log[key] = False
+            remarks.append(f"plot.{key}: {column} is {min(values):g} somewhere, not logarithmic")
+    if axes.x and "logX" not in hints:
+        log["logX"] = are_wide(results, axes.x, xs)
+    return Scales(log["logX"], log["logY"] and axes.x is not None, tuple(remarks))
 
 
 def words(column: str, cell: str) -> str:
@@ -86,6 +162,23 @@ def _phrase(section: dict[str, object]) -> str:
     return " ".join([str(section.get("kind", "")), *others]).strip()
 
 
+def tell_equal_runs(results: Results) -> list[str]:
+    """A sentence where repetitions are all the same, so that their spread of 0 says nothing."""
+    if "seed" not in results.swept:
+        return []
+    points: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    others = [path for path in results.swept if path != "seed"]
+    for row in results.rows:
+        points.setdefault(tuple(row[path] for path in others), []).append(row)
+    equal = [runs for runs in points.values() if results.are_equal(runs)]
+    if not equal:
+        return []
+    counts = sorted({len(runs) for runs in equal})
+    many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    of = f" of {len(equal)} of {len(points)} points" if len(equal) < len(points) else ""
+    return [f"no draw depends on the seed: {many} equal runs{of}"]
+
+
 def _interval(results: Results, axes: Axes, runs: list[dict[str, str]]) -> tuple[float, float]:
     """What a point's mean may be in: of repetitions the confidence interval, else what there is."""
     points = [path for path in results.swept if path != "seed"]
@@ -101,10 +194,23 @@ def _interval(results: Results, axes: Axes, runs: list[dict[str, str]]) -> tuple
     )
 
 
+def _without_x(results: Results, axes: Axes) -> list[dict[str, str]]:
+    """The runs that have no place on the x axis."""
+    if axes.x is None:
+        return []
+    return [row for row in results.rows if math.isnan(to_number(row[axes.x]))]
+
+
 def group(results: Results, axes: Axes) -> list[Line]:
-    """The lines of the plot, in the order in which they first appear in runs.csv."""
+    """The lines of the plot, in the order in which they first appear in runs.csv.
+
+    Runs whose x is a word are in none; `choose_scales` tells of them.
+    """
     grouped: dict[str, list[dict[str, str]]] = {}
+    missing = {id(row) for row in _without_x(results, axes)}
     for run in results.rows:
+        if id(run) in missing:
+            continue
         names = [words(column, run[column]) for column in axes.series]
         # A line without a swept name is called after the scheme that all runs share.
         shared = str(results.scenario.get("scheme", {}).get("kind", "run"))

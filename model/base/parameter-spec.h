@@ -130,6 +130,7 @@ struct ParameterSpec
      * first member tells which it is: each allows one value of it.
      */
     std::vector<ParameterSpec> forms{};
+    bool isSeed{false};      //!< of whole numbers: in a scenario by default the seed of the run
     std::string renamedTo{}; //!< not empty: an old name of the key that is called so now
 };
 

@@ -7,6 +7,7 @@
 #include "ns3/log.h"
 #include "ns3/ns3-interfaces.h"
 #include "ns3/radix-scheduler.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -96,8 +97,9 @@ FabricNetwork::GetTypeId()
                           MakeTimeAccessor(&FabricNetwork::m_flowletGap),
                           MakeTimeChecker(NanoSeconds(0)))
             .AddAttribute("HashSeed",
-                          "Seed of the ECMP hash; another seed gives other collisions.",
-                          UintegerValue(1),
+                          "Seed of the ECMP hash; another seed gives other collisions. 0: that of "
+                          "all random numbers.",
+                          UintegerValue(0),
                           MakeUintegerAccessor(&FabricNetwork::m_hashSeed),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute(
@@ -182,6 +184,10 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     if (m_lossRate > 0.0)
     {
         m_loss = std::make_unique<RandomLoss>(m_lossRate, LOSS_STREAM, m_pool);
+    }
+    if (m_hashSeed == 0)
+    {
+        m_hashSeed = RngSeedManager::GetSeed();
     }
     m_choosers = MakeNextHopChoosers(*m_topology, *m_routes, m_loadBalancing, m_hashSeed);
     AddNodes(maxFrameBytes);

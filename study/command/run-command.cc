@@ -236,6 +236,7 @@ WriteResults(const RunOptions& options,
     store.Prune();
     out << ShowText(data.scenario.title) << "\n\n";
     PrintResultTable(data.scenario, data.summaries, out);
+    PrintRepetitions(data.scenario, data.summaries, out);
     PrintTraining(data.summaries, out);
     out << "\nResults are in " << EscapeText(options.folder.string()) << '\n' << std::flush;
     return ReportFailures(data.scenario, data.summaries, data.problems, err);

@@ -5,10 +5,12 @@
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/shown-text.h"
+#include "ns3/summary-columns.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace ns3::gradsync
@@ -59,6 +61,14 @@ GetGroup(const ScenarioPoint& point, size_t series)
         group += i == series ? "" : point.values[i].dump() + "\n";
     }
     return group;
+}
+
+/// Index of the axis of repetitions; the number of axes if there is none.
+size_t
+FindSeeds(const Scenario& scenario)
+{
+    const auto found = std::ranges::find(scenario.axes, "seed", &SweepAxis::path);
+    return static_cast<size_t>(found - scenario.axes.begin());
 }
 
 } // namespace
@@ -154,6 +164,35 @@ PrintResultTable(const Scenario& scenario, const RunSummaries& summaries, std::o
         table.AddRow(std::move(row));
     }
     table.Print(stream);
+}
+
+void
+PrintRepetitions(const Scenario& scenario, const RunSummaries& summaries, std::ostream& stream)
+{
+    const auto seeds = FindSeeds(scenario);
+    if (seeds == scenario.axes.size() || scenario.axes[seeds].values.size() < 2)
+    {
+        return;
+    }
+    std::map<std::string, std::set<std::string>> outcomes; //!< [point]
+    for (uint32_t run = 0; run < summaries.size(); ++run)
+    {
+        const bool ok = summaries[run] && summaries[run]->finished;
+        // One that did not finish is like no other.
+        outcomes[GetGroup(ApplySweep(scenario, run), seeds)].insert(
+            ok ? std::string(GetOutcome(summaries[run]->row)) : fmt::format("run {}", run));
+    }
+    const auto equal =
+        std::ranges::count_if(outcomes, [](const auto& point) { return point.second.size() == 1; });
+    if (equal > 0)
+    {
+        const auto runs = scenario.axes[seeds].values.size();
+        stream << fmt::format("\nno draw depends on the seed: {} equal runs of {}\n",
+                              runs,
+                              static_cast<size_t>(equal) == outcomes.size()
+                                  ? std::string(equal == 1 ? "one point" : "each point")
+                                  : fmt::format("{} of {} points", equal, outcomes.size()));
+    }
 }
 
 void

@@ -33,6 +33,12 @@ void PrintResultTable(const Scenario& scenario,
                       const RunSummaries& summaries,
                       std::ostream& stream);
 
+/// Prints of how many points the repetitions are all the same, as nothing in them is drawn; nothing
+/// where there are none.
+void PrintRepetitions(const Scenario& scenario,
+                      const RunSummaries& summaries,
+                      std::ostream& stream);
+
 /// Prints what training iterations of each run are made of, and what bounds them; nothing for runs
 /// without training.
 void PrintTraining(const RunSummaries& summaries, std::ostream& stream);

@@ -4,6 +4,7 @@
 #include "ns3/csv-text.h"
 #include "ns3/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -235,6 +236,21 @@ std::string_view
 DropSeed(std::string_view row)
 {
     return row.substr(row.find(',') + 1);
+}
+
+std::string_view
+GetOutcome(std::string_view row)
+{
+    // Costs and the status come last, and none of them has a comma.
+    const auto cost =
+        std::ranges::find(SUMMARY_COLUMNS, Compared::Never, [](const SummaryColumn& column) {
+            return column.column.compared;
+        });
+    for (auto left = SUMMARY_COLUMNS.end() - cost; left > 0; --left)
+    {
+        row = row.substr(0, row.rfind(','));
+    }
+    return DropSeed(row);
 }
 
 } // namespace ns3::gradsync

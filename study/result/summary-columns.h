@@ -32,6 +32,9 @@ std::string FormatCrashedSummary();
 /// A row of FormatSummary without its seed.
 std::string_view DropSeed(std::string_view row);
 
+/// What came out of a run: its row without its seed, and without what it cost.
+std::string_view GetOutcome(std::string_view row);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_SUMMARY_COLUMNS_H

@@ -167,16 +167,20 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     {
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
     }
+    if (const auto seed = root.Find("seed"))
+    {
+        run.seed = static_cast<uint32_t>(seed->AsUnsigned(1, std::numeric_limits<uint32_t>::max()));
+    }
     auto jobs = ReadJobs(root, *run.topology, *scenario.files);
     run.trainings = std::move(jobs.trainings);
     run.asynchronous = std::move(jobs.asynchronous);
     for (auto& training : run.trainings)
     {
-        training.network = GetNetworkModel(run.transport, run.fabric);
+        training.network = GetNetworkModel(run.transport, run.fabric, run.seed);
     }
     for (auto& job : jobs.exchanges)
     {
-        job.network = GetNetworkModel(run.transport, run.fabric);
+        job.network = GetNetworkModel(run.transport, run.fabric, run.seed);
         ReadSchemeFiles(job.scheme, *scenario.files);
         std::ranges::move(TranslatePlanningErrors(
                               [&job, &run] { return SplitJob(std::move(job), *run.topology); }),
@@ -192,10 +196,6 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     if (const auto traffic = root.Find("traffic"))
     {
         run.traffic = ReadTraffic(*traffic, *run.topology);
-    }
-    if (const auto seed = root.Find("seed"))
-    {
-        run.seed = static_cast<uint32_t>(seed->AsUnsigned(1, std::numeric_limits<uint32_t>::max()));
     }
     if (const auto results = root.Find("results"))
     {

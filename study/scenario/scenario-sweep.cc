@@ -3,9 +3,11 @@
 
 #include "ns3/document-path.h"
 #include "ns3/model-reader.h"
+#include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-vocabulary.h"
+#include "ns3/scheme-reader.h"
 #include "ns3/workload-trace-section.h"
 
 #include <algorithm>
@@ -160,6 +162,27 @@ DropForeignKeys(Json& document, const Json& original)
                 {
                     section->erase(key);
                 }
+            }
+        }
+    }
+}
+
+/// Seeds of what schemes draw are the run's where a scenario does not fix them.
+void
+SetSeeds(Json& document)
+{
+    for (const auto& path : ListSections(document))
+    {
+        Json* section = FindAtPath(document, SplitPath(path));
+        const Json* kind = section ? FindAtPath(*section, {"kind"}) : nullptr;
+        const auto* spec = kind && kind->is_string()
+                               ? FindKind(GetSchemeKinds(), kind->get<std::string>())
+                               : nullptr;
+        for (const auto& parameter : spec ? spec->parameters : std::vector<ParameterSpec>())
+        {
+            if (parameter.isSeed && !section->contains(parameter.name))
+            {
+                (*section)[parameter.name] = document.value("seed", Json(1));
             }
         }
     }
@@ -323,6 +346,7 @@ ApplySweep(const Scenario& scenario, uint32_t index)
         ExpandShorthand(point.document);
     }
     DropForeignKeys(point.document, scenario.document);
+    SetSeeds(point.document);
     return point;
 }
 

@@ -177,7 +177,7 @@ GetForeignTypes(const TransportChoice& choice)
 }
 
 NetworkModel
-GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric)
+GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric, uint32_t seed)
 {
     // Of TCP: IPv4, TCP with time stamps and ns-3's point-to-point header, see its SegmentBytes.
     constexpr uint32_t TCP_OVERHEAD_BYTES = 54;
@@ -202,7 +202,8 @@ GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabri
         model.pathChoice = balancing == "destination" ? PathChoice::Destination
                            : balancing == "hash"      ? PathChoice::Connection
                                                       : PathChoice::Spread;
-        model.hashSeed = GetNumber(GetFabricTypeId(), fabric, "HashSeed");
+        const auto hashSeed = GetNumber(GetFabricTypeId(), fabric, "HashSeed");
+        model.hashSeed = hashSeed != 0 ? hashSeed : seed;
     }
     return model;
 }

@@ -69,7 +69,9 @@ TypeId GetFabricTypeId();
 std::string GetForeignTypes(const TransportChoice& choice);
 
 /// What the estimates of the scheme `auto` have to know. \param fabric settings of the fabric
-NetworkModel GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabric);
+NetworkModel GetNetworkModel(const TransportChoice& transport,
+                             const AttributeSettings& fabric,
+                             uint32_t seed);
 
 /// Reads `{"kind": "fluid", ...}`. \throws ScenarioError
 TransportChoice ReadTransport(const JsonValue& value);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/aggregation-tensor.h"
 
+#include "ns3/rng-seed-manager.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -29,6 +31,12 @@ AggregationTensor::Mix(uint64_t x)
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
     return x ^ (x >> 31);
+}
+
+uint64_t
+AggregationTensor::GetSeed(uint16_t job)
+{
+    return Mix(job | uint64_t{RngSeedManager::GetSeed() - 1} << 16);
 }
 
 void

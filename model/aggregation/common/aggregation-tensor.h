@@ -19,8 +19,8 @@ enum class SumVerdict : uint8_t
 };
 
 /**
- * The integers that the workers of a job aggregate: the same in every run, other ones for each
- * worker and place. Knows the exact sums, to check what the network makes of them.
+ * The integers that the workers of a job aggregate: the same in every run of a seed, other ones for
+ * each worker and place. Knows the exact sums, to check what the network makes of them.
  *
  * A block is what one packet carries. Blocks have numbers since the job began.
  */
@@ -50,6 +50,9 @@ class AggregationTensor
   protected:
     /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection that leaves no pattern.
     static uint64_t Mix(uint64_t x);
+
+    /// What the values of a job follow from, beside their places: the seed of all random numbers.
+    static uint64_t GetSeed(uint16_t job);
 
     const Shape& GetShape() const
     {

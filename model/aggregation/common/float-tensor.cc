@@ -22,7 +22,7 @@ constexpr size_t KEPT_EXPONENTS = 1 << 17;
 
 FloatTensor::FloatTensor(uint16_t job, const Shape& shape, const Settings& settings)
     : AggregationTensor(shape),
-      m_seed(Mix(job)),
+      m_seed(GetSeed(job)),
       m_settings(settings)
 {
 }

@@ -6,7 +6,7 @@ namespace ns3::gradsync
 
 SlotTensor::SlotTensor(uint16_t job, const Shape& shape, uint32_t bits)
     : AggregationTensor(shape),
-      m_seed(Mix(job)),
+      m_seed(GetSeed(job)),
       m_bits(bits)
 {
 }

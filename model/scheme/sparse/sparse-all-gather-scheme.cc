@@ -52,7 +52,8 @@ DrawSizes(const SchemeRequest& request)
     const auto spread = parameters.Get<double>("spread");
     const auto entryBytes = GetCount(parameters, "entryBytes", 1);
     // The engine's numbers are the same everywhere; those of standard distributions are not.
-    std::mt19937_64 engine(static_cast<uint64_t>(parameters.Get<int64_t>("drawSeed")));
+    const auto* seed = parameters.Find<int64_t>("drawSeed");
+    std::mt19937_64 engine(static_cast<uint64_t>(seed ? *seed : 1));
     std::vector<double> sizes;
     for (uint32_t worker = 0; worker < request.workers; ++worker)
     {
@@ -91,6 +92,19 @@ BuildSparseAllGather(const SchemeRequest& request)
                               pieces);
 }
 
+ParameterSpec
+MakeDrawSeedSpec()
+{
+    auto spec = Optional({"drawSeed",
+                          int64_t{1},
+                          "seed of the sizes that are drawn; by default that of the run",
+                          {},
+                          0,
+                          4294967295.0});
+    spec.isSeed = true;
+    return spec;
+}
+
 } // namespace
 
 Scheme
@@ -121,7 +135,7 @@ MakeSparseAllGatherScheme()
           {},
           0,
           1},
-         {"drawSeed", int64_t{1}, "seed of the sizes that are drawn", {}, 0, 4294967295.0},
+         MakeDrawSeedSpec(),
          MakePipelineChunksSpec(1, "pieces of each worker's part, which travel one by one")},
         CountNoServers,
         BuildSparseAllGather,

@@ -9,6 +9,7 @@
 #include "ns3/node.h"
 #include "ns3/ns3-interfaces.h"
 #include "ns3/point-to-point-net-device.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-existing-network.h"
@@ -73,8 +74,9 @@ TcpTransport::GetTypeId()
                           MakeAccessorOfEnum(&TcpTransport::m_loadBalancing),
                           MakeEnumChecker(LB_HASH, "hash", LB_DESTINATION, "destination"))
             .AddAttribute("HashSeed",
-                          "Seed of the ECMP hash; another seed gives other collisions.",
-                          UintegerValue(1),
+                          "Seed of the ECMP hash; another seed gives other collisions. 0: that of "
+                          "all random numbers.",
+                          UintegerValue(0),
                           MakeUintegerAccessor(&TcpTransport::m_hashSeed),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("LossRate",
@@ -156,7 +158,7 @@ TcpTransport::Install(std::shared_ptr<const Topology> topology,
         .queueDisc = {},
         .queueSize = m_queueSize,
         .loadBalancing = m_loadBalancing,
-        .hashSeed = m_hashSeed,
+        .hashSeed = m_hashSeed != 0 ? m_hashSeed : RngSeedManager::GetSeed(),
         .lossRate = m_lossRate,
     };
     if (!m_queueDisc.empty())

@@ -3,6 +3,7 @@
 #include "unit/aggregation/slot-aggregation-fixture.h"
 
 #include "ns3/boolean.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/slot-tensor.h"
 
 #include <cstdlib>
@@ -84,6 +85,21 @@ TEST_F(SlotAggregationTest, CountsOverflowThatIsExpected)
         TearDown();
         SetUp();
     }
+}
+
+TEST(SlotTensor, ValuesFollowFromTheSeed)
+{
+    const auto fill = [](uint32_t seed) {
+        RngSeedManager::SetSeed(seed);
+        SlotTensor tensor(3, {2, 8, false}, 20);
+        std::vector<int32_t> values;
+        tensor.Fill(1, 0, values);
+        return values;
+    };
+    const auto first = fill(1);
+    EXPECT_NE(first, fill(2));
+    EXPECT_NE(fill(2), fill(3));
+    EXPECT_EQ(first, fill(1));
 }
 
 TEST(SlotTensor, TellsOverflowFromAWrongSum)

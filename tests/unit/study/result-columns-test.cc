@@ -78,6 +78,22 @@ TEST(ResultColumns, RowsHaveACellForEachColumn)
     EXPECT_EQ(DropSeed("7,8,9"), "8,9");
 }
 
+TEST(ResultColumns, AnOutcomeIsARowWithoutItsSeedAndItsCost)
+{
+    RunSummary summary;
+    summary.seed = 7;
+    summary.workers = 4;
+    summary.autoChoice = "ring, in \"chunks\"";
+    auto other = summary;
+    other.seed = 8;
+    other.wallSeconds = 2.5;
+    other.peakRssBytes = 1 << 20;
+    EXPECT_NE(FormatSummary(summary), FormatSummary(other));
+    EXPECT_EQ(GetOutcome(FormatSummary(summary)), GetOutcome(FormatSummary(other)));
+    other.droppedPackets = 1;
+    EXPECT_NE(GetOutcome(FormatSummary(summary)), GetOutcome(FormatSummary(other)));
+}
+
 TEST(ResultColumns, EveryColumnSaysWhatItIsWhateverIsInIt)
 {
     Scenario scenario;

@@ -77,6 +77,26 @@ TEST(ScenarioSweep, RepeatedPointIsTheSameRunAsItsSeed)
     EXPECT_EQ(MakePoint(repeated, 1).document, MakePoint(single, 0).document);
 }
 
+TEST(ScenarioSweep, DrawsFollowFromTheSeedUnlessTheyAreFixed)
+{
+    const auto read = [](const std::string& sections) {
+        return Read(R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "10Gbps"}},
+                        "seed": 5, "repeat": 2, )" +
+                    sections + "}");
+    };
+    const auto hashed = read(R"("scheme": "ring")");
+    EXPECT_EQ(ResolveRun(hashed, 0).jobs[0].network.hashSeed, 5U);
+    EXPECT_EQ(ResolveRun(hashed, 1).jobs[0].network.hashSeed, 6U);
+    const auto fixed = read(R"("scheme": "ring", "fabric": {"hashSeed": 3})");
+    EXPECT_EQ(ResolveRun(fixed, 1).jobs[0].network.hashSeed, 3U);
+    // Sizes that a scheme draws; the scheme has no such parameter elsewhere.
+    const auto drawn = read(R"("jobs": [{"scheme": "sparse-all-gather"}, {"scheme": "ring"}])");
+    EXPECT_EQ(MakePoint(drawn, 1).document["jobs"][0]["scheme"]["drawSeed"], 6);
+    EXPECT_FALSE(MakePoint(drawn, 1).document["jobs"][1]["scheme"].contains("drawSeed"));
+    const auto kept = read(R"("scheme": {"kind": "sparse-all-gather", "drawSeed": 1})");
+    EXPECT_EQ(MakePoint(kept, 1).document["scheme"]["drawSeed"], 1);
+}
+
 TEST(RunNumbers, AreNumbersAndRangesInAscendingOrderEachOnce)
 {
     EXPECT_EQ(ParseRunNumbers("5,0-2,1", 6), (std::vector<uint32_t>{0, 1, 2, 5}));

@@ -17,7 +17,7 @@ from gradsync.report import figures, network
 from gradsync.report.findings import find_warnings
 from gradsync.report.html_table import table
 from gradsync.results.folder import Results, load, to_number
-from gradsync.results.series import words
+from gradsync.results.series import tell_equal_runs, words
 
 _MOST_ROWS = 400
 # Columns of the table after the swept ones: (column, heading, factor, digits).
@@ -82,13 +82,18 @@ def _summary_table(results: Results) -> str:
     head = [*points, "runs", "unfinished", "ICT mean, ms", "± 95 %, ms", "least, ms", "most, ms"]
     rows = []
     for row in summary.iter_rows(named=True):
-        times = (row[name] for name in ("mean", "ci95", "min", "max"))
+        times = {
+            name: "–" if row[name] is None else f"{1e3 * row[name]:.4g}"
+            for name in ("mean", "ci95", "min", "max")
+        }
+        if row["equal"]:
+            times["ci95"] = "equal runs"
         rows.append(
             [_cell(path, str(row[path])) for path in points]
-            + [str(row["n"]), str(row["unfinished"])]
-            + ["–" if time is None else f"{1e3 * time:.4g}" for time in times]
+            + [str(row["n"]), str(row["unfinished"]), *times.values()]
         )
     text = "<p>Over the seeds, with 95 % confidence intervals of the mean (Student's t):</p>"
+    text += "".join(f"<p>{escape(told)}</p>" for told in tell_equal_runs(results))
     return text + table(head, rows, len(points), "Means over seeds") + "<p>Every run:</p>"
 
 

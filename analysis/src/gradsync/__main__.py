@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gradsync import command_line
 from gradsync.errors import GradsyncError, ScenarioError, SimulationError
-from gradsync.results.folder import load
+from gradsync.results.folder import Results, load
 from gradsync.results.series import choose_axes, choose_scales, group
 from gradsync.text import printable
 from gradsync.version import __version__
@@ -36,12 +36,21 @@ def _plot(arguments: argparse.Namespace) -> int:
         results = load(arguments.results)
         if on.is_paper and results.unfinished:
             print(f"{results.unfinished} runs did not finish, which no title says", file=sys.stderr)
+        if on.is_paper:
+            _print_remarks(results)
         for kind in kinds:
             path = plot_kind(results, kind, arguments.run, out, on)
             print(f"wrote {path}", file=sys.stderr)
         return 0
     _draw(Path(arguments.results))
     return 0
+
+
+def _print_remarks(results: Results) -> None:
+    """What could not be drawn as asked."""
+    axes = choose_axes(results)
+    for remark in choose_scales(results, axes, group(results, axes)).remarks:
+        print(f"gradsync: {printable(remark)}", file=sys.stderr)
 
 
 def _draw(folder: Path) -> None:
@@ -52,9 +61,7 @@ def _draw(folder: Path) -> None:
     for path in plot_results(folder):
         print(f"wrote {path}", file=sys.stderr)
     results = load(folder)
-    axes = choose_axes(results)
-    for remark in choose_scales(results, axes, group(results, axes)).remarks:
-        print(f"gradsync: {printable(remark)}", file=sys.stderr)
+    _print_remarks(results)
     if tradeoff.applies(results):
         print("\n".join(tradeoff.describe(results)))
 

@@ -92,7 +92,7 @@ def _plot_options(parser: argparse.ArgumentParser) -> None:
         "--run", type=int, metavar="N", help="of --kind: which run (the first that finished)"
     )
     parser.add_argument(
-        "--out", metavar="FILE", help="of --kind: where to (.svg, .pdf, .png or .pgf)"
+        "--out", metavar="FILE", help="where to (.svg, .pdf, .png or .pgf), of one --kind (ict)"
     )
     papers = parser.add_argument_group("figures for papers", "without a title, as wide as a column")
     papers.add_argument("--paper", choices=_PAPERS, help="whose columns and text sizes")

@@ -24,7 +24,7 @@ from gradsync.plots import page, style
 from gradsync.plots.asynchronous import draw_staleness
 from gradsync.plots.faults import draw_faults
 from gradsync.plots.layout import place
-from gradsync.plots.plot import draw, save
+from gradsync.plots.plot import check_format, draw, save
 from gradsync.plots.training import draw_breakdown, draw_critical
 from gradsync.results import columns
 from gradsync.results.folder import Results
@@ -333,6 +333,7 @@ def plot_kind(
     Raises ResultsError for a kind, a run or a record that is not there.
     """
     path = out or results.folder / f"{kind}.{'pdf' if on.is_paper else 'svg'}"
+    check_format(path)
     figure = draw_kind(results, kind, run, on)
     with page.use(on):
         save(figure, path)

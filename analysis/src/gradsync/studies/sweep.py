@@ -87,7 +87,9 @@ class Sweep:
                 raise
 
     def _snakemake(self, work: Path) -> list[str]:
-        command = [sys.executable, "-P", "-m", "snakemake"]
+        # By its path: what imported this package may have found it where a new Python does not look.
+        program = files("gradsync.studies") / "snakemake_call.py"
+        command = [sys.executable, "-P", str(program)]
         command += [
             "--snakefile",
             str(files("gradsync.studies") / "Snakefile"),
@@ -160,33 +162,42 @@ def default_cores() -> int:
     return len(ask(0)) if ask else os.cpu_count() or 1
 
 
+# Snakemake's own for options that it does not know; what fails in a workflow is 1.
+_REFUSED = 2
+
+
 def run_sweep(
     sweep: Sweep, resume: bool = True, then: Callable[[Path], None] = lambda _folder: None
 ) -> int:
-    """Do what is missing and assemble; 0, or 3 if an exchange did not finish.
+    """Do what is missing and assemble; 0, 3 if an exchange did not finish, 2 for Snakemake's options.
 
-    `then` draws the tables, before another sweep of the folder may write them anew. Raises
-    ScenarioError for bad input, SimulationError if runs gave no result.
+    `then` draws the tables, before another sweep of the folder may write them anew. Where Snakemake
+    was asked to do nothing, as by --dry-run, nothing is assembled. Raises ScenarioError for bad
+    input, SimulationError if runs gave no result.
     """
     with sweep.alone():
-        _simulate(sweep, sweep.missing(resume))
+        runs = sweep.missing(resume)
+        code = _simulate(sweep, runs) if runs else 0
+        left = len(sweep.missing()) if runs else 0
+        if code == _REFUSED:
+            return code
+        if left and code == 0:
+            print(f"nothing was to be done: {left} runs are missing as before", file=sys.stderr)
+            return 0
+        if left:
+            logs = sweep.out / ".sweep" / "log"
+            see = f"; see {logs}" if logs.exists() else ""
+            raise SimulationError(
+                f"{left} runs gave no result{see}. "
+                "Those that are done are kept: start again to go on"
+            )
         text, finished = sweep.assemble()
         print(text, end="", flush=True)
         then(sweep.out)
     return 0 if finished else 3
 
 
-def _simulate(sweep: Sweep, runs: Sequence[int]) -> None:
-    if runs:
-        print(
-            f"{len(runs)} runs to do, in {len(sweep.batches(runs))} batches",
-            file=sys.stderr,
-            flush=True,
-        )
-        code = sweep.execute(runs)
-        left = sweep.missing()
-        if code != 0 and left:
-            raise SimulationError(
-                f"{len(left)} runs gave no result; see {sweep.out / '.sweep' / 'log'}. "
-                "Those that are done are kept: start again to go on"
-            )
+def _simulate(sweep: Sweep, runs: Sequence[int]) -> int:
+    batches = len(sweep.batches(runs))
+    print(f"{len(runs)} runs to do, in {batches} batches", file=sys.stderr, flush=True)
+    return sweep.execute(runs)

@@ -48,6 +48,11 @@ def spine_leaf(
     }
 
 
-def fat_tree(k: int, host_link: str | Section, **extra: Any) -> Section:
-    """A k-ary fat-tree."""
-    return {"kind": "fat-tree", "k": k, "hostLink": _as_link(host_link), **extra}
+def fat_tree(
+    k: int, host_link: str | Section, uplink: str | Section | None = None, **extra: Any
+) -> Section:
+    """A k-ary fat-tree; links above the hosts are as fast as theirs if not given otherwise."""
+    tiers = {"leafUplink": "rackOversubscription", "aggregationUplink": "podOversubscription"}
+    above = _as_link(uplink or host_link)
+    links = {name: above for name, ratio in tiers.items() if ratio not in extra}
+    return {"kind": "fat-tree", "k": k, "hostLink": _as_link(host_link), **links, **extra}

@@ -44,7 +44,8 @@ FindType(const std::vector<Json>& values)
                                          : ColumnType::Text;
 }
 
-/// That of the parameter, so that the tables of two sweeps have one type.
+/// That of the parameter, so that the tables of two sweeps have one type; text where a sweep takes
+/// another form of it.
 ColumnType
 FindType(const std::optional<ParameterSpec>& spec, const std::vector<Json>& values)
 {
@@ -53,8 +54,8 @@ FindType(const std::optional<ParameterSpec>& spec, const std::vector<Json>& valu
         return FindType(values);
     }
     const auto type = GetColumnType(spec->defaultValue);
-    const bool isOne = std::ranges::all_of(spec->forms, [type](const ParameterSpec& form) {
-        return GetColumnType(form.defaultValue) == type;
+    const bool isOne = std::ranges::all_of(values, [type](const Json& value) {
+        return type == ColumnType::Flag ? value.is_boolean() : value.is_number();
     });
     return isOne ? type : ColumnType::Text;
 }
@@ -158,14 +159,15 @@ ListRunColumns(const Scenario& scenario)
     return names;
 }
 
-/// A path that an override took out of the sweep is no mistake: a hint at it has nothing to say.
+/// A path that is not swept, as an override took it out, is no mistake: a hint at it says nothing.
 bool
 IsFixed(const Scenario& scenario, const std::string& name)
 {
     const bool isInside = std::ranges::any_of(scenario.axes, [&name](const SweepAxis& axis) {
         return axis.path.starts_with(name + ".");
     });
-    return !isInside && FindAtPath(scenario.document, SplitPath(name)) != nullptr;
+    return !isInside && (FindAtPath(scenario.document, SplitPath(name)) != nullptr ||
+                         ScenarioVocabulary(scenario.document).FindParameter(name));
 }
 
 void

@@ -64,7 +64,7 @@ def test_messages_are_those_of_one_point_a_line_for_each_scheme(sizes):
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     # Ring: 6 rounds of 4; ps: each of 4 workers sends to 3 servers and gets from 3.
     assert names == ["Parameter server (24 messages)", "Ring (24 messages)"]
-    assert "gradient 1GiB" in figure.get_suptitle()
+    assert "1GiB" in figure.get_suptitle() and "1MiB" not in figure.get_suptitle()
 
 
 def with_hints(results, folder, **hints):
@@ -193,3 +193,51 @@ def test_tables_of_two_sweeps_have_one_type(tmp_path):
     joined = few.runs.vstack(more.runs)
     assert joined["fabric.lossRate"].to_list() == [0.0, 0.0, 0.01]
     assert rows_of(whole.folder / "runs.csv")[0]["job.timeout_s"] == "1.000000000000"
+
+
+def test_time_and_bandwidth_over_size_of_the_scenario_for_papers(program, tmp_path):
+    """scenarios/message-sizes.json in short."""
+    sizes = json.dumps(["1KiB", "64KiB", "4MiB"])
+    schemes = json.dumps(["ring", "halving-doubling", "double-binary-tree"])
+    done = program(
+        "run",
+        ROOT / "scenarios" / "message-sizes.json",
+        "--out=r",
+        f"--set=sweep.job.gradient={sizes}",
+        f"--set=sweep.scheme.kind={schemes}",
+    )
+    assert done.returncode == 0, done.stderr
+    results = load(tmp_path / "r")
+    times = draw(results).axes[0]
+    assert (times.get_xscale(), times.get_yscale()) == ("log", "log")
+    assert times.get_xlabel() == "Message size"
+    assert len(times.get_lines()) == 3
+    busbw = draw(results, "busbw_bytes_per_s").axes[0]
+    # 100 Gb/s, less headers, from below: no scheme's bus bandwidth is above the links'.
+    most = [line.get_ydata()[-1] for line in busbw.get_lines()]
+    assert 10 < max(most) < 12.5
+    # Trees take 2 log2 steps where a ring takes 2 (w - 1), which decides at 1 KiB.
+    ring, halving, _tree = group(results, choose_axes(results))
+    assert halving.y[0] < ring.y[0] / 2
+
+
+def test_bands_over_oversubscription_of_the_scenario_for_papers(program, tmp_path):
+    """scenarios/oversubscription-bands.json in short."""
+    done = program(
+        "run",
+        ROOT / "scenarios" / "oversubscription-bands.json",
+        "--out=r",
+        "--set=repeat=3",
+        "--set=job.gradient=512KiB",
+        "--set=sweep.topology.rackOversubscription=[1, 4]",
+        '--set=sweep.scheme.kind=["ring", "double-binary-tree"]',
+    )
+    assert done.returncode == 0, done.stderr
+    results = load(tmp_path / "r")
+    lines = group(results, choose_axes(results))
+    assert [line.x for line in lines] == [[1, 4], [1, 4]]
+    # The tree's connections share links by chance; every seed has other collisions.
+    tree = lines[1]
+    assert all(low < y < high for low, y, high in zip(tree.low, tree.y, tree.high))
+    summary = results.summary()
+    assert summary["ci95"].null_count() == summary["equal"].sum()

@@ -108,9 +108,8 @@ def test_drawn_sizes_of_sparse_gradients_follow_from_the_seed(program, tmp_path)
 
 def test_errors_of_float_sums_follow_from_the_seed(program, tmp_path):
     document = json.loads((ROOT / "scenarios" / "float-sums.json").read_text())
-    document["sweep"] = {}
-    document["repeat"] = 2
-    document["job"] = {"gradient": "64KiB"}
+    del document["sweep"], document["plot"]
+    document |= {"repeat": 2, "job": {"gradient": "64KiB"}}
     (tmp_path / "s.json").write_text(json.dumps(document))
     done = program("run", "s.json", "--out=r")
     assert done.returncode == 0, done.stderr

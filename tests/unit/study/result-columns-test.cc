@@ -114,13 +114,14 @@ TEST(ResultColumns, EveryColumnSaysWhatItIsWhateverIsInIt)
     }
     EXPECT_EQ(types["run"], "integer");
     EXPECT_EQ(types["job.gradient"], "text");
+    EXPECT_EQ(types["job.gradient_bytes"], "integer");
     EXPECT_EQ(types["topology.hosts"], "integer");
     EXPECT_EQ(types["faults.0.share"], "number");
     EXPECT_EQ(types["transport.ecn"], "flag");
     EXPECT_EQ(types["scheme"], "text");
     EXPECT_EQ(types["seed"], "integer");
     EXPECT_EQ(types["auto_estimate_s"], "number");
-    EXPECT_EQ(types.size(), 1 + 5 + GetSummaryColumns().size());
+    EXPECT_EQ(types.size(), 1 + 5 + 1 + GetSummaryColumns().size());
     // As a swept column the seed is there once.
     scenario.axes = {{"seed", {1, 2}}};
     EXPECT_EQ(DescribeColumns(scenario)["runs.csv"].size(), 1 + GetSummaryColumns().size());

@@ -114,9 +114,11 @@ TEST(SweptColumns, TypesAreThoseOfParametersWhateverIsSweptOver)
     EXPECT_EQ(typeOf(R"("fabric.pfc": [true])"), ColumnType::Flag);
     EXPECT_EQ(typeOf(R"("job.gradient": ["1MB"])"), ColumnType::Text);
     EXPECT_EQ(typeOf(R"("job.compute": [["1ms"]])"), ColumnType::Text);
-    EXPECT_EQ(typeOf(R"("faults.0.lossRate": [0, 1])",
-                     R"(, "faults": [{"kind": "loss", "lossRate": 0.1, "at": "1us"}])"),
-              ColumnType::Number);
+    // A share, or an object of a model's.
+    const auto loss = R"(, "faults": [{"kind": "loss", "loss": 0.1, "at": "1us"}])";
+    EXPECT_EQ(typeOf(R"("faults.0.loss": [0, 1])", loss), ColumnType::Number);
+    EXPECT_EQ(typeOf(R"("faults.0.loss": [0, {"goodToBad": 0.1, "badToGood": 0.1}])", loss),
+              ColumnType::Text);
 }
 
 TEST(PlotColumns, AMisspeltHintIsToldWithTheNearestName)
@@ -150,6 +152,8 @@ TEST(PlotColumns, AHintAtAPathThatAnOverrideFixedIsNoMistake)
         "scenario.json",
         {{"job.gradient", "1MiB"}});
     EXPECT_EQ(ErrorOf([&scenario] { CheckPlotColumns(scenario); }), "no error");
+    const auto dropped = Sweep("", R"(, "plot": {"x": "job.iterations"})");
+    EXPECT_EQ(ErrorOf([&dropped] { CheckPlotColumns(dropped); }), "no error");
 }
 
 } // namespace

@@ -29,6 +29,8 @@ from gradsync.text import shown
 
 _BASELINE = "ring"
 _MOST_TICKS = 12
+# From here on an axis has no room for ticks between powers of ten.
+_DECADES = 1000
 # Those with units, which are longer.
 _MOST_QUANTITIES = 7
 # Ratios that differ from 1 by less than this are shown again, enlarged.
@@ -116,7 +118,9 @@ def _draw_values(
     _draw_lines(panel, lines, divisor)
     if scales.log_y:
         panel.set_yscale("log")
-        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        seen = [value for value in values if not math.isnan(value)]
+        is_long = max(seen) > _DECADES * min(seen)
+        panel.yaxis.set_major_locator(LogLocator(subs=(1,) if is_long else (1, 2, 5)))
     else:
         _leave_room(panel)
     panel.yaxis.set_major_formatter(FuncFormatter(_plain))
@@ -129,7 +133,8 @@ def _ratios(lines: list[Line]) -> list[Line]:
     by_x = dict(zip(baseline.x, baseline.y))
     ratios = []
     for line in lines:
-        y = [value / by_x.get(x, math.nan) for x, value in zip(line.x, line.y)]
+        # Nothing has a ratio to 0.
+        y = [value / (by_x.get(x) or math.nan) for x, value in zip(line.x, line.y)]
         ratios.append(Line(line.name, line.x, y, y, y, line.runs))
     return ratios
 

@@ -128,7 +128,7 @@ def _ratio(results: Results) -> go.Figure | None:
     figure = _figure(label, "", label)
     _dress_x(figure, results, axes, lines, choose_scales(results, axes, lines))
     for line in lines:
-        y = [value / of.get(x, float("nan")) for x, value in zip(line.x, line.y)]
+        y = [value / (of.get(x) or float("nan")) for x, value in zip(line.x, line.y)]
         figure.add_trace(_trace(Line(line.name, line.x, y, y, y, line.runs), looks[line.name], 1.0))
     return figure
 

@@ -172,7 +172,10 @@ class Results:
         """
         from gradsync.results import frames
 
-        points = [path for path in self.swept if path != "seed"] if by is None else list(by)
+        points = [path for path in self.swept if path != "seed"]
+        # With the numbers of what is written with a unit.
+        points = list(dict.fromkeys([*points, *map(self.number_of, points)]))
+        points = points if by is None else list(by)
         for column in (*points, value):
             self.require(column)
         return frames.summarise(self.runs, points, value, self.measured)

@@ -50,26 +50,16 @@ class Scales:
     remarks: tuple[str, ...]
 
 
-def _names_value(scenario: object, path: str) -> bool:
-    """Whether a dotted path names something of a scenario."""
-    for key in path.split("."):
-        if isinstance(scenario, list) and key.isdigit() and int(key) < len(scenario):
-            scenario = scenario[int(key)]
-        elif isinstance(scenario, dict) and key in scenario:
-            scenario = scenario[key]
-        else:
-            return False
-    return True
-
-
 def _hint(results: Results, key: str) -> str | None:
-    """The column that a hint names; None where an override took that path out of the sweep."""
+    """The column that a hint names; None where the program let it pass, as its path is not swept.
+
+    Raises ResultsError for other names that are none, in folders whose hints no program checked.
+    """
     name = results.hints.get(key)
     if name is None or name in results.rows[0]:
         return name
-    if _names_value(results.scenario, name):
-        return None
-    results.require(name)
+    if not results.columns:
+        results.require(name)
     return None
 
 

@@ -187,7 +187,7 @@ PrintRepetitions(const Scenario& scenario, const RunSummaries& summaries, std::o
     if (equal > 0)
     {
         const auto runs = scenario.axes[seeds].values.size();
-        stream << fmt::format("\nno draw depends on the seed: {} equal runs of {}\n",
+        stream << fmt::format("\nthe seed changed nothing: {} equal runs of {}\n",
                               runs,
                               static_cast<size_t>(equal) == outcomes.size()
                                   ? std::string(equal == 1 ? "one point" : "each point")

@@ -33,8 +33,8 @@ void PrintResultTable(const Scenario& scenario,
                       const RunSummaries& summaries,
                       std::ostream& stream);
 
-/// Prints of how many points the repetitions are all the same, as nothing in them is drawn; nothing
-/// where there are none.
+/// Prints of how many points the repetitions are all the same, whatever the seed; nothing where
+/// there are none.
 void PrintRepetitions(const Scenario& scenario,
                       const RunSummaries& summaries,
                       std::ostream& stream);

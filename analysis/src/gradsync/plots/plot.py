@@ -24,7 +24,15 @@ from gradsync.plots.pgf import write_pgf
 from gradsync.results import closed_form, columns
 from gradsync.results.folder import Results, load
 from gradsync.results.quantities import show_quantity
-from gradsync.results.series import Axes, Line, Scales, choose_axes, choose_scales, group
+from gradsync.results.series import (
+    Axes,
+    Line,
+    Scales,
+    choose_axes,
+    choose_scales,
+    group,
+    tell_equal_runs,
+)
 from gradsync.text import shown
 
 _BASELINE = "ring"
@@ -245,10 +253,11 @@ def draw(results: Results, y: str | None = None) -> Figure:
     if y is not None:
         _check_values(results, axes, lines)
     scales = choose_scales(results, axes, lines)
+    remarks = [*scales.remarks, *tell_equal_runs(results)]
     if axes.x is None:
         figure, panel = page.subplots(1, 1, (6.4, 1.3 + 0.38 * len(lines)), by_rows=True)
         _draw_bars(panel, results, axes, lines)
-        _caption(figure, results, scales.remarks)
+        _caption(figure, results, remarks)
         return figure
     has_room = y is None and (page.current().is_double or not page.current().is_paper)
     with_ratio = has_room and len(lines) > 1 and any(line.name == _BASELINE for line in lines)
@@ -261,7 +270,7 @@ def draw(results: Results, y: str | None = None) -> Figure:
     handles, labels = panels[0][-1].get_legend_handles_labels()
     if len(labels) > 1:
         page.legend(figure, handles, labels)
-    _caption(figure, results, scales.remarks)
+    _caption(figure, results, remarks)
     return figure
 
 

@@ -168,7 +168,7 @@ class Results:
 
         `by`: the columns that tell points apart; by default all swept paths but the seed, so that
         seeds are repetitions of a point. `equal`: the runs of a point are several and the same in all
-        that was measured, as nothing in them is drawn; they say nothing of chance, and have no interval.
+        that was measured, whatever the seed; they say nothing of chance, and have no interval.
         """
         from gradsync.results import frames
 

@@ -116,7 +116,6 @@ def choose_scales(results: Results, axes: Axes, lines: Sequence[Line]) -> Scales
         found = ", ".join(dict.fromkeys(row[path] or "empty" for row in missing))
         runs = "1 run is" if len(missing) == 1 else f"{len(missing)} runs are"
         remarks.append(f"{runs} not drawn: {path} is {found}, no number")
-    remarks += tell_equal_runs(results)
     xs = [x for line in lines for x in line.x if axes.x]
     ys = [y for line in lines for y in line.y if not math.isnan(y)]
     log = {}
@@ -166,7 +165,7 @@ def tell_equal_runs(results: Results) -> list[str]:
     counts = sorted({len(runs) for runs in equal})
     many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     of = f" of {len(equal)} of {len(points)} points" if len(equal) < len(points) else ""
-    return [f"no draw depends on the seed: {many} equal runs{of}"]
+    return [f"the seed changed nothing: {many} equal runs{of}"]
 
 
 def _interval(results: Results, axes: Axes, runs: list[dict[str, str]]) -> tuple[float, float]:

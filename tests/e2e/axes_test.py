@@ -10,7 +10,7 @@ import gradsync
 from gradsync.plots.kinds import draw_messages
 from gradsync.plots.plot import draw
 from gradsync.report.figures import _ict
-from gradsync.report.findings import find_warnings
+from gradsync.report.findings import find_remarks
 from gradsync.results.folder import load
 from gradsync.results.quantities import show_quantity
 from gradsync.results.series import choose_axes, choose_scales, group
@@ -101,7 +101,7 @@ def test_what_cannot_be_logarithmic_is_said(sizes, tmp_path):
     figure = draw(results)
     assert figure.axes[0].get_yscale() == "linear"
     assert said in [text.get_text() for text in figure.texts]
-    assert said in find_warnings(results)
+    assert find_remarks(results) == [said]
     # Words on x make bars, which have no such axis.
     bars = with_hints(sizes, tmp_path / "bars", x="scheme.kind", logX=True)
     axes = choose_axes(bars)

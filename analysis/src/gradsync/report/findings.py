@@ -40,6 +40,12 @@ def _profiles(results: Results) -> list[str]:
     ]
 
 
+def find_remarks(results: Results) -> list[str]:
+    """What could not be drawn as the scenario asks, a sentence each."""
+    axes = choose_axes(results)
+    return list(choose_scales(results, axes, group(results, axes)).remarks)
+
+
 def find_warnings(results: Results) -> list[str]:
     """One sentence each, the gravest first."""
     found = []
@@ -48,8 +54,6 @@ def find_warnings(results: Results) -> list[str]:
             found.append(f"Run {run.get('run')} {run.get('status')}: {run.get('problem', '')}")
     if len(found) > 10:
         found = [*found[:10], f"{len(found) - 10} further runs did not finish."]
-    axes = choose_axes(results)
-    found += choose_scales(results, axes, group(results, axes)).remarks
     found += _profiles(results)
     dropped = _total(results, "dropped_packets")
     if dropped:

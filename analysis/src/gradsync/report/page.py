@@ -14,7 +14,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from gradsync.report import figures, network
-from gradsync.report.findings import find_warnings
+from gradsync.report.findings import find_remarks, find_warnings
 from gradsync.report.html_table import table
 from gradsync.results.folder import Results, load, to_number
 from gradsync.results.series import tell_equal_runs, words
@@ -130,7 +130,7 @@ def _again(results: Results) -> str:
 
 
 def _warnings(results: Results) -> str:
-    found = find_warnings(results)
+    found = [*find_warnings(results), *find_remarks(results)]
     if not found:
         return '<p class="fine">None: every exchange finished, and no packet was lost.</p>'
     return '<ul class="warnings">' + "".join(f"<li>{escape(text)}</li>" for text in found) + "</ul>"

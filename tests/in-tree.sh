@@ -1,19 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Proves that this tree works as contrib/gradsync of an ns-3 source tree: configures and builds it with
-# ns-3's own commands, runs its TestSuites under test.py and its examples, and compares the program's
-# results with those of the stand-alone build.
+# Proves that this tree works as contrib/gradsync of an ns-3 source tree: configures it with all modules
+# of ns-3 and builds it with ns-3's own commands, runs its TestSuites under test.py and its examples, and
+# compares the program's results with those of the stand-alone build.
 #
-#   tests/in-tree.sh [NS3_TREE]
+#   tests/in-tree.sh [--newest] [--whole] [NS3_TREE]
 #
-# NS3_TREE is an unpacked ns-3 source tree, which gets contrib/gradsync. Without it, Debian's ns-3
-# source package is fetched into build/in-tree/ and kept there for the next time. The stand-alone
-# program must have been built (./ns3 build).
+# NS3_TREE is an unpacked ns-3 source tree, which gets contrib/gradsync. Without it, Debian's ns-3 source
+# package is fetched into build/in-tree/ and kept there for the next time: with --newest that of Debian's
+# newest suite, if the mirror has it. --whole compiles all of ns-3, which takes half an hour of one core
+# more. The stand-alone program must have been built (./ns3 build).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 work=$root/build/in-tree
 stand_alone=$root/build/release/gradsync
+# A newer source package than the system's own: its suite of Debian, and its version.
+newest_suite=sid
+newest_version=3.48-1
 # Scenarios to compare: a file and, after a space, overrides that keep it short.
 comparisons=(
     "smoke.json"
@@ -26,29 +30,40 @@ fail() {
     exit 1
 }
 
-# Debian's sources, by a deb-src entry in a private apt configuration: the system's stays as it is.
-fetch_ns3() {
-    mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
-    apt-cache policy ns3 |
-        sed -n 's/^ *[0-9]\+ \(http[^ ]*\) \([^ /]*\)\/\([^ ]*\) .*/\1 \2 \3/p' | sort -u |
-        sed 's|^|deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] |' \
-            >"$work/apt/sources.list"
-    [[ -s $work/apt/sources.list ]] ||
-        fail "apt knows no repository with ns3 (apt-get update?)"
+# fetch_source ADDRESS SUITE [VERSION]: by a deb-src entry in a private apt configuration, so that the
+# system's stays as it is.
+fetch_source() {
+    local folder=$work/$2
     local options=(-qq
-        -o "Dir::Etc::sourcelist=$work/apt/sources.list" -o Dir::Etc::sourceparts=-
-        -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache"
-        -o APT::Sandbox::User=root)
-    apt-get "${options[@]}" update
-    (cd "$work" && apt-get "${options[@]}" source --download-only ns3)
+        -o "Dir::Etc::sourcelist=$folder/sources.list" -o Dir::Etc::sourceparts=-
+        -o "Dir::State::lists=$folder/lists" -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User=root)
+    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $1 $2 main" \
+        >"$folder/sources.list"
+    cd "$folder"
+    apt-get "${options[@]}" update &&
+        apt-get "${options[@]}" source --download-only "ns3${3:+=$3}" &&
+        tar -xf ns3_*.orig.tar.* -C "$work/unpacked"
+}
+
+fetch_ns3() {
+    local address suite
+    read -r address suite <<<"$(apt-cache policy ns3 |
+        sed -n 's/^ *[0-9]\+ \(http[^ ]*\) \([^ /]*\)\/.*/\1 \2/p' | head -n 1)"
+    [[ -n $suite ]] || fail "apt knows no repository with ns3 (apt-get update?)"
     command -v bzip2 >/dev/null || fail "bzip2 is missing; remedy: apt-get install bzip2"
-    tar -xf "$work"/ns3_*.orig.tar.* -C "$work/unpacked"
+    if $newest; then
+        (fetch_source "$address" "$newest_suite" "$newest_version") >"$work/fetch.log" 2>&1 && return
+        fail "the mirror does not give ns3 $newest_version: $(grep -m 1 -E '^E:' "$work/fetch.log")"
+    fi
+    (fetch_source "$address" "$suite") >>"$work/fetch.log" 2>&1 ||
+        fail "no source package of ns-3: $(tail -n 3 "$work/fetch.log")"
 }
 
 # The archive holds ns-3 beside other projects: ns-allinone-3.37/ns-3.37.
 find_ns3() {
     find "$work/unpacked" -maxdepth 3 -name VERSION -path '*/ns-3*/VERSION' -printf '%h\n' \
-        2>/dev/null | sort | head -n 1
+        2>/dev/null | sort | tail -n 1
 }
 
 # What git tracks, and what it would track, so that a build folder never gets in.
@@ -70,17 +85,26 @@ check_header_names() {
     [[ -z $clashes ]] || fail "headers have names of ns-3's: $clashes"
 }
 
-build() {
-    cd "$1"
-    # Compiling ns-3 is most of the time; only our own examples and tests are wanted. ccache cannot
-    # keep what was compiled with a precompiled header.
-    local options=(-d release --enable-modules=gradsync --enable-tests --enable-examples
-        --filter-module-examples-and-tests=gradsync --disable-python --disable-gtk -G Ninja)
+# configure MODULES...: what is wanted of ns-3; of examples and tests only our own. Compiling takes most of
+# the time, so nothing is optimised. ccache cannot keep what was compiled with a precompiled header.
+configure() {
+    local options=(-d release --enable-tests --enable-examples
+        --filter-module-examples-and-tests=gradsync --disable-python --disable-gtk -G Ninja "$@")
     if command -v ccache >/dev/null; then
         options+=(--disable-precompiled-headers)
     fi
-    ./ns3 configure "${options[@]}" -- -DGRADSYNC_UNITY=ON >"$work/configure.log" 2>&1 ||
-        fail "configure failed: $(tail -n 30 "$work/configure.log")"
+    ./ns3 configure "${options[@]}" -- -DGRADSYNC_UNITY=ON "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" \
+        >"$work/configure.log" 2>&1 || fail "configure failed: $(tail -n 30 "$work/configure.log")"
+}
+
+# All modules, so that the headers of all are in the folder from which everything is compiled. Then only
+# those that are compiled too: topology-read has headers with names close to ours.
+build() {
+    cd "$1"
+    configure
+    [[ -e build/include/ns3/wifi-net-device.h ]] || fail "ns-3's wifi module is not configured"
+    $whole || configure --enable-modules="gradsync;topology-read"
+    [[ -e build/include/ns3/wifi-net-device.h ]] || fail "the headers of all modules are gone"
     # What ./ns3 build does, but for the core that it leaves idle.
     cmake --build cmake-cache -j "$(nproc)" >"$work/build.log" 2>&1 ||
         fail "build failed: $(grep -A 40 FAILED "$work/build.log" | head -n 60)"
@@ -125,6 +149,16 @@ compare() {
     done
 }
 
+newest=false
+whole=false
+while [[ ${1:-} == --* ]]; do
+    case $1 in
+    --newest) newest=true ;;
+    --whole) whole=true ;;
+    *) fail "unknown option $1 (allowed: --newest, --whole)" ;;
+    esac
+    shift
+done
 [[ -x $stand_alone ]] || fail "$stand_alone does not exist; remedy: ./ns3 build"
 mkdir -p "$work/unpacked"
 tree=${1:-$(find_ns3)}

@@ -241,7 +241,8 @@ TEST(ScenarioRunner, WritesATimelineThatPerfettoOpens)
             EXPECT_DOUBLE_EQ(event["ts"].get<double>(), 500.0);
         }
     }
-    EXPECT_EQ(count["M process_name"], 5U); // the network and four hosts
+    // The network, four hosts, and the critical path of the job.
+    EXPECT_EQ(count["M process_name"], 6U);
     EXPECT_EQ(count["X compute"], 4U);
     EXPECT_EQ(count["X to host2"], 4U); // a ring of three: 4 steps from host 0
     EXPECT_EQ(count["X host-crash host1"], 1U);

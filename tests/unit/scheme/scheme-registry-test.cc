@@ -50,11 +50,19 @@ TEST(SchemeRegistry, HasDefaultsThatItsOwnSpecsAllow)
     for (const auto& scheme : GetSchemes())
     {
         const auto defaults = MakeDefaultParameters(scheme);
-        EXPECT_EQ(defaults.GetAll().size(), scheme.parameters.size());
+        const auto optional =
+            std::ranges::count(scheme.parameters, Presence::Optional, &ParameterSpec::presence);
+        EXPECT_EQ(defaults.GetAll().size() + static_cast<size_t>(optional),
+                  scheme.parameters.size());
         for (const auto& spec : scheme.parameters)
         {
             SCOPED_TRACE(scheme.name + "." + spec.name);
             EXPECT_FALSE(spec.help.empty());
+            if (spec.presence == Presence::Optional)
+            {
+                EXPECT_FALSE(defaults.GetAll().contains(spec.name));
+                continue;
+            }
             EXPECT_EQ(defaults.GetAll().at(spec.name), spec.defaultValue);
             if (const auto* number = std::get_if<int64_t>(&spec.defaultValue))
             {

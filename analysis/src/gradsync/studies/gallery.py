@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradsync.plots.kinds import plot_kind
+from gradsync.plots.page import read_page
 from gradsync.results.folder import Results, load
 from gradsync.studies.program import call
 from gradsync.studies.sum_error_plot import plot_sum_errors
@@ -13,12 +14,16 @@ from gradsync.studies.sum_error_plot import plot_sum_errors
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: of which scenario in scenarios/, of which kind, of which run (none: of all)."""
+    """One picture: of which scenario in scenarios/, of which kind, of which run (none: of all).
+
+    `paper` is the one whose column it is for; none: a screen.
+    """
 
     name: str
     scenario: str
     kind: str
     run: Mapping[str, str] = field(default_factory=dict)
+    paper: str | None = None
 
 
 def _at_four_to_one(kind: str, scheme: str) -> Picture:
@@ -49,6 +54,10 @@ PICTURES = (
     Picture("gallery-staleness", "stale-synchronous", "staleness"),
     Picture("compression-tradeoff", "compression-tradeoff", "ict"),
     Picture("in-network-oversubscription", "in-network-oversubscription", "ict"),
+    # The figures that a paper on all-reduce has.
+    Picture("paper-time", "message-sizes", "ict", paper="ieee"),
+    Picture("paper-busbw", "message-sizes", "busbw", paper="ieee"),
+    Picture("paper-oversubscription", "oversubscription-bands", "ict", paper="ieee"),
 )
 
 
@@ -78,6 +87,7 @@ def draw_gallery(scenarios: Path, out: Path, pictures: Path) -> list[Path]:
             picture.kind,
             _find_run(results[picture.scenario], picture.run),
             pictures / f"{picture.name}.svg",
+            read_page(picture.paper),
         )
         for picture in PICTURES
     ]

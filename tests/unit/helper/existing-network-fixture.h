@@ -52,7 +52,9 @@ class ExistingNetworkFixture : public HelperFixture
 
     static void Route()
     {
-        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        // Of two networks in a simulation: PopulateRoutingTables would lose the first one's
+        // database.
+        Ipv4GlobalRoutingHelper::RecomputeRoutingTables();
     }
 
   protected:

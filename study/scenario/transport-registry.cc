@@ -107,7 +107,11 @@ TransportEntry::GetParts() const
     const auto transport = MakeTransport(type);
     auto* capabilities = transport->GetCapabilities();
     std::vector<TransportPart> parts;
-    for (auto& name : capabilities ? capabilities->ListParts() : std::vector<std::string>{})
+    if (capabilities == nullptr)
+    {
+        return parts;
+    }
+    for (auto& name : capabilities->ListParts())
     {
         const auto partType = capabilities->GetPart(name)->GetInstanceTypeId();
         parts.push_back({std::move(name), partType});

@@ -17,7 +17,6 @@ class ByIteration
 {
   public:
     explicit ByIteration(const std::vector<Record>& records)
-        : m_records(records)
     {
         m_order.reserve(records.size());
         for (const auto& record : records)
@@ -48,7 +47,6 @@ class ByIteration
         return {record->job, record->iteration};
     }
 
-    const std::vector<Record>& m_records;
     std::vector<const Record*> m_order;
 };
 

@@ -80,7 +80,7 @@ struct RoceGaps
 /**
  * Both halves of a reliable connection (sender at src, receiver at dst). One exists per connection
  * that has unacknowledged messages; idle ones go back to the pool, so that memory follows the open
- * work.
+ * work, but for what congestion control has decided of them (RoceFlows).
  *
  * Packet sequence numbers count from 0 in each life of the struct; the wire's 24 bits are not
  * modelled.

@@ -35,6 +35,7 @@ include_directories(${LIBXML2_INCLUDE_DIRS} ${Boost_INCLUDE_DIRS} ${ZLIB_INCLUDE
 # ns-3 puts the headers of all modules into one folder, where those that are not for others have no place.
 # The library, its tests and the program find them here.
 include(${CMAKE_CURRENT_LIST_DIR}/header-folder.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/public-headers.cmake)
 set(gradsync_inside ${CMAKE_CURRENT_BINARY_DIR}/inside)
 gradsync_link_headers(${gradsync_inside} ${gradsync_inner_headers})
 include_directories($<BUILD_INTERFACE:${gradsync_inside}>)

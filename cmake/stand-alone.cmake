@@ -33,6 +33,7 @@ gradsync_ns3_libraries(gradsync_ns3 core network internet point-to-point traffic
 
 # What is installed, and what stays inside: examples see the former only, as programs of others do.
 include(${CMAKE_CURRENT_LIST_DIR}/header-folder.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/public-headers.cmake)
 set(gradsync_include ${CMAKE_BINARY_DIR}/include)
 gradsync_link_headers(${gradsync_include} ${gradsync_public_headers})
 gradsync_link_headers(${CMAKE_BINARY_DIR}/inside ${gradsync_inner_headers})

@@ -14,6 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "analysis" / "src"))
+
+import gradsync  # noqa: E402
+
 SCENARIOS = ROOT / "scenarios"
 SMOKE = SCENARIOS / "smoke.json"
 TOPOLOGIES = ROOT / "topologies"
@@ -49,6 +52,22 @@ def call(command, cwd: Path, variables: Mapping[str, str] | None = None):
         timeout=600,
         check=False,
     )
+
+
+def simulate_losses(folder, title, repeats):
+    """Results of PS and ring on racks of two and four hosts while packets are lost."""
+    scenario = gradsync.Scenario(
+        gradsync.spine_leaf(2, 2, 2, gradsync.link("10Gbps", "1us")),
+        title=title,
+        job={"gradient": "200kB"},
+        fabric={"lossRate": 0.001},
+        transport={"kind": "roce", "timeout": "200us"},
+        plot={"x": "topology.hostsPerLeaf", "series": "scheme.kind"},
+    )
+    scenario = scenario.sweep("topology.hostsPerLeaf", [2, 4]).sweep("scheme.kind", ["ps", "ring"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        return scenario.repeat(repeats).run(folder)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT, call
+from conftest import ROOT, call, simulate_losses
 from matplotlib.colors import to_rgb
 
 import gradsync
@@ -25,19 +25,7 @@ TITLE = "Losses of a title"
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """PS and ring on racks of two and four hosts while packets are lost, with three seeds."""
-    scenario = gradsync.Scenario(
-        gradsync.spine_leaf(2, 2, 2, gradsync.link("10Gbps", "1us")),
-        title=TITLE,
-        job={"gradient": "200kB"},
-        fabric={"lossRate": 0.001},
-        transport={"kind": "roce", "timeout": "200us"},
-        plot={"x": "topology.hostsPerLeaf", "series": "scheme.kind"},
-    )
-    scenario = scenario.sweep("topology.hostsPerLeaf", [2, 4]).sweep("scheme.kind", ["ps", "ring"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        return scenario.repeat(3).run(tmp_path_factory.mktemp("paper") / "r")
+    return simulate_losses(tmp_path_factory.mktemp("paper") / "r", TITLE, repeats=3)
 
 
 def told(*command):

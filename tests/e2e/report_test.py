@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, simulate_losses
 
 import gradsync
 from gradsync.report.findings import find_warnings
@@ -19,19 +19,7 @@ PLOTS = ("plot-ict", "plot-ratio", "plot-messages", "plot-bytes")
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """PS and ring on racks of two and four hosts while packets are lost, with two seeds."""
-    scenario = gradsync.Scenario(
-        gradsync.spine_leaf(2, 2, 2, gradsync.link("10Gbps", "1us")),
-        title="Losses & <tags>",
-        job={"gradient": "200kB"},
-        fabric={"lossRate": 0.001},
-        transport={"kind": "roce", "timeout": "200us"},
-        plot={"x": "topology.hostsPerLeaf", "series": "scheme.kind"},
-    )
-    scenario = scenario.sweep("topology.hostsPerLeaf", [2, 4]).sweep("scheme.kind", ["ps", "ring"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        return scenario.repeat(2).run(tmp_path_factory.mktemp("report") / "r")
+    return simulate_losses(tmp_path_factory.mktemp("report") / "r", "Losses & <tags>", repeats=2)
 
 
 @pytest.fixture(scope="module")

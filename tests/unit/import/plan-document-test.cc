@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "fuzz/import-mutator.h"
 #include "unit/scheme/scheme-test-support.h"
 #include "unit/study/scenario-test-support.h"
 
@@ -237,29 +236,6 @@ TEST(PlanDocument, RefusesWhatAProtocolHasAddedTo)
                                     FindProtocol("ll")->defaults,
                                     {0, 1, 2});
     EXPECT_THAT(GetProblem(WriteDocument(plan), 1200), HasSubstr("belongs to a job"));
-}
-
-TEST(PlanDocument, EveryMutationIsReadOrRefused)
-{
-    const auto corpus = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "tests/fuzz/corpus/plan";
-    ImportMutator mutator(LoadImports(corpus), 20261123);
-    uint32_t valid = 0;
-    uint32_t refused = 0;
-    for (int i = 0; i < 2000; ++i)
-    {
-        const auto text = mutator.Next();
-        try
-        {
-            ++(TryImport(text) ? valid : refused);
-        }
-        catch (const std::exception& error)
-        {
-            FAIL() << error.what() << "\n" << text;
-        }
-    }
-    // Mutations that are all refused, or none of them, would try only half of the reader.
-    EXPECT_GT(valid, 50U);
-    EXPECT_GT(refused, 500U);
 }
 
 } // namespace

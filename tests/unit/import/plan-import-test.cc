@@ -453,24 +453,29 @@ TEST(GoalImport, TellsWhenAnExportedPlanWasChanged)
 
 TEST(PlanImport, EveryMutationIsReadOrRefused)
 {
-    ImportMutator mutator(LoadImports(SCENARIOS / "algorithms"), 20261121);
-    uint32_t valid = 0;
-    uint32_t refused = 0;
-    for (int i = 0; i < 2000; ++i)
+    const auto plans = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "tests/fuzz/corpus/plan";
+    for (const auto& folder : {SCENARIOS / "algorithms", plans})
     {
-        const std::string text = mutator.Next();
-        try
+        SCOPED_TRACE(folder);
+        ImportMutator mutator(LoadImports(folder), 20261121);
+        uint32_t valid = 0;
+        uint32_t refused = 0;
+        for (int i = 0; i < 2000; ++i)
         {
-            ++(TryImport(text) ? valid : refused);
+            const std::string text = mutator.Next();
+            try
+            {
+                ++(TryImport(text) ? valid : refused);
+            }
+            catch (const std::exception& error)
+            {
+                FAIL() << error.what() << "\n" << text;
+            }
         }
-        catch (const std::exception& error)
-        {
-            FAIL() << error.what() << "\n" << text;
-        }
+        // Mutations that are all refused, or none of them, would try only half of the readers.
+        EXPECT_GT(valid, 50U);
+        EXPECT_GT(refused, 500U);
     }
-    // Mutations that are all refused, or none of them, would try only half of the readers.
-    EXPECT_GT(valid, 50U);
-    EXPECT_GT(refused, 500U);
 }
 
 } // namespace

@@ -121,9 +121,13 @@ run_suites() {
     done
 }
 
-# The examples print what they print stand-alone.
+# test.py finds and runs all examples, and they print what they print stand-alone.
 run_examples() {
-    local tree=$1 expected name printed
+    local tree=$1 count expected name printed
+    count=$(find "$root/examples/expected" -name '*.txt' | wc -l)
+    printed=$(cd "$tree" && ./test.py --no-build --constrain=example) &&
+        [[ $printed == *"$count of $count tests passed"* ]] ||
+        fail "test.py --constrain=example does not pass $count examples: $printed"
     for expected in "$root"/examples/expected/*.txt; do
         name=$(basename "$expected" .txt)
         printed=$(cd "$tree" && ./ns3 run --no-build "$name") || fail "example $name failed: $printed"

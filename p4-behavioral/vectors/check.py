@@ -22,7 +22,9 @@ def mismatches(vector: Vector) -> list[str]:
         if sorted(sent) != sorted(expected):
             wrong.append(f"{vector.name}: {why}")
         sent, expected = [], []
-        if words[0] == "packet":
+        if words[0] == "register_write":
+            switch.clear(int(words[2]))
+        elif words[0] == "packet":
             sent = switch.process(int(words[1]), bytes.fromhex(words[2]))
         else:
             why = step.removeprefix("# ")

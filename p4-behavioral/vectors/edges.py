@@ -340,7 +340,58 @@ def receivers() -> Vector:
     return v
 
 
-# The switch above in the scenes below: at port 8, where this one is number 7.
+def restart() -> Vector:
+    configuration = job_configuration(1, [0, 1], base=3, slots=2)
+    job_configuration(2, [0, 1], base=5, slots=1, into=configuration)
+    v = scene("edge-restart", "A job that starts again at epoch 0, before and after the reset of its"
+              " slots", configuration)
+    a, b = two_workers(0, slot=1)
+    other = two_workers(3, job=2, offset=64)
+    for epoch in (6, 7):
+        silent(v, f"epoch {epoch} of job 1", 0, a.but(epoch=epoch))
+        answered(v, "completes", 1, b.but(epoch=epoch), results(BOTH, slot=1, epoch=epoch, values=SUM))
+    silent(v, "job 2 beside it", 0, other[0])
+    whole = results(BOTH, job=2, epoch=3, offset=64, values=SUM)
+    answered(v, "completes", 1, other[1], whole)
+    silent(v, "job 1 starts again: epoch 0 is stale", 0, a)
+    silent(v, "and so is epoch 1", 1, b.but(epoch=1))
+    v.clear(3)
+    v.clear(4)
+    silent(v, "after the reset epoch 0 is the first", 0, a)
+    silent(v, "and epoch 1, with nothing of epoch 7 in it", 1, b.but(epoch=1))
+    answered(v, "epoch 0 completes", 1, b, results(BOTH, slot=1, values=SUM))
+    answered(v, "epoch 1 too", 0, a.but(epoch=1), results(BOTH, slot=1, epoch=1, values=SUM))
+    answered(v, "job 2 still has its result", 0, other[0], {0: whole[0]})
+    silent(v, "a packet of before the reset, late: it is ahead, and takes the cell", 1, b.but(epoch=6))
+    silent(v, "hence epoch 2 is stale: wait until none is under way", 0, a.but(epoch=2))
+    v.clear(4)
+    silent(v, "another reset", 0, a)
+    answered(v, "mends it", 1, b, results(BOTH, slot=1, values=SUM))
+    return v
+
+
+def restart_below() -> Vector:
+    configuration = job_configuration(1, [0, 1])
+    add_parent(configuration, 1, ABOVE)
+    v = scene("edge-restart-below", "The reset below another switch: its answer goes, too",
+              configuration)
+    a, b = two_workers(0)
+    up = partial(values=SUM)
+    total = tuple(3 * x for x in SUM)
+    silent(v, "the first contribution", 0, a)
+    answered(v, "the sum goes up", 1, b, {8: up})
+    whole = results(BOTH, values=total)
+    answered(v, "the answer goes to all", 8, answer(values=total), whole)
+    answered(v, "and to who asks again", 0, a, {0: whole[0]})
+    v.clear(0)
+    silent(v, "after the reset it is a first contribution again", 0, a)
+    silent(v, "the answer of before is for an epoch that is not complete", 8, answer(values=total))
+    answered(v, "complete, but not answered: up", 1, b, {8: up})
+    answered(v, "the answer to it goes to all", 8, answer(values=total), whole)
+    return v
+
+
+# The switch above, where there is one: at port 8, where this one is number 7.
 ABOVE = Parent(8, 7, 0x0200000000AA, 0x0A8000AA, 0x0A900007)
 
 
@@ -424,6 +475,8 @@ def vectors() -> list[Vector]:
         exponents(),
         forwarding(),
         receivers(),
+        restart(),
+        restart_below(),
         levels(),
         flags_of_switches(),
     ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Breaks slot-aggregation.p4 and atp.p4 in many ways and tells which vectors notice: mutants.py RUNNER, where
-RUNNER is the built p4-pipeline-test. Every mutant is compiled by the real compiler.
+RUNNER is the built p4-tests. Every mutant is compiled by the real compiler.
 
 --real plays one of the vectors that noticed on the real simple_switch too."""
 

@@ -78,6 +78,10 @@ class ReferenceSwitch:
         self.slots: dict[tuple[int, int], Slot] = {}
         self.events: dict[str, int] = {}
 
+    def clear(self, cell: int) -> None:
+        """A cell as if it had never been used."""
+        self.slots.pop((cell // POOL_SIZE, cell % POOL_SIZE), None)
+
     def process(self, port: int, frame: bytes) -> Sent:
         if len(frame) < 34 or frame[12:14] != b"\x08\x00" or frame[14] != 0x45:
             return self.drop("malformed")

@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reference import Assignment, Configuration, Parent, Receiver
+from reference import POOL_SIZE, Assignment, Configuration, Parent, Receiver
 
 
 def configuration_lines(configuration: Configuration) -> list[str]:
@@ -57,6 +57,11 @@ class Vector:
 
     def comment(self, text: str) -> None:
         self.steps.append(f"# {text}")
+
+    def clear(self, slot: int) -> None:
+        """What restarts a slot: both of its cells as if they had never been used."""
+        for cell in (slot, POOL_SIZE + slot):
+            self.steps.append(f"register_write SlotIngress.bitmaps {cell} 0")
 
     def packet(self, port: int, frame: bytes) -> None:
         self.steps.append(f"packet {port} {frame.hex().upper()}")
@@ -116,6 +121,8 @@ class Played:
     commands: list[str]
     # (port, frame, the frames that must leave as (port, frame))
     packets: list[tuple[int, bytes, list[tuple[int, bytes]]]]
+    # Commands between packets, by how many packets come before them.
+    later: dict[int, list[str]] = field(default_factory=dict)
 
 
 def command_of(statement: str) -> str:
@@ -143,5 +150,7 @@ def read(path: Path) -> Played:
             _, port, data = line.split()
             played.packets[-1][2].append((int(port), bytes.fromhex(data.rstrip("$"))))
         elif line and not line.startswith("#"):
-            played.commands.append(command_of(line))
+            before = len(played.packets)
+            commands = played.later.setdefault(before, []) if before else played.commands
+            commands.append(command_of(line))
     return played

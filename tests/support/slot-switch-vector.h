@@ -130,6 +130,23 @@ MakeSlotSwitch(const StfVector& vector)
     return frames;
 }
 
+/// The only command that is given between packets: `register_write SlotIngress.bitmaps CELL 0`.
+inline void
+ClearStfCell(SlotSwitchFrames& frames, const std::string& command)
+{
+    std::istringstream words(command);
+    std::string verb;
+    std::string name;
+    uint32_t cell = 0;
+    uint32_t value = 1;
+    words >> verb >> name >> cell >> value;
+    if (verb != "register_write" || name != "SlotIngress.bitmaps" || value != 0)
+    {
+        throw std::runtime_error("the native switch does not know " + command);
+    }
+    frames.ClearCell(cell);
+}
+
 /// The native switch of ATP, configured as a vector says.
 inline AtpSwitchFrames
 MakeAtpSwitch(const StfVector& vector)

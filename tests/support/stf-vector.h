@@ -27,6 +27,9 @@ using StfPacket = std::pair<uint32_t, std::vector<uint8_t>>;
 using StfSwitch =
     std::function<std::vector<StfPacket>(uint32_t port, std::span<const uint8_t> frame)>;
 
+/// How a switch is told of a command of simple_switch_CLI between two packets.
+using StfCommand = std::function<void(const std::string& command)>;
+
 /// An `add` statement: a table's entry with the names of keys and parameters.
 struct StfEntry
 {
@@ -39,6 +42,8 @@ struct StfEntry
 struct StfStep
 {
     uint32_t line = 0;
+    /// What the switch is told before the packet comes, and after the one before it.
+    std::vector<std::string> commands;
     StfPacket packet;
     std::vector<StfPacket> expected;
 };
@@ -132,6 +137,7 @@ ReadStfVector(const std::filesystem::path& file)
     StfVector vector;
     vector.name = file.stem().string();
     std::vector<std::vector<std::pair<uint32_t, uint32_t>>> nodes;
+    std::vector<std::string> later;
     std::ifstream input(file);
     uint32_t number = 0;
     for (std::string line; std::getline(input, line);)
@@ -150,7 +156,7 @@ ReadStfVector(const std::filesystem::path& file)
         }
         else if (verb == "packet")
         {
-            vector.steps.push_back({number, ReadStfPacket(words), {}});
+            vector.steps.push_back({number, std::exchange(later, {}), ReadStfPacket(words), {}});
         }
         else if (verb == "expect" && !vector.steps.empty())
         {
@@ -161,7 +167,11 @@ ReadStfVector(const std::filesystem::path& file)
             vector.entries.push_back(ReadStfEntry(line));
             vector.commands += MakeStfCommand(vector.entries.back()) + "\n";
         }
-        else if (verb == "mc_mgrp_create")
+        else if (verb == "register_write" && !vector.steps.empty())
+        {
+            later.push_back(line);
+        }
+        else if (verb == "mc_mgrp_create" || verb == "register_write")
         {
             vector.commands += line + "\n";
         }
@@ -238,12 +248,17 @@ CompareStfPackets(std::vector<StfPacket> sent, std::vector<StfPacket> expected)
 }
 
 /// Plays a vector; the first mismatch in words, with file, line and number of the packet.
+/// \param command may be left out for a vector that has none between its packets
 inline std::optional<std::string>
-PlayStfVector(const StfVector& vector, const StfSwitch& process)
+PlayStfVector(const StfVector& vector, const StfSwitch& process, const StfCommand& command = {})
 {
     for (size_t i = 0; i < vector.steps.size(); ++i)
     {
         const auto& step = vector.steps[i];
+        for (const auto& line : step.commands)
+        {
+            command(line);
+        }
         const auto sent = process(step.packet.first, step.packet.second);
         if (const auto problem = CompareStfPackets(sent, step.expected))
         {

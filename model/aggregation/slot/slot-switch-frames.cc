@@ -50,6 +50,17 @@ SlotSwitchFrames::AddRoute(uint32_t prefix, uint8_t length, uint16_t port)
     m_routes[{length, prefix}] = port;
 }
 
+void
+SlotSwitchFrames::ResetJob(uint16_t job)
+{
+    const auto key = m_groupOf.lower_bound({job, 0, 0});
+    if (key != m_groupOf.end() && key->first.job == job)
+    {
+        const auto* entry = m_switch.FindWorker(key->first);
+        m_switch.Reset(entry->base, entry->slots);
+    }
+}
+
 std::vector<SlotSwitchFrames::PortFrame>
 SlotSwitchFrames::Process(uint16_t port, std::span<const uint8_t> frame)
 {
@@ -120,6 +131,7 @@ SlotSwitchFrames::Aggregate(uint16_t port, const SlotFrame& frame)
             const auto base = m_switch.FindWorker(key)->base;
             return {MakeResult(header, base, {header.worker, port})};
         }
+        ++m_receiverDrops;
         break;
     case SlotVerdict::Held:
     case SlotVerdict::Malformed:
@@ -155,6 +167,10 @@ SlotSwitchFrames::Multicast(const SlotHeader& header, uint16_t group, uint32_t b
         if (m_addresses.contains({header.job, to.worker}))
         {
             results.push_back(MakeResult(header, base, to));
+        }
+        else
+        {
+            ++m_receiverDrops;
         }
     }
     return results;

@@ -62,6 +62,15 @@ class SlotSwitchFrames
     /// Longest prefix first wins. \param length of the prefix in bits, 0 to 32
     void AddRoute(uint32_t prefix, uint8_t length, uint16_t port);
 
+    /// See SlotSwitch::ClearCell.
+    void ClearCell(uint32_t cell)
+    {
+        m_switch.ClearCell(cell);
+    }
+
+    /// A job starts again at epoch 0: see SlotSwitch::Reset. Nothing for a job that is not here.
+    void ResetJob(uint16_t job);
+
     /// What leaves, in the order of the groups.
     std::vector<PortFrame> Process(uint16_t port, std::span<const uint8_t> frame);
 
@@ -73,6 +82,12 @@ class SlotSwitchFrames
     uint64_t GetChecksumDrops() const
     {
         return m_checksumDrops;
+    }
+
+    /// Results that were not sent since their worker has no address.
+    uint64_t GetReceiverDrops() const
+    {
+        return m_receiverDrops;
     }
 
     /// Frames that are no slot packets and have no route.
@@ -99,6 +114,7 @@ class SlotSwitchFrames
     std::map<std::pair<uint8_t, uint32_t>, uint16_t> m_routes;         //!< [length, prefix]
     uint64_t m_checksumDrops{0};
     uint64_t m_routeDrops{0};
+    uint64_t m_receiverDrops{0};
 };
 
 } // namespace ns3::gradsync

@@ -35,10 +35,12 @@ SlotSwitch::AddWorker(const WorkerKey& key, const WorkerEntry& entry)
 void
 SlotSwitch::Reset(uint32_t base, uint32_t slots)
 {
-    for (const size_t set : {0, 1})
+    const auto end =
+        static_cast<uint32_t>(std::min<uint64_t>(uint64_t{base} + slots, m_config.poolSize));
+    for (uint32_t slot = base; slot < end; ++slot)
     {
-        const auto first = m_slots.begin() + static_cast<ptrdiff_t>(set * m_config.poolSize + base);
-        std::fill(first, first + slots, Slot());
+        ClearCell(slot);
+        ClearCell(m_config.poolSize + slot);
     }
 }
 

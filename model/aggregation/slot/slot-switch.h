@@ -100,8 +100,19 @@ class SlotSwitch
 
     void AddWorker(const WorkerKey& key, const WorkerEntry& entry);
 
-    /// Makes slots as if they had never been used, as a switch's control plane does for a new job.
+    /// Makes slots as if they had never been used, as a switch's control plane does for a new job
+    /// and for one that starts again at epoch 0. Slots beyond the pool are left out.
     void Reset(uint32_t base, uint32_t slots);
+
+    /**
+     * Makes one of the cells of a slot as if it had never been used: what
+     * `register_write SlotIngress.bitmaps CELL 0` does to the P4 program.
+     * \param cell set * poolSize + slot \throws std::out_of_range when there is no such cell
+     */
+    void ClearCell(uint32_t cell)
+    {
+        m_slots.at(cell) = Slot();
+    }
 
     /// Forgets the workers of a job. Its slots stay as they are.
     void RemoveJob(uint16_t job);

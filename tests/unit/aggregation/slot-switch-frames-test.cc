@@ -7,6 +7,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -110,6 +113,63 @@ TEST(SlotSwitchFrames, DropsWhatABitFlippedAndTakesWhatHasNoUdpChecksum)
     without.back() ^= 4; // nobody can tell
     EXPECT_TRUE(box.Process(1, without).empty());
     EXPECT_EQ(box.GetSwitch().GetCount(SlotVerdict::Held), 1U);
+}
+
+TEST(SlotSwitchFrames, AnswersAJobThatStartsAgainAsOneThatNeverWasThere)
+{
+    // Whatever came before the reset, from then on all answers are those of a new switch; without
+    // it some are not, since late epochs make early ones stale.
+    std::mt19937 random(20261123);
+    const auto draw = [&random](uint16_t epochs) {
+        const auto worker = static_cast<uint16_t>(random() % 2);
+        const auto value = static_cast<int32_t>(random() % 1000);
+        const auto epoch = static_cast<uint16_t>(random() % epochs);
+        auto frame = MakeFrame(worker, epoch, std::vector<int32_t>(64, value));
+        frame.header.slot = static_cast<uint16_t>(random() % 8);
+        return std::pair(static_cast<uint16_t>(1 + worker), SerialiseSlotFrame(frame));
+    };
+    for (const bool resets : {true, false})
+    {
+        auto used = MakeBox();
+        for (int i = 0; i < 300; ++i)
+        {
+            const auto [port, frame] = draw(1000);
+            used.Process(port, frame);
+        }
+        used.ResetJob(JOB + 1); // of a job that is not here
+        if (resets)
+        {
+            used.ResetJob(JOB);
+        }
+        auto fresh = MakeBox();
+        uint32_t differences = 0;
+        for (int i = 0; i < 300; ++i)
+        {
+            const auto [port, frame] = draw(4);
+            differences += used.Process(port, frame) != fresh.Process(port, frame);
+        }
+        EXPECT_EQ(differences > 0, !resets);
+    }
+}
+
+TEST(SlotSwitchFrames, ClearsOneCellAtATime)
+{
+    auto box = MakeBox();
+    const auto send = [&box](uint16_t worker, uint16_t epoch) {
+        const auto frame = MakeFrame(worker, epoch, std::vector<int32_t>(64, 1));
+        return box.Process(1 + worker, SerialiseSlotFrame(frame)).size();
+    };
+    for (const uint16_t epoch : {4, 5})
+    {
+        EXPECT_EQ(send(0, epoch), 0U);
+        EXPECT_EQ(send(1, epoch), 2U);
+    }
+    // Of a pool of 8 slots, cell 8 is that of odd epochs of slot 0.
+    box.ClearCell(8);
+    EXPECT_EQ(send(0, 4), 1U); // kept
+    EXPECT_EQ(send(0, 1), 0U);
+    EXPECT_EQ(send(1, 1), 2U); // started again
+    EXPECT_THROW(box.ClearCell(16), std::out_of_range);
 }
 
 TEST(SlotSwitchFrames, RoutesWhatIsNotForItByTheLongestPrefix)

@@ -76,7 +76,10 @@ TEST_P(P4Vectors, PipelineAnswersAsExpected)
     ASSERT_FALSE(vector.steps.empty());
     P4Pipeline pipeline(GetProgram(vector.program));
     pipeline.Configure(vector.commands, vector.name);
-    EXPECT_EQ(PlayStfVector(vector, MakeSwitch(pipeline)), std::nullopt);
+    const auto command = [&pipeline, &vector](const std::string& line) {
+        pipeline.Configure(line, vector.name);
+    };
+    EXPECT_EQ(PlayStfVector(vector, MakeSwitch(pipeline), command), std::nullopt);
     if (vector.program.starts_with("slot-aggregation"))
     {
         // The program guards every index itself.
@@ -100,7 +103,8 @@ TEST_P(SlotSwitchVectors, NativeSwitchAnswersAsExpected)
         }
         return packets;
     };
-    EXPECT_EQ(PlayStfVector(vector, process), std::nullopt);
+    const auto command = [&frames](const std::string& line) { ClearStfCell(frames, line); };
+    EXPECT_EQ(PlayStfVector(vector, process, command), std::nullopt);
 }
 
 class AtpSwitchVectors : public testing::TestWithParam<std::filesystem::path>

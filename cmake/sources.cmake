@@ -96,6 +96,7 @@ set_source_files_properties(model/compression/quantisers.cc
 # model/p4
 list(APPEND gradsync_sources
   model/p4/p4-action-compiler.cc
+  model/p4/p4-action-members.cc
   model/p4/p4-calculation.cc
   model/p4/p4-control-compiler.cc
   model/p4/p4-emitter.cc
@@ -108,7 +109,9 @@ list(APPEND gradsync_sources
   model/p4/p4-machine-wide.cc
   model/p4/p4-machine.cc
   model/p4/p4-match-table.cc
+  model/p4/p4-meter.cc
   model/p4/p4-parser-compiler.cc
+  model/p4/p4-pipeline-control.cc
   model/p4/p4-pipeline.cc
   model/p4/p4-program-loader-headers.cc
   model/p4/p4-program-loader-state.cc
@@ -117,6 +120,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/p4/p4-action-compiler.h
+  model/p4/p4-action-members.h
   model/p4/p4-calculation.h
   model/p4/p4-control-compiler.h
   model/p4/p4-emitter.h
@@ -126,6 +130,7 @@ list(APPEND gradsync_headers
   model/p4/p4-limbs.h
   model/p4/p4-machine.h
   model/p4/p4-match-table.h
+  model/p4/p4-meter.h
   model/p4/p4-parser-compiler.h
   model/p4/p4-pipeline.h
   model/p4/p4-program-loader.h
@@ -1183,6 +1188,7 @@ set(gradsync_tests_of_compression
 )
 set(gradsync_tests_of_p4
   tests/unit/p4/p4-calculation-test.cc
+  tests/unit/p4/p4-control-state-test.cc
   tests/unit/p4/p4-pipeline-test.cc
 )
 set(gradsync_tests_of_plan

@@ -18,7 +18,10 @@ constexpr uint32_t MAX_STEPS = 1U << 22;
 
 P4Machine::P4Machine(std::shared_ptr<const P4Program> program)
     : m_program(std::move(program)),
-      m_store(m_program->store)
+      m_store(m_program->store),
+      m_profiles(m_program->profiles.begin(), m_program->profiles.end()),
+      m_meters(m_program->meters.begin(), m_program->meters.end()),
+      m_valueSets(m_program->valueSets.size())
 {
     for (const auto& array : m_program->registers)
     {

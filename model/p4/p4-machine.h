@@ -2,11 +2,14 @@
 #ifndef GRADSYNC_P4_MACHINE_H
 #define GRADSYNC_P4_MACHINE_H
 
+#include "ns3/p4-action-members.h"
 #include "ns3/p4-match-table.h"
+#include "ns3/p4-meter.h"
 #include "ns3/p4-program.h"
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -90,6 +93,22 @@ class P4Machine
         return m_tables;
     }
 
+    /// Action profiles, meters and value sets, by the program's indices.
+    std::vector<P4ActionMembers>& GetProfiles()
+    {
+        return m_profiles;
+    }
+
+    std::vector<P4MeterArrayState>& GetMeters()
+    {
+        return m_meters;
+    }
+
+    std::vector<std::set<std::vector<uint64_t>>>& GetValueSets()
+    {
+        return m_valueSets;
+    }
+
     /// Register and counter arrays, by the program's indices; a register's limbs lie in a row.
     std::vector<std::vector<uint64_t>>& GetRegisters()
     {
@@ -132,6 +151,9 @@ class P4Machine
     std::vector<std::vector<uint64_t>> m_registers;
     std::vector<std::vector<Counter>> m_counters;
     std::vector<P4MatchTable> m_tables;
+    std::vector<P4ActionMembers> m_profiles;
+    std::vector<P4MeterArrayState> m_meters;
+    std::vector<std::set<std::vector<uint64_t>>> m_valueSets;
     std::vector<uint64_t> m_scratch;
     std::span<const uint8_t> m_frame;
     size_t m_cursor = 0;

@@ -73,6 +73,16 @@ P4MatchTable::SetDefault(P4TableEntry entry)
     m_hasDefault = true;
 }
 
+bool
+P4MatchTable::Refers(P4EntryTarget target, uint32_t member) const
+{
+    const auto refers = [target, member](const P4TableEntry& entry) {
+        return entry.target == target && entry.member == member;
+    };
+    return (m_hasDefault && refers(m_default)) ||
+           std::any_of(m_entries.begin(), m_entries.end(), refers);
+}
+
 const P4TableEntry*
 P4MatchTable::Find(const uint64_t* store) const
 {

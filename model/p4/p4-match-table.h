@@ -44,6 +44,9 @@ class P4MatchTable
         return m_hasDefault ? &m_default : nullptr;
     }
 
+    /// Whether an entry or the default leads to a member or group of the action profile.
+    bool Refers(P4EntryTarget target, uint32_t member) const;
+
     const P4Table& GetTable() const
     {
         return m_table;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,22 @@ class P4Pipeline
     /// A mirroring session that copies to a port or, with `isGroup`, to a multicast group.
     void AddMirror(uint32_t session, uint32_t target, bool isGroup);
 
+    /**
+     * The members and groups of an action profile. Entries lead to them by P4TableEntry::target and
+     * member, which P4ActionMembers::Check tests. \throws P4Error when there is no such profile
+     */
+    P4ActionMembers& FindProfile(const std::string& name);
+    /// Deletes what no entry and no group leads to. \throws P4Error
+    void DeleteMember(const std::string& profile, uint32_t member);
+    void DeleteMemberGroup(const std::string& profile, uint32_t group);
+    /// The meters of an array. \throws P4Error when there is no such array
+    P4MeterArrayState& FindMeter(const std::string& name);
+    /// A parser's value set: values have the limbs of P4ValueSet::bits. \throws P4Error
+    void AddToValueSet(const std::string& name, std::vector<uint64_t> value);
+    void RemoveFromValueSet(const std::string& name, const std::vector<uint64_t>& value);
+    void ClearValueSet(const std::string& name);
+    std::vector<std::vector<uint64_t>> GetValueSet(const std::string& name);
+
     const P4Program& GetProgram() const
     {
         return *m_program;
@@ -125,6 +142,8 @@ class P4Pipeline
     /// Counts a pass through egress or ingress; a packet that makes too many never ends.
     void CountPass();
     P4MatchTable& FindTable(const std::string& name);
+    bool IsReferred(const std::string& profile, P4EntryTarget target, uint32_t handle);
+    std::set<std::vector<uint64_t>>& FindValueSet(const std::string& name);
     uint32_t FindRegisterIndex(const std::string& name, uint32_t index) const;
 
     std::shared_ptr<const P4Program> m_program;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -226,12 +227,62 @@ struct P4EntryKey
     uint32_t prefixLength = 0;
 };
 
+/// What an entry leads to: an action of its own, or a member or a group of the action profile.
+enum class P4EntryTarget : uint8_t
+{
+    ACTION,
+    MEMBER,
+    GROUP,
+};
+
+/// An action with the limbs of its parameters, one behind the other.
+struct P4ActionCall
+{
+    uint32_t action = 0;
+    std::vector<uint64_t> parameters;
+};
+
 struct P4TableEntry
 {
     std::vector<P4EntryKey> keys;
     uint32_t priority = 0;
+    P4EntryTarget target = P4EntryTarget::ACTION;
+    /// The handle of the member or group, in a table with an action profile.
+    uint32_t member = 0;
     uint32_t action = 0;
     std::vector<uint64_t> parameters;
+};
+
+/// The actions that entries of one or several tables share; with a selector, groups of them.
+struct P4ActionProfile
+{
+    std::string name;
+    uint32_t maxSize = 0;
+    bool hasSelector = false;
+    /// The calculation whose hash chooses a member of a group.
+    uint32_t calculation = 0;
+    /// The actions of its tables.
+    std::vector<uint32_t> actions;
+};
+
+struct P4MeterArray
+{
+    std::string name;
+    uint32_t size = 0;
+    bool countsBytes = false;
+    uint32_t rates = 2;
+    /// The table whose entries have one meter each; empty when the program names the meter.
+    std::string table;
+    /// Where a direct meter's colour is written, and the bits of that field.
+    uint32_t result = 0;
+    uint32_t resultBits = 0;
+};
+
+/// Values that a control plane gives, which a parser's transition compares with.
+struct P4ValueSet
+{
+    std::string name;
+    uint32_t bits = 0;
 };
 
 struct P4Table
@@ -245,6 +296,10 @@ struct P4Table
     bool branchesOnHit = false;
     uint32_t nextOnHit = 0;
     uint32_t nextOnMiss = 0;
+    /// The action profile that its entries lead to.
+    std::optional<uint32_t> profile;
+    /// The meters of its entries.
+    std::optional<uint32_t> meter;
     bool isConstant = false;
     bool hasConstantDefault = false;
     P4TableEntry defaultEntry;
@@ -303,6 +358,9 @@ struct P4Program
     std::vector<P4Stack> stacks;
     std::vector<P4RegisterArray> registers;
     std::vector<P4CounterArray> counters;
+    std::vector<P4MeterArray> meters;
+    std::vector<P4ActionProfile> profiles;
+    std::vector<P4ValueSet> valueSets;
     std::vector<P4Calculation> calculations;
     std::vector<P4Action> actions;
     std::vector<P4Table> tables;

@@ -9,7 +9,9 @@ does not. Times are user CPU seconds, which other work on the machine disturbs l
 import json
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
+from launcher import bench_history, bench_peer
 from launcher.errors import FAILURE, LauncherError
 from launcher.process import say
 from launcher.tree import RELEASE, RESULTS
@@ -24,6 +26,7 @@ class Size:
     spines: int
     gradient: int  # bytes on the fabric
     stock_gradient: int | None  # bytes on stock ns-3, which is slower; None: not measured
+    only_full: bool = False
 
     def network(self) -> list[str]:
         """Options of the benchmark programs."""
@@ -41,7 +44,9 @@ SIZES = (
     # Stock ns-3 would need minutes for a kilobyte per host and step. Messages of four packets and of
     # eighteen: opening a connection costs more than a packet.
     Size(hosts=1024, leaves=32, spines=32, gradient=5_000_000, stock_gradient=None),
-    Size(hosts=1024, leaves=32, spines=32, gradient=25_000_000, stock_gradient=None),
+    Size(
+        hosts=1024, leaves=32, spines=32, gradient=25_000_000, stock_gradient=None, only_full=True
+    ),
 )
 # Payload of a packet of 1500 bytes from the IP header on: 44 of them RoCE headers and ICRC, 52 TCP's.
 _SMALL = {"fabric": 1456, "stock": 1448}
@@ -54,6 +59,8 @@ _LOADS = (
     ("ps", 4096, "dcqcn", 0),
     ("ps", _SMALL["fabric"], "dcqcn", 128),
 )
+# Those that are measured without --full: least and most work for a packet.
+_FEW_LOADS = (_LOADS[0], _LOADS[3])
 _REPEATS = 3
 _LONG_S = 20.0  # a run that takes longer is its own average
 
@@ -148,25 +155,62 @@ def _print(row: dict) -> None:
     )
 
 
-def run_benchmarks() -> None:
-    """Measure the grid, print a table and write results/bench.json."""
+def _measure_peer(command: list[str]) -> list[dict]:
+    """Another simulator beside ours on the exchanges that stock ns-3 has, too."""
     rows = []
-    stock_rows = []
+    for size in SIZES:
+        if size.stock_gradient is None:
+            continue
+        exchange = bench_peer.Exchange(
+            size.hosts, size.leaves, size.spines, size.stock_gradient, _SMALL["fabric"]
+        )
+        ours = _measure(
+            "exchange-bench",
+            *size.network(),
+            f"--gradient={size.stock_gradient}",
+            f"--mtu={_SMALL['fabric']}",
+        )
+        peer = bench_peer.measure(command, exchange, _REPEATS, _LONG_S)
+        for line in bench_peer.lines(ours, peer):
+            say(line)
+        rows.append({"ours": ours, "peer": peer})
+    return rows
+
+
+def _measure_grid(full: bool) -> tuple[list[dict], list[dict]]:
+    rows, stock_rows = [], []
     say("data packet-hops a second; RoCE with PFC and acknowledgements, 100 Gb/s, 1 us a link")
     say(
         "scheme hosts   MB    MTU     CC sends  M hops ev/hop  user s  M hops/s  peak MB  bound"
         "  x stock   x core  x radix core"
     )
     for size in SIZES:
+        if size.only_full and not full:
+            continue
         stock = _stock(size)
         stock_rate = stock["data_packet_hops"] / stock["user_s"] if stock else None
-        for scheme, mtu, control, sends in _LOADS:
+        for scheme, mtu, control, sends in _LOADS if full else _FEW_LOADS:
             rows.append(_row(size, scheme, mtu, control, sends, stock_rate))
             _print(rows[-1])
         if stock and stock_rate:
             stock_rows.append(stock)
             _print_stock(stock, stock_rate)
+    say("x core: share of the events a second of ns-3's bare event core")
+    return rows, stock_rows
+
+
+def run_benchmarks(full: bool, peer: list[str]) -> Path:
+    """Measure the grid, or a part of it, print tables, write results/bench.json.
+
+    `peer` is a command, none if it has no words. Returns the history, to which the figures are added.
+    """
+    rows, stock_rows = _measure_grid(full)
+    peers = _measure_peer(peer) if peer else []
     RESULTS.mkdir(exist_ok=True)
     out = RESULTS / "bench.json"
-    out.write_text(json.dumps({"fabric": rows, "stock_ns3": stock_rows}, indent=1) + "\n")
-    say(f"x core: share of the events a second of ns-3's bare event core. Figures in {out}")
+    found = {"fabric": rows, "stock_ns3": stock_rows, "peer": peers}
+    out.write_text(json.dumps(found, indent=1) + "\n")
+    history = RESULTS / "bench-history.csv"
+    bench_history.add(history, rows)
+    say(f"figures in {out}, and beside those of earlier runs in {history}")
+    return history

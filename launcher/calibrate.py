@@ -9,7 +9,7 @@ from pathlib import Path
 
 from launcher.errors import BAD_INPUT, LauncherError
 from launcher.process import say
-from launcher.tree import RELEASE, ROOT
+from launcher.tree import RELEASE, ROOT, revision
 
 PROFILES = ROOT / "profiles"
 _KERNELS = ROOT / "build" / "kernels"
@@ -117,16 +117,6 @@ def _kernel(measured: dict, copy: float) -> dict:
     }
 
 
-def _commit() -> str:
-    done = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or "unknown"
-
-
 def _load() -> float:
     """Runnable threads over the last minute; above the bench's own they disturb it."""
     return float(Path("/proc/loadavg").read_text().split()[0])
@@ -165,7 +155,7 @@ def _write_profile(measured: dict, command: str, folder: Path, name: str | None)
     provenance = {
         **measured["provenance"],
         "kernel": platform.release().split("-")[0],  # what follows may name a site
-        "commit": _commit(),
+        "commit": revision(),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "command": command,
     }

@@ -92,6 +92,19 @@ def _format_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _bench_parser(parser: _Parser) -> None:
+    parser.add_argument(
+        "--full", action="store_true", help="all sizes and loads: 20 minutes in place of 5"
+    )
+    parser.add_argument(
+        "--peer",
+        metavar="COMMAND",
+        help="another simulator, measured beside ours on the same exchanges; {hosts}, {leaves}, {spines}, "
+        "{hosts_per_leaf}, {gradient_bytes}, {mtu_bytes}, {rate} and {delay} stand for theirs",
+    )
+    _add_no_install(parser)
+
+
 def _build_parser(parser: _Parser) -> None:
     parser.add_argument("--sanitize", action="store_true", help="the sanitizer build instead")
     _add_no_install(parser)
@@ -187,7 +200,7 @@ _VERBS: dict[str, _Handed | _Own] = {
     "gradients": _package("train with each codec in the loop", verbs.gradients),
     "gallery": _package("draw the pictures of doc/ anew", verbs.gallery),
     "test": _Own("build and run the tests", verbs.test, _test_parser),
-    "bench": _Own("build and run the benchmarks", verbs.bench),
+    "bench": _Own("build and run the benchmarks", verbs.bench, _bench_parser),
     "calibrate": _Own(
         "measure the codecs here and write profiles", verbs.calibrate, _calibrate_parser
     ),

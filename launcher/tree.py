@@ -2,6 +2,7 @@
 """Where things are in the source tree."""
 
 import os
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,3 +51,13 @@ def cores() -> int:
     # macOS gives a process all of them.
     ask = getattr(os, "sched_getaffinity", None)
     return len(ask(0)) if ask else os.cpu_count() or 1
+
+
+def revision() -> str:
+    """The commit of this tree, and `-dirty` where files differ from it; `unknown` without git."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return "unknown"
+    return done.stdout.strip() or "unknown"

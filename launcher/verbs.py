@@ -12,6 +12,7 @@ from pathlib import Path
 from launcher import calibrate as calibration
 from launcher import goals, install, python_environment
 from launcher.bench import run_benchmarks
+from launcher.bench_peer import read_command
 from launcher.build import build
 from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 from launcher.format import format_sources
@@ -244,10 +245,13 @@ def docs(arguments: Namespace) -> int:
 
 def bench(arguments: Namespace) -> int:
     """./ns3 bench: the fabric, stock ns-3 and the bare event core in one run."""
-    install.ensure([BUILD, TEST], not arguments.no_install)
+    # Refused before minutes of work, if it cannot be run.
+    peer = read_command(arguments.peer) if arguments.peer is not None else []
+    install.ensure([BUILD, TEST, PLOT], not arguments.no_install)
+    python_environment.ensure(not arguments.no_install, PLOTS)
     build(RELEASE, [])
-    run_benchmarks()
-    return OK
+    history = run_benchmarks(arguments.full, peer)
+    return python_environment.python("-m", "gradsync", "bench-history", str(history))
 
 
 def calibrate(arguments: Namespace) -> int:

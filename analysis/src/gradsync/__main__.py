@@ -227,6 +227,13 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 1 if differences else 0
 
 
+def _bench_history(arguments: argparse.Namespace) -> int:
+    from gradsync.studies.bench_plot import plot_history
+
+    print(f"wrote {plot_history(Path(arguments.table))}", file=sys.stderr)
+    return 0
+
+
 def _version() -> str:
     from gradsync.studies.program import call
 
@@ -251,6 +258,7 @@ _VERBS = {
     "collective": _collective,
     "fit": _fit,
     "compare": _compare,
+    "bench-history": _bench_history,
 }
 
 

@@ -292,6 +292,12 @@ _VERBS: dict[str, tuple[str, _Options]] = {
     ),
     "fit": ("fit values of a scenario to measured times", _fit_options),
     "compare": ("compare two results folders value by value", _compare_options),
+    "bench-history": (
+        "draw what ./ns3 bench measured, run after run",
+        lambda parser: parser.add_argument(
+            "table", metavar="FILE", help="results/bench-history.csv"
+        ),
+    ),
 }
 
 CarryOut = Callable[[argparse.Namespace], int]

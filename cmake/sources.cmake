@@ -102,8 +102,10 @@ list(APPEND gradsync_sources
   model/p4/p4-emitter.cc
   model/p4/p4-expression-arithmetic.cc
   model/p4/p4-expression-compiler.cc
+  model/p4/p4-expression-headers.cc
   model/p4/p4-json.cc
   model/p4/p4-limbs.cc
+  model/p4/p4-machine-headers.cc
   model/p4/p4-machine-packet.cc
   model/p4/p4-machine-primitives.cc
   model/p4/p4-machine-wide.cc
@@ -1189,6 +1191,7 @@ set(gradsync_tests_of_compression
 set(gradsync_tests_of_p4
   tests/unit/p4/p4-calculation-test.cc
   tests/unit/p4/p4-control-state-test.cc
+  tests/unit/p4/p4-headers-test.cc
   tests/unit/p4/p4-pipeline-test.cc
 )
 set(gradsync_tests_of_plan

@@ -20,6 +20,13 @@ class P4ActionCompiler
 
     /// Emits a list of primitives and what jumps between them need. \throws P4Error
     void CompileList(const P4Json& primitives);
+
+    /// Copies a field of variable length. \param parameters the two fields
+    void CompileVariableCopy(const std::vector<P4Json>& parameters)
+    {
+        CompileAssignVariable(parameters);
+    }
+
     /// Emits one primitive. \throws P4Error when it is not known
     void CompilePrimitive(const P4Json& primitive);
 
@@ -38,6 +45,9 @@ class P4ActionCompiler
     void CompileAssign(const Parameters& parameters);
     void CompileAssignHeader(const Parameters& parameters);
     void CompileAssignStack(const Parameters& parameters);
+    void CompileAssignVariable(const Parameters& parameters);
+    void CompileAssignUnion(const Parameters& parameters);
+    void CompileAssignUnionStack(const Parameters& parameters);
     void CompileRegisterRead(const Parameters& parameters);
     void CompileRegisterWrite(const Parameters& parameters);
     void CompileCount(const Parameters& parameters);
@@ -57,6 +67,11 @@ class P4ActionCompiler
     void CompileJump(const Parameters& parameters);
     void CompileJumpIfZero(const Parameters& parameters);
 
+    /// \throws P4Error unless the two headers' fields have the same widths
+    void CheckLayouts(uint32_t to, uint32_t from, const P4Json& where) const;
+    void EmitCopyOfStack(uint32_t to, uint32_t from, const P4Json& where);
+    /// A push or pop, of a stack of headers or of unions.
+    void EmitShift(P4Op ofHeaders, P4Op ofUnions, const Parameters& parameters);
     const P4Field& GetField(const P4Json& parameter) const;
     uint32_t GetHeader(const P4Json& parameter) const;
     uint32_t GetConstant(const P4Json& parameter) const;

@@ -30,6 +30,12 @@ IsUsed(const P4CalculationInput& input, const uint64_t* store)
     return input.valid == 0 || store[input.valid] != 0;
 }
 
+uint32_t
+CountInputBits(const P4CalculationInput& input, const uint64_t* store)
+{
+    return input.variableBits == 0 ? input.bits : static_cast<uint32_t>(store[input.variableBits]);
+}
+
 /**
  * The Internet checksum without building the bytes: since 2^16 is 1 modulo 65535, a field counts
  * with its value times two to the distance of its end from a 16-bit boundary (RFC 1071, section 2).
@@ -44,9 +50,10 @@ SumFields(const P4Calculation& calculation, const uint64_t* store, uint64_t& bit
         {
             continue;
         }
-        bits += input.bits;
+        const uint32_t width = CountInputBits(input, store);
+        bits += width;
         uint64_t value = 0;
-        for (uint32_t i = 0; i < limbs::CountFor(input.bits); ++i)
+        for (uint32_t i = 0; i < limbs::CountFor(width); ++i)
         {
             const uint64_t limb = store[input.slot + i];
             value += (limb & 0xFFFFFFFF) + (limb >> 32);
@@ -84,11 +91,12 @@ CollectBytes(const P4Calculation& calculation,
     uint64_t bits = 0;
     for (const auto& input : calculation.inputs)
     {
-        if (IsUsed(input, store))
+        const uint32_t width = IsUsed(input, store) ? CountInputBits(input, store) : 0;
+        if (width > 0)
         {
-            bytes.resize((bits + input.bits + 7) / 8);
-            wire::StoreField(bytes.data(), bits, input.bits, store + input.slot);
-            bits += input.bits;
+            bytes.resize((bits + width + 7) / 8);
+            wire::StoreField(bytes.data(), bits, width, store + input.slot);
+            bits += width;
         }
     }
     if (calculation.withPayload)

@@ -18,6 +18,14 @@ P4Header::FindField(const std::string& field) const
     return found == fields.end() ? nullptr : &*found;
 }
 
+bool
+P4Header::HasLayoutOf(const P4Header& other) const
+{
+    return std::ranges::equal(fields, other.fields, [](const P4Field& a, const P4Field& b) {
+        return a.bits == b.bits && a.isVariable == b.isVariable;
+    });
+}
+
 namespace
 {
 
@@ -192,6 +200,35 @@ P4Emitter::FindStack(const P4Json& name) const
 }
 
 uint32_t
+P4Emitter::FindUnion(const P4Json& name) const
+{
+    return FindName(m_unions, name, "header union");
+}
+
+uint32_t
+P4Emitter::FindUnionStack(const P4Json& name) const
+{
+    return FindName(m_unionStacks, name, "stack of header unions");
+}
+
+uint32_t
+P4Emitter::FindMemberStack(const P4Json& pair) const
+{
+    const auto names = pair.GetItems();
+    if (names.size() < 2)
+    {
+        pair.Fail("the names of a stack and of a member are expected");
+    }
+    const auto& stack = m_program.unionStacks[FindUnionStack(names[0])];
+    const auto found = std::ranges::find(stack.members, names[1].AsText());
+    if (found == stack.members.end())
+    {
+        names[1].Fail(fmt::format("the header union has no member \"{}\"", names[1].AsText()));
+    }
+    return stack.firstStack + static_cast<uint32_t>(found - stack.members.begin());
+}
+
+uint32_t
 P4Emitter::FindRegister(const P4Json& name) const
 {
     return FindName(m_registers, name, "register array");
@@ -238,6 +275,18 @@ void
 P4Emitter::AddStackName(const std::string& name, uint32_t index, const P4Json& where)
 {
     AddName(m_stacks, name, index, where);
+}
+
+void
+P4Emitter::AddUnionName(const std::string& name, uint32_t index, const P4Json& where)
+{
+    AddName(m_unions, name, index, where);
+}
+
+void
+P4Emitter::AddUnionStackName(const std::string& name, uint32_t index, const P4Json& where)
+{
+    AddName(m_unionStacks, name, index, where);
 }
 
 void

@@ -66,6 +66,10 @@ class P4Emitter
     /// Index of a header, by name. \throws P4Error when there is none, as all below do
     uint32_t FindHeader(const P4Json& name) const;
     uint32_t FindStack(const P4Json& name) const;
+    uint32_t FindUnion(const P4Json& name) const;
+    uint32_t FindUnionStack(const P4Json& name) const;
+    /// The stack of one member of a stack of unions. \param pair of their names
+    uint32_t FindMemberStack(const P4Json& pair) const;
     uint32_t FindRegister(const P4Json& name) const;
     uint32_t FindCounter(const P4Json& name) const;
     uint32_t FindCalculation(const P4Json& name) const;
@@ -76,6 +80,8 @@ class P4Emitter
 
     void AddHeaderName(const std::string& name, uint32_t index, const P4Json& where);
     void AddStackName(const std::string& name, uint32_t index, const P4Json& where);
+    void AddUnionName(const std::string& name, uint32_t index, const P4Json& where);
+    void AddUnionStackName(const std::string& name, uint32_t index, const P4Json& where);
     void AddRegisterName(const std::string& name, uint32_t index, const P4Json& where);
     void AddCounterName(const std::string& name, uint32_t index, const P4Json& where);
     void AddCalculationName(const std::string& name, uint32_t index, const P4Json& where);
@@ -92,6 +98,8 @@ class P4Emitter
     std::map<std::vector<uint64_t>, uint32_t> m_constants;
     Names m_headers;
     Names m_stacks;
+    Names m_unions;
+    Names m_unionStacks;
     Names m_registers;
     Names m_counters;
     Names m_calculations;

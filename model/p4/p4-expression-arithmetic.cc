@@ -176,6 +176,10 @@ P4ExpressionCompiler::CompileComparison(const std::string& op, const P4Json& nod
     {
         node.Get("op").Fail(fmt::format("the operation \"{}\" is not supported", op));
     }
+    if (const auto equal = op == "==" || op == "!=" ? CompileHeaderComparison(node) : std::nullopt)
+    {
+        return op == "==" ? *equal : Negate(*equal);
+    }
     P4Value a = Compile(node.Get("left"));
     P4Value b = Compile(node.Get("right"));
     if (op == ">" || op == "<=")

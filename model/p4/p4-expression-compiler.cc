@@ -33,8 +33,10 @@ P4ExpressionCompiler::Compile(const P4Json& node, uint32_t demand)
     {
         if (P4Emitter::IsValidity(value))
         {
-            const uint32_t header = m_emitter.FindHeader(value.GetItems(2)[0]);
-            return {m_emitter.GetProgram().headers[header].valid};
+            const P4Json owner = value.GetItems(2)[0];
+            return owner.IsObject()
+                       ? CompileValidity(owner)
+                       : P4Value{m_emitter.GetProgram().headers[m_emitter.FindHeader(owner)].valid};
         }
         return CompileField(m_emitter.FindField(value));
     }
@@ -71,6 +73,10 @@ P4ExpressionCompiler::Compile(const P4Json& node, uint32_t demand)
     if (type == "stack_field")
     {
         return CompileStackField(value);
+    }
+    if (type == "union_stack_field")
+    {
+        return CompileMemberField(value);
     }
     node.Get("type").Fail(fmt::format("a value of type \"{}\" is not supported", type));
 }
@@ -136,7 +142,7 @@ P4ExpressionCompiler::CompileOperation(const P4Json& node, uint32_t demand)
     }
     if (op == "last_stack_index" || op == "size_stack")
     {
-        const auto stack = m_emitter.FindStack(node.Get("right").Get("value"));
+        const auto stack = FindStackOf(node.Get("right"));
         const uint32_t next = m_emitter.GetProgram().stacks[stack].next;
         if (op == "size_stack")
         {
@@ -144,7 +150,11 @@ P4ExpressionCompiler::CompileOperation(const P4Json& node, uint32_t demand)
         }
         const uint32_t slot = m_emitter.AllocateTemporary(1);
         m_emitter.Emit(P4Op::LAST_STACK_INDEX, slot, next);
-        return {slot, 1, 32};
+        return {slot, 1, 64};
+    }
+    if (op == "access_field")
+    {
+        return CompileAccess(node);
     }
     return node.Find("left") ? CompileBinary(op, node, demand) : CompileUnary(op, node, demand);
 }
@@ -165,9 +175,17 @@ P4ExpressionCompiler::CompileUnary(const std::string& op, const P4Json& node, ui
     {
         return CompileToBool(Compile(right));
     }
-    if (op == "b2d" || op == "valid")
+    if (op == "b2d")
     {
         return Compile(right);
+    }
+    if (op == "valid")
+    {
+        return CompileValidity(right);
+    }
+    if (op == "valid_union")
+    {
+        return CompileUnionValidity(right);
     }
     node.Get("op").Fail(fmt::format("the operation \"{}\" of one operand is not supported", op));
 }
@@ -288,21 +306,34 @@ P4Value
 P4ExpressionCompiler::CompileStackField(const P4Json& pair)
 {
     const auto names = pair.GetItems(2);
-    const uint32_t index = m_emitter.FindStack(names[0]);
+    return CompileLastField(m_emitter.FindStack(names[0]), names[1]);
+}
+
+P4Value
+P4ExpressionCompiler::CompileMemberField(const P4Json& triple)
+{
+    const auto names = triple.GetItems(3);
+    return CompileLastField(m_emitter.FindMemberStack(triple), names[2]);
+}
+
+P4Value
+P4ExpressionCompiler::CompileLastField(uint32_t index, const P4Json& name)
+{
     const auto& program = m_emitter.GetProgram();
     const auto& fields = program.headers[program.stacks[index].headers[0]].fields;
-    const std::string name = names[1].AsText();
-    const auto found = std::find_if(fields.begin(), fields.end(), [&name](const P4Field& field) {
-        return field.name == name;
+    const std::string text = name.AsText();
+    const auto found = std::find_if(fields.begin(), fields.end(), [&text](const P4Field& field) {
+        return field.name == text;
     });
-    if (found == fields.end() || found->isSigned)
+    if (found == fields.end())
     {
-        names[1].Fail(fmt::format("the stack has no unsigned field \"{}\"", name));
+        name.Fail(fmt::format("the stack has no field \"{}\"", text));
     }
-    const P4Value result{m_emitter.AllocateTemporary(found->limbs), found->limbs, found->bits};
+    P4Field field = *found;
+    field.slot = m_emitter.AllocateTemporary(field.limbs);
     const auto position = static_cast<uint32_t>(found - fields.begin());
-    m_emitter.EmitWide(P4Op::LAST_STACK_FIELD, result.limbs, result.slot, index, position);
-    return result;
+    m_emitter.EmitWide(P4Op::LAST_STACK_FIELD, field.limbs, field.slot, index, position);
+    return CompileField(field);
 }
 
 uint32_t

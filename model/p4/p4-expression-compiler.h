@@ -5,9 +5,27 @@
 #include "ns3/p4-emitter.h"
 
 #include <limits>
+#include <optional>
 
 namespace ns3::gradsync
 {
+
+/// A header while a program is compiled: itself, or one of its type that is found at run time.
+struct P4HeaderValue
+{
+    uint32_t header = 0;
+    /// Where the index of the header will be, if it is not known before.
+    std::optional<uint32_t> slot;
+};
+
+/// A field that is written to. That of a header found at run time is a copy until it is finished.
+struct P4Target
+{
+    P4Field field;
+    /// Slot of the header's index, and the field's position in it.
+    std::optional<uint32_t> owner;
+    uint32_t position = 0;
+};
 
 /**
  * Compiles the expressions of BMv2 JSON, whose arithmetic has no bounds, to instructions on as many
@@ -29,6 +47,14 @@ class P4ExpressionCompiler
     uint32_t CompileToLimb(const P4Json& node);
     /// Emits code that stores a type-value object in a field, cut to its width.
     void CompileTo(const P4Field& field, const P4Json& node);
+
+    /// Emits code that finds a header: by name, in a stack by an index, or by a condition.
+    P4HeaderValue CompileHeader(const P4Json& node);
+    /// The slot in which the index of a header is.
+    uint32_t GetHeaderSlot(const P4HeaderValue& header);
+    /// A field that a primitive writes to; Finish() follows when it is written.
+    P4Target CompileTarget(const P4Json& node);
+    void Finish(const P4Target& target);
 
     /// Demand for the exact value.
     static constexpr uint32_t WHOLE = std::numeric_limits<uint32_t>::max();
@@ -61,6 +87,17 @@ class P4ExpressionCompiler
     P4Value CompileSelect(const P4Json& node, uint32_t demand);
     P4Value CompileToBool(const P4Value& value);
     P4Value CompileStackField(const P4Json& pair);
+    P4Value CompileMemberField(const P4Json& names);
+    P4Value CompileLastField(uint32_t stack, const P4Json& name);
+    P4HeaderValue CompileHeaderSelect(const P4Json& node);
+    P4Value CompileValidity(const P4Json& node);
+    P4Value CompileUnionValidity(const P4Json& node);
+    /// Whether two headers are equal; nothing when the operands are no headers.
+    std::optional<P4Value> CompileHeaderComparison(const P4Json& node);
+    /// The field of an access_field operation, and the slot that has its header's index.
+    const P4Field& CompileFieldOwner(const P4Json& node, uint32_t& slot);
+    P4Value CompileAccess(const P4Json& node);
+    uint32_t FindStackOf(const P4Json& node) const;
 
     /// The constant that a node is, as one limb. \throws P4Error when it is none
     uint32_t ReadWidth(const P4Json& node) const;

@@ -115,6 +115,12 @@ P4Json::AsBool() const
     return m_value->get<bool>();
 }
 
+bool
+P4Json::AsFlag() const
+{
+    return m_value->is_number_unsigned() ? AsNumber(1) != 0 : AsBool();
+}
+
 uint32_t
 P4Json::AsNumber(uint32_t largest) const
 {

@@ -42,6 +42,11 @@ class P4Json
         return m_value->is_array();
     }
 
+    bool IsText() const
+    {
+        return m_value->is_string();
+    }
+
     bool IsObject() const
     {
         return m_value->is_object();
@@ -49,6 +54,8 @@ class P4Json
 
     std::string AsText() const;
     bool AsBool() const;
+    /// The same, or 0 and 1, which p4c writes for the sign of a `bool`.
+    bool AsFlag() const;
     /// A whole number from 0 to `largest`.
     uint32_t AsNumber(uint32_t largest = UINT32_MAX) const;
 

@@ -71,20 +71,64 @@ P4Machine::Extract(uint32_t index)
     {
         wire::LoadField(m_store.data() + field.slot, bytes, field.offset, field.bits);
     }
-    m_store[header.valid] = 1;
+    MakeValid(header);
     m_cursor += header.bytes;
     return true;
 }
 
 bool
-P4Machine::ExtractToStack(const P4Stack& stack)
+P4Machine::ExtractVariable(const P4Header& header, uint64_t bits)
 {
+    // The order of the checks is BMv2's. A length that is no number of a packet's bits, which ends
+    // BMv2, is one that no packet has.
+    if (bits % 8 != 0)
+    {
+        return FailParser(m_program->errorInvalidArgument);
+    }
+    const size_t left = m_frame.size() - m_cursor;
+    if (left < header.bytes || (left - header.bytes) < bits / 8)
+    {
+        return FailParser(m_program->errorPacketTooShort);
+    }
+    if (bits / 8 > header.maxBytes - header.bytes)
+    {
+        return FailParser(m_program->errorHeaderTooShort);
+    }
+    const uint8_t* bytes = m_frame.data() + m_cursor;
+    m_store[header.variableBits] = bits;
+    uint64_t shift = 0;
+    for (const auto& field : header.fields)
+    {
+        uint64_t* out = m_store.data() + field.slot;
+        if (!field.isVariable)
+        {
+            wire::LoadField(out, bytes, shift + field.offset, field.bits);
+            continue;
+        }
+        std::fill_n(out, field.limbs, 0);
+        if (bits > 0)
+        {
+            wire::LoadField(out, bytes, field.offset, static_cast<uint32_t>(bits));
+        }
+        shift = bits;
+    }
+    MakeValid(header);
+    m_cursor += header.bytes + bits / 8;
+    return true;
+}
+
+bool
+P4Machine::ExtractToStack(const P4Instruction& i)
+{
+    const P4Stack& stack = m_program->stacks[i.dst];
     uint64_t& next = m_store[stack.next];
     if (next >= stack.headers.size())
     {
         return FailParser(m_program->errorStackOutOfBounds);
     }
-    if (!Extract(stack.headers[next]))
+    const uint32_t header = stack.headers[next];
+    const bool isVariable = i.op == P4Op::EXTRACT_STACK_VARIABLE;
+    if (!(isVariable ? ExtractVariable(m_program->headers[header], m_store[i.a]) : Extract(header)))
     {
         return false;
     }
@@ -99,7 +143,10 @@ P4Machine::RunParserStep(const P4Instruction& i)
     switch (i.op)
     {
     case P4Op::EXTRACT_STACK:
-        return ExtractToStack(m_program->stacks[i.dst]);
+    case P4Op::EXTRACT_STACK_VARIABLE:
+        return ExtractToStack(i);
+    case P4Op::EXTRACT_VARIABLE:
+        return ExtractVariable(m_program->headers[i.dst], m_store[i.a]);
     case P4Op::LOOKAHEAD:
         if (left < (i.a + i.b + 7) / 8)
         {
@@ -136,7 +183,7 @@ P4Machine::Deparse(std::vector<uint8_t>& out) const
     for (const uint32_t index : m_program->deparserOrder)
     {
         const P4Header& header = m_program->headers[index];
-        bytes += m_store[header.valid] != 0 ? header.bytes : 0;
+        bytes += m_store[header.valid] != 0 ? header.CountBytes(m_store.data()) : 0;
     }
     const auto payload = GetPayload();
     out.assign(bytes + payload.size(), 0);
@@ -144,18 +191,41 @@ P4Machine::Deparse(std::vector<uint8_t>& out) const
     for (const uint32_t index : m_program->deparserOrder)
     {
         const P4Header& header = m_program->headers[index];
-        if (m_store[header.valid] == 0)
+        if (m_store[header.valid] != 0)
         {
-            continue;
+            Emit(at, header);
+            at += header.CountBytes(m_store.data());
         }
+    }
+    std::copy(payload.begin(), payload.end(), at);
+    out.resize(std::min<uint64_t>(out.size(), m_requests.truncateBytes));
+}
+
+void
+P4Machine::Emit(uint8_t* at, const P4Header& header) const
+{
+    if (header.variableBits == 0)
+    {
         for (const auto& field : header.fields)
         {
             wire::StoreField(at, field.offset, field.bits, m_store.data() + field.slot);
         }
-        at += header.bytes;
+        return;
     }
-    std::copy(payload.begin(), payload.end(), at);
-    out.resize(std::min<uint64_t>(out.size(), m_requests.truncateBytes));
+    const uint64_t variableBits = m_store[header.variableBits];
+    uint64_t shift = 0;
+    for (const auto& field : header.fields)
+    {
+        const uint64_t bits = field.isVariable ? variableBits : field.bits;
+        if (bits > 0)
+        {
+            wire::StoreField(at,
+                             shift + field.offset,
+                             static_cast<uint32_t>(bits),
+                             m_store.data() + field.slot);
+        }
+        shift += field.isVariable ? variableBits : 0;
+    }
 }
 
 } // namespace ns3::gradsync

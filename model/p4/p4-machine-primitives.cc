@@ -42,9 +42,7 @@ P4Machine::RunPrimitive(const P4Instruction& i)
         AddHeader(m_program->headers[i.dst]);
         break;
     case P4Op::SET_INVALID:
-        m_packetLength -=
-            s[m_program->headers[i.dst].valid] != 0 ? m_program->headers[i.dst].bytes : 0;
-        s[m_program->headers[i.dst].valid] = 0;
+        RemoveHeader(m_program->headers[i.dst]);
         break;
     case P4Op::COPY_HEADER:
         CopyHeader(m_program->headers[i.dst], m_program->headers[i.a]);
@@ -67,7 +65,8 @@ P4Machine::RunPrimitive(const P4Instruction& i)
         LoadLastOfStack(i);
         break;
     case P4Op::LAST_STACK_INDEX:
-        s[i.dst] = s[i.a] == 0 ? 0 : s[i.a] - 1;
+        // Of an empty stack BMv2 says the largest number of 64 bits.
+        s[i.dst] = s[i.a] - 1;
         break;
     case P4Op::HASH: {
         const uint64_t hash = Calculate(m_program->calculations[i.c], s, GetPayload());
@@ -120,69 +119,6 @@ P4Machine::Count(uint32_t counter, uint64_t index)
     }
     ++counters[index].packets;
     counters[index].bytes += m_frame.size();
-}
-
-void
-P4Machine::AddHeader(const P4Header& header)
-{
-    if (m_store[header.valid] == 0)
-    {
-        std::fill_n(m_store.begin() + header.slot, header.limbs, 0);
-        m_store[header.valid] = 1;
-        m_packetLength += header.bytes;
-    }
-}
-
-void
-P4Machine::CopyHeader(const P4Header& to, const P4Header& from)
-{
-    m_store[to.valid] = m_store[from.valid];
-    if (m_store[from.valid] != 0)
-    {
-        std::copy_n(m_store.begin() + from.slot, from.limbs, m_store.begin() + to.slot);
-    }
-}
-
-void
-P4Machine::Push(const P4Stack& stack, uint32_t count)
-{
-    const size_t size = stack.headers.size();
-    for (size_t i = size; i-- > 0;)
-    {
-        const P4Header& to = m_program->headers[stack.headers[i]];
-        m_store[to.valid] = 0;
-        if (i >= count)
-        {
-            CopyHeader(to, m_program->headers[stack.headers[i - count]]);
-        }
-    }
-    m_store[stack.next] = std::min<uint64_t>(size, m_store[stack.next] + count);
-}
-
-void
-P4Machine::Pop(const P4Stack& stack, uint32_t count)
-{
-    const size_t size = stack.headers.size();
-    for (size_t i = 0; i < size; ++i)
-    {
-        const P4Header& to = m_program->headers[stack.headers[i]];
-        m_store[to.valid] = 0;
-        if (i + count < size)
-        {
-            CopyHeader(to, m_program->headers[stack.headers[i + count]]);
-        }
-    }
-    m_store[stack.next] -= std::min<uint64_t>(m_store[stack.next], count);
-}
-
-void
-P4Machine::LoadLastOfStack(const P4Instruction& i)
-{
-    const P4Stack& stack = m_program->stacks[i.a];
-    const uint64_t next = m_store[stack.next];
-    const uint32_t header = stack.headers[next == 0 ? 0 : next - 1];
-    const P4Field& field = m_program->headers[header].fields[i.b];
-    std::copy_n(m_store.begin() + field.slot, i.limbs, m_store.begin() + i.dst);
 }
 
 } // namespace ns3::gradsync

@@ -148,13 +148,19 @@ P4Machine::Run(uint32_t address)
             pc = Extract(i.dst) ? pc : 0;
             break;
         case P4Op::EXTRACT_STACK:
+        case P4Op::EXTRACT_VARIABLE:
+        case P4Op::EXTRACT_STACK_VARIABLE:
         case P4Op::LOOKAHEAD:
         case P4Op::ADVANCE:
         case P4Op::VERIFY:
             pc = RunParserStep(i) ? pc : 0;
             break;
         default:
-            if (i.op >= P4Op::REGISTER_READ)
+            if (i.op >= P4Op::STACK_HEADER)
+            {
+                RunHeaderStep(i);
+            }
+            else if (i.op >= P4Op::REGISTER_READ)
             {
                 RunPrimitive(i);
             }

@@ -132,19 +132,29 @@ class P4Machine
     uint32_t RunSelect(const P4Select& select);
     /// These return false when the parser must stop.
     bool Extract(uint32_t header);
-    bool ExtractToStack(const P4Stack& stack);
+    bool ExtractToStack(const P4Instruction& instruction);
+    /// A header with a field of variable length. \param bits of that field
+    bool ExtractVariable(const P4Header& header, uint64_t bits);
     bool RunParserStep(const P4Instruction& instruction);
     void RunPrimitive(const P4Instruction& instruction);
     void Saturate(const P4Instruction& instruction);
     void DivideWide(const P4Instruction& instruction);
+    void RunHeaderStep(const P4Instruction& instruction);
+    /// Makes the other headers of its union invalid, too.
+    void MakeValid(const P4Header& header);
     void AddHeader(const P4Header& header);
+    void RemoveHeader(const P4Header& header);
+    void SwapHeaders(const P4Header& a, const P4Header& b);
     void CopyHeader(const P4Header& to, const P4Header& from);
     void Push(const P4Stack& stack, uint32_t count);
     void Pop(const P4Stack& stack, uint32_t count);
+    void ShiftUnions(const P4UnionStack& unions, uint32_t count, bool isPush);
+    void FindStackHeader(const P4Instruction& instruction);
     void LoadLastOfStack(const P4Instruction& instruction);
     void Count(uint32_t counter, uint64_t index);
     bool FailParser(uint32_t error);
     std::span<const uint8_t> GetPayload() const;
+    void Emit(uint8_t* at, const P4Header& header) const;
 
     std::shared_ptr<const P4Program> m_program;
     std::vector<uint64_t> m_store;

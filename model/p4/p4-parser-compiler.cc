@@ -83,7 +83,12 @@ P4ParserCompiler::CompileOperation(const P4Json& operation)
     const P4Json parameters = operation.Get("parameters");
     if (name == "extract")
     {
-        CompileExtract(parameters.GetItems(1)[0]);
+        CompileExtract(parameters.GetItems(1)[0], std::nullopt);
+    }
+    else if (name == "extract_VL")
+    {
+        const auto both = parameters.GetItems(2);
+        CompileExtract(both[0], both[1]);
     }
     else if (name == "set")
     {
@@ -113,21 +118,32 @@ P4ParserCompiler::CompileOperation(const P4Json& operation)
 }
 
 void
-P4ParserCompiler::CompileExtract(const P4Json& target)
+P4ParserCompiler::CompileExtract(const P4Json& target, const std::optional<P4Json>& length)
 {
-    const P4Json type = target.Get("type");
-    if (type.AsText() == "regular")
+    const auto& program = m_emitter.GetProgram();
+    const std::string type = target.Get("type").AsText();
+    const P4Json value = target.Get("value");
+    if (type != "regular" && type != "stack" && type != "union_stack")
     {
-        m_emitter.Emit(P4Op::EXTRACT, m_emitter.FindHeader(target.Get("value")));
+        target.Get("type").Fail(fmt::format("extracting to a \"{}\" is not supported", type));
     }
-    else if (type.AsText() == "stack")
+    const bool isStack = type != "regular";
+    const uint32_t index = type == "regular" ? m_emitter.FindHeader(value)
+                           : type == "stack" ? m_emitter.FindStack(value)
+                                             : m_emitter.FindMemberStack(value);
+    const P4Header& header = program.headers[isStack ? program.stacks[index].headers[0] : index];
+    if (length.has_value() != (header.variableBits != 0))
     {
-        m_emitter.Emit(P4Op::EXTRACT_STACK, m_emitter.FindStack(target.Get("value")));
+        target.Fail(fmt::format("the header has {} field of variable length (varbit)",
+                                length ? "no" : "a"));
     }
-    else
+    if (!length)
     {
-        type.Fail(fmt::format("extracting to a \"{}\" is not supported", type.AsText()));
+        m_emitter.Emit(isStack ? P4Op::EXTRACT_STACK : P4Op::EXTRACT, index);
+        return;
     }
+    const uint32_t bits = P4ExpressionCompiler(m_emitter).CompileToLimb(*length);
+    m_emitter.Emit(isStack ? P4Op::EXTRACT_STACK_VARIABLE : P4Op::EXTRACT_VARIABLE, index, bits);
 }
 
 void
@@ -135,6 +151,11 @@ P4ParserCompiler::CompileSet(const P4Json& operation)
 {
     const auto parameters = operation.Get("parameters").GetItems(2);
     const P4Field& field = m_emitter.FindField(parameters[0].Get("value"));
+    if (field.isVariable)
+    {
+        P4ActionCompiler(m_emitter, nullptr).CompileVariableCopy(parameters);
+        return;
+    }
     if (parameters[1].Get("type").AsText() == "lookahead")
     {
         const auto [slot, bits] = CompileLookahead(parameters[1].Get("value"));
@@ -192,13 +213,23 @@ P4ParserCompiler::CompileKey(const P4Json& part)
     if (type == "field" && !P4Emitter::IsValidity(part.Get("value")))
     {
         const P4Field& field = m_emitter.FindField(part.Get("value"));
+        if (field.isVariable)
+        {
+            part.Fail("a field of variable length (varbit) is no key");
+        }
         return {field.slot, field.bits};
     }
-    if (type != "stack_field")
+    if (type != "field" && type != "stack_field" && type != "union_stack_field")
     {
         part.Get("type").Fail(fmt::format("a key of type \"{}\" is not supported", type));
     }
     const P4Value value = P4ExpressionCompiler(m_emitter).Compile(part);
+    if (value.isSigned && value.bits % 64 != 0)
+    {
+        // A key is bits: the copies of the sign are none of it.
+        const P4Value mask = m_emitter.AddConstant(limbs::LowMask(value.bits % 64));
+        m_emitter.EmitWide(P4Op::MASK_WIDE, value.limbs, value.slot, value.slot, mask.slot);
+    }
     return {value.slot, value.bits};
 }
 

@@ -23,7 +23,8 @@ class P4ParserCompiler
   private:
     void CompileState(const P4Json& state);
     void CompileOperation(const P4Json& operation);
-    void CompileExtract(const P4Json& target);
+    /// \param length of the header's field of variable length, if it has one
+    void CompileExtract(const P4Json& target, const std::optional<P4Json>& length);
     void CompileSet(const P4Json& operation);
     void CompileAdvance(const P4Json& amount);
     void CompileVerify(const P4Json& operation);

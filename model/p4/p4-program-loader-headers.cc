@@ -38,22 +38,8 @@ P4ProgramLoader::AddHeader(const P4Json& instance)
     {
         typeName.Fail(fmt::format("there is no header type \"{}\"", typeName.AsText()));
     }
-    uint64_t bits = 0;
     header.valid = m_emitter.Allocate(1);
-    header.slot = static_cast<uint32_t>(m_program.store.size());
-    for (const auto& item : type->second.Get("fields").GetItems())
-    {
-        P4Field field = LoadField(item, static_cast<uint32_t>(bits));
-        field.slot = m_emitter.Allocate(field.limbs);
-        bits += field.bits;
-        header.fields.push_back(std::move(field));
-    }
-    header.limbs = static_cast<uint32_t>(m_program.store.size()) - header.slot;
-    if (bits % 8 != 0 && !header.isMetadata)
-    {
-        instance.Fail(fmt::format("a header of {} bits is not made of bytes", bits));
-    }
-    header.bytes = static_cast<uint32_t>(bits / 8);
+    LoadFields(header, type->second);
     const auto index = static_cast<uint32_t>(m_program.headers.size());
     m_emitter.AddHeaderName(header.name, index, instance.Get("name"));
     m_headerOfId[instance.Get("id").AsNumber()] = index;
@@ -61,20 +47,89 @@ P4ProgramLoader::AddHeader(const P4Json& instance)
     m_program.headers.push_back(std::move(header));
 }
 
+void
+P4ProgramLoader::LoadFields(P4Header& header, const P4Json& type)
+{
+    uint64_t bits = 0;
+    P4Field* variable = nullptr;
+    const auto items = type.Get("fields").GetItems();
+    header.fields.reserve(items.size());
+    for (const auto& item : items)
+    {
+        header.fields.push_back(LoadField(item, static_cast<uint32_t>(bits)));
+        if (!header.fields.back().isVariable)
+        {
+            bits += header.fields.back().bits;
+            continue;
+        }
+        if (variable != nullptr)
+        {
+            item.Fail("a header has one field of variable length (varbit) at most");
+        }
+        variable = &header.fields.back();
+    }
+    if (bits % 8 != 0 && !header.isMetadata)
+    {
+        type.Fail(fmt::format("a header of {} bits is not made of bytes", bits));
+    }
+    header.bytes = static_cast<uint32_t>(bits / 8);
+    header.maxBytes = header.bytes;
+    if (variable != nullptr)
+    {
+        LoadVariableField(header, *variable, type);
+    }
+    header.slot = static_cast<uint32_t>(m_program.store.size());
+    for (auto& field : header.fields)
+    {
+        field.slot = m_emitter.Allocate(field.limbs);
+    }
+    header.limbs = static_cast<uint32_t>(m_program.store.size()) - header.slot;
+}
+
+void
+P4ProgramLoader::LoadVariableField(P4Header& header, P4Field& field, const P4Json& type)
+{
+    if (const auto expression = type.Find("length_exp"))
+    {
+        expression->Fail(
+            "the length of a field of variable length (varbit) by an expression of its "
+            "type is not supported; p4c tells it where the header is extracted");
+    }
+    const P4Json most = type.Get("max_length");
+    header.maxBytes = most.AsNumber(UINT16_MAX);
+    if (header.maxBytes <= header.bytes)
+    {
+        most.Fail("the field of variable length (varbit) has no room");
+    }
+    field.bits = 8 * (header.maxBytes - header.bytes);
+    field.limbs = limbs::CountFor(field.bits);
+    header.variableBits = m_emitter.Allocate(1);
+}
+
 P4Field
 P4ProgramLoader::LoadField(const P4Json& field, uint32_t offset) const
 {
     const auto parts = field.GetItems();
-    if (parts.size() < 2 || parts.size() > 3)
+    if (parts.size() < 2 || parts.size() > 4)
     {
         field.Fail("a name, a width and perhaps a sign are expected");
     }
+    if (parts.size() == 4 && parts[3].AsFlag())
+    {
+        parts[3].Fail("saturating fields are not supported");
+    }
     P4Field result;
     result.name = parts[0].AsText();
-    result.bits = parts[1].AsNumber(MAX_FIELD_BITS);
-    result.isSigned = parts.size() == 3 && parts[2].AsBool();
-    result.limbs = limbs::CountFor(result.bits);
+    result.isSigned = parts.size() > 2 && parts[2].AsFlag();
     result.offset = offset;
+    if (parts[1].IsText() && parts[1].AsText() == "*")
+    {
+        result.isVariable = true;
+        result.isSigned = false;
+        return result;
+    }
+    result.bits = parts[1].AsNumber(MAX_FIELD_BITS);
+    result.limbs = limbs::CountFor(result.bits);
     if (result.bits == 0)
     {
         parts[1].Fail("a field needs at least one bit");
@@ -97,8 +152,7 @@ P4ProgramLoader::LoadStacks()
                 id.Fail(fmt::format("there is no header {}", id.AsNumber()));
             }
             stack.headers.push_back(header->second);
-            if (m_program.headers[header->second].limbs !=
-                m_program.headers[stack.headers[0]].limbs)
+            if (!m_program.headers[header->second].HasLayoutOf(m_program.headers[stack.headers[0]]))
             {
                 id.Fail("the headers of a stack have one type");
             }
@@ -112,6 +166,122 @@ P4ProgramLoader::LoadStacks()
                                static_cast<uint32_t>(m_program.stacks.size()),
                                item.Get("name"));
         m_program.stacks.push_back(std::move(stack));
+    }
+}
+
+void
+P4ProgramLoader::LoadUnions()
+{
+    const auto unions = m_root.Find("header_unions");
+    if (!unions)
+    {
+        return;
+    }
+    for (const auto& item : unions->GetItems())
+    {
+        P4Union one;
+        one.name = item.Get("name").AsText();
+        for (const auto& id : item.Get("header_ids").GetItems())
+        {
+            const auto header = m_headerOfId.find(id.AsNumber());
+            if (header == m_headerOfId.end() || m_program.headers[header->second].isMetadata ||
+                !m_program.headers[header->second].rivals.empty())
+            {
+                id.Fail(
+                    fmt::format("header {} is none, or belongs to another union", id.AsNumber()));
+            }
+            one.headers.push_back(header->second);
+        }
+        for (const uint32_t header : one.headers)
+        {
+            for (const uint32_t rival : one.headers)
+            {
+                if (rival != header)
+                {
+                    m_program.headers[header].rivals.push_back(m_program.headers[rival].valid);
+                }
+            }
+        }
+        const auto index = static_cast<uint32_t>(m_program.unions.size());
+        m_emitter.AddUnionName(one.name, index, item.Get("name"));
+        m_unionOfId[item.Get("id").AsNumber()] = index;
+        m_program.unions.push_back(std::move(one));
+    }
+}
+
+std::vector<std::string>
+P4ProgramLoader::FindUnionMembers(const P4Json& name) const
+{
+    std::vector<std::string> members;
+    for (const auto& type : m_root.Get("header_union_types").GetItems())
+    {
+        if (type.Get("name").AsText() == name.AsText())
+        {
+            for (const auto& member : type.Get("headers").GetItems())
+            {
+                members.push_back(member.GetItems(2)[0].AsText());
+            }
+            return members;
+        }
+    }
+    name.Fail(fmt::format("there is no header union type \"{}\"", name.AsText()));
+}
+
+void
+P4ProgramLoader::LoadUnionStacks()
+{
+    const auto stacks = m_root.Find("header_union_stacks");
+    if (!stacks)
+    {
+        return;
+    }
+    for (const auto& item : stacks->GetItems())
+    {
+        P4UnionStack stack;
+        stack.name = item.Get("name").AsText();
+        stack.firstStack = static_cast<uint32_t>(m_program.stacks.size());
+        stack.members = FindUnionMembers(item.Get("union_type"));
+        std::vector<P4Stack> columns(stack.members.size());
+        const uint32_t next = m_emitter.Allocate(1);
+        for (const auto& id : item.Get("header_union_ids").GetItems())
+        {
+            const auto found = m_unionOfId.find(id.AsNumber());
+            if (found == m_unionOfId.end() ||
+                m_program.unions[found->second].headers.size() != columns.size())
+            {
+                id.Fail(fmt::format("there is no union {} of this type", id.AsNumber()));
+            }
+            for (size_t i = 0; i < columns.size(); ++i)
+            {
+                columns[i].headers.push_back(m_program.unions[found->second].headers[i]);
+            }
+        }
+        for (auto& column : columns)
+        {
+            CheckColumn(column, item);
+            column.next = next;
+            m_program.stacks.push_back(std::move(column));
+        }
+        m_emitter.AddUnionStackName(stack.name,
+                                    static_cast<uint32_t>(m_program.unionStacks.size()),
+                                    item.Get("name"));
+        m_program.unionStacks.push_back(std::move(stack));
+    }
+}
+
+void
+P4ProgramLoader::CheckColumn(const P4Stack& column, const P4Json& where) const
+{
+    if (column.headers.empty())
+    {
+        where.Fail("a stack has at least one header union");
+    }
+    for (const uint32_t header : column.headers)
+    {
+        if (!m_program.headers[header].HasLayoutOf(m_program.headers[column.headers[0]]))
+        {
+            where.Fail("the header unions of a stack have one type");
+        }
     }
 }
 

@@ -17,6 +17,13 @@ namespace
 constexpr uint64_t MAX_REGISTER_LIMBS = uint64_t{1} << 25;
 constexpr uint32_t MAX_COUNTERS = 1U << 24;
 
+void
+AddCalculationInput(P4Calculation& calculation, const P4Header& header, const P4Field& field)
+{
+    calculation.inputs.push_back(
+        {field.slot, field.bits, header.valid, field.isVariable ? header.variableBits : 0});
+}
+
 } // namespace
 
 void
@@ -113,14 +120,21 @@ P4ProgramLoader::LoadCalculations()
                 value.resize(limbs::CountFor(bits));
                 const uint32_t slot = m_emitter.Allocate(limbs::CountFor(bits));
                 std::copy(value.begin(), value.end(), m_program.store.begin() + slot);
-                calculation.inputs.push_back({slot, bits, 0});
+                calculation.inputs.push_back({slot, bits, 0, 0});
             }
             else if (type.AsText() == "field")
             {
                 const auto header = m_emitter.FindHeader(input.Get("value").GetItems(2)[0]);
                 const P4Field& field = m_emitter.FindField(input.Get("value"));
-                calculation.inputs.push_back(
-                    {field.slot, field.bits, m_program.headers[header].valid});
+                AddCalculationInput(calculation, m_program.headers[header], field);
+            }
+            else if (type.AsText() == "header")
+            {
+                const auto header = m_emitter.FindHeader(input.Get("value"));
+                for (const auto& field : m_program.headers[header].fields)
+                {
+                    AddCalculationInput(calculation, m_program.headers[header], field);
+                }
             }
             else
             {

@@ -82,6 +82,8 @@ P4ProgramLoader::LoadAll()
     LoadErrors();
     LoadHeaders();
     LoadStacks();
+    LoadUnions();
+    LoadUnionStacks();
     LoadAliases();
     m_program.packetLimbs = static_cast<uint32_t>(m_program.store.size());
     LoadRegisters();
@@ -120,9 +122,6 @@ void
 P4ProgramLoader::CheckUnsupported() const
 {
     for (const auto& [member, what] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"header_union_types", "header unions"},
-             {"header_unions", "header unions"},
-             {"header_union_stacks", "stacks of header unions"},
              {"parse_vsets", "parser value sets"},
              {"meter_arrays", "meters"},
              {"learn_lists", "digests"},
@@ -160,6 +159,7 @@ P4ProgramLoader::LoadErrors()
             {"PacketTooShort", &m_program.errorPacketTooShort},
             {"NoMatch", &m_program.errorNoMatch},
             {"StackOutOfBounds", &m_program.errorStackOutOfBounds},
+            {"HeaderTooShort", &m_program.errorHeaderTooShort},
             {"ParserInvalidArgument", &m_program.errorInvalidArgument}};
         if (const auto found = used.find(name); found != used.end())
         {

@@ -17,8 +17,8 @@ namespace ns3::gradsync
 /**
  * Reads what p4c-bm2-ss makes of a v1model program (BMv2 JSON, format 2.x) and compiles it.
  *
- * What it does not know is an error, never left out: header unions, variable-length fields, parser
- * value sets, meters, action profiles, digests, externs, and primitives that no list here has.
+ * What it does not know is an error, never left out: parser value sets, meters, action profiles,
+ * digests, externs, and primitives that no list here has.
  */
 class P4ProgramLoader
 {
@@ -44,8 +44,15 @@ class P4ProgramLoader
     void LoadErrors();
     void LoadHeaders();
     void AddHeader(const P4Json& instance);
+    /// Fields and sizes of a header, in the store too.
+    void LoadFields(P4Header& header, const P4Json& type);
+    void LoadVariableField(P4Header& header, P4Field& field, const P4Json& type);
     P4Field LoadField(const P4Json& field, uint32_t offset) const;
     void LoadStacks();
+    void LoadUnions();
+    void LoadUnionStacks();
+    std::vector<std::string> FindUnionMembers(const P4Json& name) const;
+    void CheckColumn(const P4Stack& column, const P4Json& where) const;
     void LoadAliases();
     uint32_t FindStandard(const std::string& header, const std::string& field) const;
     void LoadRegisters();
@@ -63,6 +70,7 @@ class P4ProgramLoader
     /// Header types by name.
     std::map<std::string, P4Json> m_types;
     std::map<uint32_t, uint32_t> m_headerOfId;
+    std::map<uint32_t, uint32_t> m_unionOfId;
     std::map<uint32_t, uint32_t> m_actionOfId;
     std::map<std::string, uint32_t> m_standardFields;
 };

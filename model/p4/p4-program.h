@@ -76,6 +76,8 @@ enum class P4Op : uint16_t
     // Parser.
     EXTRACT,
     EXTRACT_STACK,
+    EXTRACT_VARIABLE,
+    EXTRACT_STACK_VARIABLE,
     LOOKAHEAD,
     ADVANCE,
     VERIFY,
@@ -102,6 +104,17 @@ enum class P4Op : uint16_t
     TRUNCATE,
     EXIT,
     ASSERT,
+    // Headers that are found at run time: operands are slots that hold their indices.
+    STACK_HEADER,
+    LAST_STACK_HEADER,
+    LOAD_FIELD_AT,
+    STORE_FIELD_AT,
+    VALID_AT,
+    SET_VALID_AT,
+    SET_INVALID_AT,
+    COPY_HEADER_AT,
+    PUSH_UNION,
+    POP_UNION,
 };
 
 struct P4Instruction
@@ -123,24 +136,51 @@ struct P4Field
     /// Where its limbs are in the store.
     uint32_t slot = 0;
     uint32_t limbs = 1;
-    /// Bits before it in its header.
+    /// Bits before it in its header; behind the field of variable length, without that field's.
     uint32_t offset = 0;
+    /// Whether its length changes from packet to packet; `bits` is the most then.
+    bool isVariable = false;
 };
+
+/// A header that is not there: an index out of a stack.
+constexpr uint32_t P4_NO_HEADER = UINT32_MAX;
 
 struct P4Header
 {
     std::string name;
     bool isMetadata = false;
     std::vector<P4Field> fields;
+    /// Bytes without the field of variable length, and at most with it.
     uint32_t bytes = 0;
+    uint32_t maxBytes = 0;
     /// 1 in the store while the header is valid.
     uint32_t valid = 0;
+    /// Where the store has the bits of its field of variable length, multiples of 8; 0: it has
+    /// none.
+    uint32_t variableBits = 0;
+    /// Validity of the other headers of its union, of which one at most is valid.
+    std::vector<uint32_t> rivals;
     /// The limbs of its fields, one behind the other.
     uint32_t slot = 0;
     uint32_t limbs = 0;
 
     /// The field of a name, or null.
     const P4Field* FindField(const std::string& field) const;
+    /// Whether the headers' fields have the same widths.
+    bool HasLayoutOf(const P4Header& other) const;
+
+    /// Bytes that it takes in a packet. Slot 0 of the store is always 0.
+    uint64_t CountBytes(const uint64_t* store) const
+    {
+        return bytes + store[variableBits] / 8;
+    }
+};
+
+/// Headers of which one at most is valid.
+struct P4Union
+{
+    std::string name;
+    std::vector<uint32_t> headers;
 };
 
 struct P4Stack
@@ -149,6 +189,14 @@ struct P4Stack
     std::vector<uint32_t> headers;
     /// Index of the header that the next extract fills.
     uint32_t next = 0;
+};
+
+/// A stack of header unions: a stack for each member, all with the same `next`, in a row.
+struct P4UnionStack
+{
+    std::string name;
+    uint32_t firstStack = 0;
+    std::vector<std::string> members;
 };
 
 struct P4RegisterArray
@@ -180,6 +228,8 @@ struct P4CalculationInput
     uint32_t bits = 0;
     /// Validity of its header: the fields of invalid headers are left out.
     uint32_t valid = 0;
+    /// Where the bits of a field of variable length are; 0: there are always as many.
+    uint32_t variableBits = 0;
 };
 
 struct P4Calculation
@@ -356,6 +406,8 @@ struct P4Program
     uint32_t packetLimbs = 0;
     std::vector<P4Header> headers;
     std::vector<P4Stack> stacks;
+    std::vector<P4Union> unions;
+    std::vector<P4UnionStack> unionStacks;
     std::vector<P4RegisterArray> registers;
     std::vector<P4CounterArray> counters;
     std::vector<P4MeterArray> meters;
@@ -376,6 +428,7 @@ struct P4Program
     uint32_t errorPacketTooShort = 1;
     uint32_t errorNoMatch = 2;
     uint32_t errorStackOutOfBounds = 3;
+    uint32_t errorHeaderTooShort = 4;
     uint32_t errorInvalidArgument = 6;
 };
 

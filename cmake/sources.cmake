@@ -370,6 +370,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-connection-table.cc
   model/transport/roce/roce-faults.cc
   model/transport/roce/roce-flows.cc
+  model/transport/roce/roce-frame-maker.cc
   model/transport/roce/roce-frame.cc
   model/transport/roce/roce-installation.cc
   model/transport/roce/roce-nic.cc
@@ -386,6 +387,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h
   model/transport/roce/roce-flows.h
+  model/transport/roce/roce-frame-maker.h
   model/transport/roce/roce-frame.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-queue-pair.h
@@ -1193,6 +1195,7 @@ set(gradsync_tests_of_p4
   tests/unit/p4/p4-control-state-test.cc
   tests/unit/p4/p4-headers-test.cc
   tests/unit/p4/p4-pipeline-test.cc
+  tests/unit/p4/p4-stages-test.cc
 )
 set(gradsync_tests_of_plan
   tests/unit/plan/chunk-layout-test.cc
@@ -1289,6 +1292,7 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/atp-switch-test.cc
   tests/unit/aggregation/float-sums-test.cc
   tests/unit/aggregation/p4-engine-test.cc
+  tests/unit/aggregation/p4-queues-test.cc
   tests/unit/aggregation/p4-user-programs-test.cc
   tests/unit/aggregation/passing-aggregation-test.cc
   tests/unit/aggregation/slot-aggregation-test.cc

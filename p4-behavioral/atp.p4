@@ -22,6 +22,12 @@
 #ifndef AGGREGATORS
 #define AGGREGATORS 1024
 #endif
+#if VALUES < 1 || VALUES > 64
+#error "VALUES: 1 to 64, as the sign bits below are made for 64 lanes"
+#endif
+#if AGGREGATORS < 1 || AGGREGATORS > 65536
+#error "AGGREGATORS: 1 to 65536, as the header names them by 16 bits"
+#endif
 
 const bit<16> ATP_PORT = 0xBEE1;
 const bit<16> ATP_BYTES = 18;
@@ -294,58 +300,61 @@ control AtpIngress(inout headers_t headers, inout metadata_t metadata,
                 if (headers.atp.level == 1) {
                     cell = cell + AGGREGATORS;
                 }
-                bitmaps.read(bitmap, cell);
-                owners.read(owner, cell);
-                bool isMine = bitmap != 0 && owner == headers.atp.job ++ headers.atp.sequence;
-                if (headers.ipv4.diffserv[1:0] == ECN_CONGESTED && headers.atp.ecn == 0) {
-                    headers.atp.ecn = 1;
-                    metadata.isChanged = 1;
-                }
-                if (headers.atp.ack == 1) {
-                    if (isMine) {
-                        freeAggregator(EVENT_FREED);
+                // One step, as no other packet may come between what is read and what is written.
+                @atomic {
+                    bitmaps.read(bitmap, cell);
+                    owners.read(owner, cell);
+                    bool isMine = bitmap != 0 && owner == headers.atp.job ++ headers.atp.sequence;
+                    if (headers.ipv4.diffserv[1:0] == ECN_CONGESTED && headers.atp.ecn == 0) {
+                        headers.atp.ecn = 1;
+                        metadata.isChanged = 1;
                     }
-                    receivers.apply();
-                } else if (headers.atp.level == 1 &&
-                           (headers.atp.resend == 1 || headers.atp.collision == 1)) {
-                    // Not all of a rack, though bitmap1 has its bit: nothing to add it to.
-                    sendUp();
-                    route.apply();
-                } else if (headers.atp.resend == 1) {
-                    if (isMine) {
-                        if ((bitmap & metadata.bitmap) == 0) {
-                            addLanes();
-                        } else {
-                            loadAggregator();
-                        }
-                        takeBitmap();
-                        freeAggregator(EVENT_EVICTED);
-                    }
-                    sendUp();
-                    route.apply();
-                } else if (bitmap == 0 || isMine) {
-                    if (isMine && (bitmap & metadata.bitmap) != 0) {
-                        drop(EVENT_DUPLICATE);
-                    } else {
+                    if (headers.atp.ack == 1) {
                         if (isMine) {
-                            addLanes();
-                        } else {
-                            startAggregator();
+                            freeAggregator(EVENT_FREED);
                         }
-                        if (bitmap == all) {
-                            events.count(EVENT_COMPLETED);
+                        receivers.apply();
+                    } else if (headers.atp.level == 1 &&
+                               (headers.atp.resend == 1 || headers.atp.collision == 1)) {
+                        // Not all of a rack, though bitmap1 has its bit: nothing to add it to.
+                        sendUp();
+                        route.apply();
+                    } else if (headers.atp.resend == 1) {
+                        if (isMine) {
+                            if ((bitmap & metadata.bitmap) == 0) {
+                                addLanes();
+                            } else {
+                                loadAggregator();
+                            }
                             takeBitmap();
-                            sendUp();
-                            route.apply();
-                        } else {
-                            mark_to_drop(standard);
+                            freeAggregator(EVENT_EVICTED);
                         }
+                        sendUp();
+                        route.apply();
+                    } else if (bitmap == 0 || isMine) {
+                        if (isMine && (bitmap & metadata.bitmap) != 0) {
+                            drop(EVENT_DUPLICATE);
+                        } else {
+                            if (isMine) {
+                                addLanes();
+                            } else {
+                                startAggregator();
+                            }
+                            if (bitmap == all) {
+                                events.count(EVENT_COMPLETED);
+                                takeBitmap();
+                                sendUp();
+                                route.apply();
+                            } else {
+                                mark_to_drop(standard);
+                            }
+                        }
+                    } else {
+                        events.count(EVENT_COLLISION);
+                        headers.atp.collision = 1;
+                        sendUp();
+                        route.apply();
                     }
-                } else {
-                    events.count(EVENT_COLLISION);
-                    headers.atp.collision = 1;
-                    sendUp();
-                    route.apply();
                 }
             }
         }

@@ -21,6 +21,12 @@
 #ifndef POOL_SIZE
 #define POOL_SIZE 4096
 #endif
+#if VALUES < 1 || VALUES > 64
+#error "VALUES: 1 to 64, as the sign bits below are made for 64 lanes"
+#endif
+#if POOL_SIZE < 1 || POOL_SIZE > 65536
+#error "POOL_SIZE: 1 to 65536, as slots are numbered by 16 bits"
+#endif
 
 const bit<16> AGGREGATION_PORT = 0xBEE0;
 const bit<8> CONTRIBUTION = 0;
@@ -392,47 +398,50 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
                 if (headers.slot.epoch[0:0] == 1) {
                     cell = cell + POOL_SIZE;
                 }
-                bitmaps.read(bitmap, cell);
-                epochs.read(storedEpoch, cell);
-                answered.read(isAnswered, cell);
-                bool isKnown = metadata.hasParent == 0 || isAnswered == 1;
-                // Serial number arithmetic (RFC 1982): epochs wrap.
-                bit<16> ahead = headers.slot.epoch - storedEpoch;
-                if (metadata.messageType == RESULT) {
-                    if (bitmap != metadata.allWorkers || ahead != 0) {
-                        drop(EVENT_STALE);
-                    } else if (isKnown) {
-                        drop(EVENT_DUPLICATE);
-                    } else {
-                        storeAnswer();
-                        complete();
-                    }
-                } else if (bitmap != 0 && ahead[15:15] == 1) {
-                    drop(EVENT_STALE);
-                } else if (bitmap != 0 && ahead == 0 && (bitmap & metadata.workerBit) != 0) {
-                    loadResult();
-                    if (bitmap != metadata.allWorkers) {
-                        drop(EVENT_DUPLICATE);
-                    } else if (isKnown) {
-                        resend();
-                    } else {
-                        passUp();
-                    }
-                } else {
-                    if (bitmap == 0 || ahead != 0) {
-                        startSlot();
-                    } else {
-                        addLanes();
-                        if (overflowed) {
-                            events.count(EVENT_OVERFLOW);
-                        }
-                    }
-                    storeSlot();
-                    if (bitmap == metadata.allWorkers) {
-                        if (metadata.hasParent == 0) {
+                // What the cell is and what becomes of it are one step: no other packet comes between.
+                @atomic {
+                    bitmaps.read(bitmap, cell);
+                    epochs.read(storedEpoch, cell);
+                    answered.read(isAnswered, cell);
+                    bool isKnown = metadata.hasParent == 0 || isAnswered == 1;
+                    // Serial number arithmetic (RFC 1982): epochs wrap.
+                    bit<16> ahead = headers.slot.epoch - storedEpoch;
+                    if (metadata.messageType == RESULT) {
+                        if (bitmap != metadata.allWorkers || ahead != 0) {
+                            drop(EVENT_STALE);
+                        } else if (isKnown) {
+                            drop(EVENT_DUPLICATE);
+                        } else {
+                            storeAnswer();
                             complete();
+                        }
+                    } else if (bitmap != 0 && ahead[15:15] == 1) {
+                        drop(EVENT_STALE);
+                    } else if (bitmap != 0 && ahead == 0 && (bitmap & metadata.workerBit) != 0) {
+                        loadResult();
+                        if (bitmap != metadata.allWorkers) {
+                            drop(EVENT_DUPLICATE);
+                        } else if (isKnown) {
+                            resend();
                         } else {
                             passUp();
+                        }
+                    } else {
+                        if (bitmap == 0 || ahead != 0) {
+                            startSlot();
+                        } else {
+                            addLanes();
+                            if (overflowed) {
+                                events.count(EVENT_OVERFLOW);
+                            }
+                        }
+                        storeSlot();
+                        if (bitmap == metadata.allWorkers) {
+                            if (metadata.hasParent == 0) {
+                                complete();
+                            } else {
+                                passUp();
+                            }
                         }
                     }
                 }
@@ -443,6 +452,9 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
 
 control SlotEgress(inout headers_t headers, inout metadata_t metadata,
                    inout standard_metadata_t standard) {
+    /// Results that were dropped since their worker has no address.
+    counter(1, CounterType.packets) noReceivers;
+
     action address(bit<48> mac, bit<32> ip, bit<32> ownIp) {
         headers.ethernet.destination = mac;
         headers.ethernet.source = metadata.switchMac;
@@ -468,6 +480,7 @@ control SlotEgress(inout headers_t headers, inout metadata_t metadata,
     }
 
     action noReceiver() {
+        noReceivers.count(0);
         mark_to_drop(standard);
     }
 

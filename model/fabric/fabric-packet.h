@@ -29,7 +29,8 @@ inline constexpr uint8_t END_OF_MESSAGE = 1;
 inline constexpr uint8_t ECN_CAPABLE = 2;            //!< ECT (RFC 3168): switches may mark it
 inline constexpr uint8_t CONGESTION_EXPERIENCED = 4; //!< CE
 inline constexpr uint8_t TELEMETRY = 8;              //!< feedback is a record of the PacketPool
-inline constexpr uint8_t PROGRAM = 16; //!< for switch programs; feedback is their own record
+inline constexpr uint8_t PROGRAM = 16;   //!< for switch programs; feedback is their own record
+inline constexpr uint8_t DEPARTURE = 32; //!< a program is told when it leaves its queue
 } // namespace PacketFlag
 
 /**

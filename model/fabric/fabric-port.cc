@@ -7,6 +7,7 @@
 #include "ns3/packet-pool.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/switch-buffer.h"
+#include "ns3/switch-program.h"
 
 #include <algorithm>
 #include <array>
@@ -188,6 +189,11 @@ FabricPort::StartData(TimeStepCount start, TimeStepCount now)
         m_dataWaits = !m_data.IsEmpty();
         m_queueBytes -= packet->wireBytes;
         TellQueue(start);
+        if ((packet->flags & PacketFlag::DEPARTURE) != 0) [[unlikely]]
+        {
+            StartWatched(packet, start, now);
+            return true;
+        }
         Start(packet, start, now);
         if (m_buffer) // after Start: a resume that follows may come back to this port
         {
@@ -207,6 +213,41 @@ FabricPort::StartData(TimeStepCount start, TimeStepCount now)
     }
     Start(packet, start, now);
     return true;
+}
+
+/// The program may change the packet's length, or drop it: the buffer held what waited.
+void
+FabricPort::StartWatched(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
+{
+    const auto ingress = packet->ingressPort;
+    const auto bytes = packet->wireBytes;
+    packet->flags &= static_cast<uint8_t>(~PacketFlag::DEPARTURE);
+    if (!m_program || m_program->Depart(packet, start))
+    {
+        Start(packet, start, now);
+    }
+    else
+    {
+        m_busyUntil = start; // the next one may start now
+    }
+    if (m_buffer)
+    {
+        m_buffer->Release(ingress, bytes, start);
+    }
+}
+
+uint32_t
+FabricPort::CountWaiting() const
+{
+    uint32_t count = 0;
+    if (m_dataWaits)
+    {
+        for (const auto* packet = m_data.Front(); packet; packet = packet->next)
+        {
+            ++count;
+        }
+    }
+    return count;
 }
 
 void
@@ -232,6 +273,13 @@ FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
         Mark(packet);
     }
     ScheduleDeparture(now);
+}
+
+void
+FabricPort::SetProgram(SwitchProgram* program)
+{
+    m_program = program;
+    SetEager(false, m_simulator->Now().GetTimeStep());
 }
 
 void
@@ -440,8 +488,8 @@ FabricPort::GetCounters(TimeStepCount now) const
 void
 FabricPort::SetEager(bool eager, TimeStepCount now)
 {
-    m_eager = eager;
-    if (eager && !m_departure)
+    m_eager = eager || m_program;
+    if (m_eager && !m_departure)
     {
         m_departure = Ptr<EventImpl>(new Departure(this), false);
     }

@@ -20,6 +20,7 @@ class FabricNode;
 class PacketLoss;
 class PacketPool;
 class SwitchBuffer;
+class SwitchProgram;
 
 /// Where a host's port takes its data packets from: the transport's scheduler.
 class PacketSource
@@ -152,6 +153,10 @@ class alignas(64) FabricPort final : public EventImpl
         m_index = index;
     }
 
+    /// Who is told of the departures of packets with PacketFlag::DEPARTURE; from now on the port is
+    /// eager (see SetEager).
+    void SetProgram(SwitchProgram* program);
+
     /// Whether the observer hears of every change of the queue.
     void SetWatched(bool isWatched)
     {
@@ -268,6 +273,9 @@ class alignas(64) FabricPort final : public EventImpl
         return m_data.Front();
     }
 
+    /// How many they are, counted one by one.
+    uint32_t CountWaiting() const;
+
     /// The node at the far end.
     const FabricNode* GetPeer() const
     {
@@ -316,6 +324,7 @@ class alignas(64) FabricPort final : public EventImpl
     void ScheduleArrival(TimeStepCount delay);
     bool StartControl(TimeStepCount start, TimeStepCount now);
     bool StartData(TimeStepCount start, TimeStepCount now);
+    void StartWatched(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void PrefetchArrival(uint32_t round) const;
 
     static constexpr size_t HOT_BYTES = 256; //!< of a port: all but what is rare
@@ -360,6 +369,7 @@ class alignas(64) FabricPort final : public EventImpl
     TimeStepCount m_pausedSince{0};
     PortObserver* m_observer{nullptr};
     EcnMarker* m_marker{nullptr};
+    SwitchProgram* m_program{nullptr};
     PacketPool* m_telemetry{nullptr}; //!< null: the port writes none
     double m_bitRate{0.0};            //!< for telemetry
     uint32_t m_index{0};

@@ -30,6 +30,15 @@ FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config,
     }
 }
 
+void
+FabricSwitch::WatchDepartures(SwitchProgram& program)
+{
+    for (auto* port : m_ports)
+    {
+        port->SetProgram(&program);
+    }
+}
+
 FabricPort*
 FabricSwitch::ChooseEgress(const FabricPacket& packet, TimeStepCount now) const
 {
@@ -107,8 +116,7 @@ FabricSwitch::Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress
 double
 FabricSwitch::GetIdleShare(const FabricPacket& packet, TimeStepCount now) const
 {
-    const bool isProgram = (packet.flags & PacketFlag::PROGRAM) != 0;
-    if (isProgram || packet.kind != PacketKind::Data)
+    if (IsForProgram(packet) || packet.kind != PacketKind::Data)
     {
         return 0.0;
     }
@@ -131,7 +139,7 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
     if (packet->kind == PacketKind::Data)
     {
-        if (m_program && (packet->flags & PacketFlag::PROGRAM) != 0) [[unlikely]]
+        if (m_program && IsForProgram(*packet)) [[unlikely]]
         {
             if (m_program->Process(packet, port, now))
             {
@@ -152,6 +160,13 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
         m_ports[port]->SetPaused(packet->kind == PacketKind::Pause, now);
         m_pool.Give(packet);
         return;
+    }
+    if (m_programTakesAll && packet->kind != PacketKind::Flood) [[unlikely]]
+    {
+        if (m_program->Process(packet, port, now))
+        {
+            return;
+        }
     }
     if (auto* egress = ChooseEgress(*packet, now))
     {

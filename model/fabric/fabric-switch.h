@@ -53,6 +53,21 @@ class FabricSwitch final : public FabricNode
         return m_program;
     }
 
+    /// Whether all packets but those of PFC and floods are meant for the program.
+    void SetProgramTakesAll(bool takesAll)
+    {
+        m_programTakesAll = takesAll;
+    }
+
+    /// From now on the program hears of departures, at the times at which they happen. It must
+    /// outlive the switch.
+    void WatchDepartures(SwitchProgram& program);
+
+    FabricPort& GetPort(uint16_t port) const
+    {
+        return *m_ports[port];
+    }
+
     /// Sends a data packet, or drops it for want of room. \param ingress port that it is accounted
     /// to
     void Emit(FabricPacket* packet, uint16_t ingress, uint16_t egress, TimeStepCount now);
@@ -86,6 +101,11 @@ class FabricSwitch final : public FabricNode
     FabricPort* ChooseByConnection(const FabricPacket& packet,
                                    std::span<const uint16_t> nextHops) const;
 
+    bool IsForProgram(const FabricPacket& packet) const
+    {
+        return (packet.flags & PacketFlag::PROGRAM) != 0 || m_programTakesAll;
+    }
+
     bool IsSelected(const FabricPacket& packet, std::span<const uint16_t> nextHops) const
     {
         return nextHops.size() > 1 && m_selector && packet.kind == PacketKind::Data;
@@ -101,6 +121,7 @@ class FabricSwitch final : public FabricNode
     std::unique_ptr<PathSelector> m_selector; //!< of data packets; null: m_chooser chooses
     PacketPool& m_pool;
     SwitchProgram* m_program{nullptr};
+    bool m_programTakesAll{false};
     std::unique_ptr<SwitchBuffer> m_buffer;
     uint64_t m_unroutablePackets{0};
 };

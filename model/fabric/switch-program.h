@@ -21,6 +21,16 @@ class SwitchProgram
      */
     virtual bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) = 0;
 
+    /**
+     * A packet with PacketFlag::DEPARTURE has left its queue and starts now, with whatever the
+     * program makes of it. At the ports of FabricSwitch::WatchDepartures.
+     * \returns false when the program has dropped it, and given it to the pool
+     */
+    virtual bool Depart(FabricPacket* /* packet */, TimeStepCount /* start */)
+    {
+        return true;
+    }
+
   protected:
     ~SwitchProgram() = default;
 };

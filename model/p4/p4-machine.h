@@ -62,6 +62,9 @@ class P4Machine
         return {m_store.data(), m_program->packetLimbs};
     }
 
+    /// What the parser left of the frame.
+    std::span<const uint8_t> GetPayload() const;
+
     /// Bytes of the packet, as headers are added and removed.
     uint64_t GetPacketLength() const
     {
@@ -153,7 +156,6 @@ class P4Machine
     void LoadLastOfStack(const P4Instruction& instruction);
     void Count(uint32_t counter, uint64_t index);
     bool FailParser(uint32_t error);
-    std::span<const uint8_t> GetPayload() const;
     void Emit(uint8_t* at, const P4Header& header) const;
 
     std::shared_ptr<const P4Program> m_program;

@@ -49,12 +49,46 @@ P4Pipeline::Process(std::span<const uint8_t> frame, uint32_t port, uint64_t time
     m_timeUs = timeUs;
     m_passes = 0;
     RunIngress(frame, port, NORMAL, nullptr);
+    RunAgain();
+    return {m_outputs.data(), m_outputCount};
+}
+
+/// What was resubmitted or recirculated.
+void
+P4Pipeline::RunAgain()
+{
     while (!m_again.empty())
     {
         const Again again = std::move(m_again.front());
         m_again.pop_front();
         RunIngress(again.bytes, 0, again.instanceType, &again);
     }
+}
+
+std::span<const P4OutputPacket>
+P4Pipeline::Leave(const P4WaitingPacket& packet,
+                  const P4QueueReport& report,
+                  uint64_t timeUs,
+                  bool& hasLeft)
+{
+    constexpr uint64_t DEPTH_MASK = (1U << 19) - 1;
+    m_outputCount = 0;
+    m_again.clear();
+    m_timeUs = timeUs;
+    m_passes = 0;
+    m_machine.Begin(packet.payload);
+    std::ranges::copy(packet.fields, m_machine.GetPacket().begin());
+    m_machine.SetPacketLength(packet.packetLength);
+    m_machine.GetRequests().truncateBytes = packet.truncateBytes;
+    const auto& standard = m_program->standard;
+    m_machine.At(standard.enqueueTimestamp) = report.enqueuedUs & UINT32_MAX;
+    m_machine.At(standard.enqueueDepth) = report.enqueueDepth & DEPTH_MASK;
+    m_machine.At(standard.dequeueTimedelta) = (timeUs - report.enqueuedUs) & UINT32_MAX;
+    m_machine.At(standard.dequeueDepth) = report.dequeueDepth & DEPTH_MASK;
+    m_hasLeft = false;
+    FinishEgress(packet.to);
+    hasLeft = m_hasLeft;
+    RunAgain();
     return {m_outputs.data(), m_outputCount};
 }
 
@@ -156,8 +190,50 @@ P4Pipeline::Replicate(const std::vector<P4Replica>& replicas)
     }
 }
 
+P4OutputPacket&
+P4Pipeline::AddOutput(uint32_t port)
+{
+    if (m_outputCount == m_outputs.size())
+    {
+        m_outputs.emplace_back();
+    }
+    auto& output = m_outputs[m_outputCount++];
+    output.port = port;
+    output.waiting.reset();
+    return output;
+}
+
 void
 P4Pipeline::RunEgress(P4Replica to)
+{
+    if (m_hasQueues)
+    {
+        Wait(to);
+    }
+    else
+    {
+        FinishEgress(to);
+    }
+}
+
+void
+P4Pipeline::Wait(P4Replica to)
+{
+    auto waiting = std::make_shared<P4WaitingPacket>();
+    const auto fields = m_machine.GetPacket();
+    const auto payload = m_machine.GetPayload();
+    waiting->to = to;
+    waiting->fields.assign(fields.begin(), fields.end());
+    waiting->packetLength = m_machine.GetPacketLength();
+    waiting->truncateBytes = m_machine.GetRequests().truncateBytes;
+    waiting->payload.assign(payload.begin(), payload.end());
+    auto& output = AddOutput(to.port);
+    m_machine.Deparse(output.bytes);
+    output.waiting = std::move(waiting);
+}
+
+void
+P4Pipeline::FinishEgress(P4Replica to)
 {
     CountPass();
     const auto& standard = m_program->standard;
@@ -221,13 +297,8 @@ P4Pipeline::Send(P4Replica to)
         m_again.push_back(std::move(again));
         return;
     }
-    if (m_outputCount == m_outputs.size())
-    {
-        m_outputs.emplace_back();
-    }
-    auto& output = m_outputs[m_outputCount++];
-    output.port = to.port;
-    m_machine.Deparse(output.bytes);
+    m_hasLeft = true;
+    m_machine.Deparse(AddOutput(to.port).bytes);
 }
 
 std::vector<P4Replica>

@@ -18,13 +18,6 @@
 namespace ns3::gradsync
 {
 
-/// A packet that leaves a switch.
-struct P4OutputPacket
-{
-    uint32_t port = 0;
-    std::vector<uint8_t> bytes;
-};
-
 /// A copy that a multicast group makes.
 struct P4Replica
 {
@@ -32,10 +25,38 @@ struct P4Replica
     uint32_t replicationId = 0;
 };
 
+/// A packet between ingress and egress, while it waits in a queue.
+struct P4WaitingPacket
+{
+    P4Replica to;
+    std::vector<uint64_t> fields; //!< all that is the packet's own in the machine's store
+    uint64_t packetLength = 0;
+    uint64_t truncateBytes = UINT64_MAX;
+    std::vector<uint8_t> payload; //!< what the parser left
+};
+
+/// A packet that leaves a switch.
+struct P4OutputPacket
+{
+    uint32_t port = 0;
+    /// The frame; of a packet that waits for its egress, as ingress left it.
+    std::vector<uint8_t> bytes;
+    /// See P4Pipeline::SetQueues; else null.
+    std::shared_ptr<const P4WaitingPacket> waiting;
+};
+
+/// What a queue tells of a packet that leaves it.
+struct P4QueueReport
+{
+    uint64_t enqueuedUs = 0;   //!< when it joined the queue
+    uint32_t enqueueDepth = 0; //!< packets that waited then, itself not counted
+    uint32_t dequeueDepth = 0; //!< packets that wait now, itself not counted
+};
+
 /**
  * One v1model switch that runs a compiled P4 program, as BMv2's simple_switch does, without queues
- * and time: parser, checksums, ingress, then unicast, multicast, clone or resubmit, egress and
- * deparser, and recirculation. Several switches may share a program.
+ * and time of its own: parser, checksums, ingress, then unicast, multicast, clone or resubmit,
+ * egress and deparser, and recirculation. Several switches may share a program.
  */
 class P4Pipeline
 {
@@ -62,6 +83,26 @@ class P4Pipeline
     std::span<const P4OutputPacket> Process(std::span<const uint8_t> frame,
                                             uint32_t port,
                                             uint64_t timeUs = 0);
+
+    /**
+     * From now on somebody else has the queues between ingress and egress: outputs have `waiting`,
+     * and go through egress by Leave. Without, egress follows at once, and queues are empty.
+     */
+    void SetQueues(bool areElsewhere)
+    {
+        m_hasQueues = areElsewhere;
+    }
+
+    /**
+     * A packet has waited, and goes through egress.
+     * \param[out] hasLeft whether the first output is that packet: egress may drop it
+     * \returns outputs as Process has them: the packet, and what egress cloned or sent round again
+     * \throws P4Error as Process
+     */
+    std::span<const P4OutputPacket> Leave(const P4WaitingPacket& packet,
+                                          const P4QueueReport& report,
+                                          uint64_t timeUs,
+                                          bool& hasLeft);
 
     /// Packets that the counter of this name and index has seen. \throws P4Error
     uint64_t GetCounterPackets(const std::string& name, uint32_t index) const;
@@ -132,6 +173,10 @@ class P4Pipeline
     void CloneFromIngress(std::span<const uint8_t> frame, uint32_t port);
     void Replicate(const std::vector<P4Replica>& replicas);
     void RunEgress(P4Replica to);
+    void Wait(P4Replica to);
+    void FinishEgress(P4Replica to);
+    void RunAgain();
+    P4OutputPacket& AddOutput(uint32_t port);
     void CloneFromEgress(const P4Machine::Requests& requests, uint64_t length);
     void Send(P4Replica to);
     /// Copies of a mirroring session; none when there is no such session.
@@ -156,6 +201,8 @@ class P4Pipeline
     std::deque<Again> m_again;
     uint64_t m_timeUs = 0;
     uint32_t m_passes = 0;
+    bool m_hasQueues = false;
+    bool m_hasLeft = false; //!< of Leave's packet
 };
 
 } // namespace ns3::gradsync

@@ -316,6 +316,10 @@ P4ProgramLoader::LoadAliases()
     standard.replicationId = FindStandard("intrinsic_metadata", "egress_rid");
     standard.ingressTimestamp = FindStandard("intrinsic_metadata", "ingress_global_timestamp");
     standard.egressTimestamp = FindStandard("intrinsic_metadata", "egress_global_timestamp");
+    standard.enqueueTimestamp = FindStandard("queueing_metadata", "enq_timestamp");
+    standard.enqueueDepth = FindStandard("queueing_metadata", "enq_qdepth");
+    standard.dequeueTimedelta = FindStandard("queueing_metadata", "deq_timedelta");
+    standard.dequeueDepth = FindStandard("queueing_metadata", "deq_qdepth");
     if (standard.egressSpec == standard.unused || standard.ingressPort == standard.unused)
     {
         m_root.Get("headers").Fail("there is no standard_metadata of v1model");

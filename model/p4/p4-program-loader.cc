@@ -8,7 +8,10 @@
 #include "ns3/p4-limbs.h"
 #include "ns3/p4-parser-compiler.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <span>
 
 namespace ns3::gradsync
 {
@@ -40,6 +43,30 @@ Parse(std::string_view text, const std::string& file)
     }
 }
 
+/// Whether a part of the document refers to one of these fields, as `{"type": "field", "value":
+/// [HEADER, NAME]}`. The depth is bounded by Parse.
+bool
+NamesField(const nlohmann::json& part, std::span<const std::string_view> names)
+{
+    if (part.is_object() && part.value("type", nlohmann::json()) == "field")
+    {
+        const auto value = part.find("value");
+        return value != part.end() && value->is_array() && value->size() == 2 &&
+               value->back().is_string() &&
+               std::ranges::find(names, value->back().get_ref<const std::string&>()) != names.end();
+    }
+    return part.is_structured() && std::ranges::any_of(part, [names](const auto& inner) {
+               return NamesField(inner, names);
+           });
+}
+
+/// Metadata that a switch has only after the packet has waited.
+constexpr std::array<std::string_view, 5> QUEUE_FIELDS{"enq_timestamp",
+                                                       "enq_qdepth",
+                                                       "deq_timedelta",
+                                                       "deq_qdepth",
+                                                       "egress_global_timestamp"};
+
 } // namespace
 
 P4Program
@@ -48,6 +75,7 @@ P4ProgramLoader::Load(std::string_view text, const std::string& file)
     const nlohmann::json document = Parse(text, file);
     P4ProgramLoader loader(document, file);
     loader.LoadAll();
+    loader.m_program.readsQueues = NamesField(document, QUEUE_FIELDS);
     return std::move(loader.m_program);
 }
 

@@ -392,6 +392,11 @@ struct P4StandardMetadata
     uint32_t replicationId = 0;
     uint32_t ingressTimestamp = 0;
     uint32_t egressTimestamp = 0;
+    /// Of the queue at the egress port: 32, 19, 32 and 19 bits.
+    uint32_t enqueueTimestamp = 0;
+    uint32_t enqueueDepth = 0;
+    uint32_t dequeueTimedelta = 0;
+    uint32_t dequeueDepth = 0;
     /// Where the architecture writes fields that the program does not have.
     uint32_t unused = 0;
 };
@@ -420,6 +425,8 @@ struct P4Program
     std::map<uint32_t, P4FieldList> fieldLists;
     std::vector<uint32_t> deparserOrder;
     P4StandardMetadata standard;
+    /// Whether it names any metadata that is known only when a packet has left its queue.
+    bool readsQueues = false;
     uint32_t parserAddress = 0;
     uint32_t verifyAddress = 0;
     uint32_t ingressAddress = 0;

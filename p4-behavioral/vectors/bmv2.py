@@ -12,9 +12,8 @@ from pathlib import Path
 from stf import Played
 
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
-# Seconds from the switch's start until it reads packets: the time for its configuration, and as many
-# for the commands between two packets. Each is tried when the one before was too short, as on a
-# machine that does other things too.
+# Seconds from the switch's start until it reads packets: the time for its configuration. Each is
+# tried when the one before was too short, as on a machine that does other things too.
 CONFIGURATION_S = (3, 8, 20, 60)
 # BMv2 drops what its queues do not hold, 64 packets unless told otherwise.
 QUEUE_COMMAND = "set_queue_depth 100000"
@@ -28,17 +27,24 @@ def missing_tools() -> list[str]:
     return [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
+def p4info_of(output: Path) -> Path:
+    """Where the P4Runtime description of a compiled program is."""
+    return output.with_suffix(".p4info.txt")
+
+
 def compile_program(source: Path, output: Path, settings: tuple[str, ...] = ()) -> None:
     """Compiles in the source's folder, so that the JSON names no other path."""
-    command = ["p4c-bm2-ss", "--std", "p4-16", *settings, "-o", str(output.resolve()), source.name]
+    output = output.resolve()
+    command = ["p4c-bm2-ss", "--std", "p4-16", *settings, "-o", str(output)]
+    command += ["--p4runtime-files", str(p4info_of(output)), source.name]
     subprocess.run(command, cwd=source.parent, check=True, capture_output=True, text=True)
 
 
 def write_capture(path: Path, packets: list[tuple[int, bytes]]) -> None:
-    """Packets with the microseconds at which they come."""
     with path.open("wb") as file:
         file.write(PCAP_HEADER)
-        for micros, frame in packets:
+        for number, frame in packets:
+            micros = number * GAP_US
             stamp = (1 + micros // 10**6, micros % 10**6)
             file.write(struct.pack("<IIII", *stamp, len(frame), len(frame)) + frame)
 
@@ -66,16 +72,6 @@ class TooSlow(Exception):
     """The switch began to read packets before it was configured."""
 
 
-def schedule(played: Played, pause_s: int) -> list[int]:
-    """When each packet comes, in microseconds after the first; commands before it take a pause."""
-    pauses = 0
-    times = []
-    for number in range(len(played.packets)):
-        pauses += number in played.later
-        times.append(number * GAP_US + pauses * pause_s * 10**6)
-    return times
-
-
 def configure(commands: list[str], thrift_port: int, deadline: float) -> None:
     while True:
         try:
@@ -85,13 +81,9 @@ def configure(commands: list[str], thrift_port: int, deadline: float) -> None:
             if time.monotonic() > deadline:
                 raise TooSlow from None
             time.sleep(0.05)
-    run_commands([QUEUE_COMMAND, *commands], thrift_port, deadline)
-
-
-def run_commands(commands: list[str], thrift_port: int, deadline: float) -> None:
     done = subprocess.run(
         ["simple_switch_CLI", "--thrift-port", str(thrift_port)],
-        input="\n".join(commands) + "\n",
+        input="\n".join([QUEUE_COMMAND, *commands]) + "\n",
         capture_output=True,
         text=True,
         check=True,
@@ -123,11 +115,10 @@ def play(program: Path, played: Played) -> dict[int, list[bytes]]:
 
 def play_once(program: Path, played: Played, wait_s: int) -> dict[int, list[bytes]]:
     expected = expected_by_port(played)
-    times = schedule(played, wait_s)
     with tempfile.TemporaryDirectory() as folder:
         for port in expected:
             numbered = [
-                (times[number], frame)
+                (number, frame)
                 for number, (at, frame, _) in enumerate(played.packets)
                 if at == port
             ]
@@ -141,21 +132,12 @@ def play_once(program: Path, played: Played, wait_s: int) -> dict[int, list[byte
         ) as switch:
             try:
                 started = time.monotonic()
-                first = started + wait_s
-                configure(played.commands, thrift_port, first)
-                for number, commands in sorted(played.later.items()):
-                    # From the middle of the pause on, when the packets before it are through.
-                    due = first + times[number] / 10**6
-                    sleep_until(due - wait_s / 2)
-                    run_commands(commands, thrift_port, due)
-                sleep_until(first + (times[-1] + GAP_US) / 10**6)
+                configure(played.commands, thrift_port, started + wait_s)
+                send_s = wait_s + len(played.packets) * GAP_US / 10**6
+                time.sleep(max(0.0, started + send_s - time.monotonic()))
                 return collect(Path(folder), expected)
             finally:
                 switch.terminate()
-
-
-def sleep_until(moment: float) -> None:
-    time.sleep(max(0.0, moment - time.monotonic()))
 
 
 def collect(folder: Path, expected: dict[int, list[bytes]]) -> dict[int, list[bytes]]:

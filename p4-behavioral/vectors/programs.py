@@ -21,6 +21,7 @@ class Program:
     settings: tuple[str, ...] = ()
 
     def compile(self, output: Path) -> None:
+        """Beside the output its P4Runtime description: NAME.json, NAME.p4info.txt."""
         bmv2.compile_program(FOLDER / self.source, output, self.settings)
 
     def source_hashes(self) -> dict[str, str]:
@@ -35,8 +36,11 @@ class Program:
 PROGRAMS = [
     Program("slot-aggregation", "slot-aggregation.p4"),
     Program("slot-aggregation-saturate", "slot-aggregation.p4", ("-DSATURATE",)),
+    Program("slot-aggregation-stages", "slot-aggregation-stages.p4"),
+    Program("slot-aggregation-stages-saturate", "slot-aggregation-stages.p4", ("-DSATURATE",)),
     Program("atp", "atp.p4"),
     Program("features", "features.p4"),
+    Program("queues", "queues.p4"),
 ]
 
 
@@ -57,6 +61,7 @@ def compile_all() -> None:
             "settings": list(program.settings),
             "sources": program.source_hashes(),
             "json": hashlib.sha256(output.read_bytes()).hexdigest(),
+            "p4info": hashlib.sha256(bmv2.p4info_of(output).read_bytes()).hexdigest(),
         }
     RECORD.write_text(json.dumps(noted, indent=2) + "\n", encoding="ascii")
 

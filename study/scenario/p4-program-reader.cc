@@ -12,12 +12,17 @@
 
 #include <fmt/format.h>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace ns3::gradsync
 {
 
 namespace
 {
+
+/// Values of `packets`, the default first.
+const std::vector<std::string> PACKET_CHOICES{"aggregation", "all"};
 
 std::shared_ptr<const std::string>
 ReadText(const JsonValue& value, NamedFiles& files)
@@ -66,6 +71,10 @@ ReadProgram(const JsonValue& entry, NamedFiles& files)
     {
         entry.FailWith(error.what());
     }
+    if (const auto packets = entry.Find("packets"))
+    {
+        read.takesAll = packets->AsChoice(PACKET_CHOICES) == PACKET_CHOICES.back();
+    }
     return read;
 }
 
@@ -85,6 +94,11 @@ DescribePrograms()
          Optional({"configuration",
                    std::string("switch.cli"),
                    "its tables and groups, as commands of simple_switch_CLI"}),
+         ParameterSpec{"packets",
+                       std::string("aggregation"),
+                       "which packets pass it: aggregation, those that P4 programs can make; all, "
+                       "those of RoCE and ATP too",
+                       PACKET_CHOICES},
          Optional({"digest",
                    std::string("0123456789abcdef"),
                    "hash of program and configuration, as results note it; checked where it is "

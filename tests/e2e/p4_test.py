@@ -22,6 +22,7 @@ import check  # noqa: E402
 import edges  # noqa: E402
 import generate  # noqa: E402
 import programs  # noqa: E402
+import stf  # noqa: E402
 
 
 def require_tools():
@@ -41,6 +42,8 @@ def test_compiled_programs_are_those_of_the_sources():
         assert told["settings"] == list(program.settings)
         compiled = (COMPILED / f"{program.name}.json").read_bytes()
         assert told["json"] == hashlib.sha256(compiled).hexdigest()
+        p4info = (COMPILED / f"{program.name}.p4info.txt").read_bytes()
+        assert told["p4info"] == hashlib.sha256(p4info).hexdigest()
 
 
 def test_committed_vectors_are_those_of_the_generator(tmp_path):
@@ -71,6 +74,8 @@ def test_real_compiler_makes_the_committed_programs(tmp_path):
         output = tmp_path / f"{program.name}.json"
         program.compile(output)
         assert output.read_bytes() == (COMPILED / output.name).read_bytes()
+        p4info = bmv2.p4info_of(output)
+        assert p4info.read_bytes() == (COMPILED / p4info.name).read_bytes()
 
 
 def test_real_switch_answers_as_the_vectors_say():
@@ -83,8 +88,62 @@ def test_real_switch_answers_as_the_vectors_say():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    count = len(list(Path(VECTORS).glob("*.stf")))
+    count = sum(not stf.read(path).later for path in Path(VECTORS).glob("*.stf"))
     assert f"{count} passed, 0 failed" in done.stdout
+
+
+def find_tofino_compiler():
+    """Command and options of a compiler for Tofino on the PATH, or nothing."""
+    if shutil.which("bf-p4c"):
+        return ["bf-p4c", "--target", "tofino", "--arch", "tna"]
+    if shutil.which("p4c"):
+        help_text = subprocess.run(
+            ["p4c", "--target-help"], capture_output=True, text=True, check=False
+        ).stdout
+        if "tofino" in help_text:
+            return ["p4c", "--target", "tofino", "--arch", "tna"]
+    return None
+
+
+@pytest.mark.parametrize("settings", [[], ["-DSATURATE"], ["-DVALUES=16"], ["-DVALUES=32"]])
+def test_the_program_for_tofino_compiles(tmp_path, settings):
+    command = find_tofino_compiler()
+    if command is None:
+        text = "NOT COMPILED for Tofino: no bf-p4c, no p4c with the target tofino on the PATH"
+        warnings.warn(text, stacklevel=2)
+        pytest.skip(text)
+    done = subprocess.run(
+        [*command, *settings, "-o", tmp_path, "slot-aggregation-tna.p4"],
+        cwd=programs.FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "setting"),
+    [
+        ("slot-aggregation.p4", "-DVALUES=0"),
+        ("slot-aggregation.p4", "-DVALUES=65"),
+        ("slot-aggregation.p4", "-DPOOL_SIZE=65537"),
+        ("slot-aggregation-stages.p4", "-DVALUES=48"),
+        ("atp.p4", "-DVALUES=65"),
+    ],
+)
+def test_settings_that_cannot_be_compiled_are_an_error(tmp_path, source, setting):
+    if shutil.which("cpp") is None:
+        pytest.skip("no preprocessor")
+    plain = tmp_path / source
+    lines = (programs.FOLDER / source).read_text(encoding="ascii").splitlines(keepends=True)
+    plain.write_text("".join(line for line in lines if "#include <" not in line))
+    command = ["cpp", "-undef", "-nostdinc", "-x", "assembler-with-cpp", "-I", programs.FOLDER]
+    good = subprocess.run([*command, plain], capture_output=True, text=True, check=False)
+    assert good.returncode == 0, good.stderr
+    bad = subprocess.run([*command, setting, plain], capture_output=True, text=True, check=False)
+    assert bad.returncode != 0
+    assert f'error "{setting[2:].split("=")[0]}: ' in bad.stderr
 
 
 def test_p4_engine_has_the_results_of_the_native_switch(program, tmp_path):
@@ -177,3 +236,58 @@ def test_a_missing_program_is_named(program, tmp_path):
     assert done.returncode == 2
     assert "transport.aggregation.programs.0.program: " in done.stderr
     assert "programs/own.json cannot be read: No such file or directory" in done.stderr
+
+
+def write_router_scenario(folder, congestion):
+    """Four workers of a ring at a switch that runs the router of p4-behavioral, for all packets."""
+    routes = [
+        f"table_add QueueIngress.route QueueIngress.forward 10.0.0.{host + 1}/32 => {host}"
+        for host in range(4)
+    ]
+    (folder / "router.cli").write_text("\n".join([*routes, congestion]) + "\n")
+    own = {
+        "switches": ["leaf0"],
+        "program": str(COMPILED / "queues.json"),
+        "configuration": "router.cli",
+        "packets": "all",
+    }
+    scenario = {
+        "topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "10Gbps", "delay": "1us"}},
+        "transport": {"aggregation": {"programs": [own]}},
+        "job": {"gradient": "400kB"},
+        "scheme": "ring",
+    }
+    file = folder / "router.json"
+    file.write_text(json.dumps(scenario))
+    return file
+
+
+def run_once(program, file, out, *options):
+    done = program("run", file, "--out", out, *options)
+    assert done.returncode == 0, done.stderr
+    with open(out / "runs.csv", newline="", encoding="utf-8") as rows:
+        (run,) = csv.DictReader(rows)
+    return run
+
+
+def test_packets_of_roce_pass_a_program(program, tmp_path):
+    file = write_router_scenario(tmp_path, "table_set_default QueueEgress.congestion NoAction")
+    routed = run_once(program, file, tmp_path / "routed")
+    plain = run_once(
+        program, file, tmp_path / "plain", "--set", "transport.aggregation.programs=[]"
+    )
+    assert routed["ict_mean_s"] == plain["ict_mean_s"]
+    # A program without routes drops all of them, and the transport gives up.
+    (tmp_path / "router.cli").write_text("# no routes\n")
+    lost = program("run", file, "--out", tmp_path / "lost")
+    assert lost.returncode == 3
+    assert "gave up after" in lost.stderr
+
+
+def test_an_unknown_choice_of_packets_is_named(program, tmp_path):
+    file = write_router_scenario(tmp_path, "# nothing")
+    file.write_text(file.read_text().replace('"packets": "all"', '"packets": "roce"'))
+    done = program("validate", file)
+    assert done.returncode == 2
+    assert "transport.aggregation.programs.0.packets" in done.stderr
+    assert "roce" in done.stderr

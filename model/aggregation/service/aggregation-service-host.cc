@@ -2,6 +2,7 @@
 // The part of AggregationService that serves the drivers of protocols.
 #include "ns3/aggregation-address.h"
 #include "ns3/aggregation-service.h"
+#include "ns3/roce-transport.h"
 #include "ns3/udp-frame.h"
 
 #include <algorithm>
@@ -133,6 +134,11 @@ AggregationService::FindPart(NodeId node, const std::string& driver) const
 std::vector<uint8_t>
 AggregationService::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId receiver)
 {
+    if ((packet.flags & PacketFlag::PROGRAM) == 0)
+    {
+        return m_network.transport ? m_network.transport->MakeFrame(packet, sender, receiver)
+                                   : std::vector<uint8_t>();
+    }
     const auto& content = m_network.contents.Get(packet);
     if (content.frame.empty())
     {

@@ -137,7 +137,7 @@ AggregationService::InstallPrograms()
     for (const auto& [node, program] : m_userPrograms)
     {
         auto& programs = GetPrograms(node);
-        auto user = std::make_unique<P4SwitchNode>(host, node, program.program);
+        auto user = std::make_unique<P4SwitchNode>(host, node, program.program, program.takesAll);
         user->GetPipeline().Configure(program.configuration, program.configurationName);
         programs.SetUserProgram(std::move(user));
     }

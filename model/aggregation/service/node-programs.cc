@@ -38,6 +38,7 @@ void
 NodePrograms::SetUserProgram(std::unique_ptr<P4SwitchNode> program)
 {
     m_user = std::move(program);
+    m_user->Watch(*this);
 }
 
 AggregationNode*
@@ -96,25 +97,50 @@ NodePrograms::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 bool
 NodePrograms::ProcessNow(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
+    if (m_user)
+    {
+        return m_user->Process(packet, port, now) || GiveUp(packet);
+    }
     auto* part = FindPart(m_contents.Get(*packet).driver);
-    const bool isTaken =
-        m_user ? m_user->Process(packet, port, now) : part && part->Process(packet, port, now);
-    if (!isTaken && packet->destination == AggregationAddress::NO_ENDPOINT)
+    return (part && part->Process(packet, port, now)) || GiveUp(packet);
+}
+
+bool
+NodePrograms::Depart(FabricPacket* packet, TimeStepCount start)
+{
+    return !m_user || m_user->Depart(packet, start);
+}
+
+/// A packet that nobody here takes goes to its destination, if it has one.
+bool
+NodePrograms::GiveUp(FabricPacket* packet)
+{
+    if (packet->destination == AggregationAddress::NO_ENDPOINT)
     {
         m_pool.Give(packet); // nobody here knows where it is to go
         return true;
     }
-    return isTaken;
+    return false;
 }
 
 /// False for a packet that is only forwarded here.
 bool
 NodePrograms::EnterPipelines(FabricPacket* packet, uint16_t port)
 {
+    if ((packet->flags & PacketFlag::PROGRAM) == 0)
+    {
+        // No packet of a protocol of switches: values and place are unknown.
+        const bool isTaken = m_user && m_user->Takes(*packet);
+        if (isTaken)
+        {
+            m_pipelines->Enter(packet, port, 0, std::nullopt);
+        }
+        return isTaken;
+    }
     const auto& content = m_contents.Get(*packet);
     const auto* driver = m_host.FindDriver(content.driver);
     const auto* part = FindPart(content.driver);
-    const bool passes = m_user ? m_user->Takes(content) : part && part->Concerns(content);
+    const bool passes = m_user ? m_user->Takes(*packet) : part && part->Concerns(content);
     if (passes)
     {
         m_pipelines->Enter(packet,

@@ -40,10 +40,12 @@ class NodePrograms final : public SwitchProgram
     uint64_t GetStrays() const;
 
     bool Process(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+    bool Depart(FabricPacket* packet, TimeStepCount start) override;
 
   private:
     bool ProcessNow(FabricPacket* packet, uint16_t port, TimeStepCount now);
     bool EnterPipelines(FabricPacket* packet, uint16_t port);
+    bool GiveUp(FabricPacket* packet);
 
     AggregationHost& m_host;
     AggregationContents& m_contents;

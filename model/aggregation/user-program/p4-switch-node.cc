@@ -3,6 +3,9 @@
 
 #include "ns3/aggregation-address.h"
 #include "ns3/aggregation-driver.h"
+#include "ns3/fabric-port.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/p4-error.h"
 #include "ns3/simulator.h"
 #include "ns3/udp-frame.h"
 #include "ns3/wire-format.h"
@@ -21,25 +24,51 @@ namespace
 /// Ports have 9 bits in v1model, and the last one means that a packet is dropped.
 constexpr size_t MAX_P4_PORTS = 511;
 
+/// The IPv4 destination of a frame; 0 of one that is too short.
+uint32_t
+GetDestinationOrNone(std::span<const uint8_t> frame)
+{
+    constexpr size_t IPV4_END = wire::ETHERNET_BYTES + wire::IPV4_BYTES;
+    return frame.size() < IPV4_END ? 0 : GetDestination(frame);
+}
+
 /// The endpoint to which a frame is addressed.
 uint32_t
 FindDestination(std::span<const uint8_t> frame, size_t endpoints)
 {
-    constexpr size_t IPV4_END = wire::ETHERNET_BYTES + wire::IPV4_BYTES;
-    return frame.size() < IPV4_END
-               ? AggregationAddress::NO_ENDPOINT
-               : AggregationAddress::FindEndpoint(GetDestination(frame), endpoints);
+    return AggregationAddress::FindEndpoint(GetDestinationOrNone(frame), endpoints);
 }
+
+/// Of a frame that is short enough.
+uint16_t
+GetWireBytes(const P4OutputPacket& output)
+{
+    return static_cast<uint16_t>(
+        wire::OnWire(static_cast<uint32_t>(output.bytes.size()) + wire::FCS_BYTES));
+}
+
+/// What the program sees as time: microseconds, as with BMv2.
+uint64_t
+GetMicroseconds(TimeStepCount now)
+{
+    return static_cast<uint64_t>(TimeStep(static_cast<uint64_t>(now)).GetMicroSeconds());
+}
+
+/// Passes through egress that one packet may cause without waiting: a packet that is sent round for
+/// ever through an idle port would never end.
+constexpr uint32_t MAX_PASSES = 4096;
 
 } // namespace
 
 P4SwitchNode::P4SwitchNode(AggregationHost& host,
                            NodeId node,
-                           std::shared_ptr<const P4Program> program)
+                           std::shared_ptr<const P4Program> program,
+                           bool takesAll)
     : m_host(host),
       m_network(host.GetNetwork()),
       m_node(node),
-      m_pipeline(std::move(program))
+      m_pipeline(std::move(program)),
+      m_takesAll(takesAll)
 {
     const auto& topology = *m_network.topology;
     const auto ports = topology.GetPorts(node).size();
@@ -50,6 +79,18 @@ P4SwitchNode::P4SwitchNode(AggregationHost& host,
                                                 ports,
                                                 MAX_P4_PORTS));
     }
+    m_pipeline.SetQueues(m_pipeline.GetProgram().readsQueues);
+}
+
+void
+P4SwitchNode::Watch(SwitchProgram& program)
+{
+    auto* node = m_network.fabric->GetSwitch(m_node);
+    node->SetProgramTakesAll(m_takesAll);
+    if (m_pipeline.GetProgram().readsQueues)
+    {
+        node->WatchDepartures(program);
+    }
 }
 
 NodeId
@@ -59,55 +100,266 @@ P4SwitchNode::GetPeer(uint16_t port) const
 }
 
 bool
-P4SwitchNode::Takes(const AggregationPacket& content) const
+P4SwitchNode::IsReadable(const FabricPacket& packet) const
 {
-    const auto* driver = m_host.FindDriver(content.driver);
+    if ((packet.flags & PacketFlag::PROGRAM) == 0)
+    {
+        return false;
+    }
+    const auto* driver = m_host.FindDriver(m_network.contents.Get(packet).driver);
     return !driver || driver->ReadsFrames();
+}
+
+bool
+P4SwitchNode::Takes(const FabricPacket& packet) const
+{
+    // A message of the transport that has contents is a packet of two protocols.
+    const bool isBoth =
+        (packet.flags & PacketFlag::PROGRAM) != 0 && packet.connection != UINT32_MAX;
+    return IsReadable(packet) || (m_takesAll && !isBoth);
 }
 
 bool
 P4SwitchNode::Process(FabricPacket* packet, uint16_t port, TimeStepCount now)
 {
-    if (!Takes(m_network.contents.Get(*packet)))
+    if (!Takes(*packet))
     {
         return false;
     }
     const auto frame = m_host.MakeFrame(*packet, GetPeer(port), m_node);
-    const auto time = static_cast<uint64_t>(Simulator::Now().GetMicroSeconds());
-    for (const auto& output : m_pipeline.Process(frame, port, time))
+    const bool isReadable = IsReadable(*packet);
+    if (frame.empty() && !isReadable)
     {
-        Send(output, *packet, port, now);
+        return false; // of a job that is over: nothing is known of it
     }
-    m_network.fabric->GetPool().Give(packet);
+    Cause cause{*packet, isReadable ? nullptr : packet, port, GetDestinationOrNone(frame), {}};
+    if (!isReadable && (packet->flags & PacketFlag::PROGRAM) != 0)
+    {
+        cause.content = m_network.contents.Get(*packet);
+    }
+    SendAll(m_pipeline.Process(frame, port, GetMicroseconds(now)), cause, now);
+    if (isReadable || cause.original)
+    {
+        m_network.fabric->GetPool().Give(packet);
+    }
     return true;
 }
 
 void
-P4SwitchNode::Send(const P4OutputPacket& output,
-                   const FabricPacket& cause,
-                   uint16_t port,
-                   TimeStepCount now)
+P4SwitchNode::SendAll(std::span<const P4OutputPacket> outputs, Cause& cause, TimeStepCount now)
+{
+    if (m_pipeline.GetProgram().readsQueues)
+    {
+        SendQueued({outputs.begin(), outputs.end()}, cause, now);
+        return;
+    }
+    for (const auto& output : outputs)
+    {
+        Send(output, cause, now);
+    }
+}
+
+/// Those that need not wait go through egress at once, which may give more outputs.
+void
+P4SwitchNode::SendQueued(std::deque<P4OutputPacket> outputs, Cause& cause, TimeStepCount now)
+{
+    auto* node = m_network.fabric->GetSwitch(m_node);
+    for (uint32_t passes = 0; !outputs.empty(); outputs.pop_front())
+    {
+        const auto output = std::move(outputs.front());
+        if (!HasPort(output))
+        {
+            continue;
+        }
+        auto& port = node->GetPort(static_cast<uint16_t>(output.port));
+        port.Sync(now);
+        if (!output.waiting)
+        {
+            Send(output, cause, now);
+        }
+        else if (cause.packet.kind == PacketKind::Data && !port.IsFree(now))
+        {
+            Wait(output, cause, now);
+        }
+        else
+        {
+            if (++passes > MAX_PASSES)
+            {
+                throw P4Error(
+                    m_pipeline.GetProgram().file,
+                    fmt::format("a packet goes through the switch more than {} times", MAX_PASSES));
+            }
+            bool hasLeft = false;
+            const auto time = GetMicroseconds(now);
+            const auto left =
+                m_pipeline.Leave(*output.waiting, {.enqueuedUs = time}, time, hasLeft);
+            if (hasLeft)
+            {
+                Send(left.front(), cause, now);
+            }
+            outputs.insert(outputs.end(), left.begin() + (hasLeft ? 1 : 0), left.end());
+        }
+    }
+}
+
+void
+P4SwitchNode::Send(const P4OutputPacket& output, Cause& cause, TimeStepCount now)
+{
+    if (!HasPort(output))
+    {
+        return;
+    }
+    if (auto* packet = MakePacket(output, cause))
+    {
+        Emit(packet, cause, static_cast<uint16_t>(output.port), now);
+    }
+}
+
+void
+P4SwitchNode::Wait(const P4OutputPacket& output, Cause& cause, TimeStepCount now)
+{
+    auto* packet = MakePacket(output, cause);
+    if (!packet)
+    {
+        return;
+    }
+    const auto egress = static_cast<uint16_t>(output.port);
+    const auto depth = m_network.fabric->GetSwitch(m_node)->GetPort(egress).CountWaiting();
+    m_waiting[packet] = {output.waiting,
+                         {.enqueuedUs = GetMicroseconds(now), .enqueueDepth = depth},
+                         cause.ingress,
+                         egress,
+                         cause.destinationIp};
+    packet->flags |= PacketFlag::DEPARTURE;
+    Emit(packet, cause, egress, now);
+}
+
+void
+P4SwitchNode::Emit(FabricPacket* packet, const Cause& cause, uint16_t egress, TimeStepCount now)
+{
+    auto* node = m_network.fabric->GetSwitch(m_node);
+    if (packet->kind == PacketKind::Data)
+    {
+        node->Emit(packet, cause.ingress, egress, now);
+    }
+    else
+    {
+        node->GetPort(egress).SendControl(packet, now);
+    }
+}
+
+bool
+P4SwitchNode::Depart(FabricPacket* packet, TimeStepCount start)
+{
+    const auto found = m_waiting.find(packet);
+    if (found == m_waiting.end())
+    {
+        return true;
+    }
+    auto waiting = std::move(found->second);
+    m_waiting.erase(found);
+    auto& port = m_network.fabric->GetSwitch(m_node)->GetPort(waiting.egress);
+    waiting.report.dequeueDepth = port.CountWaiting();
+    bool hasLeft = false;
+    const auto outputs =
+        m_pipeline.Leave(*waiting.packet, waiting.report, GetMicroseconds(start), hasLeft);
+    const std::deque<P4OutputPacket> more(outputs.begin() + (hasLeft ? 1 : 0), outputs.end());
+    if (!more.empty())
+    {
+        const auto cause = std::make_shared<Cause>(
+            Cause{*packet, nullptr, waiting.ingress, waiting.destinationIp, {}});
+        if ((packet->flags & PacketFlag::PROGRAM) != 0 && !IsReadable(*packet))
+        {
+            cause->content = m_network.contents.Get(*packet);
+        }
+        // Later, as the port is in the middle of starting this one.
+        Simulator::ScheduleNow(
+            [this, cause, more] { SendQueued(more, *cause, Simulator::Now().GetTimeStep()); });
+    }
+    const bool leaves = hasLeft && Fill(*packet, outputs.front(), waiting.destinationIp);
+    if (!leaves)
+    {
+        m_network.fabric->GetPool().Give(packet);
+    }
+    return leaves;
+}
+
+bool
+P4SwitchNode::HasPort(const P4OutputPacket& output)
 {
     const auto wireBytes = wire::OnWire(
         static_cast<uint32_t>(std::min<size_t>(output.bytes.size(), UINT16_MAX)) + wire::FCS_BYTES);
-    const auto& topology = *m_network.topology;
-    if (output.port >= topology.GetPorts(m_node).size() || wireBytes > UINT16_MAX)
+    const bool goes =
+        output.port < m_network.topology->GetPorts(m_node).size() && wireBytes <= UINT16_MAX;
+    m_strays += !goes;
+    return goes;
+}
+
+/// A packet for an output; nullptr for one that goes nowhere.
+FabricPacket*
+P4SwitchNode::MakePacket(const P4OutputPacket& output, Cause& cause)
+{
+    auto& pool = m_network.fabric->GetPool();
+    auto* packet = std::exchange(cause.original, nullptr);
+    if (!packet)
     {
-        ++m_strays;
-        return;
+        packet = pool.Take();
+        *packet = cause.packet;
+        // A record of telemetry belongs to one packet.
+        const auto flags = static_cast<uint8_t>(cause.packet.flags &
+                                                ~(PacketFlag::TELEMETRY | PacketFlag::DEPARTURE));
+        if ((packet->flags & PacketFlag::PROGRAM) != 0)
+        {
+            auto& content = m_network.contents.Attach(*packet);
+            if (cause.content)
+            {
+                content = *cause.content;
+            }
+        }
+        packet->flags = flags;
     }
-    auto* packet = m_network.fabric->GetPool().Take();
-    *packet = cause;
-    auto& content = m_network.contents.Attach(*packet);
+    if (Fill(*packet, output, cause.destinationIp))
+    {
+        return packet;
+    }
+    pool.Give(packet);
+    return nullptr;
+}
+
+/// What a program made of a packet. \returns false when it is to go nowhere
+bool
+P4SwitchNode::Fill(FabricPacket& packet, const P4OutputPacket& output, uint32_t destinationIp)
+{
+    packet.wireBytes = GetWireBytes(output);
+    if (!IsReadable(packet))
+    {
+        return Change(packet, output, destinationIp);
+    }
+    auto& content = m_network.contents.Get(packet);
     m_host.ReadFrame(output.bytes, content);
     content.frame = output.bytes;
     content.framedBy = m_node;
-    packet->destination = FindDestination(output.bytes, topology.GetEndpoints().size());
-    packet->wireBytes = static_cast<uint16_t>(wireBytes);
-    m_network.fabric->GetSwitch(m_node)->Emit(packet,
-                                              port,
-                                              static_cast<uint16_t>(output.port),
-                                              now);
+    packet.destination = FindDestination(output.bytes, m_network.topology->GetEndpoints().size());
+    return true;
+}
+
+/// Its contents are the packet's own: it cannot be addressed to another host.
+bool
+P4SwitchNode::Change(FabricPacket& packet, const P4OutputPacket& output, uint32_t destinationIp)
+{
+    constexpr size_t DIFFSERV_AT = wire::ETHERNET_BYTES + 1;
+    constexpr uint8_t ECN_MASK = 3; // RFC 3168: 3 is congestion experienced
+    if (GetDestinationOrNone(output.bytes) != destinationIp)
+    {
+        ++m_strays;
+        return false;
+    }
+    packet.flags &= static_cast<uint8_t>(~PacketFlag::CONGESTION_EXPERIENCED);
+    if (output.bytes.size() > DIFFSERV_AT && (output.bytes[DIFFSERV_AT] & ECN_MASK) == ECN_MASK)
+    {
+        packet.flags |= PacketFlag::CONGESTION_EXPERIENCED;
+    }
+    return true;
 }
 
 } // namespace ns3::gradsync

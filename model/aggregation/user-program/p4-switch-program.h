@@ -16,6 +16,7 @@ struct P4SwitchProgram
     std::shared_ptr<const P4Program> program;
     std::string configuration;     //!< commands of simple_switch_CLI
     std::string configurationName; //!< for messages
+    bool takesAll{false}; //!< packets that cannot be read back pass it, too: of RoCE, of ATP
 };
 
 } // namespace ns3::gradsync

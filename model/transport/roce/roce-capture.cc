@@ -20,7 +20,7 @@ constexpr uint32_t ETHERNET = 1; //!< data link type of pcap files
 
 RoceCapture::RoceCapture(const Topology& topology, const RoceConnectionTable& connections)
     : m_topology(topology),
-      m_connections(connections),
+      m_frames(connections),
       m_names(MakeCaptureNames(topology))
 {
 }
@@ -53,36 +53,6 @@ RoceCapture::AddFile(uint32_t portIndex, NodeId sender, NodeId receiver, const s
     }
 }
 
-RoceFrameInfo
-RoceCapture::Describe(const File& file, const FabricPacket& packet)
-{
-    RoceFrameInfo info{};
-    info.senderNode = file.sender;
-    info.receiverNode = file.receiver;
-    if (packet.kind == PacketKind::Pause || packet.kind == PacketKind::Resume)
-    {
-        return info;
-    }
-    const auto key = std::pair{packet.connection, packet.generation};
-    const auto* queuePair = m_connections.Find(packet.connection, packet.generation);
-    // A closed one keeps its ends until it serves again, which begins another generation still.
-    const auto& last = m_connections.Peek(packet.connection);
-    if (last.generation - packet.generation <= 1)
-    {
-        m_seen[key] = {last.src, last.dst};
-    }
-    const auto& connection = m_seen[key];
-    const bool isData = packet.kind == PacketKind::Data;
-    info.sourceEndpoint = isData ? connection.src : connection.dst;
-    // Even numbers at senders, odd ones at receivers; 0 and 1 are special on real devices.
-    info.destinationPair = 2 * packet.connection + (isData ? 3 : 2);
-    if (isData && queuePair && queuePair->oldest && packet.psn >= queuePair->oldest->firstPsn)
-    {
-        info.isFirst = queuePair->FindMessage(packet.psn).firstPsn == packet.psn;
-    }
-    return info;
-}
-
 void
 RoceCapture::SetProgramFrames(ProgramFrames frames)
 {
@@ -94,7 +64,7 @@ RoceCapture::MakeFrame(const File& file, const FabricPacket& packet)
 {
     if ((packet.flags & PacketFlag::PROGRAM) == 0)
     {
-        return MakeRoceFrame(packet, Describe(file, packet));
+        return m_frames.Make(packet, file.sender, file.receiver);
     }
     auto bytes = m_programFrames ? m_programFrames(packet, file.sender, file.receiver)
                                  : std::vector<uint8_t>();
@@ -102,7 +72,7 @@ RoceCapture::MakeFrame(const File& file, const FabricPacket& packet)
     {
         return bytes;
     }
-    auto info = Describe(file, packet);
+    auto info = m_frames.Describe(packet, file.sender, file.receiver);
     info.payload = std::move(bytes);
     return MakeRoceFrame(packet, info);
 }

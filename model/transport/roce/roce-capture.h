@@ -5,14 +5,13 @@
 #include "ns3/fabric-port.h"
 #include "ns3/pcap-file.h"
 #include "ns3/roce-connection-table.h"
-#include "ns3/roce-frame.h"
+#include "ns3/roce-frame-maker.h"
 #include "ns3/topology.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -47,13 +46,6 @@ class RoceCapture final : public PacketTap
     void Close();
 
   private:
-    /// What a frame needs of the connection, which may be closed by the time of its last packets.
-    struct Connection
-    {
-        uint32_t src;
-        uint32_t dst;
-    };
-
     struct File
     {
         PcapFile file;
@@ -63,15 +55,13 @@ class RoceCapture final : public PacketTap
     };
 
     void AddFile(uint32_t portIndex, NodeId sender, NodeId receiver, const std::string& name);
-    RoceFrameInfo Describe(const File& file, const FabricPacket& packet);
     std::vector<uint8_t> MakeFrame(const File& file, const FabricPacket& packet);
 
     const Topology& m_topology;
-    const RoceConnectionTable& m_connections;
+    RoceFrameMaker m_frames;
     std::vector<std::string> m_names; //!< [port]
     ProgramFrames m_programFrames;
-    std::map<uint32_t, File> m_files;                           //!< [port]
-    std::map<std::pair<uint32_t, uint32_t>, Connection> m_seen; //!< [index, generation]
+    std::map<uint32_t, File> m_files; //!< [port]
 };
 
 } // namespace ns3::gradsync

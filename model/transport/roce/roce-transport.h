@@ -8,6 +8,7 @@
 #include "ns3/roce-capture.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-flows.h"
+#include "ns3/roce-frame-maker.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
 #include "ns3/roce-receiver.h"
@@ -61,6 +62,14 @@ class RoceTransport : public Transport,
     Ptr<FabricNetwork> GetFabric() const override;
     std::vector<std::string> ListConcerns(const Topology& topology) override;
     void SetAggregation(const Ptr<NetworkAggregation>& aggregation) override;
+
+    /// The frame of a packet that is none of a protocol of switches, on the link from one node to
+    /// another, without FCS.
+    std::vector<uint8_t> MakeFrame(const FabricPacket& packet, NodeId sender, NodeId receiver)
+    {
+        return m_frames.Make(packet, sender, receiver);
+    }
+
     /// To pcap files, see RoceCapture.
     void Capture(LinkId link, const std::string& folder) override;
     void CloseCaptures() override;
@@ -140,6 +149,7 @@ class RoceTransport : public Transport,
     std::shared_ptr<const Topology> m_topology;
     RoceNics m_nics;
     RoceConnectionTable m_connections;
+    RoceFrameMaker m_frames{m_connections};
     std::unique_ptr<RoceCapture> m_capture;    //!< null: nothing is captured
     RoceSender::RecoveryTrace m_recoveryTrace; //!< trace source "Recovery"
     RoceReceiver::PayloadTrace m_payloadTrace; //!< trace source "Payload"

@@ -97,6 +97,7 @@ set_source_files_properties(model/compression/quantisers.cc
 list(APPEND gradsync_sources
   model/p4/p4-action-compiler.cc
   model/p4/p4-action-members.cc
+  model/p4/p4-calculation-loader.cc
   model/p4/p4-calculation.cc
   model/p4/p4-control-compiler.cc
   model/p4/p4-emitter.cc
@@ -105,6 +106,8 @@ list(APPEND gradsync_sources
   model/p4/p4-expression-headers.cc
   model/p4/p4-json.cc
   model/p4/p4-limbs.cc
+  model/p4/p4-log.cc
+  model/p4/p4-machine-externs.cc
   model/p4/p4-machine-headers.cc
   model/p4/p4-machine-packet.cc
   model/p4/p4-machine-primitives.cc
@@ -114,6 +117,7 @@ list(APPEND gradsync_sources
   model/p4/p4-meter.cc
   model/p4/p4-parser-compiler.cc
   model/p4/p4-pipeline-control.cc
+  model/p4/p4-pipeline-digests.cc
   model/p4/p4-pipeline.cc
   model/p4/p4-program-loader-headers.cc
   model/p4/p4-program-loader-state.cc
@@ -123,6 +127,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/p4/p4-action-compiler.h
   model/p4/p4-action-members.h
+  model/p4/p4-calculation-loader.h
   model/p4/p4-calculation.h
   model/p4/p4-control-compiler.h
   model/p4/p4-emitter.h
@@ -130,6 +135,7 @@ list(APPEND gradsync_headers
   model/p4/p4-expression-compiler.h
   model/p4/p4-json.h
   model/p4/p4-limbs.h
+  model/p4/p4-log.h
   model/p4/p4-machine.h
   model/p4/p4-match-table.h
   model/p4/p4-meter.h
@@ -1193,6 +1199,7 @@ set(gradsync_tests_of_compression
 set(gradsync_tests_of_p4
   tests/unit/p4/p4-calculation-test.cc
   tests/unit/p4/p4-control-state-test.cc
+  tests/unit/p4/p4-externs-test.cc
   tests/unit/p4/p4-headers-test.cc
   tests/unit/p4/p4-pipeline-test.cc
   tests/unit/p4/p4-stages-test.cc

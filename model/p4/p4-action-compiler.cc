@@ -3,7 +3,9 @@
 
 #include "ns3/p4-limbs.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -42,6 +44,10 @@ P4ActionCompiler::GetPrimitives()
         {"resubmit", {1, &C::CompileResubmit}},
         {"recirculate", {1, &C::CompileRecirculate}},
         {"truncate", {1, &C::CompileTruncate}},
+        {"execute_meter", {3, &C::CompileMeter}},
+        {"generate_digest", {2, &C::CompileDigest}},
+        {"log_msg", {2, &C::CompileLog}},
+        {"modify_field_rng_uniform", {3, &C::CompileRandom}},
         {"exit", {0, &C::CompileExit}},
         {"assert", {1, &C::CompileAssert}},
         {"assume", {1, &C::CompileAssert}},
@@ -322,8 +328,7 @@ P4ActionCompiler::CompileHash(const Parameters& parameters)
         parameters[0].Fail("a hash fits in 64 bits");
     }
     m_emitter.Emit(P4Op::HASH, field.slot, base, size, calculation);
-    const P4Value mask = m_emitter.AddConstant(limbs::LowMask(field.bits));
-    m_emitter.Emit(P4Op::AND, field.slot, field.slot, mask.slot);
+    CutToWidth(field);
     m_expressions.Finish(target);
 }
 
@@ -375,6 +380,81 @@ P4ActionCompiler::CompileJumpIfZero(const Parameters& parameters)
 {
     const uint32_t condition = m_expressions.CompileToLimb(parameters[0]);
     m_jumps.emplace_back(m_emitter.Emit(P4Op::JUMP_IF_ZERO, 0, condition), parameters[1]);
+}
+
+void
+P4ActionCompiler::CompileMeter(const Parameters& parameters)
+{
+    const uint32_t meter = m_emitter.FindMeter(parameters[0].Get("value"));
+    const uint32_t index = m_expressions.CompileToLimb(parameters[1]);
+    const P4Target target = m_expressions.CompileTarget(parameters[2]);
+    if (target.field.limbs > 1)
+    {
+        parameters[2].Fail("a colour's field has 64 bits at most");
+    }
+    m_emitter.Emit(P4Op::EXECUTE_METER, target.field.slot, meter, index);
+    CutToWidth(target.field);
+    m_expressions.Finish(target);
+}
+
+void
+P4ActionCompiler::CompileDigest(const Parameters& parameters)
+{
+    const uint32_t id = GetConstant(parameters[1]);
+    const auto list = m_emitter.FindDigest(id);
+    if (!list && id != 0)
+    {
+        parameters[1].Fail(fmt::format("there is no digest {}", id));
+    }
+    // 0 stands for none.
+    if (id != 0)
+    {
+        m_emitter.Emit(P4Op::DIGEST, *list);
+    }
+}
+
+void
+P4ActionCompiler::CompileLog(const Parameters& parameters)
+{
+    P4LogMessage message;
+    message.texts = SplitLogFormat(parameters[0].Get("value").AsText());
+    const P4Json values = parameters[1].Get("value");
+    for (const auto& item : values.IsArray() ? values.GetItems() : std::vector<P4Json>{})
+    {
+        const P4Value value = m_expressions.Compile(item);
+        message.values.push_back({value.slot, value.limbs, value.isSigned});
+    }
+    if (message.texts.size() != message.values.size() + 1)
+    {
+        parameters[1].Fail(fmt::format("log_msg has {} places for {} values",
+                                       message.texts.size() - 1,
+                                       message.values.size()));
+    }
+    auto& messages = m_emitter.GetProgram().logMessages;
+    m_emitter.Emit(P4Op::LOG, static_cast<uint32_t>(messages.size()));
+    messages.push_back(std::move(message));
+}
+
+void
+P4ActionCompiler::CompileRandom(const Parameters& parameters)
+{
+    const P4Target target = m_expressions.CompileTarget(parameters[0]);
+    const uint32_t low = m_expressions.CompileToLimb(parameters[1]);
+    const uint32_t high = m_expressions.CompileToLimb(parameters[2]);
+    if (target.field.limbs != 1)
+    {
+        parameters[0].Fail("a random number fits in 64 bits");
+    }
+    m_emitter.Emit(P4Op::RANDOM, target.field.slot, low, high);
+    CutToWidth(target.field);
+    m_expressions.Finish(target);
+}
+
+void
+P4ActionCompiler::CutToWidth(const P4Field& field)
+{
+    const P4Value mask = m_emitter.AddConstant(limbs::LowMask(std::min<uint32_t>(field.bits, 64)));
+    m_emitter.Emit(P4Op::AND, field.slot, field.slot, mask.slot);
 }
 
 const P4Field&

@@ -62,6 +62,12 @@ class P4ActionCompiler
     void CompileResubmit(const Parameters& parameters);
     void CompileRecirculate(const Parameters& parameters);
     void CompileTruncate(const Parameters& parameters);
+    void CompileMeter(const Parameters& parameters);
+    void CompileDigest(const Parameters& parameters);
+    void CompileLog(const Parameters& parameters);
+    void CompileRandom(const Parameters& parameters);
+    /// Cuts a number that was written to a field of one limb.
+    void CutToWidth(const P4Field& field);
     void CompileExit(const Parameters& parameters);
     void CompileAssert(const Parameters& parameters);
     void CompileJump(const Parameters& parameters);

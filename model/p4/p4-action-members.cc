@@ -171,10 +171,15 @@ P4ActionMembers::CheckMember(uint32_t member) const
 void
 P4ActionMembers::CheckAction(const P4ActionCall& call) const
 {
-    if (std::find(m_profile.actions.begin(), m_profile.actions.end(), call.action) ==
-        m_profile.actions.end())
+    const auto& actions = m_profile.actions;
+    const auto found = std::find(actions.begin(), actions.end(), call.action);
+    if (found == actions.end())
     {
         throw P4Error(m_profile.name, "this action is none of the profile's");
+    }
+    if (call.parameters.size() != m_profile.limbs[static_cast<size_t>(found - actions.begin())])
+    {
+        throw P4Error(m_profile.name, "the action has other parameters");
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/p4-control-compiler.h"
 
+#include "ns3/p4-calculation-loader.h"
 #include "ns3/p4-expression-compiler.h"
 #include "ns3/p4-limbs.h"
 
@@ -56,10 +57,12 @@ P4ControlCompiler::P4ControlCompiler(P4Emitter& emitter,
 uint32_t
 P4ControlCompiler::Compile(const P4Json& pipeline)
 {
-    if (const auto profiles = pipeline.Find("action_profiles");
-        profiles && !profiles->GetItems().empty())
+    if (const auto profiles = pipeline.Find("action_profiles"))
     {
-        profiles->Fail("action profiles are not supported");
+        for (const auto& profile : profiles->GetItems())
+        {
+            LoadProfile(profile);
+        }
     }
     for (const auto& node : pipeline.Get("conditionals").GetItems())
     {
@@ -126,14 +129,6 @@ void
 P4ControlCompiler::CompileTable(const P4Json& node)
 {
     auto& program = m_emitter.GetProgram();
-    if (const P4Json type = node.Get("type"); type.AsText() != "simple")
-    {
-        type.Fail(fmt::format("a table of type \"{}\" is not supported", type.AsText()));
-    }
-    if (const auto meters = node.Find("direct_meters"))
-    {
-        meters->Fail("meters are not supported");
-    }
     P4Table table;
     table.name = node.Get("name").AsText();
     table.maxSize = node.Get("max_size").AsNumber();
@@ -142,12 +137,67 @@ P4ControlCompiler::CompileTable(const P4Json& node)
     {
         table.actions.push_back(FindAction(id));
     }
+    LoadTargets(table, node);
     LoadDefault(table, node);
     LoadEntries(table, node);
     const auto index = static_cast<uint32_t>(program.tables.size());
     m_emitter.Emit(P4Op::APPLY_TABLE, 0, index);
     program.tables.push_back(std::move(table));
     m_tables.emplace_back(index, node);
+}
+
+void
+P4ControlCompiler::LoadProfile(const P4Json& node)
+{
+    auto& program = m_emitter.GetProgram();
+    P4ActionProfile profile;
+    profile.name = node.Get("name").AsText();
+    profile.maxSize = node.Get("max_size").AsNumber();
+    if (const auto selector = node.Find("selector"))
+    {
+        profile.hasSelector = true;
+        profile.calculation = static_cast<uint32_t>(program.calculations.size());
+        program.calculations.push_back(LoadP4Calculation(m_emitter, *selector));
+    }
+    m_emitter.AddProfileName(profile.name,
+                             static_cast<uint32_t>(program.profiles.size()),
+                             node.Get("name"));
+    program.profiles.push_back(std::move(profile));
+}
+
+void
+P4ControlCompiler::LoadTargets(P4Table& table, const P4Json& node)
+{
+    const P4Json type = node.Get("type");
+    if (type.AsText() == "indirect" || type.AsText() == "indirect_ws")
+    {
+        table.profile = m_emitter.FindProfile(node.Get("action_profile"));
+        auto& profile = m_emitter.GetProgram().profiles[*table.profile];
+        if (type.AsText() == "indirect_ws" && !profile.hasSelector)
+        {
+            type.Fail(fmt::format("action profile \"{}\" has no selector", profile.name));
+        }
+        for (const uint32_t action : table.actions)
+        {
+            if (std::ranges::find(profile.actions, action) == profile.actions.end())
+            {
+                profile.actions.push_back(action);
+                profile.limbs.push_back(m_emitter.GetProgram().actions[action].limbs);
+            }
+        }
+    }
+    else if (type.AsText() != "simple")
+    {
+        type.Fail(fmt::format("a table of type \"{}\" is not supported", type.AsText()));
+    }
+    if (const auto meter = node.Find("direct_meters"))
+    {
+        table.meter = m_emitter.FindMeter(*meter);
+        if (m_emitter.GetProgram().meters[*table.meter].table.empty())
+        {
+            meter->Fail("this is no meter of a table");
+        }
+    }
 }
 
 void
@@ -204,6 +254,12 @@ P4ControlCompiler::LoadActions(P4Table& table, const P4Json& node)
     {
         table.nextOfAction.push_back(FindNode(next, m_emitter.GetProgram().actions[action].name));
     }
+    // p4c tells where a miss without a default entry leads; else all actions lead to one node.
+    table.nextOnMiss = table.nextOfAction.empty() ? 0 : table.nextOfAction[0];
+    if (node.Has("base_default_next"))
+    {
+        table.nextOnMiss = FindNode(node, "base_default_next");
+    }
 }
 
 void
@@ -227,6 +283,10 @@ P4ControlCompiler::LoadEntries(P4Table& table, const P4Json& node)
     if (!entries)
     {
         return;
+    }
+    if (table.profile)
+    {
+        entries->Fail("entries of a table with an action profile cannot be constant");
     }
     table.isConstant = true;
     for (const auto& item : entries->GetItems())

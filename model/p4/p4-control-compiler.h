@@ -27,6 +27,9 @@ class P4ControlCompiler
     void CompileConditional(const P4Json& node);
     void CompileCall(const P4Json& node);
     void CompileTable(const P4Json& node);
+    void LoadProfile(const P4Json& node);
+    /// Action profile and meters of a table's entries.
+    void LoadTargets(P4Table& table, const P4Json& node);
     void LoadKeys(P4Table& table, const P4Json& node);
     void LoadActions(P4Table& table, const P4Json& node);
     void LoadDefault(P4Table& table, const P4Json& node);

@@ -246,6 +246,31 @@ P4Emitter::FindCalculation(const P4Json& name) const
     return FindName(m_calculations, name, "calculation");
 }
 
+uint32_t
+P4Emitter::FindMeter(const P4Json& name) const
+{
+    return FindName(m_meters, name, "meter array");
+}
+
+uint32_t
+P4Emitter::FindValueSet(const P4Json& name) const
+{
+    return FindName(m_valueSets, name, "parser value set");
+}
+
+uint32_t
+P4Emitter::FindProfile(const P4Json& name) const
+{
+    return FindName(m_profiles, name, "action profile");
+}
+
+std::optional<uint32_t>
+P4Emitter::FindDigest(uint32_t id) const
+{
+    const auto found = m_digests.find(id);
+    return found == m_digests.end() ? std::nullopt : std::optional<uint32_t>(found->second);
+}
+
 const P4Field&
 P4Emitter::FindField(const P4Json& pair) const
 {
@@ -305,6 +330,30 @@ void
 P4Emitter::AddCalculationName(const std::string& name, uint32_t index, const P4Json& where)
 {
     AddName(m_calculations, name, index, where);
+}
+
+void
+P4Emitter::AddMeterName(const std::string& name, uint32_t index, const P4Json& where)
+{
+    AddName(m_meters, name, index, where);
+}
+
+void
+P4Emitter::AddValueSetName(const std::string& name, uint32_t index, const P4Json& where)
+{
+    AddName(m_valueSets, name, index, where);
+}
+
+void
+P4Emitter::AddProfileName(const std::string& name, uint32_t index, const P4Json& where)
+{
+    AddName(m_profiles, name, index, where);
+}
+
+void
+P4Emitter::AddDigest(uint32_t id, uint32_t index)
+{
+    m_digests[id] = index;
 }
 
 void

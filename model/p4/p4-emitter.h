@@ -6,6 +6,7 @@
 #include "ns3/p4-program.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,11 @@ class P4Emitter
     uint32_t FindRegister(const P4Json& name) const;
     uint32_t FindCounter(const P4Json& name) const;
     uint32_t FindCalculation(const P4Json& name) const;
+    uint32_t FindMeter(const P4Json& name) const;
+    uint32_t FindValueSet(const P4Json& name) const;
+    uint32_t FindProfile(const P4Json& name) const;
+    /// The digest of an id, or nothing.
+    std::optional<uint32_t> FindDigest(uint32_t id) const;
     /// The field of a ["header", "field"] pair.
     const P4Field& FindField(const P4Json& pair) const;
     /// Whether the pair names a header's validity.
@@ -85,6 +91,10 @@ class P4Emitter
     void AddRegisterName(const std::string& name, uint32_t index, const P4Json& where);
     void AddCounterName(const std::string& name, uint32_t index, const P4Json& where);
     void AddCalculationName(const std::string& name, uint32_t index, const P4Json& where);
+    void AddMeterName(const std::string& name, uint32_t index, const P4Json& where);
+    void AddValueSetName(const std::string& name, uint32_t index, const P4Json& where);
+    void AddProfileName(const std::string& name, uint32_t index, const P4Json& where);
+    void AddDigest(uint32_t id, uint32_t index);
 
   private:
     using Names = std::map<std::string, uint32_t>;
@@ -103,6 +113,10 @@ class P4Emitter
     Names m_registers;
     Names m_counters;
     Names m_calculations;
+    Names m_meters;
+    Names m_valueSets;
+    Names m_profiles;
+    std::map<uint32_t, uint32_t> m_digests;
 };
 
 /// A BMv2 hexadecimal string as limbs of its magnitude, and whether it has a minus.

@@ -124,9 +124,17 @@ P4Json::AsFlag() const
 uint32_t
 P4Json::AsNumber(uint32_t largest) const
 {
+    return AsNumber(largest, "");
+}
+
+uint32_t
+P4Json::AsNumber(uint32_t largest, const std::string& what) const
+{
     if (!m_value->is_number_unsigned() || m_value->get<uint64_t>() > largest)
     {
-        Fail(fmt::format("a whole number up to {} is expected", largest));
+        Fail(fmt::format("{}a whole number up to {} is expected",
+                         what.empty() ? "" : what + ": ",
+                         largest));
     }
     return static_cast<uint32_t>(m_value->get<uint64_t>());
 }

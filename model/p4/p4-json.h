@@ -30,6 +30,13 @@ class P4Json
     P4Json Get(const std::string& key) const;
     /// The member, or nothing when it is missing or null.
     std::optional<P4Json> Find(const std::string& key) const;
+
+    /// Whether there is such a member, even if it is null.
+    bool Has(const std::string& key) const
+    {
+        return m_value->is_object() && m_value->contains(key);
+    }
+
     /// All items of an array.
     std::vector<P4Json> GetItems() const;
     /// The items of an array that must have so many.
@@ -58,6 +65,8 @@ class P4Json
     bool AsFlag() const;
     /// A whole number from 0 to `largest`.
     uint32_t AsNumber(uint32_t largest = UINT32_MAX) const;
+    /// The same. \param what it is, for the message
+    uint32_t AsNumber(uint32_t largest, const std::string& what) const;
 
     const std::string& GetPath() const
     {

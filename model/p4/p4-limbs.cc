@@ -39,4 +39,15 @@ Divide(uint64_t* quotient, uint64_t* remainder, const uint64_t* a, const uint64_
     Export(remainder, rest, n);
 }
 
+std::string
+ToDecimal(const uint64_t* a, uint32_t n, bool isSigned)
+{
+    Number number = Import(a, n);
+    if (isSigned && IsNegative(a, n))
+    {
+        number -= Number(1) << (64 * n);
+    }
+    return number.str();
+}
+
 } // namespace ns3::gradsync::limbs

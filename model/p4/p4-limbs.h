@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 /*
  * Arithmetic on numbers of several 64-bit limbs, the lowest limb first, in two's complement: what
@@ -157,6 +158,9 @@ SignExtend(uint64_t* out, const uint64_t* a, uint32_t bits, uint32_t n)
     out[limb] = static_cast<uint64_t>(static_cast<int64_t>(out[limb] << unused) >> unused);
     std::fill(out + limb + 1, out + n, IsNegative(out, limb + 1) ? ~uint64_t{0} : 0);
 }
+
+/// The number in decimal, with a minus where it is signed and negative.
+std::string ToDecimal(const uint64_t* a, uint32_t n, bool isSigned);
 
 /// Quotient and remainder of unsigned numbers. The divisor must not be zero.
 void Divide(uint64_t* quotient,

@@ -33,6 +33,14 @@ P4Machine::RunSelect(const P4Select& select)
     }
     for (const auto& one : select.cases)
     {
+        if (one.valueSet)
+        {
+            if (IsInValueSet(select, *one.valueSet))
+            {
+                return one.address;
+            }
+            continue;
+        }
         uint32_t i = 0;
         while (i < select.limbs && (m_scratch[i] & one.mask[i]) == one.value[i])
         {

@@ -100,6 +100,19 @@ P4Machine::RunPrimitive(const P4Instruction& i)
     case P4Op::EXIT:
         m_isExiting = true;
         break;
+    case P4Op::EXECUTE_METER:
+        ExecuteMeter(i);
+        break;
+    case P4Op::DIGEST:
+        m_requests.digest = true;
+        m_requests.digestList = i.dst;
+        break;
+    case P4Op::LOG:
+        Log(m_program->logMessages[i.dst]);
+        break;
+    case P4Op::RANDOM:
+        DrawRandom(i);
+        break;
     default:
         if (s[i.a] == 0)
         {

@@ -180,6 +180,10 @@ P4Machine::RunTable(const P4Instruction& instruction, uint32_t& link)
     const P4Table& info = table.GetTable();
     const P4TableEntry* entry = table.Find(m_store.data());
     const bool isHit = entry != nullptr;
+    if (isHit && info.meter)
+    {
+        ExecuteDirectMeter(*info.meter, *entry);
+    }
     entry = isHit ? entry : table.GetDefault();
     if (info.branchesOnHit)
     {
@@ -187,17 +191,29 @@ P4Machine::RunTable(const P4Instruction& instruction, uint32_t& link)
     }
     if (entry == nullptr)
     {
-        // Without a default entry a miss does nothing; all actions then lead to the same node.
-        return info.branchesOnHit || info.nextOfAction.empty() ? info.nextOnMiss
-                                                               : info.nextOfAction[0];
+        // Without a default entry a miss does nothing.
+        return info.nextOnMiss;
+    }
+    uint32_t index = entry->action;
+    const auto* parameters = &entry->parameters;
+    if (entry->target != P4EntryTarget::ACTION && info.profile)
+    {
+        const P4ActionCall* member = FindMember(info, *entry);
+        if (member == nullptr || (!info.branchesOnHit && !info.HasAction(member->action)))
+        {
+            // A group without members, which BMv2 does not know how to go on from.
+            return info.branchesOnHit ? link : info.nextOnMiss;
+        }
+        index = member->action;
+        parameters = &member->parameters;
     }
     if (!info.branchesOnHit)
     {
-        const auto position = std::find(info.actions.begin(), info.actions.end(), entry->action);
+        const auto position = std::find(info.actions.begin(), info.actions.end(), index);
         link = info.nextOfAction[static_cast<size_t>(position - info.actions.begin())];
     }
-    const P4Action& action = m_program->actions[entry->action];
-    std::copy(entry->parameters.begin(), entry->parameters.end(), m_store.begin() + action.slot);
+    const P4Action& action = m_program->actions[index];
+    std::copy(parameters->begin(), parameters->end(), m_store.begin() + action.slot);
     return action.address;
 }
 

@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -40,6 +42,8 @@ class P4Machine
         bool recirculate = false;
         uint32_t recirculateFields = 0;
         uint64_t truncateBytes = UINT64_MAX;
+        bool digest = false;
+        uint32_t digestList = 0;
     };
 
     explicit P4Machine(std::shared_ptr<const P4Program> program);
@@ -50,6 +54,29 @@ class P4Machine
     void Run(uint32_t address);
     /// Appends the valid headers and what the parser left to `out`, which is emptied before.
     void Deparse(std::vector<uint8_t>& out) const;
+
+    /// What meters take as the time. \param us not before the last
+    void SetTime(uint64_t us)
+    {
+        m_timeUs = us;
+    }
+
+    /// Random numbers from here on follow from this.
+    void SeedRandom(uint64_t seed)
+    {
+        m_random.seed(seed);
+    }
+
+    /// Messages of log_msg: the first ones, and how many there were.
+    const std::vector<std::string>& GetLog() const
+    {
+        return m_log;
+    }
+
+    uint64_t CountLogged() const
+    {
+        return m_logged;
+    }
 
     uint64_t& At(uint32_t slot)
     {
@@ -74,6 +101,18 @@ class P4Machine
     void SetPacketLength(uint64_t bytes)
     {
         m_packetLength = bytes;
+    }
+
+    /// Bytes of the frame that the parser took.
+    size_t GetCursor() const
+    {
+        return m_cursor;
+    }
+
+    /// \param bytes that the parser took of this frame before
+    void SetCursor(size_t bytes)
+    {
+        m_cursor = bytes;
     }
 
     uint64_t GetParserError() const
@@ -155,6 +194,13 @@ class P4Machine
     void FindStackHeader(const P4Instruction& instruction);
     void LoadLastOfStack(const P4Instruction& instruction);
     void Count(uint32_t counter, uint64_t index);
+    void ExecuteMeter(const P4Instruction& instruction);
+    void ExecuteDirectMeter(uint32_t meter, const P4TableEntry& entry);
+    /// The member that an entry leads to; null for an empty group.
+    const P4ActionCall* FindMember(const P4Table& table, const P4TableEntry& entry);
+    bool IsInValueSet(const P4Select& select, uint32_t set) const;
+    void Log(const P4LogMessage& message);
+    void DrawRandom(const P4Instruction& instruction);
     bool FailParser(uint32_t error);
     void Emit(uint8_t* at, const P4Header& header) const;
 
@@ -175,6 +221,10 @@ class P4Machine
     bool m_isExiting = false;
     Requests m_requests;
     uint64_t m_outOfRange = 0;
+    uint64_t m_timeUs = 0;
+    std::mt19937_64 m_random;
+    std::vector<std::string> m_log;
+    uint64_t m_logged = 0;
 };
 
 } // namespace ns3::gradsync

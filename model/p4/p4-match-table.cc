@@ -47,6 +47,7 @@ P4MatchTable::Add(P4TableEntry entry)
     {
         throw P4Error(m_table.name, fmt::format("the table holds {} entries", m_table.maxSize));
     }
+    entry.number = static_cast<uint32_t>(m_entries.size());
     m_entries.push_back(std::move(entry));
     if (m_isOrdered)
     {

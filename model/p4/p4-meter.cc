@@ -25,28 +25,29 @@ CountTokens(double tokensPerUs, uint64_t nowUs)
 } // namespace
 
 P4MeterArrayState::P4MeterArrayState(const P4MeterArray& array)
-    : m_array(array),
-      m_meters(array.size)
+    : m_array(array)
 {
 }
 
 void
 P4MeterArrayState::SetRates(uint32_t index, const std::vector<P4MeterRate>& rates)
 {
-    FindMeter(index);
+    CheckIndex(index);
     m_meters[index] = MakeMeter(rates);
 }
 
 void
 P4MeterArrayState::SetAllRates(const std::vector<P4MeterRate>& rates)
 {
-    m_meters.assign(m_meters.size(), MakeMeter(rates));
+    m_untouched = MakeMeter(rates);
+    m_meters.clear();
 }
 
 std::vector<P4MeterRate>
 P4MeterArrayState::GetRates(uint32_t index) const
 {
     std::vector<P4MeterRate> rates;
+    CheckIndex(index);
     for (const auto& bucket : FindMeter(index))
     {
         rates.push_back(bucket.rate);
@@ -57,14 +58,18 @@ P4MeterArrayState::GetRates(uint32_t index) const
 void
 P4MeterArrayState::ResetRates(uint32_t index)
 {
-    FindMeter(index);
+    CheckIndex(index);
     m_meters[index].clear();
 }
 
 uint32_t
 P4MeterArrayState::Execute(uint32_t index, uint64_t bytes, uint64_t nowUs)
 {
-    Meter& meter = m_meters[index];
+    if (m_untouched.empty() && !m_meters.contains(index))
+    {
+        return 0;
+    }
+    Meter& meter = m_meters.try_emplace(index, m_untouched).first->second;
     const uint64_t wanted = m_array.countsBytes ? bytes : 1;
     for (size_t i = meter.size(); i-- > 0;)
     {
@@ -85,13 +90,18 @@ P4MeterArrayState::Execute(uint32_t index, uint64_t bytes, uint64_t nowUs)
 const P4MeterArrayState::Meter&
 P4MeterArrayState::FindMeter(uint32_t index) const
 {
-    if (index >= m_meters.size())
+    const auto found = m_meters.find(index);
+    return found == m_meters.end() ? m_untouched : found->second;
+}
+
+void
+P4MeterArrayState::CheckIndex(uint32_t index) const
+{
+    if (index >= m_array.size)
     {
-        throw P4Error(
-            m_array.name,
-            fmt::format("there is no meter {}; the array has {}", index, m_meters.size()));
+        throw P4Error(m_array.name,
+                      fmt::format("there is no meter {}; the array has {}", index, m_array.size));
     }
-    return m_meters[index];
 }
 
 P4MeterArrayState::Meter

@@ -5,6 +5,7 @@
 #include "ns3/p4-program.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::gradsync
@@ -47,7 +48,7 @@ class P4MeterArrayState
 
     uint32_t GetSize() const
     {
-        return static_cast<uint32_t>(m_meters.size());
+        return m_array.size;
     }
 
     const P4MeterArray& GetArray() const
@@ -68,10 +69,13 @@ class P4MeterArrayState
     using Meter = std::vector<Bucket>;
 
     const Meter& FindMeter(uint32_t index) const;
+    void CheckIndex(uint32_t index) const;
     Meter MakeMeter(const std::vector<P4MeterRate>& rates) const;
 
     const P4MeterArray& m_array;
-    std::vector<Meter> m_meters;
+    /// What a meter is that is not among those below.
+    Meter m_untouched;
+    std::unordered_map<uint32_t, Meter> m_meters;
 };
 
 } // namespace ns3::gradsync

@@ -191,7 +191,7 @@ P4ParserCompiler::CompileLookahead(const P4Json& pair)
 {
     const auto items = pair.GetItems(2);
     const uint32_t offset = items[0].AsNumber(UINT16_MAX);
-    const uint32_t bits = items[1].AsNumber(MAX_LOOKAHEAD_BITS);
+    const uint32_t bits = items[1].AsNumber(MAX_LOOKAHEAD_BITS, "bits of a lookahead");
     if (bits == 0)
     {
         items[1].Fail("at least one bit is expected");
@@ -255,8 +255,14 @@ P4ParserCompiler::CompileTransition(const P4Json& state)
         if (type.AsText() == "default")
         {
             select.hasDefault = true;
+            // BMv2 tries the other cases before it, wherever they are.
             select.defaultAddress = next;
-            break;
+            continue;
+        }
+        if (type.AsText() == "parse_vset")
+        {
+            select.cases.push_back(CompileValueSet(transition, select, next));
+            continue;
         }
         if (type.AsText() != "hexstr")
         {
@@ -281,6 +287,35 @@ P4ParserCompiler::CompileTransition(const P4Json& state)
     auto& selects = m_emitter.GetProgram().selects;
     m_emitter.Emit(P4Op::SELECT_STATE, 0, static_cast<uint32_t>(selects.size()));
     selects.push_back(std::move(select));
+}
+
+P4SelectCase
+P4ParserCompiler::CompileValueSet(const P4Json& transition,
+                                  const P4Select& select,
+                                  uint32_t next) const
+{
+    if (const auto mask = transition.Find("mask"))
+    {
+        mask->Fail("a parser value set with a mask is not supported");
+    }
+    P4SelectCase one;
+    one.address = next;
+    one.valueSet = m_emitter.FindValueSet(transition.Get("value"));
+    uint64_t bits = 0;
+    for (const auto& part : select.parts)
+    {
+        bits += part.second;
+    }
+    if (const uint32_t wanted = m_emitter.GetProgram().valueSets[*one.valueSet].bits;
+        wanted != bits)
+    {
+        transition.Fail(
+            fmt::format("the parser value set has {} bits, and the key {}", wanted, bits));
+    }
+    // They are not looked at, but are as long as those of the other cases.
+    one.value.resize(select.limbs);
+    one.mask.resize(select.limbs);
+    return one;
 }
 
 std::optional<uint32_t>

@@ -29,6 +29,9 @@ class P4ParserCompiler
     void CompileAdvance(const P4Json& amount);
     void CompileVerify(const P4Json& operation);
     void CompileTransition(const P4Json& state);
+    P4SelectCase CompileValueSet(const P4Json& transition,
+                                 const P4Select& select,
+                                 uint32_t next) const;
     /// Slot and bits of one part of a transition's key.
     std::pair<uint32_t, uint32_t> CompileKey(const P4Json& part);
     /// Emits code that reads ahead; the result is in a temporary.

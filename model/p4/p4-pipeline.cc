@@ -47,6 +47,7 @@ P4Pipeline::Process(std::span<const uint8_t> frame, uint32_t port, uint64_t time
     m_outputCount = 0;
     m_again.clear();
     m_timeUs = timeUs;
+    m_machine.SetTime(timeUs);
     m_passes = 0;
     RunIngress(frame, port, NORMAL, nullptr);
     RunAgain();
@@ -75,6 +76,7 @@ P4Pipeline::Leave(const P4WaitingPacket& packet,
     m_outputCount = 0;
     m_again.clear();
     m_timeUs = timeUs;
+    m_machine.SetTime(timeUs);
     m_passes = 0;
     m_machine.Begin(packet.payload);
     std::ranges::copy(packet.fields, m_machine.GetPacket().begin());
@@ -132,6 +134,10 @@ P4Pipeline::LeaveIngress(std::span<const uint8_t> frame, uint32_t port)
         CloneFromIngress(frame, port);
     }
     const auto& requests = m_machine.GetRequests();
+    if (requests.digest)
+    {
+        Learn(requests.digestList);
+    }
     if (requests.resubmit)
     {
         m_again.push_back({{frame.begin(), frame.end()},
@@ -162,14 +168,15 @@ P4Pipeline::CloneFromIngress(std::span<const uint8_t> frame, uint32_t port)
     const auto packet = m_machine.GetPacket();
     const std::vector<uint64_t> original(packet.begin(), packet.end());
     const uint64_t length = m_machine.GetPacketLength();
+    const size_t cursor = m_machine.GetCursor();
     const auto kept = KeepFields(requests.cloneFields);
     // The clone is the packet as it came in: it is parsed again.
     Parse(frame, port, INGRESS_CLONE, nullptr);
     RestoreFields(requests.cloneFields, kept);
     m_machine.At(m_program->standard.instanceType) = INGRESS_CLONE;
     Replicate(FindMirror(requests.cloneSession));
-    // The parser ends where it did before, so only fields and requests need to come back.
-    Parse(frame, port, NORMAL, nullptr);
+    m_machine.Begin(frame);
+    m_machine.SetCursor(cursor);
     std::copy(original.begin(), original.end(), m_machine.GetPacket().begin());
     m_machine.SetPacketLength(length);
     m_machine.GetRequests() = requests;
@@ -286,6 +293,7 @@ P4Pipeline::Send(P4Replica to)
         return;
     }
     m_machine.Run(m_program->updateAddress);
+    m_machine.Run(m_program->deparserAddress);
     const auto& requests = m_machine.GetRequests();
     if (requests.recirculate)
     {

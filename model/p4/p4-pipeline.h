@@ -13,10 +13,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
+
+/// A digest: the values of the list's fields, their limbs one behind the other.
+struct P4DigestSample
+{
+    uint32_t list = 0;
+    std::vector<uint64_t> values;
+};
 
 /// A copy that a multicast group makes.
 struct P4Replica
@@ -110,6 +118,9 @@ class P4Pipeline
     uint64_t GetRegister(const std::string& name, uint32_t index);
     void SetRegister(const std::string& name, uint32_t index, const std::vector<uint64_t>& value);
 
+    /// The entries of a table at run time. \throws P4Error when there is no such table
+    P4MatchTable& FindTable(const std::string& name);
+
     void AddEntry(const std::string& table, P4TableEntry entry);
     void SetDefault(const std::string& table, P4TableEntry entry);
     void ClearTable(const std::string& table);
@@ -136,6 +147,41 @@ class P4Pipeline
     void RemoveFromValueSet(const std::string& name, const std::vector<uint64_t>& value);
     void ClearValueSet(const std::string& name);
     std::vector<std::vector<uint64_t>> GetValueSet(const std::string& name);
+
+    /// The digests that wait for the control plane, in the order of packets. One that is the same
+    /// as another that waits is left out, as in BMv2 until it is acknowledged.
+    const std::vector<P4DigestSample>& GetDigests() const
+    {
+        return m_digests;
+    }
+
+    /// Gives the digests to the control plane, which acknowledges them.
+    std::vector<P4DigestSample> TakeDigests();
+    /// The digest as a line: its list's name, and names and values of fields.
+    std::string DescribeDigest(const P4DigestSample& sample) const;
+
+    /// Digests that were not kept, since 65,536 waited.
+    uint64_t CountLostDigests() const
+    {
+        return m_lostDigests;
+    }
+
+    /// The first 10,000 messages of log_msg.
+    const std::vector<std::string>& GetLog() const
+    {
+        return m_machine.GetLog();
+    }
+
+    uint64_t CountLogged() const
+    {
+        return m_machine.CountLogged();
+    }
+
+    /// Random numbers of the program follow from the seed.
+    void SeedRandom(uint64_t seed)
+    {
+        m_machine.SeedRandom(seed);
+    }
 
     const P4Program& GetProgram() const
     {
@@ -184,9 +230,10 @@ class P4Pipeline
     std::vector<P4Replica> FindGroup(uint32_t group) const;
     std::vector<uint64_t> KeepFields(uint32_t fieldList);
     void RestoreFields(uint32_t fieldList, const std::vector<uint64_t>& kept);
+    /// Keeps a digest of the packet.
+    void Learn(uint32_t list);
     /// Counts a pass through egress or ingress; a packet that makes too many never ends.
     void CountPass();
-    P4MatchTable& FindTable(const std::string& name);
     bool IsReferred(const std::string& profile, P4EntryTarget target, uint32_t handle);
     std::set<std::vector<uint64_t>>& FindValueSet(const std::string& name);
     uint32_t FindRegisterIndex(const std::string& name, uint32_t index) const;
@@ -199,6 +246,9 @@ class P4Pipeline
     std::vector<P4OutputPacket> m_outputs;
     size_t m_outputCount = 0;
     std::deque<Again> m_again;
+    std::vector<P4DigestSample> m_digests;
+    std::set<std::pair<uint32_t, std::vector<uint64_t>>> m_unacknowledged;
+    uint64_t m_lostDigests = 0;
     uint64_t m_timeUs = 0;
     uint32_t m_passes = 0;
     bool m_hasQueues = false;

@@ -96,7 +96,7 @@ P4ProgramLoader::LoadVariableField(P4Header& header, P4Field& field, const P4Jso
             "type is not supported; p4c tells it where the header is extracted");
     }
     const P4Json most = type.Get("max_length");
-    header.maxBytes = most.AsNumber(UINT16_MAX);
+    header.maxBytes = most.AsNumber(UINT16_MAX, "bytes of a header with a varbit field");
     if (header.maxBytes <= header.bytes)
     {
         most.Fail("the field of variable length (varbit) has no room");
@@ -128,7 +128,7 @@ P4ProgramLoader::LoadField(const P4Json& field, uint32_t offset) const
         result.isSigned = false;
         return result;
     }
-    result.bits = parts[1].AsNumber(MAX_FIELD_BITS);
+    result.bits = parts[1].AsNumber(MAX_FIELD_BITS, "bits of a field");
     result.limbs = limbs::CountFor(result.bits);
     if (result.bits == 0)
     {

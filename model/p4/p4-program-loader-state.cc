@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The part of P4ProgramLoader that reads registers, counters, lists of fields and checksums.
+#include "ns3/p4-calculation-loader.h"
 #include "ns3/p4-expression-compiler.h"
 #include "ns3/p4-limbs.h"
 #include "ns3/p4-program-loader.h"
@@ -16,13 +17,7 @@ namespace
 
 constexpr uint64_t MAX_REGISTER_LIMBS = uint64_t{1} << 25;
 constexpr uint32_t MAX_COUNTERS = 1U << 24;
-
-void
-AddCalculationInput(P4Calculation& calculation, const P4Header& header, const P4Field& field)
-{
-    calculation.inputs.push_back(
-        {field.slot, field.bits, header.valid, field.isVariable ? header.variableBits : 0});
-}
+constexpr uint32_t MAX_METER_RATES = 16;
 
 } // namespace
 
@@ -35,7 +30,7 @@ P4ProgramLoader::LoadRegisters()
         P4RegisterArray array;
         array.name = item.Get("name").AsText();
         array.size = item.Get("size").AsNumber();
-        array.bits = item.Get("bitwidth").AsNumber(MAX_FIELD_BITS);
+        array.bits = item.Get("bitwidth").AsNumber(MAX_FIELD_BITS, "bits of a register");
         array.limbs = limbs::CountFor(array.bits);
         limbs += uint64_t{array.size} * array.limbs;
         if (array.bits == 0 || limbs > MAX_REGISTER_LIMBS)
@@ -67,6 +62,83 @@ P4ProgramLoader::LoadCounters()
 }
 
 void
+P4ProgramLoader::LoadMeters()
+{
+    const auto arrays = m_root.Find("meter_arrays");
+    for (const auto& item : arrays ? arrays->GetItems() : std::vector<P4Json>{})
+    {
+        P4MeterArray array;
+        array.name = item.Get("name").AsText();
+        array.size = item.Get("size").AsNumber();
+        array.rates = item.Get("rate_count").AsNumber(MAX_METER_RATES);
+        const P4Json type = item.Get("type");
+        array.countsBytes = type.AsText() == "bytes";
+        if (!array.countsBytes && type.AsText() != "packets")
+        {
+            type.Fail(fmt::format("a meter of \"{}\" is not supported, only of bytes and packets",
+                                  type.AsText()));
+        }
+        const auto isDirect = item.Find("is_direct");
+        if (isDirect && isDirect->AsBool())
+        {
+            const P4Field& result = m_emitter.FindField(item.Get("result_target"));
+            if (result.limbs > 1)
+            {
+                item.Get("result_target").Fail("a colour's field has 64 bits at most");
+            }
+            array.result = result.slot;
+            array.resultBits = std::min<uint32_t>(result.bits, 64);
+            array.table = item.Get("binding").AsText();
+        }
+        m_emitter.AddMeterName(array.name,
+                               static_cast<uint32_t>(m_program.meters.size()),
+                               item.Get("name"));
+        m_program.meters.push_back(std::move(array));
+    }
+}
+
+void
+P4ProgramLoader::LoadValueSets()
+{
+    const auto sets = m_root.Find("parse_vsets");
+    for (const auto& item : sets ? sets->GetItems() : std::vector<P4Json>{})
+    {
+        const P4ValueSet set{
+            item.Get("name").AsText(),
+            item.Get("compressed_bitwidth").AsNumber(MAX_FIELD_BITS, "bits of a parser value set")};
+        m_emitter.AddValueSetName(set.name,
+                                  static_cast<uint32_t>(m_program.valueSets.size()),
+                                  item.Get("name"));
+        m_program.valueSets.push_back(set);
+    }
+}
+
+void
+P4ProgramLoader::LoadDigests()
+{
+    const auto lists = m_root.Find("learn_lists");
+    for (const auto& item : lists ? lists->GetItems() : std::vector<P4Json>{})
+    {
+        P4DigestList list;
+        list.name = item.Get("name").AsText();
+        for (const auto& element : item.Get("elements").GetItems())
+        {
+            if (const P4Json type = element.Get("type"); type.AsText() != "field")
+            {
+                type.Fail(fmt::format("a \"{}\" in a digest is not supported, only a field",
+                                      type.AsText()));
+            }
+            const auto names = element.Get("value").GetItems(2);
+            list.fields.push_back(m_emitter.FindField(element.Get("value")));
+            list.fields.back().name = names[0].AsText() + "." + names[1].AsText();
+        }
+        m_emitter.AddDigest(item.Get("id").AsNumber(),
+                            static_cast<uint32_t>(m_program.digests.size()));
+        m_program.digests.push_back(std::move(list));
+    }
+}
+
+void
 P4ProgramLoader::LoadFieldLists()
 {
     const auto lists = m_root.Find("field_lists");
@@ -89,62 +161,12 @@ P4ProgramLoader::LoadFieldLists()
 void
 P4ProgramLoader::LoadCalculations()
 {
-    static const std::map<std::string, P4HashAlgorithm> algorithms{
-        {"csum16", P4HashAlgorithm::CSUM16},
-        {"xor16", P4HashAlgorithm::XOR16},
-        {"crc16", P4HashAlgorithm::CRC16},
-        {"crc32", P4HashAlgorithm::CRC32},
-        {"identity", P4HashAlgorithm::IDENTITY}};
     for (const auto& item : m_root.Get("calculations").GetItems())
     {
-        P4Calculation calculation;
-        const P4Json algorithm = item.Get("algo");
-        const auto known = algorithms.find(algorithm.AsText());
-        if (known == algorithms.end())
-        {
-            algorithm.Fail(
-                fmt::format("the algorithm \"{}\" is not supported", algorithm.AsText()));
-        }
-        calculation.algorithm = known->second;
-        for (const auto& input : item.Get("input").GetItems())
-        {
-            const P4Json type = input.Get("type");
-            if (type.AsText() == "payload")
-            {
-                calculation.withPayload = true;
-            }
-            else if (type.AsText() == "hexstr")
-            {
-                const uint32_t bits = input.Get("bitwidth").AsNumber(MAX_FIELD_BITS);
-                auto value = ParseHexadecimal(input.Get("value")).first;
-                value.resize(limbs::CountFor(bits));
-                const uint32_t slot = m_emitter.Allocate(limbs::CountFor(bits));
-                std::copy(value.begin(), value.end(), m_program.store.begin() + slot);
-                calculation.inputs.push_back({slot, bits, 0, 0});
-            }
-            else if (type.AsText() == "field")
-            {
-                const auto header = m_emitter.FindHeader(input.Get("value").GetItems(2)[0]);
-                const P4Field& field = m_emitter.FindField(input.Get("value"));
-                AddCalculationInput(calculation, m_program.headers[header], field);
-            }
-            else if (type.AsText() == "header")
-            {
-                const auto header = m_emitter.FindHeader(input.Get("value"));
-                for (const auto& field : m_program.headers[header].fields)
-                {
-                    AddCalculationInput(calculation, m_program.headers[header], field);
-                }
-            }
-            else
-            {
-                type.Fail(fmt::format("an input of type \"{}\" is not supported", type.AsText()));
-            }
-        }
+        m_program.calculations.push_back(LoadP4Calculation(m_emitter, item));
         m_emitter.AddCalculationName(item.Get("name").AsText(),
-                                     static_cast<uint32_t>(m_program.calculations.size()),
+                                     static_cast<uint32_t>(m_program.calculations.size() - 1),
                                      item.Get("name"));
-        m_program.calculations.push_back(std::move(calculation));
     }
 }
 

@@ -116,6 +116,9 @@ P4ProgramLoader::LoadAll()
     m_program.packetLimbs = static_cast<uint32_t>(m_program.store.size());
     LoadRegisters();
     LoadCounters();
+    LoadMeters();
+    LoadValueSets();
+    LoadDigests();
     LoadFieldLists();
     LoadCalculations();
     LoadActions();
@@ -149,24 +152,12 @@ P4ProgramLoader::CheckVersion() const
 void
 P4ProgramLoader::CheckUnsupported() const
 {
-    for (const auto& [member, what] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"parse_vsets", "parser value sets"},
-             {"meter_arrays", "meters"},
-             {"learn_lists", "digests"},
-             {"extern_instances", "externs"}})
+    const auto externs = m_root.Find("extern_instances");
+    if (externs && !externs->GetItems().empty())
     {
-        const auto found = m_root.Find(member);
-        if (!found)
-        {
-            continue;
-        }
-        if (const auto items = found->GetItems(); !items.empty())
-        {
-            const auto name = items[0].Find("name");
-            found->Fail(fmt::format("{} are not supported{}",
-                                    what,
-                                    name ? ": \"" + name->AsText() + "\"" : ""));
-        }
+        const auto name = externs->GetItems()[0].Find("name");
+        externs->Fail(
+            fmt::format("externs are not supported{}", name ? ": \"" + name->AsText() + "\"" : ""));
     }
 }
 
@@ -205,7 +196,8 @@ P4ProgramLoader::LoadActions()
         action.name = item.Get("name").AsText();
         for (const auto& parameter : item.Get("runtime_data").GetItems())
         {
-            const uint32_t bits = parameter.Get("bitwidth").AsNumber(MAX_FIELD_BITS);
+            const uint32_t bits =
+                parameter.Get("bitwidth").AsNumber(MAX_FIELD_BITS, "bits of an action's parameter");
             if (bits == 0)
             {
                 parameter.Get("bitwidth").Fail("a parameter needs at least one bit");
@@ -238,10 +230,11 @@ void
 P4ProgramLoader::LoadDeparser()
 {
     const auto deparsers = m_root.Get("deparsers").GetItems(1);
-    if (const auto primitives = deparsers[0].Find("primitives");
-        primitives && !primitives->GetItems().empty())
+    if (const auto primitives = deparsers[0].Find("primitives"))
     {
-        primitives->Fail("primitives in a deparser are not supported");
+        m_program.deparserAddress = m_emitter.GetAddress();
+        P4ActionCompiler(m_emitter, nullptr).CompileList(*primitives);
+        m_emitter.Emit(P4Op::END);
     }
     for (const auto& name : deparsers[0].Get("order").GetItems())
     {

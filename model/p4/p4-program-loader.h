@@ -17,8 +17,7 @@ namespace ns3::gradsync
 /**
  * Reads what p4c-bm2-ss makes of a v1model program (BMv2 JSON, format 2.x) and compiles it.
  *
- * What it does not know is an error, never left out: parser value sets, meters, action profiles,
- * digests, externs, and primitives that no list here has.
+ * What it does not know is an error, never left out: externs, and primitives that no list here has.
  */
 class P4ProgramLoader
 {
@@ -57,6 +56,9 @@ class P4ProgramLoader
     uint32_t FindStandard(const std::string& header, const std::string& field) const;
     void LoadRegisters();
     void LoadCounters();
+    void LoadMeters();
+    void LoadValueSets();
+    void LoadDigests();
     void LoadFieldLists();
     void LoadCalculations();
     void LoadActions();

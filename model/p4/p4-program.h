@@ -2,6 +2,9 @@
 #ifndef GRADSYNC_P4_PROGRAM_H
 #define GRADSYNC_P4_PROGRAM_H
 
+#include "ns3/p4-log.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -104,6 +107,10 @@ enum class P4Op : uint16_t
     TRUNCATE,
     EXIT,
     ASSERT,
+    EXECUTE_METER,
+    DIGEST,
+    LOG,
+    RANDOM,
     // Headers that are found at run time: operands are slots that hold their indices.
     STACK_HEADER,
     LAST_STACK_HEADER,
@@ -301,6 +308,8 @@ struct P4TableEntry
     uint32_t member = 0;
     uint32_t action = 0;
     std::vector<uint64_t> parameters;
+    /// Its place in the table at run time.
+    uint32_t number = 0;
 };
 
 /// The actions that entries of one or several tables share; with a selector, groups of them.
@@ -311,8 +320,9 @@ struct P4ActionProfile
     bool hasSelector = false;
     /// The calculation whose hash chooses a member of a group.
     uint32_t calculation = 0;
-    /// The actions of its tables.
+    /// The actions of its tables, and the limbs of their parameters.
     std::vector<uint32_t> actions;
+    std::vector<uint32_t> limbs;
 };
 
 struct P4MeterArray
@@ -355,6 +365,11 @@ struct P4Table
     P4TableEntry defaultEntry;
     bool hasDefault = false;
     std::vector<P4TableEntry> entries;
+
+    bool HasAction(uint32_t action) const
+    {
+        return std::find(actions.begin(), actions.end(), action) != actions.end();
+    }
 };
 
 struct P4SelectCase
@@ -362,6 +377,8 @@ struct P4SelectCase
     std::vector<uint64_t> value;
     std::vector<uint64_t> mask;
     uint32_t address = 0;
+    /// The value set that takes the place of value and mask.
+    std::optional<uint32_t> valueSet;
 };
 
 /// The transition of a parser state.
@@ -373,6 +390,14 @@ struct P4Select
     std::vector<P4SelectCase> cases;
     bool hasDefault = false;
     uint32_t defaultAddress = 0;
+};
+
+/// What a program tells its control plane of a packet.
+struct P4DigestList
+{
+    std::string name;
+    /// Names are "header.field".
+    std::vector<P4Field> fields;
 };
 
 /// Metadata that a clone, a resubmitted or a recirculated packet keeps: slot and limbs.
@@ -418,6 +443,8 @@ struct P4Program
     std::vector<P4MeterArray> meters;
     std::vector<P4ActionProfile> profiles;
     std::vector<P4ValueSet> valueSets;
+    std::vector<P4DigestList> digests;
+    std::vector<P4LogMessage> logMessages;
     std::vector<P4Calculation> calculations;
     std::vector<P4Action> actions;
     std::vector<P4Table> tables;
@@ -432,6 +459,7 @@ struct P4Program
     uint32_t ingressAddress = 0;
     uint32_t egressAddress = 0;
     uint32_t updateAddress = 0;
+    uint32_t deparserAddress = 0;
     uint32_t errorPacketTooShort = 1;
     uint32_t errorNoMatch = 2;
     uint32_t errorStackOutOfBounds = 3;

@@ -181,6 +181,31 @@ class P4SmallProgram
         Do("assign", {to, from}, action);
     }
 
+    /// A table of ingress, which begins with it; all actions lead to its end.
+    void AddTable(const std::string& name,
+                  const std::string& type,
+                  const Json& key,
+                  const std::vector<size_t>& actions,
+                  const Json& more = Json::object())
+    {
+        Json next = Json::object();
+        for (const size_t action : actions)
+        {
+            next[m_json["actions"][action]["name"].get<std::string>()] = nullptr;
+        }
+        Json table{{"name", name},
+                   {"id", 0},
+                   {"type", type},
+                   {"max_size", 1024},
+                   {"key", List({{{"match_type", "exact"}, {"target", key}, {"mask", nullptr}}})},
+                   {"action_ids", actions},
+                   {"base_default_next", nullptr},
+                   {"next_tables", next}};
+        table.update(more);
+        m_json["pipelines"][0]["tables"].push_back(table);
+        m_json["pipelines"][0]["init_table"] = name;
+    }
+
     Json& Get()
     {
         return m_json;

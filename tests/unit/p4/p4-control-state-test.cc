@@ -106,12 +106,14 @@ TEST(P4ActionMembers, HashChoosesAMemberInTheOrderOfHandles)
     P4ActionProfile profile;
     profile.hasSelector = true;
     profile.actions = {7};
+    profile.limbs = {1};
     P4ActionMembers members(profile);
     for (uint64_t i = 0; i < 4; ++i)
     {
         EXPECT_EQ(members.AddMember({7, {i}}), i);
     }
-    EXPECT_THROW(members.AddMember({8, {}}), P4Error);
+    EXPECT_THROW(members.AddMember({8, {1}}), P4Error);
+    EXPECT_THROW(members.AddMember({7, {1, 2}}), P4Error);
     const uint32_t group = members.AddGroup();
     members.AddToGroup(3, group);
     members.AddToGroup(0, group);
@@ -138,6 +140,7 @@ TEST(P4ActionMembers, ChecksWhereAnEntryLeads)
     P4ActionProfile profile;
     profile.hasSelector = true;
     profile.actions = {7};
+    profile.limbs = {0};
     P4ActionMembers members(profile);
     P4TableEntry entry;
     EXPECT_THROW(members.Check(entry), P4Error);

@@ -184,10 +184,10 @@ using testing::StartsWith;
 TEST(P4ProgramLoader, NamesThePathOfAnUnknownPrimitive)
 {
     const auto text = LoadChanged([](nlohmann::json& program) {
-        program["actions"][0]["primitives"][1]["op"] = "generate_digest";
+        program["actions"][0]["primitives"][1]["op"] = "recompute_all";
     });
     EXPECT_EQ(text,
-              "p.json.actions[0].primitives[1].op: the primitive \"generate_digest\" is not "
+              "p.json.actions[0].primitives[1].op: the primitive \"recompute_all\" is not "
               "supported");
 }
 
@@ -202,13 +202,13 @@ TEST(P4ProgramLoader, NamesThePathOfAnUnknownOperation)
 
 TEST(P4ProgramLoader, RefusesObjectsThatItDoesNotKnow)
 {
-    const auto meters = LoadChanged([](nlohmann::json& program) {
-        program["meter_arrays"].push_back({{"name", "m"}});
+    const auto externs = LoadChanged([](nlohmann::json& program) {
+        program["extern_instances"].push_back({{"name", "m"}});
     });
-    EXPECT_EQ(meters, "p.json.meter_arrays: meters are not supported: \"m\"");
+    EXPECT_EQ(externs, "p.json.extern_instances: externs are not supported: \"m\"");
     const auto table = LoadChanged(
-        [](nlohmann::json& program) { program["pipelines"][0]["tables"][0]["type"] = "indirect"; });
-    EXPECT_THAT(table, HasSubstr("a table of type \"indirect\" is not supported"));
+        [](nlohmann::json& program) { program["pipelines"][0]["tables"][0]["type"] = "hashed"; });
+    EXPECT_THAT(table, HasSubstr("a table of type \"hashed\" is not supported"));
 }
 
 TEST(P4ProgramLoader, RefusesAnotherFormat)

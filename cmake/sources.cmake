@@ -818,6 +818,7 @@ list(APPEND gradsync_headers
 # model/aggregation/user-program
 list(APPEND gradsync_sources
   model/aggregation/user-program/p4-switch-node.cc
+  model/aggregation/user-program/p4-switch-queues.cc
 )
 list(APPEND gradsync_headers
   model/aggregation/user-program/p4-compiled-programs.h

@@ -5,8 +5,6 @@
 #include "ns3/aggregation-driver.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
-#include "ns3/p4-error.h"
-#include "ns3/simulator.h"
 #include "ns3/udp-frame.h"
 #include "ns3/wire-format.h"
 
@@ -46,17 +44,6 @@ GetWireBytes(const P4OutputPacket& output)
     return static_cast<uint16_t>(
         wire::OnWire(static_cast<uint32_t>(output.bytes.size()) + wire::FCS_BYTES));
 }
-
-/// What the program sees as time: microseconds, as with BMv2.
-uint64_t
-GetMicroseconds(TimeStepCount now)
-{
-    return static_cast<uint64_t>(TimeStep(static_cast<uint64_t>(now)).GetMicroSeconds());
-}
-
-/// Passes through egress that one packet may cause without waiting: a packet that is sent round for
-/// ever through an idle port would never end.
-constexpr uint32_t MAX_PASSES = 4096;
 
 } // namespace
 
@@ -159,49 +146,6 @@ P4SwitchNode::SendAll(std::span<const P4OutputPacket> outputs, Cause& cause, Tim
     }
 }
 
-/// Those that need not wait go through egress at once, which may give more outputs.
-void
-P4SwitchNode::SendQueued(std::deque<P4OutputPacket> outputs, Cause& cause, TimeStepCount now)
-{
-    auto* node = m_network.fabric->GetSwitch(m_node);
-    for (uint32_t passes = 0; !outputs.empty(); outputs.pop_front())
-    {
-        const auto output = std::move(outputs.front());
-        if (!HasPort(output))
-        {
-            continue;
-        }
-        auto& port = node->GetPort(static_cast<uint16_t>(output.port));
-        port.Sync(now);
-        if (!output.waiting)
-        {
-            Send(output, cause, now);
-        }
-        else if (cause.packet.kind == PacketKind::Data && !port.IsFree(now))
-        {
-            Wait(output, cause, now);
-        }
-        else
-        {
-            if (++passes > MAX_PASSES)
-            {
-                throw P4Error(
-                    m_pipeline.GetProgram().file,
-                    fmt::format("a packet goes through the switch more than {} times", MAX_PASSES));
-            }
-            bool hasLeft = false;
-            const auto time = GetMicroseconds(now);
-            const auto left =
-                m_pipeline.Leave(*output.waiting, {.enqueuedUs = time}, time, hasLeft);
-            if (hasLeft)
-            {
-                Send(left.front(), cause, now);
-            }
-            outputs.insert(outputs.end(), left.begin() + (hasLeft ? 1 : 0), left.end());
-        }
-    }
-}
-
 void
 P4SwitchNode::Send(const P4OutputPacket& output, Cause& cause, TimeStepCount now)
 {
@@ -216,25 +160,6 @@ P4SwitchNode::Send(const P4OutputPacket& output, Cause& cause, TimeStepCount now
 }
 
 void
-P4SwitchNode::Wait(const P4OutputPacket& output, Cause& cause, TimeStepCount now)
-{
-    auto* packet = MakePacket(output, cause);
-    if (!packet)
-    {
-        return;
-    }
-    const auto egress = static_cast<uint16_t>(output.port);
-    const auto depth = m_network.fabric->GetSwitch(m_node)->GetPort(egress).CountWaiting();
-    m_waiting[packet] = {output.waiting,
-                         {.enqueuedUs = GetMicroseconds(now), .enqueueDepth = depth},
-                         cause.ingress,
-                         egress,
-                         cause.destinationIp};
-    packet->flags |= PacketFlag::DEPARTURE;
-    Emit(packet, cause, egress, now);
-}
-
-void
 P4SwitchNode::Emit(FabricPacket* packet, const Cause& cause, uint16_t egress, TimeStepCount now)
 {
     auto* node = m_network.fabric->GetSwitch(m_node);
@@ -246,42 +171,6 @@ P4SwitchNode::Emit(FabricPacket* packet, const Cause& cause, uint16_t egress, Ti
     {
         node->GetPort(egress).SendControl(packet, now);
     }
-}
-
-bool
-P4SwitchNode::Depart(FabricPacket* packet, TimeStepCount start)
-{
-    const auto found = m_waiting.find(packet);
-    if (found == m_waiting.end())
-    {
-        return true;
-    }
-    auto waiting = std::move(found->second);
-    m_waiting.erase(found);
-    auto& port = m_network.fabric->GetSwitch(m_node)->GetPort(waiting.egress);
-    waiting.report.dequeueDepth = port.CountWaiting();
-    bool hasLeft = false;
-    const auto outputs =
-        m_pipeline.Leave(*waiting.packet, waiting.report, GetMicroseconds(start), hasLeft);
-    const std::deque<P4OutputPacket> more(outputs.begin() + (hasLeft ? 1 : 0), outputs.end());
-    if (!more.empty())
-    {
-        const auto cause = std::make_shared<Cause>(
-            Cause{*packet, nullptr, waiting.ingress, waiting.destinationIp, {}});
-        if ((packet->flags & PacketFlag::PROGRAM) != 0 && !IsReadable(*packet))
-        {
-            cause->content = m_network.contents.Get(*packet);
-        }
-        // Later, as the port is in the middle of starting this one.
-        Simulator::ScheduleNow(
-            [this, cause, more] { SendQueued(more, *cause, Simulator::Now().GetTimeStep()); });
-    }
-    const bool leaves = hasLeft && Fill(*packet, outputs.front(), waiting.destinationIp);
-    if (!leaves)
-    {
-        m_network.fabric->GetPool().Give(packet);
-    }
-    return leaves;
 }
 
 bool

@@ -98,6 +98,8 @@ class P4SwitchNode final : public SwitchProgram
         std::optional<AggregationPacket> content; //!< of one that cannot be read back
     };
 
+    /// What the program sees as time, as with BMv2.
+    static uint64_t GetMicroseconds(TimeStepCount now);
     bool IsReadable(const FabricPacket& packet) const;
     void SendAll(std::span<const P4OutputPacket> outputs, Cause& cause, TimeStepCount now);
     void SendQueued(std::deque<P4OutputPacket> outputs, Cause& cause, TimeStepCount now);

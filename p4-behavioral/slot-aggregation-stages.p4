@@ -90,8 +90,8 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
     register<bit<32>>(CELLS) bitmaps;
     register<bit<8>>(CELLS) answered;
     register<bit<32>>(CELLS) offsets;
-    register<int<8>>(CELLS) exponentsA;
-    register<int<8>>(CELLS) exponentsB;
+    register<bit<8>>(CELLS) exponentsA;
+    register<bit<8>>(CELLS) exponentsB;
     register<bit<8>>(CELLS) flags;
     counter((bit<32>)EVENTS, CounterType.packets) events;
     counter(1, CounterType.packets) overflows;
@@ -156,23 +156,24 @@ control SlotIngress(inout headers_t headers, inout metadata_t metadata,
     }
 
     action writeExponents() {
-        exponentsA.write(metadata.cell, headers.slot.exponentA);
-        exponentsB.write(metadata.cell, headers.slot.exponentB);
+        exponentsA.write(metadata.cell, (bit<8>)headers.slot.exponentA);
+        exponentsB.write(metadata.cell, (bit<8>)headers.slot.exponentB);
     }
 
     action raiseExponents() {
-        int<8> a;
-        int<8> b;
+        // BMv2's registers know no signs.
+        bit<8> a;
+        bit<8> b;
         exponentsA.read(a, metadata.cell);
         exponentsB.read(b, metadata.cell);
-        if (a > headers.slot.exponentA) {
-            headers.slot.exponentA = a;
+        if ((int<8>)a > headers.slot.exponentA) {
+            headers.slot.exponentA = (int<8>)a;
         }
-        if (b > headers.slot.exponentB) {
-            headers.slot.exponentB = b;
+        if ((int<8>)b > headers.slot.exponentB) {
+            headers.slot.exponentB = (int<8>)b;
         }
-        exponentsA.write(metadata.cell, headers.slot.exponentA);
-        exponentsB.write(metadata.cell, headers.slot.exponentB);
+        exponentsA.write(metadata.cell, (bit<8>)headers.slot.exponentA);
+        exponentsB.write(metadata.cell, (bit<8>)headers.slot.exponentB);
     }
 
     action writeFlags() {

@@ -5,6 +5,7 @@
 #include "ns3/aggregation-driver.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/udp-frame.h"
 #include "ns3/wire-format.h"
 
@@ -67,6 +68,8 @@ P4SwitchNode::P4SwitchNode(AggregationHost& host,
                                                 MAX_P4_PORTS));
     }
     m_pipeline.SetQueues(m_pipeline.GetProgram().readsQueues);
+    // Other random numbers for each switch and for each seed of the scenario.
+    m_pipeline.SeedRandom(uint64_t{RngSeedManager::GetSeed()} << 32 | node);
 }
 
 void

@@ -14,6 +14,7 @@ list(APPEND gradsync_sources
   model/base/units.cc
 )
 list(APPEND gradsync_headers
+  model/base/event-order.h
   model/base/gzip-text.h
   model/base/input-file.h
   model/base/nearest-name.h
@@ -1241,6 +1242,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/roce-connection-table-test.cc
   tests/unit/transport/roce-mistakes-test.cc
+  tests/unit/transport/roce-order-test.cc
   tests/unit/transport/roce-stress-test.cc
   tests/unit/transport/roce-transport-test.cc
   tests/unit/transport/tcp-transport-test.cc

@@ -87,7 +87,8 @@ class FabricHelper
     void EnablePcap(const std::string& folder, const NodeContainer& hosts) const;
     void EnablePcapAll(const std::string& folder, const NodeContainer& hosts) const;
 
-    /// Gives the simulator the event list that is made for networks of this kind (RadixScheduler).
+    /// Gives the simulator the event list that is made for networks of this kind (RadixScheduler):
+    /// it is fast, and the only one that knows the EventOrder of what happens at one instant.
     /// While no event is pending: before anything is installed.
     static void UseFastScheduler();
 

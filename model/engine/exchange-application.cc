@@ -2,8 +2,10 @@
 #include "ns3/exchange-application.h"
 
 #include "ns3/double.h"
+#include "ns3/event-order.h"
 #include "ns3/host-slowdowns.h"
 #include "ns3/log.h"
+#include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
@@ -115,7 +117,7 @@ ExchangeApplication::Crash()
     {
         return;
     }
-    m_exchangeEvent.Cancel();
+    CancelExchange();
     m_phase = Phase::Crashed;
     m_iterationPending = false;
     m_begun = false;
@@ -200,7 +202,7 @@ ExchangeApplication::BeginIteration()
     }
     m_begun = true;
     // A server that the iteration before did not need may not have begun that one yet.
-    m_exchangeEvent.Cancel();
+    CancelExchange();
     m_phase = Phase::Waiting;
     m_iterationPending = true;
     if (m_started)
@@ -218,7 +220,23 @@ ExchangeApplication::BeginCompute()
     // An event even when the time is 0: all ranks then begin before the first operation starts.
     const bool isPlanned = m_owner && !m_owner->ComputesFirst();
     const auto time = isPlanned ? Time(0) : Stretch(m_computeTime);
-    m_exchangeEvent = Simulator::Schedule(time, &ExchangeApplication::BeginExchange, this);
+    m_exchangeEvent = ScheduleInOrder(GetOrder(), time, &ExchangeApplication::BeginExchange, this);
+}
+
+void
+ExchangeApplication::CancelExchange()
+{
+    if (m_exchangeEvent)
+    {
+        m_exchangeEvent->Cancel();
+    }
+}
+
+/// Among simultaneous events: its own are in the order in which it came to them.
+uint32_t
+ExchangeApplication::GetOrder() const
+{
+    return EventOrder::OfNode(m_node->GetId());
 }
 
 void
@@ -290,11 +308,12 @@ ExchangeApplication::StartCompute(uint64_t tag, const Time& duration, uint32_t p
     const auto now = Simulator::Now();
     auto& busyUntil = m_busyUntil[processor];
     busyUntil = AddTimes(std::max(busyUntil, now), duration);
-    Simulator::Schedule(busyUntil - now,
-                        &ExchangeApplication::FinishCompute,
-                        Ptr<ExchangeApplication>(this),
-                        tag,
-                        m_life);
+    ScheduleInOrder(GetOrder(),
+                    busyUntil - now,
+                    &ExchangeApplication::FinishCompute,
+                    Ptr<ExchangeApplication>(this),
+                    tag,
+                    m_life);
 }
 
 void
@@ -321,12 +340,13 @@ ExchangeApplication::StartTraining(uint64_t tag)
     auto& busyUntil = m_busyUntil[0];
     const auto since = std::max(busyUntil, now);
     busyUntil = AddTimes(since, Stretch(m_computeTime));
-    Simulator::Schedule(busyUntil - now,
-                        &ExchangeApplication::FinishTraining,
-                        Ptr<ExchangeApplication>(this),
-                        tag,
-                        m_life,
-                        since);
+    ScheduleInOrder(GetOrder(),
+                    busyUntil - now,
+                    &ExchangeApplication::FinishTraining,
+                    Ptr<ExchangeApplication>(this),
+                    tag,
+                    m_life,
+                    since);
 }
 
 void
@@ -363,11 +383,12 @@ ExchangeApplication::FinishCompute(uint64_t tag, uint32_t life)
 void
 ExchangeApplication::Delay(uint64_t tag, const Time& latency)
 {
-    Simulator::Schedule(latency,
-                        &ExchangeApplication::FinishDelay,
-                        Ptr<ExchangeApplication>(this),
-                        tag,
-                        m_life);
+    ScheduleInOrder(GetOrder(),
+                    latency,
+                    &ExchangeApplication::FinishDelay,
+                    Ptr<ExchangeApplication>(this),
+                    tag,
+                    m_life);
 }
 
 void

@@ -3,7 +3,7 @@
 #define GRADSYNC_EXCHANGE_APPLICATION_H
 
 #include "ns3/application.h"
-#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
 #include "ns3/execution-table.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
@@ -160,6 +160,8 @@ class ExchangeApplication : public Application, public MessageHandler
     void FinishCompute(uint64_t tag, uint32_t life);
     void FinishDelay(uint64_t tag, uint32_t life);
     void FinishTraining(uint64_t tag, uint32_t life, const Time& since);
+    uint32_t GetOrder() const;
+    void CancelExchange();
     Time Stretch(const Time& duration) const;
     OperationObserver* FindObserver(uint64_t tag) const;
 
@@ -171,8 +173,8 @@ class ExchangeApplication : public Application, public MessageHandler
     uint32_t m_life{0};             //!< crashes so far: reductions of an earlier life never end
     bool m_iterationPending{false}; //!< an iteration began that this rank has not taken up
     uint32_t m_maxOutstanding{0};   //!< attribute MaxOutstandingSends
-    std::map<uint32_t, Time> m_busyUntil; //!< [processor] end of the computing in hand
-    EventId m_exchangeEvent;
+    std::map<uint32_t, Time> m_busyUntil;   //!< [processor] end of the computing in hand
+    Ptr<EventImpl> m_exchangeEvent;         //!< null before the first iteration
     std::optional<uint64_t> m_nextTraining; //!< to begin when the one in hand is done
     bool m_isTraining{false};
     Time m_computedSince;

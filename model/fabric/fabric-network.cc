@@ -144,6 +144,12 @@ FabricNetwork::GetTypeId()
                 UintegerValue(1024),
                 MakeUintegerAccessor(&FabricNetwork::m_prefetchPorts),
                 MakeUintegerChecker<size_t>())
+            .AddAttribute("PrefetchPackets",
+                          "So do networks with fewer ports once so many packets have been under "
+                          "way at once.",
+                          UintegerValue(3072),
+                          MakeUintegerAccessor(&FabricNetwork::m_prefetchPackets),
+                          MakeUintegerChecker<size_t>())
             .AddTraceSource("Drop",
                             "A packet was dropped for want of buffer or lost on the wire: port "
                             "(2 * link + direction) and bytes on the wire.",
@@ -193,6 +199,8 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     AddNodes(maxFrameBytes);
     ConnectPorts();
     SetPrefetching(m_portCount >= m_prefetchPorts);
+    m_pool.SetGrowthCallback(
+        [this] { SetPrefetching(m_prefetches || m_pool.GetCapacity() >= m_prefetchPackets); });
     WatchQueues(m_queueTrace.IsWatched());
     NS_LOG_INFO("fabric of " << m_endpoints.size() << " endpoints, "
                              << m_nodes.size() - m_endpoints.size() << " switches and "
@@ -202,6 +210,7 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
 void
 FabricNetwork::DoDispose()
 {
+    m_pool.SetGrowthCallback({});
     SetPrefetching(false);
     m_floods.clear();
     for (const auto& port : m_ports)

@@ -142,6 +142,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     DataRate m_ecnReferenceRate;
     double m_lossRate;
     size_t m_prefetchPorts;
+    size_t m_prefetchPackets;
     bool m_prefetches{false};
 
     std::shared_ptr<const Topology> m_topology;

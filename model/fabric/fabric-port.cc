@@ -2,6 +2,7 @@
 #include "ns3/fabric-port.h"
 
 #include "ns3/ecn-marker.h"
+#include "ns3/event-order.h"
 #include "ns3/fabric-node.h"
 #include "ns3/packet-loss.h"
 #include "ns3/packet-pool.h"
@@ -50,7 +51,7 @@ inline void
 FabricPort::ScheduleArrival(TimeStepCount delay)
 {
     Ref(); // the simulator drops one reference after the event
-    m_simulator->Schedule(TimeStep(delay), this);
+    m_simulator->ScheduleWithContext(EventOrder::OfArrival(m_index), TimeStep(delay), this);
 }
 
 inline void
@@ -503,7 +504,9 @@ FabricPort::ScheduleDeparture(TimeStepCount now)
     {
         m_departurePending = true;
         m_departure->Ref(); // the simulator drops one reference after the event
-        m_simulator->Schedule(TimeStep(m_busyUntil - now), PeekPointer(m_departure));
+        m_simulator->ScheduleWithContext(EventOrder::OfDeparture(m_index),
+                                         TimeStep(m_busyUntil - now),
+                                         PeekPointer(m_departure));
     }
 }
 

@@ -146,7 +146,8 @@ class alignas(64) FabricPort final : public EventImpl
         m_isLossy = loss != nullptr;
     }
 
-    /// Who hears of drops and pauses. \param index the number by which it knows this port
+    /// Who hears of drops and pauses. \param index the number by which it knows this port; also the
+    /// port's place in the EventOrder
     void SetObserver(PortObserver* observer, uint32_t index)
     {
         m_observer = observer;
@@ -276,6 +277,12 @@ class alignas(64) FabricPort final : public EventImpl
     /// How many they are, counted one by one.
     uint32_t CountWaiting() const;
 
+    /// As of SetObserver.
+    uint32_t GetIndex() const
+    {
+        return m_index;
+    }
+
     /// The node at the far end.
     const FabricNode* GetPeer() const
     {
@@ -342,12 +349,13 @@ class alignas(64) FabricPort final : public EventImpl
     FabricNode* m_peer{nullptr};
     SimulatorImpl* m_simulator{nullptr};
     uint16_t m_peerPort{0};
-    bool m_isLossy{false};
-    bool m_isTapped{false};
-    bool m_eager{false};
-    bool m_departurePending{false};
     bool m_dataWaits{false}; //!< m_data has packets
-    bool m_isWatched{false}; //!< the observer hears of the queue
+    bool m_isLossy : 1 {false};
+    bool m_isTapped : 1 {false};
+    bool m_eager : 1 {false};
+    bool m_departurePending : 1 {false};
+    bool m_isWatched : 1 {false}; //!< the observer hears of the queue
+    uint32_t m_index{0};          //!< by which the observer knows it, and simultaneous events stand
 
     // The second line.
     SerialisationTime m_serialisation;
@@ -372,7 +380,6 @@ class alignas(64) FabricPort final : public EventImpl
     SwitchProgram* m_program{nullptr};
     PacketPool* m_telemetry{nullptr}; //!< null: the port writes none
     double m_bitRate{0.0};            //!< for telemetry
-    uint32_t m_index{0};
 };
 
 } // namespace ns3::gradsync

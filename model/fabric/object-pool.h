@@ -3,7 +3,9 @@
 #define GRADSYNC_OBJECT_POOL_H
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -44,6 +46,12 @@ class ObjectPool
         return m_blocks.size() * BLOCK_SIZE;
     }
 
+    /// Calls this whenever there have come to be more.
+    void SetGrowthCallback(std::function<void()> onGrowth)
+    {
+        m_onGrowth = std::move(onGrowth);
+    }
+
   private:
     static constexpr size_t BLOCK_SIZE = 256;
 
@@ -55,10 +63,15 @@ class ObjectPool
         {
             Give(&block[i]);
         }
+        if (m_onGrowth)
+        {
+            m_onGrowth();
+        }
     }
 
     T* m_free{nullptr};
     std::vector<std::unique_ptr<T[]>> m_blocks;
+    std::function<void()> m_onGrowth; //!< empty: nobody asks
 };
 
 } // namespace ns3::gradsync

@@ -8,6 +8,8 @@
 #include "ns3/telemetry-record.h"
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -35,6 +37,12 @@ class PacketPool
     size_t GetCapacity() const
     {
         return m_packets.GetCapacity();
+    }
+
+    /// Calls this whenever there have come to be more packets.
+    void SetGrowthCallback(std::function<void()> onGrowth)
+    {
+        m_packets.SetGrowthCallback(std::move(onGrowth));
     }
 
     /// Whoever keeps the contents of packets for programs; must outlive them.

@@ -20,6 +20,12 @@ namespace
 /// Smaller buckets are not worth a look.
 constexpr size_t MERGED_FROM = 1024;
 
+/// Fewer simultaneous events are sorted by comparing them.
+constexpr size_t LISTED_FROM = 32;
+
+/// Nor are those of networks with more ports put into a table.
+constexpr uint32_t MAX_LISTED = (1U << 24) - 1;
+
 } // namespace
 
 /// Stands for several cancelled events, at least one.
@@ -71,7 +77,7 @@ RadixScheduler::Push(const Event& event)
     const auto index = GetIndex(event.key.m_ts);
     if (index == 0)
     {
-        m_front.push_back(event);
+        PushToFront(event);
         return;
     }
     auto& bucket = m_buckets[index - 1];
@@ -81,6 +87,24 @@ RadixScheduler::Push(const Event& event)
     }
     bucket.push_back(event);
     m_occupied |= uint64_t{1} << (index - 1);
+}
+
+/// An event of the present instant: where it belongs among those that are left of it.
+inline void
+RadixScheduler::PushToFront(const Event& event)
+{
+    auto place = m_front.end();
+    const auto head = m_front.begin() + static_cast<std::ptrdiff_t>(m_frontHead);
+    while (place != head && IsBeforeInFront(event, *std::prev(place)))
+    {
+        --place;
+    }
+    if (m_foreseenFront != SIZE_MAX &&
+        place - m_front.begin() < static_cast<std::ptrdiff_t>(m_foreseenFront))
+    {
+        ++m_foreseenFront;
+    }
+    m_front.insert(place, event);
 }
 
 void
@@ -112,6 +136,14 @@ RadixScheduler::MergeCancelled(Bucket& bucket)
     {
         bucket.reserve(2 * bucket.capacity()); // else the next merge would come too soon
     }
+}
+
+/// An event as it leaves: with a context of ns-3's own.
+inline Scheduler::Event
+RadixScheduler::WithContext(Event event)
+{
+    event.key.m_context = EventOrder::GetContext(event.key.m_context);
+    return event;
 }
 
 /// The first event of the front leaves; one that stands for several stays until all of them have.
@@ -160,7 +192,7 @@ RadixScheduler::GetLate() const
 {
     auto event = m_late.back();
     event.key.m_ts = LAST_TIME_STEP;
-    return event;
+    return WithContext(event);
 }
 
 Scheduler::Event
@@ -169,16 +201,17 @@ RadixScheduler::PeekNext() const
     // Must not deal out: an event earlier than the present first one may still be inserted.
     if (m_frontHead < m_front.size())
     {
-        return m_front[m_frontHead];
+        return WithContext(m_front[m_frontHead]);
     }
     if (m_occupied == 0)
     {
         return GetLate();
     }
     const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
-    return *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
-        return IsBefore(a, b);
-    });
+    return WithContext(
+        *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
+            return IsBefore(a, b);
+        }));
 }
 
 Scheduler::Event
@@ -199,7 +232,7 @@ RadixScheduler::RemoveNext()
     {
         Foresee();
     }
-    return m_hasMerged ? LeaveFront() : m_front[m_frontHead++];
+    return WithContext(m_hasMerged ? LeaveFront() : m_front[m_frontHead++]);
 }
 
 void
@@ -262,15 +295,103 @@ RadixScheduler::RefillFront()
     m_last = std::min_element(bucket.begin(), bucket.end())->key.m_ts;
     for (const auto& event : bucket)
     {
-        Push(event); // into a lower bucket, all of which are empty: the order of uids is kept
+        if (event.key.m_ts == m_last)
+        {
+            m_front.push_back(event);
+        }
+        else
+        {
+            Push(event); // into a lower bucket, all of which are empty
+        }
     }
     bucket.clear();
     m_foreseenFront = m_last <= m_foreseenTime ? SIZE_MAX : 0;
-    const auto isBefore = [this](const Event& a, const Event& b) { return IsBefore(a, b); };
-    if (!std::is_sorted(m_front.begin(), m_front.end(), isBefore))
+    SortFront();
+}
+
+void
+RadixScheduler::SortFront()
+{
+    const auto isBefore = [this](const Event& a, const Event& b) { return IsBeforeInFront(a, b); };
+    if (std::is_sorted(m_front.begin(), m_front.end(), isBefore) || ListFront())
     {
-        std::sort(m_front.begin(), m_front.end(), isBefore);
+        return;
     }
+    std::sort(m_front.begin(), m_front.end(), isBefore);
+}
+
+/**
+ * Sorts many events of one instant as far as they are of ports, of which each comes once, by a
+ * table of the ports: where thousands of hosts run in step, comparisons would cost more than the
+ * events themselves. \returns false where that cannot be done: nothing has changed
+ */
+bool
+RadixScheduler::ListFront()
+{
+    if (m_front.size() < LISTED_FROM || m_listed.size() > m_front.size())
+    {
+        return false; // few, or a few ports of very many
+    }
+    for (uint32_t i = 0; i < m_front.size(); ++i)
+    {
+        const auto context = m_front[i].key.m_context;
+        if (EventOrder::IsArrival(context) && !List(EventOrder::GetPort(context), i))
+        {
+            std::fill(m_listed.begin(), m_listed.end(), 0);
+            return false; // ports of two networks
+        }
+    }
+    m_sorted.clear();
+    for (size_t i = 0; i < m_listed.size(); ++i)
+    {
+        for (auto word = std::exchange(m_listed[i], 0); word != 0; word &= word - 1)
+        {
+            const auto port = i * WORD_BITS + static_cast<size_t>(std::countr_zero(word));
+            m_sorted.push_back(m_front[m_places[port]]);
+        }
+    }
+    if (m_sorted.size() < m_front.size())
+    {
+        AppendOthers();
+    }
+    m_front.swap(m_sorted);
+    return true;
+}
+
+/// Notes where the arrival at a port stands in the front. \returns false if another one does, or
+/// the table would become too large
+inline bool
+RadixScheduler::List(uint32_t port, uint32_t place)
+{
+    if (port > MAX_LISTED)
+    {
+        return false;
+    }
+    if (port >= m_places.size()) [[unlikely]]
+    {
+        m_listed.resize(port / WORD_BITS + 1);
+        m_places.resize(m_listed.size() * WORD_BITS);
+    }
+    auto& word = m_listed[port / WORD_BITS];
+    const auto bit = uint64_t{1} << (port % WORD_BITS);
+    const bool isNew = (word & bit) == 0;
+    word |= bit;
+    m_places[port] = place;
+    return isNew;
+}
+
+/// What is not an arrival comes after those.
+void
+RadixScheduler::AppendOthers()
+{
+    const auto arrivals = static_cast<std::ptrdiff_t>(m_sorted.size());
+    std::copy_if(m_front.begin(),
+                 m_front.end(),
+                 std::back_inserter(m_sorted),
+                 [](const auto& event) { return !EventOrder::IsArrival(event.key.m_context); });
+    std::sort(m_sorted.begin() + arrivals, m_sorted.end(), [this](const auto& a, const auto& b) {
+        return IsBeforeInFront(a, b);
+    });
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_RADIX_SCHEDULER_H
 #define GRADSYNC_RADIX_SCHEDULER_H
 
+#include "ns3/event-order.h"
 #include "ns3/scheduler.h"
 
 #include <algorithm>
@@ -31,8 +32,9 @@ class CancelledEvents;
  * time differs from the time of the event removed last. Bucket 0 holds the events of that very
  * time; when it is empty, the lowest bucket is dealt out to those below. Each event moves down at
  * most once a bit, in arrays that are read in order: no tree, no allocation per event. Events of
- * equal time leave in the order of their uid, of which ns-3 has 2^32 before it begins anew: the
- * order is that of their age, right for all that were inserted within the last 2^32.
+ * equal time leave in the EventOrder of their context, and those that are equal there in the order
+ * of their uid, of which ns-3 has 2^32 before it begins anew: the order is that of their age, right
+ * for all that were inserted within the last 2^32.
  *
  * Simulated time ends at LAST_TIME_STEP. Events of a later time, or of one that has wrapped, leave
  * after all others, at that instant, and cancelled: whoever waits for one waits in vain, but no
@@ -91,6 +93,8 @@ class RadixScheduler : public Scheduler
   private:
     using Bucket = std::vector<Event>;
 
+    static constexpr uint32_t WORD_BITS = 64;
+
     /// Bucket of an event at time `ts`, not earlier than m_last.
     size_t GetIndex(uint64_t ts) const
     {
@@ -100,12 +104,26 @@ class RadixScheduler : public Scheduler
     /// Whether one event leaves before another.
     bool IsBefore(const Event& one, const Event& other) const
     {
-        return one.key.m_ts != other.key.m_ts
-                   ? one.key.m_ts < other.key.m_ts
-                   : m_newest - one.key.m_uid > m_newest - other.key.m_uid;
+        return one.key.m_ts != other.key.m_ts ? one.key.m_ts < other.key.m_ts
+                                              : IsBeforeInFront(one, other);
     }
 
+    /// Likewise for two of the same time.
+    bool IsBeforeInFront(const Event& one, const Event& other) const
+    {
+        const auto oneOrder = EventOrder::Get(one.key.m_context);
+        const auto otherOrder = EventOrder::Get(other.key.m_context);
+        return oneOrder != otherOrder ? oneOrder < otherOrder
+                                      : m_newest - one.key.m_uid > m_newest - other.key.m_uid;
+    }
+
+    static Event WithContext(Event event);
     void Push(const Event& event);
+    void PushToFront(const Event& event);
+    void SortFront();
+    bool ListFront();
+    bool List(uint32_t port, uint32_t place);
+    void AppendOthers();
     Event GetLate() const;
     void MergeCancelled(Bucket& bucket);
     Event LeaveFront();
@@ -117,12 +135,15 @@ class RadixScheduler : public Scheduler
     uint64_t m_last{0};     //!< time of the event removed last
     uint64_t m_occupied{0}; //!< bit i: bucket i + 1 has events
     size_t m_frontHead{0};  //!< bucket 0 is a queue: its first event
-    Bucket m_front;         //!< bucket 0: events at m_last, in the order of their uid
+    Bucket m_front;         //!< bucket 0: events at m_last, as they will leave
     std::array<Bucket, 64> m_buckets;
-    Bucket m_late;              //!< after the end of time
-    bool m_hasMerged{false};    //!< some bucket may have a CancelledEvents
-    uint64_t m_foreseenTime{0}; //!< the PrefetchFunction was told of what comes up to this time
-    size_t m_foreseenFront{0};  //!< and of this many in bucket 0
+    Bucket m_sorted;                //!< what becomes the front
+    std::vector<uint64_t> m_listed; //!< bit of each port, while the front is sorted
+    std::vector<uint32_t> m_places; //!< [port] where in the front it was
+    Bucket m_late;                  //!< after the end of time
+    bool m_hasMerged{false};        //!< some bucket may have a CancelledEvents
+    uint64_t m_foreseenTime{0};     //!< the PrefetchFunction was told of what comes up to this time
+    size_t m_foreseenFront{0};      //!< and of this many in bucket 0
 
     static inline PrefetchFunction s_prefetch{nullptr};
     static inline WatchFunction s_watch;

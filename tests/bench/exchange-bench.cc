@@ -41,6 +41,7 @@ struct Options
     std::string scheduler{"ns3::gradsync::RadixScheduler"};
     uint32_t maxOutstandingSends{0};
     uint64_t prefetchPorts{1024};
+    uint64_t prefetchPackets{3072};
 };
 
 Job
@@ -85,6 +86,7 @@ Run(const Options& options)
     roce->SetAttribute("CongestionControl", StringValue(options.congestionControl));
     roce->GetFabric()->SetAttribute("LoadBalancing", StringValue(options.loadBalancing));
     roce->GetFabric()->SetAttribute("PrefetchPorts", UintegerValue(options.prefetchPorts));
+    roce->GetFabric()->SetAttribute("PrefetchPackets", UintegerValue(options.prefetchPackets));
     roce->Install(topology, std::make_shared<RoutingTables>(*topology));
     auto engine = CreateObject<ExchangeEngine>();
     engine->SetTransport(roce);
@@ -113,6 +115,7 @@ Run(const Options& options)
             {"gradient_bytes", options.gradientBytes},
             {"max_outstanding_sends", options.maxOutstandingSends},
             {"prefetch_ports", options.prefetchPorts},
+            {"prefetch_packets", options.prefetchPackets},
             {"ict_s", (iteration.end - iteration.start).GetSeconds()},
             {"data_packet_hops", statistics.dataPacketHops},
             {"control_packet_hops", statistics.controlPacketHops},
@@ -152,6 +155,8 @@ main(int argc, char** argv)
     app.add_option("--scheduler", options.scheduler, "TypeId of the event scheduler")
         ->capture_default_str();
     app.add_option("--prefetch-ports", options.prefetchPorts, "FabricNetwork's PrefetchPorts")
+        ->capture_default_str();
+    app.add_option("--prefetch-packets", options.prefetchPackets, "its PrefetchPackets")
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try

@@ -2,6 +2,7 @@
 #include "ns3/atp-worker.h"
 
 #include "ns3/atp-header.h"
+#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -25,10 +26,9 @@ AtpWorker::AtpWorker(const AggregationJob& job,
 
 AtpWorker::~AtpWorker()
 {
-    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
-    if (auto* event = m_timer.PeekEventImpl())
+    if (m_timer)
     {
-        event->Cancel();
+        m_timer->Cancel();
     }
 }
 
@@ -142,10 +142,21 @@ AtpWorker::SetTimer(const Time& due)
 {
     if (due < m_timerDue)
     {
-        m_timer.Cancel();
+        CancelTimer();
         m_timerDue = due;
-        m_timer = Simulator::Schedule(due - Simulator::Now(), &AtpWorker::OnTimer, this);
+        m_timer =
+            ScheduleInOrder(GetTimerOrder(), due - Simulator::Now(), &AtpWorker::OnTimer, this);
     }
+}
+
+void
+AtpWorker::CancelTimer()
+{
+    if (m_timer)
+    {
+        m_timer->Cancel();
+    }
+    m_timerDue = Time::Max();
 }
 
 void
@@ -191,8 +202,7 @@ AtpWorker::OnTimer()
 void
 AtpWorker::Halt()
 {
-    m_timer.Cancel();
-    m_timerDue = Time::Max();
+    CancelTimer();
     m_outstanding.clear();
     m_halted = true;
 }

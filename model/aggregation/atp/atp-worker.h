@@ -3,7 +3,7 @@
 #define GRADSYNC_ATP_WORKER_H
 
 #include "ns3/aggregation-worker.h"
-#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
 
 #include <cstdint>
 #include <map>
@@ -52,6 +52,7 @@ class AtpWorker final : public AggregationWorker
     void OnOverflow(uint64_t number, Outstanding& packet, AggregationStatistics& statistics);
     void OnCongestion();
     void SetTimer(const Time& due);
+    void CancelTimer();
     void OnTimer();
 
     const Settings& m_settings;
@@ -60,7 +61,7 @@ class AtpWorker final : public AggregationWorker
     double m_window;         //!< packets
     uint64_t m_reactFrom{0}; //!< congestion of earlier packets is known
     bool m_halted{false};
-    EventId m_timer;
+    Ptr<EventImpl> m_timer;       //!< null before the first one
     Time m_timerDue{Time::Max()}; //!< Time::Max(): it is not pending
 };
 

@@ -3,6 +3,7 @@
 #define GRADSYNC_AGGREGATION_WORKER_H
 
 #include "ns3/aggregation-contents.h"
+#include "ns3/event-order.h"
 #include "ns3/fabric-port.h"
 #include "ns3/float-tensor.h"
 #include "ns3/nstime.h"
@@ -154,6 +155,13 @@ class AggregationWorker
     FabricPacket* MakePacket(uint64_t packet);
     void Transmit(FabricPacket* packet);
     void CountRetransmission(uint64_t packet);
+
+    /// EventOrder of the worker's timer.
+    uint32_t GetTimerOrder() const
+    {
+        return EventOrder::OfTimeout(m_port->GetIndex());
+    }
+
     /// Whether packets wait in the host's port.
     bool IsWaiting();
 

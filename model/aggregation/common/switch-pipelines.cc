@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/switch-pipelines.h"
 
+#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 
@@ -10,8 +11,9 @@
 namespace ns3::gradsync
 {
 
-SwitchPipelines::SwitchPipelines(const Limits& limits, Handler handler)
+SwitchPipelines::SwitchPipelines(const Limits& limits, NodeId node, Handler handler)
     : m_limits(limits),
+      m_order(EventOrder::OfNode(node)),
       m_handler(std::move(handler)),
       m_free(limits.pipelines)
 {
@@ -32,7 +34,14 @@ SwitchPipelines::Enter(FabricPacket* packet,
         Add(packet, port, home, passes);
         return;
     }
-    Simulator::Schedule(Pass(entry, 1), &SwitchPipelines::Add, this, packet, port, home, passes);
+    ScheduleInOrder(m_order,
+                    Pass(entry, 1),
+                    &SwitchPipelines::Add,
+                    this,
+                    packet,
+                    port,
+                    home,
+                    passes);
 }
 
 /// \returns after what time a packet that comes now is through
@@ -48,7 +57,7 @@ SwitchPipelines::Pass(uint32_t pipeline, uint32_t passes)
 void
 SwitchPipelines::Add(FabricPacket* packet, uint16_t port, uint32_t pipeline, uint32_t passes)
 {
-    Simulator::Schedule(Pass(pipeline, passes), [this, packet, port] {
+    ScheduleInOrder(m_order, Pass(pipeline, passes), [this, packet, port] {
         m_handler(packet, port, Simulator::Now().GetTimeStep());
     });
 }

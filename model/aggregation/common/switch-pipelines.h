@@ -4,6 +4,7 @@
 
 #include "ns3/fabric-packet.h"
 #include "ns3/nstime.h"
+#include "ns3/topology.h"
 
 #include <cstdint>
 #include <functional>
@@ -36,7 +37,8 @@ class SwitchPipelines
     /// Takes the packets that have come through, with the port by which they came in.
     using Handler = std::function<void(FabricPacket* packet, uint16_t port, TimeStepCount now)>;
 
-    SwitchPipelines(const Limits& limits, Handler handler);
+    /// \param node of the switch
+    SwitchPipelines(const Limits& limits, NodeId node, Handler handler);
 
     /**
      * \param values integers of the packet
@@ -52,6 +54,7 @@ class SwitchPipelines
     void Add(FabricPacket* packet, uint16_t port, uint32_t pipeline, uint32_t passes);
 
     Limits m_limits;
+    uint32_t m_order; //!< of its events among simultaneous ones
     Handler m_handler;
     std::vector<Time> m_free; //!< [pipeline] when it may take in the next packet
 };

@@ -12,6 +12,7 @@ namespace ns3::gradsync
 
 NodePrograms::NodePrograms(AggregationHost& host, NodeId node)
     : m_host(host),
+      m_node(node),
       m_contents(host.GetNetwork().contents),
       m_pool(host.GetNetwork().fabric->GetPool()),
       m_forwarder(host.GetNetwork().fabric->GetSwitch(node))
@@ -26,6 +27,7 @@ NodePrograms::SetLimits(const SwitchPipelines::Limits& limits)
 {
     m_pipelines = std::make_unique<SwitchPipelines>(
         limits,
+        m_node,
         [this](FabricPacket* packet, uint16_t port, TimeStepCount now) {
             if (!ProcessNow(packet, port, now))
             {

@@ -48,6 +48,7 @@ class NodePrograms final : public SwitchProgram
     bool GiveUp(FabricPacket* packet);
 
     AggregationHost& m_host;
+    NodeId m_node;
     AggregationContents& m_contents;
     PacketPool& m_pool;
     FabricSwitch* m_forwarder;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/slot-worker.h"
 
+#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 #include "ns3/slot-header.h"
 
@@ -36,10 +37,9 @@ SlotWorker::SlotWorker(const AggregationJob& job,
 
 SlotWorker::~SlotWorker()
 {
-    // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
-    if (auto* event = m_timer.PeekEventImpl())
+    if (m_timer)
     {
-        event->Cancel();
+        m_timer->Cancel();
     }
 }
 
@@ -154,14 +154,18 @@ SlotWorker::SetTimer(const Time& due)
     {
         CancelTimer();
         m_timerDue = due;
-        m_timer = Simulator::Schedule(due - Simulator::Now(), &SlotWorker::OnTimer, this);
+        m_timer =
+            ScheduleInOrder(GetTimerOrder(), due - Simulator::Now(), &SlotWorker::OnTimer, this);
     }
 }
 
 void
 SlotWorker::CancelTimer()
 {
-    m_timer.Cancel();
+    if (m_timer)
+    {
+        m_timer->Cancel();
+    }
     m_timerDue = Time::Max();
 }
 

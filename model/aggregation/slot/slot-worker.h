@@ -3,7 +3,7 @@
 #define GRADSYNC_SLOT_WORKER_H
 
 #include "ns3/aggregation-worker.h"
-#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
 
 #include <cstdint>
 #include <set>
@@ -85,7 +85,7 @@ class SlotWorker final : public AggregationWorker
     std::set<uint64_t> m_had; //!< that are sent once more for the sake of others
     uint32_t m_busySlots{0};
     bool m_halted{false};
-    EventId m_timer;
+    Ptr<EventImpl> m_timer;       //!< null before the first one
     Time m_timerDue{Time::Max()}; //!< Time::Max(): it is not pending
 };
 

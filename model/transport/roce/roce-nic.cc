@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-nic.h"
 
+#include "ns3/event-order.h"
 #include "ns3/nstime.h"
 #include "ns3/roce-sender.h"
 
@@ -146,7 +147,9 @@ RoceNic::WakeAt(TimeStepCount due, TimeStepCount now)
     {
         m_wakeAt = due;
         m_wake->Ref(); // the simulator drops one reference after the event
-        m_simulator->Schedule(TimeStep(due - now), PeekPointer(m_wake));
+        m_simulator->ScheduleWithContext(EventOrder::OfWake(m_port->GetIndex()),
+                                         TimeStep(due - now),
+                                         PeekPointer(m_wake));
     }
 }
 
@@ -275,7 +278,9 @@ RoceNic::ScheduleTimer(TimeStepCount delay)
 {
     m_timerPending = true;
     m_timer->Ref(); // the simulator drops one reference after the event
-    m_simulator->Schedule(TimeStep(delay), PeekPointer(m_timer));
+    m_simulator->ScheduleWithContext(EventOrder::OfTimeout(m_port->GetIndex()),
+                                     TimeStep(delay),
+                                     PeekPointer(m_timer));
 }
 
 void

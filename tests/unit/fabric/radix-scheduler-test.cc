@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/event-impl.h"
+#include "ns3/event-order.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/time-range.h"
@@ -11,6 +12,7 @@
 #include <random>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -141,6 +143,133 @@ class NoEvent : public EventImpl
     {
     }
 };
+
+Scheduler::Event
+MakeOrderedEvent(uint64_t ts, uint32_t uid, uint32_t context, EventImpl* impl = nullptr)
+{
+    auto event = MakeEvent(ts, uid);
+    event.key.m_context = context;
+    event.impl = impl;
+    return event;
+}
+
+TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveByKindThenPlaceThenAge)
+{
+    // What an event is comes before where it is, and that before when it was inserted; all that
+    // has no order of its own, context of a node or not, comes last.
+    m_radix->Insert(MakeOrderedEvent(50, 1, 7));
+    m_radix->Insert(MakeOrderedEvent(50, 2, EventOrder::OfNode(3)));
+    m_radix->Insert(MakeOrderedEvent(50, 3, EventOrder::OfTimeout(2)));
+    m_radix->Insert(MakeOrderedEvent(50, 4, Simulator::NO_CONTEXT));
+    m_radix->Insert(MakeOrderedEvent(50, 5, EventOrder::OfWake(5)));
+    m_radix->Insert(MakeOrderedEvent(50, 6, EventOrder::OfArrival(9)));
+    m_radix->Insert(MakeOrderedEvent(50, 7, EventOrder::OfDeparture(1)));
+    m_radix->Insert(MakeOrderedEvent(50, 8, EventOrder::OfArrival(4)));
+    m_radix->Insert(MakeOrderedEvent(50, 9, EventOrder::OfNode(3)));
+    m_radix->Insert(MakeOrderedEvent(50, 10, 6));
+    m_radix->Insert(MakeOrderedEvent(49, 11, 0));
+    for (const uint32_t expected : {11, 8, 6, 7})
+    {
+        ASSERT_EQ(m_radix->PeekNext().key.m_uid, expected);
+        ASSERT_EQ(m_radix->RemoveNext().key.m_uid, expected);
+    }
+    // One that comes at the instant itself takes its place among those that are left.
+    m_radix->Insert(MakeOrderedEvent(50, 12, EventOrder::OfDeparture(0)));
+    m_radix->Insert(MakeOrderedEvent(50, 13, EventOrder::OfNode(2)));
+    m_radix->Insert(MakeOrderedEvent(50, 14, EventOrder::OfNode(3)));
+    for (const uint32_t expected : {12, 5, 3, 13, 2, 9, 14, 1, 4, 10})
+    {
+        ASSERT_EQ(m_radix->PeekNext().key.m_uid, expected);
+        ASSERT_EQ(m_radix->RemoveNext().key.m_uid, expected);
+    }
+    EXPECT_TRUE(m_radix->IsEmpty());
+}
+
+TEST_F(RadixSchedulerTest, EventsLeaveWithAContextOfNs3)
+{
+    const std::vector<std::pair<uint32_t, uint32_t>> contexts{
+        {EventOrder::OfArrival(4), Simulator::NO_CONTEXT},
+        {EventOrder::OfDeparture(4), Simulator::NO_CONTEXT},
+        {EventOrder::OfWake(4), Simulator::NO_CONTEXT},
+        {EventOrder::OfTimeout(4), Simulator::NO_CONTEXT},
+        {EventOrder::OfNode(4), 4},
+        {17, 17},
+        {Simulator::NO_CONTEXT, Simulator::NO_CONTEXT}};
+    uint32_t uid = 0;
+    for (const auto& [inserted, found] : contexts)
+    {
+        m_radix->Insert(MakeOrderedEvent(50, ++uid, inserted));
+        EXPECT_EQ(m_radix->PeekNext().key.m_context, found);
+        EXPECT_EQ(m_radix->RemoveNext().key.m_context, found);
+    }
+}
+
+/// Events that are to be one of a kind at their time and place, in the order in which they leave a
+/// scheduler; each time as many as could be there are inserted, in a random order.
+class OrderLaw
+{
+  public:
+    using Entry = std::pair<uint64_t, uint32_t>; // time, order
+
+    static std::vector<Entry> Run(uint32_t eventSeed, uint32_t insertionSeed)
+    {
+        std::mt19937 random(eventSeed);
+        std::mt19937 insertion(insertionSeed);
+        auto radix = CreateObject<RadixScheduler>();
+        std::deque<NoEvent> impls;
+        std::map<const EventImpl*, Entry> entryOf;
+        std::set<Entry> pending;
+        std::vector<Entry> left;
+        uint64_t now = 0;
+        uint32_t uid = insertion(); // somewhere: it wraps
+        for (uint32_t step = 0; step < 200; ++step)
+        {
+            std::vector<Entry> batch;
+            for (auto count = random() % 40; count > 0; --count)
+            {
+                // Few instants, now among them, and all kinds of places.
+                const auto kind = 8 + static_cast<uint32_t>(random() % 5);
+                const auto place = static_cast<uint32_t>(random() % 50);
+                const Entry entry{now + random() % 4, kind << 28 | place};
+                if (pending.insert(entry).second)
+                {
+                    batch.push_back(entry);
+                }
+            }
+            std::shuffle(batch.begin(), batch.end(), insertion);
+            for (const auto& entry : batch)
+            {
+                auto* impl = &impls.emplace_back();
+                entryOf[impl] = entry;
+                radix->Insert(MakeOrderedEvent(entry.first, ++uid, entry.second, impl));
+            }
+            for (auto count = random() % 40; count > 0 && !radix->IsEmpty(); --count)
+            {
+                const auto next = radix->RemoveNext();
+                const auto entry = entryOf.at(next.impl);
+                // The least of all that are there.
+                EXPECT_EQ(entry, *pending.begin());
+                pending.erase(entry);
+                left.push_back(entry);
+                now = entry.first;
+            }
+        }
+        return left;
+    }
+};
+
+TEST(RadixSchedulerOrderTest, WhoWasInsertedFirstMakesNoDifference)
+{
+    for (uint32_t eventSeed = 0; eventSeed < 20; ++eventSeed)
+    {
+        const auto expected = OrderLaw::Run(eventSeed, 1);
+        ASSERT_GT(expected.size(), 1000U);
+        for (uint32_t insertionSeed = 2; insertionSeed < 6; ++insertionSeed)
+        {
+            ASSERT_EQ(OrderLaw::Run(eventSeed, insertionSeed), expected);
+        }
+    }
+}
 
 TEST_F(RadixSchedulerTest, EventsAfterTheEndOfTimeLeaveLastAndCancelled)
 {

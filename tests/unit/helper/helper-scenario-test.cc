@@ -51,6 +51,7 @@ class HelperScenarioTest : public HelperFixture
 
     static std::vector<Time> RunHelpers(const FabricHelper& fabric, ExchangeHelper exchange)
     {
+        FabricHelper::UseFastScheduler(); // as scenarios do: it knows the order of one instant
         RngSeedManager::SetSeed(3);
         RngSeedManager::SetRun(1);
         SpineLeafOptions options;

@@ -98,6 +98,7 @@ RoceStressTest::Start(size_t prefetchPorts)
     scheduler.SetTypeId(RadixScheduler::GetTypeId());
     Simulator::SetScheduler(scheduler);
     SetFabric("PrefetchPorts", UintegerValue(prefetchPorts));
+    SetFabric("PrefetchPackets", UintegerValue(SIZE_MAX));
     SetFabric("LossRate", DoubleValue(c.lossRate));
     SetFabric("Pfc", BooleanValue(c.pfc));
     SetFabric("BufferBytes", UintegerValue(c.bufferBytes));

@@ -43,15 +43,15 @@ include_directories($<BUILD_INTERFACE:${gradsync_inside}>)
 gradsync_set_version_definitions("${NS3_VER}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/chakra-protobuf.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/protobuf-messages.cmake)
 
 # It also reads examples/CMakeLists.txt, which adds the program.
 build_lib(
   LIBNAME gradsync
-  SOURCE_FILES ${gradsync_sources} ${gradsync_chakra_messages}
+  SOURCE_FILES ${gradsync_sources} ${gradsync_messages}
   HEADER_FILES ${gradsync_public_headers}
   LIBRARIES_TO_LINK ${gradsync_ns3_libraries} fmt::fmt nlohmann_json::nlohmann_json ${LIBXML2_LIBRARIES}
-    ${Protobuf_LITE_LIBRARIES} ${ZLIB_LIBRARIES}
+    ${Protobuf_LIBRARIES} ${ZLIB_LIBRARIES}
   TEST_SOURCES ${gradsync_suite_sources}
   IGNORE_PCH
 )

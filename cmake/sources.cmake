@@ -100,6 +100,7 @@ list(APPEND gradsync_sources
   model/p4/p4-action-members.cc
   model/p4/p4-calculation-loader.cc
   model/p4/p4-calculation.cc
+  model/p4/p4-command-writer.cc
   model/p4/p4-control-compiler.cc
   model/p4/p4-emitter.cc
   model/p4/p4-expression-arithmetic.cc
@@ -121,15 +122,24 @@ list(APPEND gradsync_sources
   model/p4/p4-pipeline-digests.cc
   model/p4/p4-pipeline.cc
   model/p4/p4-program-loader-headers.cc
+  model/p4/p4-program-text.cc
   model/p4/p4-program-loader-state.cc
   model/p4/p4-program-loader.cc
   model/p4/p4-runtime-commands.cc
+  model/p4/p4-runtime-json.cc
+  model/p4/p4-runtime-profile-commands.cc
+  model/p4/p4-runtime-state-commands.cc
+  model/p4/p4-runtime-text.cc
+  model/p4/p4-runtime-values.cc
+  model/p4/p4-stf-player.cc
+  model/p4/p4-stf-vector.cc
 )
 list(APPEND gradsync_headers
   model/p4/p4-action-compiler.h
   model/p4/p4-action-members.h
   model/p4/p4-calculation-loader.h
   model/p4/p4-calculation.h
+  model/p4/p4-command-writer.h
   model/p4/p4-control-compiler.h
   model/p4/p4-emitter.h
   model/p4/p4-error.h
@@ -143,8 +153,13 @@ list(APPEND gradsync_headers
   model/p4/p4-parser-compiler.h
   model/p4/p4-pipeline.h
   model/p4/p4-program-loader.h
+  model/p4/p4-program-text.h
   model/p4/p4-program.h
   model/p4/p4-runtime-commands.h
+  model/p4/p4-runtime-text.h
+  model/p4/p4-runtime-values.h
+  model/p4/p4-stf-player.h
+  model/p4/p4-stf-vector.h
   model/p4/p4-wire-bits.h
 )
 
@@ -1123,6 +1138,7 @@ list(APPEND gradsync_sources
   study/command/inspect-commands.cc
   study/command/list-command.cc
   study/command/old-command-line.cc
+  study/command/p4-commands.cc
   study/command/plan-command.cc
   study/command/run-command.cc
   study/command/scenario-warnings.cc
@@ -1204,7 +1220,10 @@ set(gradsync_tests_of_p4
   tests/unit/p4/p4-externs-test.cc
   tests/unit/p4/p4-headers-test.cc
   tests/unit/p4/p4-pipeline-test.cc
+  tests/unit/p4/p4-runtime-commands-test.cc
+  tests/unit/p4/p4-runtime-text-test.cc
   tests/unit/p4/p4-stages-test.cc
+  tests/unit/p4/p4-stf-player-test.cc
 )
 set(gradsync_tests_of_plan
   tests/unit/plan/chunk-layout-test.cc

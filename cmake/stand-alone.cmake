@@ -72,14 +72,14 @@ target_compile_definitions(gradsync-options INTERFACE
 gradsync_set_version_definitions("${ns3_VERSION}")
 include(${CMAKE_CURRENT_LIST_DIR}/embed-programs.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/congestion-controls.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/chakra-protobuf.cmake)
-add_library(gradsync STATIC ${gradsync_sources} ${gradsync_chakra_messages})
+include(${CMAKE_CURRENT_LIST_DIR}/protobuf-messages.cmake)
+add_library(gradsync STATIC ${gradsync_sources} ${gradsync_messages})
 target_compile_features(gradsync PUBLIC cxx_std_20)
 target_include_directories(gradsync BEFORE PUBLIC $<BUILD_INTERFACE:${gradsync_include}>)
 # Programs of others see ns-3 in the headers, and link the rest.
 target_link_libraries(gradsync PUBLIC ${gradsync_ns3}
   PRIVATE $<BUILD_INTERFACE:gradsync-inside> $<BUILD_INTERFACE:gradsync-options> fmt::fmt LibXml2::LibXml2
-    protobuf::libprotobuf-lite ZLIB::ZLIB)
+    protobuf::libprotobuf ZLIB::ZLIB)
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
   include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)

@@ -186,6 +186,7 @@ _VERBS: dict[str, _Handed | _Own] = {
     "plan": _program("plan", "print, verify, draw or export a plan"),
     "auto": _program("auto", "tell how good the choice of the scheme auto is"),
     "list": _program("list", "schemes, topologies and transports"),
+    "p4": _program("p4", "play vectors on a P4 program, or describe it"),
     "python": _Handed(
         "run a Python program that imports gradsync", verbs.run_python, verbs.show_python_help
     ),

@@ -23,7 +23,10 @@ _OPTION = re.compile(r"^  (?:-\w, ?)?(--[a-z][\w-]*)(?: (\{\S+\}|\[\S+|[A-Z]\S*)
 _POSITIONAL = re.compile(r"^(?:Positionals|positional arguments):\n  (\w+)", re.MULTILINE)
 _FILES = frozenset({"SCENARIO", "TABLE"})
 _FOLDERS = frozenset({"DIR", "RESULTS"})
+P4_ACTIONS = ("play", "describe")
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "reduce")
+# What may stand in the place of files.
+_VALUES = {"COLLECTIVE": COLLECTIVES, "ACTION": P4_ACTIONS}
 
 
 @dataclass
@@ -57,7 +60,7 @@ def read_help(summary: str, text: str, names: Sequence[str]) -> Words:
     what = positional[1] if positional else ""
     words.takes_files = what in _FILES
     words.takes_folders = what in _FOLDERS
-    words.values = list(COLLECTIVES) if what == "COLLECTIVE" else []
+    words.values = list(_VALUES.get(what, ()))
     return words
 
 

@@ -186,7 +186,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         BUILD,
         "reads Chakra execution traces (3.21)",
         "libprotobuf-dev",
-        header("google/protobuf/message_lite.h"),
+        header("google/protobuf/text_format.h"),
     ),
     Requirement(
         "protoc",

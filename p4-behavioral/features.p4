@@ -7,7 +7,11 @@
 #include <v1model.p4>
 
 const bit<9> OUT_PORT = 1;
-const bit<32> MIRROR_SESSION = 5;
+// Packets that went through the switch again, which overtake and are overtaken, are by themselves.
+const bit<9> AGAIN_PORT = 6;
+const bit<32> INGRESS_MIRROR_SESSION = 5;
+const bit<32> EGRESS_MIRROR_SESSION = 6;
+const bit<32> CELLS = 4;
 const bit<8> KEEP_CLONE = 1;
 const bit<8> KEEP_AGAIN = 2;
 
@@ -99,7 +103,7 @@ control FeatureVerify(inout headers_t headers, inout metadata_t metadata) {
 
 control FeatureIngress(inout headers_t headers, inout metadata_t metadata,
                        inout standard_metadata_t standard) {
-    register<bit<16>>(4) cells;
+    register<bit<16>>(CELLS) cells;
 
     action classify(bit<16> result) {
         headers.command.result = result;
@@ -119,6 +123,10 @@ control FeatureIngress(inout headers_t headers, inout metadata_t metadata,
     table byRange {
         key = { headers.operands.odd: range; headers.operands.b: ternary; }
         actions = { classify; NoAction; }
+        const entries = {
+            (50..300, 1 &&& 1): classify(0x0300);
+            (0..99, _): classify(0x0099);
+        }
         default_action = NoAction();
     }
 
@@ -180,7 +188,7 @@ control FeatureIngress(inout headers_t headers, inout metadata_t metadata,
                 headers.command.result = headers.labels[1].label[19:4];
             }
             headers.labels[2].setInvalid();
-        } else if (headers.command.kind == 0x03) {
+        } else if (headers.command.kind == 0x03 && (bit<32>)headers.command.count < CELLS) {
             cells.read(headers.command.result, (bit<32>)headers.command.count);
             cells.write((bit<32>)headers.command.count, headers.command.number);
         } else if (headers.command.kind == 0x04) {
@@ -216,7 +224,7 @@ control FeatureIngress(inout headers_t headers, inout metadata_t metadata,
         } else if (headers.command.kind == 0x30) {
             standard.mcast_grp = (bit<16>)headers.command.count;
         } else if (headers.command.kind == 0x31) {
-            clone_preserving_field_list(CloneType.I2E, MIRROR_SESSION, KEEP_CLONE);
+            clone_preserving_field_list(CloneType.I2E, INGRESS_MIRROR_SESSION, KEEP_CLONE);
             headers.command.result = 0xC1;
         } else if (headers.command.kind == 0x33) {
             if (standard.instance_type == 0) {
@@ -224,6 +232,8 @@ control FeatureIngress(inout headers_t headers, inout metadata_t metadata,
                 resubmit_preserving_field_list(KEEP_AGAIN);
             }
             headers.command.result = (bit<16>)metadata.rounds;
+        } else if (headers.command.kind == 0x34 && metadata.rounds == 3) {
+            standard.egress_spec = AGAIN_PORT;
         } else if (headers.command.kind == 0x35) {
             mark_to_drop(standard);
         }
@@ -241,7 +251,7 @@ control FeatureEgress(inout headers_t headers, inout metadata_t metadata,
             headers.note.kept = metadata.kept + metadata.rounds;
         }
         if (headers.command.kind == 0x32 && standard.instance_type == 0) {
-            clone_preserving_field_list(CloneType.E2E, MIRROR_SESSION, KEEP_CLONE);
+            clone_preserving_field_list(CloneType.E2E, EGRESS_MIRROR_SESSION, KEEP_CLONE);
             headers.command.result = 0xC2;
         }
         if (headers.command.kind == 0x34 && metadata.rounds < 3) {

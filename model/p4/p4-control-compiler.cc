@@ -132,6 +132,10 @@ P4ControlCompiler::CompileTable(const P4Json& node)
     P4Table table;
     table.name = node.Get("name").AsText();
     table.maxSize = node.Get("max_size").AsNumber();
+    if (const auto counters = node.Find("with_counters"))
+    {
+        table.hasCounters = counters->AsBool();
+    }
     LoadKeys(table, node);
     for (const auto& id : node.Get("action_ids").GetItems())
     {

@@ -8,6 +8,33 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+constexpr int MAX_DEPTH = 512;
+
+} // namespace
+
+nlohmann::json
+ParseP4Json(std::string_view text, const std::string& file)
+{
+    const auto bounded = [&file](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+        if (depth > MAX_DEPTH)
+        {
+            throw P4Error(file, "the JSON is nested too deeply");
+        }
+        return true;
+    };
+    try
+    {
+        return nlohmann::json::parse(text, bounded);
+    }
+    catch (const nlohmann::json::exception& error)
+    {
+        throw P4Error(file, fmt::format("this is not JSON: {}", error.what()));
+    }
+}
+
 P4Json::P4Json(const nlohmann::json& value, std::string file)
     : P4Json(&value, std::move(file))
 {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,11 @@ class P4Json
         return m_value->is_string();
     }
 
+    bool IsNumber() const
+    {
+        return m_value->is_number();
+    }
+
     bool IsObject() const
     {
         return m_value->is_object();
@@ -79,6 +85,12 @@ class P4Json
     const nlohmann::json* m_value;
     std::string m_path;
 };
+
+/**
+ * Parses with a bound on the depth, so that no file runs recursive code off the stack.
+ * \throws P4Error that names the file
+ */
+nlohmann::json ParseP4Json(std::string_view text, const std::string& file);
 
 } // namespace ns3::gradsync
 

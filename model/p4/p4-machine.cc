@@ -39,6 +39,38 @@ P4Machine::P4Machine(std::shared_ptr<const P4Program> program)
 }
 
 void
+P4Machine::ResetState()
+{
+    for (auto& cells : m_registers)
+    {
+        std::fill(cells.begin(), cells.end(), 0);
+    }
+    for (auto& counters : m_counters)
+    {
+        std::fill(counters.begin(), counters.end(), P4CounterValue{});
+    }
+    for (auto& table : m_tables)
+    {
+        table.Reset();
+    }
+    for (auto& profile : m_profiles)
+    {
+        profile.Clear();
+    }
+    for (auto& meter : m_meters)
+    {
+        for (uint32_t index = 0; index < meter.GetSize(); ++index)
+        {
+            meter.ResetRates(index);
+        }
+    }
+    for (auto& values : m_valueSets)
+    {
+        values.clear();
+    }
+}
+
+void
 P4Machine::Begin(std::span<const uint8_t> frame)
 {
     std::copy_n(m_program->store.begin(), m_program->packetLimbs, m_store.begin());
@@ -176,13 +208,17 @@ P4Machine::Run(uint32_t address)
 uint32_t
 P4Machine::RunTable(const P4Instruction& instruction, uint32_t& link)
 {
-    const P4MatchTable& table = m_tables[instruction.a];
+    P4MatchTable& table = m_tables[instruction.a];
     const P4Table& info = table.GetTable();
     const P4TableEntry* entry = table.Find(m_store.data());
     const bool isHit = entry != nullptr;
     if (isHit && info.meter)
     {
         ExecuteDirectMeter(*info.meter, *entry);
+    }
+    if (isHit && info.hasCounters)
+    {
+        table.Count(*entry, m_frame.size());
     }
     entry = isHit ? entry : table.GetDefault();
     if (info.branchesOnHit)

@@ -25,12 +25,6 @@ namespace ns3::gradsync
 class P4Machine
 {
   public:
-    struct Counter
-    {
-        uint64_t packets = 0;
-        uint64_t bytes = 0;
-    };
-
     /// What primitives ask of the switch for a packet.
     struct Requests
     {
@@ -48,6 +42,8 @@ class P4Machine
 
     explicit P4Machine(std::shared_ptr<const P4Program> program);
 
+    /// Makes tables, registers and counters those of a new switch.
+    void ResetState();
     /// A new packet: metadata 0, no header valid. The bytes must stay until the next call.
     void Begin(std::span<const uint8_t> frame);
     /// Runs code up to its end. \throws P4Error when the program asserts what is not so
@@ -157,7 +153,17 @@ class P4Machine
         return m_registers;
     }
 
-    const std::vector<std::vector<Counter>>& GetCounters() const
+    const std::vector<std::vector<uint64_t>>& GetRegisters() const
+    {
+        return m_registers;
+    }
+
+    std::vector<std::vector<P4CounterValue>>& GetCounters()
+    {
+        return m_counters;
+    }
+
+    const std::vector<std::vector<P4CounterValue>>& GetCounters() const
     {
         return m_counters;
     }
@@ -207,7 +213,7 @@ class P4Machine
     std::shared_ptr<const P4Program> m_program;
     std::vector<uint64_t> m_store;
     std::vector<std::vector<uint64_t>> m_registers;
-    std::vector<std::vector<Counter>> m_counters;
+    std::vector<std::vector<P4CounterValue>> m_counters;
     std::vector<P4MatchTable> m_tables;
     std::vector<P4ActionMembers> m_profiles;
     std::vector<P4MeterArrayState> m_meters;

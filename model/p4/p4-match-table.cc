@@ -10,6 +10,14 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+/// Of a handle, the bits that number its entry.
+constexpr uint32_t NUMBER_BITS = 24;
+
+} // namespace
+
 std::vector<uint64_t>
 MakePrefixMask(uint32_t bits, uint32_t length)
 {
@@ -22,9 +30,7 @@ MakePrefixMask(uint32_t bits, uint32_t length)
 }
 
 P4MatchTable::P4MatchTable(const P4Table& table)
-    : m_table(table),
-      m_default(table.defaultEntry),
-      m_hasDefault(table.hasDefault)
+    : m_table(table)
 {
     uint32_t bits = 0;
     for (const auto& key : table.keys)
@@ -34,29 +40,160 @@ P4MatchTable::P4MatchTable(const P4Table& table)
             m_isOrdered || key.kind == P4MatchKind::TERNARY || key.kind == P4MatchKind::RANGE;
     }
     m_isPacked = bits <= 64;
-    for (const auto& entry : table.entries)
+    Reset();
+}
+
+void
+P4MatchTable::Reset()
+{
+    Clear();
+    ResetDefault();
+    for (const auto& entry : m_table.entries)
     {
         Add(entry);
     }
 }
 
-void
+uint32_t
 P4MatchTable::Add(P4TableEntry entry)
 {
-    if (m_entries.size() >= m_table.maxSize)
+    const size_t size = std::min(m_table.maxSize, 1U << NUMBER_BITS);
+    if (m_entries.size() - m_free.size() >= size)
     {
-        throw P4Error(m_table.name, fmt::format("the table holds {} entries", m_table.maxSize));
+        throw P4Error(m_table.name, fmt::format("the table holds {} entries", size));
     }
-    entry.number = static_cast<uint32_t>(m_entries.size());
-    m_entries.push_back(std::move(entry));
+    const bool isReused = !m_free.empty();
+    entry.number = isReused ? *m_free.begin() : static_cast<uint32_t>(m_entries.size());
+    const uint32_t number = entry.number;
     if (m_isOrdered)
     {
-        AddInOrder(m_entries.back());
+        // A prefix beside a ternary key is a mask like any other.
+        for (size_t k = 0; k < m_table.keys.size(); ++k)
+        {
+            if (m_table.keys[k].kind == P4MatchKind::LPM)
+            {
+                entry.keys[k].other =
+                    MakePrefixMask(m_table.keys[k].bits, entry.keys[k].prefixLength);
+            }
+        }
+    }
+    CheckIsNew(entry);
+    if (isReused)
+    {
+        m_free.erase(m_free.begin());
+        m_entries[number] = std::move(entry);
     }
     else
     {
-        AddToGroup(m_entries.back());
+        m_entries.push_back(std::move(entry));
+        m_versions.push_back(0);
+        m_counters.emplace_back();
     }
+    m_counters[number] = {};
+    if (m_isOrdered)
+    {
+        AddInOrder(m_entries[number]);
+    }
+    else
+    {
+        AddToGroup(m_entries[number]);
+    }
+    return MakeHandle(number);
+}
+
+void
+P4MatchTable::CheckIsNew(const P4TableEntry& entry) const
+{
+    bool isNew = true;
+    if (m_isOrdered)
+    {
+        const auto [first, last] = std::equal_range(
+            m_ordered.begin(),
+            m_ordered.end(),
+            &entry,
+            [](const auto* a, const auto* b) { return a->priority < b->priority; });
+        isNew = std::none_of(first, last, [&entry](const auto* other) {
+            return other->keys == entry.keys;
+        });
+    }
+    else
+    {
+        const auto key = MakeGroupKey(entry);
+        const auto group = m_groups.find(key.length);
+        isNew = group == m_groups.end() || (m_isPacked ? !group->second.packed.contains(key.packed)
+                                                       : !group->second.wide.contains(key.wide));
+    }
+    if (!isNew)
+    {
+        throw P4Error(m_table.name, "the table has an entry with this key");
+    }
+}
+
+uint32_t
+P4MatchTable::MakeHandle(uint32_t number) const
+{
+    return uint32_t{m_versions[number]} << NUMBER_BITS | number;
+}
+
+uint32_t
+P4MatchTable::GetNumber(uint32_t handle) const
+{
+    const uint32_t number = handle & ((1U << NUMBER_BITS) - 1);
+    if (number >= m_entries.size() || m_free.contains(number) || MakeHandle(number) != handle)
+    {
+        throw P4Error(m_table.name, fmt::format("the table has no entry with handle {}", handle));
+    }
+    return number;
+}
+
+const P4TableEntry&
+P4MatchTable::GetEntry(uint32_t handle) const
+{
+    return m_entries[GetNumber(handle)];
+}
+
+std::vector<uint32_t>
+P4MatchTable::ListHandles() const
+{
+    std::vector<uint32_t> handles;
+    for (uint32_t number = 0; number < m_entries.size(); ++number)
+    {
+        if (!m_free.contains(number))
+        {
+            handles.push_back(MakeHandle(number));
+        }
+    }
+    return handles;
+}
+
+void
+P4MatchTable::Modify(uint32_t handle, const P4TableEntry& action)
+{
+    auto& entry = m_entries[GetNumber(handle)];
+    auto changed = action;
+    changed.keys = std::move(entry.keys);
+    changed.priority = entry.priority;
+    changed.number = entry.number;
+    entry = std::move(changed);
+}
+
+void
+P4MatchTable::Delete(uint32_t handle)
+{
+    const uint32_t number = GetNumber(handle);
+    const auto& entry = m_entries[number];
+    if (m_isOrdered)
+    {
+        std::erase(m_ordered, &entry);
+    }
+    else
+    {
+        DeleteFromGroup(entry);
+    }
+    // Nothing leads to members or groups by it any more.
+    m_entries[number] = {};
+    ++m_versions[number];
+    m_free.insert(number);
 }
 
 void
@@ -65,6 +202,21 @@ P4MatchTable::Clear()
     m_groups.clear();
     m_ordered.clear();
     m_entries.clear();
+    m_versions.clear();
+    m_counters.clear();
+    m_free.clear();
+}
+
+P4CounterValue
+P4MatchTable::GetCounter(uint32_t handle) const
+{
+    return m_counters[GetNumber(handle)];
+}
+
+void
+P4MatchTable::SetCounter(uint32_t handle, P4CounterValue value)
+{
+    m_counters[GetNumber(handle)] = value;
 }
 
 void
@@ -82,6 +234,13 @@ P4MatchTable::Refers(P4EntryTarget target, uint32_t member) const
     };
     return (m_hasDefault && refers(m_default)) ||
            std::any_of(m_entries.begin(), m_entries.end(), refers);
+}
+
+void
+P4MatchTable::ResetDefault()
+{
+    m_default = m_table.defaultEntry;
+    m_hasDefault = m_table.hasDefault;
 }
 
 const P4TableEntry*
@@ -211,61 +370,75 @@ P4MatchTable::MakeMask(const P4TableEntry& entry) const
     return mask;
 }
 
-void
-P4MatchTable::AddToGroup(const P4TableEntry& entry)
+P4MatchTable::GroupKey
+P4MatchTable::MakeGroupKey(const P4TableEntry& entry) const
 {
-    uint32_t length = 0;
-    uint64_t packed = 0;
-    uint64_t packedMask = 0;
-    std::vector<uint64_t> wide;
-    auto mask = MakeMask(entry);
+    GroupKey group;
+    group.wideMask = MakeMask(entry);
     size_t limb = 0;
     for (size_t k = 0; k < m_table.keys.size(); ++k)
     {
         const auto& key = m_table.keys[k];
-        length += key.kind == P4MatchKind::LPM ? entry.keys[k].prefixLength : 0;
+        const auto& value = entry.keys[k].value;
+        group.length += key.kind == P4MatchKind::LPM ? entry.keys[k].prefixLength : 0;
         if (m_isPacked)
         {
             const bool isAll = key.bits == 64;
-            packed = isAll ? entry.keys[k].value[0] : (packed << key.bits) | entry.keys[k].value[0];
-            packedMask = isAll ? mask[limb] : (packedMask << key.bits) | mask[limb];
+            const uint64_t mask = group.wideMask[limb];
+            group.packed = isAll ? value[0] : (group.packed << key.bits) | value[0];
+            group.packedMask = isAll ? mask : (group.packedMask << key.bits) | mask;
         }
-        wide.insert(wide.end(), entry.keys[k].value.begin(), entry.keys[k].value.end());
+        group.wide.insert(group.wide.end(), value.begin(), value.end());
         limb += key.limbs;
     }
-    auto& group = m_groups[length];
-    group.mask = packedMask;
-    for (size_t i = 0; i < wide.size(); ++i)
+    group.packed &= group.packedMask;
+    for (size_t i = 0; i < group.wide.size(); ++i)
     {
-        wide[i] &= mask[i];
+        group.wide[i] &= group.wideMask[i];
     }
-    group.wideMask = std::move(mask);
-    const bool isNew = m_isPacked ? group.packed.emplace(packed & packedMask, &entry).second
-                                  : group.wide.emplace(std::move(wide), &entry).second;
-    if (!isNew)
+    return group;
+}
+
+void
+P4MatchTable::AddToGroup(const P4TableEntry& entry)
+{
+    auto key = MakeGroupKey(entry);
+    auto& group = m_groups[key.length];
+    group.mask = key.packedMask;
+    group.wideMask = std::move(key.wideMask);
+    if (m_isPacked)
     {
-        m_entries.pop_back();
-        throw P4Error(m_table.name, "the table has an entry with this key");
+        group.packed.emplace(key.packed, &entry);
+    }
+    else
+    {
+        group.wide.emplace(std::move(key.wide), &entry);
+    }
+}
+
+void
+P4MatchTable::DeleteFromGroup(const P4TableEntry& entry)
+{
+    const auto key = MakeGroupKey(entry);
+    const auto group = m_groups.find(key.length);
+    group->second.packed.erase(key.packed);
+    group->second.wide.erase(key.wide);
+    if (group->second.packed.empty() && group->second.wide.empty())
+    {
+        m_groups.erase(group);
     }
 }
 
 void
 P4MatchTable::AddInOrder(const P4TableEntry& entry)
 {
-    // A prefix beside a ternary key is a mask like any other.
-    auto& stored = m_entries.back();
-    for (size_t k = 0; k < m_table.keys.size(); ++k)
-    {
-        if (m_table.keys[k].kind == P4MatchKind::LPM)
-        {
-            stored.keys[k].other = MakePrefixMask(m_table.keys[k].bits, entry.keys[k].prefixLength);
-        }
-    }
-    const auto behind = std::upper_bound(
-        m_ordered.begin(),
-        m_ordered.end(),
-        &entry,
-        [](const P4TableEntry* a, const P4TableEntry* b) { return a->priority < b->priority; });
+    const auto behind = std::upper_bound(m_ordered.begin(),
+                                         m_ordered.end(),
+                                         &entry,
+                                         [](const P4TableEntry* a, const P4TableEntry* b) {
+                                             return std::pair(a->priority, a->number) <
+                                                    std::pair(b->priority, b->number);
+                                         });
     m_ordered.insert(behind, &entry);
 }
 

@@ -36,9 +36,18 @@ P4Pipeline::P4Pipeline(std::shared_ptr<const P4Program> program)
 }
 
 void
+P4Pipeline::ResetState()
+{
+    m_machine.ResetState();
+    m_groups.clear();
+    m_nodes.clear();
+    m_mirrors.clear();
+}
+
+std::vector<std::string>
 P4Pipeline::Configure(std::string_view text, const std::string& file)
 {
-    P4RuntimeCommands(*this, file).Run(text);
+    return P4RuntimeCommands(*this, file).Run(text);
 }
 
 std::span<const P4OutputPacket>
@@ -330,7 +339,10 @@ P4Pipeline::FindGroup(uint32_t group) const
     {
         for (const uint32_t node : found->second)
         {
-            replicas.insert(replicas.end(), m_nodes[node].begin(), m_nodes[node].end());
+            for (const uint32_t port : m_nodes[node]->ports)
+            {
+                replicas.push_back({port, m_nodes[node]->replicationId});
+            }
         }
     }
     return replicas;
@@ -405,17 +417,42 @@ P4Pipeline::FindRegisterIndex(const std::string& name, uint32_t index) const
     throw P4Error(m_program->file, fmt::format("there is no register \"{}\"[{}]", name, index));
 }
 
-uint64_t
-P4Pipeline::GetCounterPackets(const std::string& name, uint32_t index) const
+uint32_t
+P4Pipeline::FindCounterIndex(const std::string& name, uint32_t index) const
 {
     for (size_t i = 0; i < m_program->counters.size(); ++i)
     {
         if (m_program->counters[i].name == name && index < m_program->counters[i].size)
         {
-            return m_machine.GetCounters()[i][index].packets;
+            return static_cast<uint32_t>(i);
         }
     }
     throw P4Error(m_program->file, fmt::format("there is no counter \"{}\"[{}]", name, index));
+}
+
+P4CounterValue
+P4Pipeline::GetCounter(const std::string& name, uint32_t index) const
+{
+    return m_machine.GetCounters()[FindCounterIndex(name, index)][index];
+}
+
+void
+P4Pipeline::SetCounter(const std::string& name, uint32_t index, P4CounterValue value)
+{
+    m_machine.GetCounters()[FindCounterIndex(name, index)][index] = value;
+}
+
+void
+P4Pipeline::ResetCounter(const std::string& name)
+{
+    auto& counters = m_machine.GetCounters()[FindCounterIndex(name, 0)];
+    std::fill(counters.begin(), counters.end(), P4CounterValue{});
+}
+
+uint64_t
+P4Pipeline::GetCounterPackets(const std::string& name, uint32_t index) const
+{
+    return GetCounter(name, index).packets;
 }
 
 uint64_t
@@ -423,6 +460,23 @@ P4Pipeline::GetRegister(const std::string& name, uint32_t index)
 {
     const uint32_t array = FindRegisterIndex(name, index);
     return m_machine.GetRegisters()[array][size_t{index} * m_program->registers[array].limbs];
+}
+
+std::vector<uint64_t>
+P4Pipeline::GetRegisterLimbs(const std::string& name, uint32_t index) const
+{
+    const uint32_t array = FindRegisterIndex(name, index);
+    const uint32_t limbs = m_program->registers[array].limbs;
+    const auto first =
+        m_machine.GetRegisters()[array].begin() + static_cast<ptrdiff_t>(size_t{index} * limbs);
+    return {first, first + limbs};
+}
+
+void
+P4Pipeline::ResetRegister(const std::string& name)
+{
+    auto& cells = m_machine.GetRegisters()[FindRegisterIndex(name, 0)];
+    std::fill(cells.begin(), cells.end(), 0);
 }
 
 void
@@ -438,31 +492,25 @@ P4Pipeline::SetRegister(const std::string& name, uint32_t index, const std::vect
     }
 }
 
-void
-P4Pipeline::AddEntry(const std::string& table, P4TableEntry entry)
+std::vector<uint32_t>&
+P4Pipeline::FindMembers(uint32_t group)
 {
-    FindTable(table).Add(std::move(entry));
-}
-
-void
-P4Pipeline::SetDefault(const std::string& table, P4TableEntry entry)
-{
-    FindTable(table).SetDefault(std::move(entry));
-}
-
-void
-P4Pipeline::ClearTable(const std::string& table)
-{
-    FindTable(table).Clear();
-}
-
-void
-P4Pipeline::DestroyGroup(uint32_t group)
-{
-    if (m_groups.erase(group) == 0)
+    const auto found = m_groups.find(group);
+    if (found == m_groups.end())
     {
         throw P4Error(m_program->file, fmt::format("there is no multicast group {}", group));
     }
+    return found->second;
+}
+
+P4Pipeline::Node&
+P4Pipeline::FindNode(uint32_t node)
+{
+    if (node >= m_nodes.size() || !m_nodes[node])
+    {
+        throw P4Error(m_program->file, fmt::format("there is no multicast node {}", node));
+    }
+    return *m_nodes[node];
 }
 
 void
@@ -474,39 +522,103 @@ P4Pipeline::CreateGroup(uint32_t group)
     }
 }
 
+void
+P4Pipeline::DestroyGroup(uint32_t group)
+{
+    for (const uint32_t node : FindMembers(group))
+    {
+        m_nodes[node]->group.reset();
+    }
+    m_groups.erase(group);
+}
+
 uint32_t
 P4Pipeline::CreateNode(uint32_t replicationId, const std::vector<uint32_t>& ports)
 {
+    const auto free =
+        std::find_if(m_nodes.begin(), m_nodes.end(), [](const auto& node) { return !node; });
+    const auto handle = static_cast<uint32_t>(free - m_nodes.begin());
+    if (free == m_nodes.end())
+    {
+        m_nodes.emplace_back();
+    }
+    m_nodes[handle] = Node{replicationId, {}, {}};
+    UpdateNode(handle, ports);
+    return handle;
+}
+
+void
+P4Pipeline::UpdateNode(uint32_t node, const std::vector<uint32_t>& ports)
+{
     // A node's ports are a set: each gets one copy, in ascending order.
-    std::vector<uint32_t> sorted(ports);
+    auto& sorted = FindNode(node).ports;
+    sorted = ports;
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    std::vector<P4Replica> replicas;
-    replicas.reserve(sorted.size());
-    for (const uint32_t port : sorted)
-    {
-        replicas.push_back({port, replicationId});
-    }
-    m_nodes.push_back(std::move(replicas));
-    return static_cast<uint32_t>(m_nodes.size() - 1);
 }
 
 void
 P4Pipeline::AssociateNode(uint32_t group, uint32_t node)
 {
-    const auto found = m_groups.find(group);
-    if (found == m_groups.end() || node >= m_nodes.size())
+    auto& members = FindMembers(group);
+    auto& found = FindNode(node);
+    if (found.group)
     {
         throw P4Error(m_program->file,
-                      fmt::format("there is no multicast group {} or no node {}", group, node));
+                      fmt::format("node {} is in multicast group {} already", node, *found.group));
     }
-    found->second.push_back(node);
+    members.push_back(node);
+    found.group = group;
+}
+
+void
+P4Pipeline::DissociateNode(uint32_t group, uint32_t node)
+{
+    auto& members = FindMembers(group);
+    auto& found = FindNode(node);
+    if (found.group != group)
+    {
+        throw P4Error(m_program->file,
+                      fmt::format("node {} is not in multicast group {}", node, group));
+    }
+    std::erase(members, node);
+    found.group.reset();
+}
+
+void
+P4Pipeline::DestroyNode(uint32_t node)
+{
+    if (const auto group = FindNode(node).group)
+    {
+        DissociateNode(*group, node);
+    }
+    m_nodes[node].reset();
 }
 
 void
 P4Pipeline::AddMirror(uint32_t session, uint32_t target, bool isGroup)
 {
     m_mirrors[session] = {target, isGroup};
+}
+
+void
+P4Pipeline::DeleteMirror(uint32_t session)
+{
+    if (m_mirrors.erase(session) == 0)
+    {
+        throw P4Error(m_program->file, fmt::format("there is no mirroring session {}", session));
+    }
+}
+
+std::optional<std::pair<uint32_t, bool>>
+P4Pipeline::GetMirror(uint32_t session) const
+{
+    const auto found = m_mirrors.find(session);
+    if (found == m_mirrors.end())
+    {
+        return std::nullopt;
+    }
+    return std::pair(found->second.target, found->second.isGroup);
 }
 
 } // namespace ns3::gradsync

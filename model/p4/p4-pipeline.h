@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -71,14 +72,16 @@ class P4Pipeline
   public:
     explicit P4Pipeline(std::shared_ptr<const P4Program> program);
 
+    /// Makes tables, registers, counters, groups and sessions those of a new switch.
+    void ResetState();
+
     /**
-     * Reads runtime configuration as simple_switch_CLI takes it: table_add, table_clear,
-     * table_set_default, mc_mgrp_create, mc_mgrp_destroy, mc_node_create, mc_node_associate,
-     * mirroring_add, mirroring_add_mc, register_write; empty lines and lines that begin with # are
-     * left out. \param text the commands \param file their name, for messages \throws P4Error that
-     * names the line
+     * Runs commands of simple_switch_CLI (P4RuntimeCommands), one a line; empty lines and lines
+     * that begin with # are left out. \param text the commands \param file their name, for messages
+     * \returns what commands that ask are answered, a line each
+     * \throws P4Error that names the line
      */
-    void Configure(std::string_view text, const std::string& file);
+    std::vector<std::string> Configure(std::string_view text, const std::string& file);
 
     /**
      * Takes a packet in and gives what leaves, in order.
@@ -118,19 +121,37 @@ class P4Pipeline
     uint64_t GetRegister(const std::string& name, uint32_t index);
     void SetRegister(const std::string& name, uint32_t index, const std::vector<uint64_t>& value);
 
+    /// All limbs of a register. \throws P4Error
+    std::vector<uint64_t> GetRegisterLimbs(const std::string& name, uint32_t index) const;
+    /// All cells 0. \throws P4Error
+    void ResetRegister(const std::string& name);
+    /// \throws P4Error
+    P4CounterValue GetCounter(const std::string& name, uint32_t index) const;
+    void SetCounter(const std::string& name, uint32_t index, P4CounterValue value);
+    /// All of an array 0. \throws P4Error
+    void ResetCounter(const std::string& name);
+
     /// The entries of a table at run time. \throws P4Error when there is no such table
     P4MatchTable& FindTable(const std::string& name);
 
-    void AddEntry(const std::string& table, P4TableEntry entry);
-    void SetDefault(const std::string& table, P4TableEntry entry);
-    void ClearTable(const std::string& table);
     void CreateGroup(uint32_t group);
+    /// Its nodes stay and may join another. \throws P4Error
     void DestroyGroup(uint32_t group);
-    /// A node for groups; returns its handle: 0, 1, ...
+    /// A node for groups; returns its handle, the lowest that is free.
     uint32_t CreateNode(uint32_t replicationId, const std::vector<uint32_t>& ports);
+    /// Gives a node other ports. \throws P4Error
+    void UpdateNode(uint32_t node, const std::vector<uint32_t>& ports);
+    /// A node belongs to one group at most. \throws P4Error
     void AssociateNode(uint32_t group, uint32_t node);
+    void DissociateNode(uint32_t group, uint32_t node);
+    /// It leaves its group before. \throws P4Error
+    void DestroyNode(uint32_t node);
     /// A mirroring session that copies to a port or, with `isGroup`, to a multicast group.
     void AddMirror(uint32_t session, uint32_t target, bool isGroup);
+    /// \throws P4Error when there is no such session
+    void DeleteMirror(uint32_t session);
+    /// The target of a session, and whether it is a group; nothing when there is no such session.
+    std::optional<std::pair<uint32_t, bool>> GetMirror(uint32_t session) const;
 
     /**
      * The members and groups of an action profile. Entries lead to them by P4TableEntry::target and
@@ -195,6 +216,14 @@ class P4Pipeline
     }
 
   private:
+    /// Who gets copies of a packet, under one replication id.
+    struct Node
+    {
+        uint32_t replicationId = 0;
+        std::vector<uint32_t> ports; //!< ascending
+        std::optional<uint32_t> group;
+    };
+
     struct Mirror
     {
         uint32_t target = 0;
@@ -237,11 +266,15 @@ class P4Pipeline
     bool IsReferred(const std::string& profile, P4EntryTarget target, uint32_t handle);
     std::set<std::vector<uint64_t>>& FindValueSet(const std::string& name);
     uint32_t FindRegisterIndex(const std::string& name, uint32_t index) const;
+    uint32_t FindCounterIndex(const std::string& name, uint32_t index) const;
+    Node& FindNode(uint32_t node);
+    std::vector<uint32_t>& FindMembers(uint32_t group);
 
     std::shared_ptr<const P4Program> m_program;
     P4Machine m_machine;
     std::map<uint32_t, std::vector<uint32_t>> m_groups;
-    std::vector<std::vector<P4Replica>> m_nodes;
+    /// Nothing where a node was destroyed.
+    std::vector<std::optional<Node>> m_nodes;
     std::map<uint32_t, Mirror> m_mirrors;
     std::vector<P4OutputPacket> m_outputs;
     size_t m_outputCount = 0;

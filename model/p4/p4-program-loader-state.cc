@@ -52,8 +52,14 @@ P4ProgramLoader::LoadCounters()
         P4CounterArray array;
         array.name = item.Get("name").AsText();
         // Those of a table have one counter per entry, which nothing in the program can read.
-        const bool isDirect = item.Get("is_direct").AsBool();
-        array.size = isDirect ? 0 : item.Get("size").AsNumber(MAX_COUNTERS);
+        if (item.Get("is_direct").AsBool())
+        {
+            array.table = item.Get("binding").AsText();
+        }
+        else
+        {
+            array.size = item.Get("size").AsNumber(MAX_COUNTERS);
+        }
         m_emitter.AddCounterName(array.name,
                                  static_cast<uint32_t>(m_program.counters.size()),
                                  item.Get("name"));

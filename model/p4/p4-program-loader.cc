@@ -20,28 +20,6 @@ namespace
 {
 
 constexpr uint32_t FORMAT_MAJOR = 2;
-constexpr int MAX_DEPTH = 512;
-
-/// Parses with a bound on the depth, so that no file runs recursive code off the stack.
-nlohmann::json
-Parse(std::string_view text, const std::string& file)
-{
-    const auto bounded = [&file](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-        if (depth > MAX_DEPTH)
-        {
-            throw P4Error(file, "the JSON is nested too deeply");
-        }
-        return true;
-    };
-    try
-    {
-        return nlohmann::json::parse(text, bounded);
-    }
-    catch (const nlohmann::json::exception& error)
-    {
-        throw P4Error(file, fmt::format("this is not JSON: {}", error.what()));
-    }
-}
 
 /// Whether a part of the document refers to one of these fields, as `{"type": "field", "value":
 /// [HEADER, NAME]}`. The depth is bounded by Parse.
@@ -72,7 +50,7 @@ constexpr std::array<std::string_view, 5> QUEUE_FIELDS{"enq_timestamp",
 P4Program
 P4ProgramLoader::Load(std::string_view text, const std::string& file)
 {
-    const nlohmann::json document = Parse(text, file);
+    const nlohmann::json document = ParseP4Json(text, file);
     P4ProgramLoader loader(document, file);
     loader.LoadAll();
     loader.m_program.readsQueues = NamesField(document, QUEUE_FIELDS);

@@ -218,6 +218,15 @@ struct P4CounterArray
 {
     std::string name;
     uint32_t size = 0;
+    /// The table whose entries it counts the packets of; empty: it is counted by the program.
+    std::string table;
+};
+
+/// What a counter has seen.
+struct P4CounterValue
+{
+    uint64_t packets = 0;
+    uint64_t bytes = 0;
 };
 
 enum class P4HashAlgorithm
@@ -282,6 +291,8 @@ struct P4EntryKey
     std::vector<uint64_t> value;
     std::vector<uint64_t> other;
     uint32_t prefixLength = 0;
+
+    bool operator==(const P4EntryKey&) const = default;
 };
 
 /// What an entry leads to: an action of its own, or a member or a group of the action profile.
@@ -361,6 +372,8 @@ struct P4Table
     /// The meters of its entries.
     std::optional<uint32_t> meter;
     bool isConstant = false;
+    /// Whether each entry counts its packets.
+    bool hasCounters = false;
     bool hasConstantDefault = false;
     P4TableEntry defaultEntry;
     bool hasDefault = false;

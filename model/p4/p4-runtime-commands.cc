@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/p4-runtime-commands.h"
 
+#include "ns3/nearest-name.h"
 #include "ns3/p4-error.h"
 #include "ns3/p4-limbs.h"
 #include "ns3/p4-match-table.h"
 #include "ns3/p4-pipeline.h"
+#include "ns3/p4-runtime-values.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <fmt/format.h>
+#include <iterator>
+#include <map>
 #include <sstream>
 
 namespace ns3::gradsync
@@ -17,61 +22,25 @@ namespace ns3::gradsync
 namespace
 {
 
-/// The text split at each occurrence of a mark.
-std::vector<std::string>
-Split(const std::string& text, const std::string& mark)
+/// Commands without a limit to their words.
+constexpr size_t ANY = SIZE_MAX;
+
+/// Entries of a table with an action profile have no actions of their own.
+void
+CheckIsDirect(const P4Table& table)
 {
-    std::vector<std::string> parts;
-    size_t begin = 0;
-    for (size_t end = text.find(mark); end != std::string::npos; end = text.find(mark, begin))
+    if (table.profile)
     {
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + mark.size();
+        throw P4Error(fmt::format("the entries of table \"{}\" lead to members of its action "
+                                  "profile: table_indirect_add",
+                                  table.name));
     }
-    parts.push_back(text.substr(begin));
-    return parts;
 }
 
-/// Multiplies by the base and adds a digit; false when it is no digit of the base.
-bool
-Append(std::vector<uint64_t>& value, uint32_t base, char digit)
+uint32_t
+ReadHandle(const std::string& word)
 {
-    const char low = static_cast<char>(digit | 0x20);
-    const bool isLetter = low >= 'a' && low <= 'f';
-    if (!(digit >= '0' && digit <= '9') && !isLetter)
-    {
-        return false;
-    }
-    const auto number = static_cast<uint64_t>(isLetter ? low - 'a' + 10 : digit - '0');
-    __extension__ using Wide = unsigned __int128;
-    uint64_t carry = number;
-    for (auto& limb : value)
-    {
-        const Wide product = Wide{limb} * base + carry;
-        limb = static_cast<uint64_t>(product);
-        carry = static_cast<uint64_t>(product >> 64);
-    }
-    return number < base && carry == 0;
-}
-
-/// A dotted or colon-separated address as digits of one base after "0x"; empty when it is none.
-std::string
-ReadAddress(const std::string& word, const std::string& mark, size_t parts, uint32_t base)
-{
-    std::string digits = "0x";
-    const auto numbers = Split(word, mark);
-    for (const auto& number : numbers)
-    {
-        uint32_t byte = 0;
-        const char* end = number.data() + number.size();
-        const auto result = std::from_chars(number.data(), end, byte, static_cast<int>(base));
-        if (result.ec != std::errc{} || result.ptr != end || byte > 255)
-        {
-            return "";
-        }
-        digits += fmt::format("{:02x}", byte);
-    }
-    return numbers.size() == parts ? digits : "";
+    return static_cast<uint32_t>(ReadP4Value(word, 32)[0]);
 }
 
 } // namespace
@@ -82,17 +51,111 @@ P4RuntimeCommands::P4RuntimeCommands(P4Pipeline& pipeline, std::string file)
 {
 }
 
-void
+const std::vector<P4RuntimeCommands::Row>&
+P4RuntimeCommands::GetRows()
+{
+    using Self = P4RuntimeCommands;
+    static const std::vector<Row> rows{
+        {"table_add", "TABLE ACTION KEYS => PARAMETERS [PRIORITY]", 2, ANY, &Self::AddToTable},
+        {"table_modify", "TABLE ACTION ENTRY [=>] PARAMETERS", 3, ANY, &Self::ModifyInTable},
+        {"table_delete", "TABLE ENTRY", 2, 2, &Self::DeleteFromTable},
+        {"table_set_default", "TABLE ACTION [=>] PARAMETERS", 2, ANY, &Self::SetDefault},
+        {"table_reset_default", "TABLE", 1, 1, &Self::ResetDefault},
+        {"table_clear", "TABLE", 1, 1, &Self::ClearTable},
+        {"table_dump", "TABLE", 1, 1, &Self::DumpTable},
+        {"table_dump_entry", "TABLE ENTRY", 2, 2, &Self::DumpEntry},
+        {"table_num_entries", "TABLE", 1, 1, &Self::CountEntries},
+        {"register_read", "REGISTER [INDEX]", 1, 2, &Self::ReadRegister},
+        {"register_write", "REGISTER INDEX VALUE", 3, 3, &Self::WriteRegister},
+        {"register_reset", "REGISTER", 1, 1, &Self::ResetRegister},
+        {"counter_read", "COUNTER INDEX", 2, 2, &Self::ReadCounter},
+        {"counter_write", "COUNTER INDEX PACKETS BYTES", 4, 4, &Self::WriteCounter},
+        {"counter_reset", "COUNTER", 1, 1, &Self::ResetCounter},
+        {"mc_mgrp_create", "GROUP", 1, 1, &Self::CreateGroup},
+        {"mc_mgrp_destroy", "GROUP", 1, 1, &Self::DestroyGroup},
+        {"mc_node_create", "REPLICATION_ID PORTS", 1, ANY, &Self::CreateNode},
+        {"mc_node_update", "NODE PORTS", 1, ANY, &Self::UpdateNode},
+        {"mc_node_associate", "GROUP NODE", 2, 2, &Self::AssociateNode},
+        {"mc_node_dissociate", "GROUP NODE", 2, 2, &Self::DissociateNode},
+        {"mc_node_destroy", "NODE", 1, 1, &Self::DestroyNode},
+        {"mirroring_add", "SESSION PORT", 2, 2, &Self::AddMirror},
+        {"mirroring_add_mc", "SESSION GROUP", 2, 2, &Self::AddMirrorToGroup},
+        {"mirroring_delete", "SESSION", 1, 1, &Self::DeleteMirror},
+        {"mirroring_get", "SESSION", 1, 1, &Self::GetMirror},
+        {"act_prof_create_member", "PROFILE ACTION PARAMETERS", 2, ANY, &Self::CreateMember},
+        {"act_prof_modify_member", "PROFILE ACTION MEMBER PARAMETERS", 3, ANY, &Self::ModifyMember},
+        {"act_prof_delete_member", "PROFILE MEMBER", 2, 2, &Self::DeleteMember},
+        {"act_prof_create_group", "PROFILE", 1, 1, &Self::CreateMemberGroup},
+        {"act_prof_delete_group", "PROFILE GROUP", 2, 2, &Self::DeleteMemberGroup},
+        {"act_prof_add_member_to_group", "PROFILE MEMBER GROUP", 3, 3, &Self::AddMemberToGroup},
+        {"act_prof_remove_member_from_group",
+         "PROFILE MEMBER GROUP",
+         3,
+         3,
+         &Self::RemoveMemberFromGroup},
+        {"table_indirect_add", "TABLE KEYS => MEMBER [PRIORITY]", 2, ANY, &Self::AddIndirect},
+        {"table_indirect_add_with_group",
+         "TABLE KEYS => GROUP [PRIORITY]",
+         2,
+         ANY,
+         &Self::AddIndirectWithGroup},
+        {"table_indirect_delete", "TABLE ENTRY", 2, 2, &Self::DeleteFromTable},
+        {"table_indirect_set_default", "TABLE MEMBER", 2, 2, &Self::SetIndirectDefault},
+        {"table_indirect_set_default_with_group",
+         "TABLE GROUP",
+         2,
+         2,
+         &Self::SetIndirectDefaultWithGroup},
+        {"table_indirect_reset_default", "TABLE", 1, 1, &Self::ResetDefault},
+        {"meter_set_rates", "METER INDEX RATE:BURST ...", 2, ANY, &Self::SetMeterRates},
+        {"meter_array_set_rates", "METER RATE:BURST ...", 1, ANY, &Self::SetAllMeterRates},
+        {"meter_get_rates", "METER INDEX", 2, 2, &Self::GetMeterRates},
+        {"pvs_add", "SET VALUE", 2, 2, &Self::AddToValueSet},
+        {"pvs_remove", "SET VALUE", 2, 2, &Self::RemoveFromValueSet},
+        {"pvs_clear", "SET", 1, 1, &Self::ClearValueSet},
+        {"pvs_get", "SET", 1, 1, &Self::GetValueSet},
+        {"reset_state", "", 0, 0, &Self::ResetState},
+        // What shows the program, which ./ns3 p4 describe does, or is of queues and time.
+        {"show_tables", "", 0, 0, nullptr},
+        {"show_actions", "", 0, 0, nullptr},
+        {"show_ports", "", 0, 0, nullptr},
+        {"show_pvs", "", 0, 0, nullptr},
+        {"table_info", "TABLE", 1, 1, nullptr},
+        {"table_show_actions", "TABLE", 1, 1, nullptr},
+        {"table_set_timeout", "TABLE ENTRY MILLISECONDS", 3, 3, nullptr},
+        {"mc_dump", "", 0, 0, nullptr},
+        {"set_queue_depth", "PACKETS [PORT [PRIORITY]]", 1, 3, nullptr},
+        {"set_queue_rate", "RATE [PORT [PRIORITY]]", 1, 3, nullptr},
+        {"port_add", "INTERFACE PORT [PCAP]", 2, 3, nullptr},
+        {"port_remove", "PORT", 1, 1, nullptr},
+        {"get_time_elapsed", "", 0, 0, nullptr},
+        {"get_time_since_epoch", "", 0, 0, nullptr},
+        {"switch_info", "", 0, 0, nullptr},
+        {"greet", "", 0, ANY, nullptr},
+        {"help", "", 0, ANY, nullptr},
+        {"EOF", "", 0, 0, nullptr}};
+    return rows;
+}
+
+bool
+P4RuntimeCommands::IsOrdered(const P4Table& table)
+{
+    return std::ranges::any_of(table.keys, [](const P4TableKey& key) {
+        return key.kind == P4MatchKind::TERNARY || key.kind == P4MatchKind::RANGE;
+    });
+}
+
+std::vector<std::string>
 P4RuntimeCommands::Run(std::string_view text)
 {
+    std::vector<std::string> answers;
     std::istringstream lines{std::string(text)};
     std::string line;
-    for (m_line = 1; std::getline(lines, line); ++m_line)
+    for (uint32_t number = 1; std::getline(lines, line); ++number)
     {
         std::istringstream stream(line);
         Words words;
-        std::string word;
-        while (stream >> word)
+        for (std::string word; stream >> word;)
         {
             words.push_back(word);
         }
@@ -102,158 +165,192 @@ P4RuntimeCommands::Run(std::string_view text)
         }
         try
         {
-            RunLine(words);
+            std::ranges::move(RunCommand(words), std::back_inserter(answers));
         }
         catch (const P4Error& error)
         {
-            throw P4Error(fmt::format("{}:{}", m_file, m_line), error.what());
+            throw P4Error(fmt::format("{}:{}", m_file, number), error.what());
         }
     }
+    return answers;
 }
 
-void
-P4RuntimeCommands::RunLine(const Words& words)
+std::vector<std::string>
+P4RuntimeCommands::RunCommand(const Words& words)
 {
-    const std::string& command = words[0];
-    if (command == "table_add")
+    std::vector<std::string> names;
+    for (const auto& row : GetRows())
     {
-        AddToTable(words);
+        names.emplace_back(row.name);
     }
-    else if (command == "table_set_default")
+    const auto found = std::find(names.begin(), names.end(), words[0]);
+    if (found == names.end())
     {
-        SetDefault(words);
+        throw P4Error(fmt::format("the command \"{}\" is not supported{}",
+                                  words[0],
+                                  SuggestName(words[0], names)));
     }
-    else if (command == "table_clear")
+    const Row& row = GetRows()[static_cast<size_t>(found - names.begin())];
+    if (words.size() - 1 < row.least || words.size() - 1 > row.most)
     {
-        CheckCount(words, 2, "TABLE");
-        if (FindTable(words[1]).isConstant)
-        {
-            Fail("the table's entries are constant");
-        }
-        m_pipeline.ClearTable(words[1]);
+        throw P4Error(fmt::format("{} {} is expected", row.name, row.usage));
     }
-    else if (command == "mc_mgrp_create")
+    m_answers.clear();
+    if (row.run != nullptr)
     {
-        CheckCount(words, 2, "GROUP");
-        m_pipeline.CreateGroup(ReadNumber(words[1]));
+        (this->*row.run)(words);
     }
-    else if (command == "mc_mgrp_destroy")
-    {
-        CheckCount(words, 2, "GROUP");
-        m_pipeline.DestroyGroup(ReadNumber(words[1]));
-    }
-    else if (command == "mc_node_create")
-    {
-        CreateNode(words);
-    }
-    else if (command == "mc_node_associate")
-    {
-        CheckCount(words, 3, "GROUP NODE");
-        m_pipeline.AssociateNode(ReadNumber(words[1]), ReadNumber(words[2]));
-    }
-    else if (command == "mirroring_add" || command == "mirroring_add_mc")
-    {
-        CheckCount(words, 3, "SESSION TARGET");
-        m_pipeline.AddMirror(ReadNumber(words[1]),
-                             ReadNumber(words[2]),
-                             command == "mirroring_add_mc");
-    }
-    else if (command == "register_write")
-    {
-        WriteRegister(words);
-    }
-    else
-    {
-        Fail(fmt::format("the command \"{}\" is not supported", command));
-    }
+    return std::move(m_answers);
 }
 
 void
 P4RuntimeCommands::AddToTable(const Words& words)
 {
     const auto arrow = std::find(words.begin(), words.end(), "=>");
-    if (words.size() < 3 || arrow == words.end() || arrow - words.begin() < 3)
+    if (arrow == words.end() || arrow - words.begin() < 3)
     {
-        Fail("table_add TABLE ACTION KEYS => PARAMETERS [PRIORITY] is expected");
+        throw P4Error("table_add TABLE ACTION KEYS => PARAMETERS [PRIORITY] is expected");
     }
     const P4Table& table = FindTable(words[1]);
-    const auto keys = static_cast<size_t>(arrow - words.begin()) - 3;
-    if (table.isConstant || keys != table.keys.size())
-    {
-        Fail(table.isConstant ? "the table's entries are constant"
-                              : fmt::format("{} keys are expected", table.keys.size()));
-    }
     P4TableEntry entry;
-    bool isOrdered = false;
-    for (size_t i = 0; i < keys; ++i)
-    {
-        entry.keys.push_back(ReadKey(table.keys[i], words[3 + i]));
-        isOrdered = isOrdered || table.keys[i].kind == P4MatchKind::TERNARY ||
-                    table.keys[i].kind == P4MatchKind::RANGE;
-    }
+    ReadKeys(entry, table, words.begin() + 3, arrow);
     auto end = words.end();
-    if (isOrdered)
+    if (IsOrdered(table))
     {
         if (end - arrow < 2)
         {
-            Fail("a priority is expected at the end");
+            throw P4Error("a priority is expected at the end");
         }
-        entry.priority = ReadNumber(*--end);
+        entry.priority = ReadP4Number(*--end);
     }
-    ReadAction(entry, table, words[2], arrow + 1, end);
-    m_pipeline.AddEntry(words[1], std::move(entry));
+    CheckIsDirect(table);
+    ReadAction(entry, table.actions, words[2], arrow + 1, end);
+    m_newestEntry = FindChangeable(words[1]).Add(std::move(entry));
+}
+
+void
+P4RuntimeCommands::ModifyInTable(const Words& words)
+{
+    P4TableEntry entry;
+    CheckIsDirect(FindTable(words[1]));
+    const bool hasArrow = words.size() > 4 && words[4] == "=>";
+    ReadAction(entry,
+               FindTable(words[1]).actions,
+               words[2],
+               words.begin() + (hasArrow ? 5 : 4),
+               words.end());
+    FindChangeable(words[1]).Modify(ReadHandle(words[3]), entry);
+}
+
+void
+P4RuntimeCommands::DeleteFromTable(const Words& words)
+{
+    FindChangeable(words[1]).Delete(ReadHandle(words[2]));
 }
 
 void
 P4RuntimeCommands::SetDefault(const Words& words)
 {
-    if (words.size() < 3)
-    {
-        Fail("table_set_default TABLE ACTION [=>] PARAMETERS is expected");
-    }
     const P4Table& table = FindTable(words[1]);
     if (table.hasConstantDefault)
     {
-        Fail("the table's default action is constant");
+        throw P4Error("the table's default action is constant");
     }
+    CheckIsDirect(table);
     P4TableEntry entry;
     const bool hasArrow = words.size() > 3 && words[3] == "=>";
-    ReadAction(entry, table, words[2], words.begin() + (hasArrow ? 4 : 3), words.end());
-    m_pipeline.SetDefault(words[1], std::move(entry));
+    ReadAction(entry, table.actions, words[2], words.begin() + (hasArrow ? 4 : 3), words.end());
+    m_pipeline.FindTable(table.name).SetDefault(std::move(entry));
 }
 
 void
-P4RuntimeCommands::CreateNode(const Words& words)
+P4RuntimeCommands::ResetDefault(const Words& words)
 {
-    if (words.size() < 2)
-    {
-        Fail("mc_node_create REPLICATION_ID PORTS is expected");
-    }
-    std::vector<uint32_t> ports;
-    for (size_t i = 2; i < words.size(); ++i)
-    {
-        if (words[i] == "|")
-        {
-            Fail("link aggregation groups are not supported");
-        }
-        ports.push_back(ReadNumber(words[i]));
-    }
-    m_pipeline.CreateNode(ReadNumber(words[1]), ports);
+    m_pipeline.FindTable(FindTable(words[1]).name).ResetDefault();
 }
 
 void
-P4RuntimeCommands::WriteRegister(const Words& words)
+P4RuntimeCommands::ClearTable(const Words& words)
 {
-    CheckCount(words, 4, "REGISTER INDEX VALUE");
-    for (const auto& array : m_pipeline.GetProgram().registers)
+    FindChangeable(words[1]).Clear();
+}
+
+void
+P4RuntimeCommands::DumpTable(const Words& words)
+{
+    const P4Table& table = FindTable(words[1]);
+    for (const uint32_t handle : m_pipeline.FindTable(table.name).ListHandles())
     {
-        if (array.name == words[1])
+        m_answers.push_back(ShowEntry(table, handle));
+    }
+}
+
+void
+P4RuntimeCommands::DumpEntry(const Words& words)
+{
+    m_answers.push_back(ShowEntry(FindTable(words[1]), ReadHandle(words[2])));
+}
+
+void
+P4RuntimeCommands::CountEntries(const Words& words)
+{
+    const auto& table = m_pipeline.FindTable(FindTable(words[1]).name);
+    m_answers.push_back(fmt::format("{}", table.ListHandles().size()));
+}
+
+std::string
+P4RuntimeCommands::ShowEntry(const P4Table& table, uint32_t handle)
+{
+    const P4TableEntry& entry = m_pipeline.FindTable(table.name).GetEntry(handle);
+    std::string text = fmt::format("{} entry {}:", table.name, handle);
+    for (size_t i = 0; i < table.keys.size(); ++i)
+    {
+        const auto& key = table.keys[i];
+        const auto& value = entry.keys[i];
+        text += fmt::format(" {}={}", key.name, ShowP4Hexadecimal(value.value, key.bits));
+        if (key.kind == P4MatchKind::LPM)
         {
-            m_pipeline.SetRegister(words[1], ReadNumber(words[2]), ReadValue(words[3], array.bits));
-            return;
+            text += fmt::format("/{}", value.prefixLength);
+        }
+        else if (key.kind != P4MatchKind::EXACT)
+        {
+            text += (key.kind == P4MatchKind::RANGE ? "->" : "&&&") +
+                    ShowP4Hexadecimal(value.other, key.bits);
         }
     }
-    Fail(fmt::format("there is no register \"{}\"", words[1]));
+    if (entry.target != P4EntryTarget::ACTION)
+    {
+        text += fmt::format(" => {} {}",
+                            entry.target == P4EntryTarget::MEMBER ? "member" : "group",
+                            entry.member);
+        return IsOrdered(table) ? text + fmt::format(", priority {}", entry.priority) : text;
+    }
+    const P4Action& action = m_pipeline.GetProgram().actions[entry.action];
+    text += " => " + action.name;
+    auto limb = entry.parameters.begin();
+    for (const uint32_t bits : action.parameterBits)
+    {
+        const auto end = limb + static_cast<ptrdiff_t>(limbs::CountFor(bits));
+        text += " " + ShowP4Hexadecimal({limb, end}, bits);
+        limb = end;
+    }
+    return IsOrdered(table) ? text + fmt::format(", priority {}", entry.priority) : text;
+}
+
+void
+P4RuntimeCommands::ReadKeys(P4TableEntry& entry,
+                            const P4Table& table,
+                            Words::const_iterator first,
+                            Words::const_iterator last) const
+{
+    if (static_cast<size_t>(last - first) != table.keys.size())
+    {
+        throw P4Error(fmt::format("table \"{}\" has {} keys", table.name, table.keys.size()));
+    }
+    for (const auto& key : table.keys)
+    {
+        entry.keys.push_back(ReadKey(key, *first++));
+    }
 }
 
 P4EntryKey
@@ -266,52 +363,51 @@ P4RuntimeCommands::ReadKey(const P4TableKey& key, const std::string& word) const
     const auto mark = marks.find(key.kind);
     if (mark == marks.end())
     {
-        entry.value = ReadValue(word, key.bits);
+        entry.value = ReadP4Value(word, key.bits);
         return entry;
     }
-    const auto parts = Split(word, mark->second);
+    const auto parts = SplitP4Words(word, mark->second);
     if (parts.size() != 2)
     {
-        Fail(fmt::format("key \"{}\": VALUE{}... is expected", key.name, mark->second));
+        throw P4Error(fmt::format("key \"{}\": VALUE{}... is expected", key.name, mark->second));
     }
-    entry.value = ReadValue(parts[0], key.bits);
+    entry.value = ReadP4Value(parts[0], key.bits);
     if (key.kind != P4MatchKind::LPM)
     {
-        entry.other = ReadValue(parts[1], key.bits);
+        entry.other = ReadP4Value(parts[1], key.bits);
         return entry;
     }
-    entry.prefixLength = ReadNumber(parts[1]);
+    entry.prefixLength = ReadP4Number(parts[1]);
     if (entry.prefixLength > key.bits)
     {
-        Fail(fmt::format("key \"{}\" has {} bits", key.name, key.bits));
+        throw P4Error(fmt::format("key \"{}\" has {} bits", key.name, key.bits));
     }
     return entry;
 }
 
 void
 P4RuntimeCommands::ReadAction(P4TableEntry& entry,
-                              const P4Table& table,
+                              const std::vector<uint32_t>& actions,
                               const std::string& name,
                               Words::const_iterator first,
                               Words::const_iterator last) const
 {
-    const auto& actions = m_pipeline.GetProgram().actions;
-    const auto found = std::find_if(table.actions.begin(),
-                                    table.actions.end(),
-                                    [&](uint32_t index) { return actions[index].name == name; });
-    if (found == table.actions.end())
+    std::vector<std::string> names;
+    names.reserve(actions.size());
+    for (const uint32_t index : actions)
     {
-        Fail(fmt::format("table \"{}\" has no action \"{}\"", table.name, name));
+        names.push_back(m_pipeline.GetProgram().actions[index].name);
     }
-    const P4Action& action = actions[*found];
+    entry.action = actions[FindP4Name(names, name, "action of the table")];
+    const P4Action& action = m_pipeline.GetProgram().actions[entry.action];
     if (static_cast<size_t>(last - first) != action.parameterBits.size())
     {
-        Fail(fmt::format("action \"{}\" has {} parameters", name, action.parameterBits.size()));
+        throw P4Error(
+            fmt::format("action \"{}\" has {} parameters", name, action.parameterBits.size()));
     }
-    entry.action = *found;
     for (const uint32_t bits : action.parameterBits)
     {
-        const auto value = ReadValue(*first++, bits);
+        const auto value = ReadP4Value(*first++, bits);
         entry.parameters.insert(entry.parameters.end(), value.begin(), value.end());
     }
 }
@@ -319,62 +415,19 @@ P4RuntimeCommands::ReadAction(P4TableEntry& entry,
 const P4Table&
 P4RuntimeCommands::FindTable(const std::string& name) const
 {
-    for (const auto& table : m_pipeline.GetProgram().tables)
-    {
-        if (table.name == name)
-        {
-            return table;
-        }
-    }
-    Fail(fmt::format("there is no table \"{}\"", name));
+    const auto& tables = m_pipeline.GetProgram().tables;
+    return tables[FindP4Item(tables, name, "table")];
 }
 
-std::vector<uint64_t>
-P4RuntimeCommands::ReadValue(const std::string& word, uint32_t bits) const
+P4MatchTable&
+P4RuntimeCommands::FindChangeable(const std::string& name)
 {
-    std::string digits = word;
-    if (bits == 32 && word.find('.') != std::string::npos)
+    const P4Table& table = FindTable(name);
+    if (table.isConstant)
     {
-        digits = ReadAddress(word, ".", 4, 10);
+        throw P4Error("the table's entries are constant");
     }
-    else if (bits == 48 && word.find(':') != std::string::npos)
-    {
-        digits = ReadAddress(word, ":", 6, 16);
-    }
-    const bool isHex = digits.starts_with("0x") || digits.starts_with("0X");
-    std::vector<uint64_t> value(limbs::CountFor(bits));
-    bool isGood = digits.size() > (isHex ? 2 : 0);
-    for (size_t i = isHex ? 2 : 0; i < digits.size() && isGood; ++i)
-    {
-        isGood = Append(value, isHex ? 16 : 10, digits[i]);
-    }
-    const uint32_t unused = static_cast<uint32_t>(64 * value.size()) - bits;
-    if (!isGood || (unused > 0 && value.back() >> (64 - unused) != 0))
-    {
-        Fail(fmt::format("\"{}\" is no number of {} bits", word, bits));
-    }
-    return value;
-}
-
-uint32_t
-P4RuntimeCommands::ReadNumber(const std::string& word) const
-{
-    return static_cast<uint32_t>(ReadValue(word, 31)[0]);
-}
-
-void
-P4RuntimeCommands::CheckCount(const Words& words, size_t count, const std::string& usage) const
-{
-    if (words.size() != count)
-    {
-        Fail(fmt::format("{} {} is expected", words[0], usage));
-    }
-}
-
-void
-P4RuntimeCommands::Fail(const std::string& problem) const
-{
-    throw P4Error(problem);
+    return m_pipeline.FindTable(table.name);
 }
 
 } // namespace ns3::gradsync

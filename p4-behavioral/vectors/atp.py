@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from packets import UdpFrame, worker_ip, worker_mac
 from reference import INT32_MAX, INT32_MIN
-from stf import Vector
+from stf import Vector, prefix_text
 
 PORT = 0xBEE1
 VALUES = 62
@@ -61,7 +61,7 @@ class AtpConfiguration:
     receivers: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        lines = [f"add AtpIngress.route destination:{SERVER_IP:#x}/32 "
+        lines = [f"add AtpIngress.route destination:{prefix_text(SERVER_IP, 32)} "
                  f"AtpIngress.forward(port:{SERVER_PORT:#x})"]
         for (job, level), group in self.groups_of.items():
             lines.append(

@@ -14,25 +14,29 @@ HERE = Path(__file__).resolve().parent
 SEED = 20261121
 OPERAND_BYTES = 52
 KINDS = [0x00, 0x01, 0x02, 0x03, 0x04, *range(0x10, 0x19), 0x20, *range(0x30, 0x37)]
-TERNARY = "FeatureIngress.byTernary"
+TERNARY = "add FeatureIngress.byTernary"
+PREFIX = "add FeatureIngress.byPrefix headers.operands.a"
 CLASSIFY = "FeatureIngress.classify"
-COMMANDS = [
-    f"table_add {TERNARY} {CLASSIFY} 0x1&&&0x1 3 => 0x11 20",
-    f"table_add {TERNARY} FeatureIngress.stop 0x3&&&0x3 3 => 0x33 10",
-    f"table_add {TERNARY} NoAction 0x8000000000000000&&&0x8000000000000000 3 => 5",
-    f"table_add {TERNARY} {CLASSIFY} 0&&&0 4 => 0x44 30",
-    f"table_add FeatureIngress.byRange {CLASSIFY} 0->99 0&&&0 => 0x0099 3",
-    f"table_add FeatureIngress.byRange {CLASSIFY} 50->300 0x1&&&0x1 => 0x0300 2",
-    f"table_add FeatureIngress.byPrefix {CLASSIFY} 0x80000000000000000000000000000000/1 => 0xB001",
-    f"table_add FeatureIngress.byPrefix {CLASSIFY} 0xC0000000000000000000000000000000/2 => 0xB002",
-    f"table_add FeatureIngress.byPrefix {CLASSIFY} 0xFFFFFFFFFFFFFFFF0000000000000000/64 => 0xB064",
+STATEMENTS = [
+    f"{TERNARY} 9980 headers.operands.e:0b{'*' * 63}1 headers.operands.shift:3 {CLASSIFY}(result:0x11)",
+    f"{TERNARY} 9990 headers.operands.e:0b{'*' * 62}11 headers.operands.shift:3 "
+    "FeatureIngress.stop(result:0x33)",
+    f"{TERNARY} 9995 headers.operands.e:0b1{'*' * 63} headers.operands.shift:3 NoAction()",
+    f"{TERNARY} 9970 headers.operands.e:0x{'*' * 16} headers.operands.shift:4 {CLASSIFY}(result:0x44)",
+    f"{PREFIX}:{stf.prefix_text(1 << 127, 1, 128)} {CLASSIFY}(result:0xB001)",
+    f"{PREFIX}:{stf.prefix_text(3 << 126, 2, 128)} {CLASSIFY}(result:0xB002)",
+    f"{PREFIX}:{stf.prefix_text((1 << 128) - (1 << 64), 64, 128)} {CLASSIFY}(result:0xB064)",
     "mc_mgrp_create 3",
     "mc_node_create 7 1 2",
     "mc_node_create 2 2 3",
     "mc_node_associate 3 0",
     "mc_node_associate 3 1",
     "mirroring_add 5 4",
+    "mirroring_add 6 5",
 ]
+# p4c's runner waits a second after each command, so that BMv2's queues, which hold 64 packets, are never full.
+PAUSE = "register_read FeatureIngress.cells 0"
+PAUSE_EVERY = 40
 
 
 def draw_edge(draw: random.Random, size: int) -> bytes:
@@ -71,9 +75,11 @@ def packet(draw: random.Random, number: int) -> bytes:
 def main() -> None:
     draw = random.Random(SEED)
     frames = [packet(draw, number) for number in range(400)]
-    # The ports that something may leave at are 0 to 4.
+    # The ports that something may leave at are 0 to 6.
     ports = [number if number < 5 else draw.randrange(3) for number in range(len(frames))]
-    played = stf.Played("features", "features", COMMANDS, [])
+    ports[5:7] = 5, 6
+    commands = [stf.command_of(statement, "features") for statement in STATEMENTS]
+    played = stf.Played("features", "features", commands, [])
     played.packets = [(port, frame, []) for port, frame in zip(ports, frames)]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "features.json")
@@ -87,9 +93,10 @@ def main() -> None:
         "# SPDX-License-Identifier: GPL-2.0-only",
         "# What v1model programs may do; recorded from BMv2's simple_switch by record.py",
         "# program: features",
-        *(f"# cli: {command}" for command in COMMANDS),
+        *STATEMENTS,
     ]
-    for port, frame, answers in played.packets:
+    for number, (port, frame, answers) in enumerate(played.packets):
+        lines += [PAUSE] if number % PAUSE_EVERY == PAUSE_EVERY - 1 else []
         lines.append(f"packet {port} {frame.hex().upper()}")
         lines += [f"expect {out} {answer.hex().upper()}$" for out, answer in answers]
     (HERE / "features.stf").write_text("\n".join(lines) + "\n", encoding="ascii")

@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes and reads vectors in the STF language of p4c's tests."""
 
+import json
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from reference import POOL_SIZE, Assignment, Configuration, Parent, Receiver
+
+COMPILED = Path(__file__).resolve().parent.parent / "compiled"
+
+
+def prefix_text(prefix: int, length: int, bits: int = 32) -> str:
+    """A prefix in digits, of which "*" are those that do not count: p4c's parser of STF knows no slash."""
+    if length % 4 == 0 and bits % 4 == 0:
+        digits = f"{prefix:0{bits // 4}x}"
+        return f"0x{digits[: length // 4]:*<{bits // 4}}"
+    return f"0b{f'{prefix:0{bits}b}'[:length]:*<{bits}}"
 
 
 def configuration_lines(configuration: Configuration) -> list[str]:
@@ -32,7 +44,7 @@ def configuration_lines(configuration: Configuration) -> list[str]:
         )
     for prefix, length, port in configuration.routes:
         lines.append(
-            f"add SlotIngress.route destination:{prefix:#x}/{length} "
+            f"add SlotIngress.route destination:{prefix_text(prefix, length)} "
             f"SlotIngress.forward(port:{port:#x})"
         )
     node = 0
@@ -125,15 +137,48 @@ class Played:
     later: dict[int, list[str]] = field(default_factory=dict)
 
 
-def command_of(statement: str) -> str:
-    """An STF statement that configures, as simple_switch_CLI wants it."""
+# The priority that p4c's runner subtracts those of STF from: the largest wins there, the smallest in BMv2.
+PRIORITY_BASE = 10000
+ALL_ONES = {"0x": "F", "0o": "7", "0b": "1"}
+
+
+@cache
+def match_types(program: str) -> dict[str, list[str]]:
+    """How the keys of each table match, from the compiled program."""
+    compiled = json.loads((COMPILED / f"{program}.json").read_text(encoding="ascii"))
+    tables = [table for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
+    return {table["name"]: [key["match_type"] for key in table["key"]] for table in tables}
+
+
+def key_of(value: str, match: str) -> str:
+    """A key as simple_switch_CLI wants it; digits of all of its bits are written."""
+    if match == "exact":
+        return value
+    base, digits = value[:2], value[2:]
+    number = base + digits.replace("*", "0")
+    if match == "lpm":
+        bits = {"0x": 4, "0o": 3, "0b": 1}[base]
+        return f"{number}/{(len(digits) - digits.count('*')) * bits}"
+    assert match == "ternary", match
+    ones = "".join("0" if digit == "*" else ALL_ONES[base] for digit in digits)
+    return f"{number}&&&{base}{ones}"
+
+
+def command_of(statement: str, program: str) -> str:
+    """An STF statement that configures, as simple_switch_CLI wants it; keys are in the table's order."""
     words = statement.split()
     if words[0] != "add":
         return statement
+    table, matches = words[1], match_types(program)[words[1]]
+    priority = ""
+    if words[2].isdigit():
+        priority = f" {PRIORITY_BASE - int(words.pop(2))}"
     action, arguments = words[-1].rstrip(")").split("(")
-    keys = [word.split(":", 1)[1] for word in words[2:-1]]
+    keys = [
+        key_of(word.split(":", 1)[1], match) for word, match in zip(words[2:-1], matches, strict=True)
+    ]
     values = [argument.split(":", 1)[1] for argument in arguments.split(",") if argument]
-    return f"table_add {words[1]} {action} {' '.join(keys)} => {' '.join(values)}"
+    return f"table_add {table} {action} {' '.join(keys)} => {' '.join(values)}{priority}"
 
 
 def read(path: Path) -> Played:
@@ -141,16 +186,14 @@ def read(path: Path) -> Played:
     for line in path.read_text(encoding="ascii").splitlines():
         if line.startswith("# program: "):
             played.program = line.removeprefix("# program: ")
-        elif line.startswith("# cli: "):
-            played.commands.append(line.removeprefix("# cli: "))
         elif line.startswith("packet "):
             _, port, data = line.split()
             played.packets.append((int(port), bytes.fromhex(data), []))
         elif line.startswith("expect "):
             _, port, data = line.split()
             played.packets[-1][2].append((int(port), bytes.fromhex(data.rstrip("$"))))
-        elif line and not line.startswith("#"):
+        elif line and not line.startswith(("#", "register_read ")):
             before = len(played.packets)
             commands = played.later.setdefault(before, []) if before else played.commands
-            commands.append(command_of(line))
+            commands.append(command_of(line, played.program))
     return played

@@ -79,6 +79,15 @@ struct CodecOptions
     bool feedback{false};          //!< error feedback around the codec
 };
 
+/// What `p4 play` is run with.
+struct P4PlayOptions
+{
+    std::string program;              //!< what p4c-bm2-ss wrote
+    std::vector<std::string> vectors; //!< in p4c's STF language, each for a new switch
+    std::string configuration;        //!< a file that comes before each; empty: none
+    std::string p4info;               //!< what a configuration of P4Runtime needs; empty: none
+};
+
 /*
  * The commands of the program. Each returns an exit code; bad input is a ScenarioError, thrown
  * before anything is written.
@@ -121,6 +130,12 @@ int SumErrorsCommand(std::ostream& out);
  * the input ends.
  */
 int CodecCommand(const CodecOptions& options, std::istream& in, std::ostream& out);
+
+/// Plays vectors on a P4 program, and prints what is not as expected. FAILED when anything is.
+int P4PlayCommand(const P4PlayOptions& options, std::ostream& out);
+
+/// Tells what is in a compiled P4 program, and whether it runs.
+int P4DescribeCommand(const std::string& program, std::ostream& out);
 
 /// How `list` tells what scenarios can name.
 enum class ListFormat

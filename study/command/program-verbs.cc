@@ -299,6 +299,62 @@ AddCodec(CLI::App& verb)
     return [options] { return CodecCommand(*options, std::cin, std::cout); };
 }
 
+struct P4Arguments
+{
+    std::string action;
+    P4PlayOptions play;
+};
+
+int
+CarryOutP4(const P4Arguments& arguments)
+{
+    const std::vector<std::string> actions{"play", "describe"};
+    if (arguments.action == "describe")
+    {
+        if (!arguments.play.vectors.empty() || !arguments.play.configuration.empty() ||
+            !arguments.play.p4info.empty())
+        {
+            throw ScenarioError("p4 describe", "found more than the program");
+        }
+        return P4DescribeCommand(arguments.play.program, std::cout);
+    }
+    if (arguments.action != "play")
+    {
+        throw ScenarioError("p4",
+                            fmt::format("found \"{}\"{} (allowed: {})",
+                                        arguments.action,
+                                        SuggestName(arguments.action, actions),
+                                        JoinNames(actions)));
+    }
+    if (arguments.play.vectors.empty())
+    {
+        throw ScenarioError("p4 play", "expected a vector: p4 play PROGRAM.json FILE.stf");
+    }
+    return P4PlayCommand(arguments.play, std::cout);
+}
+
+Action
+AddP4(CLI::App& verb)
+{
+    const auto arguments = std::make_shared<P4Arguments>();
+    verb.add_option("ACTION", arguments->action, "play or describe")->required()->type_name("TEXT");
+    verb.add_option("PROGRAM", arguments->play.program, "What p4c-bm2-ss made of it (JSON)")
+        ->required()
+        ->type_name("FILE");
+    verb.add_option("VECTORS", arguments->play.vectors, "To play: files in p4c's STF language")
+        ->type_name("FILE ...");
+    verb.add_option("--configuration",
+                    arguments->play.configuration,
+                    "To play: commands of simple_switch_CLI or entries that come first")
+        ->type_name("FILE");
+    verb.add_option("--p4info",
+                    arguments->play.p4info,
+                    "To play: p4info, which entries of P4Runtime need")
+        ->type_name("FILE");
+    verb.footer("Exit codes of play: 0 all as expected, 1 not all, 2 bad input.");
+    return [arguments] { return CarryOutP4(*arguments); };
+}
+
 /// A verb: to add one, add its row.
 struct VerbRow
 {
@@ -307,7 +363,7 @@ struct VerbRow
     Action (*add)(CLI::App& verb); //!< its options
 };
 
-constexpr std::array<VerbRow, 9> VERBS{{
+constexpr std::array<VerbRow, 10> VERBS{{
     {"run", "Simulate a scenario and write its results", AddRun},
     {"describe",
      "Tell what can be known before simulating",
@@ -327,6 +383,7 @@ constexpr std::array<VerbRow, 9> VERBS{{
      "Print how far sums of integers in switches are from those of gradients, as CSV",
      [](CLI::App& /* verb */) { return Action([] { return SumErrorsCommand(std::cout); }); }},
     {"codec", "Pass gradients from standard input through a codec", AddCodec},
+    {"p4", "Play vectors on a P4 program, or describe it", AddP4},
 }};
 
 std::string

@@ -7,6 +7,7 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-text.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
 
@@ -43,9 +44,12 @@ std::string
 GetDigest(const JsonValue& entry, NamedFiles& files)
 {
     auto text = *ReadText(entry.Require("program", "switch.json"), files);
-    if (const auto configuration = entry.Find("configuration"))
+    for (const auto* name : {"configuration", "p4info"})
     {
-        text += '\0' + *ReadText(*configuration, files);
+        if (const auto file = entry.Find(name))
+        {
+            text += '\0' + *ReadText(*file, files);
+        }
     }
     return fmt::format("{:016x}", Hash64(text));
 }
@@ -61,8 +65,16 @@ ReadProgram(const JsonValue& entry, NamedFiles& files)
             P4ProgramLoader::Load(*ReadText(program, files), program.AsPath()));
         if (const auto configuration = entry.Find("configuration"))
         {
-            read.configuration = *ReadText(*configuration, files);
+            std::optional<P4NamedText> info;
+            if (const auto p4info = entry.Find("p4info"))
+            {
+                info = {*ReadText(*p4info, files), p4info->AsPath()};
+            }
             read.configurationName = configuration->AsPath();
+            read.configuration =
+                MakeP4Commands(*read.program,
+                               {*ReadText(*configuration, files), read.configurationName},
+                               info);
             // Here, so that its errors come with those of the scenario.
             P4Pipeline(read.program).Configure(read.configuration, read.configurationName);
         }
@@ -93,7 +105,11 @@ DescribePrograms()
                    "scenario"}),
          Optional({"configuration",
                    std::string("switch.cli"),
-                   "its tables and groups, as commands of simple_switch_CLI"}),
+                   "its tables and groups: commands of simple_switch_CLI, entries of P4Runtime "
+                   "(.txtpb), or JSON as the tutorials of P4 have it (.json)"}),
+         Optional({"p4info",
+                   std::string("switch.p4info.txtpb"),
+                   "what entries of P4Runtime need: p4info in its text form"}),
          ParameterSpec{"packets",
                        std::string("aggregation"),
                        "which packets pass it: aggregation, those that P4 programs can make; all, "

@@ -2,7 +2,7 @@
 // Packets per second of the P4 pipeline: 64 int32 values per packet, workers that contribute in
 // turn, every result multicast to all of them. One line of JSON.
 #include "bench/process-usage.h"
-#include "support/stf-vector.h"
+#include "support/p4-stf-configuration.h"
 
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
@@ -53,7 +53,7 @@ main(int argc, char** argv)
     auto vector = ReadStfVector(folder + "/vectors/" + name + ".stf");
     P4Pipeline pipeline(std::make_shared<const P4Program>(
         P4ProgramLoader::LoadFile(folder + "/compiled/" + vector.program + ".json")));
-    pipeline.Configure(vector.commands, name);
+    ConfigureByStf(pipeline, vector);
     uint64_t sent = 0;
     uint64_t bytes = 0;
     const double before = bench::GetUserSeconds();

@@ -26,6 +26,7 @@ COMMANDS = {
     "plan": ("plan", "s.json"),
     "auto": ("auto", "s.json"),
     "list": ("list",),
+    "p4": ("p4", "describe", "p.json"),
     "plot": ("plot", "."),
     "report": ("report", "."),
     "export": ("export", "."),

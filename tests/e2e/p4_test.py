@@ -229,6 +229,81 @@ def test_a_wrong_configuration_names_file_and_line(program, tmp_path, configurat
     assert problem in done.stderr
 
 
+# The same as entries of P4Runtime: numbers are those of the p4info below.
+P4INFO = """
+tables {
+  preamble { id: 1 name: "SlotIngress.worker" }
+  match_fields { id: 1 name: "job" } match_fields { id: 2 name: "worker" } match_fields { id: 3 name: "port" }
+}
+tables {
+  preamble { id: 2 name: "SlotEgress.receiver" }
+  match_fields { id: 1 name: "job" } match_fields { id: 2 name: "worker" }
+}
+actions {
+  preamble { id: 3 name: "SlotIngress.contribution" }
+  params { id: 1 name: "workerBit" } params { id: 2 name: "allWorkers" } params { id: 3 name: "base" }
+  params { id: 4 name: "slots" } params { id: 5 name: "group" } params { id: 6 name: "switchMac" }
+  params { id: 7 name: "switchIp" }
+}
+actions {
+  preamble { id: 4 name: "SlotEgress.addressResult" }
+  params { id: 1 name: "mac" } params { id: 2 name: "ip" }
+}
+"""
+
+
+def own_entries() -> str:
+    def entry(table, keys, action, parameters):
+        match = [rf'match {{ field_id: {i} exact {{ value: "\x{key:02x}" }} }}' for i, key in keys]
+        params = [rf'params {{ param_id: {i} value: "{value}" }}' for i, value in parameters]
+        what = f"action {{ action {{ action_id: {action} {' '.join(params)} }} }}"
+        return f"entities {{ table_entry {{ table_id: {table} {' '.join(match)} {what} }} }}"
+
+    text = []
+    for worker in (0, 1):
+        values = (
+            rf"\x{1 << worker:02x}",
+            r"\x03",
+            r"\x00",
+            r"\x80",
+            r"\x01",
+            r"\x02\0\0\0\0\0",
+            r"\x0a\x80\0\0",
+        )
+        keys = list(enumerate((0, worker, worker), 1))
+        text.append(entry(1, keys, 3, list(enumerate(values, 1))))
+        values = (rf"\x02\0\0\0\0\x{worker + 1:02x}", rf"\x0a\0\0\x{worker + 1:02x}")
+        text.append(entry(2, keys[:2], 4, list(enumerate(values, 1))))
+    replicas = " ".join(f"replicas {{ egress_port: {i} instance: {i} }}" for i in (0, 1))
+    group = f"multicast_group_entry {{ multicast_group_id: 1 {replicas} }}"
+    return "\n".join([*text, f"entities {{ packet_replication_engine_entry {{ {group} }} }}"])
+
+
+def test_entries_of_p4runtime_configure_as_commands_do(program, tmp_path):
+    file = write_own_program(tmp_path)
+    (tmp_path / "programs" / "own.txtpb").write_text(own_entries())
+    (tmp_path / "programs" / "own.p4info.txtpb").write_text(P4INFO)
+    scenario = json.loads(file.read_text())
+    (own,) = scenario["transport"]["aggregation"]["programs"]
+    own["configuration"] = "../programs/own.txtpb"
+    entries = tmp_path / "studies" / "entries.json"
+    entries.write_text(json.dumps(scenario))
+    done = program("validate", entries)
+    assert done.returncode == 2
+    assert "entries of P4Runtime need p4info" in done.stderr
+    own["p4info"] = "../programs/own.p4info.txtpb"
+    entries.write_text(json.dumps(scenario))
+    times = []
+    for name in (file, entries):
+        done = program("run", name, "--out", tmp_path / name.stem)
+        assert done.returncode == 0, done.stderr
+        with open(tmp_path / name.stem / "runs.csv", newline="", encoding="utf-8") as rows:
+            (run,) = csv.DictReader(rows)
+        assert (run["status"], run["wrong_sums"]) == ("ok", "0")
+        times.append(run["ict_mean_s"])
+    assert times[0] == times[1]
+
+
 def test_a_missing_program_is_named(program, tmp_path):
     file = write_own_program(tmp_path)
     (tmp_path / "programs" / "own.json").unlink()
@@ -291,3 +366,70 @@ def test_an_unknown_choice_of_packets_is_named(program, tmp_path):
     assert done.returncode == 2
     assert "transport.aggregation.programs.0.packets" in done.stderr
     assert "roce" in done.stderr
+
+
+def test_play_tells_what_passed(program, tmp_path):
+    compiled = COMPILED / "slot-aggregation.json"
+    done = program("p4", "play", compiled, VECTORS / "levels.stf", VECTORS / "one-worker.stf")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].endswith("levels.stf: 38 packets in, 33 of 33 expectations passed, 0 failed")
+    assert lines[1].endswith("one-worker.stf: 9 packets in, 9 of 9 expectations passed, 0 failed")
+    # The same configuration as commands, a packet too short for its headers, and a wrong answer.
+    (tmp_path / "own.cli").write_text(OWN_CONFIGURATION + "register_read epochs 0\n")
+    (tmp_path / "own.stf").write_text(
+        "packet 0 00\nexpect 1 00\ncheck_counter events(1) packets == 1\n"
+    )
+    options = ("--configuration", tmp_path / "own.cli")
+    done = program("p4", "play", compiled, tmp_path / "own.stf", *options)
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "epochs[0]= 0",
+        f"{tmp_path}/own.stf:2: no packet left by port 1",
+        f"{tmp_path}/own.stf: 1 packets in, 1 of 2 expectations passed, 1 failed",
+    ]
+
+
+def test_play_names_what_is_wrong_with_its_input(program, tmp_path):
+    compiled = COMPILED / "slot-aggregation.json"
+    vector = tmp_path / "own.stf"
+    vector.write_text("\npakcet 0 00\n")
+    done = program("p4", "play", compiled, vector)
+    assert done.returncode == 2
+    assert f'{vector}:2: the command "pakcet" is not supported' in done.stderr
+    for words, problem in (
+        (("play", compiled), "expected a vector"),
+        (("play", tmp_path / "none.json", vector), "none.json: cannot be read"),
+        (("play", vector, vector), "own.stf: this is not JSON"),
+        (("ply", compiled), 'found "ply"; did you mean "play"? (allowed: play, describe)'),
+        (("describe", compiled, vector), "found more than the program"),
+    ):
+        done = program("p4", *words)
+        assert done.returncode == 2
+        assert problem in done.stderr, done.stderr
+
+
+def test_describe_tells_what_is_in_a_program(program, tmp_path):
+    done = program("p4", "describe", COMPILED / "features.json")
+    assert done.returncode == 0, done.stderr
+    for line in (
+        "  command: number 16, kind 8, count 8, result 16",
+        "  labels: a stack of 4",
+        "  parseLabels: extract labels, set, verify, then accept, parseLabels",
+        "  FeatureIngress.byTernary: up to 1024 entries",
+        "    key headers.operands.e ternary",
+        "    action FeatureIngress.classify(result 16)",
+        "    default FeatureIngress.classify(result 16) 0xffff",
+        "  FeatureIngress.cells: 4 of 16 bits",
+    ):
+        assert line in done.stdout.splitlines(), done.stdout
+    assert "runs here: " in done.stdout
+    # What is refused is described too, and named.
+    changed = json.loads((COMPILED / "features.json").read_text())
+    changed["extern_instances"] = [{"name": "e", "id": 0, "type": "t"}]
+    (tmp_path / "p.json").write_text(json.dumps(changed))
+    done = program("p4", "describe", tmp_path / "p.json")
+    assert done.returncode == 0
+    assert "externs: e\n" in done.stdout
+    assert "does not run here: " in done.stdout.splitlines()[-1]
+    assert 'externs are not supported: "e"' in done.stdout.splitlines()[-1]

@@ -16,6 +16,8 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-text.h"
+#include "ns3/p4-stf-player.h"
 #include "ns3/pytorch-process-groups.h"
 #include "ns3/pytorch-trace.h"
 #include "ns3/routing-tables.h"
@@ -178,12 +180,48 @@ ReadProgram(const std::string& text)
     });
 }
 
-bool
-ReadCommands(const std::string& text)
+/// The program of most P4 texts.
+std::shared_ptr<const P4Program>
+GetSlotProgram()
 {
     static const auto program = std::make_shared<const P4Program>(P4ProgramLoader::LoadFile(
         (SOURCE / "p4-behavioral/compiled/slot-aggregation.json").string()));
-    return IsTaken<P4Error>([&] { P4Pipeline(program).Configure(text, "fuzz"); });
+    return program;
+}
+
+bool
+ReadCommands(const std::string& text)
+{
+    return IsTaken<P4Error>([&] { P4Pipeline(GetSlotProgram()).Configure(text, "fuzz"); });
+}
+
+bool
+ReadVector(const std::string& text)
+{
+    return IsTaken<P4Error>([&] {
+        P4Pipeline pipeline(GetSlotProgram());
+        P4StfPlayer(pipeline, "fuzz").Play(ReadP4Stf(text, "fuzz"));
+    });
+}
+
+/// Entries and the p4info of the slot program, in one text: each reads its own fields.
+bool
+ReadEntries(const std::string& text)
+{
+    return IsTaken<P4Error>([&] {
+        const auto commands =
+            MakeP4RuntimeCommands(*GetSlotProgram(), {text, "fuzz"}, {text, "fuzz"});
+        P4Pipeline(GetSlotProgram()).Configure(commands, "fuzz");
+    });
+}
+
+bool
+ReadJsonEntries(const std::string& text)
+{
+    return IsTaken<P4Error>([&] {
+        const auto commands = MakeP4JsonCommands(*GetSlotProgram(), {text, "fuzz"});
+        P4Pipeline(GetSlotProgram()).Configure(commands, "fuzz");
+    });
 }
 
 /// An override in each line, of a scenario that has most of the sections.
@@ -328,7 +366,7 @@ ReadAicbRows(const std::string& text)
     });
 }
 
-constexpr std::array<Reader, 18> READERS{{
+constexpr std::array<Reader, 21> READERS{{
     {"scenario", &ReadScenarioText},
     {"topology", &ReadTopology},
     {"model", &ReadModelText},
@@ -340,6 +378,9 @@ constexpr std::array<Reader, 18> READERS{{
     {"plan", &TryImport},
     {"p4-program", &ReadProgram},
     {"p4-commands", &ReadCommands},
+    {"p4-vector", &ReadVector},
+    {"p4-entries", &ReadEntries},
+    {"p4-json-entries", &ReadJsonEntries},
     {"override", &ReadOverrides},
     {"fault-trace", &ReadFaultTrace},
     {"aicb", &ReadAicbLayers},

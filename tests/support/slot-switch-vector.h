@@ -70,11 +70,8 @@ AddStfAddress(SlotSwitchFrames& frames, const StfEntry& entry)
     };
     if (entry.table == "SlotIngress.route")
     {
-        const std::string& prefix = entry.keys.at(0).second;
-        const auto slash = prefix.find('/');
-        frames.AddRoute(static_cast<uint32_t>(std::stoull(prefix.substr(0, slash), nullptr, 0)),
-                        static_cast<uint8_t>(std::stoul(prefix.substr(slash + 1))),
-                        static_cast<uint16_t>(value("port")));
+        const auto [prefix, length] = ReadStfPrefix(entry.keys.at(0).second);
+        frames.AddRoute(prefix, length, static_cast<uint16_t>(value("port")));
         return;
     }
     const auto job = static_cast<uint16_t>(GetStfNumber(entry.keys, "job"));
@@ -159,10 +156,9 @@ MakeAtpSwitch(const StfVector& vector)
         };
         if (entry.table == "AtpIngress.route")
         {
-            const std::string& prefix = entry.keys.at(0).second;
-            const auto slash = prefix.find('/');
-            frames.AddRoute(static_cast<uint32_t>(std::stoull(prefix.substr(0, slash), nullptr, 0)),
-                            static_cast<uint8_t>(std::stoul(prefix.substr(slash + 1))),
+            const auto [prefix, length] = ReadStfPrefix(entry.keys.at(0).second);
+            frames.AddRoute(prefix,
+                            length,
                             static_cast<uint16_t>(GetStfNumber(entry.parameters, "port")));
         }
         else if (entry.table == "AtpIngress.receivers")

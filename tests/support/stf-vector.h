@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,8 +56,8 @@ struct StfVector
     std::vector<StfEntry> entries;
     /// Multicast groups: the number, and pairs of replication id and port.
     std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> groups;
-    /// The whole configuration as simple_switch_CLI takes it; lines "# cli: COMMAND" belong to it.
-    std::string commands;
+    /// The lines before the first packet.
+    std::string configuration;
     std::vector<StfStep> steps;
 };
 
@@ -94,20 +93,15 @@ ReadStfEntry(const std::string& line)
     return entry;
 }
 
-inline std::string
-MakeStfCommand(const StfEntry& entry)
+/// The number and the length of a prefix, whose digits that do not count are "*".
+inline std::pair<uint32_t, uint8_t>
+ReadStfPrefix(std::string value)
 {
-    std::string command = fmt::format("table_add {} {}", entry.table, entry.action);
-    for (const auto& [name, value] : entry.keys)
-    {
-        command += " " + value;
-    }
-    command += " =>";
-    for (const auto& [name, value] : entry.parameters)
-    {
-        command += " " + value;
-    }
-    return command;
+    const bool isBinary = value.starts_with("0b");
+    const auto stars = std::count(value.begin(), value.end(), '*');
+    std::replace(value.begin(), value.end(), '*', '0');
+    const auto number = std::stoull(value.substr(2), nullptr, isBinary ? 2 : 16);
+    return {static_cast<uint32_t>(number), static_cast<uint8_t>(32 - stars * (isBinary ? 1 : 4))};
 }
 
 inline StfPacket
@@ -128,12 +122,11 @@ ReadStfPacket(std::istringstream& words)
     return packet;
 }
 
-/// \throws std::runtime_error when the file has a statement that is not known
+/// What is neither packet nor expect is a command, or an entry before the first packet.
 inline StfVector
 ReadStfVector(const std::filesystem::path& file)
 {
     static const std::string programMark = "# program: ";
-    static const std::string commandMark = "# cli: ";
     StfVector vector;
     vector.name = file.stem().string();
     std::vector<std::vector<std::pair<uint32_t, uint32_t>>> nodes;
@@ -150,10 +143,6 @@ ReadStfVector(const std::filesystem::path& file)
         {
             vector.program = line.substr(programMark.size());
         }
-        else if (line.starts_with(commandMark))
-        {
-            vector.commands += line.substr(commandMark.size()) + "\n";
-        }
         else if (verb == "packet")
         {
             vector.steps.push_back({number, std::exchange(later, {}), ReadStfPacket(words), {}});
@@ -165,15 +154,6 @@ ReadStfVector(const std::filesystem::path& file)
         else if (verb == "add")
         {
             vector.entries.push_back(ReadStfEntry(line));
-            vector.commands += MakeStfCommand(vector.entries.back()) + "\n";
-        }
-        else if (verb == "register_write" && !vector.steps.empty())
-        {
-            later.push_back(line);
-        }
-        else if (verb == "mc_mgrp_create" || verb == "register_write")
-        {
-            vector.commands += line + "\n";
         }
         else if (verb == "mc_node_create")
         {
@@ -184,7 +164,6 @@ ReadStfVector(const std::filesystem::path& file)
             {
                 nodes.back().emplace_back(replicationId, port);
             }
-            vector.commands += line + "\n";
         }
         else if (verb == "mc_node_associate")
         {
@@ -193,12 +172,16 @@ ReadStfVector(const std::filesystem::path& file)
             words >> group >> node;
             auto& replicas = vector.groups[group];
             replicas.insert(replicas.end(), nodes.at(node).begin(), nodes.at(node).end());
-            vector.commands += line + "\n";
         }
-        else if (!verb.empty() && !verb.starts_with("#"))
+        const bool isCommand =
+            !verb.empty() && !verb.starts_with("#") && verb != "packet" && verb != "expect";
+        if (isCommand && vector.steps.empty())
         {
-            throw std::runtime_error(
-                fmt::format("{}:{}: {}: unknown statement", file.string(), number, verb));
+            vector.configuration += line + "\n";
+        }
+        else if (isCommand)
+        {
+            later.push_back(line);
         }
     }
     return vector;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "support/p4-mutator.h"
+#include "support/p4-stf-configuration.h"
 #include "support/slot-switch-vector.h"
 #include "support/stf-vector.h"
 
@@ -75,7 +76,7 @@ TEST_P(P4Vectors, PipelineAnswersAsExpected)
     const auto vector = ReadStfVector(GetParam());
     ASSERT_FALSE(vector.steps.empty());
     P4Pipeline pipeline(GetProgram(vector.program));
-    pipeline.Configure(vector.commands, vector.name);
+    ConfigureByStf(pipeline, vector);
     const auto command = [&pipeline, &vector](const std::string& line) {
         pipeline.Configure(line, vector.name);
     };
@@ -244,7 +245,7 @@ TEST(P4ProgramLoader, EveryMutationIsLoadedOrRefused)
             P4Pipeline pipeline(
                 std::make_shared<const P4Program>(P4ProgramLoader::Load(mutator.Next(), "p")));
             ++loaded;
-            pipeline.Configure(vector.commands, vector.name);
+            ConfigureByStf(pipeline, vector);
             for (const auto& step : vector.steps)
             {
                 pipeline.Process(step.packet.second, step.packet.first);
@@ -315,8 +316,9 @@ PlayWithMarkedCopy(const std::string& file, bool isCopiedBack)
     const auto program = MarkACopyInstead(ReadProgram(vector.program), isCopiedBack);
     P4Pipeline pipeline(
         std::make_shared<const P4Program>(P4ProgramLoader::Load(program.dump(), "p.json")));
-    pipeline.Configure(vector.commands, vector.name);
-    return PlayStfVector(vector, MakeSwitch(pipeline));
+    ConfigureByStf(pipeline, vector);
+    const auto command = [&pipeline](const std::string& line) { pipeline.Configure(line, "v"); };
+    return PlayStfVector(vector, MakeSwitch(pipeline), command);
 }
 
 TEST(P4MarkToDrop, MarksTheHeaderThatIsNamed)
@@ -379,7 +381,8 @@ TEST_F(P4Commands, ReadsAddressesAndNumbers)
 
 TEST_F(P4Commands, NamesLineAndProblem)
 {
-    EXPECT_EQ(Say("table_ad x"), "c.txt:3: the command \"table_ad\" is not supported");
+    EXPECT_EQ(Say("table_ad x"),
+              "c.txt:3: the command \"table_ad\" is not supported; did you mean \"table_add\"?");
     EXPECT_THAT(Say("table_add nothing a 1 => 2"), HasSubstr("there is no table \"nothing\""));
     EXPECT_THAT(Say("table_add SlotIngress.route SlotIngress.forward 10.0.0.0/33 => 5"),
                 HasSubstr("has 32 bits"));
@@ -388,7 +391,7 @@ TEST_F(P4Commands, NamesLineAndProblem)
     EXPECT_THAT(Say("table_add SlotIngress.route SlotIngress.forward 10.0.0.0/8 =>"),
                 HasSubstr("has 1 parameters"));
     EXPECT_THAT(Say("table_add SlotIngress.route SlotIngress.drop 10.0.0.0/8 =>"),
-                HasSubstr("has no action \"SlotIngress.drop\""));
+                HasSubstr("there is no action of the table \"SlotIngress.drop\""));
     EXPECT_THAT(Say("mc_node_associate 1 0"), HasSubstr("there is no multicast group 1"));
     EXPECT_THAT(Say("table_set_default SlotIngress.route SlotIngress.noRoute"),
                 HasSubstr("is constant"));
@@ -469,7 +472,7 @@ TEST_F(P4Commands, WritesRegisters)
 TEST_F(P4Commands, CountersTellWhyPacketsWereDropped)
 {
     const auto vector = ReadStfVector(FOLDER / "vectors" / "edge-duplicates.stf");
-    m_pipeline.Configure(vector.commands, vector.name);
+    ConfigureByStf(m_pipeline, vector);
     ASSERT_EQ(PlayStfVector(vector, MakeSwitch(m_pipeline)), std::nullopt);
     // Two repetitions before completion, three answered after it; EVENT_* of the program.
     EXPECT_EQ(m_pipeline.GetCounterPackets("SlotIngress.events", 5), 2U);

@@ -92,8 +92,8 @@ ReadAnyAddress(const std::string& word, uint32_t bits)
         return std::nullopt;
     }
     auto bytes = isIpv4       ? ReadAddress(word, ".", 4, 10)
-                       : bits == 48 ? ReadAddress(word, ":", 6, 16)
-                                    : ReadIpv6(word);
+                 : bits == 48 ? ReadAddress(word, ":", 6, 16)
+                              : ReadIpv6(word);
     if (!bytes)
     {
         const auto* kind = isIpv4 ? "IPv4" : bits == 48 ? "Ethernet" : "IPv6";

@@ -410,6 +410,10 @@ MakeProgramWithProfiles()
             profile.maxSize = 8;
             profile.hasSelector = isPrefix;
             profile.actions = table.actions;
+            for (const uint32_t action : profile.actions)
+            {
+                profile.limbs.push_back(program.actions[action].limbs);
+            }
             program.profiles.push_back(profile);
         }
     }

@@ -140,10 +140,13 @@ TEST(P4StfPlayer, PrefixesAreDigitsThatCount)
                             "0b101" + std::string(125, '*'),
                             std::string("0xA0000000000000000000000000000000/4")})
     {
-        const auto text =
-            "add byPrefix operands.a:" + key + " classify(result:0xB1)\n" + packet + "expect 1 ";
-        EXPECT_THAT(PlayText("features", text + "00011300 00B1").problems, IsEmpty()) << key;
-        EXPECT_FALSE(PlayText("features", text + "00011300 00B2").HasPassed());
+        const auto make = [&key, &packet](const std::string& result) {
+            std::string text = "add byPrefix operands.a:";
+            text.append(key).append(" classify(result:0xB1)\n").append(packet);
+            return text.append("expect 1 00011300 ").append(result);
+        };
+        EXPECT_THAT(PlayText("features", make("00B1")).problems, IsEmpty()) << key;
+        EXPECT_FALSE(PlayText("features", make("00B2")).HasPassed());
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The program for hardware (slot-aggregation-stages.p4, the twin of the one for Tofino) beside the
 // one without its limits and the native switch: all vectors of the slot protocol, packet by packet.
+#include "support/p4-stf-configuration.h"
 #include "support/slot-switch-vector.h"
 #include "support/stf-vector.h"
 
@@ -99,8 +100,8 @@ TEST_P(P4Stages, AnswersAsTheNativeSwitchAndTheProgramWithoutLimits)
     P4Pipeline stages(LoadCompiled("slot-aggregation-stages" + suffix));
     P4Pipeline whole(LoadCompiled(vector.program));
     auto native = MakeSlotSwitch(vector);
-    stages.Configure(vector.commands, vector.name);
-    whole.Configure(vector.commands, vector.name);
+    ConfigureByStf(stages, vector);
+    ConfigureByStf(whole, vector);
     for (const auto& step : vector.steps)
     {
         for (auto command : step.commands)

@@ -232,11 +232,12 @@ ExchangeApplication::CancelExchange()
     }
 }
 
-/// Among simultaneous events: its own are in the order in which it came to them.
+/// Among simultaneous events: its own are in the order in which it came to them. An application
+/// that is on no node has no place among those of others.
 uint32_t
 ExchangeApplication::GetOrder() const
 {
-    return EventOrder::OfNode(m_node->GetId());
+    return m_node ? EventOrder::OfNode(m_node->GetId()) : Simulator::NO_CONTEXT;
 }
 
 void

@@ -11,7 +11,11 @@ from conftest import SCENARIOS, SMOKE, rows_of
 
 from gradsync.plots import style
 
-ALL_SCENARIOS = sorted(p for p in SCENARIOS.rglob("*.json") if p.name != "scenario.schema.json")
+ALL_SCENARIOS = sorted(
+    path
+    for path in SCENARIOS.rglob("*.json")
+    if path.name != "scenario.schema.json" and path.parent.name != "algorithms"
+)
 # Design §8; `status` tells a run that did not finish.
 RUN_COLUMNS = {
     "run",

@@ -272,6 +272,10 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="DIR")
 
 
+def _bench_history_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", metavar="FILE", help="results/bench-history.csv")
+
+
 _Options = Callable[[argparse.ArgumentParser], None]
 _VERBS: dict[str, tuple[str, _Options]] = {
     "plot": ("plot the results of a run again", _plot_options),
@@ -292,12 +296,7 @@ _VERBS: dict[str, tuple[str, _Options]] = {
     ),
     "fit": ("fit values of a scenario to measured times", _fit_options),
     "compare": ("compare two results folders value by value", _compare_options),
-    "bench-history": (
-        "draw what ./ns3 bench measured, run after run",
-        lambda parser: parser.add_argument(
-            "table", metavar="FILE", help="results/bench-history.csv"
-        ),
-    ),
+    "bench-history": ("draw what ./ns3 bench measured, run after run", _bench_history_options),
 }
 
 CarryOut = Callable[[argparse.Namespace], int]

@@ -79,7 +79,7 @@ def _draw_panel(panel: Axes, rows: Rows, runs: list[str], which: tuple[str, floa
             label=name,
         )
     panel.set_title(title, fontsize=10)
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(0.0, 1.05 * panel.get_ylim()[1])
     panel.grid(axis="y", color="#dddddd", linewidth=0.6)
 
 

@@ -147,7 +147,7 @@ FabricNetwork::GetTypeId()
             .AddAttribute("PrefetchPackets",
                           "So do networks with fewer ports once so many packets have been under "
                           "way at once.",
-                          UintegerValue(3072),
+                          UintegerValue(6144),
                           MakeUintegerAccessor(&FabricNetwork::m_prefetchPackets),
                           MakeUintegerChecker<size_t>())
             .AddTraceSource("Drop",

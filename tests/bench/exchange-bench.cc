@@ -41,7 +41,7 @@ struct Options
     std::string scheduler{"ns3::gradsync::RadixScheduler"};
     uint32_t maxOutstandingSends{0};
     uint64_t prefetchPorts{1024};
-    uint64_t prefetchPackets{3072};
+    uint64_t prefetchPackets{6144};
 };
 
 Job

@@ -46,7 +46,7 @@ RoceConnectionTable::Grow()
         {
             continue;
         }
-        auto to = GetHome(slot.flowHash);
+        auto to = GetHome(slot.place);
         while (m_slots[to].index != NONE)
         {
             to = GetNextSlot(to);
@@ -62,11 +62,11 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     {
         Grow();
     }
-    const auto flowHash = static_cast<uint32_t>(connection.GetHash());
-    auto slot = GetHome(flowHash);
+    const auto place = connection.GetPlace();
+    auto slot = GetHome(place);
     for (; m_slots[slot].index != NONE; slot = GetNextSlot(slot))
     {
-        if (m_slots[slot].flowHash == flowHash)
+        if (m_slots[slot].place == place)
         {
             auto& queuePair = At(m_slots[slot].index);
             if (queuePair.dst == connection.dst && queuePair.src == connection.src &&
@@ -85,8 +85,8 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     queuePair.src = connection.src;
     queuePair.dst = connection.dst;
     queuePair.stream = connection.stream;
-    queuePair.flowHash = flowHash;
-    m_slots[slot] = {flowHash, index};
+    queuePair.flowHash = static_cast<uint32_t>(connection.GetHash());
+    m_slots[slot] = {place, index};
     ++m_openCount;
     return {queuePair, true};
 }
@@ -112,7 +112,7 @@ RoceConnectionTable::ListOpen() const
 void
 RoceConnectionTable::Close(RoceQueuePair& queuePair)
 {
-    auto free = GetHome(queuePair.flowHash);
+    auto free = GetHome(RoceConnection{queuePair.src, queuePair.dst, queuePair.stream}.GetPlace());
     while (m_slots[free].index != queuePair.index)
     {
         free = GetNextSlot(free);
@@ -121,7 +121,7 @@ RoceConnectionTable::Close(RoceQueuePair& queuePair)
     for (auto i = GetNextSlot(free); m_slots[i].index != NONE; i = GetNextSlot(i))
     {
         const auto mask = m_slots.size() - 1;
-        if (((i - GetHome(m_slots[i].flowHash)) & mask) >= ((i - free) & mask))
+        if (((i - GetHome(m_slots[i].place)) & mask) >= ((i - free) & mask))
         {
             m_slots[free] = m_slots[i];
             free = i;

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_ROCE_CONNECTION_TABLE_H
 #define GRADSYNC_ROCE_CONNECTION_TABLE_H
 
+#include "ns3/prefetch.h"
 #include "ns3/roce-queue-pair.h"
 
 #include <cstddef>
@@ -23,6 +24,18 @@ struct RoceConnection
 
     /// Same for the same connection in every run; ECMP uses its low half.
     uint64_t GetHash() const;
+
+    /// Where a hash table may keep it: eight destinations of one source stand in a row, as sources
+    /// open connections in that order, and the row is one line of the cache.
+    uint32_t GetPlace() const
+    {
+        constexpr uint32_t ROW = 8;
+        constexpr uint64_t MIX = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Knuth, TAOCP 3, 6.4
+        auto mixed = (uint64_t{src} << 32 | stream / ROW) * MIX;
+        mixed = ((mixed ^ mixed >> 32) + dst / ROW) * MIX;
+        const auto row = static_cast<uint32_t>(mixed >> 32) / ROW * ROW;
+        return row + (dst + 2 * stream) % ROW; // a stream may count with its destinations
+    }
 };
 
 /// The queue pairs of open connections, by connection and by index. Closed ones serve again.
@@ -50,6 +63,13 @@ class RoceConnectionTable
         return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
+    /// Fetches what Close looks at first, but for the queue pair itself.
+    void PrefetchSlot(const RoceQueuePair& queuePair) const
+    {
+        const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
+        Prefetch(&m_slots[GetHome(connection.GetPlace())]);
+    }
+
     /// The open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
 
@@ -73,7 +93,7 @@ class RoceConnectionTable
     /// queue pairs, which are not in any cache.
     struct Slot
     {
-        uint32_t flowHash;
+        uint32_t place;
         uint32_t index{NONE};
     };
 
@@ -82,10 +102,10 @@ class RoceConnectionTable
         return (slot + 1) & (m_slots.size() - 1);
     }
 
-    /// Where the search for a hash begins.
-    size_t GetHome(uint32_t flowHash) const
+    /// Where the search for a place begins.
+    size_t GetHome(uint32_t place) const
     {
-        return flowHash & (m_slots.size() - 1);
+        return place & (m_slots.size() - 1);
     }
 
     RoceQueuePair& At(uint32_t index) const

@@ -199,6 +199,10 @@ RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
     if (!isData)
     {
         Prefetch(queuePair.oldest);
+        if (round == 1)
+        {
+            m_connections.PrefetchSlot(queuePair);
+        }
         return;
     }
     if ((packet.flags & PacketFlag::END_OF_MESSAGE) != 0)

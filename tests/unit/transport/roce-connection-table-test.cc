@@ -2,6 +2,7 @@
 #include "ns3/roce-connection-table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <gmock/gmock.h>
@@ -102,6 +103,49 @@ TEST_F(RoceConnectionTableTest, QueuePairsOfClosedConnectionsServeAgain)
         Close(m_open.begin());
     }
     EXPECT_FALSE(m_table.Has(1));
+}
+
+constexpr uint32_t ROW = 8;
+
+TEST(RoceConnectionPlace, EightDestinationsInARowStandInOneRow)
+{
+    // Whether all have one stream, or each a stream of its own number as the shards of PS: the row
+    // is that of the first, and each has a place of its own there.
+    for (const auto isStreamOfDestination : {false, true})
+    {
+        for (uint32_t first = 0; first < 1024; first += ROW)
+        {
+            uint32_t taken = 0;
+            const auto row = RoceConnection{7, first, isStreamOfDestination ? first : 0}.GetPlace();
+            for (uint32_t dst = first; dst < first + ROW; ++dst)
+            {
+                const RoceConnection connection{7, dst, isStreamOfDestination ? dst : 0};
+                EXPECT_EQ(connection.GetPlace() / ROW, row / ROW);
+                taken |= 1U << (connection.GetPlace() % ROW);
+            }
+            EXPECT_EQ(taken, 0xffU) << first;
+        }
+    }
+}
+
+TEST(RoceConnectionPlace, RowsAreSpreadAsDrawnAtRandom)
+{
+    // n rows of 1,024 hosts fall on m = 2^17 rows of a table; drawn at random they would take
+    // m (1 - (1 - 1/m)^n) of them, with a deviation of less than sqrt(m) / 2 = 181.
+    constexpr uint32_t HOSTS = 1024;
+    constexpr uint32_t ROWS = 1U << 17;
+    std::vector<bool> taken(ROWS);
+    for (uint32_t src = 0; src < HOSTS; ++src)
+    {
+        for (uint32_t dst = 0; dst < HOSTS; dst += ROW)
+        {
+            taken[RoceConnection{src, dst, dst}.GetPlace() / ROW % ROWS] = true;
+        }
+    }
+    const double drawn = HOSTS * (HOSTS / ROW);
+    EXPECT_NEAR(static_cast<double>(std::count(taken.begin(), taken.end(), true)),
+                ROWS * (1.0 - std::pow(1.0 - 1.0 / ROWS, drawn)),
+                4 * 181.0);
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 set(gradsync_messages_folder ${CMAKE_CURRENT_BINARY_DIR}/chakra)
 set(gradsync_messages)
 file(MAKE_DIRECTORY ${gradsync_messages_folder})
-foreach(proto model/import/trace/chakra-trace model/p4/p4-runtime)
+foreach(proto model/import/trace/chakra-trace model/p4/runtime/p4-runtime)
   set(gradsync_proto ${CMAKE_CURRENT_SOURCE_DIR}/${proto}.proto)
   get_filename_component(name ${proto} NAME)
   get_filename_component(folder ${gradsync_proto} DIRECTORY)

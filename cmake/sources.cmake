@@ -96,16 +96,8 @@ set_source_files_properties(model/compression/quantisers.cc
 
 # model/p4
 list(APPEND gradsync_sources
-  model/p4/p4-action-compiler.cc
   model/p4/p4-action-members.cc
-  model/p4/p4-calculation-loader.cc
   model/p4/p4-calculation.cc
-  model/p4/p4-command-writer.cc
-  model/p4/p4-control-compiler.cc
-  model/p4/p4-emitter.cc
-  model/p4/p4-expression-arithmetic.cc
-  model/p4/p4-expression-compiler.cc
-  model/p4/p4-expression-headers.cc
   model/p4/p4-json.cc
   model/p4/p4-limbs.cc
   model/p4/p4-log.cc
@@ -117,50 +109,76 @@ list(APPEND gradsync_sources
   model/p4/p4-machine.cc
   model/p4/p4-match-table.cc
   model/p4/p4-meter.cc
-  model/p4/p4-parser-compiler.cc
   model/p4/p4-pipeline-control.cc
   model/p4/p4-pipeline-digests.cc
   model/p4/p4-pipeline.cc
-  model/p4/p4-program-loader-headers.cc
-  model/p4/p4-program-text.cc
-  model/p4/p4-program-loader-state.cc
-  model/p4/p4-program-loader.cc
-  model/p4/p4-runtime-commands.cc
-  model/p4/p4-runtime-json.cc
-  model/p4/p4-runtime-profile-commands.cc
-  model/p4/p4-runtime-state-commands.cc
-  model/p4/p4-runtime-text.cc
-  model/p4/p4-runtime-values.cc
-  model/p4/p4-stf-player.cc
-  model/p4/p4-stf-vector.cc
 )
 list(APPEND gradsync_headers
-  model/p4/p4-action-compiler.h
   model/p4/p4-action-members.h
-  model/p4/p4-calculation-loader.h
   model/p4/p4-calculation.h
-  model/p4/p4-command-writer.h
-  model/p4/p4-control-compiler.h
-  model/p4/p4-emitter.h
   model/p4/p4-error.h
-  model/p4/p4-expression-compiler.h
   model/p4/p4-json.h
   model/p4/p4-limbs.h
   model/p4/p4-log.h
   model/p4/p4-machine.h
   model/p4/p4-match-table.h
   model/p4/p4-meter.h
-  model/p4/p4-parser-compiler.h
   model/p4/p4-pipeline.h
-  model/p4/p4-program-loader.h
-  model/p4/p4-program-text.h
   model/p4/p4-program.h
-  model/p4/p4-runtime-commands.h
-  model/p4/p4-runtime-text.h
-  model/p4/p4-runtime-values.h
-  model/p4/p4-stf-player.h
-  model/p4/p4-stf-vector.h
   model/p4/p4-wire-bits.h
+)
+
+# model/p4/compiler
+list(APPEND gradsync_sources
+  model/p4/compiler/p4-action-compiler.cc
+  model/p4/compiler/p4-calculation-loader.cc
+  model/p4/compiler/p4-control-compiler.cc
+  model/p4/compiler/p4-emitter.cc
+  model/p4/compiler/p4-expression-arithmetic.cc
+  model/p4/compiler/p4-expression-compiler.cc
+  model/p4/compiler/p4-expression-headers.cc
+  model/p4/compiler/p4-parser-compiler.cc
+  model/p4/compiler/p4-program-loader-headers.cc
+  model/p4/compiler/p4-program-loader-state.cc
+  model/p4/compiler/p4-program-loader.cc
+  model/p4/compiler/p4-program-text.cc
+)
+list(APPEND gradsync_headers
+  model/p4/compiler/p4-action-compiler.h
+  model/p4/compiler/p4-calculation-loader.h
+  model/p4/compiler/p4-control-compiler.h
+  model/p4/compiler/p4-emitter.h
+  model/p4/compiler/p4-expression-compiler.h
+  model/p4/compiler/p4-parser-compiler.h
+  model/p4/compiler/p4-program-loader.h
+  model/p4/compiler/p4-program-text.h
+)
+
+# model/p4/runtime
+list(APPEND gradsync_sources
+  model/p4/runtime/p4-command-writer.cc
+  model/p4/runtime/p4-runtime-commands.cc
+  model/p4/runtime/p4-runtime-json.cc
+  model/p4/runtime/p4-runtime-profile-commands.cc
+  model/p4/runtime/p4-runtime-state-commands.cc
+  model/p4/runtime/p4-runtime-text.cc
+  model/p4/runtime/p4-runtime-values.cc
+)
+list(APPEND gradsync_headers
+  model/p4/runtime/p4-command-writer.h
+  model/p4/runtime/p4-runtime-commands.h
+  model/p4/runtime/p4-runtime-text.h
+  model/p4/runtime/p4-runtime-values.h
+)
+
+# model/p4/stf
+list(APPEND gradsync_sources
+  model/p4/stf/p4-stf-player.cc
+  model/p4/stf/p4-stf-vector.cc
+)
+list(APPEND gradsync_headers
+  model/p4/stf/p4-stf-player.h
+  model/p4/stf/p4-stf-vector.h
 )
 
 # model/plan

@@ -2,7 +2,6 @@
 #include "ns3/p4-pipeline.h"
 
 #include "ns3/p4-error.h"
-#include "ns3/p4-runtime-commands.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -42,12 +41,6 @@ P4Pipeline::ResetState()
     m_groups.clear();
     m_nodes.clear();
     m_mirrors.clear();
-}
-
-std::vector<std::string>
-P4Pipeline::Configure(std::string_view text, const std::string& file)
-{
-    return P4RuntimeCommands(*this, file).Run(text);
 }
 
 std::span<const P4OutputPacket>

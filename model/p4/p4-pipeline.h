@@ -13,7 +13,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,14 +73,6 @@ class P4Pipeline
 
     /// Makes tables, registers, counters, groups and sessions those of a new switch.
     void ResetState();
-
-    /**
-     * Runs commands of simple_switch_CLI (P4RuntimeCommands), one a line; empty lines and lines
-     * that begin with # are left out. \param text the commands \param file their name, for messages
-     * \returns what commands that ask are answered, a line each
-     * \throws P4Error that names the line
-     */
-    std::vector<std::string> Configure(std::string_view text, const std::string& file);
 
     /**
      * Takes a packet in and gives what leaves, in order.

@@ -5,6 +5,7 @@
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/p4-program-text.h"
+#include "ns3/p4-runtime-commands.h"
 #include "ns3/p4-runtime-text.h"
 #include "ns3/p4-stf-player.h"
 #include "ns3/program-commands.h"
@@ -58,7 +59,7 @@ Play(const std::shared_ptr<const P4Program>& program,
             MakeP4Commands(*program,
                            {ReadNamedFile(options.configuration), options.configuration},
                            info);
-        for (const auto& answer : pipeline.Configure(commands, options.configuration))
+        for (const auto& answer : P4RuntimeCommands(pipeline, options.configuration).Run(commands))
         {
             out << ShowMessage(answer) << '\n';
         }

@@ -7,6 +7,7 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 #include "ns3/p4-runtime-text.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/scenario-error.h"
@@ -76,7 +77,8 @@ ReadProgram(const JsonValue& entry, NamedFiles& files)
                                {*ReadText(*configuration, files), read.configurationName},
                                info);
             // Here, so that its errors come with those of the scenario.
-            P4Pipeline(read.program).Configure(read.configuration, read.configurationName);
+            P4Pipeline pipeline(read.program);
+            P4RuntimeCommands(pipeline, read.configurationName).Run(read.configuration);
         }
     }
     catch (const P4Error& error)

@@ -76,7 +76,7 @@ def test_named_files_are_opened_by_one_class_only():
     )
     may = {
         "model/base/input-file.cc",  # how it is done
-        "model/p4/p4-program-loader.cc",  # for programs of one's own: no other file calls it
+        "model/p4/compiler/p4-program-loader.cc",  # for programs of one's own: no other file calls it
         "study/json/json-document.cc",  # how JSON is read
         "study/scenario/named-files.cc",
         "study/json/atomic-file.cc",  # these open what the program has written itself

@@ -7,6 +7,7 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 
 #include <filesystem>
 #include <fstream>
@@ -39,7 +40,8 @@ class P4CommandMutator
     {
         try
         {
-            P4Pipeline(m_program).Configure(text, "fuzz");
+            P4Pipeline pipeline(m_program);
+            P4RuntimeCommands(pipeline, "fuzz").Run(text);
             return true;
         }
         catch (const P4Error&)

@@ -16,6 +16,7 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 #include "ns3/p4-runtime-text.h"
 #include "ns3/p4-stf-player.h"
 #include "ns3/pytorch-process-groups.h"
@@ -174,7 +175,7 @@ ReadProgram(const std::string& text)
         P4Pipeline pipeline(std::make_shared<const P4Program>(P4ProgramLoader::Load(text, "fuzz")));
         IsTaken<P4Error>([&] {
             pipeline.Process(packet, 1);
-            pipeline.Configure(commands, "fuzz");
+            P4RuntimeCommands(pipeline, "fuzz").Run(commands);
             pipeline.Process(packet, 1);
         });
     });
@@ -189,10 +190,17 @@ GetSlotProgram()
     return program;
 }
 
+void
+Configure(const std::string& commands)
+{
+    P4Pipeline pipeline(GetSlotProgram());
+    P4RuntimeCommands(pipeline, "fuzz").Run(commands);
+}
+
 bool
 ReadCommands(const std::string& text)
 {
-    return IsTaken<P4Error>([&] { P4Pipeline(GetSlotProgram()).Configure(text, "fuzz"); });
+    return IsTaken<P4Error>([&] { Configure(text); });
 }
 
 bool
@@ -211,7 +219,7 @@ ReadEntries(const std::string& text)
     return IsTaken<P4Error>([&] {
         const auto commands =
             MakeP4RuntimeCommands(*GetSlotProgram(), {text, "fuzz"}, {text, "fuzz"});
-        P4Pipeline(GetSlotProgram()).Configure(commands, "fuzz");
+        Configure(commands);
     });
 }
 
@@ -220,7 +228,7 @@ ReadJsonEntries(const std::string& text)
 {
     return IsTaken<P4Error>([&] {
         const auto commands = MakeP4JsonCommands(*GetSlotProgram(), {text, "fuzz"});
-        P4Pipeline(GetSlotProgram()).Configure(commands, "fuzz");
+        Configure(commands);
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include "ns3/aggregation-drivers.h"
 #include "ns3/object-factory.h"
+#include "ns3/p4-runtime-commands.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -138,7 +139,8 @@ AggregationService::InstallPrograms()
     {
         auto& programs = GetPrograms(node);
         auto user = std::make_unique<P4SwitchNode>(host, node, program.program, program.takesAll);
-        user->GetPipeline().Configure(program.configuration, program.configurationName);
+        P4RuntimeCommands(user->GetPipeline(), program.configurationName)
+            .Run(program.configuration);
         programs.SetUserProgram(std::move(user));
     }
     if (m_userPrograms.empty())

@@ -3,6 +3,7 @@
 
 #include "ns3/aggregation-address.h"
 #include "ns3/p4-compiled-programs.h"
+#include "ns3/p4-runtime-commands.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ P4SlotSwitch::P4SlotSwitch(AggregationHost& host,
 void
 P4SlotSwitch::Configure(const std::string& commands)
 {
-    m_node.GetPipeline().Configure(commands, "commands for slot-aggregation.p4");
+    P4RuntimeCommands(m_node.GetPipeline(), "commands for slot-aggregation.p4").Run(commands);
 }
 
 /// 0 means no multicast in v1model.

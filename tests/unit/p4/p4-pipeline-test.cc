@@ -8,6 +8,7 @@
 #include "ns3/p4-limbs.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -78,7 +79,7 @@ TEST_P(P4Vectors, PipelineAnswersAsExpected)
     P4Pipeline pipeline(GetProgram(vector.program));
     ConfigureByStf(pipeline, vector);
     const auto command = [&pipeline, &vector](const std::string& line) {
-        pipeline.Configure(line, vector.name);
+        P4RuntimeCommands(pipeline, vector.name).Run(line);
     };
     EXPECT_EQ(PlayStfVector(vector, MakeSwitch(pipeline), command), std::nullopt);
     if (vector.program.starts_with("slot-aggregation"))
@@ -317,7 +318,9 @@ PlayWithMarkedCopy(const std::string& file, bool isCopiedBack)
     P4Pipeline pipeline(
         std::make_shared<const P4Program>(P4ProgramLoader::Load(program.dump(), "p.json")));
     ConfigureByStf(pipeline, vector);
-    const auto command = [&pipeline](const std::string& line) { pipeline.Configure(line, "v"); };
+    const auto command = [&pipeline](const std::string& line) {
+        P4RuntimeCommands(pipeline, "v").Run(line);
+    };
     return PlayStfVector(vector, MakeSwitch(pipeline), command);
 }
 
@@ -359,7 +362,7 @@ class P4Commands : public testing::Test
     {
         try
         {
-            m_pipeline.Configure("# a comment\n\n" + command, "c.txt");
+            P4RuntimeCommands(m_pipeline, "c.txt").Run("# a comment\n\n" + command);
         }
         catch (const P4Error& error)
         {
@@ -429,7 +432,7 @@ TEST(P4Examples, ConfigureAtp)
     std::ostringstream text;
     text << std::ifstream(FOLDER / "atp.cli").rdbuf();
     P4Pipeline pipeline(GetProgram("atp"));
-    EXPECT_NO_THROW(pipeline.Configure(text.str(), "atp.cli"));
+    EXPECT_NO_THROW(P4RuntimeCommands(pipeline, "atp.cli").Run(text.str()));
 }
 
 TEST_F(P4Commands, ReadTheExampleConfiguration)

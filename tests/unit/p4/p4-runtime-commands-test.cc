@@ -3,6 +3,7 @@
 #include "ns3/p4-match-table.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 #include "ns3/p4-runtime-values.h"
 
 #include <filesystem>
@@ -61,7 +62,7 @@ class P4Cli : public testing::Test
 
     std::vector<std::string> Ask(const std::string& commands)
     {
-        return m_pipeline.Configure(commands, "c.txt");
+        return P4RuntimeCommands(m_pipeline, "c.txt").Run(commands);
     }
 
     /// What a command says that is refused.

@@ -2,6 +2,7 @@
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 #include "ns3/p4-runtime-text.h"
 
 #include <gmock/gmock.h>
@@ -145,7 +146,7 @@ entities { register_entry { register_id: 31 index { index: 2 } data { bitstring:
               "register_write FeatureIngress.cells 2 0x1234\n");
     // A switch takes them: kind 0x30 goes to the group of its count, 0x31 is cloned to session 5.
     P4Pipeline pipeline(std::make_shared<const P4Program>(GetFeatures()));
-    pipeline.Configure(commands, "e.txtpb");
+    P4RuntimeCommands(pipeline, "e.txtpb").Run(commands);
     const auto send = [&pipeline](std::vector<uint8_t> frame) {
         std::vector<uint32_t> ports;
         for (const auto& packet : pipeline.Process(frame, 0))

@@ -7,6 +7,7 @@
 
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
+#include "ns3/p4-runtime-commands.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
@@ -107,10 +108,10 @@ TEST_P(P4Stages, AnswersAsTheNativeSwitchAndTheProgramWithoutLimits)
         for (auto command : step.commands)
         {
             ClearStfCell(native, command);
-            whole.Configure(command, vector.name);
+            P4RuntimeCommands(whole, vector.name).Run(command);
             // What makes a cell one that was never used is beside the epoch here.
             command.replace(command.find("bitmaps"), std::string("bitmaps").size(), "epochs");
-            stages.Configure(command, vector.name);
+            P4RuntimeCommands(stages, vector.name).Run(command);
         }
         const auto port = step.packet.first;
         const auto frame = WithoutUdpChecksum(step.packet.second);

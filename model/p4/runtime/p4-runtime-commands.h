@@ -27,8 +27,9 @@ class P4RuntimeCommands
     P4RuntimeCommands(P4Pipeline& pipeline, std::string file);
 
     /**
-     * Runs all lines of a text. \throws P4Error that names the line
+     * Runs all lines of a text; empty lines and lines that begin with # are left out.
      * \returns what commands that ask are answered, a line each
+     * \throws P4Error that names the line
      */
     std::vector<std::string> Run(std::string_view text);
 

@@ -109,9 +109,12 @@ list(APPEND gradsync_sources
   model/p4/p4-machine.cc
   model/p4/p4-match-table.cc
   model/p4/p4-meter.cc
+  model/p4/p4-pipeline-arrays.cc
   model/p4/p4-pipeline-control.cc
   model/p4/p4-pipeline-digests.cc
+  model/p4/p4-pipeline-egress.cc
   model/p4/p4-pipeline.cc
+  model/p4/p4-replication.cc
 )
 list(APPEND gradsync_headers
   model/p4/p4-action-members.h
@@ -125,12 +128,14 @@ list(APPEND gradsync_headers
   model/p4/p4-meter.h
   model/p4/p4-pipeline.h
   model/p4/p4-program.h
+  model/p4/p4-replication.h
   model/p4/p4-wire-bits.h
 )
 
 # model/p4/compiler
 list(APPEND gradsync_sources
   model/p4/compiler/p4-action-compiler.cc
+  model/p4/compiler/p4-action-headers.cc
   model/p4/compiler/p4-calculation-loader.cc
   model/p4/compiler/p4-control-compiler.cc
   model/p4/compiler/p4-emitter.cc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The part of P4Pipeline that a control plane sets for action profiles, meters and value sets.
+// The part of P4Pipeline that a control plane sets for tables, action profiles, meters and value
+// sets.
 #include "ns3/p4-error.h"
 #include "ns3/p4-pipeline.h"
 
@@ -9,6 +10,19 @@
 
 namespace ns3::gradsync
 {
+
+P4MatchTable&
+P4Pipeline::FindTable(const std::string& name)
+{
+    for (auto& table : m_machine.GetTables())
+    {
+        if (table.GetTable().name == name)
+        {
+            return table;
+        }
+    }
+    throw P4Error(m_program->file, fmt::format("there is no table \"{}\"", name));
+}
 
 P4ActionMembers&
 P4Pipeline::FindProfile(const std::string& name)

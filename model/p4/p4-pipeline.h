@@ -4,12 +4,11 @@
 
 #include "ns3/p4-machine.h"
 #include "ns3/p4-program.h"
+#include "ns3/p4-replication.h"
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -24,13 +23,6 @@ struct P4DigestSample
 {
     uint32_t list = 0;
     std::vector<uint64_t> values;
-};
-
-/// A copy that a multicast group makes.
-struct P4Replica
-{
-    uint32_t port = 0;
-    uint32_t replicationId = 0;
 };
 
 /// A packet between ingress and egress, while it waits in a queue.
@@ -125,24 +117,11 @@ class P4Pipeline
     /// The entries of a table at run time. \throws P4Error when there is no such table
     P4MatchTable& FindTable(const std::string& name);
 
-    void CreateGroup(uint32_t group);
-    /// Its nodes stay and may join another. \throws P4Error
-    void DestroyGroup(uint32_t group);
-    /// A node for groups; returns its handle, the lowest that is free.
-    uint32_t CreateNode(uint32_t replicationId, const std::vector<uint32_t>& ports);
-    /// Gives a node other ports. \throws P4Error
-    void UpdateNode(uint32_t node, const std::vector<uint32_t>& ports);
-    /// A node belongs to one group at most. \throws P4Error
-    void AssociateNode(uint32_t group, uint32_t node);
-    void DissociateNode(uint32_t group, uint32_t node);
-    /// It leaves its group before. \throws P4Error
-    void DestroyNode(uint32_t node);
-    /// A mirroring session that copies to a port or, with `isGroup`, to a multicast group.
-    void AddMirror(uint32_t session, uint32_t target, bool isGroup);
-    /// \throws P4Error when there is no such session
-    void DeleteMirror(uint32_t session);
-    /// The target of a session, and whether it is a group; nothing when there is no such session.
-    std::optional<std::pair<uint32_t, bool>> GetMirror(uint32_t session) const;
+    /// Who gets copies of packets: multicast groups and mirroring sessions.
+    P4Replication& GetReplication()
+    {
+        return m_replication;
+    }
 
     /**
      * The members and groups of an action profile. Entries lead to them by P4TableEntry::target and
@@ -207,18 +186,15 @@ class P4Pipeline
     }
 
   private:
-    /// Who gets copies of a packet, under one replication id.
-    struct Node
+    /// How a packet came to be, as simple_switch numbers it in standard_metadata.instance_type.
+    enum InstanceType : uint32_t
     {
-        uint32_t replicationId = 0;
-        std::vector<uint32_t> ports; //!< ascending
-        std::optional<uint32_t> group;
-    };
-
-    struct Mirror
-    {
-        uint32_t target = 0;
-        bool isGroup = false;
+        NORMAL = 0,
+        INGRESS_CLONE = 1,
+        EGRESS_CLONE = 2,
+        RECIRCULATED = 4,
+        REPLICATION = 5,
+        RESUBMITTED = 6,
     };
 
     /// A packet that goes through ingress again, with the metadata that it keeps.
@@ -245,9 +221,6 @@ class P4Pipeline
     P4OutputPacket& AddOutput(uint32_t port);
     void CloneFromEgress(const P4Machine::Requests& requests, uint64_t length);
     void Send(P4Replica to);
-    /// Copies of a mirroring session; none when there is no such session.
-    std::vector<P4Replica> FindMirror(uint32_t session) const;
-    std::vector<P4Replica> FindGroup(uint32_t group) const;
     std::vector<uint64_t> KeepFields(uint32_t fieldList);
     void RestoreFields(uint32_t fieldList, const std::vector<uint64_t>& kept);
     /// Keeps a digest of the packet.
@@ -258,15 +231,10 @@ class P4Pipeline
     std::set<std::vector<uint64_t>>& FindValueSet(const std::string& name);
     uint32_t FindRegisterIndex(const std::string& name, uint32_t index) const;
     uint32_t FindCounterIndex(const std::string& name, uint32_t index) const;
-    Node& FindNode(uint32_t node);
-    std::vector<uint32_t>& FindMembers(uint32_t group);
 
     std::shared_ptr<const P4Program> m_program;
     P4Machine m_machine;
-    std::map<uint32_t, std::vector<uint32_t>> m_groups;
-    /// Nothing where a node was destroyed.
-    std::vector<std::optional<Node>> m_nodes;
-    std::map<uint32_t, Mirror> m_mirrors;
+    P4Replication m_replication;
     std::vector<P4OutputPacket> m_outputs;
     size_t m_outputCount = 0;
     std::deque<Again> m_again;

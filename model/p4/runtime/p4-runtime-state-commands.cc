@@ -114,68 +114,68 @@ P4RuntimeCommands::ResetCounter(const Words& words)
 void
 P4RuntimeCommands::CreateGroup(const Words& words)
 {
-    m_pipeline.CreateGroup(ReadP4Number(words[1]));
+    m_pipeline.GetReplication().CreateGroup(ReadP4Number(words[1]));
 }
 
 void
 P4RuntimeCommands::DestroyGroup(const Words& words)
 {
-    m_pipeline.DestroyGroup(ReadP4Number(words[1]));
+    m_pipeline.GetReplication().DestroyGroup(ReadP4Number(words[1]));
 }
 
 void
 P4RuntimeCommands::CreateNode(const Words& words)
 {
-    m_pipeline.CreateNode(ReadP4Number(words[1]), ReadPorts(words));
+    m_pipeline.GetReplication().CreateNode(ReadP4Number(words[1]), ReadPorts(words));
 }
 
 void
 P4RuntimeCommands::UpdateNode(const Words& words)
 {
-    m_pipeline.UpdateNode(ReadP4Number(words[1]), ReadPorts(words));
+    m_pipeline.GetReplication().UpdateNode(ReadP4Number(words[1]), ReadPorts(words));
 }
 
 void
 P4RuntimeCommands::AssociateNode(const Words& words)
 {
-    m_pipeline.AssociateNode(ReadP4Number(words[1]), ReadP4Number(words[2]));
+    m_pipeline.GetReplication().AssociateNode(ReadP4Number(words[1]), ReadP4Number(words[2]));
 }
 
 void
 P4RuntimeCommands::DissociateNode(const Words& words)
 {
-    m_pipeline.DissociateNode(ReadP4Number(words[1]), ReadP4Number(words[2]));
+    m_pipeline.GetReplication().DissociateNode(ReadP4Number(words[1]), ReadP4Number(words[2]));
 }
 
 void
 P4RuntimeCommands::DestroyNode(const Words& words)
 {
-    m_pipeline.DestroyNode(ReadP4Number(words[1]));
+    m_pipeline.GetReplication().DestroyNode(ReadP4Number(words[1]));
 }
 
 void
 P4RuntimeCommands::AddMirror(const Words& words)
 {
-    m_pipeline.AddMirror(ReadP4Number(words[1]), ReadP4Number(words[2]), false);
+    m_pipeline.GetReplication().AddMirror(ReadP4Number(words[1]), ReadP4Number(words[2]), false);
 }
 
 void
 P4RuntimeCommands::AddMirrorToGroup(const Words& words)
 {
-    m_pipeline.AddMirror(ReadP4Number(words[1]), ReadP4Number(words[2]), true);
+    m_pipeline.GetReplication().AddMirror(ReadP4Number(words[1]), ReadP4Number(words[2]), true);
 }
 
 void
 P4RuntimeCommands::DeleteMirror(const Words& words)
 {
-    m_pipeline.DeleteMirror(ReadP4Number(words[1]));
+    m_pipeline.GetReplication().DeleteMirror(ReadP4Number(words[1]));
 }
 
 void
 P4RuntimeCommands::GetMirror(const Words& words)
 {
     const auto session = ReadP4Number(words[1]);
-    const auto mirror = m_pipeline.GetMirror(session);
+    const auto mirror = m_pipeline.GetReplication().GetMirror(session);
     if (!mirror)
     {
         m_answers.push_back(fmt::format("mirroring session {}: none", session));

@@ -27,14 +27,14 @@ P4Machine::ExecuteMeter(const P4Instruction& i)
         ++m_outOfRange;
         return;
     }
-    m_store[i.dst] = meters.Execute(static_cast<uint32_t>(index), m_frame.size(), m_timeUs);
+    m_store[i.dst] = meters.Execute(static_cast<uint32_t>(index), m_frameBytes, m_timeUs);
 }
 
 void
 P4Machine::ExecuteDirectMeter(uint32_t meter, const P4TableEntry& entry)
 {
     const P4MeterArray& array = m_program->meters[meter];
-    const uint32_t colour = m_meters[meter].Execute(entry.number, m_frame.size(), m_timeUs);
+    const uint32_t colour = m_meters[meter].Execute(entry.number, m_frameBytes, m_timeUs);
     m_store[array.result] = colour & limbs::LowMask(array.resultBits);
 }
 

@@ -131,7 +131,7 @@ P4Machine::Count(uint32_t counter, uint64_t index)
         return;
     }
     ++counters[index].packets;
-    counters[index].bytes += m_frame.size();
+    counters[index].bytes += m_frameBytes;
 }
 
 } // namespace ns3::gradsync

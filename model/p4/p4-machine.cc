@@ -75,6 +75,7 @@ P4Machine::Begin(std::span<const uint8_t> frame)
 {
     std::copy_n(m_program->store.begin(), m_program->packetLimbs, m_store.begin());
     m_frame = frame;
+    m_frameBytes = frame.size();
     m_cursor = 0;
     m_packetLength = frame.size();
     m_parserError = 0;
@@ -218,7 +219,7 @@ P4Machine::RunTable(const P4Instruction& instruction, uint32_t& link)
     }
     if (isHit && info.hasCounters)
     {
-        table.Count(*entry, m_frame.size());
+        table.Count(*entry, m_frameBytes);
     }
     entry = isHit ? entry : table.GetDefault();
     if (info.branchesOnHit)

@@ -46,6 +46,18 @@ class P4Machine
     void ResetState();
     /// A new packet: metadata 0, no header valid. The bytes must stay until the next call.
     void Begin(std::span<const uint8_t> frame);
+
+    /// What counters and meters of bytes take as the packet's size; Begin says the frame's.
+    void SetFrameBytes(size_t bytes)
+    {
+        m_frameBytes = bytes;
+    }
+
+    size_t GetFrameBytes() const
+    {
+        return m_frameBytes;
+    }
+
     /// Runs code up to its end. \throws P4Error when the program asserts what is not so
     void Run(uint32_t address);
     /// Appends the valid headers and what the parser left to `out`, which is emptied before.
@@ -220,6 +232,7 @@ class P4Machine
     std::vector<std::set<std::vector<uint64_t>>> m_valueSets;
     std::vector<uint64_t> m_scratch;
     std::span<const uint8_t> m_frame;
+    size_t m_frameBytes = 0;
     size_t m_cursor = 0;
     uint64_t m_packetLength = 0;
     uint64_t m_parserError = 0;

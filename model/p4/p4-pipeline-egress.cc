@@ -22,6 +22,7 @@ P4Pipeline::Leave(const P4WaitingPacket& packet,
     m_passes = 0;
     m_machine.Begin(packet.payload);
     std::ranges::copy(packet.fields, m_machine.GetPacket().begin());
+    m_machine.SetFrameBytes(packet.frameBytes);
     m_machine.SetPacketLength(packet.packetLength);
     m_machine.GetRequests().truncateBytes = packet.truncateBytes;
     const auto& standard = m_program->standard;
@@ -60,6 +61,7 @@ P4Pipeline::Wait(P4Replica to)
     waiting->packetLength = m_machine.GetPacketLength();
     waiting->truncateBytes = m_machine.GetRequests().truncateBytes;
     waiting->payload.assign(payload.begin(), payload.end());
+    waiting->frameBytes = m_machine.GetFrameBytes();
     auto& output = AddOutput(to.port);
     m_machine.Deparse(output.bytes);
     output.waiting = std::move(waiting);

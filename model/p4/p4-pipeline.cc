@@ -28,7 +28,10 @@ void
 P4Pipeline::ResetState()
 {
     m_machine.ResetState();
-    m_replication.Clear();
+    m_replication.ClearGroups();
+    m_digests.clear();
+    m_unacknowledged.clear();
+    m_lostDigests = 0;
 }
 
 std::span<const P4OutputPacket>

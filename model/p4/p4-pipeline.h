@@ -33,6 +33,7 @@ struct P4WaitingPacket
     uint64_t packetLength = 0;
     uint64_t truncateBytes = UINT64_MAX;
     std::vector<uint8_t> payload; //!< what the parser left
+    size_t frameBytes = 0;        //!< of the frame that came in, which counters and meters count
 };
 
 /// A packet that leaves a switch.
@@ -63,7 +64,7 @@ class P4Pipeline
   public:
     explicit P4Pipeline(std::shared_ptr<const P4Program> program);
 
-    /// Makes tables, registers, counters, groups and sessions those of a new switch.
+    /// Makes all but mirroring sessions, which BMv2 keeps, those of a new switch.
     void ResetState();
 
     /**

@@ -15,11 +15,10 @@ P4Replication::P4Replication(std::string file)
 }
 
 void
-P4Replication::Clear()
+P4Replication::ClearGroups()
 {
     m_groups.clear();
     m_nodes.clear();
-    m_mirrors.clear();
 }
 
 void

@@ -29,7 +29,8 @@ class P4Replication
     /// \param file the program's name, for messages
     explicit P4Replication(std::string file);
 
-    void Clear();
+    /// Groups and nodes go, mirroring sessions stay.
+    void ClearGroups();
 
     void CreateGroup(uint32_t group);
     /// Its nodes stay and may join another. \throws P4Error

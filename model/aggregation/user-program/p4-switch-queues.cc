@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The part of P4SwitchNode for programs that go through egress when a packet leaves its queue.
+#include "ns3/event-order.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/p4-error.h"
@@ -116,8 +117,9 @@ P4SwitchNode::Depart(FabricPacket* packet, TimeStepCount start)
             cause->content = m_network.contents.Get(*packet);
         }
         // Later, as the port is in the middle of starting this one.
-        Simulator::ScheduleNow(
-            [this, cause, more] { SendQueued(more, *cause, Simulator::Now().GetTimeStep()); });
+        ScheduleInOrder(EventOrder::OfNode(m_node), Time(0), [this, cause, more] {
+            SendQueued(more, *cause, Simulator::Now().GetTimeStep());
+        });
     }
     const bool leaves = hasLeft && Fill(*packet, outputs.front(), waiting.destinationIp);
     if (!leaves)

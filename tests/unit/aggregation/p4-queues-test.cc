@@ -5,6 +5,7 @@
 #include "support/message-collector.h"
 #include "unit/aggregation/p4-engine-fixture.h"
 
+#include "ns3/event-order.h"
 #include "ns3/p4-program-loader.h"
 #include "ns3/udp-frame.h"
 #include "ns3/wire-format.h"
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <boost/endian/conversion.hpp>
 #include <fmt/format.h>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 
@@ -40,6 +43,7 @@ struct SeenPacket
     TimeStepCount start;
     uint32_t port; //!< 2 * link + direction
     FabricPacket packet;
+    uint32_t context; //!< of the event that sent it
 };
 
 /// Sees all packets on all links, of whatever protocol.
@@ -56,7 +60,7 @@ class PacketRecorder final : public PacketTap
 
     void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) override
     {
-        packets.push_back({start, portIndex, packet});
+        packets.push_back({start, portIndex, packet, Simulator::GetContext()});
     }
 
     /// Data packets that left by a port, in order.
@@ -222,6 +226,62 @@ TEST_F(P4Queues, WhatEgressDropsIsSentAgain)
     EXPECT_GT(sent, 80U);
     EXPECT_LT(arrived, sent);
     EXPECT_GE(arrived, 80U);
+}
+
+/// The router, with a trace that copies each packet once, in egress, to mirroring session 1.
+std::shared_ptr<const P4Program>
+LoadCopyingRouter()
+{
+    std::ifstream file(GRADSYNC_SOURCE_DIR "/p4-behavioral/compiled/queues.json");
+    auto program = nlohmann::json::parse(file);
+    const auto number = [](const char* value) {
+        return nlohmann::json{{"type", "hexstr"}, {"value", value}};
+    };
+    const nlohmann::json type{{"type", "field"}, {"value", {"standard_metadata", "instance_type"}}};
+    const nlohmann::json isNormal{
+        {"type", "expression"},
+        {"value", {{"op", "=="}, {"left", type}, {"right", number("0x0")}}}};
+    for (auto& action : program["actions"])
+    {
+        if (action["name"] == "QueueEgress.addTrace")
+        {
+            action["primitives"] = {
+                {{"op", "_jump_if_zero"}, {"parameters", {isNormal, number("0x2")}}},
+                {{"op", "clone_egress_pkt_to_egress"},
+                 {"parameters", {number("0x1"), number("0x0")}}}};
+        }
+    }
+    return std::make_shared<const P4Program>(P4ProgramLoader::Load(program.dump(), "copying.json"));
+}
+
+TEST_F(P4Queues, CopiesOfEgressComeInTheOrderOfTheirSwitch)
+{
+    // Contributions of three workers wait at the port of worker 2; as each leaves, a copy goes to
+    // worker 1. It is sent by an event of its own, which is of the switch and of nobody else:
+    // ns-3's own schedulers leave an event's order as its context.
+    GetAggregation()->SetProgram(
+        0,
+        {LoadCopyingRouter(),
+         "table_add QueueIngress.route QueueIngress.forward 10.128.0.0/16 => 2\n"
+         "table_set_default QueueEgress.trace QueueEgress.addTrace 9\n"
+         "mirroring_add 1 1\n",
+         "commands",
+         false});
+    Set("RetryLimit", UintegerValue(1));
+    Install(MakeStar(3, 1));
+    m_recorder = std::make_unique<PacketRecorder>(m_transport->GetFabric());
+    m_engine->AddJob(MakeJob({0, 1, 2}, 1));
+    Simulator::Run();
+    const auto originals = m_recorder->GetData(ToHost(2));
+    const auto copies = m_recorder->GetData(ToHost(1));
+    EXPECT_EQ(originals.size(), 2U * 3 * 16); // 16 slots of three workers, each sent twice
+    EXPECT_EQ(copies.size(), originals.size());
+    const auto count = [&copies](uint32_t context) {
+        return std::ranges::count(copies, context, &SeenPacket::context);
+    };
+    // Not in the event by which the original left.
+    EXPECT_EQ(count(EventOrder::OfDeparture(ToHost(2))), 0);
+    EXPECT_GT(count(EventOrder::OfNode(0)), 20);
 }
 
 /// A trace as the program wrote it.

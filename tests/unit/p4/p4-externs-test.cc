@@ -225,6 +225,46 @@ TEST(P4Meters, OfATableBelongToItsEntries)
     EXPECT_EQ(Program::Send(*pipeline, {7, 0, 9}), (Bytes{7, 0, 9}));
 }
 
+TEST(P4Queues, EgressCountsTheFrameThatCameIn)
+{
+    // The parser takes 3 of 8 bytes. BMv2 counts the length of the packet at ingress wherever it is
+    // counted, so the queue between ingress and egress changes nothing.
+    auto program = MakeProgram();
+    program.Get()["counter_arrays"].push_back(
+        {{"name", "bytes"}, {"id", 0}, {"is_direct", false}, {"size", 1}});
+    program.Get()["meter_arrays"].push_back({{"name", "meter"},
+                                             {"id", 0},
+                                             {"is_direct", false},
+                                             {"rate_count", 2},
+                                             {"type", "bytes"},
+                                             {"size", 1}});
+    const size_t measure = program.AddAction("measure", {});
+    program.Do("count", {Program::Named("counter_array", "bytes"), Program::Number(0)}, measure);
+    program.Do(
+        "execute_meter",
+        {Program::Named("meter_array", "meter"), Program::Number(0), Program::Field("h", "out")},
+        measure);
+    auto& egress = program.Get()["pipelines"][1];
+    egress["init_table"] = "measure";
+    egress["action_calls"].push_back(
+        {{"name", "measure"}, {"id", 1}, {"action_id", measure}, {"next_node", nullptr}});
+    const auto pipeline = program.Load();
+    // Of 8 bytes both buckets have enough, of the next 8 none: green, then red.
+    pipeline->FindMeter("meter").SetRates(0, {{0, 8}, {0, 8}});
+    pipeline->SetQueues(true);
+    for (const uint8_t colour : {0, 2})
+    {
+        const auto waiting = pipeline->Process(Bytes{1, 2, 3, 4, 5, 6, 7, 8}, 0)[0].waiting;
+        ASSERT_NE(waiting, nullptr);
+        bool hasLeft = false;
+        const auto left = pipeline->Leave(*waiting, {}, 0, hasLeft);
+        ASSERT_TRUE(hasLeft);
+        EXPECT_EQ(left[0].bytes, (Bytes{1, 2, colour, 4, 5, 6, 7, 8}));
+    }
+    EXPECT_EQ(pipeline->GetCounter("bytes", 0).packets, 2U);
+    EXPECT_EQ(pipeline->GetCounter("bytes", 0).bytes, 16U);
+}
+
 TEST(P4Digests, AreKeptOnceUntilTheyAreTaken)
 {
     auto program = MakeProgram();
@@ -243,6 +283,11 @@ TEST(P4Digests, AreKeptOnceUntilTheyAreTaken)
     EXPECT_EQ(pipeline->DescribeDigest(pipeline->GetDigests()[0]), "seen_t: h.key=0x1 h.out=0x2");
     EXPECT_EQ(pipeline->DescribeDigest(pipeline->GetDigests()[1]), "seen_t: h.key=0x1 h.out=0xa3");
     EXPECT_EQ(pipeline->TakeDigests().size(), 2U);
+    EXPECT_TRUE(pipeline->GetDigests().empty());
+    Program::Send(*pipeline, {1, 2, 0});
+    EXPECT_EQ(pipeline->GetDigests().size(), 1U);
+    // A new switch has sent none: neither is one left, nor is the same one a repetition.
+    pipeline->ResetState();
     EXPECT_TRUE(pipeline->GetDigests().empty());
     Program::Send(*pipeline, {1, 2, 0});
     EXPECT_EQ(pipeline->GetDigests().size(), 1U);

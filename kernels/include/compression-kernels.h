@@ -82,7 +82,8 @@ cudaError_t DecodeWithExponents(const int32_t* sums,
                                 float* values,
                                 cudaStream_t stream);
 
-/// Scratch memory of SelectTopK: 8 bytes per element, for the case that all are alike, and 3 MiB.
+/// Scratch memory of SelectTopK: 8 bytes per element, for the case that all are alike, and 2 more,
+/// at most 4 MiB, for histograms.
 size_t GetTopKWorkspaceBytes(uint64_t count);
 
 /// \param cutKey where to put the smallest selected magnitude (MagnitudeKey); may be null

@@ -221,7 +221,7 @@ __launch_bounds__(THREADS) ScatterBlockTopKKernel(const uint32_t* __restrict__ w
     const uint64_t index = entry / k * blockElements + offset;
     if (index < count) // unless the message is broken
     {
-        values[index] = selected[entry];
+        StoreContended(values + index, selected[entry]);
     }
 }
 
@@ -235,11 +235,14 @@ LaunchPackOffsets(const uint16_t* offsets,
 {
     if (bytes > 0)
     {
-        PackOffsetsKernel<<<CountThreadBlocks((bytes + 3) / 4), THREADS, 0, stream>>>(offsets,
-                                                                                      count,
-                                                                                      bits,
-                                                                                      words,
-                                                                                      bytes);
+        Launch<PackOffsetsKernel>(CountThreadBlocks((bytes + 3) / 4),
+                                  THREADS,
+                                  stream,
+                                  offsets,
+                                  count,
+                                  bits,
+                                  words,
+                                  bytes);
     }
     return cudaGetLastError();
 }
@@ -256,8 +259,14 @@ LaunchBlockTopK(const float* values,
     const uint64_t blocks = (count + BLOCK - 1) / BLOCK;
     constexpr uint32_t WARPS = BLOCK_THREADS / WARP;
     const auto grid = static_cast<uint32_t>((blocks + WARPS - 1) / WARPS);
-    SelectBlockTopKKernel<BLOCK>
-        <<<grid, BLOCK_THREADS, 0, stream>>>(values, count, k, offsets, selected);
+    Launch<SelectBlockTopKKernel<BLOCK>>(grid,
+                                         BLOCK_THREADS,
+                                         stream,
+                                         values,
+                                         count,
+                                         k,
+                                         offsets,
+                                         selected);
     return cudaGetLastError();
 }
 
@@ -322,10 +331,13 @@ UnpackOffsets(const uint32_t* words,
 {
     if (count > 0)
     {
-        UnpackOffsetsKernel<<<CountThreadBlocks(count), THREADS, 0, stream>>>(words,
-                                                                              count,
-                                                                              bits,
-                                                                              offsets);
+        Launch<UnpackOffsetsKernel>(CountThreadBlocks(count),
+                                    THREADS,
+                                    stream,
+                                    words,
+                                    count,
+                                    bits,
+                                    offsets);
     }
     return cudaGetLastError();
 }
@@ -347,15 +359,17 @@ ScatterBlockTopK(const uint32_t* words,
     {
         return error;
     }
-    ScatterBlockTopKKernel<<<CountThreadBlocks(entries), THREADS, 0, stream>>>(
-        words,
-        selected,
-        entries,
-        blockElements,
-        perBlock,
-        GetIndexBits(blockElements),
-        count,
-        values);
+    Launch<ScatterBlockTopKKernel>(CountThreadBlocks(entries),
+                                   THREADS,
+                                   stream,
+                                   words,
+                                   selected,
+                                   entries,
+                                   blockElements,
+                                   perBlock,
+                                   GetIndexBits(blockElements),
+                                   count,
+                                   values);
     return cudaGetLastError();
 }
 

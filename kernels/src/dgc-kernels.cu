@@ -184,17 +184,20 @@ SelectDgc(const float* gradient,
             return error;
         }
     }
-    SetClipKernel<<<1, 1, 0, stream>>>(parts.scalars, parameters.clipNorm);
+    Launch<SetClipKernel>(1, 1, stream, parts.scalars, parameters.clipNorm);
     const auto sample = MakeDgcSample(count, parameters.sampleRate, parameters.iteration);
     if (sample.count > 0)
     {
-        SampleKernel<<<CountThreadBlocks(sample.count), THREADS, 0, stream>>>(gradient,
-                                                                              velocity,
-                                                                              accumulated,
-                                                                              sample,
-                                                                              parameters.momentum,
-                                                                              parts.scalars,
-                                                                              parts.sample);
+        Launch<SampleKernel>(CountThreadBlocks(sample.count),
+                             THREADS,
+                             stream,
+                             gradient,
+                             velocity,
+                             accumulated,
+                             sample,
+                             parameters.momentum,
+                             parts.scalars,
+                             parts.sample);
     }
     if (const auto error = SelectTopK(parts.sample,
                                       sample.count,
@@ -214,7 +217,10 @@ SelectDgc(const float* gradient,
     }
     const DgcRule rule{gradient, count, parameters.momentum, parts.scalars, velocity, accumulated};
     const uint32_t tiles = CountTiles(count);
-    OrderedSelectKernel<<<tiles, THREADS, 0, stream>>>(
+    Launch<OrderedSelectKernel<DgcRule>>(
+        tiles,
+        THREADS,
+        stream,
         rule,
         tiles,
         static_cast<uint32_t>(CountShare(parameters.density, count)),

@@ -121,12 +121,15 @@ ConvertAll(const In* in,
     }
     if (count > 0)
     {
-        ConvertKernel<InVector, OutVector>
-            <<<CountThreadBlocks((count + 3) / 4), THREADS, 0, stream>>>(in,
-                                                                         count,
-                                                                         packetElements,
-                                                                         out,
-                                                                         convert);
+        Launch<ConvertKernel<InVector, OutVector, In, Out, Convert>>(
+            CountThreadBlocks((count + 3) / 4),
+            THREADS,
+            stream,
+            in,
+            count,
+            packetElements,
+            out,
+            convert);
     }
     return cudaGetLastError();
 }
@@ -167,11 +170,13 @@ FindPacketExponents(const float* values,
     if (count > 0)
     {
         const uint64_t packets = (count + packetElements - 1) / packetElements;
-        FindExponentsKernel<<<CountThreadBlocks(packets * WARP), THREADS, 0, stream>>>(
-            values,
-            count,
-            packetElements,
-            exponents);
+        Launch<FindExponentsKernel>(CountThreadBlocks(packets * WARP),
+                                    THREADS,
+                                    stream,
+                                    values,
+                                    count,
+                                    packetElements,
+                                    exponents);
     }
     return cudaGetLastError();
 }

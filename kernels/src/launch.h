@@ -21,6 +21,19 @@ CountThreadBlocks(uint64_t items)
     return static_cast<uint32_t>((items + THREADS - 1) / THREADS);
 }
 
+/// Puts a kernel on a stream, or runs it on the CPU where CUDA is emulated (kernels/emulator).
+template <auto KERNEL, typename... Arguments>
+void
+Launch(uint32_t blocks, uint32_t threads, cudaStream_t stream, const Arguments&... arguments)
+{
+#ifdef GRADSYNC_EMULATED
+    static_cast<void>(stream); // all launches end before they return
+    emulator::Launch<KERNEL>(blocks, threads, arguments...);
+#else
+    KERNEL<<<blocks, threads, 0, stream>>>(arguments...);
+#endif
+}
+
 /// Four values from `first` on; those at or after `count` are `other`.
 template <typename Vector, typename Scalar>
 __device__ inline Vector
@@ -61,6 +74,27 @@ StoreFour(Scalar* values, uint64_t first, uint64_t count, const Vector& stored)
     }
 }
 
+/// Stores a value where a broken message may make other threads store theirs: one of them stays. A
+/// volatile store is a relaxed one in PTX's memory model, hence no race, and costs what others do.
+__device__ inline void
+StoreContended(float* where, float value)
+{
+    *static_cast<volatile float*>(where) = value;
+}
+
+/// Inclusive prefix sum over the lanes of a warp, in order of lanes.
+__device__ inline uint32_t
+ScanLanes(uint32_t value)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t step = 1; step < WARP; step *= 2)
+    {
+        const uint32_t below = __shfl_up_sync(ALL_LANES, value, step);
+        value += lane >= step ? below : 0U;
+    }
+    return value;
+}
+
 /**
  * Exclusive prefix sum over the threads of a block, in order of threads.
  * \param scratch one word per warp in shared memory
@@ -72,26 +106,19 @@ ScanThreads(uint32_t value, uint32_t* scratch, uint32_t& total)
     const uint32_t lane = threadIdx.x % WARP;
     const uint32_t warp = threadIdx.x / WARP;
     const uint32_t warps = blockDim.x / WARP;
-    uint32_t inclusive = value;
-    for (uint32_t step = 1; step < WARP; step *= 2)
-    {
-        const uint32_t below = __shfl_up_sync(ALL_LANES, inclusive, step);
-        inclusive += lane >= step ? below : 0U;
-    }
+    const uint32_t inclusive = ScanLanes(value);
     __syncthreads(); // the scratch of the scan before has been read
     if (lane == WARP - 1)
     {
         scratch[warp] = inclusive;
     }
     __syncthreads();
-    uint32_t before = 0;
-    total = 0;
-    for (uint32_t i = 0; i < warps; ++i)
-    {
-        before += i < warp ? scratch[i] : 0U;
-        total += scratch[i];
-    }
-    return before + inclusive - value;
+    // Each warp adds up the totals of all, a lane for each: no third barrier, and one load a
+    // thread.
+    const uint32_t ofWarp = lane < warps ? scratch[lane] : 0U;
+    const uint32_t upTo = ScanLanes(ofWarp);
+    total = __shfl_sync(ALL_LANES, upTo, WARP - 1);
+    return __shfl_sync(ALL_LANES, upTo - ofWarp, warp) + inclusive - value;
 }
 
 } // namespace ns3::gradsync::kernels

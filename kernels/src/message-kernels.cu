@@ -21,7 +21,7 @@ Scatter(uint64_t index, float value, uint64_t elements, float* gradient)
 {
     if (index < elements)
     {
-        gradient[index] = value;
+        StoreContended(gradient + index, value);
     }
 }
 
@@ -85,7 +85,7 @@ Clear(float* gradient, uint64_t elements, cudaStream_t stream)
 cudaError_t
 StoreNumber(uint64_t number, uint64_t* to, cudaStream_t stream)
 {
-    StoreNumberKernel<<<1, 1, 0, stream>>>(number, to);
+    Launch<StoreNumberKernel>(1, 1, stream, number, to);
     return cudaGetLastError();
 }
 
@@ -110,11 +110,14 @@ ScatterSparse(const uint32_t* indices,
     {
         return error;
     }
-    ScatterSparseKernel<<<CountThreadBlocks(count), THREADS, 0, stream>>>(indices,
-                                                                          values,
-                                                                          count,
-                                                                          elements,
-                                                                          gradient);
+    Launch<ScatterSparseKernel>(CountThreadBlocks(count),
+                                THREADS,
+                                stream,
+                                indices,
+                                values,
+                                count,
+                                elements,
+                                gradient);
     return cudaGetLastError();
 }
 
@@ -127,7 +130,7 @@ CloseSparseMessage(const float* values,
                    cudaStream_t stream)
 {
     const uint32_t blocks = CountThreadBlocks(capacity + 1); // one at least writes `bytes`
-    CloseSparseMessageKernel<<<blocks, THREADS, 0, stream>>>(values, found, message, bytes);
+    Launch<CloseSparseMessageKernel>(blocks, THREADS, stream, values, found, message, bytes);
     return cudaGetLastError();
 }
 
@@ -144,11 +147,14 @@ ScatterSparseMessage(const uint32_t* message,
     {
         return error;
     }
-    ScatterSparseMessageKernel<<<CountThreadBlocks(capacity), THREADS, 0, stream>>>(message,
-                                                                                    bytes,
-                                                                                    capacity,
-                                                                                    elements,
-                                                                                    gradient);
+    Launch<ScatterSparseMessageKernel>(CountThreadBlocks(capacity),
+                                       THREADS,
+                                       stream,
+                                       message,
+                                       bytes,
+                                       capacity,
+                                       elements,
+                                       gradient);
     return cudaGetLastError();
 }
 

@@ -227,8 +227,12 @@ EncodeSixteenBits(const float* values, uint64_t count, uint16_t* codes, cudaStre
 {
     if (count > 0)
     {
-        EncodeSixteenBitsKernel<Format>
-            <<<CountThreadBlocks((count + 7) / 8), THREADS, 0, stream>>>(values, count, codes);
+        Launch<EncodeSixteenBitsKernel<Format>>(CountThreadBlocks((count + 7) / 8),
+                                                THREADS,
+                                                stream,
+                                                values,
+                                                count,
+                                                codes);
     }
     return cudaGetLastError();
 }
@@ -239,8 +243,12 @@ DecodeSixteenBits(const uint16_t* codes, uint64_t count, float* values, cudaStre
 {
     if (count > 0)
     {
-        DecodeSixteenBitsKernel<Format>
-            <<<CountThreadBlocks((count + 7) / 8), THREADS, 0, stream>>>(codes, count, values);
+        Launch<DecodeSixteenBitsKernel<Format>>(CountThreadBlocks((count + 7) / 8),
+                                                THREADS,
+                                                stream,
+                                                codes,
+                                                count,
+                                                values);
     }
     return cudaGetLastError();
 }
@@ -268,11 +276,14 @@ EncodeInt8Blocks(const float* values,
     if (count > 0)
     {
         const auto blocks = static_cast<uint32_t>((count + blockElements - 1) / blockElements);
-        EncodeInt8Kernel<<<blocks, THREADS, 0, stream>>>(values,
-                                                         count,
-                                                         blockElements,
-                                                         codes,
-                                                         scales);
+        Launch<EncodeInt8Kernel>(blocks,
+                                 THREADS,
+                                 stream,
+                                 values,
+                                 count,
+                                 blockElements,
+                                 codes,
+                                 scales);
     }
     return cudaGetLastError();
 }
@@ -291,11 +302,14 @@ DecodeInt8Blocks(const int8_t* codes,
     }
     if (count > 0)
     {
-        DecodeInt8Kernel<<<CountThreadBlocks((count + 3) / 4), THREADS, 0, stream>>>(codes,
-                                                                                     scales,
-                                                                                     count,
-                                                                                     blockElements,
-                                                                                     values);
+        Launch<DecodeInt8Kernel>(CountThreadBlocks((count + 3) / 4),
+                                 THREADS,
+                                 stream,
+                                 codes,
+                                 scales,
+                                 count,
+                                 blockElements,
+                                 values);
     }
     return cudaGetLastError();
 }
@@ -336,13 +350,15 @@ EncodeTwoBits(const float* gradients,
     {
         // Whole words: the bytes after the last element are 0.
         const uint64_t bytes = (count + TWO_BITS_PER_WORD - 1) / TWO_BITS_PER_WORD * 4;
-        EncodeTwoBitsKernel<<<CountThreadBlocks(bytes), THREADS, 0, stream>>>(
-            gradients,
-            residual,
-            count,
-            threshold,
-            reinterpret_cast<uint8_t*>(words),
-            bytes);
+        Launch<EncodeTwoBitsKernel>(CountThreadBlocks(bytes),
+                                    THREADS,
+                                    stream,
+                                    gradients,
+                                    residual,
+                                    count,
+                                    threshold,
+                                    reinterpret_cast<uint8_t*>(words),
+                                    bytes);
     }
     return cudaGetLastError();
 }
@@ -356,11 +372,13 @@ DecodeTwoBits(const uint32_t* words,
 {
     if (count > 0)
     {
-        DecodeTwoBitsKernel<<<CountThreadBlocks((count + 3) / 4), THREADS, 0, stream>>>(
-            reinterpret_cast<const uint8_t*>(words),
-            count,
-            threshold,
-            values);
+        Launch<DecodeTwoBitsKernel>(CountThreadBlocks((count + 3) / 4),
+                                    THREADS,
+                                    stream,
+                                    reinterpret_cast<const uint8_t*>(words),
+                                    count,
+                                    threshold,
+                                    values);
     }
     return cudaGetLastError();
 }

@@ -13,7 +13,8 @@ namespace
 constexpr uint32_t LANES_PER_THREAD = SUM_LANES / THREADS;
 static_assert(LANES_PER_THREAD == 4, "a thread owns the lanes of one float4");
 
-/// Adds the lanes by halves, as the CPU does. \returns the sum, in thread 0
+/// Adds the lanes by halves, as the CPU does. \returns the sum in thread 0, which wrote it; 0 in
+/// others
 template <typename Number>
 __device__ inline Number
 AddLanes(const Number (&own)[LANES_PER_THREAD], Number* lanes)
@@ -31,7 +32,7 @@ AddLanes(const Number (&own)[LANES_PER_THREAD], Number* lanes)
             lanes[lane] += lanes[lane + half];
         }
     }
-    return lanes[0];
+    return threadIdx.x == 0 ? lanes[0] : Number{0};
 }
 
 /// Sum of convert(element) over a block of 4096; element i in lane i mod 1024.
@@ -195,9 +196,9 @@ ComputeNorm(const float* values, uint64_t count, double* norm, void* workspace, 
     auto* const sums = WorkspaceCutter(workspace).Take<double>(CountSumBlocks(count));
     if (count > 0)
     {
-        SumSquaresKernel<<<CountSumBlocks(count), THREADS, 0, stream>>>(values, count, sums);
+        Launch<SumSquaresKernel>(CountSumBlocks(count), THREADS, stream, values, count, sums);
     }
-    FinishNormKernel<<<1, THREADS, 0, stream>>>(sums, CountSumBlocks(count), norm);
+    Launch<FinishNormKernel>(1, THREADS, stream, sums, CountSumBlocks(count), norm);
     return cudaGetLastError();
 }
 
@@ -210,10 +211,13 @@ ScoreBlocks(const float* values,
 {
     if (count > 0)
     {
-        ScoreBlocksKernel<<<CountSumBlocks(count), THREADS, 0, stream>>>(values,
-                                                                         count,
-                                                                         memory,
-                                                                         contributions);
+        Launch<ScoreBlocksKernel>(CountSumBlocks(count),
+                                  THREADS,
+                                  stream,
+                                  values,
+                                  count,
+                                  memory,
+                                  contributions);
     }
     return cudaGetLastError();
 }
@@ -233,7 +237,7 @@ FindNonZeroBlocks(const float* values,
     if (count > 0)
     {
         const auto words = static_cast<uint32_t>((count + WORD_ELEMENTS - 1) / WORD_ELEMENTS);
-        FindNonZeroKernel<<<words, THREADS, 0, stream>>>(values, count, bitmap, found);
+        Launch<FindNonZeroKernel>(words, THREADS, stream, values, count, bitmap, found);
     }
     return cudaGetLastError();
 }
@@ -248,11 +252,14 @@ AddSparseMarked(const uint32_t* indices,
 {
     if (count > 0)
     {
-        AddSparseKernel<<<CountThreadBlocks(count), THREADS, 0, stream>>>(indices,
-                                                                          values,
-                                                                          count,
-                                                                          sum,
-                                                                          marks);
+        Launch<AddSparseKernel>(CountThreadBlocks(count),
+                                THREADS,
+                                stream,
+                                indices,
+                                values,
+                                count,
+                                sum,
+                                marks);
     }
     return cudaGetLastError();
 }

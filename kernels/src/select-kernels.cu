@@ -91,13 +91,16 @@ Select(const Rule& rule,
         return error;
     }
     const uint32_t tiles = CountTiles(rule.count);
-    OrderedSelectKernel<<<tiles, THREADS, 0, stream>>>(rule,
-                                                       tiles,
-                                                       capacity,
-                                                       counts,
-                                                       indices,
-                                                       selected,
-                                                       found);
+    Launch<OrderedSelectKernel<Rule>>(tiles,
+                                      THREADS,
+                                      stream,
+                                      rule,
+                                      tiles,
+                                      capacity,
+                                      counts,
+                                      indices,
+                                      selected,
+                                      found);
     return cudaGetLastError();
 }
 
@@ -211,11 +214,14 @@ CountPerRegion(const uint32_t* indices,
 {
     if (regions > 0)
     {
-        CountPerRegionKernel<<<CountThreadBlocks(regions), THREADS, 0, stream>>>(indices,
-                                                                                 found,
-                                                                                 ends,
-                                                                                 regions,
-                                                                                 counts);
+        Launch<CountPerRegionKernel>(CountThreadBlocks(regions),
+                                     THREADS,
+                                     stream,
+                                     indices,
+                                     found,
+                                     ends,
+                                     regions,
+                                     counts);
     }
     return cudaGetLastError();
 }
@@ -230,11 +236,14 @@ ProposeRegionEnds(const uint32_t* indices,
 {
     if (regions > 0)
     {
-        ProposeRegionEndsKernel<<<CountThreadBlocks(regions), THREADS, 0, stream>>>(indices,
-                                                                                    found,
-                                                                                    elements,
-                                                                                    regions,
-                                                                                    ends);
+        Launch<ProposeRegionEndsKernel>(CountThreadBlocks(regions),
+                                        THREADS,
+                                        stream,
+                                        indices,
+                                        found,
+                                        elements,
+                                        regions,
+                                        ends);
     }
     return cudaGetLastError();
 }

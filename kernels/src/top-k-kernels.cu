@@ -4,6 +4,8 @@
 
 #include "ns3/sparsifier-arithmetic.h"
 
+#include <algorithm>
+
 /**
  * Exact top-k. Two passes over the tensor: a histogram of the 11 leading bits of the magnitudes,
  * and an ordered copy of all elements from the bin on where the k-th largest lies. Two more digits
@@ -17,8 +19,8 @@ namespace ns3::gradsync::kernels
 namespace
 {
 
-constexpr uint32_t GRID = 264;  //!< ranges: two for each multiprocessor of an H100
-constexpr uint32_t WIDE = 1024; //!< threads of a block
+constexpr uint32_t WIDE = 1024;       //!< threads of a block
+constexpr uint32_t MOST_RANGES = 512; //!< WIDE at most, as each thread adds one count of SumBefore
 
 /// How far the selection is.
 struct TopKState
@@ -40,26 +42,49 @@ struct TopKParts
     float* values;
 };
 
+/// Ranges of any device: at least a vector for each thread of a range's block.
+uint32_t
+CountMostRanges(uint64_t count)
+{
+    return static_cast<uint32_t>(
+        std::clamp<uint64_t>(count / (uint64_t{4} * WIDE), 1, MOST_RANGES));
+}
+
+/// As many blocks as this device runs at the same time, so that none waits for another's end.
+uint32_t
+CountRanges(uint64_t count)
+{
+    int device = 0;
+    int processors = 0;
+    int threads = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device);
+    const auto resident = static_cast<uint32_t>(processors * threads) / WIDE;
+    return std::clamp(resident, 1U, CountMostRanges(count));
+}
+
 TopKParts
 CutTopK(WorkspaceCutter& cutter, uint64_t count)
 {
     TopKParts parts{};
     parts.state = cutter.Take<TopKState>(1);
     parts.totals = cutter.Take<uint32_t>(uint64_t{RADIX_LEVELS} * RADIX_BINS);
-    parts.ranges = cutter.Take<uint32_t>(uint64_t{GRID} * RADIX_BINS);
-    parts.counts = cutter.Take<uint32_t>(GRID);
-    parts.ties = cutter.Take<uint32_t>(GRID);
+    const uint64_t ranges = CountMostRanges(count);
+    parts.ranges = cutter.Take<uint32_t>(ranges * RADIX_BINS);
+    parts.counts = cutter.Take<uint32_t>(ranges);
+    parts.ties = cutter.Take<uint32_t>(ranges);
     parts.indices = cutter.Take<uint32_t>(count);
     parts.values = cutter.Take<float>(count);
     return parts;
 }
 
-/// First element of a range; ranges begin at multiples of 4.
+/// First element of a range, of which each block has one; ranges begin at multiples of 4.
 __device__ inline uint64_t
 GetRangeBegin(uint32_t range, uint64_t count)
 {
     const uint64_t vectors = (count + 3) / 4;
-    const uint64_t begin = vectors * range / GRID * 4;
+    const uint64_t begin = vectors * range / gridDim.x * 4;
     return begin < count ? begin : count;
 }
 
@@ -333,18 +358,19 @@ SelectTopK(const float* values,
     {
         return error;
     }
-    StartTopKKernel<<<1, 1, 0, stream>>>(parts.state, static_cast<uint32_t>(wanted));
-    CountLeadingDigitsKernel<<<GRID, WIDE, 0, stream>>>(values, count, parts);
-    FindCutKernel<<<1, WIDE, 0, stream>>>(parts, 0);
-    CountCandidatesKernel<<<GRID, WIDE, 0, stream>>>(parts);
-    CopyCandidatesKernel<<<GRID, WIDE, 0, stream>>>(values, count, parts);
+    const uint32_t ranges = CountRanges(count);
+    Launch<StartTopKKernel>(1, 1, stream, parts.state, static_cast<uint32_t>(wanted));
+    Launch<CountLeadingDigitsKernel>(ranges, WIDE, stream, values, count, parts);
+    Launch<FindCutKernel>(1, WIDE, stream, parts, 0);
+    Launch<CountCandidatesKernel>(ranges, WIDE, stream, parts);
+    Launch<CopyCandidatesKernel>(ranges, WIDE, stream, values, count, parts);
     for (uint32_t level = 1; level < RADIX_LEVELS; ++level)
     {
-        CountDigitsKernel<<<GRID, WIDE, 0, stream>>>(parts, level);
-        FindCutKernel<<<1, WIDE, 0, stream>>>(parts, level);
+        Launch<CountDigitsKernel>(ranges, WIDE, stream, parts, level);
+        Launch<FindCutKernel>(1, WIDE, stream, parts, level);
     }
-    CountSelectedKernel<<<GRID, WIDE, 0, stream>>>(parts);
-    CopySelectedKernel<<<GRID, WIDE, 0, stream>>>(parts, indices, selected, cutKey);
+    Launch<CountSelectedKernel>(ranges, WIDE, stream, parts);
+    Launch<CopySelectedKernel>(ranges, WIDE, stream, parts, indices, selected, cutKey);
     return cudaGetLastError();
 }
 

@@ -64,10 +64,13 @@ Update(const float* others, uint64_t count, const Rule& rule, float* states, cud
 {
     if (count > 0)
     {
-        UpdateKernel<<<CountThreadBlocks((count + 3) / 4), THREADS, 0, stream>>>(others,
-                                                                                 count,
-                                                                                 rule,
-                                                                                 states);
+        Launch<UpdateKernel<Rule>>(CountThreadBlocks((count + 3) / 4),
+                                   THREADS,
+                                   stream,
+                                   others,
+                                   count,
+                                   rule,
+                                   states);
     }
     return cudaGetLastError();
 }

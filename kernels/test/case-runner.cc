@@ -4,7 +4,8 @@
  * before each run and compared bit for bit. Prints what CI counts: "N passed, N failed, N skipped";
  * without a GPU the cases that need one are skipped. Exit code 1 when one failed.
  *
- * Option: --longest=N leaves out longer gradients, for tools under which kernels run slowly.
+ * Options, in this order: --longest=N leaves out longer gradients, for tools under which kernels
+ * run slowly; a name runs only that case.
  */
 #include "case-runner.h"
 
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -30,6 +32,27 @@ MakeGradients(const Case& one, size_t length)
                ? MakeNastyGradients(length)
                : std::vector<NastyGradient>{{"any values", std::vector<float>(length, 0.0F)}};
 }
+
+#ifdef GRADSYNC_EMULATED
+/// Prints what the kernels of a case did that no GPU may be asked to do. \returns whether they did
+/// nothing
+bool
+AreKernelsClean(const Case& one)
+{
+    const auto findings = emulator::TakeFindings();
+    for (const auto& finding : findings)
+    {
+        std::printf("FOUND in %s: %s\n", one.name, emulator::Describe(finding).c_str());
+    }
+    return findings.empty();
+}
+#else
+bool
+AreKernelsClean(const Case&)
+{
+    return true; // what compute-sanitizer is for
+}
+#endif
 
 /// Whether a case holds for all gradients of at most so many elements.
 bool
@@ -53,7 +76,7 @@ Holds(const Case& one, size_t longest)
             }
         }
     }
-    return isGood;
+    return AreKernelsClean(one) && isGood;
 }
 
 } // namespace
@@ -62,9 +85,20 @@ int
 main(int argc, char** argv)
 {
     size_t longest = SIZE_MAX;
-    if (argc > 2 || (argc == 2 && std::sscanf(argv[1], "--longest=%zu", &longest) != 1))
+    if (argc > 3 || (argc >= 2 && std::sscanf(argv[1], "--longest=%zu", &longest) != 1))
     {
-        std::fprintf(stderr, "found %s, expected --longest=N\n", argv[argc - 1]);
+        std::fprintf(stderr, "found %s, expected --longest=N and the name of a case\n", argv[1]);
+        return 2;
+    }
+    auto cases = GetCases();
+    if (argc == 3)
+    {
+        std::erase_if(cases,
+                      [argv](const Case& one) { return std::strcmp(one.name, argv[2]) != 0; });
+    }
+    if (cases.empty())
+    {
+        std::fprintf(stderr, "no case is called %s\n", argv[2]);
         return 2;
     }
     int devices = 0;
@@ -75,13 +109,20 @@ main(int argc, char** argv)
     }
     size_t passed = 0;
     size_t skipped = 0;
-    for (const auto& one : GetCases())
+    for (const auto& one : cases)
     {
         const bool isSkipped = one.needsDevice && !hasDevice;
         skipped += isSkipped ? 1 : 0;
         passed += !isSkipped && Holds(one, longest) ? 1 : 0;
     }
-    const size_t failed = GetCases().size() - passed - skipped;
+#ifdef GRADSYNC_EMULATED
+    const auto ran = static_cast<size_t>(
+        std::ranges::count_if(cases, [](const Case& one) { return one.needsDevice; }));
+    std::printf("%zu cases emulated on a CPU, none run on a GPU: %llu launches\n",
+                ran,
+                static_cast<unsigned long long>(emulator::CountLaunches()));
+#endif
+    const size_t failed = cases.size() - passed - skipped;
     std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
     return failed == 0 ? 0 : 1;
 }

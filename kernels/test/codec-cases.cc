@@ -160,20 +160,26 @@ bool
 TestBrokenMessages(const Gradient& values)
 {
     // All bits set: the indices of sparse codecs lead beyond the tensor, and DGC's size beyond its
-    // capacity. What is not named is 0, and nothing behind the gradient is touched.
+    // capacity. No bit set: all entries have one index, and the value 0. What is not named is 0,
+    // and nothing behind the gradient is touched.
     bool isGood = true;
     for (const auto& spec : MakeSpecs())
     {
-        const auto codec = kernels::MakeDeviceCodec(spec, values.size());
-        const DeviceArray<std::byte> message(Bytes(codec->GetMaximumBytes(), std::byte{0xff}));
-        const DeviceArray<uint64_t> bytes(std::vector<uint64_t>{UINT64_MAX});
-        const DeviceArray<std::byte> workspace(codec->GetWorkspaceBytes());
-        const DeviceArray<float> out(values.size());
-        Check(codec->Decompress(message.Get(), bytes.Get(), out.Get(), workspace.Get(), nullptr));
-        isGood = isGood && out.IsGuardWhole() && workspace.IsGuardWhole();
-        if (spec.kind == CodecKind::TopK || spec.kind == CodecKind::Sq8 || !codec->IsSizeFixed())
+        for (const auto fill : {std::byte{0xff}, std::byte{0}})
         {
-            isGood = isGood && AreSame(Gradient(values.size(), 0.0F), out);
+            const auto codec = kernels::MakeDeviceCodec(spec, values.size());
+            const DeviceArray<std::byte> message(Bytes(codec->GetMaximumBytes(), fill));
+            const DeviceArray<uint64_t> bytes(std::vector<uint64_t>{UINT64_MAX});
+            const DeviceArray<std::byte> workspace(codec->GetWorkspaceBytes());
+            const DeviceArray<float> out(values.size());
+            Check(
+                codec->Decompress(message.Get(), bytes.Get(), out.Get(), workspace.Get(), nullptr));
+            isGood = isGood && out.IsGuardWhole() && workspace.IsGuardWhole();
+            if (spec.kind == CodecKind::TopK || spec.kind == CodecKind::Sq8 ||
+                !codec->IsSizeFixed())
+            {
+                isGood = isGood && AreSame(Gradient(values.size(), 0.0F), out);
+            }
         }
     }
     return isGood;

@@ -10,6 +10,10 @@
 #include <cuda_runtime_api.h>
 #include <vector>
 
+#ifdef GRADSYNC_EMULATED
+#include "emulator.h"
+#endif
+
 /// What every case of kernels-test needs.
 namespace ns3::gradsync
 {
@@ -37,6 +41,9 @@ class DeviceArray
         Check(cudaMalloc(&memory, GetBytes() + GUARD));
         m_data = static_cast<Type*>(memory);
         Check(cudaMemset(m_data, POISON, GetBytes() + GUARD));
+#ifdef GRADSYNC_EMULATED
+        emulator::Forget(m_data, GetBytes() + GUARD);
+#endif
     }
 
     explicit DeviceArray(const std::vector<Type>& host)

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs the CUDA kernels on the CPU (kernels/emulator): what the emulator itself finds, every case of kernels-test, blocks
+# at the same time, and small mistakes that must be found. Nothing here says that a kernel ran on a GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+build=build/kernels-emulator
+passed=0
+failed=0
+
+# add FILE: counts what a program said in its last line.
+add() {
+    [[ $(tail -n 1 "$1") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] || {
+        failed=$((failed + 1))
+        return
+    }
+    passed=$((passed + BASH_REMATCH[1]))
+    failed=$((failed + BASH_REMATCH[2]))
+}
+
+if ! { cmake -S kernels/emulator -B $build -G Ninja && ninja -C $build; } >$build.log 2>&1; then
+    cat $build.log
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+$build/emulator-test | tee $build/emulator.log
+add $build/emulator.log
+$build/emulated-kernels-test --longest=8193 | tee $build/cases.log
+add $build/cases.log
+for seed in 2 3; do
+    GRADSYNC_EMULATOR_SEED=$seed GRADSYNC_EMULATOR_WORKERS=4 \
+        $build/emulated-kernels-test --longest=100003 Ok-Topk | tee $build/workers.log
+    add $build/workers.log
+done
+python3 -P kernels/emulator/test/mutants.py $build | tee $build/mutants.log
+add $build/mutants.log
+echo "$passed passed, $failed failed, 0 skipped"
+((failed == 0))

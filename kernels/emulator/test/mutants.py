@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Break the kernels in small ways that a GPU may forgive, and see whether the emulator finds each.
+
+Usage: mutants.py BUILD [NAME...], where BUILD is a build of kernels/emulator. A mutant is a copy of kernels/src
+with one place changed; it is compiled, linked with the rest of emulated-kernels-test, and run on one case, which
+must report the fault that is named here. Prints "N passed, N failed, 0 skipped".
+"""
+
+import concurrent.futures
+import dataclasses
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+_SECONDS = 120
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """One change: in `file`, compiled as part of `unit`, found by `case` on gradients of up to `longest` elements."""
+
+    name: str
+    file: str
+    unit: str
+    old: str
+    new: str
+    case: str
+    found: str
+    longest: int = 1025
+
+
+MUTANTS = (
+    Mutant(
+        "no barrier before the maximum of a block is read",
+        "quantiser-kernels.cu",
+        "quantiser-kernels.cu",
+        "    __syncthreads();\n    uint32_t all = 0;",
+        "    uint32_t all = 0;",
+        "int8",
+        "race: EncodeInt8Kernel",
+    ),
+    Mutant(
+        "no barrier between two scans",
+        "launch.h",
+        "top-k-kernels.cu",
+        "    __syncthreads(); // the scratch of the scan before has been read\n",
+        "",
+        "top-k",
+        "race: CopySelectedKernel",
+    ),
+    Mutant(
+        "no barrier inside a scan",
+        "launch.h",
+        "select-kernels.cu",
+        "    __syncthreads();\n    // Each warp adds up",
+        "    // Each warp adds up",
+        "Ok-Topk",
+        "race: OrderedSelectKernel",
+    ),
+    Mutant(
+        "no barrier after bins are cleared",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "        bins[bin] = 0;\n    }\n    __syncthreads();",
+        "        bins[bin] = 0;\n    }",
+        "top-k",
+        "race: CountLeadingDigitsKernel",
+    ),
+    Mutant(
+        "no barrier between the halves of a sum",
+        "reduction-kernels.cu",
+        "reduction-kernels.cu",
+        "        __syncthreads();\n        for (uint32_t lane",
+        "        for (uint32_t lane",
+        "norm, DGT, OmniReduce",
+        "race: SumSquaresKernel",
+    ),
+    Mutant(
+        "all threads read a sum that the first one still writes",
+        "reduction-kernels.cu",
+        "reduction-kernels.cu",
+        "return threadIdx.x == 0 ? lanes[0] : Number{0};",
+        "return lanes[0];",
+        "norm, DGT, OmniReduce",
+        "race: ScoreBlocksKernel",
+    ),
+    Mutant(
+        "a vector beyond the last element",
+        "launch.h",
+        "update-kernels.cu",
+        "    if (first + 4 <= count)\n    {\n        return",
+        "    if (first + 3 <= count)\n    {\n        return",
+        "additions",
+        "uninitialised memory: UpdateKernel",
+    ),
+    Mutant(
+        "the scale of another block",
+        "quantiser-kernels.cu",
+        "quantiser-kernels.cu",
+        "scales[first / blockElements]",
+        "scales[first]",
+        "int8",
+        "global memory, out of bounds: DecodeInt8Kernel",
+    ),
+    Mutant(
+        "an index of a broken message is believed",
+        "block-top-k-kernels.cu",
+        "block-top-k-kernels.cu",
+        "if (index < count",
+        "if (index < 2 * count + 4096",
+        "broken messages",
+        "global memory, out of bounds: ScatterBlockTopKKernel",
+    ),
+    Mutant(
+        "one bin too many",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "bin < RADIX_BINS; bin += WIDE)\n    {\n        bins[bin] = 0;",
+        "bin <= RADIX_BINS; bin += WIDE)\n    {\n        bins[bin] = 0;",
+        "top-k",
+        "shared memory, out of bounds: CountLeadingDigitsKernel",
+    ),
+    Mutant(
+        "bins that nobody clears",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "        bins[bin] = 0;\n",
+        "",
+        "top-k",
+        "uninitialised memory: CountLeadingDigitsKernel",
+    ),
+    Mutant(
+        "totals that nobody clears",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "cudaMemsetAsync(parts.totals, 0, bytes, stream)",
+        "cudaMemsetAsync(parts.totals, 0, bytes / 2, stream)",
+        "top-k",
+        "uninitialised memory: ",
+    ),
+    Mutant(
+        "no atomic in shared memory",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "        atomicAdd(bins + GetRadixDigit(MagnitudeKey(four.x), 0), 1U);",
+        "        bins[GetRadixDigit(MagnitudeKey(four.x), 0)] += 1U;",
+        "top-k",
+        "race: CountLeadingDigitsKernel",
+    ),
+    Mutant(
+        "no atomic between blocks",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "            atomicAdd(parts.totals + bin, bins[bin]);",
+        "            parts.totals[bin] += bins[bin];",
+        "top-k",
+        "race: CountLeadingDigitsKernel",
+        8193,
+    ),
+    Mutant(
+        "no atomic on words of marks",
+        "reduction-kernels.cu",
+        "reduction-kernels.cu",
+        "atomicOr(marks + index / 32, 1U << (index % 32));",
+        "marks[index / 32] |= 1U << (index % 32);",
+        "additions",
+        "race: AddSparseKernel",
+    ),
+    Mutant(
+        "a vector at an odd place",
+        "quantiser-kernels.cu",
+        "quantiser-kernels.cu",
+        "reinterpret_cast<const float4*>(values + first + 4)",
+        "reinterpret_cast<const float4*>(values + first + 3)",
+        "fp16 and bf16",
+        "misaligned access: EncodeSixteenBitsKernel",
+    ),
+    Mutant(
+        "ranges that begin anywhere",
+        "top-k-kernels.cu",
+        "top-k-kernels.cu",
+        "vectors * range / gridDim.x * 4",
+        "vectors * 4 * range / gridDim.x",
+        "top-k",
+        "misaligned access: CountLeadingDigitsKernel",
+        8193,
+    ),
+    Mutant(
+        "a barrier for one thread only",
+        "ordered-select.h",
+        "select-kernels.cu",
+        "shared[0] = atomicAdd(counts.ticket, 1U);\n    }\n    __syncthreads();",
+        "shared[0] = atomicAdd(counts.ticket, 1U);\n        __syncthreads();\n    }",
+        "Ok-Topk",
+        "divergent warp operation: OrderedSelectKernel",
+    ),
+    Mutant(
+        "a barrier for those only that still add",
+        "reduction-kernels.cu",
+        "reduction-kernels.cu",
+        "        __syncthreads();\n        for (uint32_t lane",
+        "        if (threadIdx.x < half)\n            __syncthreads();\n        for (uint32_t lane",
+        "norm, DGT, OmniReduce",
+        "divergent barrier: SumSquaresKernel",
+    ),
+    Mutant(
+        "a vote of one lane",
+        "reduction-kernels.cu",
+        "reduction-kernels.cu",
+        "__any_sync(ALL_LANES, keys != 0) && lane == 0",
+        "lane == 0 && __any_sync(ALL_LANES, keys != 0)",
+        "norm, DGT, OmniReduce",
+        "divergent warp operation: FindNonZeroKernel",
+    ),
+    Mutant(
+        "half a warp looks back",
+        "ordered-select.h",
+        "select-kernels.cu",
+        "    if (threadIdx.x < WARP)\n    {\n        if (threadIdx.x == 0 && tile > 0)",
+        "    if (threadIdx.x < WARP / 2)\n    {\n        if (threadIdx.x == 0 && tile > 0)",
+        "Ok-Topk",
+        "divergent warp operation: OrderedSelectKernel",
+        4097,
+    ),
+    Mutant(
+        "tiles in the order of blocks, which may not run in order",
+        "ordered-select.h",
+        "select-kernels.cu",
+        "const uint32_t tile = shared[0];",
+        "const uint32_t tile = blockIdx.x;",
+        "Ok-Topk",
+        "endless wait: OrderedSelectKernel",
+        4097,
+    ),
+)
+
+
+def _compile_command(build: Path, unit: str) -> list[str]:
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if Path(entry["file"]) == SOURCE / unit:
+            return shlex.split(entry["command"])
+    raise SystemExit(f"{build} does not compile {unit}")
+
+
+def _build(mutant: Mutant, build: Path, folder: Path) -> Path:
+    """The program with the mutant in the place of one of its objects."""
+    shutil.copytree(SOURCE, folder / "src")
+    changed = folder / "src" / mutant.file
+    text = changed.read_text()
+    if text.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.file} has {text.count(mutant.old)} times: {mutant.old}")
+    changed.write_text(text.replace(mutant.old, mutant.new))
+    command = _compile_command(build, mutant.unit)
+    at = command.index("-o") + 1
+    original = build / command[at]
+    command[at] = str(folder / "mutant.o")
+    command[command.index(str(SOURCE / mutant.unit))] = str(folder / "src" / mutant.unit)
+    # A mutant may leave a name without use.
+    command = [word for word in command if word != "-Werror"]
+    subprocess.run(command, check=True, cwd=build, capture_output=True)
+    objects = [
+        path for path in sorted(build.glob("CMakeFiles/emulated-*.dir/**/*.o")) if path != original
+    ]
+    program = folder / "mutant"
+    libraries = [build / "libemulator.a", build / "libcompression-cpu.a"]
+    link = [command[0], "-o", program, folder / "mutant.o", *objects, *libraries, "-pthread"]
+    subprocess.run([str(word) for word in link], check=True, capture_output=True)
+    return program
+
+
+def _try(mutant: Mutant, build: Path) -> str:
+    """Empty if the mutant was found, else what happened instead."""
+    folder = build / "mutants" / "-".join(mutant.name.replace(",", "").split())
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        program = _build(mutant, build, folder)
+        command = [str(program), f"--longest={mutant.longest}", mutant.case]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_SECONDS
+        )
+    except ValueError as error:
+        return str(error)
+    except subprocess.CalledProcessError as error:
+        return error.stderr.decode()[-2000:]
+    except subprocess.TimeoutExpired:
+        return f"still running after {_SECONDS} s"
+    shutil.rmtree(folder)
+    found = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    if done.returncode == 1 and any(mutant.found in line for line in found):
+        return ""
+    return "\n".join([f"expected {mutant.found}, exit code {done.returncode}", *found])
+
+
+def main() -> int:
+    build = Path(sys.argv[1]).resolve()
+    chosen = [mutant for mutant in MUTANTS if not sys.argv[2:] or mutant.name in sys.argv[2:]]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for mutant, problem in zip(chosen, pool.map(lambda one: _try(one, build), chosen)):
+            failed += 1 if problem else 0
+            print(f"{'FAILED' if problem else 'found'}: {mutant.name}", flush=True)
+            if problem:
+                print(problem, flush=True)
+    print(f"{len(chosen) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

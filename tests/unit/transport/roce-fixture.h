@@ -4,10 +4,14 @@
 
 #include "support/picosecond-clock.h"
 
+#include "ns3/object-factory.h"
+#include "ns3/radix-scheduler.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
+#include "ns3/spine-leaf-topology.h"
 #include "ns3/star-topology.h"
+#include "ns3/uinteger.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -77,6 +81,30 @@ class RoceTransportTest : public ::testing::Test
         options.hosts = hosts;
         options.hostLink = {DataRate(rate), MicroSeconds(1)};
         Install(MakeStarTopology(options));
+    }
+
+    /// Only this scheduler knows the order of events and foresees them.
+    static void UseRadixScheduler()
+    {
+        ObjectFactory scheduler;
+        scheduler.SetTypeId(RadixScheduler::GetTypeId());
+        Simulator::SetScheduler(scheduler);
+    }
+
+    /// 12 hosts in three racks below two spines, whose queue pairs have short packets and timeouts
+    /// and do not give up.
+    void InstallPatientRacks()
+    {
+        Set("Timeout", TimeValue(MilliSeconds(1)));
+        Set("RetryLimit", UintegerValue(1000));
+        Set("Mtu", UintegerValue(1000));
+        SpineLeafOptions options;
+        options.spines = 2;
+        options.leaves = 3;
+        options.hostsPerLeaf = 4;
+        options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
+        options.fabricLink = options.hostLink;
+        Install(MakeSpineLeafTopology(options));
     }
 
     void Install(Topology topology)

@@ -5,10 +5,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/object-factory.h"
-#include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
-#include "ns3/spine-leaf-topology.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -94,9 +91,7 @@ void
 RoceOrderTest::Build()
 {
     const auto& c = GetParam();
-    ObjectFactory scheduler; // only this one knows the order
-    scheduler.SetTypeId(RadixScheduler::GetTypeId());
-    Simulator::SetScheduler(scheduler);
+    UseRadixScheduler();
     SetFabric("Pfc", BooleanValue(c.pfc));
     SetFabric("BufferBytes", UintegerValue(c.bufferBytes));
     SetFabric("LossRate", DoubleValue(c.lossRate));
@@ -104,16 +99,7 @@ RoceOrderTest::Build()
     Set("CongestionControl", StringValue(c.congestionControl));
     Set("Recovery", StringValue(c.recovery));
     Set("ReorderTolerance", UintegerValue(c.recovery == std::string("go-back-n") ? 0 : 1000));
-    Set("Timeout", TimeValue(MilliSeconds(1)));
-    Set("RetryLimit", UintegerValue(1000));
-    Set("Mtu", UintegerValue(1000));
-    SpineLeafOptions options;
-    options.spines = 2;
-    options.leaves = 3;
-    options.hostsPerLeaf = HOSTS / 3;
-    options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
-    options.fabricLink = options.hostLink;
-    Install(MakeSpineLeafTopology(options));
+    InstallPatientRacks();
 }
 
 /// All hosts send at the same few instants, mostly messages of one size: much happens at once.

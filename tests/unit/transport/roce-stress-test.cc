@@ -3,10 +3,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/object-factory.h"
-#include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
-#include "ns3/spine-leaf-topology.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -94,9 +91,7 @@ std::vector<uint64_t>
 RoceStressTest::Start(size_t prefetchPorts)
 {
     const auto& c = GetParam();
-    ObjectFactory scheduler; // only this one foresees
-    scheduler.SetTypeId(RadixScheduler::GetTypeId());
-    Simulator::SetScheduler(scheduler);
+    UseRadixScheduler();
     SetFabric("PrefetchPorts", UintegerValue(prefetchPorts));
     SetFabric("PrefetchPackets", UintegerValue(SIZE_MAX));
     SetFabric("LossRate", DoubleValue(c.lossRate));
@@ -108,16 +103,7 @@ RoceStressTest::Start(size_t prefetchPorts)
     Set("Recovery", StringValue(c.recovery));
     Set("ReorderTolerance", UintegerValue(c.reorderTolerance));
     SetFabric("LoadBalancing", StringValue(c.loadBalancing));
-    Set("Timeout", TimeValue(MilliSeconds(1)));
-    Set("RetryLimit", UintegerValue(1000));
-    Set("Mtu", UintegerValue(1000));
-    SpineLeafOptions options;
-    options.spines = 2;
-    options.leaves = 3;
-    options.hostsPerLeaf = 4;
-    options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
-    options.fabricLink = options.hostLink;
-    Install(MakeSpineLeafTopology(options));
+    InstallPatientRacks();
 
     std::mt19937 random(11);
     std::vector<uint64_t> sizes;

@@ -2,7 +2,6 @@
 #include "ns3/atp-worker.h"
 
 #include "ns3/atp-header.h"
-#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -22,14 +21,6 @@ AtpWorker::AtpWorker(const AggregationJob& job,
       m_next(job.firstPacket),
       m_window(settings.maxWindow)
 {
-}
-
-AtpWorker::~AtpWorker()
-{
-    if (m_timer)
-    {
-        m_timer->Cancel();
-    }
 }
 
 void
@@ -138,32 +129,9 @@ AtpWorker::OnCongestion()
 }
 
 void
-AtpWorker::SetTimer(const Time& due)
-{
-    if (due < m_timerDue)
-    {
-        CancelTimer();
-        m_timerDue = due;
-        m_timer =
-            ScheduleInOrder(GetTimerOrder(), due - Simulator::Now(), &AtpWorker::OnTimer, this);
-    }
-}
-
-void
-AtpWorker::CancelTimer()
-{
-    if (m_timer)
-    {
-        m_timer->Cancel();
-    }
-    m_timerDue = Time::Max();
-}
-
-void
 AtpWorker::OnTimer()
 {
     const auto now = Simulator::Now();
-    m_timerDue = Time::Max();
     std::vector<uint64_t> late;
     for (auto& [number, outstanding] : m_outstanding)
     {

@@ -3,7 +3,6 @@
 #define GRADSYNC_ATP_WORKER_H
 
 #include "ns3/aggregation-worker.h"
-#include "ns3/event-impl.h"
 
 #include <cstdint>
 #include <map>
@@ -33,7 +32,6 @@ class AtpWorker final : public AggregationWorker
               uint16_t rank,
               uint32_t endpoint,
               FabricPort& port);
-    ~AtpWorker() override;
 
     void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) override;
 
@@ -51,9 +49,7 @@ class AtpWorker final : public AggregationWorker
     Time GetTimeout(uint32_t timeouts) const;
     void OnOverflow(uint64_t number, Outstanding& packet, AggregationStatistics& statistics);
     void OnCongestion();
-    void SetTimer(const Time& due);
-    void CancelTimer();
-    void OnTimer();
+    void OnTimer() override;
 
     const Settings& m_settings;
     std::map<uint64_t, Outstanding> m_outstanding; //!< by packet
@@ -61,8 +57,6 @@ class AtpWorker final : public AggregationWorker
     double m_window;         //!< packets
     uint64_t m_reactFrom{0}; //!< congestion of earlier packets is known
     bool m_halted{false};
-    Ptr<EventImpl> m_timer;       //!< null before the first one
-    Time m_timerDue{Time::Max()}; //!< Time::Max(): it is not pending
 };
 
 } // namespace ns3::gradsync

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/aggregation-worker.h"
 
+#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -24,6 +25,48 @@ AggregationWorker::AggregationWorker(const AggregationJob& job,
       m_endpoint(endpoint),
       m_port(&port),
       m_packetCount(job.firstPacket)
+{
+}
+
+AggregationWorker::~AggregationWorker()
+{
+    CancelTimer();
+}
+
+void
+AggregationWorker::SetTimer(const Time& due)
+{
+    if (due < m_timerDue)
+    {
+        CancelTimer();
+        m_timerDue = due;
+        m_timer = ScheduleInOrder(EventOrder::OfTimeout(m_port->GetIndex()),
+                                  due - Simulator::Now(),
+                                  &AggregationWorker::OnDue,
+                                  this);
+    }
+}
+
+void
+AggregationWorker::CancelTimer()
+{
+    if (m_timer)
+    {
+        m_timer->Cancel();
+    }
+    m_timerDue = Time::Max();
+}
+
+void
+AggregationWorker::OnDue()
+{
+    m_timerDue = Time::Max();
+    OnTimer();
+}
+
+/// Of a protocol that sets none.
+void
+AggregationWorker::OnTimer()
 {
 }
 

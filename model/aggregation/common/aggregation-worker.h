@@ -3,7 +3,7 @@
 #define GRADSYNC_AGGREGATION_WORKER_H
 
 #include "ns3/aggregation-contents.h"
-#include "ns3/event-order.h"
+#include "ns3/event-impl.h"
 #include "ns3/fabric-port.h"
 #include "ns3/float-tensor.h"
 #include "ns3/nstime.h"
@@ -64,7 +64,7 @@ class AggregationWorker
                       uint16_t rank,
                       uint32_t endpoint,
                       FabricPort& port);
-    virtual ~AggregationWorker() = default;
+    virtual ~AggregationWorker();
     AggregationWorker(const AggregationWorker&) = delete;
     AggregationWorker& operator=(const AggregationWorker&) = delete;
 
@@ -156,11 +156,11 @@ class AggregationWorker
     void Transmit(FabricPacket* packet);
     void CountRetransmission(uint64_t packet);
 
-    /// EventOrder of the worker's timer.
-    uint32_t GetTimerOrder() const
-    {
-        return EventOrder::OfTimeout(m_port->GetIndex());
-    }
+    /// OnTimer() is called then, or before: for the earliest time that is set.
+    void SetTimer(const Time& due);
+    void CancelTimer();
+    /// The timer is due, and not set any more.
+    virtual void OnTimer();
 
     /// Whether packets wait in the host's port.
     bool IsWaiting();
@@ -197,6 +197,7 @@ class AggregationWorker
         }
     };
 
+    void OnDue();
     void Append(const AggregationMessage& message);
     void ForgetFinished();
     bool CheckExponent(uint64_t packet,
@@ -222,6 +223,8 @@ class AggregationWorker
     uint64_t m_retransmissions{0};
     uint64_t m_retransmittedBytes{0};
     uint64_t m_resultBytes{0};
+    Ptr<EventImpl> m_timer;       //!< null before the first one
+    Time m_timerDue{Time::Max()}; //!< Time::Max(): it is not pending
 };
 
 } // namespace ns3::gradsync

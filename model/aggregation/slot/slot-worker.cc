@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/slot-worker.h"
 
-#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 #include "ns3/slot-header.h"
 
@@ -32,14 +31,6 @@ SlotWorker::SlotWorker(const AggregationJob& job,
     for (uint32_t slot = 0; slot < m_slots.size(); ++slot)
     {
         m_slots[slot].packet = m_slots[slot].previous = slot;
-    }
-}
-
-SlotWorker::~SlotWorker()
-{
-    if (m_timer)
-    {
-        m_timer->Cancel();
     }
 }
 
@@ -146,34 +137,10 @@ SlotWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& sta
     }
 }
 
-/// The timer may come too early: it looks at all slots then.
-void
-SlotWorker::SetTimer(const Time& due)
-{
-    if (due < m_timerDue)
-    {
-        CancelTimer();
-        m_timerDue = due;
-        m_timer =
-            ScheduleInOrder(GetTimerOrder(), due - Simulator::Now(), &SlotWorker::OnTimer, this);
-    }
-}
-
-void
-SlotWorker::CancelTimer()
-{
-    if (m_timer)
-    {
-        m_timer->Cancel();
-    }
-    m_timerDue = Time::Max();
-}
-
 void
 SlotWorker::OnTimer()
 {
     const auto now = Simulator::Now();
-    m_timerDue = Time::Max();
     const bool isWaiting = IsWaiting(); // before any of these is sent again
     for (uint32_t slot = 0; slot < m_slots.size(); ++slot)
     {

@@ -3,7 +3,6 @@
 #define GRADSYNC_SLOT_WORKER_H
 
 #include "ns3/aggregation-worker.h"
-#include "ns3/event-impl.h"
 
 #include <cstdint>
 #include <set>
@@ -32,7 +31,6 @@ class SlotWorker final : public AggregationWorker
                uint16_t rank,
                uint32_t endpoint,
                FabricPort& port);
-    ~SlotWorker() override;
 
     void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) override;
 
@@ -75,9 +73,7 @@ class SlotWorker final : public AggregationWorker
     void SendIfIdle(uint64_t packet);
     void SendNext(uint32_t slot);
     void Send(uint32_t slot);
-    void SetTimer(const Time& due);
-    void CancelTimer();
-    void OnTimer();
+    void OnTimer() override;
     bool OnTimeout(uint32_t slot);
 
     const Settings& m_settings;
@@ -85,8 +81,6 @@ class SlotWorker final : public AggregationWorker
     std::set<uint64_t> m_had; //!< that are sent once more for the sake of others
     uint32_t m_busySlots{0};
     bool m_halted{false};
-    Ptr<EventImpl> m_timer;       //!< null before the first one
-    Time m_timerDue{Time::Max()}; //!< Time::Max(): it is not pending
 };
 
 } // namespace ns3::gradsync

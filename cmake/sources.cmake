@@ -794,26 +794,40 @@ list(APPEND gradsync_sources
   model/aggregation/slot/p4-slot-switch.cc
   model/aggregation/slot/slot-division.cc
   model/aggregation/slot/slot-driver.cc
+  model/aggregation/slot/slot-format.cc
   model/aggregation/slot/slot-frame.cc
   model/aggregation/slot/slot-header.cc
+  model/aggregation/slot/slot-message-receiver.cc
+  model/aggregation/slot/slot-queue-pairs.cc
   model/aggregation/slot/slot-session.cc
   model/aggregation/slot/slot-sharing.cc
   model/aggregation/slot/slot-switch-frames.cc
   model/aggregation/slot/slot-switch.cc
+  model/aggregation/slot/slot-worker-restart.cc
   model/aggregation/slot/slot-worker.cc
+  model/aggregation/slot/switchml-frame.cc
+  model/aggregation/slot/switchml-roce-frame.cc
+  model/aggregation/slot/switchml-switch-frames.cc
 )
 list(APPEND gradsync_headers
   model/aggregation/slot/aggregation-switch.h
   model/aggregation/slot/p4-slot-switch.h
   model/aggregation/slot/slot-division.h
   model/aggregation/slot/slot-driver.h
+  model/aggregation/slot/slot-format.h
   model/aggregation/slot/slot-frame.h
   model/aggregation/slot/slot-header.h
+  model/aggregation/slot/slot-message-receiver.h
+  model/aggregation/slot/slot-queue-pairs.h
   model/aggregation/slot/slot-session.h
   model/aggregation/slot/slot-sharing.h
   model/aggregation/slot/slot-switch-frames.h
   model/aggregation/slot/slot-switch.h
   model/aggregation/slot/slot-worker.h
+  model/aggregation/slot/switchml-backoff.h
+  model/aggregation/slot/switchml-frame.h
+  model/aggregation/slot/switchml-roce-frame.h
+  model/aggregation/slot/switchml-switch-frames.h
 )
 
 # model/aggregation/atp
@@ -1352,6 +1366,8 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/slot-sums-test.cc
   tests/unit/aggregation/slot-switch-frames-test.cc
   tests/unit/aggregation/slot-switch-test.cc
+  tests/unit/aggregation/switchml-format-test.cc
+  tests/unit/aggregation/switchml-frames-test.cc
 )
 set(gradsync_tests_of_traffic
   tests/unit/traffic/traffic-generator-test.cc

@@ -93,6 +93,15 @@ CheckEngine(const JsonValue& settings)
                                         most));
             }
         }
+        for (const auto& [attribute, choice] : entry.chosen)
+        {
+            const auto value = FindDriverKey(settings, entry.name, GetAttributeKey(attribute));
+            if (value && value->AsString("a choice") != choice)
+            {
+                value->Fail(
+                    fmt::format("\"{}\", which alone the program of the engine p4 knows", choice));
+            }
+        }
     }
 }
 

@@ -24,6 +24,13 @@ struct CompiledLimit
     uint64_t most;
 };
 
+/// As CompiledLimit, of an Attribute that is a choice.
+struct CompiledChoice
+{
+    std::string attribute;
+    std::string value;
+};
+
 /**
  * A protocol by which switches aggregate, or several that differ in the values alone. Its tunables
  * are Attributes of its own, which scenarios set at `transport.aggregation.NAME`.

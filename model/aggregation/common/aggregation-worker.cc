@@ -87,7 +87,7 @@ AggregationWorker::Contribute(const AggregationMessage& message)
 void
 AggregationWorker::Append(const AggregationMessage& message)
 {
-    const auto blocks = CountPackets(message.bytes);
+    const auto blocks = (CountPackets(message.bytes) + m_job.unit - 1) / m_job.unit * m_job.unit;
     const auto batch = std::min<uint64_t>(m_job.batch, blocks);
     const auto count = batch + blocks;
     m_messages.push_back({message, m_packetCount, count, count, batch});
@@ -112,6 +112,12 @@ uint64_t
 AggregationWorker::GetPlace(uint64_t packet)
 {
     return packet - FindMessage(packet).firstPacket;
+}
+
+uint64_t
+AggregationWorker::GetAggregation(uint64_t packet)
+{
+    return FindMessage(packet).request.index;
 }
 
 uint64_t
@@ -173,7 +179,7 @@ AggregationWorker::GetOffset(uint64_t place) const
     return place * BYTES_PER_VALUE * m_job.valueCount - headers * m_job.headerBytes;
 }
 
-/// Of a message in one of its packets; the last may have fewer.
+/// Of a message in one of its packets; the last may have fewer, and those behind it none.
 uint32_t
 AggregationWorker::GetBytes(const Message& message, uint64_t packet) const
 {
@@ -183,7 +189,7 @@ AggregationWorker::GetBytes(const Message& message, uint64_t packet) const
     }
     const auto place = packet - message.firstPacket - message.batch;
     return static_cast<uint32_t>(std::min(message.request.bytes, GetOffset(place + 1)) -
-                                 GetOffset(place));
+                                 std::min(message.request.bytes, GetOffset(place)));
 }
 
 uint64_t

@@ -40,6 +40,7 @@ struct AggregationJob
     /// Packets of exponents only at the beginning of an aggregation, at most; 0: no exponents.
     uint32_t batch{0};
     uint64_t firstPacket{0}; //!< the number to begin with
+    uint32_t unit{1};        //!< each aggregation has a multiple of so many packets
 };
 
 /// What a packet with sums says, by whatever protocol.
@@ -130,6 +131,8 @@ class AggregationWorker
 
     /// Index of a packet in its own aggregation.
     uint64_t GetPlace(uint64_t packet);
+    /// The number of its aggregation in the job.
+    uint64_t GetAggregation(uint64_t packet);
     /// One past the last packet of the aggregation of a packet.
     uint64_t GetAggregationEnd(uint64_t packet);
     /// Data in [first, last) of an aggregation, without any headers.

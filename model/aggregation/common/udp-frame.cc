@@ -140,6 +140,15 @@ CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
     return IsUdpChecksumRight(frame) ? FrameCheck::Protocol : FrameCheck::BadChecksum;
 }
 
+void
+ReadAddresses(std::span<const uint8_t> frame, FrameAddress& source, FrameAddress& destination)
+{
+    std::copy_n(frame.begin(), 6, destination.mac.begin());
+    std::copy_n(frame.begin() + 6, 6, source.mac.begin());
+    source.ip = load_big_u32(&frame[IP + 12]);
+    destination.ip = GetDestination(frame);
+}
+
 uint32_t
 GetDestination(std::span<const uint8_t> frame)
 {

@@ -41,6 +41,9 @@ void WriteUdpHeaders(std::span<uint8_t> bytes,
 /// Makes the checksums of IPv4 and UDP right. For a frame whose lengths are right.
 void WriteChecksums(std::span<uint8_t> frame);
 
+/// Both layers' addresses of a frame of at least 34 bytes.
+void ReadAddresses(std::span<const uint8_t> frame, FrameAddress& source, FrameAddress& destination);
+
 /// IPv4 destination address of a frame of at least 34 bytes.
 uint32_t GetDestination(std::span<const uint8_t> frame);
 

@@ -12,7 +12,11 @@ const std::vector<AggregationDriverEntry>&
 GetAggregationDrivers()
 {
     static const std::vector<AggregationDriverEntry> drivers{
-        {"slot", {"switchml", "passing"}, &SlotDriver::GetTypeId, SlotDriver::GetCompiledLimits()},
+        {"slot",
+         {"switchml", "passing"},
+         &SlotDriver::GetTypeId,
+         SlotDriver::GetCompiledLimits(),
+         SlotDriver::GetCompiledChoices()},
         {"atp", {"atp"}, &AtpDriver::GetTypeId},
         {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId}};
     return drivers;

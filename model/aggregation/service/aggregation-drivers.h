@@ -18,6 +18,7 @@ struct AggregationDriverEntry
     std::vector<std::string> protocols; //!< as plans name them
     TypeId (*getTypeId)();
     std::vector<CompiledLimit> compiled{}; //!< what the engine p4 lets its Attributes be
+    std::vector<CompiledChoice> chosen{};  //!< likewise
 };
 
 /// All of them. To add a protocol: a row here.

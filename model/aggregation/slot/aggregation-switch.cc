@@ -13,11 +13,13 @@ AggregationSwitch::AggregationSwitch(std::string name,
                                      FabricSwitch& forwarder,
                                      PacketPool& pool,
                                      AggregationContents& contents,
+                                     const SlotWire& wire,
                                      const SlotSwitch::Config& config)
     : m_name(std::move(name)),
       m_forwarder(forwarder),
       m_pool(pool),
       m_contents(contents),
+      m_wire(wire),
       m_slots(config)
 {
 }
@@ -167,7 +169,7 @@ AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount no
         m_pool.Give(packet); // of a job that is over
         return true;
     }
-    const auto& job = found->second;
+    auto& job = found->second;
     if (!job.role.aggregates)
     {
         if (!isContribution && packet->destination != NO_ENDPOINT)
@@ -203,13 +205,15 @@ AggregationSwitch::Process(FabricPacket* packet, uint16_t port, TimeStepCount no
 }
 
 void
-AggregationSwitch::OnContribution(FabricPacket* packet,
-                                  uint16_t port,
-                                  const Job& job,
-                                  TimeStepCount now)
+AggregationSwitch::OnContribution(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now)
 {
     auto& content = m_contents.Get(*packet);
-    const auto& header = content.As<SlotHeader>();
+    auto& header = content.As<SlotHeader>();
+    if (!FindSlot(header, job))
+    {
+        m_pool.Give(packet);
+        return;
+    }
     const auto verdict = m_slots.Contribute(header, port, content.values);
     if (verdict == SlotVerdict::Multicast)
     {
@@ -219,7 +223,7 @@ AggregationSwitch::OnContribution(FabricPacket* packet,
     {
         const auto sender = header.worker;
         const auto child = std::ranges::find(job.role.children, sender, &Child::worker);
-        Fill(content, SlotMessage::Result, sender, job.base);
+        FillResult(content, sender, job);
         packet->destination = child->endpoint;
         m_forwarder.Emit(packet, port, port, now);
     }
@@ -235,7 +239,7 @@ AggregationSwitch::OnContribution(FabricPacket* packet,
 }
 
 void
-AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now)
+AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now)
 {
     const auto& content = m_contents.Get(*packet);
     if (m_slots.AcceptResult(content.As<SlotHeader>(), content.values) == SlotVerdict::Multicast)
@@ -250,7 +254,7 @@ AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, const Job& job,
 
 /// The packet becomes the last of the copies.
 void
-AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now)
+AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now)
 {
     const auto driver = m_contents.Get(*packet).driver;
     const auto header = m_contents.Get(*packet).As<SlotHeader>();
@@ -266,9 +270,43 @@ AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, const Job& job
             content.driver = driver;
             content.As<SlotHeader>() = header;
         }
-        Fill(m_contents.Get(*copy), SlotMessage::Result, child.worker, job.base);
+        FillResult(m_contents.Get(*copy), child.worker, job);
         copy->destination = child.endpoint;
         m_forwarder.Emit(copy, port, child.port, now);
+    }
+}
+
+/// Finds the slot of a packet, which with queue pairs follows from those before it.
+/// \returns false for one that is dropped
+bool
+AggregationSwitch::FindSlot(SlotHeader& header, Job& job) const
+{
+    if (!m_wire.HasQueuePairs())
+    {
+        return true;
+    }
+    const auto pool = job.queuePairs.Receive({.worker = header.worker,
+                                              .queuePair = m_wire.GetQueuePair(header.slot),
+                                              .sequence = header.sequence,
+                                              .isFirst = m_wire.IsFirst(header.slot),
+                                              .pool = 2 * uint32_t{header.slot} + header.GetSet()});
+    if (!pool)
+    {
+        return false;
+    }
+    header.slot = static_cast<uint16_t>(*pool / 2);
+    header.epoch = *pool & 1;
+    return true;
+}
+
+void
+AggregationSwitch::FillResult(AggregationPacket& packet, uint16_t worker, Job& job) const
+{
+    Fill(packet, SlotMessage::Result, worker, job.base);
+    if (m_wire.HasQueuePairs())
+    {
+        auto& header = packet.As<SlotHeader>();
+        header.sequence = job.queuePairs.TakeSequence(worker, m_wire.GetQueuePair(header.slot));
     }
 }
 

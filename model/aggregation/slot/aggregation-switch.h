@@ -7,7 +7,9 @@
 #include "ns3/fabric-switch.h"
 #include "ns3/p4-slot-switch.h"
 #include "ns3/packet-pool.h"
+#include "ns3/slot-format.h"
 #include "ns3/slot-header.h"
+#include "ns3/slot-queue-pairs.h"
 #include "ns3/slot-switch.h"
 
 #include <cstdint>
@@ -38,6 +40,7 @@ class AggregationSwitch final : public AggregationNode
                       FabricSwitch& forwarder,
                       PacketPool& pool,
                       AggregationContents& contents,
+                      const SlotWire& wire,
                       const SlotSwitch::Config& config);
 
     /// From now on a P4 program aggregates; this class allots slots and hands on. Before any job.
@@ -78,20 +81,24 @@ class AggregationSwitch final : public AggregationNode
     {
         Role role;
         uint32_t base; //!< of its slots
+        SlotQueuePairs queuePairs{};
     };
 
     std::optional<uint32_t> FindRoom(uint32_t slots) const;
     void AddChildren(uint16_t job, const Job& entry);
-    void OnContribution(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
-    void OnResult(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
-    void Multicast(FabricPacket* packet, uint16_t port, const Job& job, TimeStepCount now);
+    void OnContribution(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now);
+    void OnResult(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now);
+    void Multicast(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now);
+    bool FindSlot(SlotHeader& header, Job& job) const;
     void Fill(AggregationPacket& packet, SlotMessage type, uint16_t worker, uint32_t base) const;
+    void FillResult(AggregationPacket& packet, uint16_t worker, Job& job) const;
 
     std::string m_name;
     std::unique_ptr<P4SlotSwitch> m_engine; //!< null: m_slots aggregates
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
     AggregationContents& m_contents;
+    SlotWire m_wire;
     SlotSwitch m_slots;
     std::map<uint16_t, Job> m_jobs;
 };

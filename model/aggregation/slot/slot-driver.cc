@@ -8,8 +8,11 @@
 #include "ns3/p4-program-loader.h"
 #include "ns3/slot-frame.h"
 #include "ns3/slot-session.h"
+#include "ns3/switchml-frame.h"
+#include "ns3/switchml-switch-frames.h"
 #include "ns3/uinteger.h"
 
+#include <bit>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
@@ -65,7 +68,38 @@ SlotDriver::GetTypeId()
                           "doubled with each timeout in a row, up to 64 times (SwitchML: 10 ms).",
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&SlotDriver::m_timeout),
-                          MakeTimeChecker(NanoSeconds(1)));
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute("Format",
+                          "Packets on the wire: slot (a header of our own, with the epoch of a "
+                          "slot in 16 bits), switchml (those of SwitchML's published client over "
+                          "UDP, with one bit of it) or switchml-rocev2 (those of its RoCEv2 mode, "
+                          "RDMA writes of unreliable connections, to one switch).",
+                          EnumValue(FORMAT_SLOT),
+                          MakeAccessorOfEnum(&SlotDriver::m_format),
+                          MakeEnumChecker(FORMAT_SLOT,
+                                          "slot",
+                                          FORMAT_SWITCHML,
+                                          "switchml",
+                                          FORMAT_SWITCHML_ROCE,
+                                          "switchml-rocev2"))
+            .AddAttribute("MessagePackets",
+                          "Packets of a message of switchml-rocev2, a power of two; a lost one "
+                          "costs the message (4: the client's 1,024 values in packets of 256).",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&SlotDriver::m_messagePackets),
+                          MakeUintegerChecker<uint32_t>(1, SwitchMlLimit::SLOTS))
+            .AddAttribute("TimeoutThreshold",
+                          "With SwitchML's formats: after so many timeouts of a worker, in all "
+                          "slots together, its Timeout is doubled, and nothing else doubles it.",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&SlotDriver::m_timeoutThreshold),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("TimeoutThresholdIncrement",
+                          "With SwitchML's formats: whenever the timeout is doubled, the threshold "
+                          "grows by this.",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&SlotDriver::m_timeoutIncrement),
+                          MakeUintegerChecker<uint32_t>());
     return tid;
 }
 
@@ -75,6 +109,12 @@ SlotDriver::GetCompiledLimits()
     return {{"ValuesPerPacket", compiled::SLOT_VALUES, compiled::SLOT_VALUES},
             {"Slots", 0, compiled::SLOT_POOL},
             {"PoolSlots", 0, compiled::SLOT_POOL}};
+}
+
+std::vector<CompiledChoice>
+SlotDriver::GetCompiledChoices()
+{
+    return {{"Format", "slot"}};
 }
 
 /// What the P4 program was compiled for cannot be set when it runs.
@@ -99,14 +139,87 @@ SlotDriver::CheckCompiled() const
 void
 SlotDriver::DoInstall()
 {
+    m_wire = {.format = m_format,
+              .valueCount = static_cast<uint16_t>(m_valueCount),
+              .messagePackets = m_format == FORMAT_SWITCHML_ROCE ? m_messagePackets : 1};
     if (GetNetwork().settings.engine == ENGINE_P4)
     {
         CheckCompiled();
+    }
+    if (m_wire.HasVersionBit())
+    {
+        CheckFormat();
+        CheckMessages();
     }
     if (!GetNetwork().foreign.empty() && m_sharingMode == SHARING_DYNAMIC)
     {
         throw std::invalid_argument("attribute Sharing is dynamic, but the slots of switches with "
                                     "programs of their own are those of their configuration");
+    }
+}
+
+/// What SwitchML's published program can do.
+void
+SlotDriver::CheckFormat() const
+{
+    const auto* name = m_format == FORMAT_SWITCHML ? "switchml" : "switchml-rocev2";
+    if (GetNetwork().settings.engine == ENGINE_P4 || !GetNetwork().foreign.empty())
+    {
+        throw std::invalid_argument(fmt::format(
+            "attribute Format is {}, but P4 programs of switches get packets of the format slot "
+            "alone",
+            name));
+    }
+    if (m_valueCount != SwitchMlLimit::FEW_VALUES && m_valueCount != SwitchMlLimit::MANY_VALUES)
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute ValuesPerPacket is {}, but with Format {} it must be {} or {}",
+                        m_valueCount,
+                        name,
+                        SwitchMlLimit::FEW_VALUES,
+                        SwitchMlLimit::MANY_VALUES));
+    }
+    if (m_slots > SwitchMlLimit::SLOTS)
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute Slots is {}, but with Format {} it must be at most {}",
+                        m_slots,
+                        name,
+                        SwitchMlLimit::SLOTS));
+    }
+}
+
+/// What goes with messages of several packets.
+void
+SlotDriver::CheckMessages() const
+{
+    const auto packets = m_wire.messagePackets;
+    if (!std::has_single_bit(packets))
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute MessagePackets is {}, but must be a power of two", packets));
+    }
+    if (m_slots % packets != 0)
+    {
+        throw std::invalid_argument(fmt::format(
+            "attribute Slots is {}, but must be a multiple of MessagePackets, which is {}",
+            m_slots,
+            packets));
+    }
+    if (m_wire.HasQueuePairs() && m_slots / packets > SwitchMlLimit::QUEUE_PAIRS)
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute Slots is {}, but SwitchML has {} queue pairs a worker, for "
+                        "messages of MessagePackets, which is {}",
+                        m_slots,
+                        SwitchMlLimit::QUEUE_PAIRS,
+                        packets));
+    }
+    if (packets > 1 && m_sharingMode == SHARING_DYNAMIC)
+    {
+        throw std::invalid_argument(fmt::format(
+            "attribute Sharing is dynamic, but a message of {} packets needs slots of its own",
+            packets));
     }
 }
 
@@ -146,10 +259,12 @@ SlotDriver::MakeNode(NodeId node)
         *network.fabric->GetSwitch(node),
         network.fabric->GetPool(),
         network.contents,
+        m_wire,
         SlotSwitch::Config{.poolSize = m_poolSlots,
-                           .valueCount = GetValueCount(),
+                           .valueCount = m_wire.valueCount,
                            .saturate = network.settings.saturate,
-                           .computesSums = network.settings.values != VALUES_SIZES && isNative});
+                           .computesSums = network.settings.values != VALUES_SIZES && isNative,
+                           .versionBit = m_wire.HasVersionBit()});
     if (!isNative)
     {
         made->SetEngine(std::make_unique<P4SlotSwitch>(GetHost(), node, LoadProgram()));
@@ -213,19 +328,30 @@ SlotDriver::MakeFrame(const FabricPacket& packet, NodeId sender, NodeId receiver
     frame.header = header;
     frame.values = content.values;
     frame.values.resize(m_valueCount); // zeros where only sizes matter
+    switch (m_format)
+    {
+    case FORMAT_SLOT:
+        break;
+    case FORMAT_SWITCHML:
+        (isResult ? frame.sourcePort : frame.destinationPort) = SWITCHML_UDP_PORT;
+        (isResult ? frame.destinationPort : frame.sourcePort) = SWITCHML_WORKER_PORT;
+        return SerialiseSwitchMlFrame(frame);
+    case FORMAT_SWITCHML_ROCE:
+        return SerialiseSwitchMlRoceFrame(MakeSwitchMlRoceFrame(frame, m_wire));
+    }
     return SerialiseSlotFrame(frame);
 }
 
 bool
 SlotDriver::ReadsFrames() const
 {
-    return true;
+    return m_format == FORMAT_SLOT;
 }
 
 bool
 SlotDriver::ReadFrame(std::span<const uint8_t> frame, AggregationPacket& content) const
 {
-    if (CheckFrame(frame, SLOT_UDP_PORT) != FrameCheck::Protocol)
+    if (m_format != FORMAT_SLOT || CheckFrame(frame, SLOT_UDP_PORT) != FrameCheck::Protocol)
     {
         return false;
     }

@@ -4,7 +4,9 @@
 
 #include "ns3/aggregation-driver.h"
 #include "ns3/nstime.h"
+#include "ns3/slot-format.h"
 #include "ns3/slot-sharing.h"
+#include "ns3/switchml-backoff.h"
 
 #include <cstdint>
 #include <memory>
@@ -17,13 +19,15 @@ namespace ns3::gradsync
 struct P4Program;
 
 /// The slot protocol of SwitchML and PASSING, which differ in how floats become integers
-/// (doc/aggregation.rst). The switches add natively or by slot-aggregation.p4.
+/// (doc/aggregation.rst). The switches add natively or by slot-aggregation.p4. Packets have our own
+/// header or are those of SwitchML's published client and switch.
 class SlotDriver final : public AggregationDriver
 {
   public:
     static TypeId GetTypeId();
 
     static std::vector<CompiledLimit> GetCompiledLimits();
+    static std::vector<CompiledChoice> GetCompiledChoices();
 
     void Check(const AggregationGroup& group) const override;
     std::unique_ptr<AggregationSession> MakeSession(const AggregationGroup& group,
@@ -43,14 +47,14 @@ class SlotDriver final : public AggregationDriver
         return m_slots;
     }
 
-    uint16_t GetValueCount() const
+    const SlotWire& GetWire() const
     {
-        return static_cast<uint16_t>(m_valueCount);
+        return m_wire;
     }
 
-    const Time& GetTimeout() const
+    SwitchMlBackoff::Config GetBackoff() const
     {
-        return m_timeout;
+        return {m_timeout, m_timeoutThreshold, m_timeoutIncrement};
     }
 
     /// Of floats before they are rounded; 0: by exponents.
@@ -67,6 +71,8 @@ class SlotDriver final : public AggregationDriver
 
   private:
     void CheckCompiled() const;
+    void CheckFormat() const;
+    void CheckMessages() const;
     std::shared_ptr<const P4Program> LoadProgram();
 
     uint32_t m_slots;
@@ -74,6 +80,11 @@ class SlotDriver final : public AggregationDriver
     SlotSharingMode m_sharingMode;
     uint32_t m_valueCount;
     Time m_timeout;
+    SlotFormat m_format;
+    uint32_t m_messagePackets;
+    uint32_t m_timeoutThreshold;
+    uint32_t m_timeoutIncrement;
+    SlotWire m_wire; //!< of the Attributes
     SlotSharing m_sharing;
     std::shared_ptr<const P4Program> m_program; //!< of the engine p4, once it is in use
 };

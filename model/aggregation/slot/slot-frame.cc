@@ -47,10 +47,7 @@ ParseSlotFrame(std::span<const uint8_t> frame)
         return std::nullopt;
     }
     SlotFrame parsed;
-    std::copy_n(frame.begin(), 6, parsed.destination.mac.begin());
-    std::copy_n(frame.begin() + 6, 6, parsed.source.mac.begin());
-    parsed.source.ip = load_big_u32(&frame[IP + 12]);
-    parsed.destination.ip = GetDestination(frame);
+    ReadAddresses(frame, parsed.source, parsed.destination);
     parsed.sourcePort = load_big_u16(&frame[UDP]);
     parsed.destinationPort = load_big_u16(&frame[UDP + 2]);
     parsed.header = ParseSlotHeader(frame.subspan(PAYLOAD));

@@ -24,7 +24,7 @@ inline constexpr uint8_t OVERFLOWED = 1; //!< a sum of this result left the rang
 
 /**
  * The header of the slot protocol, which UDP carries before the values (doc/aggregation.rst).
- * Big endian on the wire, in the order of these members.
+ * Big endian on the wire, in the order of its members.
  */
 struct SlotHeader
 {
@@ -41,6 +41,10 @@ struct SlotHeader
     int8_t exponentA{0}; //!< SwitchML: scaling exponents of a later packet, combined by maximum
     int8_t exponentB{0};
     uint16_t reserved{0};
+
+    // Not on the wire with this header, but with those of SwitchML (slot-format.h).
+    uint8_t aggregation{0}; //!< number of the aggregation in its job, modulo 2^8
+    uint32_t sequence{0};   //!< of a queue pair, 24 bits
 
     /// Into which of the two sets of slots the packet goes.
     uint32_t GetSet() const

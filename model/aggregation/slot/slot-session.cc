@@ -28,12 +28,22 @@ SlotSession::~SlotSession()
 void
 SlotSession::Open()
 {
-    FillJob({.valueCount = m_driver.GetValueCount(),
-             .headerBytes = SlotHeader::BYTES,
+    const auto& wire = m_driver.GetWire();
+    FillJob({.valueCount = wire.valueCount,
+             .headerBytes = wire.GetHeaderBytes(0),
              .factor = m_driver.GetFactor(GetGroup().protocol),
              .mostSent = {},
              .batch = m_driver.GetSlots()});
-    m_settings.timeout = m_driver.GetTimeout();
+    if (m_job.batch > 0 && wire.messagePackets > 1)
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute MessagePackets is {}, but a message has one exponent, and each "
+                        "packet needs its own: it must be 1",
+                        wire.messagePackets));
+    }
+    m_job.unit = wire.messagePackets;
+    m_settings.wire = wire;
+    m_settings.backoff = m_driver.GetBackoff();
     BuildTree();
     AddWorkers();
     m_driver.GetSharing().OnOpened(*this);
@@ -98,15 +108,28 @@ void
 SlotSession::CheckHop(const SwitchTree::Hop& hop) const
 {
     const bool isProgram = GetNetwork().settings.engine == ENGINE_P4;
-    const auto most = isProgram ? P4SlotSwitch::MAX_WORKERS : SlotSwitch::MAX_WORKERS;
+    const auto& wire = m_driver.GetWire();
+    const auto& name = GetNetwork().topology->GetNodes()[hop.node].name;
+    const auto most = isProgram              ? P4SlotSwitch::MAX_WORKERS
+                      : wire.HasVersionBit() ? SwitchMlLimit::WORKERS
+                                             : SlotSwitch::MAX_WORKERS;
     if (hop.children.size() > most)
     {
         throw std::invalid_argument(
             fmt::format("switch {} would have to aggregate {} workers, but {} hold {}",
-                        GetNetwork().topology->GetNodes()[hop.node].name,
+                        name,
                         hop.children.size(),
-                        isProgram ? "the bitmaps of the P4 program" : "its bitmaps",
+                        isProgram              ? "the bitmaps of the P4 program"
+                        : wire.HasVersionBit() ? "SwitchML's bitmaps"
+                                               : "its bitmaps",
                         most));
+    }
+    if (wire.HasQueuePairs() && hop.up)
+    {
+        throw std::invalid_argument(
+            fmt::format("switch {} would have to send sums to another switch, but attribute Format "
+                        "is switchml-rocev2, whose messages end at one switch",
+                        name));
     }
 }
 
@@ -156,20 +179,20 @@ SlotSession::RestartWorkers()
     }
     std::set<uint64_t> done;
     std::vector<std::set<uint64_t>> had(workers.size());
-    for (auto packet = first; packet < end; ++packet)
+    for (auto message = first; message < end; ++message)
     {
         size_t owners = 0;
         for (size_t i = 0; i < workers.size(); ++i)
         {
-            if (workers[i]->Has(packet))
+            if (workers[i]->Has(message))
             {
-                had[i].insert(had[i].end(), packet);
+                had[i].insert(had[i].end(), message);
                 ++owners;
             }
         }
         if (owners == workers.size())
         {
-            done.insert(done.end(), packet);
+            done.insert(done.end(), message);
         }
     }
     m_settings.done = std::move(done);

@@ -82,13 +82,44 @@ SlotSwitch::Contribute(const SlotHeader& header, uint16_t port, std::span<const 
     {
         return Count(SlotVerdict::OutOfRange);
     }
-    return Count(Classify(header, *entry, values));
+    return Count(m_config.versionBit ? ClassifyByVersion(header, *entry, values)
+                                     : Classify(header, *entry, values));
 }
 
 bool
 SlotSwitch::IsInRange(const SlotHeader& header, const WorkerEntry& entry) const
 {
     return header.slot < entry.slots && uint64_t{entry.base} + header.slot < m_config.poolSize;
+}
+
+/// SwitchML's own rules.
+SlotVerdict
+SlotSwitch::ClassifyByVersion(const SlotHeader& header,
+                              const WorkerEntry& entry,
+                              std::span<const int32_t> values)
+{
+    const auto index = GetIndex(header, entry.base);
+    auto& slot = m_slots[index];
+    const bool isRepeated = (slot.bitmap & entry.bit).any();
+    slot.bitmap |= entry.bit;
+    m_slots[GetIndex(1 - header.GetSet(), entry.base, header)].bitmap &= ~entry.bit;
+    if (isRepeated)
+    {
+        return slot.missing == 0 ? Answer(entry, slot, SlotVerdict::Unicast)
+                                 : SlotVerdict::Duplicate;
+    }
+    if (slot.missing == 0)
+    {
+        slot.missing = static_cast<uint16_t>(entry.all.count());
+        Overwrite(index, header, values);
+        slot.flags = entry.isSwitch ? header.flags : 0;
+    }
+    else
+    {
+        Add(index, header, values);
+        slot.flags |= entry.isSwitch ? header.flags : 0;
+    }
+    return --slot.missing == 0 ? Answer(entry, slot, SlotVerdict::Multicast) : SlotVerdict::Held;
 }
 
 SlotVerdict
@@ -177,6 +208,18 @@ SlotSwitch::AddValues(size_t index, std::span<const int32_t> values)
     return overflows;
 }
 
+/// All have contributed to this epoch, and an answer to it may come.
+bool
+SlotSwitch::AwaitsResult(const Slot& slot, const SlotHeader& header, const WorkerEntry& entry) const
+{
+    if (m_config.versionBit)
+    {
+        // Who left it for the other set has its result.
+        return slot.missing == 0 && (slot.hasResult || slot.bitmap.any());
+    }
+    return slot.epoch == header.epoch && slot.bitmap == entry.all;
+}
+
 SlotVerdict
 SlotSwitch::AcceptResult(const SlotHeader& header, std::span<const int32_t> values)
 {
@@ -192,7 +235,7 @@ SlotSwitch::AcceptResult(const SlotHeader& header, std::span<const int32_t> valu
     }
     const auto index = GetIndex(header, entry.base);
     auto& slot = m_slots[index];
-    if (slot.epoch != header.epoch || slot.bitmap != entry.all)
+    if (!AwaitsResult(slot, header, entry))
     {
         return Count(SlotVerdict::Stale);
     }

@@ -40,6 +40,10 @@ inline constexpr size_t SLOT_VERDICTS = 9;
  * packet of an epoch overwrites what an earlier one left. Two sets of them take turns, so that a
  * result stays until every worker has it: epoch e+2 begins only after some worker saw the result of
  * e+1, for which all workers contributed, which they do only when they have the result of e.
+ *
+ * With a version bit it is SwitchML's published program (p4lang/p4app-switchML,
+ * dev_root/p4/bitmap_checker.p4, workers_counter.p4): who contributes to a set leaves the other
+ * one, and a counter says which contribution is the first and which the last.
  */
 class SlotSwitch
 {
@@ -62,6 +66,7 @@ class SlotSwitch
         uint16_t valueCount{64}; //!< values of a packet
         bool saturate{false};    //!< sums stop at the ends of int32; false: they wrap around
         bool computesSums{true}; //!< false: only sizes matter, values are empty
+        bool versionBit{false};  //!< of an epoch packets have the lowest bit alone, as SwitchML's
     };
 
     /// Who may contribute: the key of the switch's worker table.
@@ -94,6 +99,7 @@ class SlotSwitch
         int8_t exponentA{0};
         int8_t exponentB{0};
         bool hasResult{false}; //!< below another switch: its answer is here
+        uint16_t missing{0};   //!< with a version bit: so many have not contributed yet
     };
 
     explicit SlotSwitch(const Config& config);
@@ -164,13 +170,22 @@ class SlotSwitch
   private:
     size_t GetIndex(const SlotHeader& header, uint32_t base) const
     {
-        return size_t{header.GetSet()} * m_config.poolSize + base + header.slot;
+        return GetIndex(header.GetSet(), base, header);
+    }
+
+    size_t GetIndex(uint32_t set, uint32_t base, const SlotHeader& header) const
+    {
+        return size_t{set} * m_config.poolSize + base + header.slot;
     }
 
     bool IsInRange(const SlotHeader& header, const WorkerEntry& entry) const;
     SlotVerdict Classify(const SlotHeader& header,
                          const WorkerEntry& entry,
                          std::span<const int32_t> values);
+    SlotVerdict ClassifyByVersion(const SlotHeader& header,
+                                  const WorkerEntry& entry,
+                                  std::span<const int32_t> values);
+    bool AwaitsResult(const Slot& slot, const SlotHeader& header, const WorkerEntry& entry) const;
     void Overwrite(size_t index, const SlotHeader& header, std::span<const int32_t> values);
     void Add(size_t index, const SlotHeader& header, std::span<const int32_t> values);
     bool AddValues(size_t index, std::span<const int32_t> values);

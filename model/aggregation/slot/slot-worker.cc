@@ -3,6 +3,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3/slot-header.h"
+#include "ns3/switchml-roce-frame.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -26,29 +27,38 @@ SlotWorker::SlotWorker(const AggregationJob& job,
                        FabricPort& port)
     : AggregationWorker(job, rank, endpoint, port),
       m_settings(settings),
-      m_slots(settings.slots)
+      m_backoff(settings.backoff)
 {
-    for (uint32_t slot = 0; slot < m_slots.size(); ++slot)
-    {
-        m_slots[slot].packet = m_slots[slot].previous = slot;
-    }
+    ResetSlots(0);
+}
+
+uint64_t
+SlotWorker::GetFirstPacket(uint64_t message) const
+{
+    return message * m_settings.wire.messagePackets;
 }
 
 void
 SlotWorker::SendFrom(uint64_t first)
 {
-    const auto count = std::min<uint64_t>(GetPacketCount() - first, m_slots.size());
-    for (uint64_t packet = first; packet < first + count; ++packet)
+    const auto messagePackets = m_settings.wire.messagePackets;
+    if (m_settings.wire.format == FORMAT_SWITCHML)
     {
-        SendIfIdle(packet);
+        m_backoff.Reset();
+    }
+    const auto count =
+        std::min<uint64_t>((GetPacketCount() - first) / messagePackets, m_slots.size());
+    for (auto message = first / messagePackets; message < first / messagePackets + count; ++message)
+    {
+        SendIfIdle(message);
     }
 }
 
-/// Sends what the slot of a packet that was not ready is at.
+/// Sends what the slot of a message that was not ready is at.
 void
-SlotWorker::SendIfIdle(uint64_t packet)
+SlotWorker::SendIfIdle(uint64_t message)
 {
-    const auto slot = static_cast<uint32_t>(packet % m_slots.size());
+    const auto slot = static_cast<uint32_t>(message % m_slots.size());
     if (!m_slots[slot].isBusy)
     {
         SendNext(slot);
@@ -57,17 +67,18 @@ SlotWorker::SendIfIdle(uint64_t packet)
 
 /// Whether values may be scaled: the exponent of their packet is that of all workers.
 bool
-SlotWorker::KnowsExponent(uint64_t packet)
+SlotWorker::KnowsExponent(uint64_t message)
 {
-    const auto source = FindExponent(packet);
-    return !source || Has(*source);
+    const auto source = FindExponent(GetFirstPacket(message));
+    return !source || Has(*source / m_settings.wire.messagePackets);
 }
 
-/// Sends the packet that a free slot is to send next, if it is there.
+/// Sends the message that a free slot is to send next, if it is there.
 void
 SlotWorker::SendNext(uint32_t slot)
 {
-    if (m_slots[slot].packet < GetPacketCount() && KnowsExponent(m_slots[slot].packet))
+    const auto message = m_slots[slot].message;
+    if (message < GetPacketCount() / m_settings.wire.messagePackets && KnowsExponent(message))
     {
         m_slots[slot].isBusy = true;
         m_slots[slot].timeouts = 0;
@@ -80,60 +91,154 @@ void
 SlotWorker::Send(uint32_t slot)
 {
     auto& state = m_slots[slot];
-    auto* packet = MakePacket(state.packet);
-    auto& content = m_job.contents->Get(*packet);
-    content.As<SlotHeader>() = {.messageType = static_cast<uint8_t>(SlotMessage::Contribution),
-                                .job = m_job.number,
-                                .worker = m_rank,
-                                .count = m_job.valueCount,
-                                .slot = static_cast<uint16_t>(slot),
-                                .epoch = state.epoch,
-                                .offset = static_cast<uint32_t>(GetFirstValue(state.packet)),
-                                .exponentA = GetExponent(state.packet)};
-    state.due = Simulator::Now() +
-                m_settings.timeout * (int64_t{1} << std::min(state.timeouts, MAX_DOUBLINGS));
+    state.due = Simulator::Now() + GetTimeout(state);
     SetTimer(state.due);
+    for (uint32_t place = 0; place < m_settings.wire.messagePackets; ++place)
+    {
+        SendPacket(slot, place);
+    }
+}
+
+/// \param place of the packet in its message
+void
+SlotWorker::SendPacket(uint32_t slot, uint32_t place)
+{
+    auto& state = m_slots[slot];
+    const auto& wire = m_settings.wire;
+    const auto number = GetFirstPacket(state.message) + place;
+    const auto poolSlot = slot * wire.messagePackets + place;
+    auto* packet = MakePacket(number);
+    packet->wireBytes = wire.GetWireBytes(poolSlot);
+    auto& header = m_job.contents->Get(*packet).As<SlotHeader>();
+    header = {.messageType = static_cast<uint8_t>(SlotMessage::Contribution),
+              .job = m_job.number,
+              .worker = m_rank,
+              .count = m_job.valueCount,
+              .slot = static_cast<uint16_t>(poolSlot),
+              .epoch = state.epoch,
+              .offset = GetTag(number),
+              .exponentA = GetExponent(number)};
+    if (wire.HasVersionBit())
+    {
+        header.epoch &= 1;
+        header.aggregation = static_cast<uint8_t>(GetAggregation(number));
+        header.sequence = state.sequence;
+        state.sequence = FollowSequence(state.sequence);
+    }
     Transmit(packet);
+}
+
+/// What a packet says that the switch only repeats: where its values are, or by which SwitchML's
+/// clients know a result.
+uint32_t
+SlotWorker::GetTag(uint64_t packet)
+{
+    switch (m_settings.wire.format)
+    {
+    case FORMAT_SLOT:
+        break;
+    case FORMAT_SWITCHML:
+        return static_cast<uint32_t>(GetPlace(packet));
+    case FORMAT_SWITCHML_ROCE:
+        return static_cast<uint16_t>(packet / m_settings.wire.messagePackets);
+    }
+    return static_cast<uint32_t>(GetFirstValue(packet));
+}
+
+Time
+SlotWorker::GetTimeout(const Slot& slot) const
+{
+    return m_settings.wire.HasVersionBit()
+               ? m_backoff.GetTimeout()
+               : m_settings.backoff.timeout *
+                     (int64_t{1} << std::min(slot.timeouts, MAX_DOUBLINGS));
+}
+
+/// Whether a result is that of the message that is under way, as far as its format tells.
+bool
+SlotWorker::IsExpected(const SlotHeader& header, const Slot& slot)
+{
+    const auto first = GetFirstPacket(slot.message);
+    switch (m_settings.wire.format)
+    {
+    case FORMAT_SLOT:
+        break;
+    case FORMAT_SWITCHML:
+        return header.offset == GetTag(first) &&
+               header.aggregation == static_cast<uint8_t>(GetAggregation(first));
+    case FORMAT_SWITCHML_ROCE:
+        return header.offset == GetTag(first);
+    }
+    return header.epoch == slot.epoch;
 }
 
 void
 SlotWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& statistics)
 {
     const auto& header = packet.As<SlotHeader>();
-    const auto number = header.slot;
+    const auto number = m_settings.wire.GetQueuePair(header.slot);
     if (number >= m_slots.size())
     {
         return;
     }
     auto& slot = m_slots[number];
-    if (!slot.isBusy || header.epoch != slot.epoch)
+    const bool hasQueuePairs = m_settings.wire.HasQueuePairs();
+    if (hasQueuePairs && !slot.receiver.Receive(m_settings.wire, packet))
+    {
+        return; // a part of a message
+    }
+    const auto pieces = slot.receiver.TakePieces();
+    if (!slot.isBusy || !IsExpected(header, slot))
     {
         return; // it came twice
     }
-    const auto done = slot.packet;
-    const auto follower = FindFollower(done);
+    const auto done = slot.message;
+    const auto follower = FindFollower(GetFirstPacket(done));
     const bool isNew = m_had.erase(done) == 0;
     slot.isBusy = false;
     slot.previous = done;
-    slot.packet = SkipDone(done + m_slots.size());
+    slot.message = SkipDone(done + m_slots.size());
     ++slot.epoch;
     --m_busySlots;
     SendNext(number);
     if (follower)
     {
-        SendIfIdle(*follower);
+        SendIfIdle(*follower / m_settings.wire.messagePackets);
     }
     if (m_busySlots == 0)
     {
         CancelTimer();
     }
-    if (isNew)
+    if (isNew && hasQueuePairs)
+    {
+        FinishMessage(done, pieces, statistics);
+    }
+    else if (isNew)
     {
         Finish(done,
                {.values = packet.values,
                 .hasOverflowed = (header.flags & SlotFlag::OVERFLOWED) != 0,
                 .exponent = header.exponentA},
                statistics);
+    }
+}
+
+void
+SlotWorker::FinishMessage(uint64_t message, const Pieces& pieces, AggregationStatistics& statistics)
+{
+    auto packet = GetFirstPacket(message);
+    for (const auto& piece : pieces)
+    {
+        if (m_halted)
+        {
+            return; // a sum was wrong
+        }
+        Finish(packet,
+               {.values = piece.values,
+                .hasOverflowed = piece.hasOverflowed,
+                .exponent = piece.exponent},
+               statistics);
+        ++packet;
     }
 }
 
@@ -151,7 +256,7 @@ SlotWorker::OnTimer()
         }
         if (isWaiting)
         {
-            state.due = now + m_settings.timeout; // it may not have left yet
+            state.due = now + m_settings.backoff.timeout; // it may not have left yet
         }
         else if (!OnTimeout(slot))
         {
@@ -173,7 +278,7 @@ SlotWorker::OnTimeout(uint32_t slot)
     auto& state = m_slots[slot];
     if (++state.timeouts > m_job.retryLimit)
     {
-        Fail(state.packet,
+        Fail(GetFirstPacket(state.message),
              fmt::format("no sum from the switches for slot {} of worker {} after {} timeouts in a "
                          "row",
                          slot,
@@ -181,81 +286,13 @@ SlotWorker::OnTimeout(uint32_t slot)
                          m_job.retryLimit));
         return false;
     }
-    CountRetransmission(state.packet);
+    m_backoff.OnTimeout();
+    for (uint32_t place = 0; place < m_settings.wire.messagePackets; ++place)
+    {
+        CountRetransmission(GetFirstPacket(state.message) + place);
+    }
     Send(slot);
     return true;
-}
-
-/// The first that is to be sent of this packet and those after it in its slot.
-uint64_t
-SlotWorker::SkipDone(uint64_t packet) const
-{
-    while (m_settings.done.contains(packet))
-    {
-        packet += m_slots.size();
-    }
-    return packet;
-}
-
-uint64_t
-SlotWorker::GetFirstMissing() const
-{
-    return m_slots.empty() ? 0 : std::ranges::min(m_slots, {}, &Slot::packet).packet;
-}
-
-uint64_t
-SlotWorker::GetEnd() const
-{
-    const auto after = [](const std::set<uint64_t>& packets) {
-        return packets.empty() ? 0 : *packets.rbegin() + 1;
-    };
-    const auto begun = m_slots.empty() ? 0 : std::ranges::max(m_slots, {}, &Slot::packet).packet;
-    return std::max({begun, after(m_settings.done), after(m_had)});
-}
-
-bool
-SlotWorker::Has(uint64_t packet) const
-{
-    return packet < m_slots[packet % m_slots.size()].packet || m_had.contains(packet) ||
-           m_settings.done.contains(packet);
-}
-
-/// Another worker may lack the packet before the one that a slot is at, but none before that.
-uint64_t
-SlotWorker::GetFirstNeeded() const
-{
-    return m_slots.empty() ? 0 : std::ranges::min(m_slots, {}, &Slot::previous).previous;
-}
-
-void
-SlotWorker::Restart(uint64_t first, std::set<uint64_t> had)
-{
-    CancelTimer();
-    m_busySlots = 0;
-    m_had = std::move(had);
-    m_slots.assign(m_settings.slots, {});
-    for (uint64_t packet = first; packet < first + m_slots.size(); ++packet)
-    {
-        auto& slot = m_slots[packet % m_slots.size()];
-        slot.packet = slot.previous = SkipDone(packet);
-    }
-    for (uint64_t packet = first; packet < first + m_slots.size(); ++packet)
-    {
-        SendNext(static_cast<uint32_t>(packet % m_slots.size()));
-    }
-}
-
-void
-SlotWorker::Halt()
-{
-    m_halted = true;
-    CancelTimer();
-    m_busySlots = 0;
-    for (auto& slot : m_slots)
-    {
-        slot.isBusy = false;
-        slot.packet = UINT64_MAX;
-    }
 }
 
 } // namespace ns3::gradsync

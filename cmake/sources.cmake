@@ -22,6 +22,7 @@ list(APPEND gradsync_headers
   model/base/parameter-spec.h
   model/base/parameter-text.h
   model/base/running-numbers.h
+  model/base/state-words.h
   model/base/time-range.h
   model/base/units.h
 )
@@ -331,6 +332,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-faults.cc
   model/fabric/fabric-network.cc
   model/fabric/fabric-port.cc
+  model/fabric/fabric-state.cc
   model/fabric/fabric-switch.cc
   model/fabric/flood-clock.cc
   model/fabric/flood-source.cc
@@ -424,6 +426,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-sender-connections.cc
   model/transport/roce/roce-sender-failures.cc
   model/transport/roce/roce-sender.cc
+  model/transport/roce/roce-state.cc
   model/transport/roce/roce-transport.cc
 )
 list(APPEND gradsync_headers
@@ -1127,6 +1130,7 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   study/run/asynchronous-recorder.cc
   study/run/child-probe.cc
+  study/run/iteration-skip.cc
   study/run/link-sampler.cc
   study/run/network-parts.cc
   study/run/planned-run.cc
@@ -1146,6 +1150,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   study/run/asynchronous-recorder.h
   study/run/child-probe.h
+  study/run/iteration-skip.h
   study/run/link-sampler.h
   study/run/network-parts.h
   study/run/planned-run.h
@@ -1416,6 +1421,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/dapple-runs-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
+  tests/scenario/iteration-skip-test.cc
   tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc
   tests/scenario/network-end-test.cc

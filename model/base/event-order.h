@@ -67,6 +67,12 @@ class EventOrder
         return context >> INDEX_BITS == ARRIVAL;
     }
 
+    /// Whether it is one of the first four, each of which belongs to a port.
+    static constexpr bool IsOfPort(uint32_t context)
+    {
+        return context >= FIRST && context >> INDEX_BITS < NODE;
+    }
+
     /// The port of an arrival.
     static constexpr uint32_t GetPort(uint32_t context)
     {

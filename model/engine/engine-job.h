@@ -4,6 +4,7 @@
 
 #include "ns3/exchange-application.h"
 #include "ns3/exchange-records.h"
+#include "ns3/state-words.h"
 
 #include <cstdint>
 #include <optional>
@@ -34,6 +35,12 @@ class EngineJob
 
     /// Of all executions so far.
     virtual uint64_t CountDoneOperations() const = 0;
+
+    /// What decides how it goes on, at an IterationBoundary; by default it refuses.
+    virtual void AddState(StateWords& words) const
+    {
+        words.Refuse("the job does not tell its state");
+    }
 
     /// Whether ranks still do what nobody waits for.
     virtual bool HasLateOperations() const

@@ -241,6 +241,21 @@ ExchangeApplication::GetOrder() const
 }
 
 void
+ExchangeApplication::AddState(StateWords& words) const
+{
+    if (m_iterationPending || m_isTraining || IsHalted() || !m_started)
+    {
+        words.Refuse("ranks are stopped, or have not begun");
+    }
+    for (const auto& [processor, busyUntil] : m_busyUntil)
+    {
+        words.Add(processor);
+        words.AddDeadline(busyUntil.GetTimeStep());
+    }
+    words.Add(UINT64_MAX); // the end of the processors
+}
+
+void
 ExchangeApplication::BeginExchange()
 {
     if (m_owner == nullptr || m_phase != Phase::Computing)

@@ -7,6 +7,7 @@
 #include "ns3/execution-table.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
+#include "ns3/state-words.h"
 #include "ns3/traced-callback.h"
 #include "ns3/transport.h"
 
@@ -131,6 +132,9 @@ class ExchangeApplication : public Application, public MessageHandler
      * while it still computes an earlier one does so afterwards; of several only the last.
      */
     void StartTraining(uint64_t tag);
+
+    /// What decides how it goes on, at an IterationBoundary of its job.
+    void AddState(StateWords& words) const;
 
     // MessageHandler
     void OnDelivered(uint64_t tag) override;

@@ -266,6 +266,25 @@ ExchangeEngine::SetSlowdown(uint32_t endpoint, std::function<double()> factor)
     m_slowdowns.Set(endpoint, std::move(factor));
 }
 
+void
+ExchangeEngine::SetBoundaryHandler(BoundaryHandler handler)
+{
+    m_boundaryHandler = std::move(handler);
+}
+
+void
+ExchangeEngine::AddState(StateWords& words) const
+{
+    if (m_jobs.size() != 1 || !m_slowdowns.IsEmpty())
+    {
+        words.Refuse("there are several jobs, or slow hosts");
+    }
+    for (const auto& job : m_jobs)
+    {
+        job->AddState(words);
+    }
+}
+
 bool
 ExchangeEngine::IsFinished() const
 {
@@ -449,6 +468,18 @@ void
 ExchangeEngine::OnIteration(const IterationRecord& record)
 {
     m_iterationTrace(record);
+}
+
+bool
+ExchangeEngine::WatchesBoundaries() const
+{
+    return static_cast<bool>(m_boundaryHandler);
+}
+
+uint32_t
+ExchangeEngine::OnBoundary(const IterationBoundary& boundary)
+{
+    return m_boundaryHandler(boundary);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "ns3/job-listener.h"
 #include "ns3/job.h"
 #include "ns3/object.h"
+#include "ns3/state-words.h"
 #include "ns3/traced-callback.h"
 #include "ns3/transport.h"
 
@@ -89,6 +90,16 @@ class ExchangeEngine : public Object, private JobListener
     void RestartEndpoint(uint32_t endpoint);
     void NoticeCrash(uint32_t endpoint);
 
+    /**
+     * Is called between the iterations of jobs that run the same plan in each, and may look at
+     * everything. \returns how many of the iterations that are left are left out
+     */
+    using BoundaryHandler = std::function<uint32_t(const IterationBoundary& boundary)>;
+    void SetBoundaryHandler(BoundaryHandler handler);
+
+    /// What decides how the jobs go on, at an IterationBoundary; several refuse.
+    void AddState(StateWords& words) const;
+
     /// True when every iteration of every job is done.
     bool IsFinished() const;
 
@@ -127,6 +138,8 @@ class ExchangeEngine : public Object, private JobListener
     void OnComputation(const ComputeRecord& record) override;
     void OnReaction(const ReactionRecord& record) override;
     void OnIteration(const IterationRecord& record) override;
+    bool WatchesBoundaries() const override;
+    uint32_t OnBoundary(const IterationBoundary& boundary) override;
     void OnTraining(const TrainingRecord& record) override;
     void OnUpdate(const UpdateRecord& record) override;
     void OnWorkerStep(const WorkerStepRecord& record) override;
@@ -143,6 +156,7 @@ class ExchangeEngine : public Object, private JobListener
     std::vector<std::shared_ptr<EngineJob>> m_jobs; //!< shared with events that are due at once
     std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
     HostSlowdowns m_slowdowns;
+    BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
     uint64_t m_totalBytes{0};
     uint64_t m_deliveredBytes{0};

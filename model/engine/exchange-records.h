@@ -54,6 +54,14 @@ struct IterationRecord
     uint32_t late{0};    //!< answers to it or earlier iterations that were dropped meanwhile
 };
 
+/// A moment between two iterations of a job: one is done everywhere, the next has not begun.
+struct IterationBoundary
+{
+    uint32_t job;
+    uint32_t done; //!< iterations
+    uint32_t left; //!< iterations
+};
+
 /// A transfer as the trace source reports it.
 struct TransferRecord
 {

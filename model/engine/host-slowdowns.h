@@ -23,6 +23,11 @@ class HostSlowdowns
 
     void Clear();
 
+    bool IsEmpty() const
+    {
+        return m_factors.empty();
+    }
+
   private:
     std::map<uint32_t, std::function<double()>> m_factors; //!< by endpoint
 };

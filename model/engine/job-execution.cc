@@ -102,7 +102,7 @@ JobExecution::SetCodecTimes()
 void
 JobExecution::OnRankStarted()
 {
-    if (!m_running && !m_finished && !m_failure)
+    if (!m_running && m_iteration == 0 && !m_finished && !m_failure)
     {
         BeginIteration();
     }
@@ -233,8 +233,38 @@ JobExecution::OnEnded(PlanExecution& execution)
     m_record.end = Simulator::Now();
     m_timeoutEvent.Cancel();
     ++m_iteration;
-    m_finished = m_iteration == m_job.iterations;
+    // Who follows boundaries wants to see what is still in the middle of this event: it may be the
+    // delivery of a packet that is not acknowledged yet.
+    const bool isWatched = m_site.listener->WatchesBoundaries() && !GetPlan().plan->GetGate();
+    m_finished = !isWatched && m_iteration == m_job.iterations;
     m_site.listener->OnIteration(m_record);
+    if (isWatched)
+    {
+        m_boundaryEvent.Schedule(Time(0), &JobExecution::OnBoundary, this);
+    }
+    else
+    {
+        GoOn();
+    }
+}
+
+void
+JobExecution::OnBoundary()
+{
+    if (m_failure)
+    {
+        return;
+    }
+    m_job.iterations -=
+        m_site.listener->OnBoundary({m_index, m_iteration, m_job.iterations - m_iteration});
+    m_finished = m_iteration == m_job.iterations;
+    GoOn();
+}
+
+/// With the next iteration, if there is one.
+void
+JobExecution::GoOn()
+{
     if (m_finished)
     {
         m_aggregations.Close(); // others may have the slots
@@ -244,6 +274,20 @@ JobExecution::OnEnded(PlanExecution& execution)
     else
     {
         BeginIteration();
+    }
+}
+
+void
+JobExecution::AddState(StateWords& words) const
+{
+    if (m_roster.GetPlans().size() != 1 || !m_down.empty() || GetPlan().plan->GetGate() ||
+        GetPlan().plan->HasAggregations() || HasLateOperations())
+    {
+        words.Refuse("the plan has a gate, aggregations or survivors");
+    }
+    for (const auto& application : m_applications)
+    {
+        application->AddState(words);
     }
 }
 

@@ -51,6 +51,7 @@ class JobExecution final : public RankedJob,
     std::span<const ExecutedPlan> GetPlans() const override;
     uint64_t CountDoneOperations() const override;
     bool HasLateOperations() const override;
+    void AddState(StateWords& words) const override;
     void OnCrash(uint32_t endpoint) override;
     void OnRestart(uint32_t endpoint) override;
     void OnNotice(uint32_t rank) override;
@@ -86,6 +87,8 @@ class JobExecution final : public RankedJob,
 
     // Iterations: job-execution.cc.
     void BeginIteration();
+    void GoOn();
+    void OnBoundary();
     void BeginExecution();
     void DropExecution();
     void Use(uint32_t plan);
@@ -127,6 +130,7 @@ class JobExecution final : public RankedJob,
     bool m_running{false};     //!< an iteration has begun and is not done
     bool m_finished;
     ScopedEvent m_timeoutEvent;
+    ScopedEvent m_boundaryEvent;
 };
 
 } // namespace ns3::gradsync

@@ -29,6 +29,11 @@ class JobListener
     virtual void OnComputation(const ComputeRecord& record) = 0;
     virtual void OnReaction(const ReactionRecord& record) = 0;
     virtual void OnIteration(const IterationRecord& record) = 0;
+    /// Whether somebody wants to know of boundaries.
+    virtual bool WatchesBoundaries() const = 0;
+    /// After OnIteration, in an event of its own, of jobs that run the same plan in each iteration.
+    /// \returns how many of those that are left are left out
+    virtual uint32_t OnBoundary(const IterationBoundary& boundary) = 0;
     /// The same of a workload; before OnIteration.
     virtual void OnTraining(const TrainingRecord& record) = 0;
     /// Of a job whose workers do not wait for each other.

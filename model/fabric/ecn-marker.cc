@@ -15,6 +15,13 @@ EcnMarker::EcnMarker(const Config& config, int64_t stream)
     m_skip = DrawSkip();
 }
 
+double
+EcnMarker::Draw()
+{
+    ++m_draws;
+    return m_random->GetValue();
+}
+
 uint64_t
 EcnMarker::DrawSkip()
 {
@@ -27,7 +34,7 @@ EcnMarker::DrawSkip()
         return UINT64_MAX;
     }
     // P(skip >= n) = (1 - Pmax)^n.
-    const auto skip = std::log(1.0 - m_random->GetValue()) / std::log1p(-m_config.maxProbability);
+    const auto skip = std::log(1.0 - Draw()) / std::log1p(-m_config.maxProbability);
     return static_cast<uint64_t>(std::min(skip, 1e18));
 }
 
@@ -61,7 +68,7 @@ EcnMarker::IsMarked(uint64_t queueBytes)
         return false;
     }
     m_skip = DrawSkip();
-    return m_random->GetValue() * m_config.maxProbability < probability;
+    return Draw() * m_config.maxProbability < probability;
 }
 
 } // namespace ns3::gradsync

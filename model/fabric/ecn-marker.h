@@ -3,6 +3,7 @@
 #define GRADSYNC_ECN_MARKER_H
 
 #include "ns3/random-variable-stream.h"
+#include "ns3/state-words.h"
 
 #include <cstdint>
 
@@ -45,11 +46,20 @@ class EcnMarker
     /// Draws for one packet.
     bool IsMarked(uint64_t queueBytes);
 
+    /// What decides how it goes on.
+    void AddState(StateWords& words) const
+    {
+        words.Add(m_skip);
+        words.Add(m_draws);
+    }
+
   private:
+    double Draw();
     uint64_t DrawSkip();
 
     Config m_config;
     uint64_t m_skip{0}; //!< packets between Kmin and Kmax that are certainly not marked
+    uint64_t m_draws{0}; //!< so far
     Ptr<UniformRandomVariable> m_random;
 };
 

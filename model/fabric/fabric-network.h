@@ -14,6 +14,7 @@
 #include "ns3/packet-loss.h"
 #include "ns3/packet-pool.h"
 #include "ns3/routing-tables.h"
+#include "ns3/state-words.h"
 #include "ns3/topology.h"
 #include "ns3/traced-callback.h"
 #include "ns3/watched-trace.h"
@@ -74,6 +75,9 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
 
     /// Port number by which `endpoint` sends a flow: ECMP over its NICs.
     uint16_t ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t destination) const;
+
+    /// What decides how it goes on from now; syncs all ports.
+    void AddState(const PacketStateWriter& addConnection, StateWords& words);
 
     /// Counters of one direction of a link. \param index 2 * link + (0: a to b, 1: b to a)
     PortCounters GetCounters(size_t index) const;

@@ -8,8 +8,10 @@
 #include "ns3/ptr.h"
 #include "ns3/serialisation-time.h"
 #include "ns3/simulator-impl.h"
+#include "ns3/state-words.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace ns3::gradsync
@@ -21,6 +23,9 @@ class PacketLoss;
 class PacketPool;
 class SwitchBuffer;
 class SwitchProgram;
+
+/// Adds what a packet means to the transport that it is of.
+using PacketStateWriter = std::function<void(const FabricPacket& packet, StateWords& words)>;
 
 /// Where a host's port takes its data packets from: the transport's scheduler.
 class PacketSource
@@ -276,6 +281,12 @@ class alignas(64) FabricPort final : public EventImpl
 
     /// How many they are, counted one by one.
     uint32_t CountWaiting() const;
+
+    /// Nothing is on its wire, waits or is stopped, and its source has nothing. Exact after Sync.
+    bool IsAtRest(TimeStepCount now) const;
+
+    /// What decides how it goes on, but for how it is built. Exact after Sync.
+    void AddState(const PacketStateWriter& addConnection, StateWords& words) const;
 
     /// As of SetObserver.
     uint32_t GetIndex() const

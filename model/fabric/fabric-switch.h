@@ -7,6 +7,7 @@
 #include "ns3/packet-pool.h"
 #include "ns3/path-selector.h"
 #include "ns3/routing-tables.h"
+#include "ns3/state-words.h"
 #include "ns3/switch-buffer.h"
 #include "ns3/switch-program.h"
 
@@ -88,6 +89,9 @@ class FabricSwitch final : public FabricNode
 
     /// How likely it is that a packet that came now would be given an idle port, from 0 to 1.
     double GetIdleShare(const FabricPacket& packet, TimeStepCount now) const;
+
+    /// What decides how it goes on, but for its ports.
+    void AddState(StateWords& words) const;
 
     uint64_t GetUnroutablePackets() const
     {

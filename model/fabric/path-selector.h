@@ -4,6 +4,7 @@
 
 #include "ns3/fabric-packet.h"
 #include "ns3/load-balancing.h"
+#include "ns3/state-words.h"
 
 #include <array>
 #include <cstdint>
@@ -38,6 +39,12 @@ class PathSelector
                                 std::span<const uint16_t> nextHops,
                                 std::span<FabricPort* const> ports,
                                 TimeStepCount now) const;
+
+    /// What decides how it goes on; by default nobody knows.
+    virtual void AddState(StateWords& words) const
+    {
+        words.Refuse("paths are chosen in an unknown way");
+    }
 };
 
 /// Numbers that look random, the same in every run: a counter, mixed (SplitMix64, Steele et al.,
@@ -59,6 +66,12 @@ class MixedCounter
         return static_cast<uint32_t>(((mixed >> 32) * count) >> 32);
     }
 
+    /// Never twice the same, so that equal ones have drawn as often.
+    uint64_t GetState() const
+    {
+        return m_state;
+    }
+
   private:
     uint64_t m_state;
 };
@@ -77,6 +90,11 @@ class SprayingSelector final : public PathSelector
                        std::span<const uint16_t> nextHops,
                        std::span<FabricPort* const> ports,
                        TimeStepCount now) override;
+
+    void AddState(StateWords& words) const override
+    {
+        words.Add(m_random.GetState());
+    }
 
   private:
     MixedCounter m_random;
@@ -101,6 +119,11 @@ class AdaptiveSelector final : public PathSelector
                         std::span<const uint16_t> nextHops,
                         std::span<FabricPort* const> ports,
                         TimeStepCount now) const override;
+
+    void AddState(StateWords& words) const override
+    {
+        words.Add(m_random.GetState());
+    }
 
   private:
     MixedCounter m_random;
@@ -128,6 +151,8 @@ class FlowletSelector final : public PathSelector
                         std::span<const uint16_t> nextHops,
                         std::span<FabricPort* const> ports,
                         TimeStepCount now) const override;
+
+    void AddState(StateWords& words) const override;
 
   private:
     struct Entry

@@ -68,8 +68,15 @@ RadixScheduler::GetTypeId()
     return tid;
 }
 
-RadixScheduler::RadixScheduler() = default;
-RadixScheduler::~RadixScheduler() = default;
+RadixScheduler::RadixScheduler()
+{
+    s_all.push_back(this);
+}
+
+RadixScheduler::~RadixScheduler()
+{
+    std::erase(s_all, this);
+}
 
 inline void
 RadixScheduler::Push(const Event& event)

@@ -90,6 +90,19 @@ class RadixScheduler : public Scheduler
         }
     }
 
+    /// Calls visit(event) likewise for every event that is pending in any scheduler of this class,
+    /// late ones too. \returns false when there is none: ns-3 uses another one
+    template <typename Visit>
+    static bool VisitAllPending(const Visit& visit)
+    {
+        for (const auto* scheduler : s_all)
+        {
+            scheduler->VisitPending(visit);
+            std::for_each(scheduler->m_late.begin(), scheduler->m_late.end(), visit);
+        }
+        return !s_all.empty();
+    }
+
   private:
     using Bucket = std::vector<Event>;
 
@@ -145,6 +158,7 @@ class RadixScheduler : public Scheduler
     uint64_t m_foreseenTime{0};     //!< the PrefetchFunction was told of what comes up to this time
     size_t m_foreseenFront{0};      //!< and of this many in bucket 0
 
+    static inline std::vector<const RadixScheduler*> s_all;
     static inline PrefetchFunction s_prefetch{nullptr};
     static inline WatchFunction s_watch;
     static inline uint64_t s_untilWatch{UINT64_MAX}; //!< instants

@@ -5,6 +5,7 @@
 #include "ns3/fabric-packet.h"
 #include "ns3/fabric-port.h"
 #include "ns3/packet-pool.h"
+#include "ns3/state-words.h"
 
 #include <cstdint>
 #include <span>
@@ -71,6 +72,9 @@ class SwitchBuffer
             ResumeIfLow(ingressPort, now);
         }
     }
+
+    /// What decides how it goes on.
+    void AddState(StateWords& words) const;
 
     /// Forgets, without a word to the neighbour, that it is paused: the link to it is dead.
     void ResetIngress(uint16_t ingressPort, TimeStepCount now);

@@ -34,6 +34,7 @@ struct TransportStatistics
     uint64_t ecnMarkedPackets{0};
     uint64_t retransmittedPackets{0};
     uint64_t retransmittedBytes{0}; //!< of messages
+    uint64_t timerLooks{0};         //!< events of timers that found no timeout over
     Time pfcPause;                  //!< sum over links
 };
 

@@ -16,6 +16,12 @@ Transport::GetTypeId()
     return tid;
 }
 
+void
+Transport::AddState(StateWords& words)
+{
+    words.Refuse("the transport does not tell its state");
+}
+
 TransportCapabilities*
 Transport::GetCapabilities()
 {

@@ -5,6 +5,7 @@
 #include "ns3/message.h"
 #include "ns3/object.h"
 #include "ns3/routing-tables.h"
+#include "ns3/state-words.h"
 #include "ns3/topology.h"
 #include "ns3/transport-aggregation.h"
 #include "ns3/transport-capabilities.h"
@@ -50,6 +51,9 @@ class Transport : public Object
     /// Index: 2 * link + (0: from end a to end b, 1: from b to a).
     virtual std::vector<LinkStatistics> GetLinkStatistics() const = 0;
     virtual TransportStatistics GetStatistics() const = 0;
+
+    /// What decides how it goes on from now, counters aside; by default it refuses.
+    virtual void AddState(StateWords& words);
 
     /// Null: nothing may be set or seen in it.
     virtual TransportCapabilities* GetCapabilities();

@@ -3,6 +3,7 @@
 #define GRADSYNC_PROGRAM_COMMANDS_H
 
 #include "ns3/progress-meter.h"
+#include "ns3/scenario-runner.h"
 #include "ns3/scenario.h"
 
 #include <cstdint>
@@ -45,6 +46,7 @@ struct RunOptions
     uint32_t parallel{1}; //!< processes at a time
     ProgressStyle progress{ProgressStyle::None};
     bool resume{true};
+    Repeats repeats{Repeats::Skip};
 };
 
 /// What `plan` prints and writes.

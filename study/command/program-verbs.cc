@@ -104,6 +104,7 @@ struct RunArguments
     ResultArguments results;
     std::string progress{"auto"};
     bool noResume{false};
+    bool noSkip{false};
     bool trace{false};
     std::vector<std::string> captures;
     std::string points;
@@ -182,6 +183,7 @@ CarryOutRun(const RunArguments& arguments)
     options.parallel = arguments.results.jobs;
     options.progress = ParseProgress(arguments.progress);
     options.resume = !arguments.noResume;
+    options.repeats = arguments.noSkip ? Repeats::Simulate : Repeats::Skip;
     if (arguments.where)
     {
         const bool hasTables = options.part == RunPart::Whole || options.part == RunPart::Assemble;
@@ -199,6 +201,9 @@ AddRun(CLI::App& verb)
     AddResults(verb, arguments->results);
     verb.add_option("--progress", arguments->progress, "auto, always or never")->type_name("WHEN");
     verb.add_flag("--no-resume", arguments->noResume, "Repeat runs that are done");
+    verb.add_flag("--no-skip",
+                  arguments->noSkip,
+                  "Simulate iterations that are the same as earlier ones, too");
     verb.add_option("--pcap",
                     arguments->captures,
                     "Capture the link between two nodes to pcap files; may be repeated")

@@ -86,6 +86,7 @@ class SweepExecution
                    std::ostream& err)
         : m_scenario(scenario),
           m_store(store),
+          m_repeats(options.repeats),
           m_problems(scenario.runCount, "has no result")
     {
         for (const uint32_t run : wanted)
@@ -116,7 +117,10 @@ class SweepExecution
         ProcessPool pool(parallel);
         const auto task = [this](uint32_t run, const ProcessPool::Report& report) {
             const auto folder = m_store.Begin(run);
-            m_store.Write(run, folder, RunScenario(ResolveRun(m_scenario, run), report, folder));
+            m_store.Write(
+                run,
+                folder,
+                RunScenario(ResolveRun(m_scenario, run), report, folder, m_repeats));
         };
         const bool complete =
             pool.Run(m_pending,
@@ -157,6 +161,7 @@ class SweepExecution
 
     const Scenario& m_scenario;
     const RunStore& m_store;
+    Repeats m_repeats;
     std::vector<uint32_t> m_pending;
     std::vector<std::string> m_problems; //!< [run] why it gave no result, if it did not
     std::unique_ptr<ProgressMeter> m_meter;

@@ -3,6 +3,7 @@
 
 #include "ns3/asynchronous-recorder.h"
 #include "ns3/fabric-helper.h"
+#include "ns3/iteration-skip.h"
 #include "ns3/network-parts.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
@@ -41,6 +42,7 @@ Simulate(const ResolvedRun& run,
          const PlannedRun& planned,
          const ProgressCallback& progress,
          const std::filesystem::path& folder,
+         Repeats repeats,
          RunResult& result)
 {
     const SimulatorGuard guard;
@@ -73,11 +75,18 @@ Simulate(const ResolvedRun& run,
     }
     const auto sampler = StartSampler(run, transport, engine);
     const RunWatch watch(engine, transport, injector, generator);
+    const IterationSkip skip(run, engine, transport, recorder, repeats == Repeats::Skip);
     Simulator::Run();
 
     TakeRecords(recorder, *engine, result);
+    skip.ExtendRecords(result);
     TakeEnd(*engine, *injector, *generator, watch, result);
-    SummariseTransport(transport->GetStatistics(), result.summary);
+    auto statistics = transport->GetStatistics();
+    skip.Extend(statistics);
+    SummariseTransport(statistics, result.summary);
+    // How often timers look depends on when they began, which is no part of what repeats.
+    result.summary.events = skip.ExtendEvents(result.summary.events) - statistics.timerLooks;
+    result.summary.skippedIterations = skip.GetCount();
     if (const auto* aggregation = transport->GetAggregation())
     {
         result.summary.aggregation = aggregation->GetStatistics();
@@ -86,6 +95,7 @@ Simulate(const ResolvedRun& run,
     result.faults = faults ? faults->Take() : std::vector<FaultRecord>{};
     result.flows = flows ? flows->Take() : std::vector<FlowRecord>{};
     result.links = run.recordLinks ? transport->GetLinkStatistics() : std::vector<LinkStatistics>{};
+    skip.Extend(result.links);
     if (sampler)
     {
         result.samples = sampler->GetSamples();
@@ -106,7 +116,8 @@ Simulate(const ResolvedRun& run,
 RunResult
 RunScenario(const ResolvedRun& run,
             const ProgressCallback& progress,
-            const std::filesystem::path& folder)
+            const std::filesystem::path& folder,
+            Repeats repeats)
 {
     const auto begin = std::chrono::steady_clock::now();
     UsePicoseconds();
@@ -115,7 +126,7 @@ RunScenario(const ResolvedRun& run,
     const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
     RunResult result;
     DescribeRun(run, planned, result);
-    Simulate(run, planned, progress, folder, result);
+    Simulate(run, planned, progress, folder, repeats, result);
     SummariseExchanges(result);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;

@@ -30,6 +30,13 @@ struct RunCheck
  */
 RunCheck CheckRun(const ResolvedRun& run, bool verifyAll);
 
+/// What becomes of iterations that are the same as earlier ones (IterationSkip).
+enum class Repeats
+{
+    Skip,    //!< they are left out; the result is the same but for RunSummary::skippedIterations
+    Simulate //!< as all others
+};
+
 /**
  * Simulates one run in this process. Afterwards ns-3's simulator is destroyed and ready for
  * another. \throws ScenarioError as CheckRun; a run that stalls or fails is not an error but a
@@ -38,7 +45,8 @@ RunCheck CheckRun(const ResolvedRun& run, bool verifyAll);
  */
 RunResult RunScenario(const ResolvedRun& run,
                       const ProgressCallback& progress = {},
-                      const std::filesystem::path& folder = {});
+                      const std::filesystem::path& folder = {},
+                      Repeats repeats = Repeats::Skip);
 
 } // namespace ns3::gradsync
 

@@ -21,7 +21,7 @@ from launcher.cli import _VERBS
 OFFERED = [
     ("./ns3 re", {"report", "reproduce", "regress"}),
     ("./ns3 --v", {"--version"}),
-    ("./ns3 run --no-", {"--no-install", "--no-plot", "--no-resume"}),
+    ("./ns3 run --no-", {"--no-install", "--no-plot", "--no-resume", "--no-skip"}),
     ("./ns3 test --f", {"--filter", "--fuzz"}),
     ("./ns3 run scenarios/quick", {"scenarios/quickstart.json"}),
     ("./ns3 plot --kind q", {"queues"}),

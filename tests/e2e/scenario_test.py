@@ -68,6 +68,7 @@ RUN_COLUMNS = {
     "staleness_max",
     "ahead_max",
     "held_s",
+    "skipped_iterations",
     "wall_s",
     "peak_rss_bytes",
     "status",

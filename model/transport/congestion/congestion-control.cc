@@ -83,6 +83,14 @@ CongestionControl::OnLoss(CongestionFlow& /* flow */, bool /* isTimeout */, Time
 }
 
 void
+CongestionControl::AddState(const CongestionFlow& /* flow */,
+                            uint32_t /* ackedPsn */,
+                            StateWords& words) const
+{
+    words.Refuse("congestion control does not tell its state");
+}
+
+void
 CongestionControl::SetRate(CongestionFlow& flow, double rate) const
 {
     flow.stepsPerByte = rate < flow.lineRate ? 8.0 * m_stepsPerSecond / rate : 0.0;

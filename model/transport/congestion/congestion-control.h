@@ -6,6 +6,7 @@
 #include "ns3/nstime.h"
 #include "ns3/object-pool.h"
 #include "ns3/object.h"
+#include "ns3/state-words.h"
 #include "ns3/telemetry-record.h"
 
 #include <cstdint>
@@ -128,6 +129,12 @@ class CongestionControl : public Object
     /// Packets were lost: a negative acknowledgement or a timeout.
     virtual void OnLoss(CongestionFlow& flow, bool isTimeout, TimeStepCount now);
 
+    /**
+     * What decides how a flow goes on, beside its own decisions; by default it refuses.
+     * \param ackedPsn of the flow's connection: sequence numbers count from it
+     */
+    virtual void AddState(const CongestionFlow& flow, uint32_t ackedPsn, StateWords& words) const;
+
   protected:
     /// Sets the pace to a rate in bits per second on the wire; the line rate or more: no pace.
     void SetRate(CongestionFlow& flow, double rate) const;
@@ -177,6 +184,11 @@ class StatefulCongestionControl : public CongestionControl
     static STATE& GetState(CongestionFlow& flow)
     {
         return *static_cast<STATE*>(flow.state);
+    }
+
+    static const STATE& GetState(const CongestionFlow& flow)
+    {
+        return *static_cast<const STATE*>(flow.state);
     }
 
   private:

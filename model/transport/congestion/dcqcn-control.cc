@@ -137,6 +137,28 @@ DcqcnControl::Resume(CongestionFlow& flow, TimeStepCount now)
     }
 }
 
+void
+DcqcnControl::AddState(const CongestionFlow& flow,
+                       uint32_t /* ackedPsn */,
+                       StateWords& words) const
+{
+    words.Add(flow.state != nullptr);
+    if (!flow.state)
+    {
+        return;
+    }
+    const auto& state = GetState(flow);
+    words.Add(state.isThrottled);
+    words.Add(state.currentRate);
+    words.Add(state.targetRate);
+    words.Add(state.alpha);
+    words.AddTime(state.alphaSince);
+    words.AddTime(state.nextIncrease);
+    words.Add(state.bytesSinceIncrease);
+    words.Add(state.timerCount);
+    words.Add(state.byteCount);
+}
+
 double
 DcqcnControl::GetRate(const CongestionFlow& flow)
 {

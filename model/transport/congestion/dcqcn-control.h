@@ -48,6 +48,8 @@ class DcqcnControl final : public StatefulCongestionControl<DcqcnState>
     void OnSent(CongestionFlow& flow, uint32_t wireBytes, TimeStepCount start) override;
     void OnNotification(CongestionFlow& flow, TimeStepCount now) override;
 
+    void AddState(const CongestionFlow& flow, uint32_t ackedPsn, StateWords& words) const override;
+
     /// R_C of a flow. \returns bits per second
     static double GetRate(const CongestionFlow& flow);
 

@@ -106,4 +106,15 @@ DctcpControl::OnLoss(CongestionFlow& flow, bool isTimeout, TimeStepCount /* now 
     SetWindow(flow, state.window);
 }
 
+void
+DctcpControl::AddState(const CongestionFlow& flow, uint32_t ackedPsn, StateWords& words) const
+{
+    const auto& state = GetState(flow);
+    words.Add(state.window);
+    words.Add(state.alpha);
+    words.Add(state.windowEnd - ackedPsn);
+    words.Add(state.ackedPackets);
+    words.Add(state.markedPackets);
+}
+
 } // namespace ns3::gradsync

@@ -40,6 +40,7 @@ class DctcpControl final : public StatefulCongestionControl<DctcpState>
                            const CongestionFeedback& feedback,
                            TimeStepCount now) override;
     void OnLoss(CongestionFlow& flow, bool isTimeout, TimeStepCount now) override;
+    void AddState(const CongestionFlow& flow, uint32_t ackedPsn, StateWords& words) const override;
 
   private:
     double m_alphaGain;

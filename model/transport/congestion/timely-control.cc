@@ -211,4 +211,15 @@ TimelyControl::OnAcknowledgement(CongestionFlow& flow,
     SetRate(flow, state.rate);
 }
 
+void
+TimelyControl::AddState(const CongestionFlow& flow, uint32_t ackedPsn, StateWords& words) const
+{
+    const auto& state = GetState(flow);
+    words.Add(state.rate);
+    words.Add(state.previousRtt);
+    words.Add(state.rttDifference);
+    words.Add(state.calmEvents);
+    words.Add(state.lastUpdatePsn - ackedPsn);
+}
+
 } // namespace ns3::gradsync

@@ -47,6 +47,7 @@ class TimelyControl final : public StatefulCongestionControl<TimelyState>
     void OnAcknowledgement(CongestionFlow& flow,
                            const CongestionFeedback& feedback,
                            TimeStepCount now) override;
+    void AddState(const CongestionFlow& flow, uint32_t ackedPsn, StateWords& words) const override;
 
   private:
     /// \param step additive increase, bits per second

@@ -97,6 +97,15 @@ class RoceFlows
     void OnNotification(RoceQueuePair& queuePair, TimeStepCount now);
     void OnLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
 
+    /// What decides how it goes on, of the connections that have nothing to send.
+    void AddState(StateWords& words) const;
+    /// Likewise of an open connection.
+    void AddState(const RoceQueuePair& queuePair, StateWords& words) const;
+    /// Likewise of a packet of it.
+    void AddState(const FabricPacket& packet,
+                  const RoceQueuePair& queuePair,
+                  StateWords& words) const;
+
   private:
     /// The flow of a connection that has nothing to send.
     struct KeptFlow

@@ -293,6 +293,10 @@ RoceNic::OnTimer()
     }
     const auto now = m_simulator->Now().GetTimeStep();
     m_port->Sync(now); // lazy departures may have touched queue pairs since
+    if (!m_oldest || m_oldest->timedSince + m_sender->GetTimeout() > now)
+    {
+        m_sender->CountLook();
+    }
     while (m_oldest && m_oldest->timedSince + m_sender->GetTimeout() <= now)
     {
         m_sender->OnTimeout(*m_oldest, now);

@@ -74,6 +74,12 @@ class RoceNic final : public PacketSource
     /// The queue pair has no answer due.
     void StopTimeout(RoceQueuePair& queuePair);
 
+    /// No queue pair has anything to send, or an answer due.
+    bool IsAtRest() const;
+
+    /// What decides how it goes on.
+    void AddState(StateWords& words) const;
+
   private:
     template <void (RoceNic::*METHOD)()>
     class Timer : public EventImpl

@@ -105,6 +105,17 @@ class RoceSender
         return m_settings.timeout;
     }
 
+    /// A timer has come, and no timeout was over.
+    void CountLook()
+    {
+        ++m_timerLooks;
+    }
+
+    uint64_t GetTimerLooks() const
+    {
+        return m_timerLooks;
+    }
+
     uint64_t GetRetransmittedPackets() const
     {
         return m_retransmittedPackets;
@@ -147,6 +158,7 @@ class RoceSender
     ObjectPool<RoceMessage> m_messages;
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};
+    uint64_t m_timerLooks{0};
 };
 
 } // namespace ns3::gradsync

@@ -258,6 +258,7 @@ RoceTransport::GetStatistics() const
     total.droppedPackets += m_fabric->GetLostPackets();
     total.goodputBytes = m_receiver.GetGoodputBytes();
     total.retransmittedPackets = m_sender.GetRetransmittedPackets();
+    total.timerLooks = m_sender.GetTimerLooks();
     total.retransmittedBytes = m_sender.GetRetransmittedBytes();
     if (m_aggregation)
     {

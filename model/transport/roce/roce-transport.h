@@ -49,6 +49,7 @@ class RoceTransport : public Transport,
     void Abandon(const MessageFilter& isMeant) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
+    void AddState(StateWords& words) override;
 
     TransportCapabilities* GetCapabilities() override;
     TransportFaults* GetFaults() override;
@@ -124,6 +125,7 @@ class RoceTransport : public Transport,
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
     void FailRefused(Message message);
+    void AddPacketState(const FabricPacket& packet, StateWords& words) const;
 
     void CheckSettings() const;
     void InstallCongestionControl();

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What decides how the fabric goes on: the parts of its classes that write it down.
+#include "ns3/fabric-network.h"
+
+#include <algorithm>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// What a packet is, wherever it is.
+void
+AddPacket(const FabricPacket& packet, const PacketStateWriter& addConnection, StateWords& words)
+{
+    if ((packet.flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM | PacketFlag::DEPARTURE)) != 0)
+    {
+        words.Refuse("packets carry records");
+    }
+    words.Add(packet.kind);
+    words.Add(packet.flags);
+    words.Add(packet.payloadBytes);
+    words.Add(packet.wireBytes);
+    words.Add(packet.destination);
+    words.Add(packet.flowHash);
+    if (packet.kind == PacketKind::Nak)
+    {
+        words.Add(packet.sackOffset);
+    }
+    if (packet.kind <= PacketKind::Cnp)
+    {
+        addConnection(packet, words);
+    }
+}
+
+/// A list of packets, and its end.
+void
+AddPackets(const FabricPacket* first, const PacketStateWriter& addConnection, StateWords& words)
+{
+    uint32_t count = 0;
+    for (const auto* packet = first; packet; packet = packet->next)
+    {
+        AddPacket(*packet, addConnection, words);
+        if (packet->kind == PacketKind::Data)
+        {
+            words.Add(packet->ingressPort);
+        }
+        ++count;
+    }
+    words.Add(count);
+}
+
+} // namespace
+
+bool
+FabricPort::IsAtRest(TimeStepCount now) const
+{
+    return m_busyUntil <= now && !m_firstFlying && !m_dataWaits && !m_controlWaits &&
+           m_stops == 0 && m_sourceEmpty;
+}
+
+void
+FabricPort::AddState(const PacketStateWriter& addConnection, StateWords& words) const
+{
+    if (m_eager || m_isTapped || m_isLossy)
+    {
+        words.Refuse("ports are watched, or lose packets");
+    }
+    words.Add(m_stops);
+    words.Add(m_sourceEmpty);
+    words.AddDeadline(m_busyUntil);
+    for (const auto* packet = m_firstFlying; packet; packet = packet->next)
+    {
+        AddPacket(*packet, addConnection, words);
+        words.AddTime(packet->arrival);
+    }
+    words.Add(m_queueBytes);
+    AddPackets(m_pfc.Front(), addConnection, words);
+    AddPackets(m_control.Front(), addConnection, words);
+    AddPackets(m_data.Front(), addConnection, words);
+}
+
+void
+SwitchBuffer::AddState(StateWords& words) const
+{
+    words.Add(m_usedBytes);
+    for (const auto& ingress : m_ingress)
+    {
+        words.Add(ingress.bytes);
+        words.Add(ingress.pausing);
+    }
+}
+
+void
+FlowletSelector::AddState(StateWords& words) const
+{
+    words.Add(m_random.GetState());
+    for (size_t i = 0; i < m_table.size(); ++i)
+    {
+        const auto& [last, port] = m_table[i];
+        if (port && words.GetNow() - last <= m_gap)
+        {
+            words.Add(i);
+            words.AddTime(last);
+            words.Add(port->GetIndex());
+        }
+    }
+}
+
+void
+FabricSwitch::AddState(StateWords& words) const
+{
+    if (m_program || m_programTakesAll)
+    {
+        words.Refuse("switches run programs");
+    }
+    if (m_selector)
+    {
+        m_selector->AddState(words);
+    }
+    if (m_buffer)
+    {
+        m_buffer->AddState(words);
+    }
+}
+
+void
+FabricNetwork::AddState(const PacketStateWriter& addConnection, StateWords& words)
+{
+    if (m_loss || !m_faults.empty() || !m_floods.empty() || !m_linkStates.empty() ||
+        !m_deafSinks.empty())
+    {
+        words.Refuse("links or hosts have faults");
+    }
+    for (const auto& port : m_ports)
+    {
+        port->Sync(words.GetNow());
+    }
+    // After all of them: what starts at one may pause or resume another.
+    for (size_t i = 0; i < m_portCount; ++i)
+    {
+        if (!m_ports[i]->IsAtRest(words.GetNow()))
+        {
+            words.Add(i);
+            m_ports[i]->AddState(addConnection, words);
+        }
+    }
+    for (const auto* node : m_switches)
+    {
+        if (node)
+        {
+            node->AddState(words);
+        }
+    }
+    for (const auto& [rate, marker] : m_markers)
+    {
+        marker->AddState(words);
+    }
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Leaving out iterations that repeat must change no byte of a result. Whole results are compared
+ * with those of the same runs simulated whole.
+ */
+#include "scenario/scenario-runs.h"
+
+#include "ns3/result-rows.h"
+#include "ns3/summary-columns.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+RunResult
+Run(const std::string& text, Repeats repeats)
+{
+    UsePicoseconds();
+    return RunScenario(ResolveRun(ParseScenario(text, "x.json", {}), 0), {}, {}, repeats);
+}
+
+/// All rows that the result files have of a run, but for what it cost.
+std::string
+Show(const RunResult& result)
+{
+    std::ostringstream text;
+    text << GetOutcome(FormatSummary(result.summary)) << "\n"
+         << result.duration.GetTimeStep() << "\n";
+    WriteIterations(result, text);
+    WriteLinks(result, text);
+    WriteMessages(result, text);
+    for (const auto& record : result.computations)
+    {
+        text << fmt::format("{} {} {} {}\n",
+                            record.iteration,
+                            record.rank,
+                            record.start.GetTimeStep(),
+                            record.end.GetTimeStep());
+    }
+    for (const auto& record : result.work)
+    {
+        text << fmt::format("{} {} {} {}\n",
+                            record.iteration,
+                            record.operation,
+                            record.start.GetTimeStep(),
+                            record.end.GetTimeStep());
+    }
+    return text.str();
+}
+
+/// \returns how many iterations were left out
+uint32_t
+CompareWithWhole(const std::string& text)
+{
+    const auto whole = Run(text, Repeats::Simulate);
+    const auto skipped = Run(text, Repeats::Skip);
+    EXPECT_EQ(whole.summary.skippedIterations, 0U);
+    EXPECT_EQ(Show(skipped), Show(whole));
+    return skipped.summary.skippedIterations;
+}
+
+/// \param more keys of the scenario, without braces
+std::string
+MakeRing(uint32_t iterations, const std::string& compute, const std::string& more)
+{
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 4,
+                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
+      "job": {{"gradient": "200kB", "iterations": {}, "compute": "{}"}},
+      "scheme": "ring", "results": {{"trace": true}}{}}})",
+                       iterations,
+                       compute,
+                       more);
+}
+
+TEST(IterationSkip, HundredIterationsOfARingAreAFewThatAreSimulated)
+{
+    // With a computation that is longer than an acknowledgement takes every iteration begins with
+    // an idle network: the end of the second is the end of the first again, and the 98 that are
+    // left are periods of one.
+    const auto text = MakeRing(100, "1ms", R"(, "transport": "roce")");
+    EXPECT_EQ(CompareWithWhole(text), 98U);
+    // Without, iterations begin among acknowledgements of the one before, but for the first.
+    EXPECT_GE(CompareWithWhole(MakeRing(100, "0s", R"(, "transport": "roce")")), 90U);
+}
+
+TEST(IterationSkip, TimeoutsOfManyIterationsAgoAreNoDifference)
+{
+    // Iterations of some 0.4 ms, timers of 67 ms and of 1 ms: they come at another time in each
+    // iteration, and once in 200 or in 3.
+    for (const auto* timeout : {"67ms", "1ms"})
+    {
+        const auto transport =
+            fmt::format(R"(, "transport": {{"kind": "roce", "timeout": "{}"}})", timeout);
+        EXPECT_GE(CompareWithWhole(MakeRing(400, "0s", transport)), 300U);
+    }
+}
+
+TEST(IterationSkip, WhatDrawsOrLosesIsSimulatedWhole)
+{
+    // Spraying switches draw a path for each packet of each iteration, lossy links a number: their
+    // generators never stand where they stood.
+    for (const auto* fabric :
+         {R"({"loadBalancing": "spray"})", R"({"lossRate": 0.001, "pfc": false})"})
+    {
+        const auto more = fmt::format(R"(, "fabric": {}, "transport": {{"kind": "roce",
+            "recovery": "selective-repeat", "timeout": "500us"}})",
+                                      fabric);
+        EXPECT_EQ(CompareWithWhole(MakeRing(8, "0s", more)), 0U);
+    }
+}
+
+TEST(IterationSkip, WhatNobodyKnowsOfIsSimulatedWhole)
+{
+    // TCP does not tell its state, HPCC's flows neither; faults, flows and samples are events of
+    // others.
+    for (const auto* more :
+         {R"(, "transport": "tcp")",
+          R"(, "transport": {"kind": "roce", "congestionControl": "hpcc"})",
+          R"(, "transport": "roce", "faults": [{"kind": "straggler", "hosts": [3],
+               "slowdown": 1.5}])",
+          R"(, "transport": "roce", "traffic": [{"kind": "incast", "fanIn": 2, "size": "64KiB",
+               "every": "1ms", "start": "1ms", "duration": "2ms"}])"})
+    {
+        SCOPED_TRACE(more);
+        EXPECT_EQ(CompareWithWhole(MakeRing(6, "100us", more)), 0U);
+    }
+}
+
+TEST(IterationSkip, WhatDoesNotFillAPeriodIsSimulated)
+{
+    // Every number of iterations, so that each remainder of every period comes.
+    for (uint32_t iterations = 1; iterations <= 12; ++iterations)
+    {
+        SCOPED_TRACE(iterations);
+        const auto text = MakeRing(iterations, "0s", R"(, "transport": "roce")");
+        EXPECT_LE(CompareWithWhole(text), iterations > 2 ? iterations - 2 : 0);
+    }
+}
+
+/// Numbers and words of random scenarios; the same in every run.
+class Draw
+{
+  public:
+    explicit Draw(uint32_t seed)
+        : m_random(seed)
+    {
+    }
+
+    uint32_t Between(uint32_t low, uint32_t high)
+    {
+        return low + static_cast<uint32_t>(m_random() % (high - low + 1));
+    }
+
+    const char* Of(const std::vector<const char*>& choices)
+    {
+        return choices[m_random() % choices.size()];
+    }
+
+  private:
+    std::mt19937 m_random;
+};
+
+std::string
+DrawScenario(uint32_t seed)
+{
+    Draw draw(seed);
+    const auto spines = draw.Between(1, 3);
+    const auto leaves = draw.Between(2, 3);
+    const auto hosts = draw.Between(2, 4);
+    const auto* rate = draw.Of({"10Gbps", "40Gbps", "7Gbps"});
+    const auto delayNs = draw.Between(0, 3000);
+    const auto oversubscription = draw.Between(1, 4);
+    const auto* balancing = draw.Of({"hash", "destination", "flowlet", "adaptive"});
+    const auto pfc = draw.Between(0, 3) > 0;
+    const auto* control = draw.Of({"none", "none", "dcqcn", "dctcp", "timely", "swift"});
+    const auto mtu = draw.Between(500, 4096);
+    const auto ackEvery = draw.Between(1, 20);
+    const auto window = draw.Between(0, 2) * draw.Between(1, 60);
+    const auto gradient = 4 * draw.Between(1, 60'000);
+    const auto computeNs = draw.Between(0, 1) * draw.Between(0, 60'000);
+    const auto* scheme = draw.Of(
+        {"ring", "rat", "ps", "halving-doubling", "double-binary-tree", "hierarchical"});
+    const auto keepsRates = draw.Between(0, 1) == 1;
+    const auto order = std::string(balancing) == "adaptive" || std::string(balancing) == "flowlet";
+    return fmt::format(
+        R"({{"topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsPerLeaf": {},
+             "hostLink": {{"rate": "{}", "delay": "{}ns"}}, "oversubscription": {}}},
+             "fabric": {{"loadBalancing": "{}", "pfc": {}, "ecnMinBytes": "20kB",
+                         "ecnMaxBytes": "20kB"}},
+             "transport": {{"kind": "roce", "congestionControl": "{}", "mtu": "{}B",
+                            "ackEvery": {}, "windowPackets": {}, "recovery": "{}",
+                            "keepRates": {}}},
+             "job": {{"gradient": "{}B", "iterations": 8, "compute": "{}ns"}},
+             "scheme": "{}"}})",
+        spines,
+        leaves,
+        hosts,
+        rate,
+        delayNs,
+        oversubscription,
+        balancing,
+        pfc,
+        control,
+        mtu,
+        ackEvery,
+        window,
+        order ? "selective-repeat" : "go-back-n",
+        keepsRates,
+        gradient,
+        computeNs,
+        scheme);
+}
+
+TEST(IterationSkip, RandomScenariosAreTheSameWithAndWithout)
+{
+    uint32_t skipping = 0;
+    constexpr uint32_t SEEDS = 150;
+    for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
+    {
+        const auto text = DrawScenario(seed);
+        SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
+        skipping += CompareWithWhole(text) > 0 ? 1 : 0;
+    }
+    // Else it would show nothing: about a third control nothing and draw nothing.
+    EXPECT_GT(skipping, SEEDS / 5);
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

@@ -37,8 +37,7 @@ class StateWords
     }
 
     template <typename T>
-        requires std::integral<T> || std::is_enum_v<T>
-    void Add(T value)
+        requires std::integral<T> || std::is_enum_v<T> void Add(T value)
     {
         m_words.push_back(static_cast<uint64_t>(value));
     }

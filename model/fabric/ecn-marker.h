@@ -58,7 +58,7 @@ class EcnMarker
     uint64_t DrawSkip();
 
     Config m_config;
-    uint64_t m_skip{0}; //!< packets between Kmin and Kmax that are certainly not marked
+    uint64_t m_skip{0};  //!< packets between Kmin and Kmax that are certainly not marked
     uint64_t m_draws{0}; //!< so far
     Ptr<UniformRandomVariable> m_random;
 };

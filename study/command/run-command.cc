@@ -117,10 +117,9 @@ class SweepExecution
         ProcessPool pool(parallel);
         const auto task = [this](uint32_t run, const ProcessPool::Report& report) {
             const auto folder = m_store.Begin(run);
-            m_store.Write(
-                run,
-                folder,
-                RunScenario(ResolveRun(m_scenario, run), report, folder, m_repeats));
+            m_store.Write(run,
+                          folder,
+                          RunScenario(ResolveRun(m_scenario, run), report, folder, m_repeats));
         };
         const bool complete =
             pool.Run(m_pending,

@@ -145,8 +145,8 @@ IterationSkip::Describe(uint32_t done) const
             .at = Simulator::Now(),
             .events = Simulator::GetEventCount(),
             .statistics = m_transport->GetStatistics(),
-            .links = m_recordsLinks ? m_transport->GetLinkStatistics()
-                                    : std::vector<LinkStatistics>{},
+            .links =
+                m_recordsLinks ? m_transport->GetLinkStatistics() : std::vector<LinkStatistics>{},
             .iterations = m_recorder.GetIterations().size(),
             .computations = m_recorder.GetComputations().size(),
             .transfers = m_recorder.GetTransfers().size(),

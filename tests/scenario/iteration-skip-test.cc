@@ -189,8 +189,8 @@ DrawScenario(uint32_t seed)
     const auto window = draw.Between(0, 2) * draw.Between(1, 60);
     const auto gradient = 4 * draw.Between(1, 60'000);
     const auto computeNs = draw.Between(0, 1) * draw.Between(0, 60'000);
-    const auto* scheme = draw.Of(
-        {"ring", "rat", "ps", "halving-doubling", "double-binary-tree", "hierarchical"});
+    const auto* scheme =
+        draw.Of({"ring", "rat", "ps", "halving-doubling", "double-binary-tree", "hierarchical"});
     const auto keepsRates = draw.Between(0, 1) == 1;
     const auto order = std::string(balancing) == "adaptive" || std::string(balancing) == "flowlet";
     return fmt::format(

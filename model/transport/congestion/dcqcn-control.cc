@@ -138,9 +138,7 @@ DcqcnControl::Resume(CongestionFlow& flow, TimeStepCount now)
 }
 
 void
-DcqcnControl::AddState(const CongestionFlow& flow,
-                       uint32_t /* ackedPsn */,
-                       StateWords& words) const
+DcqcnControl::AddState(const CongestionFlow& flow, uint32_t /* ackedPsn */, StateWords& words) const
 {
     words.Add(flow.state != nullptr);
     if (!flow.state)

@@ -34,5 +34,12 @@ for seed in 2 3; do
 done
 python3 -P kernels/emulator/test/mutants.py $build | tee $build/mutants.log
 add $build/mutants.log
+# Of these counts the profiles of estimates are made.
+if $build/count-traffic | cmp - kernels/counts/traffic.json; then
+    passed=$((passed + 1))
+else
+    echo "the kernels move other bytes than kernels/counts/traffic.json says: count again (doc/compression.rst)"
+    failed=$((failed + 1))
+fi
 echo "$passed passed, $failed failed, 0 skipped"
 ((failed == 0))

@@ -55,4 +55,7 @@ if ! { command -v cuobjdump && command -v nvdisasm; } >/dev/null; then
 fi
 python3 -P kernels/check-machine-code.py $build/libgradsync-kernels.a | tee $build/machine-code.log
 add $build/machine-code.log
+python3 -P kernels/count-issue-slots.py $build/libgradsync-kernels.a \
+    --check kernels/counts/issue-slots.json | tee $build/issue-slots.log
+add $build/issue-slots.log
 finish

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from launcher.errors import BAD_INPUT, LauncherError
+from launcher.estimates import make_profiles
 from launcher.process import say
 from launcher.tree import RELEASE, ROOT, revision
 
@@ -38,13 +39,6 @@ BYTES_PER_ELEMENT = {
     "two-bit-decode": 4.25,
 }
 
-# Memory bandwidth of the data sheets, and the time to launch a kernel: a guess, and said to be one.
-_ESTIMATES = {
-    "h100-sxm": ("NVIDIA H100 SXM", 3.35e12),
-    "h200": ("NVIDIA H200", 4.8e12),
-}
-_LAUNCH_SECONDS = 5e-6
-
 
 def _write(path: Path, profile: dict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,29 +47,9 @@ def _write(path: Path, profile: dict) -> None:
 
 
 def write_estimates(folder: Path) -> None:
-    """The roofline of GPUs that were not at hand: least bytes over the data sheet's bandwidth."""
-    for name, (device, bandwidth) in _ESTIMATES.items():
-        kernels = {
-            kernel: {
-                "bytesPerElement": size,
-                "fixedSeconds": _LAUNCH_SECONDS,
-                "bytesPerSecond": bandwidth,
-            }
-            for kernel, size in BYTES_PER_ELEMENT.items()
-        }
-        provenance = {
-            "method": "least bytes of each kernel over the memory bandwidth of the data sheet, and "
-            f"{_LAUNCH_SECONDS:g} s per kernel; nothing was measured",
-            "command": "./ns3 calibrate --estimates",
-        }
-        profile = {
-            "format": 1,
-            "origin": "roofline-estimate",
-            "device": device,
-            "provenance": provenance,
-            "kernels": kernels,
-        }
-        _write(folder / f"{name}-estimate.profile.json", profile)
+    """Of GPUs that were not at hand, each a band (launcher/estimates.py)."""
+    for name, profile in make_profiles(BYTES_PER_ELEMENT).items():
+        _write(folder / name, profile)
 
 
 def fit(points: list[dict], bytes_per_element: float) -> tuple[float, float, float]:

@@ -288,3 +288,30 @@ def test_a_codec_stops_paying_where_its_time_is_that_of_fp32(tmp_path):
     assert paths == ["plot.svg", "plot.png", "crossings.csv"]
     assert (tmp_path / "crossings.csv").read_text().splitlines()[1] == "x,half,8.88889e+09"
     assert format_rate(1.5e12) == "1.5 Tb/s"
+
+
+def test_the_ends_of_an_estimate_are_one_band(tmp_path):
+    # Each codec takes half of fp32's time and a launch, at 5 and 20 Gb/s: with 0.05 it crosses at 8.89 Gb/s as above,
+    # with 0.15 never, with 0.01 beyond.
+    fixed = {"few": (0.01, 0.05), "one": (0.05, 0.05), "many": (0.05, 0.15)}
+    rows = [
+        {
+            "link.rate": f"{rate}Gbps",
+            "job.codec.kind": codec,
+            "job.profile": f"../gpu-estimate-{micros}us.profile.json",
+            "ict_mean_s": 1 / rate if codec == "fp32" else 0.5 / rate + fixed[codec][end],
+        }
+        for end, micros in enumerate((1, 5))
+        for rate in (5, 20)
+        for codec in ("fp32", *fixed)
+    ]
+    swept = {key: sorted({row[key] for row in rows}) for key in rows[0] if key != "ict_mean_s"}
+    results = load(write_results(tmp_path, {"sweep": swept}, rows))
+    assert [line.split(None, 2) for line in describe(results)] == [
+        ["gpu-estimate", "few", "stops paying between 8.89 Gb/s and above 20 Gb/s"],
+        ["gpu-estimate", "one", "stops paying at 8.89 Gb/s"],
+        ["gpu-estimate", "many", "stops paying between below 5 Gb/s and 8.89 Gb/s"],
+    ]
+    plot_results(tmp_path)
+    text = (tmp_path / "plot.svg").read_text()
+    assert "estimate: a range" in text and "gpu-estimate-1us" not in text

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.append(str(ROOT))
-from launcher import calibrate, goals
+from launcher import calibrate, estimates, goals
 from launcher.errors import LauncherError
 
 PROFILES = sorted((ROOT / "profiles").glob("*.profile.json"))
@@ -34,6 +34,40 @@ def test_shipped_estimates_are_those_of_the_generator(tmp_path):
     calibrate.write_estimates(tmp_path)
     for made in tmp_path.iterdir():
         assert made.read_text() == (ROOT / "profiles" / made.name).read_text()
+
+
+def _estimates(micros):
+    path = ROOT / "profiles" / f"h100-sxm-estimate-{micros}us.profile.json"
+    return json.loads(path.read_text())["kernels"]
+
+
+def test_estimates_are_the_larger_of_bytes_and_instructions_and_launches():
+    slow, fast = _estimates(5), _estimates(1)
+    # One launch, bound by memory: 3.35 TB/s.
+    assert slow["int8-encode"]["fixedSeconds"] == 5e-6
+    assert slow["int8-encode"]["bytesPerSecond"] == 3.35e12
+    # 31 bits of a key, 8 vectors: a warp of SelectBlockTopKKernel issues 17,461 instructions at most for its 1024
+    # elements, and an H100 67e12 / 2 / 32 a second. PackOffsetsKernel comes after it.
+    slots = json.loads((estimates.COUNTS / "issue-slots.json").read_text())["kernels"]
+    each = slots["SelectBlockTopKKernel ILj1024E"]["once"] / 1024 / (67e12 / 64)
+    assert each > 4.0513 / 3.35e12
+    assert slow["bbtopk-encode"]["bytesPerSecond"] == pytest.approx(4.0513 / each, rel=0.01)
+    # The ends differ by 4 us for each launch, counted by the emulator: 12 of top-k, 17 of DGC.
+    for kernel, launches in {"int8-encode": 1, "top-k-encode": 12, "dgc-encode": 17}.items():
+        apart = slow[kernel]["fixedSeconds"] - fast[kernel]["fixedSeconds"]
+        assert apart == pytest.approx(4e-6 * launches, rel=1e-4)
+
+
+def test_emulated_kernels_move_what_they_must_at_least():
+    traffic = json.loads((estimates.COUNTS / "traffic.json").read_text())
+    assert traffic.keys() == calibrate.BYTES_PER_ELEMENT.keys()
+    for kernel, lengths in traffic.items():
+        for elements, launches in lengths.items():
+            moved = sum(launch["read"] + launch["written"] for launch in launches) / int(elements)
+            least = calibrate.BYTES_PER_ELEMENT[kernel]
+            assert moved >= least * 0.999, kernel
+            if len(launches) == 1:
+                assert moved == pytest.approx(least, rel=1e-4), kernel
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.name)

@@ -25,7 +25,7 @@ def study(tmp_path):
         )
     )
     shutil.copy(SCENARIOS / "algorithms" / "ring-4.xml", tmp_path / "ring.xml")
-    shutil.copy(ROOT / "profiles" / "h100-sxm-estimate.profile.json", tmp_path / "h100.json")
+    shutil.copy(ROOT / "profiles" / "h100-sxm-estimate-5us.profile.json", tmp_path / "h100.json")
     (tmp_path / "faults.csv").write_text("time,kind,target,duration\n1ms,host-pause,host1,2ms\n")
     scenario = {
         "topology": {"file": "net.json"},

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from conftest import ROOT, SMOKE, rows_of
 
-PROFILE = ROOT / "profiles" / "h100-sxm-estimate.profile.json"
+PROFILE = ROOT / "profiles" / "h100-sxm-estimate-5us.profile.json"
 
 
 def test_plan_names_the_buffers_of_a_swap(program):

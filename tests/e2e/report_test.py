@@ -76,7 +76,7 @@ def test_warnings_name_what_a_reader_must_know(results):
     manifest = {"runs": [{"run": 3, "status": "unfinished", "problem": "timed out"}]}
     manifest["scenarioFile"] = str(ROOT / "scenarios" / "x.json")
     profiles = [
-        "../profiles/h100-sxm-estimate.profile.json",
+        "../profiles/h100-sxm-estimate-5us.profile.json",
         {"file": "a", "origin": "measurement"},
     ]
     scenario = {"transport": "fluid", "faults": [{"kind": "link-down"}]}
@@ -84,7 +84,8 @@ def test_warnings_name_what_a_reader_must_know(results):
     told = find_warnings(gradsync.Results(results.folder, scenario, [{}], manifest))
     assert told[0] == "Run 3 unfinished: timed out"
     assert (
-        "h100-sxm-estimate.profile.json are no measurement (origin: roofline-estimate)" in told[1]
+        "h100-sxm-estimate-5us.profile.json are no measurement (origin: roofline-estimate)"
+        in told[1]
     )
     assert "no packets" in told[2] and "Faults" in told[3]
 

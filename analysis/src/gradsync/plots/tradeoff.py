@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes as Panel
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from gradsync.plots import page, style
@@ -20,7 +24,10 @@ from gradsync.results.folder import Results, to_number
 _CODEC = "job.codec.kind"
 _PROFILE = "job.profile"
 _PLAIN = "fp32"
+_HATCH = "////"
 _RATE = re.compile(r"([0-9.]+)\s*([kKMGT]?)bps")
+# The ends of an estimate that is a range have profiles of their own, by the time of a launch in microseconds.
+_END = re.compile(r"(.+)-([0-9.]+)us")
 _PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
@@ -48,6 +55,20 @@ class Curve:
                 share = -math.log(before) / (math.log(after) - math.log(before))
                 return float(low * (high / low) ** share)
         return math.inf
+
+
+@dataclass(frozen=True)
+class Band:
+    """One codec on one device: its curve, or those at the ends of an estimate that is a range."""
+
+    device: str
+    codec: str
+    ends: list[Curve]
+
+    def crossing(self) -> tuple[float, float]:
+        """The lowest and the highest link rate at which it may stop paying."""
+        found = [curve.crossing() for curve in self.ends]
+        return min(found), max(found)
 
 
 def to_rate(text: str) -> float:
@@ -123,18 +144,37 @@ def curves(results: Results) -> list[Curve]:
     return found
 
 
-def describe(results: Results) -> list[str]:
-    """One line for each codec and profile."""
-    lines = []
+def bands(results: Results) -> list[Band]:
+    """The curves, those of one device and codec as one."""
+    found: dict[tuple[str, str], list[Curve]] = {}
     for curve in curves(results):
-        at = curve.crossing()
-        if at == 0:
-            text = f"never pays from {format_rate(curve.rates[0])} on"
-        elif math.isinf(at):
-            text = f"pays up to {format_rate(curve.rates[-1])} at least"
+        end = _END.fullmatch(curve.profile)
+        found.setdefault((end[1] if end else curve.profile, curve.codec), []).append(curve)
+    return [Band(device, codec, ends) for (device, codec), ends in found.items()]
+
+
+def _name_crossing(at: float, rates: list[float]) -> str:
+    if at == 0:
+        return f"below {format_rate(rates[0])}"
+    return f"above {format_rate(rates[-1])}" if math.isinf(at) else format_rate(at)
+
+
+def describe(results: Results) -> list[str]:
+    """One line for each codec and device."""
+    lines = []
+    for band in bands(results):
+        rates = band.ends[0].rates
+        low, high = band.crossing()
+        if high == 0:
+            text = f"never pays from {format_rate(rates[0])} on"
+        elif math.isinf(low):
+            text = f"pays up to {format_rate(rates[-1])} at least"
+        elif low == high:
+            text = f"stops paying at {format_rate(low)}"
         else:
-            text = f"stops paying at {format_rate(at)}"
-        lines.append(f"{curve.profile:<22} {curve.codec:<12} {text}")
+            ends = f"{_name_crossing(low, rates)} and {_name_crossing(high, rates)}"
+            text = f"stops paying between {ends}"
+        lines.append(f"{band.device:<22} {band.codec:<12} {text}")
     return lines
 
 
@@ -164,28 +204,62 @@ def _draw_curve(panel: Panel, curve: Curve, look: style.SeriesStyle) -> None:
         panel.plot([at / 1e9], [1.0], "o", markersize=8, mfc="none", mec=look.colour, zorder=5)
 
 
-def draw_tradeoff(results: Results, title: Callable[[Figure], None]) -> Figure:
-    """A panel per profile: time over that of fp32, by link rate; a ring where a codec stops paying."""
-    found = curves(results)
-    profiles = list(dict.fromkeys(curve.profile for curve in found))
-    looks = style.series_styles(dict.fromkeys(curve.codec for curve in found))
-    figure, panels = page.subplots(
-        1, len(profiles), (1.6 + 3.1 * len(profiles), 4.2), sharey=True, squeeze=False
+def _draw_band(panel: Panel, band: Band, look: style.SeriesStyle) -> None:
+    """What lies between the ends of an estimate, hatched, so that it is not taken for a measurement."""
+    first, last = band.ends[0], band.ends[-1]
+    rates = [rate for rate in first.rates if rate in last.rates]
+    edges = [[dict(zip(end.rates, end.ratios))[rate] for rate in rates] for end in (first, last)]
+    panel.fill_between(
+        [rate / 1e9 for rate in rates],
+        *edges,
+        facecolor=to_rgba(look.colour, 0.16),
+        edgecolor=to_rgba(look.colour, 0.7),
+        hatch=_HATCH,
+        linewidth=0.5,
     )
-    for panel, profile in zip(panels[0], profiles):
+    reach = [at / 1e9 for at in band.crossing() if 0 < at < math.inf]
+    panel.plot(reach, [1.0] * len(reach), "o-", markersize=5, color=look.colour, zorder=5)
+
+
+def _draw(panel: Panel, found: list[Band], looks: dict[str, style.SeriesStyle]) -> None:
+    for band in found:
+        if len(band.ends) == 1:
+            _draw_curve(panel, band.ends[0], looks[band.codec])
+        else:
+            _draw_band(panel, band, looks[band.codec])
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    panel.set_xlabel("Link rate (Gb/s)")
+
+
+def _make_legend(figure: Figure, found: list[Band], looks: dict[str, style.SeriesStyle]) -> None:
+    handles: list[Artist] = [
+        Line2D([], [], color=look.colour, linewidth=look.width, linestyle=look.line, label=codec)
+        for codec, look in looks.items()
+    ]
+    if any(len(band.ends) > 1 for band in found):
+        estimate = Patch(facecolor="white", edgecolor=style.INK, hatch=_HATCH, linewidth=0.5)
+        estimate.set_label("estimate: a range")
+        handles.append(estimate)
+    page.legend(figure, handles, [str(handle.get_label()) for handle in handles], most=8)
+
+
+def draw_tradeoff(results: Results, title: Callable[[Figure], None]) -> Figure:
+    """A panel per device: time over that of fp32, by link rate; a ring, or two dots, where a codec stops paying."""
+    found = bands(results)
+    devices = list(dict.fromkeys(band.device for band in found))
+    looks = style.series_styles(dict.fromkeys(band.codec for band in found))
+    figure, panels = page.subplots(
+        1, len(devices), (1.6 + 3.1 * len(devices), 4.2), sharey=True, squeeze=False
+    )
+    for panel, device in zip(panels[0], devices):
         panel.axhline(1.0, color=style.INK, linewidth=0.9)
-        for curve in found:
-            if curve.profile == profile:
-                _draw_curve(panel, curve, looks[curve.codec])
-        panel.set_xscale("log")
-        panel.set_yscale("log")
-        for axis in (panel.xaxis, panel.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:g}"))
-            axis.set_minor_formatter(NullFormatter())
-        panel.set_xlabel("Link rate (Gb/s)")
-        panel.set_title(profile)
+        _draw(panel, [band for band in found if band.device == device], looks)
+        panel.set_title(device)
     panels[0][0].set_ylabel("Iteration time over that of fp32")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    page.legend(figure, handles, labels, most=8)
+    _make_legend(figure, found, looks)
     title(figure)
     return figure

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Instructions that the codecs' kernels issue, from their machine code, as JSON for ./ns3 calibrate --estimates.
+
+Usage: count-issue-slots.py LIBRARY [--check FILE]. Needs cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
+Without --check prints them; with it compares with FILE, and prints "N passed, N failed, N skipped": skipped where
+the tools are not there or another compiler made the library.
+
+Each instruction outside of loops counts once, both sides of branches and ends of arrays included: an upper bound.
+How often a loop is passed says LOOPS, by the source; machine code with other loops than those is an error.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ARCHITECTURE = "sm_90"
+
+# Kernel, what its mangled name has beside, and of each loop in the order of the machine code how often a thread
+# passes it. "N elements": once for N elements of 4 bytes that the whole kernel reads. 0: ends of arrays, or a part
+# of a loop that counts already.
+_BINS = 2  # RADIX_BINS of 2048 over 1024 threads
+LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
+    ("CloseSparseMessageKernel", ""): (),
+    ("ConvertKernel", "DecodeFixed"): (),
+    ("ConvertKernel", "EncodeFixed"): (),
+    ("CopyCandidatesKernel", ""): ("4 elements",),
+    ("CopySelectedKernel", ""): ("1 elements",),
+    ("CountCandidatesKernel", ""): (0,),
+    ("CountDigitsKernel", ""): (_BINS, "1 elements", 0, 0, 0, 0, 0, _BINS),
+    ("CountLeadingDigitsKernel", ""): (_BINS, "4 elements", _BINS),
+    ("CountSelectedKernel", ""): (0, 0, "1 elements"),
+    ("DecodeInt8Kernel", ""): (),
+    ("DecodeSixteenBitsKernel", "BfloatFormat"): (0, 0),
+    ("DecodeSixteenBitsKernel", "HalfFormat"): (0, 0),
+    ("DecodeTwoBitsKernel", ""): (),
+    ("EncodeInt8Kernel", ""): (2, 0, 0),  # 8 warps, four at a time
+    ("EncodeSixteenBitsKernel", "BfloatFormat"): (0, 0),
+    ("EncodeSixteenBitsKernel", "HalfFormat"): (0, 0),
+    ("EncodeTwoBitsKernel", ""): (),
+    ("FindCutKernel", ""): (),
+    ("OrderedSelectKernel", "DgcRule"): (1, 1),  # looks back at 32 tiles, each of which is ready
+    ("PackOffsetsKernel", ""): (5, 0),  # offsets of 10 bits that have a part in a word of 32
+    ("SampleKernel", ""): (),
+    ("ScatterBlockTopKKernel", ""): (0, 0),
+    ("ScatterSparseKernel", ""): (),
+    ("ScatterSparseMessageKernel", ""): (),
+    ("SelectBlockTopKKernel", "ILj1024E"): (
+        31,
+        8,
+        0,
+        0,
+        0,
+        0,
+    ),  # bits of a key; vectors of a thread
+    ("SetClipKernel", ""): (),
+    ("StartTopKKernel", ""): (),
+}
+
+
+def _run(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def instructions(text: str) -> list[tuple[int, str]]:
+    """Address and text of each instruction but fillers."""
+    found = re.findall(r"/\*([0-9a-f]{4,5})\*/\s+(.*?);", text)
+    return [(int(address, 16), words) for address, words in found if "NOP" not in words]
+
+
+def loops(code: list[tuple[int, str]]) -> list[tuple[int, int]]:
+    """First and last address of each loop; those with one first address are one."""
+    ends: dict[int, int] = {}
+    for address, words in code:
+        target = re.search(r"\bBRA\b.*?0x([0-9a-f]+)", words)
+        if target and int(target[1], 16) < address:
+            begin = int(target[1], 16)
+            ends[begin] = max(ends.get(begin, 0), address)
+    return sorted(ends.items())
+
+
+def count(text: str, passes: tuple[int | str, ...]) -> dict[str, float]:
+    """Of a thread: "once", and "perElement" of what the kernel reads."""
+    code = instructions(text)
+    found = loops(code)
+    if len(found) != len(passes):
+        raise SystemExit(f"found {len(found)} loops at {found}, expected {len(passes)}")
+    inside = {address for address, _ in code if any(low <= address <= high for low, high in found)}
+    once: float = len(code) - len(inside)
+    each = 0.0
+    for (low, high), times in zip(found, passes):
+        length = sum(low <= address <= high for address, _ in code)
+        if isinstance(times, int):
+            once += times * length
+        else:
+            each += length / int(times.split()[0])
+    return {"once": once, "perElement": each}
+
+
+def _compiler(library: str) -> str:
+    """The version of ptxas that the library names."""
+    found = re.search(
+        r"Tool Version:.*, (V\S+)", _run("cuobjdump", "-elf", "-arch", ARCHITECTURE, library)
+    )
+    return found[1] if found else "unknown"
+
+
+def measure(library: str) -> dict:
+    text = _run("cuobjdump", "--dump-sass", "-arch", ARCHITECTURE, library)
+    parts = re.split(r"Function : (\S+)", text)
+    codes = dict(zip(parts[1::2], parts[2::2]))
+    kernels = {}
+    for (kernel, variant), passes in LOOPS.items():
+        names = [name for name in codes if re.search(rf"\d{kernel}", name) and variant in name]
+        if len(names) != 1:
+            raise SystemExit(f"{kernel} {variant}: found {len(names)} in the library, expected 1")
+        kernels[f"{kernel} {variant}".strip()] = count(codes[names[0]], passes)
+    return {"architecture": ARCHITECTURE, "compiler": _compiler(library), "kernels": kernels}
+
+
+def main() -> int:
+    check = Path(sys.argv[3]) if sys.argv[2:3] == ["--check"] else None
+    if not (shutil.which("cuobjdump") and shutil.which("nvdisasm")):
+        print("cuobjdump or nvdisasm is not here: no instructions were counted")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0 if check else 1
+    found = measure(sys.argv[1])
+    if check is None:
+        print(json.dumps(found, indent=1))
+        return 0
+    expected = json.loads(check.read_text())
+    if found["compiler"] != expected["compiler"]:
+        print(f"counted for {expected['compiler']}, this is {found['compiler']}")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    same = found == expected
+    if not same:
+        print(f"{check} is of other kernels: count again, then ./ns3 calibrate --estimates")
+    print(f"{int(same)} passed, {int(not same)} failed, 0 skipped")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -163,7 +163,7 @@ IterationSkip::Repeat(const Moment& begin, const Moment& end, uint32_t left, uin
     const auto count = left / length;
     // Neither time nor sequence numbers may come to their end in what is left out: that would
     // change it. They grow by no more in a period than they have up to now.
-    const auto latest = (end.at - begin.at).GetTimeStep() * static_cast<double>(count + 1) +
+    const auto latest = static_cast<double>((end.at - begin.at).GetTimeStep()) * (count + 1.0) +
                         static_cast<double>(end.at.GetTimeStep());
     const bool isInRange = latest < static_cast<double>(LAST_TIME_STEP) / 2 &&
                            (count + uint64_t{1}) * growing < UINT32_MAX;

@@ -208,10 +208,11 @@ def _draw_band(panel: Panel, band: Band, look: style.SeriesStyle) -> None:
     """What lies between the ends of an estimate, hatched, so that it is not taken for a measurement."""
     first, last = band.ends[0], band.ends[-1]
     rates = [rate for rate in first.rates if rate in last.rates]
-    edges = [[dict(zip(end.rates, end.ratios))[rate] for rate in rates] for end in (first, last)]
+    fast, slow = (dict(zip(end.rates, end.ratios)) for end in (first, last))
     panel.fill_between(
         [rate / 1e9 for rate in rates],
-        *edges,
+        [fast[rate] for rate in rates],
+        [slow[rate] for rate in rates],
         facecolor=to_rgba(look.colour, 0.16),
         edgecolor=to_rgba(look.colour, 0.7),
         hatch=_HATCH,

@@ -1264,6 +1264,7 @@ set(gradsync_tests_of_p4
   tests/unit/p4/p4-pipeline-test.cc
   tests/unit/p4/p4-runtime-commands-test.cc
   tests/unit/p4/p4-runtime-text-test.cc
+  tests/unit/p4/p4-signed-test.cc
   tests/unit/p4/p4-stages-test.cc
   tests/unit/p4/p4-stf-player-test.cc
 )

@@ -66,6 +66,20 @@ P4Machine::FailParser(uint32_t error)
     return false;
 }
 
+/// What comes from a packet is a number with its sign.
+void
+P4Machine::ReadSigns(const P4Header& header)
+{
+    if (header.hasSigned)
+    {
+        for (const auto& field : header.fields)
+        {
+            // Slot 0, of fields without a sign, is 0 for ever.
+            m_store[field.beyond] = 0;
+        }
+    }
+}
+
 bool
 P4Machine::Extract(uint32_t index)
 {
@@ -79,6 +93,7 @@ P4Machine::Extract(uint32_t index)
     {
         wire::LoadField(m_store.data() + field.slot, bytes, field.offset, field.bits);
     }
+    ReadSigns(header);
     MakeValid(header);
     m_cursor += header.bytes;
     return true;
@@ -120,6 +135,7 @@ P4Machine::ExtractVariable(const P4Header& header, uint64_t bits)
         }
         shift = bits;
     }
+    ReadSigns(header);
     MakeValid(header);
     m_cursor += header.bytes + bits / 8;
     return true;

@@ -29,6 +29,11 @@ P4Machine::RunPrimitive(const P4Instruction& i)
         std::memcpy(isRead ? s + i.dst : stored,
                     isRead ? stored : s + i.dst,
                     size_t{i.limbs} * sizeof(uint64_t));
+        if (isRead && i.c != 0)
+        {
+            const uint32_t sign = m_program->registers[i.a].bits - 1;
+            s[i.c] = stored[sign / 64] >> sign % 64 & 1;
+        }
         break;
     }
     case P4Op::COUNT:

@@ -193,6 +193,7 @@ class P4Machine
     /// These return false when the parser must stop.
     bool Extract(uint32_t header);
     bool ExtractToStack(const P4Instruction& instruction);
+    void ReadSigns(const P4Header& header);
     /// A header with a field of variable length. \param bits of that field
     bool ExtractVariable(const P4Header& header, uint64_t bits);
     bool RunParserStep(const P4Instruction& instruction);

@@ -147,6 +147,18 @@ struct P4Field
     uint32_t offset = 0;
     /// Whether its length changes from packet to packet; `bits` is the most then.
     bool isVariable = false;
+    /**
+     * Of a signed field, the limb behind its others: 1 while its value is that of its bits without
+     * a sign. BMv2 leaves a number as it is that fits in the bits, so that what a register<int<8>>,
+     * a parameter or a hash gives is 128 to 255 where it was -128 to -1. Slot 0: it is not signed.
+     */
+    uint32_t beyond = 0;
+
+    /// The limbs that a copy of it takes.
+    uint32_t CountLimbs() const
+    {
+        return limbs + (beyond != 0 ? 1 : 0);
+    }
 };
 
 /// A header that is not there: an index out of a stack.
@@ -165,6 +177,7 @@ struct P4Header
     /// Where the store has the bits of its field of variable length, multiples of 8; 0: it has
     /// none.
     uint32_t variableBits = 0;
+    bool hasSigned = false;
     /// Validity of the other headers of its union, of which one at most is valid.
     std::vector<uint32_t> rivals;
     /// The limbs of its fields, one behind the other.

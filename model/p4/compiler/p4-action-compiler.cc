@@ -119,7 +119,7 @@ P4ActionCompiler::CompileRegisterRead(const Parameters& parameters)
             fmt::format("a field of {} bits for a register of {}", field.bits, array.bits));
     }
     const uint32_t cell = m_expressions.CompileToLimb(parameters[2]);
-    m_emitter.EmitWide(P4Op::REGISTER_READ, field.limbs, field.slot, index, cell);
+    m_emitter.EmitWide(P4Op::REGISTER_READ, field.limbs, field.slot, index, cell, field.beyond);
     m_expressions.Finish(target);
 }
 
@@ -312,6 +312,11 @@ P4ActionCompiler::CutToWidth(const P4Field& field)
 {
     const P4Value mask = m_emitter.AddConstant(limbs::LowMask(std::min<uint32_t>(field.bits, 64)));
     m_emitter.Emit(P4Op::AND, field.slot, field.slot, mask.slot);
+    if (field.isSigned)
+    {
+        const P4Value sign = m_emitter.AddConstant(field.bits - 1);
+        m_emitter.Emit(P4Op::SHIFT_RIGHT, field.beyond, field.slot, sign.slot);
+    }
 }
 
 const P4Field&

@@ -66,7 +66,7 @@ class P4ActionCompiler
     void CompileDigest(const Parameters& parameters);
     void CompileLog(const Parameters& parameters);
     void CompileRandom(const Parameters& parameters);
-    /// Cuts a number that was written to a field of one limb.
+    /// Cuts a number without a sign that was written to a field of one limb.
     void CutToWidth(const P4Field& field);
     void CompileExit(const Parameters& parameters);
     void CompileAssert(const Parameters& parameters);

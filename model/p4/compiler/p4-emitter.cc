@@ -22,7 +22,7 @@ bool
 P4Header::HasLayoutOf(const P4Header& other) const
 {
     return std::ranges::equal(fields, other.fields, [](const P4Field& a, const P4Field& b) {
-        return a.bits == b.bits && a.isVariable == b.isVariable;
+        return a.bits == b.bits && a.isVariable == b.isVariable && a.isSigned == b.isSigned;
     });
 }
 

@@ -186,21 +186,35 @@ P4ExpressionCompiler::CompileComparison(const std::string& op, const P4Json& nod
     {
         std::swap(a, b);
     }
-    const bool isSigned = a.isSigned || b.isSigned;
-    const uint32_t bits =
-        isSigned ? std::max(SignedBits(a), SignedBits(b)) : std::max(a.bits, b.bits);
+    const P4Value result = op == "==" || op == "!=" ? EmitEqual(a, b) : EmitLess(a, b);
+    return op == "!=" || op == ">=" || op == "<=" ? Negate(result) : result;
+}
+
+P4Value
+P4ExpressionCompiler::EmitEqual(const P4Value& a, const P4Value& b)
+{
+    return EmitComparison(P4Op::EQUAL, P4Op::EQUAL_WIDE, a, b);
+}
+
+P4Value
+P4ExpressionCompiler::EmitLess(const P4Value& a, const P4Value& b)
+{
+    return a.isSigned || b.isSigned
+               ? EmitComparison(P4Op::LESS_SIGNED, P4Op::LESS_SIGNED_WIDE, a, b)
+               : EmitComparison(P4Op::LESS, P4Op::LESS_WIDE, a, b);
+}
+
+P4Value
+P4ExpressionCompiler::EmitComparison(P4Op one, P4Op wide, const P4Value& a, const P4Value& b)
+{
+    const uint32_t bits = a.isSigned || b.isSigned ? std::max(SignedBits(a), SignedBits(b))
+                                                   : std::max(a.bits, b.bits);
     const uint32_t n = limbs::CountFor(bits);
     const uint32_t left = Widen(a, n);
     const uint32_t right = Widen(b, n);
     const P4Value result{m_emitter.AllocateTemporary(1)};
-    P4Op code = n == 1 ? P4Op::EQUAL : P4Op::EQUAL_WIDE;
-    if (op != "==" && op != "!=")
-    {
-        code = n == 1 ? (isSigned ? P4Op::LESS_SIGNED : P4Op::LESS)
-                      : (isSigned ? P4Op::LESS_SIGNED_WIDE : P4Op::LESS_WIDE);
-    }
-    m_emitter.EmitWide(code, n, result.slot, left, right);
-    return op == "!=" || op == ">=" || op == "<=" ? Negate(result) : result;
+    m_emitter.EmitWide(n == 1 ? one : wide, n, result.slot, left, right);
+    return result;
 }
 
 } // namespace ns3::gradsync

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -95,7 +96,45 @@ P4ExpressionCompiler::CompileToLimb(const P4Json& node)
 void
 P4ExpressionCompiler::CompileTo(const P4Field& field, const P4Json& node)
 {
-    const P4Value value = Compile(node, field.bits);
+    // BMv2 looks at the whole number to know what a signed field becomes.
+    const P4Value value = Compile(node, field.isSigned ? WHOLE : field.bits);
+    if (field.isSigned)
+    {
+        EmitBeyond(field, value);
+    }
+    EmitStore(field, value);
+}
+
+void
+P4ExpressionCompiler::EmitBeyond(const P4Field& field, const P4Value& value)
+{
+    if (SignedBits(value) <= field.bits)
+    {
+        m_emitter.Emit(P4Op::MOVE, field.beyond, m_emitter.AddConstant(0).slot);
+        return;
+    }
+    // Not less than 2^(bits - 1), and less than 2^bits.
+    const auto makeLargest = [this](uint32_t bits) {
+        if (bits == 0)
+        {
+            return m_emitter.AddConstant(0);
+        }
+        std::vector<uint64_t> largest((bits + 63) / 64, ~uint64_t{0});
+        largest.back() = limbs::LowMask((bits - 1) % 64 + 1);
+        return m_emitter.AddConstant(std::move(largest));
+    };
+    const P4Value isBeyond = EmitLess(makeLargest(field.bits - 1), value);
+    m_emitter.Emit(P4Op::MOVE, field.beyond, isBeyond.slot);
+    if (SignedBits(value) > field.bits + 1)
+    {
+        const P4Value fits = Negate(EmitLess(makeLargest(field.bits), value));
+        m_emitter.Emit(P4Op::AND, field.beyond, field.beyond, fits.slot);
+    }
+}
+
+void
+P4ExpressionCompiler::EmitStore(const P4Field& field, const P4Value& value)
+{
     const bool fits = value.isExact && !value.isSigned && value.bits <= field.bits;
     if (field.limbs == 1)
     {
@@ -129,7 +168,22 @@ P4ExpressionCompiler::CompileField(const P4Field& field)
     const uint32_t slot = m_emitter.AllocateTemporary(field.limbs);
     const P4Op op = field.limbs == 1 ? P4Op::SIGN_EXTEND : P4Op::SIGN_EXTEND_WIDE;
     m_emitter.EmitWide(op, field.limbs, slot, field.slot, 0, field.bits);
-    return {slot, field.limbs, field.bits, true};
+    const P4Value withSign{slot, field.limbs, field.bits, true};
+    const P4Value without{field.slot, field.limbs, field.bits};
+    const uint32_t limbs = limbs::CountFor(field.bits + 1);
+    return EmitBinary(P4Op::SELECT,
+                      P4Op::SELECT_WIDE,
+                      without,
+                      withSign,
+                      {m_emitter.AllocateTemporary(limbs), limbs, field.bits + 1, true},
+                      field.beyond);
+}
+
+void
+P4ExpressionCompiler::AllocateCopy(P4Field& field)
+{
+    field.slot = m_emitter.AllocateTemporary(field.CountLimbs());
+    field.beyond = field.isSigned ? field.slot + field.limbs : 0;
 }
 
 P4Value
@@ -330,9 +384,9 @@ P4ExpressionCompiler::CompileLastField(uint32_t index, const P4Json& name)
         name.Fail(fmt::format("the stack has no field \"{}\"", text));
     }
     P4Field field = *found;
-    field.slot = m_emitter.AllocateTemporary(field.limbs);
+    AllocateCopy(field);
     const auto position = static_cast<uint32_t>(found - fields.begin());
-    m_emitter.EmitWide(P4Op::LAST_STACK_FIELD, field.limbs, field.slot, index, position);
+    m_emitter.EmitWide(P4Op::LAST_STACK_FIELD, field.CountLimbs(), field.slot, index, position);
     return CompileField(field);
 }
 

@@ -70,6 +70,16 @@ class P4ExpressionCompiler
     }
 
     P4Value CompileField(const P4Field& field);
+    /// The part of CompileTo that stores a number's lowest bits.
+    void EmitStore(const P4Field& field, const P4Value& value);
+    /// Emits what P4Field::beyond says of a number that is stored.
+    void EmitBeyond(const P4Field& field, const P4Value& value);
+    P4Value EmitEqual(const P4Value& a, const P4Value& b);
+    /// Whether a is less than b.
+    P4Value EmitLess(const P4Value& a, const P4Value& b);
+    P4Value EmitComparison(P4Op one, P4Op wide, const P4Value& a, const P4Value& b);
+    /// A place of its own for a copy of a field.
+    void AllocateCopy(P4Field& field);
     P4Value CompileOperation(const P4Json& node, uint32_t demand);
     P4Value CompileUnary(const std::string& op, const P4Json& node, uint32_t demand);
     P4Value CompileBinary(const std::string& op, const P4Json& node, uint32_t demand);
@@ -94,6 +104,8 @@ class P4ExpressionCompiler
     P4Value CompileUnionValidity(const P4Json& node);
     /// Whether two headers are equal; nothing when the operands are no headers.
     std::optional<P4Value> CompileHeaderComparison(const P4Json& node);
+    P4Value CompileUnionComparison(const P4Json& node);
+    P4Value EmitHeaderComparison(uint32_t left, uint32_t right, const P4Json& where);
     /// The field of an access_field operation, and the slot that has its header's index.
     const P4Field& CompileFieldOwner(const P4Json& node, uint32_t& slot);
     P4Value CompileAccess(const P4Json& node);

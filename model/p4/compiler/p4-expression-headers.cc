@@ -147,9 +147,13 @@ P4ExpressionCompiler::CompileHeaderComparison(const P4Json& node)
 {
     const P4Json left = Unwrap(node.Get("left"));
     const auto type = left.Find("type");
-    if (type && (type->AsText() == "header_union" || type->AsText() == "header_union_stack"))
+    if (type && type->AsText() == "header_union")
     {
-        type->Fail("comparing header unions is not supported");
+        return CompileUnionComparison(node);
+    }
+    if (type && type->AsText() == "header_union_stack")
+    {
+        type->Fail("comparing stacks of header unions is not supported");
     }
     if (IsStackHeader(left))
     {
@@ -159,12 +163,45 @@ P4ExpressionCompiler::CompileHeaderComparison(const P4Json& node)
     {
         return std::nullopt;
     }
+    return EmitHeaderComparison(m_emitter.FindHeader(left.Get("value")),
+                                m_emitter.FindHeader(Unwrap(node.Get("right")).Get("value")),
+                                node);
+}
+
+P4Value
+P4ExpressionCompiler::CompileUnionComparison(const P4Json& node)
+{
+    // As BMv2: equal when the same member is valid in both, and equal; two that are not valid
+    // differ.
+    const auto& unions = m_emitter.GetProgram().unions;
+    const auto find = [&](const std::string& side) {
+        return unions[m_emitter.FindUnion(Unwrap(node.Get(side)).Get("value"))].headers;
+    };
+    const auto left = find("left");
+    const auto right = find("right");
+    if (left.size() != right.size())
+    {
+        node.Fail("the two header unions have different types");
+    }
+    const P4Value result{m_emitter.AllocateTemporary(1)};
+    m_emitter.Emit(P4Op::MOVE, result.slot, m_emitter.AddConstant(0).slot);
+    for (size_t i = 0; i < left.size(); ++i)
+    {
+        const P4Value equal = EmitHeaderComparison(left[i], right[i], node);
+        m_emitter.Emit(P4Op::OR, result.slot, result.slot, equal.slot);
+    }
+    return result;
+}
+
+P4Value
+P4ExpressionCompiler::EmitHeaderComparison(uint32_t left, uint32_t right, const P4Json& where)
+{
     const auto& headers = m_emitter.GetProgram().headers;
-    const P4Header& a = headers[m_emitter.FindHeader(left.Get("value"))];
-    const P4Header& b = headers[m_emitter.FindHeader(Unwrap(node.Get("right")).Get("value"))];
+    const P4Header& a = headers[left];
+    const P4Header& b = headers[right];
     if (!a.HasLayoutOf(b))
     {
-        node.Fail("the two headers have different types");
+        where.Fail("the two headers have different types");
     }
     // Headers are equal when both are valid and all fields are.
     const P4Value result{m_emitter.AllocateTemporary(1)};
@@ -193,9 +230,9 @@ P4ExpressionCompiler::CompileAccess(const P4Json& node)
 {
     uint32_t owner = 0;
     P4Field field = CompileFieldOwner(node, owner);
-    field.slot = m_emitter.AllocateTemporary(field.limbs);
+    AllocateCopy(field);
     m_emitter.EmitWide(P4Op::LOAD_FIELD_AT,
-                       field.limbs,
+                       field.CountLimbs(),
                        field.slot,
                        owner,
                        node.Get("right").AsNumber());
@@ -213,9 +250,9 @@ P4ExpressionCompiler::CompileTarget(const P4Json& outer)
         target.field = CompileFieldOwner(node, owner);
         target.owner = owner;
         target.position = node.Get("right").AsNumber();
-        target.field.slot = m_emitter.AllocateTemporary(target.field.limbs);
+        AllocateCopy(target.field);
         m_emitter.EmitWide(P4Op::LOAD_FIELD_AT,
-                           target.field.limbs,
+                           target.field.CountLimbs(),
                            target.field.slot,
                            owner,
                            target.position);
@@ -241,7 +278,7 @@ P4ExpressionCompiler::Finish(const P4Target& target)
     if (target.owner)
     {
         m_emitter.EmitWide(P4Op::STORE_FIELD_AT,
-                           target.field.limbs,
+                           target.field.CountLimbs(),
                            target.field.slot,
                            *target.owner,
                            target.position);

@@ -165,6 +165,10 @@ P4ParserCompiler::CompileSet(const P4Json& operation)
         }
         const uint32_t limbs = limbs::CountFor(bits);
         m_emitter.EmitWide(P4Op::EXTEND_WIDE, field.limbs, field.slot, slot, limbs);
+        if (field.isSigned)
+        {
+            m_emitter.Emit(P4Op::MOVE, field.beyond, m_emitter.AddConstant(0).slot);
+        }
         return;
     }
     P4ExpressionCompiler(m_emitter).CompileTo(field, parameters[1]);
@@ -224,13 +228,22 @@ P4ParserCompiler::CompileKey(const P4Json& part)
         part.Get("type").Fail(fmt::format("a key of type \"{}\" is not supported", type));
     }
     const P4Value value = P4ExpressionCompiler(m_emitter).Compile(part);
-    if (value.isSigned && value.bits % 64 != 0)
+    if (!value.isSigned)
     {
-        // A key is bits: the copies of the sign are none of it.
-        const P4Value mask = m_emitter.AddConstant(limbs::LowMask(value.bits % 64));
-        m_emitter.EmitWide(P4Op::MASK_WIDE, value.limbs, value.slot, value.slot, mask.slot);
+        return {value.slot, value.bits};
     }
-    return {value.slot, value.bits};
+    // A key is the field's bits: the sign in front of them is none of it.
+    const uint32_t bits = value.bits - 1;
+    if (bits % 64 != 0)
+    {
+        const P4Value mask = m_emitter.AddConstant(limbs::LowMask(bits % 64));
+        m_emitter.EmitWide(P4Op::MASK_WIDE,
+                           limbs::CountFor(bits),
+                           value.slot,
+                           value.slot,
+                           mask.slot);
+    }
+    return {value.slot, bits};
 }
 
 void

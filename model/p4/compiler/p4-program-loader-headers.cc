@@ -82,6 +82,8 @@ P4ProgramLoader::LoadFields(P4Header& header, const P4Json& type)
     for (auto& field : header.fields)
     {
         field.slot = m_emitter.Allocate(field.limbs);
+        field.beyond = field.isSigned ? m_emitter.Allocate(1) : 0;
+        header.hasSigned = header.hasSigned || field.isSigned;
     }
     header.limbs = static_cast<uint32_t>(m_program.store.size()) - header.slot;
 }

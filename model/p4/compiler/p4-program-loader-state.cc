@@ -158,7 +158,7 @@ P4ProgramLoader::LoadFieldLists()
         for (const auto& element : item.Get("elements").GetItems())
         {
             const P4Field& field = m_emitter.FindField(element.Get("value"));
-            list.emplace_back(field.slot, field.limbs);
+            list.emplace_back(field.slot, field.CountLimbs());
         }
         m_program.fieldLists[item.Get("id").AsNumber()] = std::move(list);
     }

@@ -81,6 +81,33 @@ TEST(P4Unions, AreCopiedWithTheirValidity)
     EXPECT_EQ(Program::Send(*pipeline, {3}), (Bytes{3}));
 }
 
+TEST(P4Unions, AreEqualWhenTheSameMemberIs)
+{
+    // behavioral-model's HeaderUnion::cmp; p4c makes comparisons of validity and fields instead.
+    auto program = MakeUnionProgram();
+    program.Do("assign_union",
+               {Program::Named("header_union", "w"), Program::Named("header_union", "u")});
+    const auto compare = [&program](const std::string& op) {
+        const auto equal = Program::Expression(op,
+                                               Program::Named("header_union", "u"),
+                                               Program::Named("header_union", "w"));
+        program.Assign(Program::Field("tag", "kind"), Program::Expression("b2d", nullptr, equal));
+    };
+    compare("==");
+    EXPECT_EQ(Program::Send(*program.Load(), {1, 5, 6}), (Bytes{1, 5, 6, 5, 6}));
+    EXPECT_EQ(Program::Send(*program.Load(), {2, 5}), (Bytes{1, 5, 5}));
+    // Two that are not valid are not equal.
+    EXPECT_EQ(Program::Send(*program.Load(), {3}), (Bytes{0}));
+    program.Assign(Program::Field("w.b", "value"), Program::Number(9));
+    compare("!=");
+    EXPECT_EQ(Program::Send(*program.Load(), {2, 9}), (Bytes{0, 9, 9}));
+    EXPECT_EQ(Program::Send(*program.Load(), {2, 5}), (Bytes{1, 5, 9}));
+    EXPECT_EQ(Program::Send(*program.Load(), {3}), (Bytes{1}));
+    program.Do("add_header", {Program::Named("header", "w.b")});
+    compare("==");
+    EXPECT_EQ(Program::Send(*program.Load(), {1, 5, 6}), (Bytes{0, 5, 6, 0}));
+}
+
 /// Three unions in a stack; a packet is kinds and values until a kind of 0, which is left.
 Program
 MakeUnionStackProgram()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/bandwidth-bound.h"
+#include "ns3/codec-profile.h"
 #include "ns3/job-planner.h"
 #include "ns3/message-protocol.h"
 #include "ns3/plan-statistics.h"
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <ostream>
+#include <set>
 #include <string>
 
 namespace ns3::gradsync
@@ -60,6 +62,20 @@ DescribeTopology(const Topology& topology, std::ostream& out)
     out << text << '\n';
 }
 
+/// Where the times of codecs come from, so that an estimate is seen as one. \param profile may be
+/// null
+void
+DescribeCodecTimes(const CodecProfile* profile, std::ostream& out)
+{
+    if (profile != nullptr)
+    {
+        out << fmt::format("    times of codecs: {} {} ({})\n",
+                           profile->IsEstimate() ? "estimated, not measured:" : "measured:",
+                           ShowText(profile->device),
+                           ShowText(profile->name));
+    }
+}
+
 void
 DescribeJob(const JobSpec& job,
             const PlannedJob& planned,
@@ -98,6 +114,10 @@ DescribeJob(const JobSpec& job,
                            crossing.bytes,
                            crossing.transfers);
     }
+    const bool hasCodec = job.codec || std::ranges::any_of(job.tensors, [](const auto& tensor) {
+                              return tensor.codec.has_value();
+                          });
+    DescribeCodecTimes(hasCodec ? job.profile.get() : nullptr, out);
     if (planned.nccl && planned.nccl->choice)
     {
         for (const auto& line : ListNcclPredictions(*planned.nccl->choice))
@@ -171,6 +191,15 @@ DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std
         out << fmt::format("    chosen: {}, estimated {:.6f} ms\n",
                            planned.choice->text,
                            planned.choice->seconds * 1e3);
+    }
+    std::set<std::string> profiles;
+    for (const auto& rule : GetCodecs(job))
+    {
+        const auto* const profile = rule.codec ? rule.codec->profile.get() : nullptr;
+        if (profile != nullptr && profiles.insert(profile->name).second)
+        {
+            DescribeCodecTimes(profile, out);
+        }
     }
     for (const auto& [what, count] : counts)
     {

@@ -12,6 +12,7 @@ from gradsync.plots.plot import draw, plot_results
 from gradsync.plots.style import series_styles
 from gradsync.plots.tradeoff import applies, curves, describe, format_rate
 from gradsync.results.closed_form import holds, ideal_time
+from gradsync.results.codec_times import is_estimated
 from gradsync.results.columns import scale
 from gradsync.results.compare import compare_results
 from gradsync.results.folder import load
@@ -288,6 +289,39 @@ def test_a_codec_stops_paying_where_its_time_is_that_of_fp32(tmp_path):
     assert paths == ["plot.svg", "plot.png", "crossings.csv"]
     assert (tmp_path / "crossings.csv").read_text().splitlines()[1] == "x,half,8.88889e+09"
     assert format_rate(1.5e12) == "1.5 Tb/s"
+
+
+def _codec_rows(origin, swept):
+    """A scenario whose codecs take times of such a profile, with fp32 and int8 over hosts, or one of each."""
+    profile = {"file": "x.profile.json", "origin": origin}
+    scenario = {
+        "job": {"codec": {"kind": "int8"}, "profile": profile},
+        "sweep": {"job.codec.kind": ["fp32", "int8"], **swept},
+    }
+    points = [{path: value} for path, values in swept.items() for value in values] or [{}]
+    rows = [
+        {**point, "job.codec.kind": codec, "ict_mean_s": 0.5, "ict_min_s": 0.5, "ict_max_s": 0.5}
+        for codec in ("fp32", "int8")
+        for point in points
+    ]
+    return scenario, rows
+
+
+@pytest.mark.parametrize("swept", [{"topology.hosts": [2, 4]}, {}], ids=["lines", "bars"])
+def test_a_plot_says_which_times_of_codecs_are_estimates(tmp_path, swept):
+    drawn = {}
+    for origin in ("roofline-estimate", "measurement"):
+        folder = write_results(tmp_path / origin, *_codec_rows(origin, swept))
+        results = load(folder)
+        # fp32 takes no time, whatever the profile.
+        told = [is_estimated(results, row) for row in results.rows]
+        assert told == [
+            origin != "measurement" and row["job.codec.kind"] == "int8" for row in results.rows
+        ]
+        plot_results(folder)
+        drawn[origin] = (folder / "plot.svg").read_text()
+    assert "estimated times of codecs" in drawn["roofline-estimate"]
+    assert "estimated times of codecs" not in drawn["measurement"]
 
 
 def test_the_ends_of_an_estimate_are_one_band(tmp_path):

@@ -175,6 +175,26 @@ def test_estimates_are_warned_of(program, tmp_path):
     done = program("run", "s.json", "--out=out")
     assert done.returncode == 0
     assert "warning: the times of a.profile.json are estimated" in done.stderr
+    done = program("describe", "s.json")
+    assert "times of codecs: estimated, not measured: a test (a.profile.json)" in done.stdout
+
+
+def test_description_says_what_was_measured_and_no_bound_that_is_above_the_fluid(program, tmp_path):
+    _scenario(tmp_path, [])
+    done = program("describe", "s.json")
+    assert "times of codecs: measured: a test (a.profile.json)" in done.stdout
+    scenario = json.loads((tmp_path / "s.json").read_text())
+    del scenario["job"]["profile"]
+    (tmp_path / "s.json").write_text(json.dumps(scenario))
+    for codec in ("fp32", "fp16", "int8", "top-k", "dgc", "bbtopk"):
+        for scheme in ("ring", "ps", "all-gather", "ok-topk"):
+            given = [f"--set=scheme.kind={scheme}", f"--set=job.codec={codec}"]
+            done = program("describe", "s.json", *given)
+            assert done.returncode == 0, done.stderr
+            assert "times of codecs" not in done.stdout
+            bounds = [float(at) for at in re.findall(r"bound[^:\n]*: ([0-9.]+) ms", done.stdout)]
+            fluid = float(re.search(r"fluid ICT of job0: ([0-9.]+) ms", done.stdout)[1])
+            assert bounds and max(bounds) <= fluid + 1e-6, (codec, scheme)
 
 
 def _plan(program, folder, job, scheme, workers=4):

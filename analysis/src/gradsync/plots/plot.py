@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes as Panel
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from gradsync.errors import ResultsError
@@ -43,6 +44,8 @@ _DECADES = 1000
 _MOST_QUANTITIES = 7
 # Ratios that differ from 1 by less than this are shown again, enlarged.
 _CLOSE = 0.25
+# Lines whose times of codecs are estimates, whatever they are called.
+_ESTIMATED = (0, (2.2, 1.4))
 
 
 def _plain(value: float, _position: int = 0) -> str:
@@ -81,7 +84,7 @@ def _draw_lines(panel: Panel, lines: list[Line], divisor: float, size: float = 1
             [value / divisor for value in line.y],
             color=look.colour,
             linewidth=look.width * size,
-            linestyle=look.line,
+            linestyle=_ESTIMATED if line.is_estimate else look.line,
             marker=look.marker,
             markersize=look.marker_size * size,
             markeredgecolor="white",
@@ -143,7 +146,7 @@ def _ratios(lines: list[Line]) -> list[Line]:
     for line in lines:
         # Nothing has a ratio to 0.
         y = [value / (by_x.get(x) or math.nan) for x, value in zip(line.x, line.y)]
-        ratios.append(Line(line.name, line.x, y, y, y, line.runs))
+        ratios.append(replace(line, y=y, low=y, high=y))
     return ratios
 
 
@@ -211,6 +214,9 @@ def _draw_bars(panel: Panel, results: Results, axes: Axes, lines: list[Line]) ->
     ]
     has_spread = any(high > 0 for side in spread for high in side)
     bars = panel.barh(names, values, color=colours, height=0.6, xerr=spread if has_spread else None)
+    for bar, line in zip(bars, lines):
+        if line.is_estimate:
+            bar.set(hatch="////", edgecolor="white")
     panel.bar_label(bars, labels=[f"{v:.4g}" for v in values], padding=4, color=style.INK)
     panel.invert_yaxis()
     panel.grid(False)
@@ -257,6 +263,8 @@ def draw(results: Results, y: str | None = None) -> Figure:
     if axes.x is None:
         figure, panel = page.subplots(1, 1, (6.4, 1.3 + 0.38 * len(lines)), by_rows=True)
         _draw_bars(panel, results, axes, lines)
+        if any(line.is_estimate for line in lines):
+            remarks.append("hatched: estimated times of codecs")
         _caption(figure, results, remarks)
         return figure
     has_room = y is None and (page.current().is_double or not page.current().is_paper)
@@ -268,6 +276,9 @@ def draw(results: Results, y: str | None = None) -> Figure:
     if with_ratio:
         _draw_ratios(panels[0][1], results, axes, lines, scales)
     handles, labels = panels[0][-1].get_legend_handles_labels()
+    if any(line.is_estimate for line in lines):
+        dashed = Line2D([], [], color=style.INK, linestyle=_ESTIMATED, linewidth=1.6)
+        handles, labels = [*handles, dashed], [*labels, "estimated times of codecs"]
     if len(labels) > 1:
         page.legend(figure, handles, labels)
     _caption(figure, results, remarks)

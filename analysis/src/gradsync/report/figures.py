@@ -4,6 +4,7 @@
 import math
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -62,13 +63,18 @@ def _spread(lines: list[Line], divisor: float) -> dict[str, Any] | None:
 
 
 def _trace(line: Line, look: style.SeriesStyle, divisor: float) -> go.Scatter:
+    estimate = " (estimated times of codecs)" if line.is_estimate else ""
     return go.Scatter(
         x=line.x,
         y=[y / divisor for y in line.y],
         error_y=_spread([line], divisor),
-        name=style.series_label(line.name),
+        name=style.series_label(line.name) + estimate,
         mode="lines+markers",
-        line={"color": look.colour, "width": look.width, "dash": _DASHES[look.line]},
+        line={
+            "color": look.colour,
+            "width": look.width,
+            "dash": "dash" if line.is_estimate else _DASHES[look.line],
+        },
         marker={"symbol": _MARKERS[look.marker], "size": 1.6 * look.marker_size},
     )
 
@@ -129,7 +135,7 @@ def _ratio(results: Results) -> go.Figure | None:
     _dress_x(figure, results, axes, lines, choose_scales(results, axes, lines))
     for line in lines:
         y = [value / (of.get(x) or float("nan")) for x, value in zip(line.x, line.y)]
-        figure.add_trace(_trace(Line(line.name, line.x, y, y, y, line.runs), looks[line.name], 1.0))
+        figure.add_trace(_trace(replace(line, y=y, low=y, high=y), looks[line.name], 1.0))
     return figure
 
 

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a reader of results should know before believing them."""
 
-import json
-from pathlib import Path
-from typing import Any
-
+from gradsync.results.codec_times import list_unmeasured
 from gradsync.results.folder import Results, to_number
 from gradsync.results.series import choose_axes, choose_scales, group
 
@@ -14,29 +11,11 @@ def _total(results: Results, column: str) -> int:
     return int(sum(value for value in values if value == value))
 
 
-def _origin(results: Results, profile: Any) -> tuple[str, str]:
-    """Name and origin of a profile, which is a file beside the scenario or already in its place."""
-    if isinstance(profile, str):
-        file = Path(results.manifest.get("scenarioFile", "")).parent / profile
-        try:
-            profile = {"file": profile, **json.loads(file.read_text(encoding="utf-8"))}
-        except (OSError, ValueError):
-            return profile, "unknown: the file is not there"
-    return str(profile.get("file", "?")), str(profile.get("origin", "unknown"))
-
-
 def _profiles(results: Results) -> list[str]:
     """Compression profiles that are no measurement, each once."""
-    scenario = results.scenario
-    jobs = [scenario.get("job", {}), *scenario.get("jobs", [])]
-    profiles = [job["profile"] for job in jobs if "profile" in job]
-    for path, values in scenario.get("sweep", {}).items():
-        profiles += values if path.endswith(".profile") else []
-    named = dict(_origin(results, profile) for profile in profiles)
     return [
         f"The times of {name} are no measurement (origin: {origin})."
-        for name, origin in named.items()
-        if origin != "measurement"
+        for name, origin in list_unmeasured(results).items()
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean, stdev
 
+from gradsync.results.codec_times import is_estimated
 from gradsync.results.folder import Results, to_number
 from gradsync.results.student import half_width
 
@@ -39,6 +40,8 @@ class Line:
     low: list[float]
     high: list[float]
     runs: list[dict[str, str]]
+    is_estimate: bool = False
+    """Whether all of them have times of codecs that are estimates."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +224,7 @@ def group(results: Results, axes: Axes) -> list[Line]:
                 [low for low, _ in intervals],
                 [high for _, high in intervals],
                 [point[0] for point in points],
+                all(is_estimated(results, point[0]) for point in points),
             )
         )
     return lines

@@ -28,6 +28,12 @@ def _draw_gradient(dice: Dice, transport: str, workers: int) -> str:
     return f"{dice.spread(1, most)}B"
 
 
+def _is_plain_star(scenario: dict) -> bool:
+    """One switch, with no more hosts than the bitmaps of SwitchML's program hold (32)."""
+    topology = scenario["topology"]
+    return topology["kind"] == "star" and "server" not in topology
+
+
 def _draw_aggregation(dice: Dice, scenario: dict, scheme: dict) -> None:
     aggregation: dict = {}
     if dice.chance(0.6):
@@ -40,6 +46,11 @@ def _draw_aggregation(dice: Dice, scenario: dict, scheme: dict) -> None:
     if scheme["kind"] in ("switchml", "passing") and dice.chance(0.3):
         aggregation["engine"] = "p4"
         slot.pop("valuesPerPacket", None)
+    elif scheme["kind"] == "switchml" and _is_plain_star(scenario) and dice.chance(0.4):
+        # Of several packets a message may have wrong sums where packets are lost (doc/aggregation.rst).
+        slot["format"] = dice.of(("switchml", "switchml-rocev2"))
+        slot["messagePackets"] = 1
+        slot["valuesPerPacket"] = dice.of((64, 256))
     slot["timeout"] = "1ms"
     aggregation["slot"] = slot
     aggregation["atp"] = {"firstTimeout": "2ms"}

@@ -76,6 +76,14 @@ def _rat(dice: Dice) -> dict:
     }
 
 
+def _draw_switchml(dice: Dice, slot: dict) -> None:
+    """Packets of SwitchML's own client: of one or two sizes, in RoCEv2 in messages."""
+    slot["format"] = dice.of(("switchml", "switchml-rocev2"))
+    slot["valuesPerPacket"] = dice.of((64, 256))
+    if slot["format"] == "switchml-rocev2":
+        slot["messagePackets"] = dice.of([n for n in (1, 2, 4, 8) if slot["slots"] % n == 0])
+
+
 def draw_textbook(dice: Dice, catalogue: Catalogue) -> dict:
     """A scenario of which everything follows by hand."""
     workers = dice.of(_WORKERS)
@@ -98,7 +106,9 @@ def draw_textbook(dice: Dice, catalogue: Catalogue) -> dict:
             "values": dice.of(("sizes", "real")),
             "slot": {"slots": dice.of(_SLOTS), "valuesPerPacket": dice.of((32, 64, 256))},
         }
-        if dice.chance(0.3):
+        if dice.chance(0.4):
+            _draw_switchml(dice, transport["aggregation"]["slot"])
+        elif dice.chance(0.3):
             # What the program is compiled for.
             transport["aggregation"]["engine"] = "p4"
             transport["aggregation"]["slot"]["valuesPerPacket"] = 64

@@ -220,8 +220,13 @@ def a_ring_of_packets_takes_the_time_of_its_packets(e: Evidence) -> Iterator[str
             yield f"{took} ps, by hand {want:.0f} to {want + more:.0f} ps"
 
 
-# doc/aggregation.rst, Wire format: 322 bytes with 64 values, and 20 of preamble and gap.
-_SLOT_HEADERS = 322 - 256 + 20
+# doc/aggregation.rst, Wire format and SwitchML's own packets: bytes beside the values, of a packet, of
+# the first and of the last packet of a message; 20 of preamble and gap are in the first.
+_SLOT_HEADERS = {
+    "slot": (322 - 256 + 20, 0, 0),
+    "switchml": (76, 0, 0),
+    "switchml-rocev2": (82, 16, 4),
+}
 
 
 def _slots_alone(e: Evidence) -> bool:
@@ -247,17 +252,25 @@ def _slots_alone(e: Evidence) -> bool:
 
 @law("doc/aggregation.rst, T of M packets through W slots", when=_slots_alone)
 def slots_clock_themselves(e: Evidence) -> Iterator[str]:
-    """(M+1)t + 2d where slots are enough, else round trips: to the rounding of a packet a step."""
+    """(M+1)t + 2d where slots are enough, else round trips: to the rounding of a packet a step.
+
+    M messages take t each; the 1 is a first packet, which the switch has to have whole.
+    """
     rate, delay = _link(e)
     slot = e.setting("aggregation", {}).get("slot", {})
-    values, window = slot.get("valuesPerPacket", 64), slot.get("slots", 128)
-    packets = math.ceil(math.ceil(e.gradient() / 4) / values)
-    t = (values * 4 + _SLOT_HEADERS) * 8e12 / rate
-    trip = 2 * t + 2 * delay
-    if packets <= window or window * t >= trip:
-        want = (packets + 1) * t + 2 * delay
+    kind = slot.get("format", "slot")
+    size = slot.get("messagePackets", 4) if kind == "switchml-rocev2" else 1
+    values, window = slot.get("valuesPerPacket", 64), slot.get("slots", 128) // size
+    messages = math.ceil(math.ceil(e.gradient() / 4) / (values * size))
+    packets = messages * size
+    each, opening, closing = _SLOT_HEADERS[kind]
+    t = (size * (values * 4 + each) + opening + closing) * 8e12 / rate
+    first = (values * 4 + each + opening + (closing if size == 1 else 0)) * 8e12 / rate
+    trip = t + first + 2 * delay
+    if messages <= window or window * t >= trip:
+        want = messages * t + first + 2 * delay
     else:
-        want = (packets - 1) // window * trip + (packets - 1) % window * t + trip
+        want = (messages - 1) // window * trip + (messages - 1) % window * t + trip
     for row in e.main.rows("iterations"):
         took = picoseconds(row["ict_s"]) - picoseconds(row["compute_s"])
         if abs(took - want) > packets + 2:

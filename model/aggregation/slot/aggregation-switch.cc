@@ -113,8 +113,9 @@ AggregationSwitch::FindPlace(const AggregationPacket& packet) const
 {
     const auto& header = packet.As<SlotHeader>();
     const auto found = m_jobs.find(header.job);
+    // A message of several packets stays in one pipeline, as they must keep their order.
     return found != m_jobs.end() && found->second.role.aggregates
-               ? std::optional(found->second.base + header.slot)
+               ? std::optional(found->second.base + m_wire.GetQueuePair(header.slot))
                : std::nullopt;
 }
 

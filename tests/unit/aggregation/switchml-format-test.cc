@@ -275,6 +275,23 @@ TEST_F(SwitchMlFormat, LosesAMessageWithOneOfItsPackets)
     }
 }
 
+TEST_F(SwitchMlFormat, KeepsAMessageInOnePipeline)
+{
+    // Four pipelines that are slower than the links, each with a queue of its own: were the packets
+    // of a message spread over them, some would overtake others, and the switch would drop these.
+    Choose({"switchml-rocev2", 64, 4, 0, 0});
+    Set("Values", StringValue("real"));
+    Set("Pipelines", UintegerValue(4));
+    Set("PipelinePacketRate", DoubleValue(2e6));
+    Set("ProcessingDelay", StringValue("400ns"));
+    Set("slot.Timeout", StringValue("10ms"));
+    InstallStar(7, BYTE_RATE, MicroSeconds(1));
+    Run(MakeJob(7, 400 * PACKET_BYTES, 2));
+    EXPECT_EQ(GetSums().checkedSums, 2U * 7 * 400);
+    EXPECT_EQ(GetSums().wrongSums, 0U);
+    EXPECT_EQ(GetSums().retransmissions, 0U);
+}
+
 /// Where a frame came from or went to.
 FrameAddress
 GetAddress(const std::vector<uint8_t>& frame, bool isSource)

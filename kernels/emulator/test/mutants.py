@@ -241,11 +241,16 @@ MUTANTS = (
 )
 
 
-def _compile_command(build: Path, unit: str) -> list[str]:
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        if Path(entry["file"]) == SOURCE / unit:
-            return shlex.split(entry["command"])
-    raise SystemExit(f"{build} does not compile {unit}")
+def _compile_commands(build: Path) -> dict[Path, list[str]]:
+    """By the object, of what emulated-kernels-test is made of; a build may have objects of before beside them."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    commands = [shlex.split(entry["command"]) for entry in entries]
+    objects = {build / command[command.index("-o") + 1]: command for command in commands}
+    return {
+        path: command
+        for path, command in objects.items()
+        if "emulated-" in str(path.relative_to(build))
+    }
 
 
 def _build(mutant: Mutant, build: Path, folder: Path) -> Path:
@@ -256,17 +261,16 @@ def _build(mutant: Mutant, build: Path, folder: Path) -> Path:
     if text.count(mutant.old) != 1:
         raise ValueError(f"{mutant.file} has {text.count(mutant.old)} times: {mutant.old}")
     changed.write_text(text.replace(mutant.old, mutant.new))
-    command = _compile_command(build, mutant.unit)
-    at = command.index("-o") + 1
-    original = build / command[at]
-    command[at] = str(folder / "mutant.o")
-    command[command.index(str(SOURCE / mutant.unit))] = str(folder / "src" / mutant.unit)
-    # A mutant may leave a name without use.
-    command = [word for word in command if word != "-Werror"]
+    commands = _compile_commands(build)
+    unit = str(SOURCE / mutant.unit)
+    original = next(path for path, command in commands.items() if unit in command)
+    command = [
+        word for word in commands[original] if word != "-Werror"
+    ]  # it may leave a name without use
+    command[command.index("-o") + 1] = str(folder / "mutant.o")
+    command[command.index(unit)] = str(folder / "src" / mutant.unit)
     subprocess.run(command, check=True, cwd=build, capture_output=True)
-    objects = [
-        path for path in sorted(build.glob("CMakeFiles/emulated-*.dir/**/*.o")) if path != original
-    ]
+    objects = [path for path in commands if path != original]
     program = folder / "mutant"
     libraries = [build / "libemulator.a", build / "libcompression-cpu.a"]
     link = [command[0], "-o", program, folder / "mutant.o", *objects, *libraries, "-pthread"]

@@ -68,6 +68,20 @@ class TaskLog
         m_cause[id] = cause;
     }
 
+    /// As if all had happened so much later.
+    TaskLog GetLater(const Time& by) const
+    {
+        auto later = *this;
+        for (auto* times : {&later.m_begin, &later.m_end})
+        {
+            for (auto& time : *times)
+            {
+                time += time == NEVER ? 0 : by.GetTimeStep();
+            }
+        }
+        return later;
+    }
+
     /// Of two tasks the one that ended later; of equal ones the first. Either may be NONE.
     TaskId GetLater(TaskId one, TaskId other) const
     {

@@ -198,7 +198,7 @@ TrainingExecution::ChooseWorkload()
 void
 TrainingExecution::OnRankStarted()
 {
-    if (!m_execution && !IsFinished() && !m_failure)
+    if (!m_execution && m_iteration == 0 && !IsFinished() && !m_failure)
     {
         BeginIteration();
     }
@@ -343,6 +343,46 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
     {
         m_site.listener->OnIteration(record);
     }
+    if (m_site.listener->WatchesBoundaries())
+    {
+        // Not in the middle of this event, see JobExecution::OnEnded.
+        m_boundaryEvent.Schedule(Time(0), &TrainingExecution::OnBoundary, this);
+    }
+    else
+    {
+        GoOn();
+    }
+}
+
+void
+TrainingExecution::OnBoundary()
+{
+    if (m_failure)
+    {
+        return;
+    }
+    m_job.iterations -=
+        m_site.listener->OnBoundary({m_index, m_iteration, m_job.iterations - m_iteration});
+    GoOn();
+}
+
+void
+TrainingExecution::AddState(StateWords& words) const
+{
+    if (m_aggregating || m_ranks.size() != m_applications.size() || !m_aggregations.IsEmpty())
+    {
+        words.Refuse("switches aggregate, or ranks are lost");
+    }
+    for (const auto& application : m_applications)
+    {
+        application->AddState(words);
+    }
+}
+
+/// With the next run, if there is one.
+void
+TrainingExecution::GoOn()
+{
     if (IsFinished())
     {
         m_aggregations.Close(); // others may have the slots

@@ -43,6 +43,7 @@ class TrainingExecution final : public RankedJob,
     bool IsFinished() const override;
     ExchangeFailure DescribeFailure() const override;
     uint64_t CountDoneOperations() const override;
+    void AddState(StateWords& words) const override;
     void OnCrash(uint32_t endpoint) override;
     void OnRestart(uint32_t endpoint) override;
     void OnNotice(uint32_t rank) override;
@@ -62,6 +63,8 @@ class TrainingExecution final : public RankedJob,
                           bool isOfNetwork) override;
 
     void BeginIteration();
+    void GoOn();
+    void OnBoundary();
     void BeginRun();
     void OpenAggregations();
     bool ChooseWorkload();
@@ -87,6 +90,7 @@ class TrainingExecution final : public RankedJob,
     Time m_begin;            //!< of the iteration in hand
     Time m_resumed;          //!< when its workload began
     ScopedEvent m_timeoutEvent;
+    ScopedEvent m_boundaryEvent;
 };
 
 } // namespace ns3::gradsync

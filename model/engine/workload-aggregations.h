@@ -39,6 +39,11 @@ class WorkloadAggregations
     /// Whether a group of the transport is one of these.
     bool Contains(uint32_t group) const;
 
+    bool IsEmpty() const
+    {
+        return m_channels.empty();
+    }
+
   private:
     std::map<WorkloadChannel, PlanAggregations> m_channels;
 };

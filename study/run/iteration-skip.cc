@@ -25,11 +25,11 @@ constexpr uint32_t MAX_LOOKS = 32;
 /// Words of a state at most, 8 MB: of more there is little hope that they repeat.
 constexpr size_t MAX_WORDS = 1 << 20;
 
-/// Whether nothing else happens in a run than one job's exchanges.
+/// Whether nothing else happens in a run than one job's iterations.
 bool
 MayRepeat(const ResolvedRun& run)
 {
-    return run.jobs.size() == 1 && run.trainings.empty() && run.asynchronous.empty() &&
+    return run.jobs.size() + run.trainings.size() == 1 && run.asynchronous.empty() &&
            run.faults.empty() && run.traffic.empty() && run.sampleEvery.IsZero() &&
            run.capturedLinks.empty();
 }
@@ -69,15 +69,21 @@ IterationSkip::IterationSkip(const ResolvedRun& run,
                              const Ptr<ExchangeEngine>& engine,
                              const Ptr<Transport>& transport,
                              const Recorder& recorder,
+                             TrainingRecorder& trainings,
                              bool skips)
     : m_engine(engine),
       m_transport(transport),
       m_recorder(recorder),
+      m_trainings(trainings),
       m_skips(skips),
       m_recordsLinks(run.recordLinks)
 {
     if (MayRepeat(run))
     {
+        if (skips)
+        {
+            m_trainings.KeepRuns();
+        }
         m_engine->SetBoundaryHandler(
             [this](const IterationBoundary& boundary) { return OnBoundary(boundary); });
     }
@@ -151,6 +157,7 @@ IterationSkip::Describe(uint32_t done) const
             .computations = m_recorder.GetComputations().size(),
             .transfers = m_recorder.GetTransfers().size(),
             .work = m_recorder.GetWork().size(),
+            .runs = m_trainings.CountRuns(),
             .state = {}};
 }
 
@@ -172,6 +179,7 @@ IterationSkip::Repeat(const Moment& begin, const Moment& end, uint32_t left, uin
         return 0;
     }
     m_period = {begin, end, count};
+    m_trainings.Repeat(begin.runs, count, m_period->GetLength(), length);
     m_moments.clear();
     return count * length;
 }

@@ -7,6 +7,8 @@
 #include "ns3/recorder.h"
 #include "ns3/run-result.h"
 #include "ns3/scenario.h"
+#include "ns3/state-words.h"
+#include "ns3/training-recorder.h"
 #include "ns3/transport.h"
 
 #include <cstddef>
@@ -39,6 +41,7 @@ class IterationSkip
                   const Ptr<ExchangeEngine>& engine,
                   const Ptr<Transport>& transport,
                   const Recorder& recorder,
+                  TrainingRecorder& trainings,
                   bool skips);
     ~IterationSkip();
     IterationSkip(const IterationSkip&) = delete;
@@ -72,6 +75,7 @@ class IterationSkip
         size_t computations;
         size_t transfers;
         size_t work;
+        size_t runs; //!< of a workload
         std::vector<uint64_t> state;
     };
 
@@ -105,6 +109,7 @@ class IterationSkip
     Ptr<ExchangeEngine> m_engine;
     Ptr<Transport> m_transport;
     const Recorder& m_recorder;
+    TrainingRecorder& m_trainings;
     bool m_skips;
     bool m_recordsLinks;
     uint32_t m_looks{0};

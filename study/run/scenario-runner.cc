@@ -55,7 +55,7 @@ Simulate(const ResolvedRun& run,
                             run.recordTrace   ? Recorder::Detail::Work
                             : recordTransfers ? Recorder::Detail::Transfers
                                               : Recorder::Detail::Iterations);
-    const TrainingRecorder trainings(engine, result.trainings, run.recordTrace);
+    TrainingRecorder trainings(engine, result.trainings, run.recordTrace);
     const AsynchronousRecorder asynchronous(
         engine,
         static_cast<uint32_t>(run.jobs.size() + run.trainings.size()),
@@ -75,7 +75,7 @@ Simulate(const ResolvedRun& run,
     }
     const auto sampler = StartSampler(run, transport, engine);
     const RunWatch watch(engine, transport, injector, generator);
-    const IterationSkip skip(run, engine, transport, recorder, repeats == Repeats::Skip);
+    const IterationSkip skip(run, engine, transport, recorder, trainings, repeats == Repeats::Skip);
     Simulator::Run();
 
     TakeRecords(recorder, *engine, result);

@@ -85,6 +85,58 @@ TrainingRecorder::FindResult(const TrainingRecord& record)
 void
 TrainingRecorder::OnTraining(const TrainingRecord& record)
 {
+    ++m_runCount;
+    if (m_keepsRuns)
+    {
+        m_kept.push_back({record, *record.log});
+        if (m_kept.size() > MAX_KEPT)
+        {
+            m_kept.pop_front();
+        }
+    }
+    AddLater(record, *record.log);
+}
+
+void
+TrainingRecorder::Repeat(size_t begin, uint32_t count, const Time& length, uint32_t iterations)
+{
+    const std::vector<KeptRun> period(m_kept.end() -
+                                          static_cast<std::ptrdiff_t>(m_runCount - begin),
+                                      m_kept.end());
+    m_kept.clear();
+    m_keepsRuns = false;
+    for (uint32_t copy = 0; copy < count; ++copy)
+    {
+        m_later += length;
+        m_laterIterations += iterations;
+        for (const auto& [record, log] : period)
+        {
+            AddLater(record, log);
+        }
+    }
+}
+
+/// As much later as what is recorded now.
+void
+TrainingRecorder::AddLater(TrainingRecord record, const TaskLog& log)
+{
+    if (m_laterIterations == 0)
+    {
+        Add(record);
+        return;
+    }
+    const auto later = log.GetLater(m_later);
+    record.start += m_later;
+    record.end += m_later;
+    record.resumed += m_later;
+    record.iteration += m_laterIterations;
+    record.log = &later;
+    Add(record);
+}
+
+void
+TrainingRecorder::Add(const TrainingRecord& record)
+{
     auto& training = FindResult(record);
     // What was done before is lost: nothing of it is known.
     const IterationSpan run{record.resumed, record.end};

@@ -3,8 +3,14 @@
 #define GRADSYNC_TRAINING_RECORDER_H
 
 #include "ns3/exchange-engine.h"
+#include "ns3/nstime.h"
 #include "ns3/run-result.h"
+#include "ns3/task-log.h"
+#include "ns3/training-job.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace ns3::gradsync
@@ -24,13 +30,48 @@ class TrainingRecorder
     TrainingRecorder(const TrainingRecorder&) = delete;
     TrainingRecorder& operator=(const TrainingRecorder&) = delete;
 
+    /// From now on the last few runs are kept as they were, for Repeat.
+    void KeepRuns()
+    {
+        m_keepsRuns = true;
+    }
+
+    /// How often a workload was run so far.
+    size_t CountRuns() const
+    {
+        return m_runCount;
+    }
+
+    /// How many of the last ones Repeat may have.
+    static constexpr size_t MAX_KEPT = 16;
+
+    /**
+     * The runs since there were `begin`, which KeepRuns keeps, happen `count` times more, and what
+     * follows comes later by that.
+     * \param length of these runs \param iterations of these runs
+     */
+    void Repeat(size_t begin, uint32_t count, const Time& length, uint32_t iterations);
+
   private:
+    struct KeptRun
+    {
+        TrainingRecord record;
+        TaskLog log;
+    };
+
     void OnTraining(const TrainingRecord& record);
+    void AddLater(TrainingRecord record, const TaskLog& log);
+    void Add(const TrainingRecord& record);
     TrainingResult& FindResult(const TrainingRecord& record);
 
     Ptr<ExchangeEngine> m_engine;
     std::vector<TrainingResult>& m_trainings;
     bool m_keepsTasks;
+    bool m_keepsRuns{false};
+    std::deque<KeptRun> m_kept; //!< the newest last
+    size_t m_runCount{0};
+    Time m_later;                  //!< than simulated time, what is recorded now
+    uint32_t m_laterIterations{0}; //!< likewise
 };
 
 } // namespace ns3::gradsync

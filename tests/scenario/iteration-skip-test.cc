@@ -7,6 +7,7 @@
 
 #include "ns3/result-rows.h"
 #include "ns3/summary-columns.h"
+#include "ns3/training-rows.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -55,6 +56,10 @@ Show(const RunResult& result)
                             record.start.GetTimeStep(),
                             record.end.GetTimeStep());
     }
+    WriteTraining(result, text);
+    WriteStreams(result, text);
+    WriteCollectives(result, text);
+    WriteCriticalPaths(result, text);
     return text.str();
 }
 
@@ -148,6 +153,33 @@ TEST(IterationSkip, WhatDoesNotFillAPeriodIsSimulated)
     }
 }
 
+std::string
+MakeTraining(uint32_t iterations, const std::string& training)
+{
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 4,
+                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
+      "transport": "roce", "job": {{"iterations": {}, "training": {}}}, "scheme": "ring",
+      "results": {{"trace": true}}}})",
+                       iterations,
+                       training);
+}
+
+TEST(IterationSkip, TrainingIterationsRepeatWithAllThatIsSaidOfThem)
+{
+    // Blocks whose gradients overlap with the backward pass, in buckets, and in pipelines: what an
+    // iteration is made of, its collectives and its critical path are those of a whole simulation.
+    constexpr const char* BLOCKS = R"({"blocks": [{"forward": "50us", "backward": "100us",
+        "gradient": "300kB", "count": 4}], "bucket": "500kB"})";
+    for (uint32_t iterations = 1; iterations <= 7; ++iterations)
+    {
+        EXPECT_EQ(CompareWithWhole(MakeTraining(iterations, BLOCKS)),
+                  iterations > 2 ? iterations - 2 : 0)
+            << iterations;
+    }
+    EXPECT_EQ(CompareWithWhole(MakeTraining(60, BLOCKS)), 58U);
+}
+
 /// Numbers and words of random scenarios; the same in every run.
 class Draw
 {
@@ -234,6 +266,45 @@ TEST(IterationSkip, RandomScenariosAreTheSameWithAndWithout)
     }
     // Else it would show nothing: about a third control nothing and draw nothing.
     EXPECT_GT(skipping, SEEDS / 5);
+}
+
+/// Incasts, after each of which the network is idle for long: what differs is kept in flows alone.
+std::string
+DrawCongestion(uint32_t seed)
+{
+    Draw draw(seed);
+    const auto hosts = draw.Between(3, 8);
+    const auto* control = draw.Of({"dcqcn", "dctcp", "timely"});
+    const auto threshold = draw.Between(2'000, 40'000);
+    const auto gradient = 4 * draw.Between(5'000, 80'000);
+    const auto computeUs = draw.Between(50, 800);
+    const auto* scheme = draw.Of({"ps", "ps", "rat", "ring"});
+    return fmt::format(
+        R"({{"topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": {},
+             "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": {}}},
+             "fabric": {{"ecnMinBytes": "{}B", "ecnMaxBytes": "{}B"}},
+             "transport": {{"kind": "roce", "congestionControl": "{}"}},
+             "job": {{"gradient": "{}B", "iterations": 30, "compute": "{}us"}},
+             "scheme": "{}"}})",
+        hosts,
+        draw.Between(1, 3),
+        threshold,
+        threshold,
+        control,
+        gradient,
+        computeUs,
+        scheme);
+}
+
+TEST(IterationSkip, WhatFlowsRememberOfCongestionIsCompared)
+{
+    constexpr uint32_t SEEDS = 60;
+    for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
+    {
+        const auto text = DrawCongestion(seed);
+        SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
+        CompareWithWhole(text);
+    }
 }
 
 } // namespace

@@ -142,9 +142,9 @@ TEST(RoceConnectionPlace, RowsAreSpreadAsDrawnAtRandom)
             taken[RoceConnection{src, dst, dst}.GetPlace() / ROW % ROWS] = true;
         }
     }
-    const double drawn = HOSTS * (HOSTS / ROW);
+    constexpr uint32_t DRAWN = HOSTS / ROW * HOSTS;
     EXPECT_NEAR(static_cast<double>(std::count(taken.begin(), taken.end(), true)),
-                ROWS * (1.0 - std::pow(1.0 - 1.0 / ROWS, drawn)),
+                ROWS * (1.0 - std::pow(1.0 - 1.0 / ROWS, DRAWN)),
                 4 * 181.0);
 }
 

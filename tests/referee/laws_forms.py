@@ -317,10 +317,10 @@ def ranks_of_balanced_schemes_move_alike(e: Evidence) -> Iterator[str]:
 
 
 def _equal_regions(e: Evidence) -> bool:
-    """doc/schemes.rst: in unequal racks RAT is balanced only approximately."""
+    """doc/schemes.rst: in unequal racks, or pods, RAT is balanced only approximately."""
     if e.scenario["topology"]["kind"] in UNGROUPED:
         return False
-    return all(len(set(level_groups(e, level))) == 1 for level in ("server", "rack"))
+    return all(len(set(level_groups(e, level))) == 1 for level in ("server", "rack", "pod"))
 
 
 def _crossed_levels(e: Evidence) -> list[tuple[str, int]]:

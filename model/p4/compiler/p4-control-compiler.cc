@@ -212,6 +212,12 @@ P4ControlCompiler::LoadKeys(P4Table& table, const P4Json& node)
         P4TableKey key;
         key.kind = ReadMatchKind(part.Get("match_type"));
         const P4Json target = part.Get("target");
+        if (target.IsObject())
+        {
+            target.Fail(
+                "a key that is an expression, such as a field of a header stack by an index "
+                "that is variable, is not supported");
+        }
         if (!target.IsArray())
         {
             key.slot = m_emitter.GetProgram().headers[m_emitter.FindHeader(target)].valid;

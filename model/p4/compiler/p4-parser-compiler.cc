@@ -127,6 +127,10 @@ P4ParserCompiler::CompileExtract(const P4Json& target, const std::optional<P4Jso
     {
         target.Get("type").Fail(fmt::format("extracting to a \"{}\" is not supported", type));
     }
+    if (value.IsObject())
+    {
+        value.Fail("extracting to a header stack by an index that is variable is not supported");
+    }
     const bool isStack = type != "regular";
     const uint32_t index = type == "regular" ? m_emitter.FindHeader(value)
                            : type == "stack" ? m_emitter.FindStack(value)

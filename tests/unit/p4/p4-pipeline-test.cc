@@ -213,6 +213,25 @@ TEST(P4ProgramLoader, RefusesObjectsThatItDoesNotKnow)
     EXPECT_THAT(table, HasSubstr("a table of type \"hashed\" is not supported"));
 }
 
+TEST(P4ProgramLoader, NamesIndicesThatAreVariableWhereTheyAreNotSupported)
+{
+    // As p4c writes h.h[h.i.index]: an object in place of a field's or a header's name.
+    const nlohmann::json element{{"type", "expression"},
+                                 {"value", {{"op", "dereference_header_stack"}}}};
+    const auto key = LoadChanged([&element](nlohmann::json& program) {
+        program["pipelines"][0]["tables"][0]["key"] =
+            nlohmann::json::array({{{"match_type", "exact"}, {"target", element}}});
+    });
+    EXPECT_THAT(key, StartsWith("p.json.pipelines[0].tables[0].key[0].target: "));
+    EXPECT_THAT(key, HasSubstr("a key that is an expression"));
+    const auto extract = LoadChanged([&element](nlohmann::json& program) {
+        auto& state = program["parsers"][0]["parse_states"][0];
+        state["parser_ops"] = nlohmann::json::array(
+            {{{"op", "extract"}, {"parameters", {{{"type", "regular"}, {"value", element}}}}}});
+    });
+    EXPECT_THAT(extract, HasSubstr("by an index that is variable is not supported"));
+}
+
 TEST(P4ProgramLoader, RefusesAnotherFormat)
 {
     const auto text = LoadChanged([](nlohmann::json& program) {

@@ -42,6 +42,13 @@ class StateWords
         m_words.push_back(static_cast<uint64_t>(value));
     }
 
+    /// Where a list of unknown length ends, none of whose items begins so: two states never have
+    /// the same words by where one list ends and the next begins.
+    void EndList()
+    {
+        m_words.push_back(UINT64_MAX);
+    }
+
     /// By its bits.
     void Add(double value)
     {

@@ -69,11 +69,11 @@ WriteRows(const std::filesystem::path& folder,
     out << '\n';
     for (uint32_t run = 0; run < summaries.size(); ++run)
     {
-        if (!summaries[run])
+        const auto path = store.GetFolder(run) / name;
+        if (!summaries[run] || !std::filesystem::exists(path)) // no rows: no file
         {
             continue;
         }
-        const auto path = store.GetFolder(run) / name;
         std::ifstream rows(path, std::ios::binary);
         const std::string prefix = std::to_string(run) + ",";
         for (std::string row; std::getline(rows, row);)

@@ -16,6 +16,7 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <fstream>
+#include <ostream>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -53,14 +54,45 @@ ParseName(const std::string& name, RunName& parsed)
            hash.ptr == end;
 }
 
+/// A file that is made with its first byte.
+class LateFile : public std::filebuf
+{
+  public:
+    explicit LateFile(std::filesystem::path path)
+        : m_path(std::move(path))
+    {
+    }
+
+  protected:
+    int_type overflow(int_type character) override
+    {
+        return Make() ? std::filebuf::overflow(character) : traits_type::eof();
+    }
+
+    std::streamsize xsputn(const char* text, std::streamsize count) override
+    {
+        return count == 0 || !Make() ? 0 : std::filebuf::xsputn(text, count);
+    }
+
+  private:
+    bool Make()
+    {
+        return is_open() || open(m_path, std::ios::out | std::ios::binary) != nullptr;
+    }
+
+    std::filesystem::path m_path;
+};
+
+/// Makes no file where nothing is written: of the tables of most runs half are empty, and to make a
+/// file takes longer than all else that is done with it.
 template <typename Write>
 void
 WriteFile(const std::filesystem::path& path, Write write)
 {
-    std::ofstream file(path, std::ios::binary);
-    write(file);
-    file.close();
-    if (!file)
+    LateFile file(path);
+    std::ostream stream(&file);
+    write(stream);
+    if (!stream || (file.is_open() && file.close() == nullptr))
     {
         throw FileError(path, "writing failed: disk full?");
     }

@@ -94,10 +94,9 @@ class RunStore
     std::filesystem::path MakeTemporary(const std::string& name) const;
 
     /**
-     * Writes a run as a whole. Where another program has done the same run meanwhile, that one
-     * stays; a damaged one is replaced.
-     * \param temporary from Begin
-     * \throws FileError when the disk is full or the like
+     * Writes a run as a whole; tables without rows make no files. Where another program has done
+     * the same run meanwhile, that one stays; a damaged one is replaced. \param temporary from
+     * Begin \throws FileError when the disk is full or the like
      */
     void Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const;
 

@@ -14,6 +14,7 @@ list(APPEND gradsync_sources
   model/base/units.cc
 )
 list(APPEND gradsync_headers
+  model/base/byte-range.h
   model/base/event-order.h
   model/base/gzip-text.h
   model/base/input-file.h
@@ -430,6 +431,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-transport.cc
 )
 list(APPEND gradsync_headers
+  model/transport/roce/droppable-packets.h
   model/transport/roce/longest-path.h
   model/transport/roce/packet-set.h
   model/transport/roce/roce-capture.h
@@ -485,6 +487,7 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/workload/codec-profile.cc
   model/workload/context-ring.cc
+  model/workload/differential-transmission.cc
   model/workload/exchange-compressor.cc
   model/workload/gradient-buckets.cc
   model/workload/gradient-codecs.cc
@@ -507,6 +510,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/workload/codec-profile.h
   model/workload/context-ring.h
+  model/workload/differential-transmission.h
   model/workload/exchange-compressor.h
   model/workload/gradient-buckets.h
   model/workload/gradient-codecs.h
@@ -980,6 +984,7 @@ list(APPEND gradsync_sources
   study/scenario/attribute-reader.cc
   study/scenario/attribute-type.cc
   study/scenario/codec-reader.cc
+  study/scenario/codec-profiles.cc
   study/scenario/dapple-model.cc
   study/scenario/fault-reader.cc
   study/scenario/fault-target-reader.cc
@@ -1022,6 +1027,7 @@ list(APPEND gradsync_headers
   study/scenario/attribute-reader.h
   study/scenario/attribute-type.h
   study/scenario/codec-reader.h
+  study/scenario/codec-profiles.h
   study/scenario/dapple-model.h
   study/scenario/fault-reader.h
   study/scenario/fault-target-reader.h
@@ -1303,6 +1309,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/fluid-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/roce-connection-table-test.cc
+  tests/unit/transport/roce-droppable-test.cc
   tests/unit/transport/roce-mistakes-test.cc
   tests/unit/transport/roce-order-test.cc
   tests/unit/transport/roce-stress-test.cc
@@ -1310,6 +1317,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/tcp-transport-test.cc
 )
 set(gradsync_tests_of_workload
+  tests/unit/workload/differential-transmission-test.cc
   tests/unit/workload/gradient-buckets-test.cc
   tests/unit/workload/gradient-codecs-test.cc
   tests/unit/workload/packed-offsets-test.cc
@@ -1420,6 +1428,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/asynchronous-runs-test.cc
   tests/scenario/chaos-test.cc
   tests/scenario/dapple-runs-test.cc
+  tests/scenario/dgt-runs-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
   tests/scenario/iteration-skip-test.cc

@@ -2,6 +2,7 @@
 #include "ns3/exchange-job.h"
 
 #include "ns3/boolean.h"
+#include "ns3/differential-transmission.h"
 #include "ns3/double.h"
 #include "ns3/message-protocol.h"
 #include "ns3/string.h"
@@ -59,6 +60,17 @@ ExchangeJob::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&ExchangeJob::m_maxOutstandingSends),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("ReliableShare",
+                          "Differential gradient transmission: of the blocks of what others add, "
+                          "sent reliably; the network may lose the others. 1: all.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&ExchangeJob::m_reliableShare),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("BlockBytes",
+                          "Of these blocks.",
+                          UintegerValue(DifferentialTransmission::BLOCK_BYTES),
+                          MakeUintegerAccessor(&ExchangeJob::m_blockBytes),
+                          MakeUintegerChecker<uint64_t>(1))
             .AddAttribute("BaseLatency",
                           "Of the protocol of messages: of each exchange, at each rank before its "
                           "first message. NCCL's figures are in doc/nccl.rst.",
@@ -108,6 +120,7 @@ ExchangeJob::MakeSpec(uint32_t number) const
         job.reduceRate = m_reduceRate;
     }
     job.maxOutstandingSends = m_maxOutstandingSends;
+    job.transmission = {m_reliableShare, m_blockBytes};
     const auto picoseconds = [](const Time& time) {
         return static_cast<uint64_t>(time.GetPicoSeconds());
     };

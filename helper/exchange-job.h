@@ -31,6 +31,8 @@ class ExchangeJob : public Object
     Time m_computeTime;
     DataRate m_reduceRate;
     uint32_t m_maxOutstandingSends;
+    double m_reliableShare;
+    uint64_t m_blockBytes;
     Time m_baseLatency;
     Time m_hopLatency;
     Time m_networkHopLatency;

@@ -91,6 +91,7 @@ MakeJob(const std::shared_ptr<const JobSpec>& spec,
     }
     job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec->reduceRate);
     job.maxOutstandingSends = spec->maxOutstandingSends;
+    job.transmission = spec->transmission;
     return job;
 }
 
@@ -106,6 +107,7 @@ MakeTrainingJob(const TrainingJobSpec& spec,
     job.iterations = spec.iterations;
     job.start = spec.start;
     job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec.reduceRate);
+    job.transmission = spec.transmission;
     job.timeout = spec.timeout.value_or(Time());
     if (spec.replans)
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/exchange-application.h"
 
+#include "ns3/differential-transmission.h"
 #include "ns3/double.h"
 #include "ns3/event-order.h"
 #include "ns3/host-slowdowns.h"
@@ -55,6 +56,17 @@ ExchangeApplication::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&ExchangeApplication::m_maxOutstanding),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("ReliableShare",
+                          "DGT: of the blocks of what others add, sent reliably; the network may "
+                          "lose the others. Set from the job; 1: all.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&ExchangeApplication::m_reliableShare),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("BlockBytes",
+                          "Of these blocks. Set from the job.",
+                          UintegerValue(DifferentialTransmission::BLOCK_BYTES),
+                          MakeUintegerAccessor(&ExchangeApplication::m_blockBytes),
+                          MakeUintegerChecker<uint64_t>(1))
             .AddTraceSource("Send",
                             "A transfer of this rank is handed to the transport.",
                             MakeTraceSourceAccessor(&ExchangeApplication::m_sendTrace),
@@ -252,7 +264,7 @@ ExchangeApplication::AddState(StateWords& words) const
         words.Add(processor);
         words.AddDeadline(busyUntil.GetTimeStep());
     }
-    words.Add(UINT64_MAX); // the end of the processors
+    words.EndList();
 }
 
 void
@@ -266,11 +278,23 @@ ExchangeApplication::BeginExchange()
     m_owner->OnRankExchanging(m_place.rank, m_computedSince);
 }
 
-void
-ExchangeApplication::Issue(uint64_t tag, uint32_t stream, uint64_t bytes, ExchangeApplication& to)
+ByteRange
+ExchangeApplication::FindDroppable(uint64_t bytes) const
 {
-    m_sendTrace(m_place.rank, static_cast<OperationId>(tag), bytes);
-    m_place.transport->Send({m_place.endpoint, to.m_place.endpoint, stream, bytes, tag, &to});
+    return DifferentialTransmission{m_reliableShare, m_blockBytes}.FindDroppable(bytes);
+}
+
+void
+ExchangeApplication::Issue(const Transfer& transfer, ExchangeApplication& to)
+{
+    m_sendTrace(m_place.rank, static_cast<OperationId>(transfer.tag), transfer.bytes);
+    m_place.transport->Send({m_place.endpoint,
+                             to.m_place.endpoint,
+                             transfer.stream,
+                             transfer.bytes,
+                             transfer.tag,
+                             &to,
+                             transfer.isAdded ? FindDroppable(transfer.bytes) : ByteRange{}});
 }
 
 void

@@ -96,13 +96,20 @@ class ExchangeApplication : public Application, public MessageHandler
         return m_maxOutstanding;
     }
 
-    /**
-     * Sends a transfer of this rank to the endpoint of its receiver, whose application is told.
-     * \param tag as ExecutionTable::MakeTag makes them; likewise below
-     */
-    void Issue(uint64_t tag, uint32_t stream, uint64_t bytes, ExchangeApplication& to);
+    /// A message of this rank.
+    struct Transfer
+    {
+        uint64_t tag; //!< as ExecutionTable::MakeTag makes them
+        uint32_t stream;
+        uint64_t bytes;
+        bool isAdded; //!< by the receiver, to what it has: DGT may lose some of it
+    };
 
-    /// Takes part in an aggregation of the network. \param message all but tag and handler
+    /// Sends a transfer to the endpoint of its receiver, whose application is told.
+    void Issue(const Transfer& transfer, ExchangeApplication& to);
+
+    /// Takes part in an aggregation of the network. \param message all but tag and handler \param
+    /// tag as of Transfer; likewise below
     void Aggregate(uint64_t tag, AggregationMessage message);
 
     /// A transfer has arrived.
@@ -165,6 +172,7 @@ class ExchangeApplication : public Application, public MessageHandler
     void FinishDelay(uint64_t tag, uint32_t life);
     void FinishTraining(uint64_t tag, uint32_t life, const Time& since);
     uint32_t GetOrder() const;
+    ByteRange FindDroppable(uint64_t bytes) const;
     void CancelExchange();
     Time Stretch(const Time& duration) const;
     OperationObserver* FindObserver(uint64_t tag) const;
@@ -184,6 +192,8 @@ class ExchangeApplication : public Application, public MessageHandler
     Time m_computedSince;
     Time m_computeTime;            //!< attribute ComputeTime
     double m_reduceSecondsPerByte; //!< attribute ReduceSecondsPerByte
+    double m_reliableShare;        //!< attribute ReliableShare
+    uint64_t m_blockBytes;         //!< attribute BlockBytes
     TracedCallback<uint32_t, OperationId, uint64_t> m_sendTrace;
     TracedCallback<uint32_t, OperationId, uint64_t> m_receiveTrace;
 };

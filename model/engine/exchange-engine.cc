@@ -134,6 +134,16 @@ ExchangeEngine::MakeApplication(uint32_t endpoint, const Time& start)
 }
 
 void
+ExchangeEngine::SetUp(ExchangeApplication& application,
+                      double reduceSecondsPerByte,
+                      const DifferentialTransmission& transmission)
+{
+    application.SetAttribute("ReduceSecondsPerByte", DoubleValue(reduceSecondsPerByte));
+    application.SetAttribute("ReliableShare", DoubleValue(transmission.reliableShare));
+    application.SetAttribute("BlockBytes", UintegerValue(transmission.blockBytes));
+}
+
+void
 ExchangeEngine::SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const
 {
     if (rank < job.plan->GetWorkerCount())
@@ -141,7 +151,7 @@ ExchangeEngine::SetUp(ExchangeApplication& application, const Job& job, uint32_t
         const auto& own = job.computeOf;
         application.SetAttribute("ComputeTime", TimeValue(own.empty() ? job.compute : own[rank]));
     }
-    application.SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
+    SetUp(application, job.reduceSecondsPerByte, job.transmission);
     application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
 }
 
@@ -177,8 +187,7 @@ ExchangeEngine::AddTraining(TrainingJob job)
     for (const auto endpoint : job.endpointOf)
     {
         applications.push_back(MakeApplication(endpoint, job.start));
-        applications.back()->SetAttribute("ReduceSecondsPerByte",
-                                          DoubleValue(job.reduceSecondsPerByte));
+        SetUp(*applications.back(), job.reduceSecondsPerByte, job.transmission);
     }
     const JobSite site{m_transport, &m_slowdowns, this};
     m_jobs.push_back(
@@ -198,8 +207,7 @@ ExchangeEngine::AddAsynchronous(AsynchronousJob job)
     for (const auto endpoint : job.endpointOf)
     {
         applications.push_back(MakeApplication(endpoint, job.start));
-        applications.back()->SetAttribute("ReduceSecondsPerByte",
-                                          DoubleValue(job.reduceSecondsPerByte));
+        SetUp(*applications.back(), job.reduceSecondsPerByte, {});
     }
     const JobSite site{m_transport, &m_slowdowns, this};
     m_jobs.push_back(std::make_shared<AsynchronousExecution>(site,

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_EXCHANGE_ENGINE_H
 #define GRADSYNC_EXCHANGE_ENGINE_H
 
+#include "ns3/differential-transmission.h"
 #include "ns3/engine-job.h"
 #include "ns3/exchange-records.h"
 #include "ns3/host-slowdowns.h"
@@ -147,6 +148,9 @@ class ExchangeEngine : public Object, private JobListener
     void OnJobFailed() override;
 
     Ptr<ExchangeApplication> MakeApplication(uint32_t endpoint, const Time& start);
+    static void SetUp(ExchangeApplication& application,
+                      double reduceSecondsPerByte,
+                      const DifferentialTransmission& transmission);
     void SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const;
     void CheckTransport() const;
     void OnRebuilt(uint32_t group);

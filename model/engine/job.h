@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_H
 #define GRADSYNC_JOB_H
 
+#include "ns3/differential-transmission.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
 
@@ -41,6 +42,7 @@ struct Job
     /// Time that a receiver needs to add one byte of a TransferReduce (serial per rank), in
     /// seconds; 0: free.
     double reduceSecondsPerByte{0.0};
+    DifferentialTransmission transmission; //!< of what others add
     /// Transfers that a rank has under way at once; the others wait, the lowest id goes first. 0:
     /// no limit.
     uint32_t maxOutstandingSends{0};

@@ -95,9 +95,10 @@ LateOperations::Begin(OperationId id, const Operation& operation, ExchangeApplic
         auto& entry = m_operations.at(id);
         entry.isSent = true;
         entry.sentAt = Simulator::Now();
-        at.Issue(tag,
-                 m_firstStream + operation.stream,
-                 m_plan->GetBytes(id),
+        at.Issue({tag,
+                  m_firstStream + operation.stream,
+                  m_plan->GetBytes(id),
+                  operation.kind == OperationKind::TransferReduce},
                  *m_ranks[operation.dst]);
     }
     else if (operation.kind == OperationKind::Train)

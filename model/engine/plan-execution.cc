@@ -279,9 +279,10 @@ PlanExecution::Hand(OperationId id, const Operation& operation)
         application.Aggregate(MakeTag(id), m_aggregations.MakeMessage(*m_plan, id));
         return;
     }
-    application.Issue(MakeTag(id),
-                      m_firstStream + operation.stream,
-                      m_plan->GetBytes(id),
+    application.Issue({MakeTag(id),
+                       m_firstStream + operation.stream,
+                       m_plan->GetBytes(id),
+                       operation.kind == OperationKind::TransferReduce},
                       *m_ranks[operation.dst].application);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_TRAINING_JOB_H
 #define GRADSYNC_TRAINING_JOB_H
 
+#include "ns3/differential-transmission.h"
 #include "ns3/nstime.h"
 #include "ns3/workload.h"
 
@@ -34,6 +35,7 @@ struct TrainingJob
     uint32_t iterations{1};                //!< a multiple of those of the workload
     Time start;                            //!< when the first iteration starts
     double reduceSecondsPerByte{0.0};      //!< as Job has it
+    DifferentialTransmission transmission; //!< likewise
     SurvivorWorkloadPlanner planSurvivors; //!< empty: a job that loses a rank has failed
     /// Of ranks for whom the network does not aggregate any more; empty: such a job has failed.
     SurvivorWorkloadPlanner planFallback;

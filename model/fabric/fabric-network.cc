@@ -73,6 +73,12 @@ FabricNetwork::GetTypeId()
                 DoubleValue(1.0),
                 MakeDoubleAccessor(&FabricNetwork::m_dropAlpha),
                 MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("DroppableBytes",
+                          "A switch drops packets that may be lost (job.dgt) where the queue, "
+                          "the packet included, would be longer. Others are not held to it.",
+                          UintegerValue(100'000),
+                          MakeUintegerAccessor(&FabricNetwork::m_droppableBytes),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("LoadBalancing",
                           "Choice among equal-cost paths: hash (ECMP per connection), destination "
                           "(D-mod-k), flowlet (anew after each pause of a connection), spray "
@@ -283,6 +289,7 @@ FabricNetwork::AddSwitch(NodeId node, uint32_t maxFrameBytes)
                               .dropAlpha = m_dropAlpha,
                               .resumeOffsetBytes = uint64_t{2} * maxFrameBytes},
                              ingress);
+    forwarder->SetDroppableBytes(m_droppableBytes);
     forwarder->SetSelector(MakePathSelector(m_loadBalancing,
                                             MakeNodeSalt(m_hashSeed, node),
                                             m_flowletGap.GetTimeStep()));

@@ -137,6 +137,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     uint64_t m_bufferBytes;
     double m_pauseAlpha;
     double m_dropAlpha;
+    uint64_t m_droppableBytes;
     LoadBalancing m_loadBalancing;
     uint64_t m_hashSeed;
     Time m_flowletGap;

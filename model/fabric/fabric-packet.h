@@ -31,6 +31,7 @@ inline constexpr uint8_t CONGESTION_EXPERIENCED = 4; //!< CE
 inline constexpr uint8_t TELEMETRY = 8;              //!< feedback is a record of the PacketPool
 inline constexpr uint8_t PROGRAM = 16;   //!< for switch programs; feedback is their own record
 inline constexpr uint8_t DEPARTURE = 32; //!< a program is told when it leaves its queue
+inline constexpr uint8_t DROPPABLE = 64; //!< goes where queues are long (drop precedence, RFC 2597)
 } // namespace PacketFlag
 
 /**

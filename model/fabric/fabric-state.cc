@@ -38,7 +38,6 @@ AddPacket(const FabricPacket& packet, const PacketStateWriter& addConnection, St
 void
 AddPackets(const FabricPacket* first, const PacketStateWriter& addConnection, StateWords& words)
 {
-    uint32_t count = 0;
     for (const auto* packet = first; packet; packet = packet->next)
     {
         AddPacket(*packet, addConnection, words);
@@ -46,9 +45,8 @@ AddPackets(const FabricPacket* first, const PacketStateWriter& addConnection, St
         {
             words.Add(packet->ingressPort);
         }
-        ++count;
     }
-    words.Add(count);
+    words.EndList();
 }
 
 } // namespace
@@ -75,6 +73,7 @@ FabricPort::AddState(const PacketStateWriter& addConnection, StateWords& words) 
         AddPacket(*packet, addConnection, words);
         words.AddTime(packet->arrival);
     }
+    words.EndList();
     words.Add(m_queueBytes);
     AddPackets(m_pfc.Front(), addConnection, words);
     AddPackets(m_control.Front(), addConnection, words);
@@ -106,6 +105,7 @@ FlowletSelector::AddState(StateWords& words) const
             words.Add(port->GetIndex());
         }
     }
+    words.EndList();
 }
 
 void
@@ -146,6 +146,7 @@ FabricNetwork::AddState(const PacketStateWriter& addConnection, StateWords& word
             m_ports[i]->AddState(addConnection, words);
         }
     }
+    words.EndList();
     for (const auto* node : m_switches)
     {
         if (node)

@@ -93,6 +93,13 @@ FabricSwitch::PrefetchFor(const FabricPacket& packet, uint32_t round) const
     }
 }
 
+inline bool
+FabricSwitch::IsUnwanted(const FabricPacket& packet, const FabricPort& egress) const
+{
+    return (packet.flags & PacketFlag::DROPPABLE) != 0 &&
+           egress.GetQueueBytes() + packet.wireBytes > m_droppableBytes;
+}
+
 inline void
 FabricSwitch::Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress, TimeStepCount now)
 {
@@ -101,7 +108,8 @@ FabricSwitch::Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress
     {
         egress.StartNow(packet, now);
     }
-    else if (m_buffer->Admit(ingress, egress, packet->wireBytes, now))
+    else if (!IsUnwanted(*packet, egress) &&
+             m_buffer->Admit(ingress, egress, packet->wireBytes, now))
     {
         packet->ingressPort = ingress;
         egress.QueueData(packet, now);

@@ -11,6 +11,7 @@
 #include "ns3/switch-buffer.h"
 #include "ns3/switch-program.h"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -36,6 +37,12 @@ class FabricSwitch final : public FabricNode
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
     void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
+
+    /// A packet that may be dropped is, where it would make a queue longer than this.
+    void SetDroppableBytes(uint64_t bytes)
+    {
+        m_droppableBytes = bytes;
+    }
 
     /// Data packets choose their path so; others, and all without, by the chooser.
     void SetSelector(std::unique_ptr<PathSelector> selector)
@@ -116,6 +123,7 @@ class FabricSwitch final : public FabricNode
     }
 
     void Forward(FabricPacket* packet, uint16_t ingress, FabricPort& egress, TimeStepCount now);
+    bool IsUnwanted(const FabricPacket& packet, const FabricPort& egress) const;
     void DropUnroutable(FabricPacket* packet);
 
     NodeId m_node;
@@ -127,6 +135,7 @@ class FabricSwitch final : public FabricNode
     SwitchProgram* m_program{nullptr};
     bool m_programTakesAll{false};
     std::unique_ptr<SwitchBuffer> m_buffer;
+    uint64_t m_droppableBytes{UINT64_MAX};
     uint64_t m_unroutablePackets{0};
 };
 

@@ -126,6 +126,10 @@ PlanIteration(const JobSpec& job, const Topology& topology)
     {
         throw PlanningError(job.name + ": profile", error.what());
     }
+    if (job.transmission.reliableShare < 1.0 && planned.plan->HasAggregations())
+    {
+        throw PlanningError(job.name + ": dgt", LOST_SUMMANDS);
+    }
     return planned;
 }
 

@@ -5,6 +5,7 @@
 #include "ns3/codec-profile.h"
 #include "ns3/codec-spec.h"
 #include "ns3/data-rate.h"
+#include "ns3/differential-transmission.h"
 #include "ns3/exchange-compressor.h"
 #include "ns3/message-protocol.h"
 #include "ns3/network-model.h"
@@ -54,6 +55,7 @@ struct JobSpec
     std::optional<MessageProtocol> protocol;     //!< none: messages are their bytes alone
     std::optional<DataRate> reduceRate;          //!< none: adding costs no time
     uint32_t maxOutstandingSends{0};             //!< of a rank, 0: no limit
+    DifferentialTransmission transmission;       //!< of what others add
     std::optional<Time> timeout;                 //!< of an iteration; 0: no limit
     bool replans{false};                         //!< goes on without ranks that crash
 };

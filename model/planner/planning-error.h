@@ -20,6 +20,10 @@ class PlanningError : public std::runtime_error
     }
 };
 
+/// Of a job with DGT whose scheme lets switches add.
+inline constexpr const char* LOST_SUMMANDS =
+    "switches that aggregate wait for what every worker sends: nothing of it may be lost";
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_PLANNING_ERROR_H

@@ -3,6 +3,7 @@
 #define GRADSYNC_TRAINING_JOB_SPEC_H
 
 #include "ns3/data-rate.h"
+#include "ns3/differential-transmission.h"
 #include "ns3/message-protocol.h"
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
@@ -50,6 +51,7 @@ struct TrainingJobSpec
     Time start;
     std::optional<MessageProtocol> protocol; //!< none: messages are their bytes alone
     std::optional<DataRate> reduceRate;      //!< none: adding costs no time
+    DifferentialTransmission transmission;   //!< of what others add
     std::optional<Time> timeout;             //!< of an iteration; 0: no limit
     bool replans{false}; //!< goes on when ranks are lost, where each has all of the model
     TrainingFigures figures;

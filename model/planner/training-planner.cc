@@ -157,6 +157,10 @@ PlanTraining(const TrainingJobSpec& job, const Topology& topology)
         WorkloadMaker make(job, topology);
         planned.workload = std::make_shared<const Workload>(std::visit(make, job.spec));
         planned.choice = make.TakeChoice();
+        if (job.transmission.reliableShare < 1.0 && planned.workload->HasAggregations())
+        {
+            throw PlanningError(job.name + ": dgt", LOST_SUMMANDS);
+        }
         if (const auto* spec = std::get_if<TrainingSpec>(&job.spec))
         {
             planned.inFlight = CountMicrobatches(*spec);

@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_MESSAGE_H
 #define GRADSYNC_MESSAGE_H
 
+#include "ns3/byte-range.h"
+
 #include <cstdint>
 #include <string>
 
@@ -12,7 +14,7 @@ namespace ns3::gradsync
 class MessageHandler
 {
   public:
-    /// The last byte of the message is at the receiver, all earlier bytes too.
+    /// The last byte of the message is at the receiver, all earlier bytes too that may not be lost.
     virtual void OnDelivered(uint64_t tag) = 0;
     /// The transport gave up; `reason` names the connection and the cause.
     virtual void OnFailed(uint64_t tag, const std::string& reason) = 0;
@@ -36,6 +38,9 @@ struct Message
     uint64_t bytes;  //!< 0 is allowed: still costs one packet
     uint64_t tag;    //!< given back to the handler
     MessageHandler* handler;
+    /// What may be lost of it: the network may drop packets of these bytes alone, and nobody sends
+    /// them again. Ends before the last byte. A transport may deliver them all the same.
+    ByteRange droppable{};
 };
 
 } // namespace ns3::gradsync

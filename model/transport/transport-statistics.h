@@ -27,6 +27,7 @@ struct LinkStatistics
 struct TransportStatistics
 {
     uint64_t goodputBytes{0}; //!< message bytes delivered, each once
+    uint64_t lostBytes{0};    //!< of messages delivered, that were lost as they may (Message)
     uint64_t wireBytes{0};    //!< sum over links
     uint64_t dataPacketHops{0};
     uint64_t controlPacketHops{0}; //!< acknowledgements, CNPs, PFC frames

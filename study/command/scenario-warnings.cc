@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/scenario-warnings.h"
 
+#include "ns3/codec-profiles.h"
 #include "ns3/network-parts.h"
 #include "ns3/shown-text.h"
-#include "ns3/training-planner.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <ostream>
@@ -67,26 +66,11 @@ ScenarioWarnings::Add(const ResolvedRun& run)
                                          issue.first));
         }
     }
-    for (const auto& job : run.jobs)
+    for (const auto* profile : ListCodecProfiles(run))
     {
-        const bool hasCodec =
-            job.codec || std::ranges::any_of(job.tensors, [](const TensorSpec& tensor) {
-                return tensor.codec.has_value();
-            });
-        if (hasCodec && job.profile && job.profile->IsEstimate())
+        if (profile->IsEstimate())
         {
-            m_estimates.insert(job.profile->name);
-        }
-    }
-    for (const auto& training : run.trainings)
-    {
-        for (const auto& rule : GetCodecs(training))
-        {
-            const auto* profile = rule.codec ? rule.codec->profile.get() : nullptr;
-            if (profile != nullptr && profile->IsEstimate())
-            {
-                m_estimates.insert(profile->name);
-            }
+            m_estimates.insert(profile->name);
         }
     }
 }

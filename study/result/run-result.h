@@ -55,7 +55,11 @@ struct RunSummary
     /// "; ".
     std::string autoChoice;
     double autoEstimateSeconds{0.0}; //!< the longest of these
+    /// Where the times of its codecs come from (CodecProfile::origin), sorted and joined by "; ";
+    /// empty: they take none.
+    std::string codecTimes;
     uint64_t goodputBytes{0};
+    uint64_t lostBytes{0}; //!< of messages that may be (TransportStatistics)
     uint64_t wireBytes{0};
     uint64_t droppedPackets{0};
     uint64_t ecnMarkedPackets{0};

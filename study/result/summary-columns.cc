@@ -80,7 +80,7 @@ ShowKnown(double value)
     return value > 0.0 ? fmt::format("{:.9g}", value) : "";
 }
 
-constexpr std::array<SummaryColumn, 53> SUMMARY_COLUMNS{{
+constexpr std::array<SummaryColumn, 55> SUMMARY_COLUMNS{{
     {{"seed", "Seed", "", Integer}, [](const RunSummary& s) { return ShowCount(s.seed); }},
     {{"workers", "Workers", "", Integer}, [](const RunSummary& s) { return ShowCount(s.workers); }},
     {{"oversubscription", "Oversubscription", "x : 1", Number},
@@ -111,8 +111,12 @@ constexpr std::array<SummaryColumn, 53> SUMMARY_COLUMNS{{
      [](const RunSummary& s) {
          return s.autoChoice.empty() ? "" : fmt::format("{:.12f}", s.autoEstimateSeconds);
      }},
+    {{"codec_times", "Origin of the times of codecs", "", Text},
+     [](const RunSummary& s) { return s.codecTimes; }},
     {{"goodput_bytes", "Payload delivered", "B", Integer},
      [](const RunSummary& s) { return ShowCount(s.goodputBytes); }},
+    {{"lost_bytes", "Payload lost for good", "B", Integer},
+     [](const RunSummary& s) { return ShowCount(s.lostBytes); }},
     {{"wire_bytes", "Bytes on links", "B", Integer},
      [](const RunSummary& s) { return ShowCount(s.wireBytes); }},
     {{"dropped_packets", "Dropped packets", "", Integer},

@@ -3,6 +3,7 @@
 
 #include "ns3/event-impl.h"
 #include "ns3/event-order.h"
+#include "ns3/log.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
@@ -12,6 +13,8 @@
 
 namespace ns3::gradsync
 {
+
+NS_LOG_COMPONENT_DEFINE("GradsyncIterationSkip");
 
 namespace
 {
@@ -139,8 +142,12 @@ IterationSkip::Look(StateWords& words)
     {
         words.Refuse("there is too much under way");
     }
-    m_refusal = words.GetRefusal();
-    return m_refusal.empty();
+    if (words.GetRefusal().empty())
+    {
+        return true;
+    }
+    NS_LOG_INFO("no iteration is left out: " << words.GetRefusal());
+    return false;
 }
 
 /// But for the state.
@@ -272,6 +279,7 @@ IterationSkip::Extend(TransportStatistics& statistics) const
         Add(statistics.*member, m_period->count, before.*member, after.*member);
     };
     extend(&TransportStatistics::goodputBytes);
+    extend(&TransportStatistics::lostBytes);
     extend(&TransportStatistics::wireBytes);
     extend(&TransportStatistics::dataPacketHops);
     extend(&TransportStatistics::controlPacketHops);

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -49,12 +48,6 @@ class IterationSkip
 
     /// How many iterations were left out.
     uint32_t GetCount() const;
-
-    /// Why nothing was left out: what the transport or the engine said last; may be empty.
-    const std::string& GetRefusal() const
-    {
-        return m_refusal;
-    }
 
     // With what was left out.
     void ExtendRecords(RunResult& result) const;
@@ -115,7 +108,6 @@ class IterationSkip
     uint32_t m_looks{0};
     std::deque<Moment> m_moments; //!< the newest last
     std::optional<Period> m_period;
-    std::string m_refusal;
 };
 
 } // namespace ns3::gradsync

@@ -2,13 +2,17 @@
 #include "ns3/run-summary.h"
 
 #include "ns3/bandwidth-bound.h"
+#include "ns3/codec-profiles.h"
 #include "ns3/collective-bandwidth.h"
 #include "ns3/group-finder.h"
 #include "ns3/plan-statistics.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <fmt/format.h>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace ns3::gradsync
@@ -43,7 +47,8 @@ void
 SummariseBounds(RunResult& result)
 {
     // The bound is one for whole gradients of all, and for networks that do not aggregate.
-    if (std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
+    if (result.summary.lostBytes > 0 ||
+        std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
             return !job.plan || job.plan->IsCompressed() || job.plan->GetGate() ||
                    job.plan->HasAggregations();
         }))
@@ -75,7 +80,8 @@ SummariseBounds(RunResult& result)
 void
 SummariseBandwidth(RunResult& result)
 {
-    if (result.jobs.size() != 1 || !result.jobs.front().plan || result.iterations.empty())
+    if (result.jobs.size() != 1 || !result.jobs.front().plan || result.iterations.empty() ||
+        result.summary.lostBytes > 0)
     {
         return;
     }
@@ -195,6 +201,7 @@ void
 SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
 {
     summary.goodputBytes = statistics.goodputBytes;
+    summary.lostBytes = statistics.lostBytes;
     summary.wireBytes = statistics.wireBytes;
     summary.droppedPackets = statistics.droppedPackets;
     summary.ecnMarkedPackets = statistics.ecnMarkedPackets;
@@ -202,6 +209,17 @@ SummariseTransport(const TransportStatistics& statistics, RunSummary& summary)
     summary.retransmittedPackets = statistics.retransmittedPackets;
     summary.retransmittedBytes = statistics.retransmittedBytes;
     summary.packetHops = statistics.dataPacketHops;
+}
+
+void
+SummariseCodecTimes(const ResolvedRun& run, RunSummary& summary)
+{
+    std::set<std::string> origins;
+    for (const auto* profile : ListCodecProfiles(run))
+    {
+        origins.insert(profile->origin);
+    }
+    summary.codecTimes = fmt::format("{}", fmt::join(origins, "; "));
 }
 
 void

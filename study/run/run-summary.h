@@ -4,6 +4,7 @@
 
 #include "ns3/job-planner.h"
 #include "ns3/run-result.h"
+#include "ns3/scenario.h"
 #include "ns3/training-planner.h"
 #include "ns3/transport.h"
 
@@ -17,6 +18,9 @@ void SummariseExchanges(RunResult& result);
 
 /// What the transport counted.
 void SummariseTransport(const TransportStatistics& statistics, RunSummary& summary);
+
+/// Where the times of its codecs come from.
+void SummariseCodecTimes(const ResolvedRun& run, RunSummary& summary);
 
 /// What the scheme `auto` chose.
 void SummariseChoices(const std::vector<PlannedJob>& jobs,

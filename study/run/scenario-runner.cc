@@ -128,6 +128,7 @@ RunScenario(const ResolvedRun& run,
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, folder, repeats, result);
     SummariseExchanges(result);
+    SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();

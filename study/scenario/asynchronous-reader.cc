@@ -88,6 +88,7 @@ GetKeysWithoutAsynchronous()
                                                "tensors",
                                                "training",
                                                "codec",
+                                               "dgt",
                                                "protocol",
                                                "profile",
                                                "reaction",

@@ -101,6 +101,19 @@ SetPlainParameters(const ParameterSet& parameters, JobSpec& job)
     }
 }
 
+/// Of what others add; nothing is lost without `dgt`.
+DifferentialTransmission
+ReadTransmission(const JsonValue& job)
+{
+    const auto dgt = job.Find("dgt");
+    if (!dgt)
+    {
+        return {};
+    }
+    const auto parameters = ReadParameters(*dgt, GetTransmissionParameters());
+    return {parameters.Get<double>("reliableShare"), parameters.Get<ByteCount>("block").bytes};
+}
+
 JobSpec
 ReadExchange(const JsonValue& value,
              const ParameterSet& parameters,
@@ -115,6 +128,7 @@ ReadExchange(const JsonValue& value,
     }
     job.scheme = ReadScheme(*scheme);
     SetPlainParameters(parameters, job);
+    job.transmission = ReadTransmission(value);
     if (const auto codec = value.Find("codec"))
     {
         job.codec = ReadCodecChoice(*codec);
@@ -201,6 +215,7 @@ ReadTrainingJob(const JsonValue& value,
     job.start = common.start;
     job.timeout = common.timeout;
     job.reduceRate = common.reduceRate;
+    job.transmission = ReadTransmission(value);
     job.replans = common.replans;
     return job;
 }

@@ -3,6 +3,7 @@
 
 #include "ns3/asynchronous-section.h"
 #include "ns3/codec-reader.h"
+#include "ns3/differential-transmission.h"
 #include "ns3/fault-kinds.h"
 #include "ns3/job-spec.h"
 #include "ns3/model-reader.h"
@@ -198,6 +199,10 @@ GetJobParameters()
              {},
              0,
              MAX_UNSIGNED},
+            MakeObjectSpec("dgt",
+                           "differential gradient transmission: the network may lose blocks that "
+                           "contribute little: doc/dgt.rst",
+                           GetTransmissionParameters()),
             Optional({"timeout",
                       Seconds(60),
                       "an iteration that takes longer has failed; 0s: no limit; by default no "
@@ -219,6 +224,26 @@ GetJobParameters()
         list.insert(list.begin() + 9, ranks.begin(), ranks.end());
         return list;
     }();
+    return specs;
+}
+
+const std::vector<ParameterSpec>&
+GetTransmissionParameters()
+{
+    static const std::vector<ParameterSpec> specs{
+        {"reliableShare",
+         0.8,
+         "of the blocks of a message that its receiver adds: those that contribute most; the "
+         "network may lose the others, but for the last one",
+         {},
+         0.0,
+         1.0},
+        {"block",
+         ByteCount{DifferentialTransmission::BLOCK_BYTES},
+         "size of a block",
+         {},
+         1,
+         static_cast<double>(MAX_GRADIENT_BYTES)}};
     return specs;
 }
 

@@ -32,6 +32,9 @@ const std::vector<ParameterSpec>& GetScenarioParameters();
 /// What a job knows.
 const std::vector<ParameterSpec>& GetJobParameters();
 
+/// What `dgt` of a job knows.
+const std::vector<ParameterSpec>& GetTransmissionParameters();
+
 /// What a tensor of a job knows.
 const std::vector<ParameterSpec>& GetTensorParameters();
 

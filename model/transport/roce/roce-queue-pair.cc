@@ -43,6 +43,10 @@ RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool)
         oldest = message->next;
         pool.Give(message);
     }
+    if (mayLose)
+    {
+        droppable->ForgetBefore(std::min(psn, expectedPsn));
+    }
     if (gaps)
     {
         gaps->acknowledged.AdvanceTo(psn);
@@ -60,6 +64,38 @@ RoceQueuePair::GoBack()
     repeats = true;
     nextPsn = ackedPsn;
     sending = oldest; // holds ackedPsn, since all messages before it are acknowledged
+    if (mayLose)
+    {
+        SkipDroppable();
+    }
+}
+
+void
+RoceQueuePair::SkipDroppable()
+{
+    // It stays in its message, the last packet of which is not droppable.
+    if (nextPsn < highestPsn)
+    {
+        nextPsn = std::min(droppable->SkipFrom(nextPsn), highestPsn);
+    }
+}
+
+uint32_t
+RoceQueuePair::GiveUpBefore(uint32_t psn)
+{
+    const auto from = expectedPsn;
+    expectedPsn = std::min(droppable->SkipFrom(from), psn);
+    return expectedPsn - from;
+}
+
+void
+RoceQueuePair::GiveUpSent(ObjectPool<RoceMessage>& pool)
+{
+    const auto end = std::min(droppable->SkipFrom(ackedPsn), nextPsn);
+    if (end > ackedPsn)
+    {
+        Acknowledge(end, pool);
+    }
 }
 
 void

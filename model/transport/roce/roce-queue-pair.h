@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_QUEUE_PAIR_H
 
 #include "ns3/congestion-control.h"
+#include "ns3/droppable-packets.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/object-pool.h"
 #include "ns3/packet-set.h"
@@ -103,6 +104,7 @@ struct alignas(64) RoceQueuePair
     uint16_t sourcePort;
     bool nakSent;  //!< for the present gap
     bool isClosed; //!< to be recycled when it leaves the ring
+    bool mayLose;  //!< it has droppable packets
 
     // What a sender touches for every packet: one more.
     alignas(64) bool isReady; //!< in the NIC's ring
@@ -126,6 +128,7 @@ struct alignas(64) RoceQueuePair
     uint32_t retries;    //!< timeouts since the last progress
     uint32_t marksSeen;  //!< receiver's markedPackets in the last acknowledgement
     uint32_t stream;
+    std::unique_ptr<DroppablePackets> droppable; //!< only where it mayLose
 
     bool HasUnsent() const
     {
@@ -176,8 +179,18 @@ struct alignas(64) RoceQueuePair
     /// the pool.
     void Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool);
 
-    /// The next packet to send is the oldest one not acknowledged.
+    /// The next packet to send is the oldest one not acknowledged, but for those that may be lost.
     void GoBack();
+
+    /// While it repeats: what may be lost is not sent twice.
+    void SkipDroppable();
+
+    /// The receiver misses nothing before `psn` that may not be lost. \return how many packets it
+    /// gives up
+    uint32_t GiveUpBefore(uint32_t psn);
+
+    /// The sender waits no longer for packets that may be lost and that nobody has acknowledged.
+    void GiveUpSent(ObjectPool<RoceMessage>& pool);
 
     /// Takes the next packet to send. \return whether it went before, because of GoBack
     bool TakeNext()

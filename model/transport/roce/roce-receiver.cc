@@ -36,6 +36,11 @@ RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCou
             return;
         }
     }
+    if (packet.psn > queuePair.expectedPsn && queuePair.mayLose) [[unlikely]]
+    {
+        // The packet says how many of those right before it may be lost. All of them are full.
+        m_lostBytes += uint64_t{queuePair.GiveUpBefore(packet.psn)} * m_settings.mtuBytes;
+    }
     if (packet.psn > queuePair.expectedPsn)
     {
         if (!queuePair.nakSent)
@@ -48,9 +53,9 @@ RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCou
     if (packet.psn < queuePair.expectedPsn)
     {
         // The sender went back because acknowledgements were lost: repeat them, as often as the
-        // first time.
+        // first time. A sender that skips what may be lost may not come to those.
         if (m_settings.ackEvery != 0 &&
-            (endOfMessage || (packet.psn + 1) % m_settings.ackEvery == 0))
+            (endOfMessage || queuePair.mayLose || (packet.psn + 1) % m_settings.ackEvery == 0))
         {
             Acknowledge(queuePair, packet, PacketKind::Ack, now);
         }

@@ -55,6 +55,12 @@ class RoceReceiver
         return m_goodputBytes;
     }
 
+    /// Bytes of messages that were lost, and may be.
+    uint64_t GetLostBytes() const
+    {
+        return m_lostBytes;
+    }
+
   private:
     void OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
     void TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet);
@@ -70,6 +76,7 @@ class RoceReceiver
 
     Settings m_settings{};
     uint64_t m_goodputBytes{0};
+    uint64_t m_lostBytes{0};
     PacketPool* m_pool{nullptr};
     const RoceNics* m_nics{nullptr};
     RoceSender* m_sender{nullptr};

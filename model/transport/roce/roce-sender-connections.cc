@@ -3,6 +3,7 @@
 #include "ns3/roce-sender.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace ns3::gradsync
 {
@@ -31,9 +32,34 @@ RoceSender::Send(const Message& message, TimeStepCount now)
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
     queuePair.Post(entry);
+    // With selective repeat all that is lost is repeated.
+    if (!message.droppable.IsEmpty() && m_settings.recovery == RECOVERY_GO_BACK_N) [[unlikely]]
+    {
+        MarkDroppable(queuePair, entry->firstPsn, message.droppable);
+    }
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
     return true;
+}
+
+/// The packets that hold nothing else.
+void
+RoceSender::MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes)
+{
+    const uint64_t mtu = m_settings.mtuBytes;
+    const auto first = static_cast<uint32_t>((bytes.begin + mtu - 1) / mtu);
+    const auto end = static_cast<uint32_t>(bytes.end / mtu);
+    if (first >= end)
+    {
+        return;
+    }
+    if (!queuePair.mayLose)
+    {
+        queuePair.mayLose = true;
+        queuePair.droppable = std::make_unique<DroppablePackets>();
+    }
+    queuePair.droppable->Add(firstPsn + first, firstPsn + end);
+    m_mayLose = true;
 }
 
 RoceQueuePair&

@@ -53,6 +53,11 @@ RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     packet->kind = PacketKind::Data;
     packet->flags =
         isLast ? m_settings.dataFlags | PacketFlag::END_OF_MESSAGE : m_settings.dataFlags;
+    if (queuePair.mayLose) [[unlikely]]
+    {
+        packet->flags |= queuePair.droppable->Contains(psn) ? PacketFlag::DROPPABLE : 0;
+        queuePair.SkipDroppable();
+    }
     m_flows.OnSend(queuePair, *packet, start);
     if (queuePair.isAggregated) [[unlikely]]
     {
@@ -150,6 +155,10 @@ RoceSender::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
     // It begins anew when a packet that is answered has left again, which PFC may put off.
     nic.StopTimeout(queuePair);
     TellLoss(queuePair, true, now);
+    if (queuePair.mayLose)
+    {
+        queuePair.GiveUpSent(m_messages); // else a window full of them would never open again
+    }
     if (m_settings.recovery == RECOVERY_GO_BACK_N)
     {
         queuePair.GoBack();

@@ -116,6 +116,12 @@ class RoceSender
         return m_timerLooks;
     }
 
+    /// Whether any message had packets that may be lost.
+    bool MayLose() const
+    {
+        return m_mayLose;
+    }
+
     uint64_t GetRetransmittedPackets() const
     {
         return m_retransmittedPackets;
@@ -132,6 +138,7 @@ class RoceSender
         return m_nics[queuePair.src][queuePair.sourcePort];
     }
 
+    void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     RoceQueuePair& Open(const RoceConnection& connection);
     /// \param isIdle all its messages were acknowledged
     void Close(RoceQueuePair& queuePair, bool isIdle);
@@ -159,6 +166,7 @@ class RoceSender
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};
     uint64_t m_timerLooks{0};
+    bool m_mayLose{false};
 };
 
 } // namespace ns3::gradsync

@@ -73,7 +73,7 @@ AddQueuePair(const RoceQueuePair& queuePair, StateWords& words)
         words.Add(message->packetCount);
         words.Add(message == queuePair.sending);
     }
-    words.Add(UINT64_MAX); // the end of the messages
+    words.EndList();
 }
 
 } // namespace
@@ -90,13 +90,13 @@ RoceNic::AddState(StateWords& words) const
         AddConnection(GetConnection(*queuePair), words);
         words.Add(queuePair->isClosed);
     }
-    words.Add(UINT64_MAX); // the end of the ring
+    words.EndList();
     for (const auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
     {
         AddConnection(GetConnection(*queuePair), words);
         words.AddTime(queuePair->timedSince);
     }
-    words.Add(UINT64_MAX);
+    words.EndList();
     auto paced = m_paced;
     std::sort(paced.begin(), paced.end(), [](const auto& a, const auto& b) { return b > a; });
     for (const auto& [due, order, queuePair] : paced)
@@ -105,6 +105,7 @@ RoceNic::AddState(StateWords& words) const
         words.Add(queuePair->isClosed);
         words.AddTime(due);
     }
+    words.EndList();
     words.Add(m_wakeAt == INT64_MAX ? INT64_MAX : m_wakeAt - words.GetNow());
     // Not when the timer comes: it never comes later than a timeout, and until one is over it only
     // sets itself anew.
@@ -188,6 +189,10 @@ RoceTransport::AddState(StateWords& words)
         // How duplicates are answered depends on sequence numbers themselves.
         words.Refuse("packets were sent again");
     }
+    if (m_sender.MayLose())
+    {
+        words.Refuse("packets may be lost");
+    }
     m_fabric->AddState(
         [this](const FabricPacket& packet, StateWords& to) { AddPacketState(packet, to); },
         words);
@@ -202,6 +207,7 @@ RoceTransport::AddState(StateWords& words)
         m_flows.AddState(*queuePair, words);
         words.AddGrowing(queuePair->endPsn);
     }
+    words.EndList();
     for (uint32_t endpoint = 0; endpoint < m_nics.size(); ++endpoint)
     {
         for (size_t port = 0; port < m_fabric->GetEndpoint(endpoint).GetPortCount(); ++port)
@@ -214,6 +220,7 @@ RoceTransport::AddState(StateWords& words)
             }
         }
     }
+    words.EndList();
     m_flows.AddState(words);
 }
 

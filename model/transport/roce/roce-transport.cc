@@ -257,6 +257,7 @@ RoceTransport::GetStatistics() const
     }
     total.droppedPackets += m_fabric->GetLostPackets();
     total.goodputBytes = m_receiver.GetGoodputBytes();
+    total.lostBytes = m_receiver.GetLostBytes();
     total.retransmittedPackets = m_sender.GetRetransmittedPackets();
     total.timerLooks = m_sender.GetTimerLooks();
     total.retransmittedBytes = m_sender.GetRetransmittedBytes();

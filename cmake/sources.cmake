@@ -71,10 +71,17 @@ list(APPEND gradsync_sources
   model/compression/gradient-codec.cc
   model/compression/gradient-distribution.cc
   model/compression/gradient-reductions.cc
+  model/compression/instruction-sets.cc
   model/compression/parallel-ranges.cc
+  model/compression/quantiser-loops.cc
   model/compression/quantisers.cc
+  model/compression/sign-quantisers.cc
   model/compression/sparse-codecs.cc
   model/compression/sparse-selection.cc
+  model/compression/stochastic-codecs.cc
+  model/compression/stochastic-quantisers.cc
+  model/compression/thc-codec.cc
+  model/compression/thc.cc
 )
 list(APPEND gradsync_headers
   model/compression/block-top-k.h
@@ -85,15 +92,22 @@ list(APPEND gradsync_headers
   model/compression/gradient-codec.h
   model/compression/gradient-distribution.h
   model/compression/gradient-reductions.h
+  model/compression/instruction-sets.h
   model/compression/parallel-ranges.h
+  model/compression/philox.h
   model/compression/quantiser-arithmetic.h
+  model/compression/quantiser-loops.h
   model/compression/quantisers.h
   model/compression/sized-codec.h
   model/compression/sparse-selection.h
   model/compression/sparsifier-arithmetic.h
+  model/compression/stochastic-arithmetic.h
+  model/compression/stochastic-quantisers.h
+  model/compression/thc-arithmetic.h
+  model/compression/thc.h
 )
 # GCC does not vectorise a choice between two results where computing both could trap. No value depends on it.
-set_source_files_properties(model/compression/quantisers.cc
+set_source_files_properties(model/compression/quantiser-loops.cc model/compression/stochastic-quantisers.cc
   PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
 
 # model/p4
@@ -1236,6 +1250,7 @@ set(gradsync_benchmarks
   tests/bench/exchange-bench.cc
   tests/bench/p4-bench.cc
   tests/bench/plan-bench.cc
+  tests/bench/quantiser-bench.cc
   tests/bench/stock-ns3-ring.cc
   tests/bench/trace-bench.cc
   tests/bench/workload-bench.cc
@@ -1258,9 +1273,14 @@ set(gradsync_tests_of_topology
 )
 set(gradsync_tests_of_compression
   tests/unit/compression/codec-references-test.cc
+  tests/unit/compression/philox-test.cc
+  tests/unit/compression/quantiser-loops-test.cc
   tests/unit/compression/quantiser-references-test.cc
   tests/unit/compression/quantiser-test.cc
+  tests/unit/compression/sign-vote-test.cc
   tests/unit/compression/sparse-codec-test.cc
+  tests/unit/compression/stochastic-codec-test.cc
+  tests/unit/compression/thc-test.cc
 )
 set(gradsync_tests_of_p4
   tests/unit/p4/p4-calculation-test.cc

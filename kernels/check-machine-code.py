@@ -25,27 +25,40 @@ _SHARED_BYTES = {"sm_80": 164 * 1024, "sm_90": 228 * 1024}
 LEAST_OCCUPANCY = 25
 FEW_WARPS = "SelectBlockTopKKernel"
 
-# Kernels that stream: their loads, or loads and stores, must be of 16 bytes each.
-LOADS = (
-    "EncodeInt8Kernel",
-    "FindExponentsKernel",
-    "SumSquaresKernel",
-    "ScoreBlocksKernel",
-    "FindNonZeroKernel",
-    "CountLeadingDigitsKernel",
-    "CopyCandidatesKernel",
-    "SelectBlockTopKKernel",
-    "OrderedSelectKernel",
-)
-STORES = ("DecodeInt8Kernel", "DecodeTwoBitsKernel")
-BOTH = (
-    "ConvertKernel",
-    "EncodeSixteenBitsKernel",
-    "DecodeSixteenBitsKernel",
-    "EncodeTwoBitsKernel",
-    "UpdateKernel",
-    "DgcRule",
-)
+# Kernels that stream: the accesses that they must have, of 16 bytes a thread, or 8 to codes of 16 bits; a warp's are to
+# one run of memory.
+_LOAD = ("LDG.E.128",)
+_STORE = ("STG.E.128",)
+ACCESSES = {
+    "EncodeInt8Kernel": _LOAD,
+    "FindExponentsKernel": _LOAD,
+    "SumSquaresKernel": _LOAD,
+    "ScoreBlocksKernel": _LOAD,
+    "FindNonZeroKernel": _LOAD,
+    "CountLeadingDigitsKernel": _LOAD,
+    "CountLastDigitsKernel": _LOAD,
+    "CopySelectedKernel": _LOAD,
+    "SelectBlockTopKKernel": _LOAD,
+    "FromKey": _LOAD,
+    "Candidates": _LOAD,
+    "DecodeInt8Kernel": _STORE,
+    "DecodeQsgdKernel": _STORE,
+    "DecodeSignsKernel": _STORE,
+    "DecodeTernaryKernel": _STORE,
+    "DecodeTwoBitsKernel": _STORE,
+    "EncodeQsgdKernel": _LOAD,
+    "EncodeSignsKernel": _LOAD,
+    "EncodeTernaryKernel": _LOAD,
+    "SumStripsKernel": _LOAD,
+    "EncodeSixteenBitsKernel": ("LDG.E.128", "STG.E.64"),
+    "DecodeSixteenBitsKernel": ("LDG.E.64", "STG.E.128"),
+    **dict.fromkeys(("EncodeFixed", "DecodeFixed", "EncodeScaled", "DecodeScaled"), _LOAD + _STORE),
+    "EncodeBytes": _LOAD,
+    "DecodeBytes": _STORE,
+    "EncodeTwoBitsKernel": _LOAD + _STORE,
+    "UpdateKernel": _LOAD + _STORE,
+    "DgcRule": _LOAD + _STORE,
+}
 
 
 def _run(*command: str) -> str:
@@ -55,7 +68,7 @@ def _run(*command: str) -> str:
 def _short(name: str) -> str:
     """The readable part of a mangled name."""
     match = re.search(r"\d([A-Z]\w*?Kernel)(I.*?E)?", name)
-    rule = re.search(r"\d([A-Z][a-z]+Rule|FromKey|Marked)E", name)
+    rule = re.search(r"\d([A-Z][a-z]+Rule|FromKey|Marked|Candidates)E", name)
     size = re.search(r"KernelILj(\d+)", name)
     parts = [match.group(1) if match else name]
     parts += [part.group(1) for part in (rule, size) if part]
@@ -103,13 +116,9 @@ def _occupancy(architecture: str, threads: int, usage: dict[str, int]) -> int:
 
 
 def _missing(name: str, code: str) -> list[str]:
-    """Accesses of 16 bytes that a kernel should have and has not."""
-    wanted = []
-    if any(kernel in name for kernel in LOADS + BOTH):
-        wanted.append("LDG.E.128")
-    if any(kernel in name for kernel in STORES + BOTH):
-        wanted.append("STG.E.128")
-    return [access for access in wanted if access not in code]
+    """Accesses that a kernel should have and has not."""
+    wanted = {access for kernel, of in ACCESSES.items() if kernel in name for access in of}
+    return sorted(access for access in wanted if access not in code)
 
 
 def _check(library: str, architecture: str) -> tuple[int, int]:

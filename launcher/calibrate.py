@@ -25,16 +25,31 @@ BYTES_PER_ELEMENT = {
     "bf16-decode": 6.0,
     "dgc-encode": 20.008,  # gradient, u and v read, u and v written, 0.1 % of 8 B
     "dgc-decode": 4.008,  # zeros written, 0.1 % of 8 B
+    "dgc-fp16-encode": 20.006,  # 0.1 % of 6 B
+    "dgc-fp16-decode": 4.006,
     "fixed-point-encode": 8.0,
     "fixed-point-decode": 8.0,
     "fp16-encode": 6.0,
     "fp16-decode": 6.0,
     "int8-encode": 5.0005,  # one scale per 8192
     "int8-decode": 5.0005,
+    "qsgd-encode": 4.5078,  # 4 bits, one norm per 512
+    "qsgd-decode": 4.5078,
+    "signsgd-encode": 4.125,
+    "signsgd-decode": 4.125,
+    "int8-switch-encode": 9.0078,  # two reads, an exponent per 256 written and read
+    "int8-switch-decode": 5.0039,
     "sq8-encode": 8.5,  # two reads, 10 % of 5 B
     "sq8-decode": 4.5,
+    "terngrad-encode": 8.25,  # two reads, 2 bits
+    "terngrad-decode": 4.25,
+    "thc-add": 2.5,  # 4 bits read, 8 read and written
+    "thc-encode": 8.5019,  # two reads, 4 bits written, a norm per 4096 written and read
+    "thc-decode": 4.5009,
     "top-k-encode": 8.8,  # two reads, 10 % of 8 B
     "top-k-decode": 4.8,
+    "top-k-fp16-encode": 8.6,  # two reads, 10 % of 6 B
+    "top-k-fp16-decode": 4.6,
     "two-bit-encode": 12.25,  # gradient and residual read, residual and 2 bits written
     "two-bit-decode": 4.25,
 }

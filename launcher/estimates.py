@@ -16,15 +16,6 @@ COUNTS = ROOT / "kernels" / "counts"
 # What a launch costs beside its work: the ends of the band.
 LAUNCH_SECONDS = (1e-6, 5e-6)
 
-# A file of another name than the codec's kernels have alone: what the mangled name has beside.
-_VARIANTS = {
-    "bf16": "BfloatFormat",
-    "bbtopk-encode": "ILj1024E",
-    "dgc-encode": "DgcRule",
-    "fixed-point-decode": "DecodeFixed",
-    "fixed-point-encode": "EncodeFixed",
-    "fp16": "HalfFormat",
-}
 _LANES = 32
 
 
@@ -52,26 +43,23 @@ DEVICES = {
 }
 
 
-def _slots(launch: dict, kernel: str, slots: dict) -> float:
+def issue_slots(launch: dict, slots: dict) -> float:
     """Issue slots of a launch; memsets have none worth counting."""
     if launch["threads"] == 0:
         return 0.0
-    names = [
-        f"{launch['kernel']} {text}" for key, text in _VARIANTS.items() if kernel.startswith(key)
-    ]
-    known = next(slots[name] for name in (*names, launch["kernel"]) if name in slots)
+    known = slots[launch["kernel"]]
     warps = launch["blocks"] * -(-launch["threads"] // _LANES)
     elements = launch["read"] / 4
     return float(warps * known["once"] + elements / _LANES * known["perElement"])
 
 
-def work_seconds(launches: list[dict], kernel: str, slots: dict, device: Device) -> float:
+def work_seconds(launches: list[dict], slots: dict, device: Device) -> float:
     """Of the launches of a codec's kernel, without the time that each takes in any case."""
     total = 0.0
     for launch in launches:
         share = min(1.0, launch["blocks"] / device.processors) or 1.0
         by_memory = (launch["read"] + launch["written"]) / device.bandwidth
-        by_issue = _slots(launch, kernel, slots) / (device.issue_rate() * share)
+        by_issue = issue_slots(launch, slots) / (device.issue_rate() * share)
         total += max(by_memory, by_issue)
     return total
 
@@ -82,11 +70,16 @@ def estimate(
     """Seconds that a codec's kernel takes in any case, and for each element, of which it moves `least_bytes`."""
     slots = json.loads((COUNTS / "issue-slots.json").read_text())["kernels"]
     (few, first), (many, second) = json.loads((COUNTS / "traffic.json").read_text())[kernel].items()
-    low = work_seconds(first, kernel, slots, device)
-    high = work_seconds(second, kernel, slots, device)
+    low = work_seconds(first, slots, device)
+    high = work_seconds(second, slots, device)
     each = (high - low) / (int(many) - int(few))
-    # Kernels of few blocks take as long for more elements, which would look like less than the least bytes.
-    each = max(each, least_bytes / device.bandwidth)
+    # What kernels of few blocks do in any case hides a part of the bytes, but not of long tensors.
+    moved = [
+        sum(launch["read"] + launch["written"] for launch in launches)
+        for launches in (first, second)
+    ]
+    more = (moved[1] - moved[0]) / (int(many) - int(few))
+    each = max(each, max(more, least_bytes) / device.bandwidth)
     fixed = max(0.0, high - each * int(many))
     return fixed + len(second) * launch_seconds, each
 

@@ -16,13 +16,20 @@ LEAST_BYTES = 100e6
 
 STREAMING = (
     *("int8-encode", "int8-decode", "fp16-encode", "fp16-decode", "bf16-encode", "bf16-decode"),
+    *("qsgd-encode", "qsgd-decode", "terngrad-decode", "signsgd-encode", "signsgd-decode"),
     *("two-bit-encode", "two-bit-decode", "fixed-point-encode", "fixed-point-decode"),
     *("packet-exponents", "exponents-encode", "exponents-decode"),
     *("add-dense", "step-momentum", "keep-residual", "norm", "score-blocks", "non-zero-blocks"),
-    *("select-from-key", "gather-marked"),
+    "select-from-key",
 )
 # Kernel: share of the copy that it should reach.
-SHARES = {**dict.fromkeys(STREAMING, 0.90), "top-k-encode": 0.60, "dgc-encode": 0.75}
+SHARES = {
+    **dict.fromkeys(STREAMING, 0.90),
+    "top-k-encode": 0.60,
+    "dgc-encode": 0.75,
+    "bbtopk-encode": 0.75,
+    "gather-marked": 0.30,  # its instructions take three times as long as its bytes
+}
 # Kernel: what it should be faster than, and how many times.
 SPEED_UPS = {"top-k-encode": (("radix-sort-pairs", 4.0), ("torch-topk", 4.0))}
 

@@ -40,6 +40,10 @@ struct Buffers
 {
     /// A gradient of a normal distribution, standard deviation 0.01, seed 1.
     explicit Buffers(uint64_t elements);
+    ~Buffers();
+
+    Buffers(const Buffers&) = delete;
+    Buffers& operator=(const Buffers&) = delete;
 
     /// Where the values of a message of k elements begin, its indices being at the front.
     float* GetValues(uint64_t k) const
@@ -56,8 +60,10 @@ struct Buffers
     DeviceMemory codes;
     DeviceMemory workspace;
     DeviceMemory found;
-    DeviceMemory key;   //!< of SelectFromKey
-    DeviceMemory marks; //!< of GatherMarked, a bit per element
+    DeviceMemory key;             //!< of SelectFromKey
+    DeviceMemory iteration;       //!< of DGC
+    DeviceMemory marks;           //!< of GatherMarked, a bit per element
+    cudaStream_t stream{nullptr}; //!< not the default one, which no graph can be captured from
 };
 
 struct Kernel
@@ -69,6 +75,12 @@ struct Kernel
 
 /// The codecs, the reductions and what to compare them with. The copy comes first.
 std::vector<Kernel> MakeKernels();
+
+/// Scratch memory of those of AddStochasticKernels.
+size_t GetStochasticWorkspaceBytes(uint64_t elements);
+
+/// The codecs that draw random numbers, and the vote on signs.
+void AddStochasticKernels(std::vector<Kernel>& list);
 
 /// Scratch memory of SortByMagnitude.
 size_t GetSortWorkspaceBytes(uint64_t count);

@@ -2,9 +2,10 @@
 /**
  * Times of the kernels on a GPU, as JSON on standard output; ./ns3 calibrate makes a profile of it.
  *
- * Each sample starts with an L2 cache full of something else. Bytes are those that a kernel must
- * move: what it reads and writes, each once, and the gradient twice for exact top-k. They are to be
- * compared with a device-to-device copy of the same run.
+ * Each sample starts with an L2 cache full of something else, which was read. Medians of kernels in
+ * a captured graph come beside those of launches (graph_s): what launches cost. Bytes are those
+ * that a kernel must move: what it reads and writes, each once, and the gradient twice for exact
+ * top-k. They are to be compared with a device-to-device copy of the same run.
  *
  * Options: --probe (exit 1 without a GPU), --largest=LOG2 (28), --samples=N (30), --sizes=A,B,...
  */
@@ -25,6 +26,8 @@ using namespace ns3::gradsync::bench;
 
 constexpr uint32_t WARM_UP = 5;
 constexpr size_t FLUSH_BYTES = 256ULL << 20; //!< more than any L2 cache
+constexpr uint32_t FLUSH_BLOCKS = 2048;
+constexpr uint32_t FLUSH_THREADS = 256;
 
 struct Spread
 {
@@ -34,8 +37,68 @@ struct Spread
     double p90;
 };
 
+/// Reads what the L2 cache then holds: had it been written, kernels would wait for it to be written
+/// back. \param never a place to write to, which nothing does
+__global__ void
+ReadAllKernel(const uint4* __restrict__ memory, uint64_t count, uint32_t* __restrict__ never)
+{
+    uint32_t bits = 0;
+    for (uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; i < count;
+         i += uint64_t{gridDim.x} * blockDim.x)
+    {
+        const uint4 four = memory[i];
+        bits |= four.x | four.y | four.z | four.w;
+    }
+    if (bits != 0) // the memory is zeroed
+    {
+        *never = bits;
+    }
+}
+
+/// Kernels as they are launched, or in a graph.
+class Work
+{
+  public:
+    Work(const Kernel& kernel, const Buffers& buffers, bool isGraph)
+        : m_kernel(kernel),
+          m_buffers(buffers)
+    {
+        if (isGraph)
+        {
+            cudaGraph_t graph = nullptr;
+            Check(cudaStreamBeginCapture(buffers.stream, cudaStreamCaptureModeThreadLocal));
+            Check(kernel.run(buffers));
+            Check(cudaStreamEndCapture(buffers.stream, &graph));
+            Check(cudaGraphInstantiateWithFlags(&m_graph, graph, 0));
+            Check(cudaGraphDestroy(graph));
+        }
+    }
+
+    ~Work()
+    {
+        if (m_graph != nullptr)
+        {
+            cudaGraphExecDestroy(m_graph);
+        }
+    }
+
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+    cudaError_t Run() const
+    {
+        return m_graph != nullptr ? cudaGraphLaunch(m_graph, m_buffers.stream)
+                                  : m_kernel.run(m_buffers);
+    }
+
+  private:
+    const Kernel& m_kernel;
+    const Buffers& m_buffers;
+    cudaGraphExec_t m_graph{nullptr};
+};
+
 Spread
-Measure(const Kernel& kernel, const Buffers& buffers, uint32_t samples, const DeviceMemory& flush)
+Measure(const Work& work, const Buffers& buffers, uint32_t samples, const DeviceMemory& flush)
 {
     cudaEvent_t begin = nullptr;
     cudaEvent_t end = nullptr;
@@ -44,10 +107,14 @@ Measure(const Kernel& kernel, const Buffers& buffers, uint32_t samples, const De
     std::vector<double> seconds;
     for (uint32_t i = 0; i < WARM_UP + samples; ++i)
     {
-        Check(cudaMemsetAsync(flush.As<char>(), static_cast<int>(i & 0x7fU), FLUSH_BYTES, nullptr));
-        Check(cudaEventRecord(begin, nullptr));
-        Check(kernel.run(buffers));
-        Check(cudaEventRecord(end, nullptr));
+        ReadAllKernel<<<FLUSH_BLOCKS, FLUSH_THREADS, 0, buffers.stream>>>(
+            flush.As<uint4>(),
+            FLUSH_BYTES / sizeof(uint4),
+            buffers.found.As<uint32_t>());
+        Check(cudaGetLastError());
+        Check(cudaEventRecord(begin, buffers.stream));
+        Check(work.Run());
+        Check(cudaEventRecord(end, buffers.stream));
         Check(cudaEventSynchronize(end));
         float milliseconds = 0;
         Check(cudaEventElapsedTime(&milliseconds, begin, end));
@@ -112,8 +179,15 @@ ReadOptions(int argc, char** argv)
     return options;
 }
 
+/// Times of a kernel at one size: launched one by one, and as a graph.
+struct Point
+{
+    Spread launched;
+    Spread graph;
+};
+
 void
-PrintKernel(const Kernel& kernel, const std::vector<Spread>& points, bool isFirst)
+PrintKernel(const Kernel& kernel, const std::vector<Point>& points, bool isFirst)
 {
     std::printf("%s\"%s\":{\"bytesPerElement\":%.9g,\"points\":[",
                 isFirst ? "" : ",",
@@ -121,12 +195,15 @@ PrintKernel(const Kernel& kernel, const std::vector<Spread>& points, bool isFirs
                 kernel.bytesPerElement);
     for (size_t i = 0; i < points.size(); ++i)
     {
-        std::printf("%s{\"elements\":%llu,\"median_s\":%.9g,\"p10_s\":%.9g,\"p90_s\":%.9g}",
+        const Spread& launched = points[i].launched;
+        std::printf("%s{\"elements\":%llu,\"median_s\":%.9g,\"p10_s\":%.9g,\"p90_s\":%.9g,"
+                    "\"graph_s\":%.9g}",
                     i == 0 ? "" : ",",
-                    static_cast<unsigned long long>(points[i].elements),
-                    points[i].median,
-                    points[i].p10,
-                    points[i].p90);
+                    static_cast<unsigned long long>(launched.elements),
+                    launched.median,
+                    launched.p10,
+                    launched.p90,
+                    points[i].graph.median);
     }
     std::printf("]}");
 }
@@ -139,17 +216,20 @@ MeasureAll(const Options& options)
     Check(cudaGetDeviceProperties(&properties, 0));
     Check(cudaDriverGetVersion(&driver));
     const auto list = MakeKernels();
-    std::vector<std::vector<Spread>> points(list.size());
+    std::vector<std::vector<Point>> points(list.size());
     const DeviceMemory flush(FLUSH_BYTES);
     for (const uint64_t size : options.sizes)
     {
         const Buffers buffers(size);
         for (size_t i = 0; i < list.size(); ++i)
         {
-            points[i].push_back(Measure(list[i], buffers, options.samples, flush));
+            const Work launched(list[i], buffers, false);
+            const Spread apart = Measure(launched, buffers, options.samples, flush);
+            const Work graph(list[i], buffers, true); // after a first run, which loads the kernels
+            points[i].push_back({apart, Measure(graph, buffers, options.samples, flush)});
         }
     }
-    const auto& copy = points[0].back();
+    const Spread& copy = points[0].back().launched;
     std::printf("{\"device\":\"%s\",\"provenance\":{\"driver\":%d,\"compiler\":\"nvcc %d.%d\","
                 "\"samples\":%u,\"warmUp\":%u,\"caches\":\"cold L2\","
                 "\"gradient\":\"normal, standard deviation 0.01, seed 1\"},"

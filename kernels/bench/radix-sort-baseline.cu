@@ -20,7 +20,8 @@ Sort(void* workspace,
      uint32_t* sortedKeys,
      const uint32_t* indices,
      uint32_t* sortedIndices,
-     uint64_t count)
+     uint64_t count,
+     cudaStream_t stream)
 {
     return cub::DeviceRadixSort::SortPairsDescending(workspace,
                                                      bytes,
@@ -30,7 +31,8 @@ Sort(void* workspace,
                                                      sortedIndices,
                                                      count,
                                                      0,
-                                                     MAGNITUDE_BITS);
+                                                     MAGNITUDE_BITS,
+                                                     stream);
 }
 
 } // namespace
@@ -39,7 +41,7 @@ size_t
 GetSortWorkspaceBytes(uint64_t count)
 {
     size_t bytes = 0;
-    Check(Sort(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, count));
+    Check(Sort(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, count, nullptr));
     return bytes;
 }
 
@@ -54,7 +56,8 @@ SortByMagnitude(const Buffers& buffers)
                 sorted,
                 buffers.codes.As<uint32_t>(),
                 sorted + buffers.count,
-                buffers.count);
+                buffers.count,
+                buffers.stream);
 }
 
 } // namespace ns3::gradsync::bench

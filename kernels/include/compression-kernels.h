@@ -82,17 +82,32 @@ cudaError_t DecodeWithExponents(const int32_t* sums,
                                 float* values,
                                 cudaStream_t stream);
 
-/// Scratch memory of SelectTopK: 8 bytes per element, for the case that all are alike, and 2 more,
-/// at most 4 MiB, for histograms.
+/// What int8 sends where switches add up. \param packetElements a multiple of 4 \param workers 1
+/// to 127
+cudaError_t EncodeBytesWithExponents(const float* values,
+                                     uint64_t count,
+                                     uint32_t packetElements,
+                                     uint32_t workers,
+                                     const int8_t* exponents,
+                                     int8_t* codes,
+                                     cudaStream_t stream);
+cudaError_t DecodeBytesWithExponents(const int8_t* sums,
+                                     uint64_t count,
+                                     uint32_t packetElements,
+                                     uint32_t workers,
+                                     const int8_t* exponents,
+                                     float* values,
+                                     cudaStream_t stream);
+
+/// Scratch memory of SelectTopK: 8 bytes per element, for the case that all are alike, and a bit
+/// for counts.
 size_t GetTopKWorkspaceBytes(uint64_t count);
 
-/// \param cutKey where to put the smallest selected magnitude (MagnitudeKey); may be null
 cudaError_t SelectTopK(const float* values,
                        uint64_t count,
                        uint64_t k,
                        uint32_t* indices,
                        float* selected,
-                       uint32_t* cutKey,
                        void* workspace,
                        cudaStream_t stream);
 
@@ -131,7 +146,6 @@ struct DgcIteration
     double sampleRate;
     float momentum;
     double clipNorm; //!< 0: no clipping
-    uint64_t iteration;
 };
 
 size_t GetDgcWorkspaceBytes(uint64_t count, const DgcIteration& parameters);
@@ -139,6 +153,8 @@ size_t GetDgcWorkspaceBytes(uint64_t count, const DgcIteration& parameters);
 /**
  * One iteration of DgcSelector.
  * \param velocity, accumulated u and v, updated
+ * \param iteration its number, 0 at first; one more afterwards. On the device, so that a captured
+ *   graph goes from one to the next
  * \param indices, selected as long as DgcSelector::GetCapacity(); \param found how many were
  * written
  */
@@ -147,6 +163,7 @@ cudaError_t SelectDgc(const float* gradient,
                       const DgcIteration& parameters,
                       float* velocity,
                       float* accumulated,
+                      uint64_t* iteration,
                       uint32_t* indices,
                       float* selected,
                       uint32_t* found,

@@ -35,7 +35,8 @@ class DeviceCodec
     /// Most bytes of a message.
     virtual uint64_t GetMaximumBytes() const = 0;
 
-    /// Whether every message has so many. If not, `bytes` must not be null below.
+    /// Whether every message has so many, and `bytes` below are neither written nor read. If not,
+    /// they must not be null.
     virtual bool IsSizeFixed() const = 0;
 
     /// Bytes that it keeps between iterations (residuals, momentum); they must be 0 before the
@@ -48,7 +49,7 @@ class DeviceCodec
     /**
      * \param gradient GetElements() long
      * \param message at least GetMaximumBytes() long; no byte beyond the message is written
-     * \param bytes how many the message has, unless null
+     * \param bytes how many the message has, where that depends on the data
      */
     virtual cudaError_t Compress(const float* gradient,
                                  void* state,
@@ -78,7 +79,7 @@ class DeviceCodec
 /**
  * The codec of a tensor of that many elements (fewer than 2^32 - 4096).
  * \throws std::invalid_argument when the kernels do not have blocks of that size: of int8 and sq8
- * multiples of 4 up to 8192, of bbtopk 256, 512, 1024 and 2048
+ * multiples of 4 up to 8192, of qsgd multiples of 4, of bbtopk 256, 512, 1024 and 2048
  */
 std::unique_ptr<DeviceCodec> MakeDeviceCodec(const CodecSpec& spec, uint64_t elements);
 

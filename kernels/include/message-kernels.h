@@ -10,8 +10,6 @@
 namespace ns3::gradsync::kernels
 {
 
-cudaError_t StoreNumber(uint64_t number, uint64_t* to, cudaStream_t stream);
-
 cudaError_t CopyFloats(const float* from, uint64_t count, float* to, cudaStream_t stream);
 
 /// As PackOffsets, but not a byte beyond the last one that is used. \param bytes aligned to 4
@@ -48,6 +46,25 @@ cudaError_t ScatterSparseMessage(const uint32_t* message,
                                  uint64_t elements,
                                  float* gradient,
                                  cudaStream_t stream);
+
+/**
+ * CloseSparseMessage with values in binary16.
+ * \param found null: `capacity` entries \param bytes may be null
+ */
+cudaError_t CloseHalfMessage(const float* values,
+                             const uint32_t* found,
+                             uint64_t capacity,
+                             uint32_t* message,
+                             uint64_t* bytes,
+                             cudaStream_t stream);
+
+/// ScatterSparse of such a message. \param bytes as above; null: those of `capacity` entries
+cudaError_t ScatterHalfMessage(const uint32_t* message,
+                               const uint64_t* bytes,
+                               uint64_t capacity,
+                               uint64_t elements,
+                               float* gradient,
+                               cudaStream_t stream);
 
 } // namespace ns3::gradsync::kernels
 

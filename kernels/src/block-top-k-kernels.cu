@@ -13,17 +13,92 @@ namespace
 
 /// Fewer than elsewhere: a thread holds up to 64 elements and their keys in registers.
 constexpr uint32_t BLOCK_THREADS = 128;
+constexpr uint32_t ROW = 4 * WARP; //!< elements that a warp loads at once
+
+/// A warp's registers hold a block: number i of a lane is element 128 (i / 4) + 4 lane + i % 4.
+__device__ inline uint32_t
+GetOffset(uint32_t item)
+{
+    return ROW * (item / 4) + 4 * (threadIdx.x % WARP) + item % 4;
+}
+
+/// The largest key that at least `wanted` lanes reach, and so at least as many elements: no element
+/// below it is selected. 0 if no lane decides it, as more lanes are wanted than there are.
+template <uint32_t ITEMS>
+__device__ inline uint32_t
+FindBound(const float (&held)[ITEMS], uint32_t wanted)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t largest = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; ++i)
+    {
+        largest = max(largest, MagnitudeKey(held[i]));
+    }
+    uint32_t ahead = 0;
+#pragma unroll
+    for (uint32_t other = 0; other < WARP; ++other)
+    {
+        const uint32_t key = __shfl_sync(ALL_LANES, largest, other);
+        ahead += key > largest || (key == largest && other < lane) ? 1U : 0U;
+    }
+    const uint32_t deciding = __ballot_sync(ALL_LANES, ahead + 1 == wanted);
+    const uint32_t from = deciding != 0 ? static_cast<uint32_t>(__ffs(deciding)) - 1 : 0U;
+    const uint32_t bound = __shfl_sync(ALL_LANES, largest, from);
+    return deciding != 0 ? bound : 0U;
+}
+
+/// An element that may be selected.
+struct Candidate
+{
+    float value;
+    uint32_t offset; //!< in its block
+};
+
+/// Selects among as many candidates as lanes: each lane counts who is ahead of its own.
+__device__ inline void
+SelectCandidates(const Candidate* candidates,
+                 uint32_t count,
+                 uint32_t wanted,
+                 uint16_t* offsets,
+                 float* selected)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    const Candidate own = lane < count ? candidates[lane] : Candidate{0.0F, 0};
+    const uint32_t key = MagnitudeKey(own.value);
+    uint32_t ahead = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        const Candidate other = candidates[i];
+        const uint32_t otherKey = MagnitudeKey(other.value);
+        ahead += otherKey > key || (otherKey == key && other.offset < own.offset) ? 1U : 0U;
+    }
+    const bool isSelected = lane < count && ahead < wanted;
+    const uint32_t chosen = __ballot_sync(ALL_LANES, isSelected);
+    uint32_t position = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        position += (chosen >> i & 1U) != 0 && candidates[i].offset < own.offset ? 1U : 0U;
+    }
+    if (isSelected)
+    {
+        offsets[position] = static_cast<uint16_t>(own.offset);
+        selected[position] = own.value;
+    }
+}
 
 /// Elements of all lanes whose key is at least `limit`.
 template <uint32_t ITEMS>
 __device__ inline uint32_t
-CountFrom(const int32_t (&keys)[ITEMS], int32_t limit)
+CountFrom(const float (&held)[ITEMS], uint32_t limit)
 {
     uint32_t own = 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; ++i)
     {
-        own += keys[i] >= limit ? 1 : 0;
+        own += MagnitudeKey(held[i]) >= limit ? 1U : 0U;
     }
     return __reduce_add_sync(ALL_LANES, own);
 }
@@ -31,31 +106,89 @@ CountFrom(const int32_t (&keys)[ITEMS], int32_t limit)
 /// Where the k largest of a block end.
 struct BlockCut
 {
-    int32_t above; //!< everything from here on is selected
-    int32_t tie;   //!< and so many of those with this key:
+    uint32_t above; //!< everything from here on is selected
+    uint32_t tie;   //!< and so many of those with this key:
     uint32_t ties;
 };
 
-/// Bit by bit the largest number that k keys reach. Keys of no element are -1 and never count.
+/// Bit by bit the largest number that k keys reach.
 template <uint32_t ITEMS>
 __device__ inline BlockCut
-FindBlockCut(const int32_t (&keys)[ITEMS], uint32_t k)
+FindBlockCut(const float (&held)[ITEMS], uint32_t k)
 {
-    int32_t cut = 0;
+    uint32_t cut = 0;
     for (int32_t bit = 30; bit >= 0; --bit)
     {
-        const int32_t tried = cut | 1 << bit;
-        const uint32_t reached = CountFrom(keys, tried);
+        const uint32_t tried = cut | 1U << bit;
+        const uint32_t reached = CountFrom(held, tried);
         if (reached == k)
         {
             return {tried, tried - 1, 0};
         }
         cut = reached > k ? tried : cut;
     }
-    return {cut + 1, cut, k - CountFrom(keys, cut + 1)};
+    return {cut + 1, cut, k - CountFrom(held, cut + 1)};
 }
 
-/// A warp per block, which stays in registers: float4 number j of lane l begins at 128 j + 4 l.
+/// Selects what a cut says, in order of elements, which are loaded once more: of registers no loop
+/// can be made.
+__device__ inline void
+SelectFromCut(const float* values,
+              uint32_t present,
+              uint32_t rows,
+              const BlockCut& cut,
+              uint16_t* offsets,
+              float* selected)
+{
+    uint32_t written = 0;  // selected in the rows before, by all lanes
+    uint32_t tiesSeen = 0; // and ties there
+#pragma unroll 1
+    for (uint32_t row = 0; row < rows; ++row)
+    {
+        const float4 four = LoadFour<float4>(values, GetOffset(4 * row), present, 0.0F);
+        const float each[4] = {four.x, four.y, four.z, four.w};
+        uint32_t above = 0;
+        uint32_t ties = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            const uint32_t key = MagnitudeKey(each[i]);
+            above |= (key >= cut.above ? 1U : 0U) << i;
+            ties |= (cut.ties > 0 && key == cut.tie ? 1U : 0U) << i;
+        }
+        // Ties take their turns in order of elements: count those of lower lanes.
+        const uint32_t own =
+            static_cast<uint32_t>(__popc(above)) << 16 | static_cast<uint32_t>(__popc(ties));
+        const uint32_t packed = ScanLanes(own);
+        const uint32_t total = __shfl_sync(ALL_LANES, packed, WARP - 1);
+        uint32_t aboveBefore = written + ((packed - own) >> 16);
+        uint32_t tiesBefore = tiesSeen + ((packed - own) & 0xffffU);
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            const bool isAbove = (above >> i & 1U) != 0;
+            const bool isTie = (ties >> i & 1U) != 0;
+            if (isAbove || (isTie && tiesBefore < cut.ties))
+            {
+                const uint32_t at = aboveBefore + min(tiesBefore, cut.ties);
+                offsets[at] = static_cast<uint16_t>(GetOffset(4 * row + i));
+                selected[at] = each[i];
+            }
+            aboveBefore += isAbove ? 1 : 0;
+            tiesBefore += isTie ? 1 : 0;
+        }
+        written += total >> 16;
+        tiesSeen += total & 0xffffU;
+    }
+}
+
+/**
+ * A warp per block, which is in registers. The k-th largest of the lanes' maxima bounds what can
+ * be selected: of gradients little more than k elements reach it, and a lane looks after each.
+ * Where more than 32 reach it, as of a block of equals, the cut is searched bit by bit.
+ *
+ * What is missing of a last block counts as zeros, which no element comes after: never selected.
+ */
 template <uint32_t BLOCK>
 __global__ void
 __launch_bounds__(BLOCK_THREADS, 2) SelectBlockTopKKernel(const float* __restrict__ values,
@@ -65,81 +198,56 @@ __launch_bounds__(BLOCK_THREADS, 2) SelectBlockTopKKernel(const float* __restric
                                                           float* __restrict__ selected)
 {
     constexpr uint32_t ITEMS = BLOCK / WARP;
-    constexpr uint32_t VECTORS = ITEMS / 4;
+    __shared__ Candidate candidates[BLOCK_THREADS];
     const uint64_t block = (static_cast<uint64_t>(blockIdx.x) * BLOCK_THREADS + threadIdx.x) / WARP;
     const uint64_t begin = block * BLOCK;
-    if (begin >= count)
-    {
-        return;
-    }
-    const uint32_t lane = threadIdx.x % WARP;
-    const uint64_t rest = count - begin;
+    const uint64_t rest = count > begin ? count - begin : 0;
     const auto present = static_cast<uint32_t>(rest < BLOCK ? rest : BLOCK);
+    const uint32_t wanted = min(k, present);
     float held[ITEMS];
-    int32_t keys[ITEMS];
 #pragma unroll
-    for (uint32_t j = 0; j < VECTORS; ++j)
+    for (uint32_t j = 0; j < ITEMS / 4; ++j)
     {
-        const uint32_t offset = 128 * j + 4 * lane;
-        const float4 four = LoadFour<float4>(values, begin + offset, count, 0.0F);
+        const float4 four = LoadFour<float4>(values, begin + GetOffset(4 * j), count, 0.0F);
         held[4 * j] = four.x;
         held[4 * j + 1] = four.y;
         held[4 * j + 2] = four.z;
         held[4 * j + 3] = four.w;
-#pragma unroll
-        for (uint32_t i = 0; i < 4; ++i)
-        {
-            keys[4 * j + i] =
-                offset + i < present ? static_cast<int32_t>(MagnitudeKey(held[4 * j + i])) : -1;
-        }
     }
-    const BlockCut cut = FindBlockCut(keys, k < present ? k : present);
-    const uint64_t base = block * k;
-    uint32_t written = 0;  // selected in the vectors before, by all lanes
-    uint32_t tiesSeen = 0; // and ties there
-    for (uint32_t j = 0; j < VECTORS; ++j)
+    const uint32_t bound = FindBound(held, wanted);
+    uint32_t own = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; ++i)
     {
-        uint32_t above = 0;
-        uint32_t ties = 0;
+        own += MagnitudeKey(held[i]) >= bound ? 1U : 0U;
+    }
+    const uint32_t upTo = ScanLanes(own);
+    const uint32_t total = __shfl_sync(ALL_LANES, upTo, WARP - 1);
+    const bool isShort = bound > 0 && total <= WARP; // the same in all lanes
+    Candidate* const ofWarp = candidates + threadIdx.x / WARP * WARP;
+    if (isShort)
+    {
+        Candidate* at = ofWarp + (upTo - own);
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; ++i)
         {
-            // Unrolled, so that the registers are named; only vector j counts.
-            const bool isHere = i / 4 == j;
-            above |= (isHere && keys[i] >= cut.above ? 1U : 0U) << (i % 4);
-            ties |= (isHere && cut.ties > 0 && keys[i] == cut.tie ? 1U : 0U) << (i % 4);
-        }
-        // Ties take their turns in order of elements: count those of lower lanes.
-        uint32_t packed =
-            static_cast<uint32_t>(__popc(above)) << 16 | static_cast<uint32_t>(__popc(ties));
-        const uint32_t own = packed;
-        for (uint32_t step = 1; step < WARP; step *= 2)
-        {
-            const uint32_t below = __shfl_up_sync(ALL_LANES, packed, step);
-            packed += lane >= step ? below : 0U;
-        }
-        const uint32_t total = __shfl_sync(ALL_LANES, packed, WARP - 1);
-        uint32_t aboveBefore = written + ((packed - own) >> 16);
-        uint32_t tiesBefore = tiesSeen + ((packed - own) & 0xffffU);
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; ++i)
-        {
-            if (i / 4 == j)
+            if (MagnitudeKey(held[i]) >= bound)
             {
-                const bool isAbove = (above >> (i % 4) & 1U) != 0;
-                const bool isTie = (ties >> (i % 4) & 1U) != 0;
-                if (isAbove || (isTie && tiesBefore < cut.ties))
-                {
-                    const uint64_t at = base + aboveBefore + min(tiesBefore, cut.ties);
-                    offsets[at] = static_cast<uint16_t>(128 * j + 4 * lane + i % 4);
-                    selected[at] = held[i];
-                }
-                aboveBefore += isAbove ? 1 : 0;
-                tiesBefore += isTie ? 1 : 0;
+                *at++ = {held[i], GetOffset(i)};
             }
         }
-        written += total >> 16;
-        tiesSeen += total & 0xffffU;
+    }
+    __syncthreads();
+    uint16_t* const toOffsets = offsets + block * k;
+    float* const toSelected = selected + block * k;
+    if (isShort)
+    {
+        SelectCandidates(ofWarp, total, wanted, toOffsets, toSelected);
+    }
+    else if (wanted > 0)
+    {
+        const BlockCut cut = FindBlockCut(held, wanted);
+        SelectFromCut(values + begin, present, ITEMS / 4, cut, toOffsets, toSelected);
     }
 }
 

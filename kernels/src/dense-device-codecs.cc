@@ -194,6 +194,12 @@ MakeDenseDeviceCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<FixedPointCodec>(spec, elements);
     case CodecKind::Fp32:
         return std::make_unique<Fp32Codec>(spec, elements);
+    case CodecKind::Thc:
+        return MakeThcDeviceCodec(spec, elements);
+    case CodecKind::Qsgd:
+    case CodecKind::TernGrad:
+    case CodecKind::SignSgd:
+        return MakeStochasticDeviceCodec(spec, elements);
     case CodecKind::TopK:
     case CodecKind::Sq8:
     case CodecKind::Dgc:

@@ -152,6 +152,10 @@ CheckBlocks(const CodecSpec& spec)
         throw std::invalid_argument("int8 on a GPU has blocks of multiples of 4 up to 8192");
     }
     const bool isPower = block == 256 || block == 512 || block == 1024 || block == 2048;
+    if (spec.kind == CodecKind::Qsgd && (block == 0 || block % 4 != 0))
+    {
+        throw std::invalid_argument("qsgd on a GPU has buckets of multiples of 4");
+    }
     if (spec.kind == CodecKind::BbTopK && !isPower)
     {
         throw std::invalid_argument("bbtopk on a GPU has blocks of 256, 512, 1024 or 2048");

@@ -8,19 +8,21 @@ namespace ns3::gradsync::kernels
 namespace
 {
 
-/// Message: the indices, then the values, as many as there are. State: u, then v.
+/// Message: the indices, then the values, as many as there are. State: u, v and the number of
+/// the iteration.
 class DgcCodec : public DeviceCodec
 {
   public:
     DgcCodec(const CodecSpec& spec, uint64_t elements)
         : DeviceCodec(elements),
-          m_spec(spec)
+          m_spec(spec),
+          m_isHalf(spec.valueBits == 16)
     {
     }
 
     uint64_t GetMaximumBytes() const override
     {
-        return 8 * GetCapacity();
+        return (m_isHalf ? 6 : 8) * GetCapacity();
     }
 
     bool IsSizeFixed() const override
@@ -31,8 +33,7 @@ class DgcCodec : public DeviceCodec
     size_t GetStateBytes() const override
     {
         WorkspaceCutter cutter(nullptr);
-        cutter.Take<float>(GetElements());
-        cutter.Take<float>(GetElements());
+        CutState(cutter);
         return cutter.GetBytes();
     }
 
@@ -52,15 +53,15 @@ class DgcCodec : public DeviceCodec
         {
             return cudaErrorInvalidValue;
         }
-        WorkspaceCutter states(state);
-        auto* const velocity = states.Take<float>(GetElements());
-        auto* const accumulated = states.Take<float>(GetElements());
+        WorkspaceCutter cutter(state);
+        const State kept = CutState(cutter);
         const Parts parts = Cut(workspace);
         const auto error = SelectDgc(gradient,
                                      GetElements(),
                                      GetIteration(m_iteration),
-                                     velocity,
-                                     accumulated,
+                                     kept.velocity,
+                                     kept.accumulated,
+                                     kept.iteration,
                                      At<uint32_t>(message),
                                      parts.values,
                                      parts.found,
@@ -72,7 +73,8 @@ class DgcCodec : public DeviceCodec
         }
         ++m_iteration;
         auto* const indices = At<uint32_t>(message);
-        return CloseSparseMessage(parts.values, parts.found, GetCapacity(), indices, bytes, stream);
+        const auto close = m_isHalf ? CloseHalfMessage : CloseSparseMessage;
+        return close(parts.values, parts.found, GetCapacity(), indices, bytes, stream);
     }
 
     cudaError_t Decompress(const void* message,
@@ -81,16 +83,31 @@ class DgcCodec : public DeviceCodec
                            void*,
                            cudaStream_t stream) const override
     {
+        const auto scatter = m_isHalf ? ScatterHalfMessage : ScatterSparseMessage;
         return bytes == nullptr ? cudaErrorInvalidValue
-                                : ScatterSparseMessage(At<uint32_t>(message),
-                                                       bytes,
-                                                       GetCapacity(),
-                                                       GetElements(),
-                                                       gradient,
-                                                       stream);
+                                : scatter(At<uint32_t>(message),
+                                          bytes,
+                                          GetCapacity(),
+                                          GetElements(),
+                                          gradient,
+                                          stream);
     }
 
   private:
+    struct State
+    {
+        float* velocity;
+        float* accumulated;
+        uint64_t* iteration;
+    };
+
+    State CutState(WorkspaceCutter& cutter) const
+    {
+        auto* const velocity = cutter.Take<float>(GetElements());
+        auto* const accumulated = cutter.Take<float>(GetElements());
+        return {velocity, accumulated, cutter.Take<uint64_t>(1)};
+    }
+
     struct Parts
     {
         float* values;
@@ -110,8 +127,7 @@ class DgcCodec : public DeviceCodec
         return {GetDensity(m_spec, iteration),
                 m_spec.sampleRate,
                 static_cast<float>(m_spec.momentum),
-                m_spec.clipNorm,
-                iteration};
+                m_spec.clipNorm};
     }
 
     Parts Cut(void* workspace) const
@@ -126,7 +142,8 @@ class DgcCodec : public DeviceCodec
     }
 
     CodecSpec m_spec;
-    uint64_t m_iteration{0};
+    bool m_isHalf;           //!< values in binary16
+    uint64_t m_iteration{0}; //!< for the density of a warm-up, which the host must know
 };
 
 } // namespace

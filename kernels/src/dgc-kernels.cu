@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compression-kernels.h"
 #include "ordered-select.h"
+#include "top-k.h"
 
 #include "ns3/codec-spec.h"
 #include "ns3/dgc-selector.h"
@@ -20,12 +21,16 @@ struct DgcScalars
     double norm;
     float clip;
     uint32_t threshold; //!< magnitude key
+    TopKLimits sample;
 };
 
 /// Momentum, accumulation and masking of four elements in registers: u and v are read once and
 /// written once.
-struct DgcRule
+struct DgcRule : SelectRule
 {
+    static constexpr TuningNumber VECTORS = &Tuning::dgcVectors;
+    static constexpr bool KEEPS = true;
+
     struct Held
     {
         float4 velocity;
@@ -38,29 +43,44 @@ struct DgcRule
     const DgcScalars* scalars;
     float* velocity;
     float* accumulated;
+    uint64_t* iteration;
 
-    __device__ uint32_t Look(uint64_t first, Held& held) const
+    DgcRule(const float* input,
+            uint64_t elements,
+            float decay,
+            const DgcScalars* known,
+            float* u,
+            float* v,
+            uint64_t* number)
+        : gradient(input),
+          count(elements),
+          momentum(decay),
+          scalars(known),
+          velocity(u),
+          accumulated(v),
+          iteration(number)
+    {
+    }
+
+    __device__ uint64_t GetCount() const
+    {
+        return count;
+    }
+
+    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared&) const
     {
         const float clip = scalars->clip;
-        const uint32_t threshold = max(scalars->threshold, 1U);
-        const float4 g = LoadFour<float4>(gradient, first, count, 0.0F);
-        const float4 u = LoadFour<float4>(velocity, first, count, 0.0F);
-        const float4 v = LoadFour<float4>(accumulated, first, count, 0.0F);
+        const float4 g = vector.Load(gradient);
+        const float4 u = vector.Load(velocity);
+        const float4 v = vector.Load(accumulated);
         const DgcState x = StepDgc(g.x, clip, {u.x, v.x}, momentum);
         const DgcState y = StepDgc(g.y, clip, {u.y, v.y}, momentum);
         const DgcState z = StepDgc(g.z, clip, {u.z, v.z}, momentum);
         const DgcState w = StepDgc(g.w, clip, {u.w, v.w}, momentum);
         held.velocity = {x.velocity, y.velocity, z.velocity, w.velocity};
         held.accumulated = {x.accumulated, y.accumulated, z.accumulated, w.accumulated};
-        uint32_t bits = 0;
-#pragma unroll
-        for (uint32_t i = 0; i < 4; ++i)
-        {
-            const bool isSelected =
-                first + i < count && MagnitudeKey(GetComponent(held.accumulated, i)) >= threshold;
-            bits |= (isSelected ? 1U : 0U) << i;
-        }
-        return bits;
+        // What is not there is 0, and so below the threshold.
+        return FindReached(held.accumulated, max(scalars->threshold, 1U));
     }
 
     __device__ float GetValue(const Held& held, uint32_t element) const
@@ -76,37 +96,78 @@ struct DgcRule
                 (sent & 8U) != 0 ? 0.0F : four.w};
     }
 
-    __device__ void Keep(uint64_t first, const Held& held, uint32_t sent) const
+    __device__ void Keep(const TileVector& vector, const Held& held, uint32_t sent) const
     {
-        StoreFour(velocity, first, count, Mask(held.velocity, sent));
-        StoreFour(accumulated, first, count, Mask(held.accumulated, sent));
+        vector.Store(velocity, Mask(held.velocity, sent));
+        vector.Store(accumulated, Mask(held.accumulated, sent));
+    }
+
+    /// The next iteration has the next number.
+    __device__ void Finish() const
+    {
+        ++*iteration;
     }
 };
 
-__global__ void
-SetClipKernel(DgcScalars* scalars, double clipNorm)
+/// As GetClipFactor().
+__device__ inline float
+FindClip(double clipNorm, const DgcScalars& scalars)
 {
-    const double norm = clipNorm > 0.0 ? scalars->norm : 0.0;
+    const double norm = clipNorm > 0.0 ? scalars.norm : 0.0;
     const bool isClipped = clipNorm > 0.0 && isfinite(norm) && norm > clipNorm;
-    scalars->clip = isClipped ? static_cast<float>(clipNorm / norm) : 1.0F;
+    return isClipped ? static_cast<float>(clipNorm / norm) : 1.0F;
 }
 
-/// What the sampled elements of v will be.
+/// What the samples of all iterations have in common. There are as many elements in one, or one
+/// less, as it begins later or earlier.
+struct SampleShape
+{
+    uint64_t elements; //!< of the tensor
+    uint64_t stride;
+    uint32_t most;       //!< in a sample
+    uint32_t ofMost;     //!< wanted of so many
+    uint32_t ofOneLess;  //!< likewise
+    uint32_t clearWords; //!< of the counts of tiles, which are cleared on the way
+};
+
+/// What the sampled elements of v will be, and all that the iteration knows ahead.
 __global__ void
 __launch_bounds__(THREADS) SampleKernel(const float* __restrict__ gradient,
                                         const float* __restrict__ velocity,
                                         const float* __restrict__ accumulated,
-                                        DgcSample sample,
+                                        SampleShape shape,
                                         float momentum,
-                                        const DgcScalars* __restrict__ scalars,
-                                        float* __restrict__ values)
+                                        double clipNorm,
+                                        const uint64_t* __restrict__ iteration,
+                                        DgcScalars* __restrict__ scalars,
+                                        float* __restrict__ values,
+                                        unsigned long long* __restrict__ tileWords)
 {
-    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (i < sample.count)
+    __shared__ uint64_t start;
+    __shared__ float clip;
+    if (threadIdx.x == 0)
     {
-        const uint64_t at = sample.start + i * sample.stride;
-        values[i] = StepDgc(gradient[at], scalars->clip, {velocity[at], accumulated[at]}, momentum)
-                        .accumulated;
+        start = HashNumber(*iteration) % shape.stride;
+        clip = FindClip(clipNorm, *scalars);
+        if (blockIdx.x == 0)
+        {
+            const auto count =
+                static_cast<uint32_t>((shape.elements - start + shape.stride - 1) / shape.stride);
+            scalars->clip = clip;
+            scalars->sample = {count, count == shape.most ? shape.ofMost : shape.ofOneLess};
+        }
+    }
+    __syncthreads();
+    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (i < shape.clearWords)
+    {
+        tileWords[i] = 0;
+    }
+    const uint64_t at = start + i * shape.stride;
+    if (at < shape.elements)
+    {
+        values[i] =
+            StepDgc(gradient[at], clip, {velocity[at], accumulated[at]}, momentum).accumulated;
     }
 }
 
@@ -118,13 +179,26 @@ CountShare(double density, uint64_t elements)
     return CountSelected(spec, elements);
 }
 
+SampleShape
+MakeSampleShape(uint64_t count, const DgcIteration& parameters)
+{
+    // An iteration's sample begins before one stride is over.
+    const auto stride = MakeDgcSample(count, parameters.sampleRate, 0).stride;
+    const uint64_t most = (count + stride - 1) / stride;
+    return {
+        count,
+        stride,
+        static_cast<uint32_t>(most),
+        static_cast<uint32_t>(CountShare(parameters.density, most)),
+        static_cast<uint32_t>(CountShare(parameters.density, most - 1)),
+        static_cast<uint32_t>(CountTileWords(CountTiles(count, GetTuning().*DgcRule::VECTORS)))};
+}
+
 /// Everything in the workspace.
 struct DgcParts
 {
     DgcScalars* scalars;
     float* sample;
-    uint32_t* sampleIndices;
-    float* sampleSelected;
     void* scratch; //!< of the norm, then of the selection in the sample
     TileCounts tiles;
 };
@@ -132,18 +206,14 @@ struct DgcParts
 DgcParts
 CutDgc(WorkspaceCutter& cutter, uint64_t count, const DgcIteration& parameters)
 {
-    // The longest sample of any iteration.
     const auto stride = MakeDgcSample(count, parameters.sampleRate, 0).stride;
     const uint64_t samples = (count + stride - 1) / stride;
-    const uint64_t selected = CountShare(parameters.density, samples);
     DgcParts parts{};
     parts.scalars = cutter.Take<DgcScalars>(1);
     parts.sample = cutter.Take<float>(samples);
-    parts.sampleIndices = cutter.Take<uint32_t>(selected);
-    parts.sampleSelected = cutter.Take<float>(selected);
     parts.scratch =
         cutter.Take<char>(std::max(GetTopKWorkspaceBytes(samples), GetNormWorkspaceBytes(count)));
-    parts.tiles = TakeTileCounts(cutter, count);
+    parts.tiles = TakeTileCounts(cutter, count, DgcRule::VECTORS);
     return parts;
 }
 
@@ -163,6 +233,7 @@ SelectDgc(const float* gradient,
           const DgcIteration& parameters,
           float* velocity,
           float* accumulated,
+          uint64_t* iteration,
           uint32_t* indices,
           float* selected,
           uint32_t* found,
@@ -184,50 +255,40 @@ SelectDgc(const float* gradient,
             return error;
         }
     }
-    Launch<SetClipKernel>(1, 1, stream, parts.scalars, parameters.clipNorm);
-    const auto sample = MakeDgcSample(count, parameters.sampleRate, parameters.iteration);
-    if (sample.count > 0)
-    {
-        Launch<SampleKernel>(CountThreadBlocks(sample.count),
-                             THREADS,
-                             stream,
-                             gradient,
-                             velocity,
-                             accumulated,
-                             sample,
-                             parameters.momentum,
-                             parts.scalars,
-                             parts.sample);
-    }
-    if (const auto error = SelectTopK(parts.sample,
-                                      sample.count,
-                                      CountShare(parameters.density, sample.count),
-                                      parts.sampleIndices,
-                                      parts.sampleSelected,
-                                      &parts.scalars->threshold,
-                                      parts.scratch,
-                                      stream);
+    const SampleShape shape = MakeSampleShape(count, parameters);
+    Launch<SampleKernel>(CountThreadBlocks(std::max(shape.most, shape.clearWords)),
+                         THREADS,
+                         stream,
+                         gradient,
+                         velocity,
+                         accumulated,
+                         shape,
+                         parameters.momentum,
+                         parameters.clipNorm,
+                         iteration,
+                         parts.scalars,
+                         parts.sample,
+                         reinterpret_cast<unsigned long long*>(parts.tiles.ticket));
+    if (const auto error = FindTopKKey(parts.sample,
+                                       shape.most,
+                                       &parts.scalars->sample,
+                                       &parts.scalars->threshold,
+                                       parts.scratch,
+                                       stream);
         error != cudaSuccess)
     {
         return error;
     }
-    if (const auto error = ClearTileCounts(parts.tiles, count, stream); error != cudaSuccess)
-    {
-        return error;
-    }
-    const DgcRule rule{gradient, count, parameters.momentum, parts.scalars, velocity, accumulated};
-    const uint32_t tiles = CountTiles(count);
-    Launch<OrderedSelectKernel<DgcRule>>(
-        tiles,
-        THREADS,
-        stream,
-        rule,
-        tiles,
-        static_cast<uint32_t>(CountShare(parameters.density, count)),
-        parts.tiles,
-        indices,
-        selected,
-        found);
+    const DgcRule
+        rule(gradient, count, parameters.momentum, parts.scalars, velocity, accumulated, iteration);
+    LaunchOrderedSelect(rule,
+                        count,
+                        static_cast<uint32_t>(CountShare(parameters.density, count)),
+                        parts.tiles,
+                        indices,
+                        selected,
+                        found,
+                        stream);
     return cudaGetLastError();
 }
 

@@ -48,14 +48,11 @@ class FixedSizeCodec : public DeviceCodec
     cudaError_t Compress(const float* gradient,
                          void* state,
                          void* message,
-                         uint64_t* bytes,
+                         uint64_t*,
                          void* workspace,
                          cudaStream_t stream) override
     {
-        const auto error = Encode(gradient, state, message, workspace, stream);
-        return error == cudaSuccess && bytes != nullptr
-                   ? StoreNumber(GetMaximumBytes(), bytes, stream)
-                   : error;
+        return Encode(gradient, state, message, workspace, stream);
     }
 
     cudaError_t Decompress(const void* message,
@@ -83,6 +80,10 @@ class FixedSizeCodec : public DeviceCodec
 
 /// The codecs that send every element. \param spec of one of those kinds
 std::unique_ptr<DeviceCodec> MakeDenseDeviceCodec(const CodecSpec& spec, uint64_t elements);
+std::unique_ptr<DeviceCodec> MakeThcDeviceCodec(const CodecSpec& spec, uint64_t elements);
+
+/// The codecs that draw random numbers. \param spec of one of those kinds
+std::unique_ptr<DeviceCodec> MakeStochasticDeviceCodec(const CodecSpec& spec, uint64_t elements);
 
 /// The codecs that send indices. \param spec of one of those kinds
 std::unique_ptr<DeviceCodec> MakeSparseDeviceCodec(const CodecSpec& spec, uint64_t elements);

@@ -34,10 +34,27 @@ Launch(uint32_t blocks, uint32_t threads, cudaStream_t stream, const Arguments&.
 #endif
 }
 
+/// Whether this block of a launch is the last one to come here. What all threads of all blocks did
+/// before, it sees by volatile reads. \param finished 0 before the launch \param flag in shared
+/// memory
+__device__ inline bool
+IsLastBlock(uint32_t* finished, uint32_t* flag)
+{
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+        *flag = atomicAdd(finished, 1U) + 1 == gridDim.x ? 1U : 0U;
+    }
+    __syncthreads();
+    __threadfence();
+    return *flag != 0;
+}
+
 /// Four values from `first` on; those at or after `count` are `other`.
-template <typename Vector, typename Scalar>
+template <typename Vector, typename Scalar, typename Index>
 __device__ inline Vector
-LoadFour(const Scalar* values, uint64_t first, uint64_t count, Scalar other)
+LoadFour(const Scalar* values, Index first, Index count, Scalar other)
 {
     if (first + 4 <= count)
     {
@@ -51,9 +68,9 @@ LoadFour(const Scalar* values, uint64_t first, uint64_t count, Scalar other)
 }
 
 /// Stores four values from `first` on, but none at or after `count`.
-template <typename Vector, typename Scalar>
+template <typename Vector, typename Scalar, typename Index>
 __device__ inline void
-StoreFour(Scalar* values, uint64_t first, uint64_t count, const Vector& stored)
+StoreFour(Scalar* values, Index first, Index count, const Vector& stored)
 {
     if (first + 4 <= count)
     {

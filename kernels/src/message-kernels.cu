@@ -2,19 +2,16 @@
 #include "launch.h"
 #include "message-kernels.h"
 
+#include "ns3/float-bits.h"
+
 namespace ns3::gradsync::kernels
 {
 
 namespace
 {
 
-constexpr uint64_t ENTRY_BYTES = 8; //!< an index and a value
-
-__global__ void
-StoreNumberKernel(uint64_t number, uint64_t* to)
-{
-    *to = number;
-}
+constexpr uint64_t ENTRY_BYTES = 8;      //!< an index and a value
+constexpr uint64_t HALF_ENTRY_BYTES = 6; //!< whose value is binary16
 
 __device__ inline void
 Scatter(uint64_t index, float value, uint64_t elements, float* gradient)
@@ -73,6 +70,44 @@ __launch_bounds__(THREADS) ScatterSparseMessageKernel(const uint32_t* __restrict
     }
 }
 
+/// \param found null: as many as the capacity \param bytes may be null
+__global__ void
+__launch_bounds__(THREADS) CloseHalfMessageKernel(const float* __restrict__ values,
+                                                  const uint32_t* __restrict__ found,
+                                                  uint64_t capacity,
+                                                  uint32_t* __restrict__ message,
+                                                  uint64_t* __restrict__ bytes)
+{
+    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const uint64_t count = found == nullptr ? capacity : *found;
+    if (i < count)
+    {
+        reinterpret_cast<uint16_t*>(message + count)[i] = FloatToHalf(values[i]);
+    }
+    if (i == 0 && bytes != nullptr)
+    {
+        *bytes = HALF_ENTRY_BYTES * count;
+    }
+}
+
+/// \param bytes null: those of the capacity
+__global__ void
+__launch_bounds__(THREADS) ScatterHalfMessageKernel(const uint32_t* __restrict__ message,
+                                                    const uint64_t* __restrict__ bytes,
+                                                    uint64_t capacity,
+                                                    uint64_t elements,
+                                                    float* __restrict__ gradient)
+{
+    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const uint64_t said = bytes == nullptr ? capacity : *bytes / HALF_ENTRY_BYTES;
+    const uint64_t count = said < capacity ? said : capacity;
+    if (i < count)
+    {
+        const auto* const halves = reinterpret_cast<const uint16_t*>(message + count);
+        Scatter(message[i], HalfToFloat(halves[i]), elements, gradient);
+    }
+}
+
 cudaError_t
 Clear(float* gradient, uint64_t elements, cudaStream_t stream)
 {
@@ -81,13 +116,6 @@ Clear(float* gradient, uint64_t elements, cudaStream_t stream)
 }
 
 } // namespace
-
-cudaError_t
-StoreNumber(uint64_t number, uint64_t* to, cudaStream_t stream)
-{
-    Launch<StoreNumberKernel>(1, 1, stream, number, to);
-    return cudaGetLastError();
-}
 
 cudaError_t
 CopyFloats(const float* from, uint64_t count, float* to, cudaStream_t stream)
@@ -131,6 +159,50 @@ CloseSparseMessage(const float* values,
 {
     const uint32_t blocks = CountThreadBlocks(capacity + 1); // one at least writes `bytes`
     Launch<CloseSparseMessageKernel>(blocks, THREADS, stream, values, found, message, bytes);
+    return cudaGetLastError();
+}
+
+cudaError_t
+CloseHalfMessage(const float* values,
+                 const uint32_t* found,
+                 uint64_t capacity,
+                 uint32_t* message,
+                 uint64_t* bytes,
+                 cudaStream_t stream)
+{
+    const uint32_t blocks = CountThreadBlocks(capacity + 1); // one at least writes `bytes`
+    Launch<CloseHalfMessageKernel>(blocks,
+                                   THREADS,
+                                   stream,
+                                   values,
+                                   found,
+                                   capacity,
+                                   message,
+                                   bytes);
+    return cudaGetLastError();
+}
+
+cudaError_t
+ScatterHalfMessage(const uint32_t* message,
+                   const uint64_t* bytes,
+                   uint64_t capacity,
+                   uint64_t elements,
+                   float* gradient,
+                   cudaStream_t stream)
+{
+    const auto error = Clear(gradient, elements, stream);
+    if (error != cudaSuccess || capacity == 0)
+    {
+        return error;
+    }
+    Launch<ScatterHalfMessageKernel>(CountThreadBlocks(capacity),
+                                     THREADS,
+                                     stream,
+                                     message,
+                                     bytes,
+                                     capacity,
+                                     elements,
+                                     gradient);
     return cudaGetLastError();
 }
 

@@ -3,100 +3,205 @@
 #define GRADSYNC_KERNELS_ORDERED_SELECT_H
 
 #include "launch.h"
+#include "tile-counts.h"
+#include "tuning.h"
+
+#include "ns3/sparsifier-arithmetic.h"
 
 /**
  * One pass over an array that writes the elements which a rule selects, in order, and stops at a
  * capacity: decoupled look-back (Merrill and Garland, NVIDIA technical report NVR-2016-002).
+ *
+ * Each warp has a contiguous part of its tile, of which a vector of four elements per lane is a
+ * row. So one scan over lanes, a byte for each row, gives every lane its place in all rows, and
+ * another one, over warps, the place of the warp.
  */
 namespace ns3::gradsync::kernels
 {
 
-inline constexpr uint32_t SELECT_VECTORS = 2; //!< float4 per thread and tile
-inline constexpr uint32_t TILE_ELEMENTS = 4 * SELECT_VECTORS * THREADS;
+inline constexpr uint32_t ROW_ELEMENTS = 4 * WARP; //!< 128 at most are selected: fits a byte
 
-/**
- * Counts of tiles in flight. A word per tile: the state in the upper half, a count in the lower, so
- * that one 64-bit store publishes both.
- */
-struct TileCounts
+GRADSYNC_HOST_DEVICE constexpr uint64_t
+GetTileElements(uint32_t vectors)
 {
-    static constexpr uint64_t NOTHING = 0;
-    static constexpr uint64_t OWN = 1;       //!< the tile's own count
-    static constexpr uint64_t INCLUSIVE = 2; //!< of all tiles up to and with this one
+    return uint64_t{4} * vectors * THREADS;
+}
 
-    uint32_t* ticket;         //!< tiles are taken in order, so all before have been taken
-    unsigned long long* tile; //!< one per tile
+inline uint32_t
+CountTiles(uint64_t count, uint32_t vectors)
+{
+    const uint64_t tile = GetTileElements(vectors);
+    return static_cast<uint32_t>((count + tile - 1) / tile);
+}
 
-    __device__ void Publish(uint32_t index, uint64_t state, uint32_t count) const
+/// Room for the tiles of any architecture.
+inline TileCounts
+TakeTileCounts(WorkspaceCutter& cutter, uint64_t count, TuningNumber vectors)
+{
+    return TakeTileCounts(cutter, CountTiles(count, GetLeast(vectors)));
+}
+
+/// Four elements of a tile.
+struct TileVector
+{
+    uint64_t first;
+    int32_t left; //!< elements of the tile from the first on; none if it is not above 0
+
+    __device__ TileVector GetRow(uint32_t row) const
     {
-        atomicExch(tile + index, state << 32 | count);
+        return {first + ROW_ELEMENTS * row, left - static_cast<int32_t>(ROW_ELEMENTS * row)};
     }
 
-    __device__ uint64_t Read(uint32_t index) const
+    /// Bits 0 to 3: which of the four there are.
+    __device__ uint32_t GetPresentBits() const
     {
-        return *reinterpret_cast<volatile unsigned long long*>(tile + index);
+        return (1U << min(max(left, 0), 4)) - 1U;
     }
 
-    /// Elements of all tiles before `index`. Called by the whole first warp; each lane gets it.
-    __device__ uint32_t LookBack(uint32_t index) const
+    __device__ float4 Load(const float* values) const
     {
-        const uint32_t lane = threadIdx.x % WARP;
-        uint32_t before = 0;
-        uint32_t end = index; // tiles [0, end) have not been looked at
-        while (end > 0)
-        {
-            uint64_t word = INCLUSIVE << 32; // beyond the first tile: nothing
-            if (lane < end)
-            {
-                do
-                {
-                    word = Read(end - 1 - lane);
-                } while (word >> 32 == NOTHING);
-            }
-            // The nearest tile that knows all before it ends the look-back.
-            const uint32_t known = __ballot_sync(ALL_LANES, word >> 32 == INCLUSIVE);
-            const uint32_t last = known != 0 ? static_cast<uint32_t>(__ffs(known)) - 1 : WARP - 1;
-            const uint32_t counted = lane <= last ? static_cast<uint32_t>(word) : 0U;
-            before += __reduce_add_sync(ALL_LANES, counted);
-            if (known != 0)
-            {
-                break;
-            }
-            end -= WARP;
-        }
-        return before;
+        return LoadFour<float4>(values + first, 0, left, 0.0F);
+    }
+
+    __device__ void Store(float* values, const float4& four) const
+    {
+        StoreFour(values + first, 0, left, four);
     }
 };
 
-/// Bytes and layout of a workspace of OrderedSelectKernel.
-inline uint32_t
-CountTiles(uint64_t count)
+/// Component of a vector by a number that is known when compiled.
+__device__ inline float
+GetComponent(const float4& four, uint32_t element)
 {
-    return static_cast<uint32_t>((count + TILE_ELEMENTS - 1) / TILE_ELEMENTS);
+    return element == 0 ? four.x : (element == 1 ? four.y : (element == 2 ? four.z : four.w));
 }
 
-inline TileCounts
-TakeTileCounts(WorkspaceCutter& cutter, uint64_t count)
+/// Bits 0 to 3: which of four magnitudes reach a key.
+__device__ inline uint32_t
+FindReached(const float4& four, uint32_t key)
 {
-    auto* const tiles = cutter.Take<unsigned long long>(CountTiles(count) + 1ULL);
-    return {reinterpret_cast<uint32_t*>(tiles), tiles + 1};
+    uint32_t bits = MagnitudeKey(four.x) >= key ? 1U : 0U;
+    bits |= MagnitudeKey(four.y) >= key ? 2U : 0U;
+    bits |= MagnitudeKey(four.z) >= key ? 4U : 0U;
+    bits |= MagnitudeKey(four.w) >= key ? 8U : 0U;
+    return bits;
 }
 
-/// Must come before every launch.
-inline cudaError_t
-ClearTileCounts(const TileCounts& counts, uint64_t count, cudaStream_t stream)
+/// Base of rules that do nothing beside selecting.
+struct SelectRule
 {
-    return cudaMemsetAsync(counts.ticket,
-                           0,
-                           (CountTiles(count) + 1ULL) * sizeof(unsigned long long),
-                           stream);
+    static constexpr TuningNumber VECTORS = &Tuning::selectVectors;
+    static constexpr bool KEEPS = false; //!< makes its values, and has Keep and GetValue
+
+    /// In shared memory.
+    struct Shared
+    {
+    };
+
+    __device__ void Begin(Shared&) const
+    {
+    }
+
+    __device__ void End(Shared&, uint32_t*) const
+    {
+    }
+
+    __device__ void Finish() const
+    {
+    }
+};
+
+/// Sum of the four bytes of a word, each 128 at most.
+__device__ inline uint32_t
+SumBytes(uint32_t word)
+{
+    const uint32_t pairs = (word & 0x00ff00ffU) + (word >> 8 & 0x00ff00ffU);
+    return (pairs & 0xffffU) + (pairs >> 16);
+}
+
+/// Where in its tile a thread's vector of a row begins.
+template <uint32_t TILE>
+__device__ inline uint32_t
+GetOffset(uint32_t thread, uint32_t row)
+{
+    return thread / WARP * (TILE / THREADS * WARP) + ROW_ELEMENTS * row + 4 * (thread % WARP);
+}
+
+/// What a tile selects, in order, on the way from the threads that have it to those that write it:
+/// a warp writes 32 neighbours at once. Values that are in memory are read there once more.
+template <typename Rule, uint32_t TILE>
+struct SelectedOfTile
+{
+    static_assert(TILE <= 16 * THREADS, "a thread has sixteen elements at most");
+
+    uint16_t sources[TILE]; //!< the thread, and the number among its elements in four bits
+    float values[Rule::KEEPS ? TILE : 1];
+
+    /// Takes what is wanted of four elements.
+    __device__ void Put(const Rule& rule,
+                        const typename Rule::Held& held,
+                        uint32_t wanted,
+                        uint32_t row,
+                        uint32_t rank)
+    {
+        uint16_t* at = sources + rank;
+        float* value = values + (Rule::KEEPS ? rank : 0);
+        const uint32_t source = 16 * threadIdx.x + 4 * row;
+#pragma unroll 1
+        for (uint32_t left = wanted; left != 0; left &= left - 1)
+        {
+            const auto element = static_cast<uint32_t>(__ffs(left)) - 1;
+            *at++ = static_cast<uint16_t>(source + element);
+            if constexpr (Rule::KEEPS)
+            {
+                *value++ = rule.GetValue(held, element);
+            }
+        }
+    }
+
+    /// Writes the first `count` to where they belong.
+    __device__ void Write(const Rule& rule,
+                          uint64_t begin,
+                          uint32_t count,
+                          uint32_t* indices,
+                          float* selected) const
+    {
+#pragma unroll 1
+        for (uint32_t rank = threadIdx.x; rank < count; rank += THREADS)
+        {
+            const uint32_t source = sources[rank];
+            const uint64_t index =
+                begin + GetOffset<TILE>(source / 16, source / 4 % 4) + source % 4;
+            indices[rank] = static_cast<uint32_t>(index);
+            if constexpr (Rule::KEEPS)
+            {
+                selected[rank] = values[rank];
+            }
+            else
+            {
+                selected[rank] = rule.values[index];
+            }
+        }
+    }
+};
+
+/// The lowest `count` of the bits 0 to 3 of a word.
+__device__ inline uint32_t
+KeepLowest(uint32_t bits, uint32_t count)
+{
+    while (static_cast<uint32_t>(__popc(bits)) > count)
+    {
+        bits &= bits >> 1 | bits >> 2 | bits >> 3;
+    }
+    return bits;
 }
 
 /**
- * \param rule a type with `Held`, what it keeps of four elements between its two calls:
- *   uint32_t Look(first, Held&): bits 0 to 3 say which of four elements from `first` on are
- * selected void Keep(first, held, sent): bits of `sent` say which of them were written float
- * GetValue(held, i)
+ * \param rule as SelectRule, with GetCount(), the elements that there are, and `Held`, what it
+ * keeps of four of them between two calls: uint32_t Look(vector, Held&, Shared&): bits 0 to 3 say
+ * which of them are selected void Keep(vector, held, sent): bits of `sent` say which of them were
+ * written float GetValue(held, i), or an array `values` of all elements Begin(Shared&) and
+ * End(Shared&, scratch) are called by all threads, Finish() by one of the last tile.
  */
 template <typename Rule>
 __global__ void
@@ -109,78 +214,112 @@ __launch_bounds__(THREADS, 3) // 80 registers: DGC holds 16 floats at a time
                         float* __restrict__ selected,
                         uint32_t* __restrict__ found)
 {
+    constexpr uint32_t VECTORS = DEVICE_TUNING.*Rule::VECTORS;
+    constexpr auto TILE = static_cast<uint32_t>(GetTileElements(VECTORS));
+    static_assert(VECTORS <= 4, "a row has a byte of a word");
     __shared__ uint32_t scratch[THREADS / WARP];
     __shared__ uint32_t shared[2]; // the tile, and the elements before it
+    __shared__ typename Rule::Shared ofRule;
+    __shared__ SelectedOfTile<Rule, TILE> stage;
+    rule.Begin(ofRule);
     if (threadIdx.x == 0)
     {
         shared[0] = atomicAdd(counts.ticket, 1U);
     }
     __syncthreads();
     const uint32_t tile = shared[0];
-    const uint64_t begin = static_cast<uint64_t>(tile) * TILE_ELEMENTS;
-    typename Rule::Held held[SELECT_VECTORS];
-    uint32_t wanted[SELECT_VECTORS];
-    uint32_t before[SELECT_VECTORS]; // selected elements of the tile before these four
-    uint32_t inTile = 0;
+    const uint64_t begin = static_cast<uint64_t>(tile) * TILE;
+    const uint64_t count = rule.GetCount();
+    const uint64_t rest = count > begin ? count - begin : 0;
+    const uint32_t lane = threadIdx.x % WARP;
+    const uint32_t warp = threadIdx.x / WARP;
+    const uint32_t offset = GetOffset<TILE>(threadIdx.x, 0);
+    const TileVector vector{begin + offset,
+                            static_cast<int32_t>(rest < TILE ? rest : TILE) -
+                                static_cast<int32_t>(offset)};
+    typename Rule::Held held[VECTORS];
+    uint32_t wanted[VECTORS];
+    uint32_t packed = 0; // selected elements of each row
 #pragma unroll
-    for (uint32_t i = 0; i < SELECT_VECTORS; ++i)
+    for (uint32_t i = 0; i < VECTORS; ++i)
     {
-        wanted[i] = rule.Look(begin + 4 * (threadIdx.x + THREADS * i), held[i]);
+        wanted[i] = rule.Look(vector.GetRow(i), held[i], ofRule);
+        packed |= static_cast<uint32_t>(__popc(wanted[i])) << (8 * i);
     }
-#pragma unroll
-    for (uint32_t i = 0; i < SELECT_VECTORS; ++i)
+    const uint32_t upTo = ScanLanes(packed);
+    const uint32_t rows = __shfl_sync(ALL_LANES, upTo, WARP - 1);
+    const uint32_t before = upTo - packed;
+    if (lane == 0)
     {
-        uint32_t total = 0;
-        before[i] = inTile + ScanThreads(static_cast<uint32_t>(__popc(wanted[i])), scratch, total);
-        inTile += total;
+        scratch[warp] = SumBytes(rows);
+    }
+    __syncthreads();
+    const uint32_t upToWarp = ScanLanes(lane < THREADS / WARP ? scratch[lane] : 0U);
+    const uint32_t inTile = __shfl_sync(ALL_LANES, upToWarp, WARP - 1);
+    uint32_t row = __shfl_sync(ALL_LANES, upToWarp, warp) - SumBytes(rows);
+    const uint32_t ofWarp = row;
+#pragma unroll
+    for (uint32_t i = 0; i < VECTORS; ++i)
+    {
+        const uint32_t rank = row + (before >> (8 * i) & 0xffU);
+        stage.Put(rule, held[i], wanted[i], i, rank);
+        row += rows >> (8 * i) & 0xffU;
     }
     if (threadIdx.x < WARP)
     {
-        if (threadIdx.x == 0 && tile > 0)
-        {
-            counts.Publish(tile, TileCounts::OWN, inTile);
-        }
-        const uint32_t earlier = counts.LookBack(tile);
+        const uint32_t earlier = counts.Add(tile, inTile);
         if (threadIdx.x == 0)
         {
-            counts.Publish(tile, TileCounts::INCLUSIVE, earlier + inTile);
             shared[1] = earlier;
             if (tile + 1 == tiles)
             {
                 *found = min(capacity, earlier + inTile);
+                rule.Finish();
             }
         }
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t i = 0; i < SELECT_VECTORS; ++i)
+    const uint32_t earlier = shared[1];
+    const uint32_t room = capacity > earlier ? capacity - earlier : 0U;
+    stage.Write(rule, begin, min(inTile, room), indices + earlier, selected + earlier);
+    if constexpr (Rule::KEEPS)
     {
-        const uint64_t first = begin + 4 * (threadIdx.x + THREADS * i);
-        uint32_t position = shared[1] + before[i];
-        uint32_t sent = 0;
+        row = ofWarp;
 #pragma unroll
-        for (uint32_t element = 0; element < 4; ++element)
+        for (uint32_t i = 0; i < VECTORS; ++i)
         {
-            if ((wanted[i] >> element & 1U) != 0)
-            {
-                if (position < capacity)
-                {
-                    indices[position] = static_cast<uint32_t>(first + element);
-                    selected[position] = rule.GetValue(held[i], element);
-                    sent |= 1U << element;
-                }
-                ++position;
-            }
+            const uint32_t rank = row + (before >> (8 * i) & 0xffU);
+            const uint32_t left = room > rank ? room - rank : 0U;
+            rule.Keep(vector.GetRow(i), held[i], KeepLowest(wanted[i], left));
+            row += rows >> (8 * i) & 0xffU;
         }
-        rule.Keep(first, held[i], sent);
     }
+    rule.End(ofRule, scratch);
 }
 
-/// Component of a vector by a number that is known when compiled.
-__device__ inline float
-GetComponent(const float4& four, uint32_t element)
+/// Puts the pass on a stream; the counts must be 0. \param count the most elements that there are
+template <typename Rule>
+void
+LaunchOrderedSelect(const Rule& rule,
+                    uint64_t count,
+                    uint32_t capacity,
+                    const TileCounts& counts,
+                    uint32_t* indices,
+                    float* selected,
+                    uint32_t* found,
+                    cudaStream_t stream)
 {
-    return element == 0 ? four.x : (element == 1 ? four.y : (element == 2 ? four.z : four.w));
+    const uint32_t tiles = CountTiles(count, GetTuning().*Rule::VECTORS);
+    Launch<OrderedSelectKernel<Rule>>(tiles,
+                                      THREADS,
+                                      stream,
+                                      rule,
+                                      tiles,
+                                      capacity,
+                                      counts,
+                                      indices,
+                                      selected,
+                                      found);
 }
 
 } // namespace ns3::gradsync::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compression-kernels.h"
 #include "launch.h"
+#include "tuning.h"
 
 #include "ns3/quantiser-arithmetic.h"
 
@@ -87,7 +88,8 @@ __launch_bounds__(THREADS) DecodeInt8Kernel(const int8_t* __restrict__ codes,
     {
         return;
     }
-    const float scale = scales[first / blockElements];
+    // Fewer than 2^32 elements: a division of 64 bits takes 80 instructions more.
+    const float scale = scales[static_cast<uint32_t>(first) / blockElements];
     const char4 four = LoadFour<char4>(codes, first, count, static_cast<int8_t>(0));
     StoreFour(values,
               first,
@@ -124,28 +126,40 @@ struct BfloatFormat
     }
 };
 
-/// Eight elements per thread: 32 bytes in, 16 out.
+/// Elements of a block of threads that convert to or from 16 bits.
+uint64_t
+CountConverted()
+{
+    return uint64_t{4} * THREADS * GetTuning().convertVectors;
+}
+
+/// Vectors of a thread lie a block's width apart, so that each access of a warp is to a whole run
+/// of memory: of 512 bytes of floats, of 256 bytes of codes.
 template <typename Format>
 __global__ void
 __launch_bounds__(THREADS) EncodeSixteenBitsKernel(const float* __restrict__ values,
                                                    uint64_t count,
                                                    uint16_t* __restrict__ codes)
 {
-    const uint64_t first = 8 * (static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x);
-    if (first + 8 <= count)
+    constexpr uint32_t VECTORS = DEVICE_TUNING.convertVectors;
+    const uint64_t begin =
+        4 * (static_cast<uint64_t>(blockIdx.x) * THREADS * VECTORS + threadIdx.x);
+    float4 four[VECTORS];
+#pragma unroll
+    for (uint32_t i = 0; i < VECTORS; ++i)
     {
-        const float4 low = *reinterpret_cast<const float4*>(values + first);
-        const float4 high = *reinterpret_cast<const float4*>(values + first + 4);
-        *reinterpret_cast<uint4*>(codes + first) =
-            uint4{Format::Encode(low.x) | Format::Encode(low.y) << 16,
-                  Format::Encode(low.z) | Format::Encode(low.w) << 16,
-                  Format::Encode(high.x) | Format::Encode(high.y) << 16,
-                  Format::Encode(high.z) | Format::Encode(high.w) << 16};
-        return;
+        four[i] = LoadFour<float4>(values, begin + 4 * THREADS * i, count, 0.0F);
     }
-    for (uint64_t i = first; i < count; ++i)
+#pragma unroll
+    for (uint32_t i = 0; i < VECTORS; ++i)
     {
-        codes[i] = static_cast<uint16_t>(Format::Encode(values[i]));
+        StoreFour(codes,
+                  begin + 4 * THREADS * i,
+                  count,
+                  ushort4{static_cast<uint16_t>(Format::Encode(four[i].x)),
+                          static_cast<uint16_t>(Format::Encode(four[i].y)),
+                          static_cast<uint16_t>(Format::Encode(four[i].z)),
+                          static_cast<uint16_t>(Format::Encode(four[i].w))});
     }
 }
 
@@ -155,23 +169,26 @@ __launch_bounds__(THREADS) DecodeSixteenBitsKernel(const uint16_t* __restrict__ 
                                                    uint64_t count,
                                                    float* __restrict__ values)
 {
-    const uint64_t first = 8 * (static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x);
-    if (first + 8 <= count)
+    constexpr uint32_t VECTORS = DEVICE_TUNING.convertVectors;
+    const uint64_t begin =
+        4 * (static_cast<uint64_t>(blockIdx.x) * THREADS * VECTORS + threadIdx.x);
+    ushort4 four[VECTORS];
+#pragma unroll
+    for (uint32_t i = 0; i < VECTORS; ++i)
     {
-        const uint4 packed = *reinterpret_cast<const uint4*>(codes + first);
-        *reinterpret_cast<float4*>(values + first) = float4{Format::Decode(packed.x & 0xffffU),
-                                                            Format::Decode(packed.x >> 16),
-                                                            Format::Decode(packed.y & 0xffffU),
-                                                            Format::Decode(packed.y >> 16)};
-        *reinterpret_cast<float4*>(values + first + 4) = float4{Format::Decode(packed.z & 0xffffU),
-                                                                Format::Decode(packed.z >> 16),
-                                                                Format::Decode(packed.w & 0xffffU),
-                                                                Format::Decode(packed.w >> 16)};
-        return;
+        four[i] =
+            LoadFour<ushort4>(codes, begin + 4 * THREADS * i, count, static_cast<uint16_t>(0));
     }
-    for (uint64_t i = first; i < count; ++i)
+#pragma unroll
+    for (uint32_t i = 0; i < VECTORS; ++i)
     {
-        values[i] = Format::Decode(codes[i]);
+        StoreFour(values,
+                  begin + 4 * THREADS * i,
+                  count,
+                  float4{Format::Decode(four[i].x),
+                         Format::Decode(four[i].y),
+                         Format::Decode(four[i].z),
+                         Format::Decode(four[i].w)});
     }
 }
 
@@ -227,7 +244,8 @@ EncodeSixteenBits(const float* values, uint64_t count, uint16_t* codes, cudaStre
 {
     if (count > 0)
     {
-        Launch<EncodeSixteenBitsKernel<Format>>(CountThreadBlocks((count + 7) / 8),
+        const uint64_t each = CountConverted();
+        Launch<EncodeSixteenBitsKernel<Format>>(static_cast<uint32_t>((count + each - 1) / each),
                                                 THREADS,
                                                 stream,
                                                 values,
@@ -243,7 +261,8 @@ DecodeSixteenBits(const uint16_t* codes, uint64_t count, float* values, cudaStre
 {
     if (count > 0)
     {
-        Launch<DecodeSixteenBitsKernel<Format>>(CountThreadBlocks((count + 7) / 8),
+        const uint64_t each = CountConverted();
+        Launch<DecodeSixteenBitsKernel<Format>>(static_cast<uint32_t>((count + each - 1) / each),
                                                 THREADS,
                                                 stream,
                                                 codes,

@@ -2,71 +2,67 @@
 #include "compression-kernels.h"
 #include "ordered-select.h"
 
-#include "ns3/sparsifier-arithmetic.h"
-
 namespace ns3::gradsync::kernels
 {
 
 namespace
 {
 
-/// Elements whose magnitude reaches a key.
-struct FromKey
+/// Of rules whose elements are those of an array.
+struct ArrayRule : SelectRule
 {
     using Held = float4;
 
     const float* values;
     uint64_t count;
+
+    ArrayRule(const float* array, uint64_t elements)
+        : values(array),
+          count(elements)
+    {
+    }
+
+    __device__ uint64_t GetCount() const
+    {
+        return count;
+    }
+};
+
+/// Elements whose magnitude reaches a key.
+struct FromKey : ArrayRule
+{
     const uint32_t* key;
 
-    __device__ uint32_t Look(uint64_t first, Held& held) const
+    FromKey(const float* array, uint64_t elements, const uint32_t* least)
+        : ArrayRule(array, elements),
+          key(least)
     {
-        held = LoadFour<float4>(values, first, count, 0.0F);
-        const uint32_t threshold = *key;
-        uint32_t bits = 0;
-#pragma unroll
-        for (uint32_t i = 0; i < 4; ++i)
-        {
-            const bool isSelected =
-                first + i < count && MagnitudeKey(GetComponent(held, i)) >= threshold;
-            bits |= (isSelected ? 1U : 0U) << i;
-        }
-        return bits;
     }
 
-    __device__ float GetValue(const Held& held, uint32_t element) const
+    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared&) const
     {
-        return GetComponent(held, element);
-    }
-
-    __device__ void Keep(uint64_t, const Held&, uint32_t) const
-    {
+        held = vector.Load(values);
+        return FindReached(held, *key) & vector.GetPresentBits();
     }
 };
 
 /// Elements that are marked in a bitmap.
-struct Marked
+struct Marked : ArrayRule
 {
-    using Held = float4;
-
-    const float* values;
-    uint64_t count;
     const uint32_t* marks;
 
-    __device__ uint32_t Look(uint64_t first, Held& held) const
+    Marked(const float* array, uint64_t elements, const uint32_t* bitmap)
+        : ArrayRule(array, elements),
+          marks(bitmap)
     {
-        held = LoadFour<float4>(values, first, count, 0.0F);
-        // Four bits never straddle words, as `first` is a multiple of 4.
-        return first < count ? marks[first / 32] >> (first % 32) & 15U : 0U;
     }
 
-    __device__ float GetValue(const Held& held, uint32_t element) const
+    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared&) const
     {
-        return GetComponent(held, element);
-    }
-
-    __device__ void Keep(uint64_t, const Held&, uint32_t) const
-    {
+        held = vector.Load(values);
+        // Four bits never straddle words, as vectors begin at multiples of 4.
+        const uint32_t word = vector.left > 0 ? marks[vector.first / 32] : 0U;
+        return word >> (vector.first % 32) & 15U;
     }
 };
 
@@ -85,22 +81,14 @@ Select(const Rule& rule,
         return cudaMemsetAsync(found, 0, sizeof *found, stream);
     }
     WorkspaceCutter cutter(workspace);
-    const TileCounts counts = TakeTileCounts(cutter, rule.count);
-    if (const auto error = ClearTileCounts(counts, rule.count, stream); error != cudaSuccess)
+    const TileCounts counts = TakeTileCounts(cutter, rule.count, Rule::VECTORS);
+    const uint32_t tiles = CountTiles(rule.count, GetTuning().*Rule::VECTORS);
+    const size_t bytes = CountTileWords(tiles) * sizeof(unsigned long long);
+    if (const auto error = cudaMemsetAsync(counts.ticket, 0, bytes, stream); error != cudaSuccess)
     {
         return error;
     }
-    const uint32_t tiles = CountTiles(rule.count);
-    Launch<OrderedSelectKernel<Rule>>(tiles,
-                                      THREADS,
-                                      stream,
-                                      rule,
-                                      tiles,
-                                      capacity,
-                                      counts,
-                                      indices,
-                                      selected,
-                                      found);
+    LaunchOrderedSelect(rule, rule.count, capacity, counts, indices, selected, found, stream);
     return cudaGetLastError();
 }
 
@@ -166,7 +154,7 @@ size_t
 GetSelectWorkspaceBytes(uint64_t count)
 {
     WorkspaceCutter cutter(nullptr);
-    TakeTileCounts(cutter, count);
+    TakeTileCounts(cutter, count, SelectRule::VECTORS);
     return cutter.GetBytes();
 }
 

@@ -38,7 +38,6 @@ class TopKCodec : public FixedSizeCodec
                           count,
                           At<uint32_t>(message),
                           At<float>(message, 4 * count),
-                          nullptr,
                           workspace,
                           stream);
     }
@@ -55,6 +54,52 @@ class TopKCodec : public FixedSizeCodec
                              GetElements(),
                              gradient,
                              stream);
+    }
+};
+
+/// The same with values in binary16, which wait in the workspace for their rounding.
+class TopKHalfCodec : public FixedSizeCodec
+{
+  public:
+    using FixedSizeCodec::FixedSizeCodec;
+
+    size_t GetWorkspaceBytes() const override
+    {
+        WorkspaceCutter cutter(nullptr);
+        cutter.Take<float>(CountSelected(m_spec, GetElements()));
+        cutter.Take<char>(GetTopKWorkspaceBytes(GetElements()));
+        return cutter.GetBytes();
+    }
+
+    cudaError_t Encode(const float* gradient,
+                       void*,
+                       void* message,
+                       void* workspace,
+                       cudaStream_t stream) const override
+    {
+        const uint64_t count = CountSelected(m_spec, GetElements());
+        WorkspaceCutter cutter(workspace);
+        auto* const values = cutter.Take<float>(count);
+        auto* const scratch = cutter.Take<char>(GetTopKWorkspaceBytes(GetElements()));
+        auto* const indices = At<uint32_t>(message);
+        const auto error =
+            SelectTopK(gradient, GetElements(), count, indices, values, scratch, stream);
+        return error == cudaSuccess && count > 0
+                   ? CloseHalfMessage(values, nullptr, count, indices, nullptr, stream)
+                   : error;
+    }
+
+    cudaError_t Decode(const void* message,
+                       float* gradient,
+                       void*,
+                       cudaStream_t stream) const override
+    {
+        return ScatterHalfMessage(At<uint32_t>(message),
+                                  nullptr,
+                                  CountSelected(m_spec, GetElements()),
+                                  GetElements(),
+                                  gradient,
+                                  stream);
     }
 };
 
@@ -81,7 +126,6 @@ class Sq8Codec : public FixedSizeCodec
                                           parts.count,
                                           At<uint32_t>(message),
                                           parts.values,
-                                          nullptr,
                                           parts.scratch,
                                           stream);
             error != cudaSuccess)
@@ -215,6 +259,10 @@ MakeSparseDeviceCodec(const CodecSpec& spec, uint64_t elements)
     switch (spec.kind)
     {
     case CodecKind::TopK:
+        if (spec.valueBits == 16)
+        {
+            return std::make_unique<TopKHalfCodec>(spec, elements);
+        }
         return std::make_unique<TopKCodec>(spec, elements);
     case CodecKind::Sq8:
         return std::make_unique<Sq8Codec>(spec, elements);
@@ -228,7 +276,11 @@ MakeSparseDeviceCodec(const CodecSpec& spec, uint64_t elements)
     case CodecKind::Bf16:
     case CodecKind::TwoBit:
     case CodecKind::FixedPoint:
+    case CodecKind::Qsgd:
+    case CodecKind::TernGrad:
+    case CodecKind::SignSgd:
     case CodecKind::BiSparse:
+    case CodecKind::Thc:
         break;
     }
     throw std::logic_error(GetCodecInfo(spec.kind).name + " is no sparse codec");

@@ -53,9 +53,11 @@ class CodecPair
         // Nothing may be left in the workspace that decompressing needs.
         DeviceArray<std::byte> other(m_device->GetWorkspaceBytes());
         Check(m_device->Decompress(outMessage.Get(), bytes.Get(), out.Get(), other.Get(), nullptr));
+        const auto said = m_device->IsSizeFixed() ? m_device->GetMaximumBytes() : bytes.Read()[0];
         return isWhole && other.IsGuardWhole() && m_state.IsGuardWhole() &&
-               bytes.Read()[0] == message.size() && AreSame(message, outMessage) &&
-               outMessage.IsPoisonedFrom(message.size()) && AreSame(received, out);
+               bytes.IsPoisonedFrom(m_device->IsSizeFixed() ? 0 : 1) && said == message.size() &&
+               AreSame(message, outMessage) && outMessage.IsPoisonedFrom(message.size()) &&
+               AreSame(received, out);
     }
 
   private:
@@ -70,9 +72,9 @@ std::vector<CodecSpec>
 MakeSpecs()
 {
     std::vector<CodecSpec> specs;
-    for (const auto& info : GetCodecs())
+    for (const auto& spec : GetNamedCodecs())
     {
-        specs.push_back(info.defaults);
+        specs.push_back(spec);
         specs.back().minimumElements = 1000;
         specs.back().threshold = 0.01;
     }
@@ -83,6 +85,14 @@ MakeSpecs()
     specs.back().blockElements = 512;
     specs.push_back(FindCodec("int8")->defaults);
     specs.back().blockElements = 256;
+    for (const uint32_t levels : {1U, 127U})
+    {
+        specs.push_back(FindCodec("qsgd")->defaults);
+        specs.back().levels = levels;
+        specs.back().seed = 5;
+    }
+    specs.push_back(FindCodec("terngrad")->defaults);
+    specs.back().clipDeviations = 0.0;
     return specs;
 }
 
@@ -100,9 +110,7 @@ AllAgree(const Gradient& values, const Make& make)
         {
             if (!pair.Agrees(values, in))
             {
-                std::printf("%s, iteration %d differs\n",
-                            GetCodecInfo(spec.kind).name.c_str(),
-                            iteration);
+                std::printf("%s, iteration %d differs\n", GetCodecName(spec).c_str(), iteration);
                 isSame = false;
             }
         }
@@ -196,7 +204,7 @@ TestDeviceCodecSizes(const Gradient& values)
         const auto plain = kernels::MakeDeviceCodec(spec, count);
         const bool isDgc = spec.kind == CodecKind::Dgc ||
                            (spec.kind == CodecKind::BiSparse && count >= spec.minimumElements);
-        const uint64_t state = isDgc                            ? 2 * Align(4 * count)
+        const uint64_t state = isDgc                            ? 2 * Align(4 * count) + Align(8)
                                : spec.kind == CodecKind::TwoBit ? 4 * count
                                                                 : 0;
         const uint64_t stateBytes = plain->GetStateBytes();
@@ -222,7 +230,8 @@ TestDeviceCodecSizes(const Gradient& values)
         }
     }
     return isGood && IsRefused("int8", 16384) && IsRefused("sq8", 2) && IsRefused("int8", 0) &&
-           IsRefused("bbtopk", 4096) && !IsRefused("bbtopk", 2048) && !IsRefused("fp16", 3);
+           IsRefused("bbtopk", 4096) && IsRefused("qsgd", 6) && !IsRefused("bbtopk", 2048) &&
+           !IsRefused("fp16", 3);
 }
 
 } // namespace ns3::gradsync

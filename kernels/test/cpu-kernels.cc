@@ -195,7 +195,6 @@ SelectTopK(const float* values,
            uint64_t k,
            uint32_t* indices,
            float* selected,
-           uint32_t*,
            void* workspace,
            cudaStream_t)
 {
@@ -217,6 +216,7 @@ SelectDgc(const float* gradient,
           const DgcIteration& parameters,
           float* velocity,
           float* accumulated,
+          uint64_t* iteration,
           uint32_t* indices,
           float* selected,
           uint32_t* found,
@@ -225,7 +225,7 @@ SelectDgc(const float* gradient,
 {
     Spoil(workspace, GetDgcWorkspaceBytes(count, parameters));
     const float clip = GetClipFactor(parameters.clipNorm, gradsync::ComputeNorm({gradient, count}));
-    const auto sample = MakeDgcSample(count, parameters.sampleRate, parameters.iteration);
+    const auto sample = MakeDgcSample(count, parameters.sampleRate, (*iteration)++);
     std::vector<float> sampled;
     for (uint64_t i = 0; i < count; ++i)
     {
@@ -326,12 +326,6 @@ KeepResidual(const float* received, uint64_t count, float* residual, cudaStream_
 }
 
 cudaError_t
-StoreNumber(uint64_t number, uint64_t* to, cudaStream_t)
-{
-    return Do([&] { *to = number; });
-}
-
-cudaError_t
 CopyFloats(const float* from, uint64_t count, float* to, cudaStream_t)
 {
     return Do([&] { std::copy_n(from, count, to); });
@@ -359,6 +353,42 @@ CloseSparseMessage(const float* values,
     return Do([&] {
         cudaMemcpy(message + *found, values, 4 * size_t{*found}, cudaMemcpyDefault);
         *bytes = 8 * uint64_t{*found};
+    });
+}
+
+cudaError_t
+CloseHalfMessage(const float* values,
+                 const uint32_t* found,
+                 uint64_t capacity,
+                 uint32_t* message,
+                 uint64_t* bytes,
+                 cudaStream_t)
+{
+    return Do([&] {
+        const uint64_t count = found == nullptr ? capacity : *found;
+        auto* const halves = reinterpret_cast<uint16_t*>(message + count);
+        gradsync::EncodeHalf({values, count}, {halves, count});
+        if (bytes != nullptr)
+        {
+            *bytes = 6 * count;
+        }
+    });
+}
+
+cudaError_t
+ScatterHalfMessage(const uint32_t* message,
+                   const uint64_t* bytes,
+                   uint64_t capacity,
+                   uint64_t elements,
+                   float* gradient,
+                   cudaStream_t)
+{
+    return Do([&] {
+        const uint64_t count = bytes == nullptr ? capacity : std::min(*bytes / 6, capacity);
+        std::vector<float> values(count);
+        const auto* const halves = reinterpret_cast<const uint16_t*>(message + count);
+        gradsync::DecodeHalf({halves, count}, values);
+        Scatter(message, values.data(), count, {gradient, elements});
     });
 }
 

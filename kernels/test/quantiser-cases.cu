@@ -135,4 +135,76 @@ TestFixedPoint(const Gradient& values)
            AreSame(unscaled, outUnscaled);
 }
 
+namespace
+{
+
+bool
+IsSwitchInt8Same(const Gradient& values, uint32_t packet, uint32_t workers)
+{
+    const auto count = values.size();
+    std::vector<int8_t> exponents(CountBlocks(count, packet));
+    std::vector<int8_t> codes(count);
+    Gradient decoded(count);
+    FindPacketExponents(values, packet, exponents);
+    EncodeBytesWithExponents(values, packet, workers, exponents, codes);
+    DecodeBytesWithExponents(codes, packet, workers, exponents, decoded);
+    DeviceArray<float> in(values);
+    DeviceArray<int8_t> outExponents(exponents.size());
+    DeviceArray<int8_t> outCodes(count);
+    DeviceArray<float> out(count);
+    int8_t* const shared = outExponents.Get();
+    int8_t* const bytes = outCodes.Get();
+    Check(kernels::FindPacketExponents(in.Get(), count, packet, shared, nullptr));
+    Check(kernels::EncodeBytesWithExponents(in.Get(),
+                                            count,
+                                            packet,
+                                            workers,
+                                            shared,
+                                            bytes,
+                                            nullptr));
+    Check(kernels::DecodeBytesWithExponents(bytes,
+                                            count,
+                                            packet,
+                                            workers,
+                                            shared,
+                                            out.Get(),
+                                            nullptr));
+    return AreSame(exponents, outExponents) && AreSame(codes, outCodes) && AreSame(decoded, out);
+}
+
+bool
+IsSwitchInt8Refused(uint32_t packet, uint32_t workers)
+{
+    DeviceArray<float> values(Gradient(packet + 1));
+    DeviceArray<int8_t> exponents(packet + 1);
+    DeviceArray<int8_t> codes(packet + 1);
+    const auto encoded = kernels::EncodeBytesWithExponents(values.Get(),
+                                                           packet,
+                                                           packet,
+                                                           workers,
+                                                           exponents.Get(),
+                                                           codes.Get(),
+                                                           nullptr);
+    const auto decoded = kernels::DecodeBytesWithExponents(codes.Get(),
+                                                           packet,
+                                                           packet,
+                                                           workers,
+                                                           exponents.Get(),
+                                                           values.Get(),
+                                                           nullptr);
+    return encoded == cudaErrorInvalidValue && decoded == cudaErrorInvalidValue;
+}
+
+} // namespace
+
+bool
+TestSwitchInt8(const Gradient& values)
+{
+    // What 8 bits cannot hold, and packets that threads would share, are refused.
+    return IsSwitchInt8Same(values, 64, 7) && IsSwitchInt8Same(values, 256, 1) &&
+           IsSwitchInt8Same(values, 256, 127) && IsSwitchInt8Same(values, 12, 8) &&
+           IsSwitchInt8Refused(64, 0) && IsSwitchInt8Refused(64, 128) &&
+           IsSwitchInt8Refused(0, 8) && IsSwitchInt8Refused(6, 8);
+}
+
 } // namespace ns3::gradsync

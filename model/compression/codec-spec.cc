@@ -2,10 +2,14 @@
 #include "ns3/codec-spec.h"
 
 #include "ns3/block-top-k.h"
+#include "ns3/quantiser-arithmetic.h"
 #include "ns3/quantisers.h"
 #include "ns3/sparsifier-arithmetic.h"
+#include "ns3/stochastic-quantisers.h"
+#include "ns3/thc.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -18,6 +22,7 @@ namespace
 
 constexpr uint64_t FLOAT_BYTES = 4;
 constexpr uint64_t INDEX_BYTES = 4;
+constexpr uint32_t HALF_BITS = 16;
 
 constexpr double SMALLEST = 1e-30; //!< of what gradients are multiplied or compared with
 constexpr double LARGEST = 1e30;
@@ -52,6 +57,17 @@ DescribeMomentum()
 }
 
 CodecParameter
+DescribeValueBits()
+{
+    return {"valueBits",
+            &CodecSpec::valueBits,
+            HALF_BITS,
+            32.0,
+            "bits of each value that is sent: 32, or 16 for IEEE binary16",
+            true};
+}
+
+CodecParameter
 DescribeScaleBlock()
 {
     return {"blockElements",
@@ -73,7 +89,7 @@ Describe(CodecKind kind,
     info.isSparse = std::ranges::any_of(info.parameters, [](const CodecParameter& parameter) {
         return parameter.field == CodecParameter::Field(&CodecSpec::density);
     });
-    info.sharesScale = kind == CodecKind::Int8;
+    info.sharesScale = kind == CodecKind::Int8 || kind == CodecKind::Thc;
     info.isSummable = kind == CodecKind::Fp32 || kind == CodecKind::FixedPoint || info.sharesScale;
     return info;
 }
@@ -124,7 +140,8 @@ MakeCodecs()
                    &CodecSpec::clipNorm,
                    0.0,
                    LARGEST,
-                   "local clipping to this norm; 0: none"}}),
+                   "local clipping to this norm; 0: none"},
+                  DescribeValueBits()}),
         Describe(FixedPoint,
                  "fixed-point",
                  "int32, multiplied by a factor and saturating; switches can add it",
@@ -137,16 +154,57 @@ MakeCodecs()
                  "8 bits and one scale per block",
                  "DDS-based training framework, \"INT8\"",
                  {DescribeScaleBlock()}),
+        Describe(Qsgd,
+                 "qsgd",
+                 "sign and level of each element, rounded at random, and a norm per bucket",
+                 "Alistarh et al., NeurIPS'17",
+                 {DescribeScaleBlock(),
+                  {"levels",
+                   &CodecSpec::levels,
+                   1.0,
+                   MAX_QSGD_LEVELS,
+                   "beside 0: 1 in 2 bits an element, up to 7 in 4, more in 8"}}),
+        Describe(
+            SignSgd,
+            "signsgd",
+            "a sign per element; servers send the sign of most",
+            "Bernstein et al., ICML'18, ICLR'19",
+            {{"magnitude", &CodecSpec::magnitude, SMALLEST, LARGEST, "of what a sign decodes to"}}),
         Describe(Sq8,
                  "sq8",
                  "top-k with int8 values",
                  "DDS-based training framework, \"SQ8\"",
                  {DescribeDensity(), DescribeScaleBlock()}),
+        Describe(TernGrad,
+                 "terngrad",
+                 "+-scaler or 0, rounded at random",
+                 "Wen et al., NeurIPS'17",
+                 {{"clipDeviations",
+                   &CodecSpec::clipDeviations,
+                   0.0,
+                   LARGEST,
+                   "clips at so many standard deviations; 0: no clipping"},
+                  {"sharesScaler",
+                   &CodecSpec::sharesScaler,
+                   0.0,
+                   1.0,
+                   "1: all workers have one scaler, so that sums are whole numbers, which are not "
+                   "encoded again; 0: each has its own"}}),
+        Describe(Thc,
+                 "thc",
+                 "Hadamard transform and 4 bits by a table, whose sums are of 8 bits",
+                 "Li et al., NSDI'24",
+                 {{"granularity",
+                   &CodecSpec::granularity,
+                   THC_LEVELS - 1,
+                   THC_LARGEST_SUM,
+                   "largest value of the table: sums of w workers are at most w times it, and must "
+                   "not exceed 255"}}),
         Describe(TopK,
                  "top-k",
-                 "exact top-k, 4 bytes of index and 4 of value",
+                 "exact top-k, 4 bytes of index and 4 or 2 of value",
                  "DDS-based training framework, \"FP32 sparse\"",
-                 {DescribeDensity()}),
+                 {DescribeDensity(), DescribeValueBits()}),
         Describe(TwoBit,
                  "two-bit",
                  "+-threshold or 0, the rest kept",
@@ -160,12 +218,23 @@ MakeCodecs()
     for (auto& codec : codecs)
     {
         auto& defaults = codec.defaults;
-        defaults.blockElements = codec.kind == BbTopK ? 1024 : defaults.blockElements;
+        defaults.blockElements = codec.kind == BbTopK ? 1024
+                                 : codec.kind == Qsgd ? 512
+                                                      : defaults.blockElements;
         defaults.density = codec.kind == Dgc                         ? 0.001
                            : codec.kind == TopK || codec.kind == Sq8 ? 0.1
                                                                      : defaults.density;
     }
     return codecs;
+}
+
+/// \param addends messages in the sum
+uint64_t
+GetThcBytes(uint64_t elements, uint32_t addends)
+{
+    const uint64_t coordinates = CountThcCoordinates(elements);
+    return FLOAT_BYTES * CountThcBlocks(elements) +
+           (addends > 1 ? coordinates : GetThcCodeBytes(coordinates));
 }
 
 uint64_t
@@ -176,6 +245,13 @@ GetBbTopKBytes(const CodecSpec& spec, uint64_t elements)
                        spec.blockElements,
                        static_cast<uint32_t>(CountSelected(spec, spec.blockElements)));
     return FLOAT_BYTES * selected + CountBlocks(selected * GetIndexBits(spec.blockElements), 8);
+}
+
+/// The scaler, then whole words of `bits` an element; nothing for no elements.
+uint64_t
+GetTernaryBytes(uint64_t elements, uint64_t bits)
+{
+    return elements == 0 ? 0 : FLOAT_BYTES + 4 * CountBlocks(elements * bits, 32);
 }
 
 } // namespace
@@ -203,6 +279,32 @@ GetCodecInfo(CodecKind kind)
     return *std::find_if(GetCodecs().begin(), GetCodecs().end(), [=](const CodecInfo& codec) {
         return codec.kind == kind;
     });
+}
+
+std::string
+GetCodecName(const CodecSpec& spec)
+{
+    return GetCodecInfo(spec.kind).name + (spec.valueBits == HALF_BITS ? "-fp16" : "");
+}
+
+std::vector<CodecSpec>
+GetNamedCodecs()
+{
+    std::vector<CodecSpec> specs;
+    for (const auto& info : GetCodecs())
+    {
+        specs.push_back(info.defaults);
+        const bool hasValueBits =
+            std::ranges::any_of(info.parameters, [](const CodecParameter& parameter) {
+                return parameter.field == CodecParameter::Field(&CodecSpec::valueBits);
+            });
+        if (hasValueBits)
+        {
+            specs.push_back(info.defaults);
+            specs.back().valueBits = HALF_BITS;
+        }
+    }
+    return specs;
 }
 
 double
@@ -241,7 +343,7 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
         return FLOAT_BYTES * CountBlocks(elements, 16);
     case CodecKind::TopK:
     case CodecKind::Dgc:
-        return (INDEX_BYTES + FLOAT_BYTES) * selected;
+        return (INDEX_BYTES + spec.valueBits / 8) * selected;
     case CodecKind::BiSparse:
         return elements < spec.minimumElements ? FLOAT_BYTES * elements
                                                : (INDEX_BYTES + FLOAT_BYTES) * selected;
@@ -250,6 +352,15 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
                FLOAT_BYTES * CountBlocks(selected, spec.blockElements);
     case CodecKind::BbTopK:
         return GetBbTopKBytes(spec, elements);
+    case CodecKind::Thc:
+        return GetThcBytes(elements, 1);
+    case CodecKind::Qsgd:
+        return CountQsgdBytes(elements, spec.levels) +
+               FLOAT_BYTES * CountBlocks(elements, spec.blockElements);
+    case CodecKind::TernGrad:
+        return GetTernaryBytes(elements, 2);
+    case CodecKind::SignSgd:
+        return 4 * CountBlocks(elements, SIGNS_PER_WORD);
     case CodecKind::Fp32:
     case CodecKind::FixedPoint:
         break;
@@ -260,7 +371,17 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
 uint64_t
 GetSummandBytes(const CodecSpec& spec, uint64_t elements)
 {
-    return spec.kind == CodecKind::Int8 ? elements : GetMessageBytes(spec, elements);
+    return spec.kind == CodecKind::Int8  ? elements
+           : spec.kind == CodecKind::Thc ? CountThcCoordinates(elements)
+                                         : GetMessageBytes(spec, elements);
+}
+
+uint32_t
+GetMostSummands(const CodecSpec& spec)
+{
+    return spec.kind == CodecKind::Int8  ? BYTE_SUM_MAXIMUM // beyond, each has only 0 left
+           : spec.kind == CodecKind::Thc ? CountThcWorkers(spec.granularity)
+                                         : std::numeric_limits<uint32_t>::max();
 }
 
 double
@@ -284,9 +405,27 @@ GetUnionDensity(const CodecSpec& spec, uint32_t selections)
     return std::min(1.0, unions[count - 1] * growth);
 }
 
+bool
+SendsSums(const CodecSpec& spec)
+{
+    return GetCodecInfo(spec.kind).isSparse || spec.kind == CodecKind::Thc ||
+           (spec.kind == CodecKind::TernGrad && spec.sharesScaler != 0);
+}
+
 uint64_t
 GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contributions)
 {
+    if (spec.kind == CodecKind::Thc)
+    {
+        return GetThcBytes(elements, contributions);
+    }
+    if (spec.kind == CodecKind::TernGrad && SendsSums(spec))
+    {
+        // -q to q are 2 q + 1 numbers: as many bits as 2 q has.
+        const uint64_t most = 2 * uint64_t{std::max(contributions, 1U)};
+        return std::min(FLOAT_BYTES * elements,
+                        GetTernaryBytes(elements, static_cast<uint64_t>(std::bit_width(most))));
+    }
     if (!GetCodecInfo(spec.kind).isSparse)
     {
         return GetMessageBytes(spec, elements);

@@ -24,7 +24,11 @@ enum class CodecKind : uint8_t
     Sq8,
     Dgc,
     BiSparse,
-    BbTopK
+    BbTopK,
+    Thc,
+    Qsgd,
+    TernGrad,
+    SignSgd
 };
 
 /// A codec with its parameters. Each codec looks only at those that CodecInfo lists for it.
@@ -32,14 +36,22 @@ struct CodecSpec
 {
     CodecKind kind{CodecKind::Fp32};
     double density{0.01};         //!< share of the elements that a sparse codec sends, in (0, 1]
-    uint32_t blockElements{8192}; //!< that share an int8 scale; of bbTopk: that select together
+    uint32_t blockElements{8192}; //!< that share a scale or norm; of bbTopk: that select together
     double threshold{0.5};        //!< of the 2-bit codec, in units of the gradient
     double factor{1e8};           //!< of fixed point
     uint32_t warmUp{0};       //!< iterations of each step of DGC's warm-up (GetDensity); 0: none
     double sampleRate{0.005}; //!< share of the elements that DGC's threshold is taken from
     double momentum{0.9};     //!< of DGC
     double clipNorm{0.0};     //!< DGC's local clipping; 0: none
+    uint32_t valueBits{32};   //!< of each value that top-k and DGC send: 32, or 16 for binary16
     uint64_t minimumElements{200'000}; //!< BiSparse leaves shorter tensors dense
+    uint32_t granularity{30};          //!< of THC: the largest value of its table
+    uint32_t levels{7};                //!< of QSGD, beside 0
+    double clipDeviations{2.5};        //!< TernGrad's clipping; 0: none
+    uint32_t sharesScaler{0};          //!< 1: all workers take the largest scaler of TernGrad's
+    double magnitude{1.0};             //!< of what signSGD's signs decode to
+    /// Of the codecs that draw random numbers; no two workers or tensors may have the same.
+    uint64_t seed{0};
     /// Share of the elements in the union of 1, 2, ... selections, as measured; empty: as if they
     /// were independent.
     std::vector<double> unions{};
@@ -80,6 +92,13 @@ const CodecInfo* FindCodec(std::string_view name);
 
 const CodecInfo& GetCodecInfo(CodecKind kind);
 
+/// The codec's name and, of sparse values in 16 bits, "-fp16": profiles name its kernels by it.
+std::string GetCodecName(const CodecSpec& spec);
+
+/// All that have a name of their own: each codec with its defaults, and those with values in 16
+/// bits.
+std::vector<CodecSpec> GetNamedCodecs();
+
 /// Densities of the steps of DGC's warm-up, each of an epoch (Lin et al., ICLR'18, section 3.3).
 inline constexpr double DGC_WARM_UP[] = {0.25, 0.063, 0.015, 0.004, 0.001};
 
@@ -110,6 +129,10 @@ uint64_t GetMessageBytes(const CodecSpec& spec, uint64_t elements);
  */
 uint64_t GetSummandBytes(const CodecSpec& spec, uint64_t elements);
 
+/// Workers whose messages can be added without decoding them: that their sum fits, or says more
+/// than 0.
+uint32_t GetMostSummands(const CodecSpec& spec);
+
 /**
  * Share of the elements in the union of so many selections: 1 - (1 - density)^selections if they
  * are independent of each other (reference, bbTopk), or as `unions` says. Beyond
@@ -118,9 +141,18 @@ uint64_t GetSummandBytes(const CodecSpec& spec, uint64_t elements);
 double GetUnionDensity(const CodecSpec& spec, uint32_t selections);
 
 /**
+ * Whether a gradient is encoded once, at its worker, and sums go on as what was added: unions of
+ * sparse codecs, sums of THC's codes, and with a shared scaler TernGrad's whole numbers.
+ */
+bool SendsSums(const CodecSpec& spec);
+
+/**
  * Bytes of the message that holds the sum of several workers' gradients. Of sparse codecs that is
  * the union of what they selected (GetUnionDensity); BiSparse pads it to contributions * k
- * (GeoMX, section 4). Never more than the dense gradient.
+ * (GeoMX, section 4), and never more than the dense gradient. Of THC it is the sum of its codes, of
+ * 8 bits each. TernGrad's sums of q gradients have ceil(log2(2 q + 1)) bits an element where they
+ * share a scaler (Wen et al., NeurIPS'17, section 3.2). Codecs that encode sums anew, signSGD's
+ * vote among them, send them as any gradient.
  */
 uint64_t GetMergedMessageBytes(const CodecSpec& spec, uint64_t elements, uint32_t contributions);
 

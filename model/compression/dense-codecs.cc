@@ -160,6 +160,12 @@ MakeDenseCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<TwoBitCodec>(spec, elements);
     case CodecKind::FixedPoint:
         return std::make_unique<FixedPointCodec>(spec, elements);
+    case CodecKind::Thc:
+        return MakeThcCodec(spec, elements);
+    case CodecKind::Qsgd:
+    case CodecKind::TernGrad:
+    case CodecKind::SignSgd:
+        return MakeStochasticCodec(spec, elements);
     case CodecKind::TopK:
     case CodecKind::Sq8:
     case CodecKind::Dgc:

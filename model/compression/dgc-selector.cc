@@ -17,16 +17,6 @@ namespace
 /// Elements that are looked at as one for what reaches the threshold: few such blocks have any.
 constexpr uint64_t LOOK_ELEMENTS = 64;
 
-/// Mixes all bits of a number (the finaliser of SplitMix64, Steele et al., OOPSLA'14).
-uint64_t
-Hash(uint64_t number)
-{
-    uint64_t mixed = number + 0x9e3779b97f4a7c15ULL;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-    return mixed ^ (mixed >> 31);
-}
-
 } // namespace
 
 DgcSample
@@ -34,7 +24,7 @@ MakeDgcSample(uint64_t elements, double sampleRate, uint64_t iteration)
 {
     const auto wanted = static_cast<uint64_t>(1.0 / sampleRate);
     const uint64_t stride = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(elements, 1));
-    const uint64_t start = Hash(iteration) % stride;
+    const uint64_t start = HashNumber(iteration) % stride;
     return {start, stride, elements > start ? (elements - start + stride - 1) / stride : 0};
 }
 

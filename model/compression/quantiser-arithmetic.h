@@ -183,6 +183,38 @@ DecodeWithExponent(int32_t sum, float sumFactor, int8_t exponent)
     return static_cast<float>(sum) / sumFactor * PowerOfTwo(exponent);
 }
 
+/// Largest magnitude of a sum in 8 bits: symmetric, so that negation is exact.
+inline constexpr uint32_t BYTE_SUM_MAXIMUM = 127;
+
+/// What a sum over `workers` in 8 bits leaves each of them, a whole number. \param workers 1 to 127
+GRADSYNC_HOST_DEVICE inline float
+GetByteShare(uint32_t workers)
+{
+    return static_cast<float>(BYTE_SUM_MAXIMUM / workers);
+}
+
+/**
+ * As EncodeWithExponent, in 8 bits: value * share / 2^exponent, rounded, and saturated at +-share;
+ * NaN becomes 0.
+ * \param share GetByteShare(workers)
+ * \param exponent the largest of all workers' exponents of this packet
+ */
+GRADSYNC_HOST_DEVICE inline int8_t
+EncodeByteWithExponent(float value, float share, int8_t exponent)
+{
+    const float scaled = value * (share * PowerOfTwo(-static_cast<int32_t>(exponent) + 1)) * 0.5F;
+    const float low = scaled > -share ? scaled : (scaled <= -share ? -share : 0.0F);
+    const float bounded = low < share ? low : share;
+    return static_cast<int8_t>(static_cast<int32_t>(RoundToEven(bounded)));
+}
+
+/// \param inverse 1 / GetByteShare(workers)
+GRADSYNC_HOST_DEVICE inline float
+DecodeByteWithExponent(int8_t sum, float inverse, int8_t exponent)
+{
+    return static_cast<float>(static_cast<int32_t>(sum)) * (inverse * PowerOfTwo(exponent));
+}
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_QUANTISER_ARITHMETIC_H

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -13,20 +14,7 @@ namespace ns3::gradsync
 namespace
 {
 
-uint32_t
-FindLargestKey(const float* values, uint64_t count)
-{
-    // As signed numbers: keys are below 2^31, and SSE2 compares signed integers only.
-    int32_t largest = 0;
-    for (uint64_t i = 0; i < count; ++i)
-    {
-        const auto key = static_cast<int32_t>(MagnitudeKey(values[i]));
-        largest = key > largest ? key : largest;
-    }
-    return static_cast<uint32_t>(largest);
-}
-
-/// out[i] = convert(in[i]) on all threads.
+/// convert(source, elements, target) for a part of the arrays on each thread.
 template <typename In, typename Out, typename Convert>
 void
 ConvertAll(std::span<const In> in, std::span<Out> out, uint32_t threads, const Convert& convert)
@@ -34,10 +22,7 @@ ConvertAll(std::span<const In> in, std::span<Out> out, uint32_t threads, const C
     const In* const source = in.data();
     Out* const target = out.data();
     ForEachRange(in.size(), 1, threads, [=](const ElementRange& range) {
-        for (uint64_t i = range.begin; i < range.end; ++i)
-        {
-            target[i] = convert(source[i]);
-        }
+        convert(source + range.begin, range.end - range.begin, target + range.begin);
     });
 }
 
@@ -56,23 +41,13 @@ ForEachBlock(uint64_t count, uint32_t blockElements, uint32_t threads, const Wor
     });
 }
 
-/// Codes of up to sixteen elements; inlined for sixteen, which are then done four at once.
-inline uint32_t
-EncodeWord(const float* gradients, float* residual, uint64_t count, float threshold)
+void
+CheckByteWorkers(uint32_t workers)
 {
-    std::array<uint32_t, TWO_BITS_PER_WORD> codes; // of which `count` are set
-    for (uint64_t i = 0; i < count; ++i)
+    if (workers == 0 || workers > BYTE_SUM_MAXIMUM)
     {
-        const auto step = EncodeTwoBit(gradients[i], residual[i], threshold);
-        codes[i] = step.code;
-        residual[i] = step.residual;
+        throw std::invalid_argument("a sum in 8 bits is that of 1 to 127 workers");
     }
-    uint32_t word = 0;
-    for (uint64_t i = 0; i < count; ++i)
-    {
-        word |= codes[i] << (2 * i);
-    }
-    return word;
 }
 
 } // namespace
@@ -82,20 +57,18 @@ EncodeInt8Blocks(std::span<const float> values,
                  uint32_t blockElements,
                  std::span<int8_t> codes,
                  std::span<float> scales,
-                 uint32_t threads)
+                 uint32_t threads,
+                 InstructionSet instructions)
 {
+    const auto& loops = GetQuantiserLoops(instructions);
     ForEachBlock(values.size(),
                  blockElements,
                  threads,
-                 [=](uint64_t block, uint64_t first, uint64_t count) {
+                 [=, &loops](uint64_t block, uint64_t first, uint64_t count) {
                      const float* const source = values.data() + first;
-                     int8_t* const target = codes.data() + first;
-                     const auto scale = MakeInt8Scale(FindLargestKey(source, count));
+                     const auto scale = MakeInt8Scale(loops.findLargestKey(source, count));
                      scales[block] = scale.scale;
-                     for (uint64_t i = 0; i < count; ++i)
-                     {
-                         target[i] = EncodeInt8(source[i], scale.inverse);
-                     }
+                     loops.encodeInt8(source, count, scale.inverse, codes.data() + first);
                  });
 }
 
@@ -104,44 +77,53 @@ DecodeInt8Blocks(std::span<const int8_t> codes,
                  std::span<const float> scales,
                  uint32_t blockElements,
                  std::span<float> values,
-                 uint32_t threads)
+                 uint32_t threads,
+                 InstructionSet instructions)
 {
-    ForEachBlock(values.size(),
-                 blockElements,
-                 threads,
-                 [=](uint64_t block, uint64_t first, uint64_t count) {
-                     const int8_t* const source = codes.data() + first;
-                     float* const target = values.data() + first;
-                     const float scale = scales[block];
-                     for (uint64_t i = 0; i < count; ++i)
-                     {
-                         target[i] = DecodeInt8(source[i], scale);
-                     }
-                 });
+    const auto& loops = GetQuantiserLoops(instructions);
+    ForEachBlock(
+        values.size(),
+        blockElements,
+        threads,
+        [=, &loops](uint64_t block, uint64_t first, uint64_t count) {
+            loops.decodeInt8(codes.data() + first, count, scales[block], values.data() + first);
+        });
 }
 
 void
-EncodeHalf(std::span<const float> values, std::span<uint16_t> codes, uint32_t threads)
+EncodeHalf(std::span<const float> values,
+           std::span<uint16_t> codes,
+           uint32_t threads,
+           InstructionSet instructions)
 {
-    ConvertAll(values, codes, threads, [](float value) { return FloatToHalf(value); });
+    ConvertAll(values, codes, threads, GetQuantiserLoops(instructions).encodeHalf);
 }
 
 void
-DecodeHalf(std::span<const uint16_t> codes, std::span<float> values, uint32_t threads)
+DecodeHalf(std::span<const uint16_t> codes,
+           std::span<float> values,
+           uint32_t threads,
+           InstructionSet instructions)
 {
-    ConvertAll(codes, values, threads, [](uint16_t code) { return HalfToFloat(code); });
+    ConvertAll(codes, values, threads, GetQuantiserLoops(instructions).decodeHalf);
 }
 
 void
-EncodeBfloat(std::span<const float> values, std::span<uint16_t> codes, uint32_t threads)
+EncodeBfloat(std::span<const float> values,
+             std::span<uint16_t> codes,
+             uint32_t threads,
+             InstructionSet instructions)
 {
-    ConvertAll(values, codes, threads, [](float value) { return FloatToBfloat(value); });
+    ConvertAll(values, codes, threads, GetQuantiserLoops(instructions).encodeBfloat);
 }
 
 void
-DecodeBfloat(std::span<const uint16_t> codes, std::span<float> values, uint32_t threads)
+DecodeBfloat(std::span<const uint16_t> codes,
+             std::span<float> values,
+             uint32_t threads,
+             InstructionSet instructions)
 {
-    ConvertAll(codes, values, threads, [](uint16_t code) { return BfloatToFloat(code); });
+    ConvertAll(codes, values, threads, GetQuantiserLoops(instructions).decodeBfloat);
 }
 
 void
@@ -149,18 +131,17 @@ EncodeTwoBits(std::span<const float> gradients,
               std::span<float> residual,
               float threshold,
               std::span<uint32_t> words,
-              uint32_t threads)
+              uint32_t threads,
+              InstructionSet instructions)
 {
-    ForEachBlock(gradients.size(),
-                 TWO_BITS_PER_WORD,
-                 threads,
-                 [=](uint64_t block, uint64_t first, uint64_t count) {
-                     const float* const source = gradients.data() + first;
-                     float* const kept = residual.data() + first;
-                     words[block] = count == TWO_BITS_PER_WORD
-                                        ? EncodeWord(source, kept, TWO_BITS_PER_WORD, threshold)
-                                        : EncodeWord(source, kept, count, threshold);
-                 });
+    const auto encode = GetQuantiserLoops(instructions).encodeTwoBits;
+    ForEachRange(gradients.size(), TWO_BITS_PER_WORD, threads, [=](const ElementRange& range) {
+        encode(gradients.data() + range.begin,
+               residual.data() + range.begin,
+               range.end - range.begin,
+               threshold,
+               words.data() + range.begin / TWO_BITS_PER_WORD);
+    });
 }
 
 void
@@ -196,10 +177,12 @@ void
 EncodeFixedPoints(std::span<const float> values,
                   float factor,
                   std::span<int32_t> codes,
-                  uint32_t threads)
+                  uint32_t threads,
+                  InstructionSet instructions)
 {
-    ConvertAll(values, codes, threads, [factor](float value) {
-        return EncodeFixedPoint(value, factor);
+    const auto encode = GetQuantiserLoops(instructions).encodeFixedPoint;
+    ConvertAll(values, codes, threads, [=](const float* in, uint64_t count, int32_t* out) {
+        encode(in, count, factor, out);
     });
 }
 
@@ -207,11 +190,13 @@ void
 DecodeFixedPoints(std::span<const int32_t> codes,
                   float factor,
                   std::span<float> values,
-                  uint32_t threads)
+                  uint32_t threads,
+                  InstructionSet instructions)
 {
+    const auto decode = GetQuantiserLoops(instructions).decodeFixedPoint;
     const float inverse = 1.0F / factor;
-    ConvertAll(codes, values, threads, [inverse](int32_t code) {
-        return DecodeFixedPoint(code, inverse);
+    ConvertAll(codes, values, threads, [=](const int32_t* in, uint64_t count, float* out) {
+        decode(in, count, inverse, out);
     });
 }
 
@@ -219,14 +204,15 @@ void
 FindPacketExponents(std::span<const float> values,
                     uint32_t packetElements,
                     std::span<int8_t> exponents,
-                    uint32_t threads)
+                    uint32_t threads,
+                    InstructionSet instructions)
 {
+    const auto find = GetQuantiserLoops(instructions).findLargestKey;
     ForEachBlock(values.size(),
                  packetElements,
                  threads,
                  [=](uint64_t block, uint64_t first, uint64_t count) {
-                     exponents[block] =
-                         GetPacketExponent(FindLargestKey(values.data() + first, count));
+                     exponents[block] = GetPacketExponent(find(values.data() + first, count));
                  });
 }
 
@@ -236,21 +222,18 @@ EncodeWithExponents(std::span<const float> values,
                     uint32_t workers,
                     std::span<const int8_t> exponents,
                     std::span<int32_t> codes,
-                    uint32_t threads)
+                    uint32_t threads,
+                    InstructionSet instructions)
 {
+    const auto encode = GetQuantiserLoops(instructions).encodeWithExponent;
     const float factor = GetSumFactor(workers);
-    ForEachBlock(values.size(),
-                 packetElements,
-                 threads,
-                 [=](uint64_t block, uint64_t first, uint64_t count) {
-                     const float* const source = values.data() + first;
-                     int32_t* const target = codes.data() + first;
-                     const int8_t exponent = exponents[block];
-                     for (uint64_t i = 0; i < count; ++i)
-                     {
-                         target[i] = EncodeWithExponent(source[i], factor, exponent);
-                     }
-                 });
+    ForEachBlock(
+        values.size(),
+        packetElements,
+        threads,
+        [=](uint64_t block, uint64_t first, uint64_t count) {
+            encode(values.data() + first, count, factor, exponents[block], codes.data() + first);
+        });
 }
 
 void
@@ -259,21 +242,60 @@ DecodeWithExponents(std::span<const int32_t> sums,
                     uint32_t workers,
                     std::span<const int8_t> exponents,
                     std::span<float> values,
-                    uint32_t threads)
+                    uint32_t threads,
+                    InstructionSet instructions)
 {
+    const auto decode = GetQuantiserLoops(instructions).decodeWithExponent;
     const float factor = GetSumFactor(workers);
-    ForEachBlock(sums.size(),
-                 packetElements,
-                 threads,
-                 [=](uint64_t block, uint64_t first, uint64_t count) {
-                     const int32_t* const source = sums.data() + first;
-                     float* const target = values.data() + first;
-                     const int8_t exponent = exponents[block];
-                     for (uint64_t i = 0; i < count; ++i)
-                     {
-                         target[i] = DecodeWithExponent(source[i], factor, exponent);
-                     }
-                 });
+    ForEachBlock(
+        sums.size(),
+        packetElements,
+        threads,
+        [=](uint64_t block, uint64_t first, uint64_t count) {
+            decode(sums.data() + first, count, factor, exponents[block], values.data() + first);
+        });
+}
+
+void
+EncodeBytesWithExponents(std::span<const float> values,
+                         uint32_t packetElements,
+                         uint32_t workers,
+                         std::span<const int8_t> exponents,
+                         std::span<int8_t> codes,
+                         uint32_t threads,
+                         InstructionSet instructions)
+{
+    CheckByteWorkers(workers);
+    const auto encode = GetQuantiserLoops(instructions).encodeByteWithExponent;
+    const float share = GetByteShare(workers);
+    ForEachBlock(
+        values.size(),
+        packetElements,
+        threads,
+        [=](uint64_t block, uint64_t first, uint64_t count) {
+            encode(values.data() + first, count, share, exponents[block], codes.data() + first);
+        });
+}
+
+void
+DecodeBytesWithExponents(std::span<const int8_t> sums,
+                         uint32_t packetElements,
+                         uint32_t workers,
+                         std::span<const int8_t> exponents,
+                         std::span<float> values,
+                         uint32_t threads,
+                         InstructionSet instructions)
+{
+    CheckByteWorkers(workers);
+    const auto decode = GetQuantiserLoops(instructions).decodeByteWithExponent;
+    const float inverse = 1.0F / GetByteShare(workers);
+    ForEachBlock(
+        sums.size(),
+        packetElements,
+        threads,
+        [=](uint64_t block, uint64_t first, uint64_t count) {
+            decode(sums.data() + first, count, inverse, exponents[block], values.data() + first);
+        });
 }
 
 } // namespace ns3::gradsync

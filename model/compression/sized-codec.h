@@ -56,6 +56,10 @@ class SizedCodec : public GradientCodec
 
 /// The codecs that send every element. \param spec of one of those kinds
 std::unique_ptr<GradientCodec> MakeDenseCodec(const CodecSpec& spec, uint64_t elements);
+std::unique_ptr<GradientCodec> MakeThcCodec(const CodecSpec& spec, uint64_t elements);
+
+/// The codecs that draw random numbers. \param spec of one of those kinds
+std::unique_ptr<GradientCodec> MakeStochasticCodec(const CodecSpec& spec, uint64_t elements);
 
 /// The codecs that send indices. \param spec of one of those kinds
 std::unique_ptr<GradientCodec> MakeSparseCodec(const CodecSpec& spec, uint64_t elements);

@@ -48,30 +48,99 @@ Scatter(std::span<const uint32_t> indices, std::span<const float> values, std::s
     }
 }
 
+/// Values at the end of a message: as they are, or as binary16.
+class SparseValues
+{
+  public:
+    explicit SparseValues(const CodecSpec& spec)
+        : m_isHalf(spec.valueBits == 16)
+    {
+    }
+
+    /// Of an entry, which is an index and a value.
+    uint64_t GetEntryBytes() const
+    {
+        return m_isHalf ? 6 : 8;
+    }
+
+    /// Workspace for so many values, where messages have others.
+    uint64_t GetWorkspaceBytes(uint64_t count) const
+    {
+        return m_isHalf ? CountBlocks(4 * count, 16) * 16 : 0;
+    }
+
+    /// Where the values of so many entries are to be selected to: the message, if it has them.
+    std::span<float> GetRoom(uint64_t count, Bytes message, Bytes workspace) const
+    {
+        return m_isHalf ? ViewNumbers<float>(workspace, 0, count)
+                        : ViewNumbers<float>(message, 4 * count, count);
+    }
+
+    /// Behind the indices. \param values as many as the message has entries
+    void Write(std::span<const float> values, Bytes message) const
+    {
+        const uint64_t count = values.size();
+        if (m_isHalf)
+        {
+            EncodeHalf(values, ViewNumbers<uint16_t>(message, 4 * count, count));
+        }
+        else if (std::as_bytes(values).data() != message.data() + 4 * count)
+        {
+            CopyBytes(std::as_bytes(values), message.subspan(4 * count));
+        }
+    }
+
+    /// What the whole message says. \param workspace room for its values
+    void Scatter(ConstBytes message, std::span<float> gradient, Bytes workspace) const
+    {
+        const uint64_t count = message.size() / GetEntryBytes();
+        const auto indices = ViewNumbers<uint32_t>(message, 0, count);
+        if (m_isHalf)
+        {
+            const auto values = ViewNumbers<float>(workspace, 0, count);
+            DecodeHalf(ViewNumbers<uint16_t>(message, 4 * count, count), values);
+            gradsync::Scatter(indices, values, gradient);
+            return;
+        }
+        gradsync::Scatter(indices, ViewNumbers<float>(message, 4 * count, count), gradient);
+    }
+
+  private:
+    bool m_isHalf;
+};
+
 /// Message: the indices, then the values.
 class TopKCodec : public SizedCodec
 {
   public:
-    using SizedCodec::SizedCodec;
+    TopKCodec(const CodecSpec& spec, uint64_t elements)
+        : SizedCodec(spec, elements),
+          m_values(spec)
+    {
+    }
 
-    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes) override
+    uint64_t GetWorkspaceBytes() const override
+    {
+        return m_values.GetWorkspaceBytes(CountSelected(m_spec, GetElements()));
+    }
+
+    uint64_t Compress(std::span<const float> gradient, Bytes message, Bytes workspace) override
     {
         const uint64_t count = CountSelected(m_spec, GetElements());
-        SelectTopK(gradient,
-                   count,
-                   ViewNumbers<uint32_t>(message, 0, count),
-                   ViewNumbers<float>(message, 4 * count, count));
+        const auto values = m_values.GetRoom(count, message, workspace);
+        SelectTopK(gradient, count, ViewNumbers<uint32_t>(message, 0, count), values);
+        m_values.Write(values, message);
         return GetMaximumBytes();
     }
 
-    void Decompress(ConstBytes message, std::span<float> gradient, Bytes) const override
+    void Decompress(ConstBytes message, std::span<float> gradient, Bytes workspace) const override
     {
         CheckMessageBytes(message, GetMaximumBytes());
-        const uint64_t count = message.size() / 8;
-        Scatter(ViewNumbers<uint32_t>(message, 0, count),
-                ViewNumbers<float>(message, 4 * count, count),
-                gradient);
+        m_values.Scatter(message, gradient, workspace);
     }
+
+  private:
+    SparseValues m_values;
 };
 
 /// Message: the indices, then the scales, then the codes.
@@ -118,13 +187,14 @@ class DgcCodec : public GradientCodec
   public:
     DgcCodec(const CodecSpec& spec, uint64_t elements)
         : GradientCodec(elements),
+          m_values(spec),
           m_selector(spec, elements)
     {
     }
 
     uint64_t GetMaximumBytes() const override
     {
-        return 8 * m_selector.GetCapacity();
+        return m_values.GetEntryBytes() * m_selector.GetCapacity();
     }
 
     uint64_t GetWorkspaceBytes() const override
@@ -138,20 +208,20 @@ class DgcCodec : public GradientCodec
         const auto values = ViewNumbers<float>(workspace, 0, capacity);
         const uint64_t count =
             m_selector.Select(gradient, ViewNumbers<uint32_t>(message, 0, capacity), values);
-        CopyBytes(std::as_bytes(values.first(count)), message.subspan(4 * count));
-        return 8 * count;
+        m_values.Write(values.first(count), message);
+        return m_values.GetEntryBytes() * count;
     }
 
-    void Decompress(ConstBytes message, std::span<float> gradient, Bytes) const override
+    void Decompress(ConstBytes message, std::span<float> gradient, Bytes workspace) const override
     {
-        CheckMessageBytes(message, std::min<uint64_t>(message.size() / 8 * 8, GetMaximumBytes()));
-        const uint64_t count = message.size() / 8;
-        Scatter(ViewNumbers<uint32_t>(message, 0, count),
-                ViewNumbers<float>(message, 4 * count, count),
-                gradient);
+        const uint64_t entry = m_values.GetEntryBytes();
+        const uint64_t whole = message.size() / entry * entry;
+        CheckMessageBytes(message, std::min<uint64_t>(whole, GetMaximumBytes()));
+        m_values.Scatter(message, gradient, workspace);
     }
 
   private:
+    SparseValues m_values;
     DgcSelector m_selector;
 };
 
@@ -243,7 +313,11 @@ MakeSparseCodec(const CodecSpec& spec, uint64_t elements)
     case CodecKind::Bf16:
     case CodecKind::TwoBit:
     case CodecKind::FixedPoint:
+    case CodecKind::Qsgd:
+    case CodecKind::TernGrad:
+    case CodecKind::SignSgd:
     case CodecKind::BiSparse:
+    case CodecKind::Thc:
         break;
     }
     throw std::logic_error(GetCodecInfo(spec.kind).name + " is no sparse codec");

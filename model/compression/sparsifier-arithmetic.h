@@ -21,6 +21,17 @@ GetRadixDigit(uint32_t key, uint32_t level)
     return level == 0 ? key >> 20 : (level == 1 ? (key >> 10) & 1023U : key & 1023U);
 }
 
+/// Mixes all bits of a number (the finaliser of SplitMix64, Steele et al., OOPSLA'14): where DGC's
+/// sample begins.
+GRADSYNC_HOST_DEVICE inline uint64_t
+HashNumber(uint64_t number)
+{
+    uint64_t mixed = number + 0x9e3779b97f4a7c15ULL;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
+    return mixed ^ (mixed >> 31);
+}
+
 /// State of one element of DGC.
 struct DgcState
 {

@@ -101,14 +101,15 @@ CodecProfile::GetSeconds(const std::string& kernel, uint64_t elements) const
 }
 
 std::string
-GetKernelName(CodecKind codec, const std::string& part)
+GetKernelName(const CodecSpec& codec, const std::string& part)
 {
-    if (codec == CodecKind::Fp32)
+    if (codec.kind == CodecKind::Fp32)
     {
         return {};
     }
-    const auto kind = codec == CodecKind::BiSparse ? CodecKind::Dgc : codec;
-    return GetCodecInfo(kind).name + "-" + part;
+    CodecSpec named = codec;
+    named.kind = codec.kind == CodecKind::BiSparse ? CodecKind::Dgc : codec.kind;
+    return GetCodecName(named) + "-" + part;
 }
 
 } // namespace ns3::gradsync

@@ -60,8 +60,9 @@ class CodecProfile
     double GetSeconds(const std::string& kernel, uint64_t elements) const;
 };
 
-/// "encode" or "decode" of a codec as profiles name it; empty for fp32, which takes no time.
-std::string GetKernelName(CodecKind codec, const std::string& part);
+/// A part of a codec as profiles name it; empty for fp32, which takes no time. \param part "encode"
+/// or "decode"; "add" of THC; "switch-encode" or "switch-decode" of int8 where switches add up
+std::string GetKernelName(const CodecSpec& codec, const std::string& part);
 
 } // namespace ns3::gradsync
 

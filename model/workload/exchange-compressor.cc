@@ -20,7 +20,7 @@ using SharedProfile = std::shared_ptr<const CodecProfile>;
 std::function<double(uint64_t)>
 GetCosts(const SharedProfile& profile, const CodecSpec& codec, const std::string& part)
 {
-    const auto kernel = GetKernelName(codec.kind, part);
+    const auto kernel = GetKernelName(codec, part);
     if (!profile || kernel.empty())
     {
         return {};
@@ -28,14 +28,35 @@ GetCosts(const SharedProfile& profile, const CodecSpec& codec, const std::string
     return [profile, kernel](uint64_t elements) { return profile->GetSeconds(kernel, elements); };
 }
 
+/// \param areSumsOfSwitches int8 then has the exponents of packets in the place of scales
 CodecUse
-GetUse(const SharedProfile& profile, const CodecSpec& codec)
+GetUse(const SharedProfile& profile, const CodecSpec& codec, bool areSumsOfSwitches = false)
 {
-    return {codec, {GetCosts(profile, codec, "encode"), GetCosts(profile, codec, "decode")}};
+    const std::string prefix = areSumsOfSwitches && codec.kind == CodecKind::Int8 ? "switch-" : "";
+    CodecUse use{
+        codec,
+        {GetCosts(profile, codec, prefix + "encode"), GetCosts(profile, codec, prefix + "decode")}};
+    if (codec.kind == CodecKind::Thc)
+    {
+        use.costs.addSeconds = GetCosts(profile, codec, "add");
+    }
+    return use;
 }
 
-/// Workers beyond which sums in 8 bits leave each nothing but 0.
-constexpr size_t MAX_INT8_WORKERS = 127;
+/// Those that switches can add, but for fp32, which is as it is.
+std::string
+NameSummable()
+{
+    std::vector<std::string> names;
+    for (const auto& codec : GetCodecs())
+    {
+        if (codec.isSummable && codec.kind != CodecKind::Fp32)
+        {
+            names.push_back(codec.name);
+        }
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
 
 /// Whether switches can aggregate what the codec makes of gradients. \throws SchemeError
 void
@@ -49,8 +70,9 @@ CheckSummable(const Plan& plan, const CodecChoice& choice)
     if (!codec.isSummable)
     {
         throw SchemeError(
-            fmt::format("a switch aggregates integers: the codec must be fixed-point, "
-                        "int8, or fp32 for integers that take no time, but it is {}",
+            fmt::format("a switch aggregates integers: the codec must be {}, or fp32 for integers "
+                        "that take no time, but it is {}",
+                        NameSummable(),
                         codec.name));
     }
     if (!codec.sharesScale)
@@ -67,14 +89,7 @@ CheckSummable(const Plan& plan, const CodecChoice& choice)
     }
     const auto groups = plan.GetAggregationGroups();
     const auto most = std::ranges::max(groups, {}, &std::vector<uint32_t>::size).size();
-    if (most > MAX_INT8_WORKERS)
-    {
-        throw SchemeError(fmt::format("a sum of {} workers in 8 bits leaves each nothing but 0; {} "
-                                      "goes with {} at most",
-                                      most,
-                                      codec.name,
-                                      MAX_INT8_WORKERS));
-    }
+    CheckSummands(choice.spec, static_cast<uint32_t>(most));
 }
 
 } // namespace
@@ -132,7 +147,7 @@ CompressExchange(Plan plan,
     {
         throw SchemeError("the plan in the file is compressed already, but the job has a codec");
     }
-    const auto use = GetUse(profile, choice.spec);
+    const auto use = GetUse(profile, choice.spec, plan.HasAggregations());
     return choice.elsewhere ? CompressPlan(plan, use, scope, GetUse(profile, *choice.elsewhere))
                             : CompressPlan(plan, use.codec, use.costs, scope);
 }

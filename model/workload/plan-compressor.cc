@@ -4,10 +4,13 @@
 #include "ns3/gradient-states.h"
 #include "ns3/plan-builder.h"
 #include "ns3/plan-graph.h"
+#include "ns3/scheme.h"
+#include "ns3/thc.h"
 #include "ns3/time-range.h"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -31,6 +34,7 @@ struct TransferStep
     uint32_t encoding{NONE};      //!< of what is sent
     uint32_t selection{NONE};     //!< of what the receiver adds it to, if it was not selected yet
     bool selectsOwn{true};        //!< that is the receiver's own gradient
+    bool isWholeSum{false};       //!< a worker then has the sum of all, encoded
 };
 
 /// An Encode of a range of chunks in one state.
@@ -71,6 +75,7 @@ class PlanCompression
                 m_steps[id].use = FindUse(id);
                 Read(id);
                 m_states.Write(id, GetCoding(id));
+                m_steps[id].isWholeSum = IsWholeSum(id);
             }
         }
         return Emit();
@@ -83,9 +88,27 @@ class PlanCompression
         return (bytes + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
     }
 
-    static bool IsSparse(const CodecUse* use)
+    /// Whether sums of its messages are made of messages; what comes from switches is decoded.
+    bool KeepsSums(const CodecUse* use) const
     {
-        return use != nullptr && GetCodecInfo(use->codec.kind).isSparse;
+        return use != nullptr && SendsSums(use->codec) && !m_plan.HasAggregations();
+    }
+
+    /// Whether a worker has the encoded sum of all workers after a reduction, and nobody else will
+    /// decode it for it.
+    bool IsWholeSum(OperationId id) const
+    {
+        const auto& operation = m_plan.GetOperations()[id];
+        if (!IsEncoded(id) || operation.kind != OperationKind::TransferReduce ||
+            operation.dst >= m_plan.GetWorkerCount())
+        {
+            return false;
+        }
+        const auto sum = m_states.Read(operation.dst,
+                                       operation.buffers.dst,
+                                       operation.firstChunk,
+                                       operation.chunkCount);
+        return !sum.hasDense && sum.selections >= m_plan.GetWorkerCount();
     }
 
     /// Whether a message that arrived can be passed on: the same chunks, untouched, of the same
@@ -151,7 +174,7 @@ class PlanCompression
     GradientStates::Coding GetCoding(OperationId id) const
     {
         using enum GradientStates::Coding;
-        return !IsEncoded(id) ? None : IsSparse(m_steps[id].use) ? Sparse : Dense;
+        return !IsEncoded(id) ? None : KeepsSums(m_steps[id].use) ? Sparse : Dense;
     }
 
     /// Decides on a move by the state of what it reads, and of what it adds that to.
@@ -165,6 +188,7 @@ class PlanCompression
         {
             const auto& codec = step.use->codec;
             const auto elements = CountElements(operation);
+            CheckAdded(codec, data.selections);
             step.bytes =
                 operation.IsAggregate()
                     ? GetSummandBytes(codec, elements)
@@ -173,12 +197,12 @@ class PlanCompression
             {
                 step.forwardOf = data.arrivedBy;
             }
-            else if (!IsSparse(step.use) || data.hasDense)
+            else if (!KeepsSums(step.use) || data.hasDense)
             {
                 step.encoding = FindEncoding(src, id, data.content, false);
             }
         }
-        const bool isSelection = IsSparse(step.use) || (src == dst && data.selections > 0);
+        const bool isSelection = KeepsSums(step.use) || (src == dst && data.selections > 0);
         if (!isSelection || kind != OperationKind::TransferReduce)
         {
             return;
@@ -207,6 +231,14 @@ class PlanCompression
         return entry->second;
     }
 
+    static void CheckAdded(const CodecSpec& codec, uint32_t summands)
+    {
+        if (codec.kind == CodecKind::Thc)
+        {
+            CheckSummands(codec, summands);
+        }
+    }
+
     /// Duration of a part of the codec, in picoseconds.
     static uint64_t GetDuration(const std::function<double(uint64_t)>& seconds, uint64_t elements)
     {
@@ -215,15 +247,23 @@ class PlanCompression
                    : 0;
     }
 
-    /// Adds Encode or Decode if it takes time. \returns its number, or NONE
-    OperationId AddCompute(OperationKind kind,
-                           const CodecUse& use,
-                           uint32_t rank,
-                           const Operation& operation)
+    /// Of what follows a transfer: its message is decoded, or added to others as it is.
+    uint64_t GetDecodeDuration(OperationId id) const
     {
-        const auto& seconds =
-            kind == OperationKind::Encode ? use.costs.encodeSeconds : use.costs.decodeSeconds;
-        const uint64_t duration = GetDuration(seconds, CountElements(operation));
+        const auto& operation = m_plan.GetOperations()[id];
+        const auto& costs = m_steps[id].use->costs;
+        const auto elements = CountElements(operation);
+        if (!costs.addSeconds || operation.kind != OperationKind::TransferReduce)
+        {
+            return GetDuration(costs.decodeSeconds, elements);
+        }
+        return GetDuration(costs.addSeconds, elements) +
+               (m_steps[id].isWholeSum ? GetDuration(costs.decodeSeconds, elements) : 0);
+    }
+
+    /// Adds Encode or Decode if it takes time. \returns its number, or NONE
+    OperationId AddCompute(OperationKind kind, uint32_t rank, uint64_t duration)
+    {
         return duration == 0 ? NONE : m_builder.AddCompute(kind, rank, duration);
     }
 
@@ -294,8 +334,7 @@ class PlanCompression
         {
             const auto& operation = m_plan.GetOperations()[id];
             m_builder.SetMessageBytes(m_emitted[id], m_steps[id].bytes);
-            m_decode[id] =
-                AddCompute(OperationKind::Decode, *m_steps[id].use, operation.dst, operation);
+            m_decode[id] = AddCompute(OperationKind::Decode, operation.dst, GetDecodeDuration(id));
         }
     }
 
@@ -303,10 +342,11 @@ class PlanCompression
     {
         if (encoding != NONE && m_encodings[encoding].firstUser == user)
         {
-            m_encodings[encoding].emitted = AddCompute(OperationKind::Encode,
-                                                       *m_encodings[encoding].use,
-                                                       rank,
-                                                       m_plan.GetOperations()[user]);
+            m_encodings[encoding].emitted =
+                AddCompute(OperationKind::Encode,
+                           rank,
+                           GetDuration(m_encodings[encoding].use->costs.encodeSeconds,
+                                       CountElements(m_plan.GetOperations()[user])));
         }
     }
 
@@ -401,6 +441,32 @@ class PlanCompression
 
 } // namespace
 
+void
+CheckSummands(const CodecSpec& codec, uint32_t workers)
+{
+    const uint32_t most = GetMostSummands(codec);
+    if (workers <= most)
+    {
+        return;
+    }
+    if (codec.kind != CodecKind::Thc)
+    {
+        throw SchemeError(fmt::format("a sum of {} workers in 8 bits leaves each nothing but 0; {} "
+                                      "goes with {} at most",
+                                      workers,
+                                      GetCodecInfo(codec.kind).name,
+                                      most));
+    }
+    throw SchemeError(fmt::format("a sum of {} workers' thc does not fit in 8 bits with the "
+                                  "granularity {}: that goes with {} at most, the smallest, {}, "
+                                  "with {}",
+                                  workers,
+                                  codec.granularity,
+                                  most,
+                                  THC_LEVELS - 1,
+                                  CountThcWorkers(THC_LEVELS - 1)));
+}
+
 Plan
 CompressPlan(const Plan& plan,
              const CodecSpec& codec,
@@ -416,9 +482,10 @@ CompressPlan(const Plan& plan,
              const CodecScope& scope,
              const CodecUse& elsewhere)
 {
-    if (GetCodecInfo(elsewhere.codec.kind).isSparse)
+    if (SendsSums(elsewhere.codec))
     {
-        throw std::invalid_argument("a sparse codec cannot be the one of all other messages");
+        throw std::invalid_argument(
+            "a codec that does not encode sums cannot be the one of all other messages");
     }
     return PlanCompression(plan, use, scope, &elsewhere).Run();
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -18,13 +19,25 @@ namespace ns3::gradsync
 namespace
 {
 
+/// With what the options put around it.
+std::unique_ptr<GradientCodec>
+Decorate(std::unique_ptr<GradientCodec> codec, const CodecOptions& options)
+{
+    if (options.feedback)
+    {
+        codec = AddErrorFeedback(std::move(codec));
+    }
+    return options.momentum > 0.0
+               ? AddMomentum(std::move(codec), static_cast<float>(options.momentum))
+               : std::move(codec);
+}
+
 /// One tensor of one worker, with what its codec keeps.
 class TensorCodec
 {
   public:
-    TensorCodec(const CodecSpec& spec, uint64_t elements, bool feedback)
-        : m_codec(feedback ? AddErrorFeedback(MakeCodec(spec, elements))
-                           : MakeCodec(spec, elements)),
+    TensorCodec(const CodecSpec& spec, uint64_t elements, const CodecOptions& options)
+        : m_codec(Decorate(MakeCodec(spec, elements), options)),
           m_message(m_codec->GetMaximumBytes()),
           m_workspace(m_codec->GetWorkspaceBytes())
     {
@@ -75,7 +88,9 @@ ReadGradient(std::istream& in, std::vector<float>& gradient)
 int
 CodecCommand(const CodecOptions& options, std::istream& in, std::ostream& out)
 {
-    const auto spec = ParseSpec(options.codec);
+    auto spec = ParseSpec(options.codec);
+    // Below the user's seed one for each worker and tensor, lest they draw the same numbers.
+    spec.seed = uint64_t{options.seed} << 32;
     uint64_t elements = 0;
     std::vector<std::vector<TensorCodec>> workers(options.workers);
     for (const auto size : options.tensors)
@@ -87,7 +102,8 @@ CodecCommand(const CodecOptions& options, std::istream& in, std::ostream& out)
         elements += size;
         for (auto& worker : workers)
         {
-            worker.emplace_back(spec, size, options.feedback);
+            worker.emplace_back(spec, size, options);
+            ++spec.seed;
         }
     }
     if (elements == 0 || workers.empty())

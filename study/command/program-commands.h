@@ -79,6 +79,8 @@ struct CodecOptions
     uint32_t workers{1};           //!< each with residuals and momentum of its own
     std::vector<uint64_t> tensors; //!< elements of each, which make up a gradient
     bool feedback{false};          //!< error feedback around the codec
+    double momentum{0.0};          //!< of each worker, before the codec; 0: none
+    uint32_t seed{0};              //!< of codecs that draw random numbers
 };
 
 /// What `p4 play` is run with.

@@ -301,6 +301,10 @@ AddCodec(CLI::App& verb)
         ->type_name("N,N,...")
         ->delimiter(',');
     verb.add_flag("--feedback", options->feedback, "With error feedback");
+    verb.add_option("--momentum", options->momentum, "With momentum before the codec")
+        ->type_name("M")
+        ->check(CLI::Range(0.0, 1.0));
+    verb.add_option("--seed", options->seed, "Of codecs that draw random numbers")->type_name("N");
     return [options] { return CodecCommand(*options, std::cin, std::cout); };
 }
 

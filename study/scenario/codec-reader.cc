@@ -50,7 +50,7 @@ ReadPoints(const JsonValue& list)
     std::vector<ProfilePoint> points;
     for (const auto& item : list.GetItems())
     {
-        item.CheckKeys({"elements", "median_s", "p10_s", "p90_s"});
+        item.CheckKeys({"elements", "median_s", "p10_s", "p90_s", "graph_s"});
         const auto elements =
             item.Require("elements", "1024").AsUnsigned(1, std::numeric_limits<uint32_t>::max());
         if (!points.empty() && elements <= points.back().elements)
@@ -258,10 +258,12 @@ ReadCodecChoice(const JsonValue& value)
     if (const auto elsewhere = value.Find("elsewhere"))
     {
         choice.elsewhere = ReadCodec(*elsewhere);
-        if (GetCodecInfo(choice.elsewhere->kind).isSparse)
+        if (SendsSums(*choice.elsewhere))
         {
-            elsewhere->FailWith("a sparse codec cannot be the one of all other messages, expected "
-                                "one such as fp16");
+            elsewhere->FailWith(
+                fmt::format("{} encodes each gradient once: it cannot be the codec of "
+                            "all other messages, expected one such as fp16",
+                            GetCodecInfo(choice.elsewhere->kind).name));
         }
         for (const auto* key : {"between", "elsewhere"})
         {

@@ -2,22 +2,24 @@
 /**
  * Times of the codecs on this machine's CPU, as JSON on standard output; ./ns3 calibrate makes a
  * profile of it. Each sample starts with cold caches. Bytes are those that a codec must move: what
- * it reads and writes, each once, and the gradient twice for exact top-k.
+ * it reads and writes, each once, and the gradient twice for exact top-k and TernGrad's scaler.
  */
+#include "bench/codec-measurement.h"
+
 #include "ns3/codec-profile.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/parallel-ranges.h"
+#include "ns3/quantisers.h"
+#include "ns3/thc.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,31 +30,12 @@ namespace
 using namespace ns3::gradsync;
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t FLUSH_BYTES = 96ULL << 20; //!< more than any last-level cache share of a core
 constexpr uint32_t WARM_UP = 3;
 
 struct Options
 {
     uint32_t largest{24}; //!< log2 of the largest number of elements
     uint32_t samples{30};
-};
-
-/// Empties the caches by filling them with something else.
-class CacheFlusher
-{
-  public:
-    void Flush()
-    {
-        ForEachRange(m_bytes.size(), 64, 0, [this](const ElementRange& range) {
-            for (uint64_t i = range.begin; i < range.end; i += 64)
-            {
-                ++m_bytes[i];
-            }
-        });
-    }
-
-  private:
-    std::vector<unsigned char> m_bytes = std::vector<unsigned char>(FLUSH_BYTES);
 };
 
 struct Spread
@@ -84,16 +67,6 @@ Measure(const Options& options, CacheFlusher& flusher, const std::function<void(
     return {seconds[last / 2], seconds[last / 10], seconds[last - last / 10]};
 }
 
-std::vector<float>
-MakeGradient(uint64_t elements)
-{
-    std::mt19937 generator(1);
-    std::normal_distribution<float> normal(0.0F, 0.01F);
-    std::vector<float> values(elements);
-    std::generate(values.begin(), values.end(), [&] { return normal(generator); });
-    return values;
-}
-
 /// Bytes per element that a part of a codec moves.
 double
 GetBytesPerElement(const CodecSpec& spec, bool isEncode)
@@ -103,10 +76,12 @@ GetBytesPerElement(const CodecSpec& spec, bool isEncode)
     double gradient = 4.0;
     if (isEncode)
     {
+        const bool readsTwice = spec.kind == CodecKind::TopK || spec.kind == CodecKind::Sq8 ||
+                                spec.kind == CodecKind::TernGrad || spec.kind == CodecKind::Thc;
         gradient = spec.kind == CodecKind::Dgc      ? 20.0 // g, u, v in; u, v out
                    : spec.kind == CodecKind::TwoBit ? 12.0 // g, r in; r out
-                   : spec.kind == CodecKind::TopK || spec.kind == CodecKind::Sq8 ? 8.0
-                                                                                 : 4.0;
+                   : readsTwice                     ? 8.0
+                                                    : 4.0;
     }
     return gradient + message;
 }
@@ -127,7 +102,7 @@ MeasureCodec(const CodecSpec& spec, const Options& options, CacheFlusher& flushe
     Json decode = Json::array();
     for (uint32_t power = 10; power <= options.largest; power += 2)
     {
-        const auto gradient = MakeGradient(uint64_t{1} << power);
+        const auto gradient = MakeBenchGradient(uint64_t{1} << power);
         const auto codec = MakeCodec(spec, gradient.size());
         std::vector<std::byte> message(codec->GetMaximumBytes());
         std::vector<std::byte> workspace(codec->GetWorkspaceBytes());
@@ -141,11 +116,60 @@ MeasureCodec(const CodecSpec& spec, const Options& options, CacheFlusher& flushe
                         codec->Decompress(std::span(message).first(bytes), received, workspace);
                     })));
     }
-    kernels[GetKernelName(spec.kind, "encode")] = {
-        {"bytesPerElement", GetBytesPerElement(spec, true)},
+    kernels[GetKernelName(spec, "encode")] = {{"bytesPerElement", GetBytesPerElement(spec, true)},
+                                              {"points", std::move(encode)}};
+    kernels[GetKernelName(spec, "decode")] = {{"bytesPerElement", GetBytesPerElement(spec, false)},
+                                              {"points", std::move(decode)}};
+}
+
+/// A message of THC that is added to others.
+void
+MeasureAddition(const Options& options, CacheFlusher& flusher, Json& kernels)
+{
+    Json points = Json::array();
+    const auto table = MakeThcTable(GetCodecInfo(CodecKind::Thc).defaults.granularity);
+    for (uint32_t power = 10; power <= options.largest; power += 2)
+    {
+        const uint64_t elements = uint64_t{1} << power;
+        const std::vector<uint8_t> codes(GetThcCodeBytes(CountThcCoordinates(elements)), 0x5a);
+        std::vector<uint8_t> sums(CountThcCoordinates(elements), 0);
+        points.push_back(
+            ToPoint(elements, Measure(options, flusher, [&] { AddThc(codes, table, sums); })));
+    }
+    kernels[GetKernelName(GetCodecInfo(CodecKind::Thc).defaults, "add")] = {
+        {"bytesPerElement", 2.5},
+        {"points", std::move(points)}};
+}
+
+/// int8 where switches add up, packets of 64 integers of 4 bytes.
+void
+MeasureSwitchInt8(const Options& options, CacheFlusher& flusher, Json& kernels)
+{
+    constexpr uint32_t PACKET = 256;
+    constexpr uint32_t WORKERS = 8;
+    Json encode = Json::array();
+    Json decode = Json::array();
+    for (uint32_t power = 10; power <= options.largest; power += 2)
+    {
+        const auto gradient = MakeBenchGradient(uint64_t{1} << power);
+        std::vector<int8_t> exponents(CountBlocks(gradient.size(), PACKET));
+        std::vector<int8_t> codes(gradient.size());
+        std::vector<float> received(gradient.size());
+        encode.push_back(
+            ToPoint(gradient.size(), Measure(options, flusher, [&] {
+                        FindPacketExponents(gradient, PACKET, exponents);
+                        EncodeBytesWithExponents(gradient, PACKET, WORKERS, exponents, codes);
+                    })));
+        decode.push_back(
+            ToPoint(gradient.size(), Measure(options, flusher, [&] {
+                        DecodeBytesWithExponents(codes, PACKET, WORKERS, exponents, received);
+                    })));
+    }
+    kernels[GetKernelName(GetCodecInfo(CodecKind::Int8).defaults, "switch-encode")] = {
+        {"bytesPerElement", 9.0078},
         {"points", std::move(encode)}};
-    kernels[GetKernelName(spec.kind, "decode")] = {
-        {"bytesPerElement", GetBytesPerElement(spec, false)},
+    kernels[GetKernelName(GetCodecInfo(CodecKind::Int8).defaults, "switch-decode")] = {
+        {"bytesPerElement", 5.0039},
         {"points", std::move(decode)}};
 }
 
@@ -164,20 +188,6 @@ MeasureCopy(const Options& options, CacheFlusher& flusher)
         });
     });
     return 2.0 * static_cast<double>(bytes) / spread.median;
-}
-
-std::string
-GetProcessorName()
-{
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-    {
-        if (line.rfind("model name", 0) == 0)
-        {
-            return line.substr(line.find(':') + 2);
-        }
-    }
-    return "unknown processor";
 }
 
 } // namespace
@@ -201,14 +211,16 @@ main(int argc, char** argv)
                             {"caches", "cold"},
                             {"gradient", "normal, standard deviation 0.01, seed 1"}};
     result["copyBytesPerSecond"] = MeasureCopy(options, flusher);
-    for (const auto& info : GetCodecs())
+    for (const auto& spec : GetNamedCodecs())
     {
         // BiSparse is DGC, and nothing is done to fp32.
-        if (info.kind != CodecKind::Fp32 && info.kind != CodecKind::BiSparse)
+        if (spec.kind != CodecKind::Fp32 && spec.kind != CodecKind::BiSparse)
         {
-            MeasureCodec(info.defaults, options, flusher, result["kernels"]);
+            MeasureCodec(spec, options, flusher, result["kernels"]);
         }
     }
+    MeasureAddition(options, flusher, result["kernels"]);
+    MeasureSwitchInt8(options, flusher, result["kernels"]);
     std::cout << result.dump() << '\n';
     return 0;
 }

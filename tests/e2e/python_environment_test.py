@@ -15,7 +15,11 @@ sys.path.append(str(ROOT))
 
 from launcher import python_environment
 
-LOCKS = [*ROOT.glob("analysis/*.lock"), *ROOT.glob("kernels/*.lock")]
+LOCKS = [
+    *ROOT.glob("analysis/*.lock"),
+    *ROOT.glob("kernels/*.lock"),
+    *ROOT.glob("tests/bench/*.lock"),
+]
 
 
 def pins(lock):

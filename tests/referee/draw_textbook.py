@@ -115,5 +115,17 @@ def draw_textbook(dice: Dice, catalogue: Catalogue) -> dict:
     topology = {"kind": "star", "hosts": workers + servers, "hostLink": draw_link(dice)}
     job: dict = {"gradient": f"{gradient}B", "iterations": dice.between(1, 2)}
     if kind == "ring" and dice.chance(0.2):
-        job["codec"] = dice.of(("fp32", "fp16", "bf16", "int8", "two-bit", "fixed-point"))
+        job["codec"] = dice.of(
+            (
+                "fp32",
+                "fp16",
+                "bf16",
+                "int8",
+                "two-bit",
+                "fixed-point",
+                "qsgd",
+                "terngrad",
+                "signsgd",
+            )
+        )
     return {"topology": topology, "transport": transport, "scheme": scheme, "job": job}

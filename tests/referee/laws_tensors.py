@@ -18,6 +18,9 @@ _DENSE_CODECS: dict[str, Callable[[int], int]] = {
     "int8": lambda d: d + 4 * math.ceil(d / 8192),
     "two-bit": lambda d: 4 * math.ceil(d / 16),
     "fixed-point": lambda d: 4 * d,
+    "qsgd": lambda d: math.ceil(d / 2) + 4 * math.ceil(d / 512),
+    "terngrad": lambda d: 4 * math.ceil(d / 16) + (4 if d else 0),
+    "signsgd": lambda d: 4 * math.ceil(d / 32),
 }
 
 

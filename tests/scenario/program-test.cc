@@ -180,8 +180,9 @@ TEST_F(ProgramTest, WritesWholeResults)
         runs[0],
         "run,topology.hostsPerLeaf,scheme.kind,seed,workers,oversubscription,ict_mean_s,ict_min_s,"
         "ict_max_s,bound_s,times_bound,algbw_bytes_per_s,busbw_bytes_per_s,"
-        "cross_rack_bytes,peak_received_bytes,longest_chain,auto_choice,auto_estimate_s,"
-        "goodput_bytes,wire_bytes,dropped_packets,ecn_marked_packets,pfc_pause_s,"
+        "cross_rack_bytes,peak_received_bytes,longest_chain,auto_choice,auto_estimate_s,codec_"
+        "times,"
+        "goodput_bytes,lost_bytes,wire_bytes,dropped_packets,ecn_marked_packets,pfc_pause_s,"
         "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,overflowed_sums,"
         "wrong_sums,sum_relative_error,sum_largest_error,float_packets,"
         "server_packets,fallbacks,tree_rebuilds,"
@@ -314,6 +315,29 @@ TEST_F(ProgramTest, ProgramsThatDoTheSameRunsAtOnceLoseNoRow)
             EXPECT_FALSE(name.starts_with(".tmp")) << name;
         }
     }
+}
+
+TEST_F(ProgramTest, ARunHasFilesForItsRowsAlone)
+{
+    ASSERT_EQ(RunScenarioFile(Write("sweep.json", SWEEP)).code, 0);
+    for (const auto& name : ListNames(Out() / ".runs"))
+    {
+        if (!name.starts_with("."))
+        {
+            const auto files = ListNames(Out() / ".runs" / name);
+            EXPECT_THAT(files,
+                        testing::IsSupersetOf(
+                            {"checksums.json", "iterations.csv", "messages.csv", "summary.json"}));
+            EXPECT_THAT(files, testing::Not(testing::Contains("faults.csv")));
+            for (const auto& file : files)
+            {
+                EXPECT_GT(std::filesystem::file_size(Out() / ".runs" / name / file), 0U) << file;
+            }
+        }
+    }
+    // The result has all tables, those without rows too.
+    EXPECT_EQ(SplitLines(ReadFile(Out() / "faults.csv")).size(), 1U);
+    EXPECT_GT(SplitLines(ReadFile(Out() / "messages.csv")).size(), 1U);
 }
 
 TEST_F(ProgramTest, NamesDamagedRunsAndSimulatesThemAgain)

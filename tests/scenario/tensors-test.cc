@@ -189,8 +189,9 @@ TEST(Tensors, WhatTheyCannotDoIsRefusedByName)
     const auto ofCodec = [](const std::string& codec) {
         return ErrorOfTensors(R"({"tensors": [{"size": "1MB", "codec": )" + codec + "}]}");
     };
-    EXPECT_THAT(ofCodec(R"({"kind": "fp16", "elsewhere": "dgc"})"),
-                HasSubstr("job.tensors.0.codec.elsewhere: a sparse codec cannot be"));
+    EXPECT_THAT(
+        ofCodec(R"({"kind": "fp16", "elsewhere": "dgc"})"),
+        HasSubstr("job.tensors.0.codec.elsewhere: dgc encodes each gradient once: it cannot be"));
     EXPECT_THAT(ofCodec(R"({"kind": "fp16", "elsewhere": {"kind": "int8", "between": "rack"}})"),
                 HasSubstr("codec.elsewhere.between"));
     EXPECT_THAT(

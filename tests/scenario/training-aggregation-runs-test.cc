@@ -71,8 +71,8 @@ TEST(TrainingAggregationRuns, OneBlockTakesWhatAJobTakes)
 {
     std::mt19937_64 random(13);
     const std::string profile = R"("profile": {"format": 1, "origin": "measurement", "device": "a",
-        "kernels": {"int8-encode": {"bytesPerElement": 5, "fixedSeconds": 3e-6, "bytesPerSecond": 1e10},
-                    "int8-decode": {"bytesPerElement": 5, "fixedSeconds": 2e-6, "bytesPerSecond": 1e10}}})";
+        "kernels": {"int8-switch-encode": {"bytesPerElement": 5, "fixedSeconds": 3e-6, "bytesPerSecond": 1e10},
+                    "int8-switch-decode": {"bytesPerElement": 5, "fixedSeconds": 2e-6, "bytesPerSecond": 1e10}}})";
     for (const auto& [scheme, codec] : {std::pair("switchml", "fp32"),
                                         std::pair("switchml", "int8"),
                                         std::pair("passing", "fp32"),

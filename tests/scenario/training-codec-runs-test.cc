@@ -22,10 +22,11 @@ constexpr const char* KERNEL = R"({"bytesPerElement": 4, "fixedSeconds": 3e-6,
 constexpr double FIXED_US = 3.0;
 
 std::string
-MakeProfile()
+MakeProfile(const std::string& origin = "measurement")
 {
     std::string kernels;
-    for (const auto* codec : {"fp16", "int8", "two-bit", "top-k", "dgc", "bbtopk"})
+    for (const auto* codec :
+         {"fp16", "int8", "two-bit", "qsgd", "terngrad", "signsgd", "top-k", "dgc", "bbtopk"})
     {
         for (const auto* part : {"encode", "decode"})
         {
@@ -33,8 +34,9 @@ MakeProfile()
                 fmt::format(R"({}"{}-{}": {})", kernels.empty() ? "" : ", ", codec, part, KERNEL);
         }
     }
-    return fmt::format(R"({{"format": 1, "origin": "measurement", "device": "a test",
+    return fmt::format(R"({{"format": 1, "origin": "{}", "device": "a test",
                             "kernels": {{{}}}}})",
+                       origin,
                        kernels);
 }
 
@@ -68,6 +70,9 @@ TEST(TrainingCodecRuns, OneBlockTakesWhatAJobTakes)
     for (const auto* codec : {R"({"kind": "fp16"})",
                               R"({"kind": "int8"})",
                               R"({"kind": "two-bit"})",
+                              R"({"kind": "qsgd", "levels": 1})",
+                              R"({"kind": "terngrad"})",
+                              R"({"kind": "signsgd"})",
                               R"({"kind": "top-k", "density": 0.02})",
                               R"({"kind": "dgc", "density": 0.01})",
                               R"({"kind": "bbtopk"})"})
@@ -140,6 +145,46 @@ TEST(TrainingCodecRuns, BucketsOneAfterAnotherTakeTheirSum)
             static_cast<double>(layers) * (3e3 * static_cast<double>(us) + exchangeNs);
         EXPECT_NEAR(static_cast<double>(result.summary.meanIctPs) / 1e3, expectedNs, 0.1);
     }
+}
+
+TEST(TrainingCodecRuns, TheSummarySaysWhereTheirTimesComeFrom)
+{
+    const auto find = [](const std::string& codec, const std::string& profile) {
+        const auto more =
+            fmt::format(R"("codec": "{}"{})",
+                        codec,
+                        profile.empty() ? "" : ", \"profile\": " + MakeProfile(profile));
+        const auto exchange =
+            Simulate({{"job", fmt::format(R"({{"gradient": "4kB", {}}})", more)}}).summary;
+        const auto tensors =
+            Simulate({{"job", fmt::format(R"({{"tensors": [{{"size": "4kB"}}], {}}})", more)}})
+                .summary;
+        const auto training =
+            Simulate(MakeCodecJob(R"({"blocks": [{"backward": "1us", "gradient": "4kB"}]})", more))
+                .summary;
+        EXPECT_EQ(exchange.codecTimes, training.codecTimes) << codec << ' ' << profile;
+        EXPECT_EQ(exchange.codecTimes, tensors.codecTimes) << codec << ' ' << profile;
+        return exchange.codecTimes;
+    };
+    EXPECT_EQ(find("fp16", "measurement"), "measurement");
+    EXPECT_EQ(find("fp16", "roofline-estimate"), "roofline-estimate");
+    EXPECT_EQ(find("fp16", ""), "");
+    EXPECT_EQ(find("fp32", "roofline-estimate"), ""); // takes no time
+    // Two jobs, a profile each.
+    const auto job = [](const std::string& endpoints, const std::string& origin) {
+        return fmt::format(R"({{"gradient": "4kB", "endpoints": {}, "codec": "int8",
+                                "profile": {}}})",
+                           endpoints,
+                           MakeProfile(origin));
+    };
+    EXPECT_EQ(Simulate({{"jobs",
+                         fmt::format("[{}, {}]",
+                                     job("[0, 1]", "roofline-estimate"),
+                                     job("[2, 3]", "measurement"))}},
+                       R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "1Gbps"}},
+                            "scheme": "ring"})")
+                  .summary.codecTimes,
+              "measurement; roofline-estimate");
 }
 
 TEST(TrainingCodecRuns, PassesAndCodecShareTheAccelerator)

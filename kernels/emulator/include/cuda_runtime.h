@@ -34,6 +34,11 @@ struct alignas(16) uint4
     unsigned x, y, z, w;
 };
 
+struct alignas(8) ushort4
+{
+    unsigned short x, y, z, w;
+};
+
 struct alignas(4) char4
 {
     signed char x, y, z, w;
@@ -82,6 +87,7 @@ unsigned long long Exchange(unsigned long long* where, unsigned long long value,
 /// Calls body(arguments) in every thread of every block; the arguments are constants of so many
 /// bytes.
 void Run(std::string_view kernel,
+         std::string_view variant,
          uint64_t blocks,
          uint32_t threads,
          void (*body)(const void*),
@@ -95,6 +101,22 @@ GetKernelName(std::string_view function)
     auto name = function.substr(function.find("KERNEL = ") + 9);
     name = name.substr(0, name.find_first_of(";]<("));
     return name.substr(name.rfind(':') + 1);
+}
+
+/// Which instance of a template a kernel is: its last argument, or nothing.
+constexpr std::string_view
+GetKernelVariant(std::string_view function)
+{
+    auto name = function.substr(function.find("KERNEL = ") + 9);
+    name = name.substr(0, name.find("; ")); // before the next argument of the function
+    name = name.substr(0, name.find('(', name.find('>'))); // and before those of the kernel
+    if (name.find('<') == std::string_view::npos)
+    {
+        return {};
+    }
+    name = name.substr(name.find('<') + 1);
+    name = name.substr(0, name.rfind('>'));
+    return name.substr(name.find_last_of(": ,") + 1);
 }
 
 /// One thread.
@@ -111,7 +133,8 @@ Launch(uint32_t blocks, uint32_t threads, const Arguments&... arguments)
 {
     constexpr std::string_view NAME = GetKernelName(__PRETTY_FUNCTION__);
     const std::tuple<Arguments...> all(arguments...);
-    Run(NAME, blocks, threads, &Call<KERNEL, Arguments...>, &all, sizeof all);
+    constexpr std::string_view VARIANT = GetKernelVariant(__PRETTY_FUNCTION__);
+    Run(NAME, VARIANT, blocks, threads, &Call<KERNEL, Arguments...>, &all, sizeof all);
 }
 
 } // namespace ns3::gradsync::emulator
@@ -128,6 +151,12 @@ inline void
 __syncthreads(GRADSYNC_SITE)
 {
     ns3::gradsync::emulator::Barrier({file, line});
+}
+
+/// Orders nothing here: what other blocks read is written by atomics or at the end of a launch.
+inline void
+__threadfence()
+{
 }
 
 inline uint32_t

@@ -26,6 +26,7 @@ enum cudaDeviceAttr
 {
     cudaDevAttrMultiProcessorCount,
     cudaDevAttrMaxThreadsPerMultiProcessor,
+    cudaDevAttrComputeCapabilityMajor,
 };
 
 using cudaStream_t = struct CudaStream*; //!< everything is done at once, in order

@@ -52,7 +52,7 @@ void Forget(void* memory, size_t bytes);
 /// A launch of a kernel, a memset or a copy, and what it moved at least.
 struct LaunchRecord
 {
-    std::string kernel; //!< "memset" and "copy" for those
+    std::string kernel; //!< and a template's last argument; "memset" and "copy" for those
     uint64_t blocks;
     uint32_t threads;      //!< of a block
     uint64_t bytesRead;    //!< distinct bytes of global memory

@@ -19,7 +19,7 @@ namespace ns3::gradsync::emulator
 namespace
 {
 
-constexpr size_t SHARED_WORD = 4;
+constexpr size_t SHARED_UNIT = 2;
 constexpr uint32_t MOST_SPINS = 1U << 22;
 
 /// \returns whether the access may be done
@@ -65,11 +65,11 @@ CheckGlobal(const Access& access)
     return true;
 }
 
-/// By words: shared arrays have no smaller elements.
+/// By half words: shared arrays have no smaller elements.
 bool
 CheckShared(const Access& access, const ThreadLocalMemory& memory)
 {
-    static thread_local std::vector<ByteHistory> histories(memory.bytes / SHARED_WORD + 1);
+    static thread_local std::vector<ByteHistory> histories(memory.bytes / SHARED_UNIT + 1);
     const size_t begin = access.address - memory.begin;
     if (!IsShared(runner->GetLaunch().arrays, begin, access.bytes))
     {
@@ -77,9 +77,9 @@ CheckShared(const Access& access, const ThreadLocalMemory& memory)
         return false;
     }
     const char* wrong = nullptr;
-    for (size_t byte = begin; byte < begin + access.bytes; byte += SHARED_WORD)
+    for (size_t byte = begin; byte < begin + access.bytes; byte += SHARED_UNIT)
     {
-        auto& history = histories[byte / SHARED_WORD];
+        auto& history = histories[byte / SHARED_UNIT];
         if (IsOtherBlock(history.written, access.stamp))
         {
             // The memory of a block that is over.

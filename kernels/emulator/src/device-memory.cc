@@ -239,7 +239,18 @@ cudaGetDeviceCount(int* count)
 cudaError_t
 cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int)
 {
-    *value = attribute == cudaDevAttrMultiProcessorCount ? 132 : 2048; // an H100 SXM has so many
+    switch (attribute) // of an H100 SXM
+    {
+    case cudaDevAttrMultiProcessorCount:
+        *value = 132;
+        break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+        *value = 2048;
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = 9;
+        break;
+    }
     return cudaSuccess;
 }
 

@@ -90,6 +90,7 @@ RunBlocks(const LaunchInfo& launch)
 
 void
 Run(std::string_view kernel,
+    std::string_view variant,
     uint64_t blocks,
     uint32_t threads,
     void (*body)(const void*),
@@ -121,7 +122,7 @@ Run(std::string_view kernel,
     RunBlocks(launch);
     if (isRecording)
     {
-        records.push_back({launch.kernel,
+        records.push_back({launch.kernel + (variant.empty() ? "" : " ") + std::string(variant),
                            blocks,
                            threads,
                            traffic.bytesRead,

@@ -2,10 +2,15 @@
 // What each codec's kernels move, as JSON: all launches of one Compress and one Decompress of
 // normally distributed gradients of two lengths, with distinct bytes. kernels/estimate.py makes
 // estimates of it.
+#include "compression-kernels.h"
 #include "device-array.h"
 #include "device-codecs.h"
 #include "emulator.h"
 #include "support/nasty-gradients.h"
+#include "thc-kernels.h"
+
+#include "ns3/quantisers.h"
+#include "ns3/thc.h"
 
 #include <cstdio>
 #include <string>
@@ -62,6 +67,58 @@ Count(const CodecSpec& spec, size_t length, std::string& encode, std::string& de
     decode = ToText(emulator::TakeLaunches());
 }
 
+/// A kernel's launches for both lengths.
+void
+Print(const std::string& kernel, const std::string (&texts)[2], const char* separator)
+{
+    std::printf("%s\n \"%s\": {", separator, kernel.c_str());
+    std::printf("\n  \"%zu\": [%s],", LENGTHS[0], texts[0].c_str());
+    std::printf("\n  \"%zu\": [%s]}", LENGTHS[1], texts[1].c_str());
+}
+
+/// Launches of what adds a message of THC to others.
+std::string
+CountAddition(size_t length)
+{
+    const auto coordinates = CountThcCoordinates(length);
+    const DeviceArray<uint8_t> codes(std::vector<uint8_t>(GetThcCodeBytes(coordinates)));
+    const DeviceArray<uint8_t> sums(std::vector<uint8_t>(coordinates, 0));
+    const auto table = MakeThcTable(GetCodecInfo(CodecKind::Thc).defaults.granularity);
+    emulator::TakeLaunches();
+    Check(kernels::AddThc(codes.Get(), coordinates, table, sums.Get(), nullptr));
+    return ToText(emulator::TakeLaunches());
+}
+
+/// Launches of int8 where switches add up, packets of 64 integers of 4 bytes.
+void
+CountSwitchInt8(size_t length, std::string& encode, std::string& decode)
+{
+    constexpr uint32_t PACKET = 256;
+    constexpr uint32_t WORKERS = 8;
+    const DeviceArray<float> gradient(MakeRandomGradient(length));
+    const DeviceArray<int8_t> exponents(CountBlocks(length, PACKET));
+    const DeviceArray<int8_t> codes(length);
+    const DeviceArray<float> received(length);
+    emulator::TakeLaunches();
+    Check(kernels::FindPacketExponents(gradient.Get(), length, PACKET, exponents.Get(), nullptr));
+    Check(kernels::EncodeBytesWithExponents(gradient.Get(),
+                                            length,
+                                            PACKET,
+                                            WORKERS,
+                                            exponents.Get(),
+                                            codes.Get(),
+                                            nullptr));
+    encode = ToText(emulator::TakeLaunches());
+    Check(kernels::DecodeBytesWithExponents(codes.Get(),
+                                            length,
+                                            PACKET,
+                                            WORKERS,
+                                            exponents.Get(),
+                                            received.Get(),
+                                            nullptr));
+    decode = ToText(emulator::TakeLaunches());
+}
+
 } // namespace
 
 int
@@ -70,27 +127,35 @@ main()
     emulator::Record(true);
     const char* separator = "";
     std::printf("{");
-    for (const auto& info : GetCodecs())
+    for (const auto& spec : GetNamedCodecs())
     {
         // fp32 is the gradient as it is; bisparse has the kernels of dgc.
-        if (info.name == "fp32" || info.name == "bisparse")
+        if (spec.kind == CodecKind::Fp32 || spec.kind == CodecKind::BiSparse)
         {
             continue;
         }
+        const auto name = GetCodecName(spec);
         std::string text[2][2];
         for (size_t i = 0; i < 2; ++i)
         {
-            Count(info.defaults, LENGTHS[i], text[0][i], text[1][i]);
+            Count(spec, LENGTHS[i], text[0][i], text[1][i]);
         }
-        for (size_t direction = 0; direction < 2; ++direction)
+        Print(name + "-encode", text[0], separator);
+        separator = ",";
+        Print(name + "-decode", text[1], separator);
+        if (spec.kind == CodecKind::Thc)
         {
-            std::printf("%s\n \"%s-%s\": {",
-                        separator,
-                        info.name.c_str(),
-                        direction == 0 ? "encode" : "decode");
-            std::printf("\n  \"%zu\": [%s],", LENGTHS[0], text[direction][0].c_str());
-            std::printf("\n  \"%zu\": [%s]}", LENGTHS[1], text[direction][1].c_str());
-            separator = ",";
+            const std::string added[2] = {CountAddition(LENGTHS[0]), CountAddition(LENGTHS[1])};
+            Print(name + "-add", added, separator);
+        }
+        if (spec.kind == CodecKind::Int8)
+        {
+            for (size_t i = 0; i < 2; ++i)
+            {
+                CountSwitchInt8(LENGTHS[i], text[0][i], text[1][i]);
+            }
+            Print(name + "-switch-encode", text[0], separator);
+            Print(name + "-switch-decode", text[1], separator);
         }
     }
     std::printf("\n}\n");

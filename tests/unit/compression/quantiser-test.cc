@@ -289,6 +289,83 @@ TEST(PacketExponents, ASumOfAllWorkersNeverOverflowsAndIsClose)
     }
 }
 
+TEST(BytesWithExponents, AreThoseOfAPacketByHand)
+{
+    // A sum of three leaves each 127 / 3 = 42 codes a side, of 2^1 / 42 each: 1.5 is 31.5, which
+    // goes to the even 32, -1 is -21, 0.25 is 5.25. What the exponent is too small for is cut.
+    const std::vector<float> values{1.5F, -1.0F, 0.25F, 0.0F, NOT_A_NUMBER, INFINITE, -INFINITE};
+    std::vector<int8_t> codes(values.size(), 99);
+    EncodeBytesWithExponents(values, 8, 3, std::vector<int8_t>{1}, codes);
+    EXPECT_THAT(codes, ElementsAre(32, -21, 5, 0, 0, 42, -42));
+    // The sum of three such messages, in 8 bits too.
+    const std::vector<int8_t> sums{96, -63, 15, 0, 0, 126, -126};
+    std::vector<float> decoded(sums.size(), 77.0F);
+    DecodeBytesWithExponents(sums, 8, 3, std::vector<int8_t>{1}, decoded);
+    const std::vector<float> expected{96 / 21.0F, -3.0F, 15 / 21.0F, 0.0F, 0.0F, 6.0F, -6.0F};
+    EXPECT_THAT(decoded, testing::Pointwise(testing::FloatEq(), expected));
+}
+
+TEST(BytesWithExponents, ASumOfAllWorkersFitsEightBitsAndIsClose)
+{
+    constexpr uint32_t PACKET = 256;
+    for (const uint32_t workers : {1U, 2U, 3U, 7U, 8U, 63U, 64U, 127U})
+    {
+        SCOPED_TRACE(workers);
+        // Workers' gradients differ in size, so that not all have the exponent that they share;
+        // the last packet is short, and one element is as large as can be in all of them.
+        std::vector<float> exact(1000, 0.0F);
+        std::vector<std::vector<float>> gradients;
+        std::vector<int8_t> largest(4, -128);
+        for (uint32_t worker = 0; worker < workers; ++worker)
+        {
+            auto values = MakeRandomGradient(1000, 40 + worker);
+            std::vector<int8_t> exponents(4, 99);
+            values[5] = std::nextafter(8.0F, 0.0F);
+            FindPacketExponents(values, PACKET, exponents);
+            std::ranges::transform(largest, exponents, largest.begin(), [](int8_t a, int8_t b) {
+                return std::max(a, b);
+            });
+            std::ranges::transform(exact, values, exact.begin(), std::plus<float>());
+            gradients.push_back(std::move(values));
+        }
+        std::vector<int32_t> sums(1000, 0);
+        for (const auto& values : gradients)
+        {
+            std::vector<int8_t> codes(1000, 99);
+            EncodeBytesWithExponents(values, PACKET, workers, largest, codes);
+            std::ranges::transform(sums, codes, sums.begin(), std::plus<int32_t>());
+        }
+        ASSERT_GE(std::ranges::min(sums), -127);
+        const uint32_t share = 127 / workers;
+        ASSERT_EQ(std::ranges::max(sums), share * workers); // element 5
+        std::vector<float> decoded(1000, 77.0F);
+        const std::vector<int8_t> bytes(sums.begin(), sums.end());
+        DecodeBytesWithExponents(bytes, PACKET, workers, largest, decoded);
+        for (size_t i = 0; i < decoded.size(); ++i)
+        {
+            // Each worker rounds by half a step at most; float32 rounds sums and products.
+            const double step = std::ldexp(1.0, largest[i / PACKET]) / share;
+            ASSERT_NEAR(decoded[i], exact[i], workers * step * (0.5 + 0x1p-15));
+        }
+    }
+}
+
+TEST(BytesWithExponents, RefuseWorkersWhoseSumDoesNotFit)
+{
+    const std::vector<float> values(4, 1.0F);
+    const std::vector<int8_t> exponents(1, 1);
+    std::vector<int8_t> codes(4, 99);
+    std::vector<float> decoded(4, 77.0F);
+    for (const uint32_t workers : {0U, 128U, 1000U})
+    {
+        EXPECT_THROW(EncodeBytesWithExponents(values, 4, workers, exponents, codes),
+                     std::invalid_argument);
+        EXPECT_THROW(DecodeBytesWithExponents(codes, 4, workers, exponents, decoded),
+                     std::invalid_argument);
+    }
+    EXPECT_THAT(codes, Each(99));
+}
+
 TEST(SumErrors, OfOneFactorAreThoseOfTheRounding)
 {
     const SumErrorStudy study("normal, deviation 0.001", 8, 65536, 1);

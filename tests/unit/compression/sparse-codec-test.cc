@@ -10,14 +10,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <numeric>
+#include <utility>
 
 namespace ns3::gradsync
 {
 namespace
 {
 
+using testing::Each;
 using testing::ElementsAre;
 
 /// Bit patterns, so that NaN can be compared.
@@ -415,16 +418,90 @@ TEST(Codecs, MessagesHaveTheSizesOfTheReference)
     EXPECT_EQ(size("bisparse", 199'999), 799'996U);
     EXPECT_EQ(size("bisparse", 21'887'500), 8 * 218'875U);
     EXPECT_EQ(size("bbtopk", 2048), 105U);
+    EXPECT_EQ(size("qsgd", 5'120'000), 2'560'000 + 4 * 10'000U);
+    EXPECT_EQ(size("terngrad", 1000), 4 + 252U);
+    EXPECT_EQ(size("signsgd", 1000), 128U);
     EXPECT_EQ(size("top-k", 0), 0U);
+    // Values of 2 B in place of 4.
+    const auto halfSize = [](const char* codec, uint64_t elements) {
+        auto spec = FindCodec(codec)->defaults;
+        spec.valueBits = 16;
+        EXPECT_EQ(GetCodecName(spec), std::string(codec) + "-fp16");
+        return GetMessageBytes(spec, elements);
+    };
+    EXPECT_EQ(halfSize("top-k", 1'000'000), 600'000U);
+    EXPECT_EQ(halfSize("dgc", 1'000'000), 6000U);
     EXPECT_EQ(size("dgc", 1), 8U);
+}
+
+/// Bytes of one message.
+std::vector<std::byte>
+MakeMessage(GradientCodec& codec, const std::vector<float>& gradient)
+{
+    std::vector<std::byte> message(codec.GetMaximumBytes());
+    std::vector<std::byte> workspace(codec.GetWorkspaceBytes());
+    message.resize(codec.Compress(gradient, message, workspace));
+    return message;
+}
+
+/// Entry `index` of an array that begins at byte `begin` of a message.
+template <typename Number>
+Number
+ReadNumber(const std::vector<std::byte>& message, size_t begin, size_t index)
+{
+    Number number{};
+    std::memcpy(&number, message.data() + begin + index * sizeof number, sizeof number);
+    return number;
+}
+
+TEST(Codecs, ValuesInSixteenBitsAreThoseOfThirtyTwoRoundedBehindTheSameIndices)
+{
+    // 8 B an entry hold 4 of index and 4 of value, 6 B the same index and the rounded value, over
+    // iterations that change what DGC keeps: that is the same for both.
+    for (const char* name : {"top-k", "dgc"})
+    {
+        auto spec = FindCodec(name)->defaults;
+        spec.density = 0.05;
+        for (const size_t length : {1U, 7U, 333U, 8193U})
+        {
+            SCOPED_TRACE(name + std::string(" ") + std::to_string(length));
+            spec.valueBits = 32;
+            const auto whole = MakeCodec(spec, length);
+            spec.valueBits = 16;
+            const auto half = MakeCodec(spec, length);
+            for (uint32_t iteration = 0; iteration < 3; ++iteration)
+            {
+                auto gradient = MakeRandomGradient(length, 40 + iteration);
+                gradient[length / 2] = iteration == 0 ? 1e6F : gradient[length / 2]; // infinite
+                const auto expected = MakeMessage(*whole, gradient);
+                const auto found = MakeMessage(*half, gradient);
+                const size_t count = expected.size() / 8;
+                ASSERT_GT(count, 0U);
+                ASSERT_EQ(found.size(), 6 * count);
+                std::vector<float> received(length, 77.0F);
+                std::vector<std::byte> workspace(half->GetWorkspaceBytes());
+                half->Decompress(found, received, workspace);
+                for (size_t i = 0; i < count; ++i)
+                {
+                    const auto index = ReadNumber<uint32_t>(expected, 0, i);
+                    ASSERT_EQ(ReadNumber<uint32_t>(found, 0, i), index);
+                    const auto value = FloatToHalf(ReadNumber<float>(expected, 4 * count, i));
+                    ASSERT_EQ(ReadNumber<uint16_t>(found, 4 * count, i), value);
+                    ASSERT_EQ(std::exchange(received[index], 0.0F), HalfToFloat(value));
+                }
+                ASSERT_THAT(received, Each(0.0F));
+            }
+        }
+    }
 }
 
 TEST(Codecs, AMessageOfAnotherSizeOrWithAWrongIndexIsRefused)
 {
     std::vector<float> gradient(100, 1.0F);
-    for (const auto& info : GetCodecs())
+    for (const auto& spec : GetNamedCodecs())
     {
-        const auto codec = MakeCodec(info.defaults, gradient.size());
+        const auto& info = GetCodecInfo(spec.kind);
+        const auto codec = MakeCodec(spec, gradient.size());
         std::vector<std::byte> message(codec->GetMaximumBytes() + 8, std::byte{0xff});
         std::vector<std::byte> workspace(codec->GetWorkspaceBytes());
         EXPECT_THROW(codec->Decompress(message, gradient, workspace), std::invalid_argument)
@@ -462,6 +539,21 @@ TEST(Decorators, ErrorFeedbackSendsInTimeWhatAMessageLost)
     }
     EXPECT_LT(owed, 10 * largest);
     EXPECT_GT(owed, 0);
+}
+
+TEST(Decorators, ErrorFeedbackKeepsWhatRoundingToSixteenBitsLost)
+{
+    // All elements of 2^-4 + 2^-20 are sent: 11 bits hold 2^-4, and 2^-20 is owed. With nothing to
+    // add that is the second message, 16 steps of the least binary16 number; then all is sent.
+    auto spec = FindCodec("top-k")->defaults;
+    spec.density = 1.0;
+    spec.valueBits = 16;
+    const auto codec = AddErrorFeedback(MakeCodec(spec, 3));
+    const std::vector<float> gradient(3, 0x1p-4F + 0x1p-20F);
+    const std::vector<float> nothing(3, 0.0F);
+    EXPECT_THAT(SendOnce(*codec, gradient), Each(0x1p-4F));
+    EXPECT_THAT(SendOnce(*codec, nothing), Each(0x1p-20F));
+    EXPECT_THAT(SendOnce(*codec, nothing), Each(0.0F));
 }
 
 TEST(Decorators, MomentumIsThatOfTheFormula)

@@ -2,6 +2,7 @@
 #include "oracles/oracle-network.h"
 
 #include "ns3/codec-profile.h"
+#include "ns3/exchange-compressor.h"
 #include "ns3/exchange-engine.h"
 #include "ns3/fluid-transport.h"
 #include "ns3/plan-builder.h"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -64,6 +66,21 @@ CountOperations(const Plan& plan, OperationKind kind, uint32_t rank)
         }));
 }
 
+/// In picoseconds, of all operations of a kind.
+std::vector<uint64_t>
+GetDurations(const Plan& plan, OperationKind kind)
+{
+    std::vector<uint64_t> durations;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        if (plan.GetOperations()[id].kind == kind)
+        {
+            durations.push_back(plan.GetComputePicoseconds(id));
+        }
+    }
+    return durations;
+}
+
 TEST(PlanCompressor, MessagesHaveTheBytesOfTheirCodec)
 {
     // A million elements, four workers: every rank receives 6 chunks of 250,000 elements. int8 has
@@ -77,6 +94,26 @@ TEST(PlanCompressor, MessagesHaveTheBytesOfTheirCodec)
     EXPECT_EQ(receive("fp16"), 6 * 500'000U);
     EXPECT_EQ(receive("int8"), 6 * (250'000 + 31 * 4U));
     EXPECT_EQ(receive("two-bit"), 6 * 62'500U);
+    // Half a byte and 489 norms; a quarter and a scaler; 7813 words of 32 signs.
+    EXPECT_EQ(receive("qsgd"), 6 * (125'000 + 489 * 4U));
+    EXPECT_EQ(receive("terngrad"), 6 * (62'500 + 4U));
+    EXPECT_EQ(receive("signsgd"), 6 * 7813 * 4U);
+}
+
+TEST(PlanCompressor, SumsOfASharedScalerGrowAndAreNotEncodedAgain)
+{
+    // The reduce-scatter of four carries sums of 1, 2 and 3 gradients, the all-gather three of 4:
+    // 3, 5, 7 and 9 numbers in 2, 3, 3 and 4 bits, of 250,000 elements in whole words, and a
+    // scaler.
+    auto spec = GetDefaults("terngrad");
+    spec.sharesScaler = 1;
+    const auto ring = BuildPlan("ring", 4, 4'000'000);
+    const auto statistics = ComputePlanStatistics(CompressPlan(ring, spec, {}), {});
+    const auto bytes = [](uint64_t bits) { return 4 + 4 * ((250'000 * bits + 31) / 32); };
+    EXPECT_EQ(statistics.receivedBytes[0], bytes(2) + 2 * bytes(3) + 3 * bytes(4));
+    // A rank encodes each of its four chunks once, when it sends it or adds to what came.
+    const CodecCosts costs{[](uint64_t) { return 1e-6; }, [](uint64_t) { return 1e-6; }};
+    EXPECT_EQ(CountOperations(CompressPlan(ring, spec, costs), OperationKind::Encode, 0), 4U);
 }
 
 TEST(PlanCompressor, UnionsGrowWithTheGradientsInThem)
@@ -149,12 +186,117 @@ TEST(PlanCompressor, EncodesOncePerStateAndPassesCopiesOn)
     }
 }
 
+/// Sums of messages take 10 s, which nothing else does.
+const CodecCosts SUMS_OF_TEN{[](uint64_t) { return 1.0; },
+                             [](uint64_t) { return 1.0; },
+                             [](uint64_t) { return 10.0; }};
+
+/// Seconds of a rank's accelerator in all operations of a kind.
+double
+AddSeconds(const Plan& plan, OperationKind kind, uint32_t rank)
+{
+    double seconds = 0.0;
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        const auto& operation = plan.GetOperations()[id];
+        const bool isOf = operation.kind == kind && operation.src == rank;
+        seconds += isOf ? static_cast<double>(plan.GetComputePicoseconds(id)) * 1e-12 : 0.0;
+    }
+    return seconds;
+}
+
+TEST(AddedCodes, MessagesOfSumsAreSumsOfMessages)
+{
+    // THC, 10^6 elements of four workers, chunks of 250,000: 61 blocks of 4096 and one of 144,
+    // padded to 256: 250,112 coordinates and 62 norms of 4 B. The first message of a chunk has 4
+    // bits a coordinate, sums 8.
+    constexpr uint64_t ONE = 62 * 4 + 250'112 / 2;
+    constexpr uint64_t SUM = 62 * 4 + 250'112;
+    const auto ring =
+        CompressPlan(BuildPlan("ring", 4, 4'000'000), GetDefaults("thc"), SUMS_OF_TEN);
+    EXPECT_TRUE(PlanVerifier().Verify(ring).ok);
+    EXPECT_EQ(ComputePlanStatistics(ring, {}).receivedBytes[0], ONE + 2 * SUM + 3 * SUM);
+    const auto ps = CompressPlan(BuildPlan("ps", 4, 4'000'000), GetDefaults("thc"), SUMS_OF_TEN);
+    EXPECT_TRUE(PlanVerifier().Verify(ps).ok);
+    EXPECT_EQ(ComputePlanStatistics(ps, {}).receivedBytes[0], 3 * ONE + 3 * SUM);
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        // Each chunk of the own gradient is encoded once; three messages are added, the last of
+        // which completes the sum, which is decoded then; three sums of others are decoded.
+        for (const auto* plan : {&ring, &ps})
+        {
+            EXPECT_EQ(CountOperations(*plan, OperationKind::Encode, rank), 4U);
+            EXPECT_EQ(CountOperations(*plan, OperationKind::Decode, rank), 6U);
+            EXPECT_DOUBLE_EQ(AddSeconds(*plan, OperationKind::Decode, rank), 3 * 10 + 1 + 3);
+        }
+    }
+}
+
+TEST(AddedCodes, ADedicatedServerAddsAndDecodesNothing)
+{
+    const auto dense = BuildPlan("ps", 4, 4'000'000, "servers", 1);
+    const auto plan = CompressPlan(dense, GetDefaults("thc"), SUMS_OF_TEN);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    EXPECT_EQ(CountOperations(plan, OperationKind::Encode, 4), 0U);
+    EXPECT_DOUBLE_EQ(AddSeconds(plan, OperationKind::Decode, 4), 4 * 10);
+    EXPECT_DOUBLE_EQ(AddSeconds(plan, OperationKind::Decode, 0), 1);
+    // 10^6 elements: 244 blocks and 576 more, padded to 1024. 4 bits up, 8 bits down.
+    const uint64_t coordinates = uint64_t{244} * 4096 + 1024;
+    const auto statistics = ComputePlanStatistics(plan, {});
+    EXPECT_EQ(statistics.sentBytes[0], 245 * 4 + coordinates / 2);
+    EXPECT_EQ(statistics.receivedBytes[0], 245 * 4 + coordinates);
+}
+
+TEST(AddedCodes, WorkersOfSwitchesEncodeAndDecodeEachChunkOnce)
+{
+    // Halves of 10^6 elements: 122 blocks and 288 more, padded to 512; a byte each, norms not with
+    // them. What comes from switches is decoded by every worker.
+    const auto dense = BuildPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
+    const auto plan = CompressPlan(dense, GetDefaults("thc"), SUMS_OF_TEN);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    EXPECT_TRUE(plan.SharesExponents());
+    for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
+    {
+        if (plan.GetOperations()[id].IsAggregate())
+        {
+            EXPECT_EQ(plan.GetBytes(id), 122U * 4096 + 512);
+        }
+    }
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        EXPECT_DOUBLE_EQ(AddSeconds(plan, OperationKind::Encode, rank), 2);
+        EXPECT_DOUBLE_EQ(AddSeconds(plan, OperationKind::Decode, rank), 2);
+    }
+}
+
+TEST(AddedCodes, SumsThatDoNotFitAreRefused)
+{
+    auto codec = GetDefaults("thc");
+    EXPECT_NO_THROW(CompressPlan(BuildPlan("ring", 8, 4'000'000), codec, {}));
+    try
+    {
+        CompressPlan(BuildPlan("ring", 9, 4'000'000), codec, {});
+        FAIL() << "9 * 30 = 270 does not fit in 8 bits";
+    }
+    catch (const SchemeError& error)
+    {
+        EXPECT_STREQ(error.what(),
+                     "a sum of 9 workers' thc does not fit in 8 bits with the granularity 30: that "
+                     "goes with 8 at most, the smallest, 15, with 17");
+    }
+    codec.granularity = 15;
+    EXPECT_NO_THROW(CompressPlan(BuildPlan("ring", 17, 4'000'000), codec, {}));
+    EXPECT_THROW(CompressPlan(BuildPlan("ring", 18, 4'000'000), codec, {}), SchemeError);
+    // What is gathered is never added.
+    EXPECT_NO_THROW(CompressPlan(BuildPlan("all-gather", 18, 4'000'000), codec, {}));
+}
+
 TEST(PlanCompressor, CompressedPlansOfAllSortsAreStillAllReduces)
 {
     for (const char* scheme :
          {"ring", "ps", "rat", "butterfly", "halving-doubling", "k-nomial", "bbtopk", "ok-topk"})
     {
-        for (const char* codec : {"int8", "dgc"})
+        for (const char* codec : {"int8", "dgc", "thc"})
         {
             const auto plan = BuildPlan(scheme, 6, 4'000'000);
             const auto compressed = CompressPlan(plan, GetDefaults(codec), SECONDS);
@@ -478,7 +620,53 @@ TEST(CodecProfile, InterpolatesExtrapolatesAndRefuses)
     // 4 MB at a byte a second would take 46 days.
     profile.kernels["slow"] = {4.0, 1e-6, 1.0, {}};
     EXPECT_THROW(profile.GetSeconds("slow", 1'000'000), ProfileError);
-    EXPECT_EQ(GetKernelName(CodecKind::BiSparse, "decode"), "dgc-decode");
+    EXPECT_EQ(GetKernelName(FindCodec("bisparse")->defaults, "decode"), "dgc-decode");
+    CodecSpec half = FindCodec("dgc")->defaults;
+    half.valueBits = 16;
+    EXPECT_EQ(GetKernelName(half, "encode"), "dgc-fp16-encode");
+}
+
+TEST(ExchangeCompressor, TakesTheTimesOfWhatInt8UsesInSwitches)
+{
+    // 1000 elements: in switches 5 us to encode and 3 us to decode, elsewhere 2 us and 1 us.
+    auto profile = std::make_shared<CodecProfile>();
+    profile->name = "x.profile.json";
+    profile->kernels["int8-encode"] = {4.0, 1e-6, 4e9, {}};
+    profile->kernels["int8-decode"] = {4.0, 0.0, 4e9, {}};
+    const auto compress = [&](const char* scheme, const char* codec) {
+        return CompressExchange(BuildPlan(scheme, 4, scheme == std::string("ring") ? 16'000 : 4000),
+                                *FindScheme(scheme),
+                                {GetDefaults(codec)},
+                                {},
+                                profile);
+    };
+    const auto ring = compress("ring", "int8");
+    EXPECT_THAT(GetDurations(ring, OperationKind::Encode), testing::Each(2'000'000U));
+    EXPECT_THAT(GetDurations(ring, OperationKind::Decode), testing::Each(1'000'000U));
+    try
+    {
+        compress("switchml", "int8");
+        FAIL() << "the profile has no such kernel";
+    }
+    catch (const ProfileError& error)
+    {
+        EXPECT_STREQ(error.what(),
+                     "the profile x.profile.json has no times of int8-switch-encode (it has: "
+                     "int8-decode, int8-encode)");
+    }
+    profile->kernels["int8-switch-encode"] = {9.0, 2e-6, 3e9, {}};
+    profile->kernels["int8-switch-decode"] = {5.0, 1e-6, 2.5e9, {}};
+    const auto switches = compress("switchml", "int8");
+    EXPECT_THAT(GetDurations(switches, OperationKind::Encode),
+                testing::ElementsAre(5e6, 5e6, 5e6, 5e6));
+    EXPECT_THAT(GetDurations(switches, OperationKind::Decode),
+                testing::ElementsAre(3e6, 3e6, 3e6, 3e6));
+    // Other codecs have one pair of kernels.
+    profile->kernels["fixed-point-encode"] = {8.0, 0.0, 8e9, {}};
+    profile->kernels["fixed-point-decode"] = {8.0, 0.0, 4e9, {}};
+    const auto fixed = compress("switchml", "fixed-point");
+    EXPECT_THAT(GetDurations(fixed, OperationKind::Encode), testing::Each(1'000'000U));
+    EXPECT_THAT(GetDurations(fixed, OperationKind::Decode), testing::Each(2'000'000U));
 }
 
 /// Bytes of the answers of a federated round of 4 clients, and of the models, over those of fp32.

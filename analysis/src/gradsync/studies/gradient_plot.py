@@ -49,7 +49,8 @@ def _draw_unions(panel: Panel, rows: dict[str, Any]) -> None:
     panel.set_yscale("log")
     panel.set_xlabel("Selections merged")
     panel.set_title("Share of the elements in the union")
-    panel.legend(title="dotted: if independent")
+    if rows:
+        panel.legend(title="dotted: if independent")
 
 
 def draw_study(found: dict[str, Any]) -> Figure:

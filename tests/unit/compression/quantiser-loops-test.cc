@@ -8,9 +8,9 @@
 #include "ns3/quantisers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <span>
 #include <sstream>
 
 namespace ns3::gradsync
@@ -102,8 +102,8 @@ ExpectBits(const std::vector<Number>& expected, size_t shift, const Loop& loop)
 {
     std::vector<Number> found(shift + expected.size() + MARGIN, Number{77});
     loop(found.data() + shift);
-    ASSERT_EQ(std::memcmp(found.data() + shift, expected.data(), expected.size() * sizeof(Number)),
-              0);
+    const std::span written(found.data() + shift, expected.size());
+    ASSERT_TRUE(std::ranges::equal(std::as_bytes(written), std::as_bytes(std::span(expected))));
     ASSERT_THAT(std::vector<Number>(found.begin() + static_cast<ptrdiff_t>(shift + expected.size()),
                                     found.end()),
                 testing::Each(Number{77}));

@@ -208,6 +208,7 @@ list(APPEND gradsync_sources
   model/plan/chunk-race-finder.cc
   model/plan/collective.cc
   model/plan/dataflow-builder.cc
+  model/plan/edge-sorter.cc
   model/plan/message-protocol.cc
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
@@ -224,7 +225,9 @@ list(APPEND gradsync_headers
   model/plan/chunk-layout.h
   model/plan/chunk-race-finder.h
   model/plan/collective.h
+  model/plan/coming-numbers.h
   model/plan/dataflow-builder.h
+  model/plan/edge-sorter.h
   model/plan/made-range.h
   model/plan/message-protocol.h
   model/plan/operation-table.h
@@ -1297,6 +1300,7 @@ set(gradsync_tests_of_p4
 set(gradsync_tests_of_plan
   tests/unit/plan/chunk-layout-test.cc
   tests/unit/plan/dataflow-builder-test.cc
+  tests/unit/plan/edge-sorter-test.cc
   tests/unit/plan/packed-rows-test.cc
   tests/unit/plan/plan-builder-test.cc
   tests/unit/plan/plan-join-test.cc
@@ -1376,6 +1380,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/fluid-oracle-test.cc
   tests/unit/engine/fluid-scheme-test.cc
   tests/unit/engine/iteration-breakdown-test.cc
+  tests/unit/engine/operation-ledger-test.cc
   tests/unit/engine/packet-oracle-test.cc
   tests/unit/engine/pipeline-forms-test.cc
   tests/unit/engine/plan-execution-test.cc

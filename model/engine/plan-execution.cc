@@ -217,7 +217,7 @@ PlanExecution::Compute(OperationId id, const Operation& operation)
     }
     // Copies within a rank take no time, as those of transfers do.
     const bool isReduce = operation.kind == OperationKind::TransferReduce;
-    return application.StartReduce(MakeTag(id), isReduce ? m_plan->GetBytes(id) : 0);
+    return application.StartReduce(MakeTag(id), isReduce ? m_plan->GetBytes(id, operation) : 0);
 }
 
 void
@@ -281,7 +281,7 @@ PlanExecution::Hand(OperationId id, const Operation& operation)
     }
     application.Issue({MakeTag(id),
                        m_firstStream + operation.stream,
-                       m_plan->GetBytes(id),
+                       m_plan->GetBytes(id, operation),
                        operation.kind == OperationKind::TransferReduce},
                       *m_ranks[operation.dst].application);
 }
@@ -366,7 +366,7 @@ PlanExecution::Deliver(OperationId id, const Operation& operation)
         CountArrived(operation.src);
     }
     m_listener.OnTransferDelivered(*this, id);
-    const auto bytes = m_plan->GetBytes(id);
+    const auto bytes = m_plan->GetBytes(id, operation);
     auto& receiver = *m_ranks[operation.dst].application;
     receiver.TraceReceive(id, bytes);
     if (operation.kind != OperationKind::TransferReduce ||
@@ -391,7 +391,7 @@ PlanExecution::GetWorkTime(OperationId id) const
     const auto operation = m_plan->GetOperations()[id];
     return operation.IsCompute()
                ? PicoSeconds(m_plan->GetComputePicoseconds(id))
-               : m_ranks[operation.dst].application->GetReduceTime(m_plan->GetBytes(id));
+               : m_ranks[operation.dst].application->GetReduceTime(m_plan->GetBytes(id, operation));
 }
 
 /// Nothing is left to do for it.

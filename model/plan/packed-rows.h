@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::gradsync
@@ -14,9 +16,14 @@ namespace ns3::gradsync
 /**
  * A table of 32-bit numbers, `COLUMNS` a row, that only grows at its end. Plans are regular: within
  * a block of 64 rows most columns stay the same or change by the same step (modulo 2^32) from row
- * to row. Such a column of a block takes 8 bytes; others are kept as they are.
+ * to row, and others do so in a pattern that comes again in other blocks. A column of a block is
+ * thus its first value and a step, or its first value and the number of a pattern, each of which is
+ * kept once.
+ *
+ * These numbers of a block make a row in turn, which is regular, too: beyond `NEAR_BLOCKS` such
+ * rows are packed likewise, which costs time at each access and saves most of what is left.
  */
-template <size_t COLUMNS>
+template <size_t COLUMNS, size_t NEAR_BLOCKS = size_t{1} << 18>
 class PackedRows
 {
   public:
@@ -24,124 +31,179 @@ class PackedRows
 
     size_t GetSize() const
     {
-        return m_size;
+        return CountBlocks() * BLOCK_ROWS + m_open.size();
     }
 
     uint32_t Get(size_t row, size_t column) const
     {
-        return Read(m_blocks[row / BLOCK_ROWS], row % BLOCK_ROWS, column);
+        return GetRow(row)[column];
     }
 
     Row GetRow(size_t row) const
     {
-        const auto& block = m_blocks[row / BLOCK_ROWS];
-        Row values;
-        for (size_t column = 0; column < COLUMNS; ++column)
+        const size_t number = row / BLOCK_ROWS;
+        const auto position = static_cast<uint32_t>(row % BLOCK_ROWS);
+        if (number < m_near.size()) [[likely]]
         {
-            values[column] = Read(block, row % BLOCK_ROWS, column);
+            return Unpack(m_near[number], position);
         }
-        return values;
+        if constexpr (HAS_FAR)
+        {
+            if (number != CountBlocks())
+            {
+                return Unpack(m_far.GetRow(number - NEAR_BLOCKS), position);
+            }
+        }
+        return m_open[position];
     }
 
     void Append(const Row& values)
     {
-        const size_t position = m_size % BLOCK_ROWS;
-        if (position == 0)
+        m_open.push_back(values);
+        if (m_open.size() == BLOCK_ROWS)
         {
-            m_blocks.emplace_back();
+            AppendBlock(MakeBlock());
+            m_open.clear();
         }
-        auto& block = m_blocks.back();
-        for (size_t column = 0; column < COLUMNS; ++column)
-        {
-            Write(block, position, column, values[column]);
-        }
-        ++m_size;
     }
 
-    /// Gives unused memory back.
+    /// Gives unused memory back. What is appended later knows no pattern from before.
     void Trim()
     {
-        m_blocks.shrink_to_fit();
-        m_kept.shrink_to_fit();
+        m_near.shrink_to_fit();
+        m_patterns.shrink_to_fit();
+        m_open.shrink_to_fit();
+        m_known = {};
+        if constexpr (HAS_FAR)
+        {
+            m_far.Trim();
+        }
     }
 
     uint64_t GetMemoryBytes() const
     {
-        return m_blocks.capacity() * sizeof(Block) + m_kept.capacity() * sizeof(Values);
+        uint64_t bytes = m_near.capacity() * sizeof(Block) +
+                         m_patterns.capacity() * sizeof(Pattern) + m_open.capacity() * sizeof(Row);
+        if constexpr (HAS_FAR)
+        {
+            bytes += m_far.GetMemoryBytes();
+        }
+        return bytes;
     }
 
   private:
     static constexpr size_t BLOCK_ROWS = 64;
-    using Values = std::array<uint32_t, BLOCK_ROWS>;
-
-    /// values[row] = first + row * step
-    struct Line
-    {
-        uint32_t first; //!< of a column that is kept as it is: its place in m_kept
-        uint32_t step;
-    };
-
-    /// Never in more cache lines than it must be.
-    struct alignas(std::bit_ceil(COLUMNS * sizeof(Line) + sizeof(uint32_t))) Block
-    {
-        std::array<Line, COLUMNS> lines;
-        uint32_t keptColumns{0}; //!< a bit each
-    };
-
+    /// In a block: the first value of each column, the step or the pattern of each, and a bit for
+    /// each that has a pattern.
+    static constexpr size_t STEPS = COLUMNS;
+    static constexpr size_t PATTERNED = 2 * COLUMNS;
+    using Block = std::array<uint32_t, PATTERNED + 1>;
     static_assert(COLUMNS <= 32);
+    /// From the first value.
+    using Pattern = std::array<uint32_t, BLOCK_ROWS>;
+    static constexpr bool HAS_FAR = NEAR_BLOCKS != SIZE_MAX;
+    /// Blocks that are packed once more, all in one level.
+    using Far = PackedRows<HAS_FAR ? PATTERNED + 1 : 1, SIZE_MAX>;
 
-    static bool IsKept(const Block& block, size_t column)
+    struct NoFar
     {
-        return (block.keptColumns >> column & 1) != 0;
+    };
+
+    size_t CountBlocks() const
+    {
+        if constexpr (HAS_FAR)
+        {
+            return m_near.size() + m_far.GetSize();
+        }
+        return m_near.size();
     }
 
-    uint32_t Read(const Block& block, size_t position, size_t column) const
+    Row Unpack(const Block& block, uint32_t position) const
     {
-        const auto& line = block.lines[column];
-        return IsKept(block, column) ? m_kept[line.first][position]
-                                     : line.first + static_cast<uint32_t>(position) * line.step;
+        Row values;
+        for (size_t column = 0; column < COLUMNS; ++column) // all at once, as lines
+        {
+            values[column] = block[column] + position * block[STEPS + column];
+        }
+        for (auto patterned = block[PATTERNED]; patterned != 0; patterned &= patterned - 1)
+        {
+            const auto column = static_cast<size_t>(std::countr_zero(patterned));
+            values[column] = block[column] + m_patterns[block[STEPS + column]][position];
+        }
+        return values;
     }
 
-    void Write(Block& block, size_t position, size_t column, uint32_t value)
+    Block MakeBlock()
     {
-        auto& line = block.lines[column];
-        if (position == 0)
+        Block block{};
+        for (size_t column = 0; column < COLUMNS; ++column)
         {
-            line = {value, 0};
-            return;
-        }
-        if (position == 1)
-        {
-            line.step = value - line.first;
-            return;
-        }
-        if (!IsKept(block, column))
-        {
-            if (value == line.first + static_cast<uint32_t>(position) * line.step)
+            Pattern values;
+            const auto first = m_open.front()[column];
+            for (size_t row = 0; row < BLOCK_ROWS; ++row)
             {
+                values[row] = m_open[row][column] - first;
+            }
+            block[column] = first;
+            block[STEPS + column] = values[1];
+            if (!IsLine(values))
+            {
+                block[STEPS + column] = FindPattern(values);
+                block[PATTERNED] |= 1U << column;
+            }
+        }
+        return block;
+    }
+
+    void AppendBlock(const Block& block)
+    {
+        if constexpr (HAS_FAR)
+        {
+            if (m_near.size() == NEAR_BLOCKS)
+            {
+                m_far.Append(block);
                 return;
             }
-            Keep(block, position, column);
         }
-        m_kept[line.first][position] = value;
+        m_near.push_back(block);
     }
 
-    /// From here on the column of this block is no line.
-    void Keep(Block& block, size_t rows, size_t column)
+    static bool IsLine(const Pattern& values)
     {
-        Values values{};
-        for (size_t row = 0; row < rows; ++row)
+        for (uint32_t row = 2; row < BLOCK_ROWS; ++row)
         {
-            values[row] = Read(block, row, column);
+            if (values[row] != row * values[1])
+            {
+                return false;
+            }
         }
-        block.lines[column] = {static_cast<uint32_t>(m_kept.size()), 0};
-        block.keptColumns |= 1U << column;
-        m_kept.push_back(values);
+        return true;
     }
 
-    size_t m_size{0};
-    std::vector<Block> m_blocks;
-    std::vector<Values> m_kept;
+    /// The number of a pattern, a new one if it is not known.
+    uint32_t FindPattern(const Pattern& values)
+    {
+        constexpr uint64_t PRIME = 0x100000001b3; // FNV-1a
+        uint64_t hash = 0xcbf29ce484222325;
+        for (const auto value : values)
+        {
+            hash = (hash ^ value) * PRIME;
+        }
+        const auto next = static_cast<uint32_t>(m_patterns.size());
+        const auto [known, isNew] = m_known.try_emplace(hash, next);
+        if (!isNew && m_patterns[known->second] == values)
+        {
+            return known->second;
+        }
+        m_patterns.push_back(values);
+        return next;
+    }
+
+    std::vector<Block> m_near;
+    [[no_unique_address]] std::conditional_t<HAS_FAR, Far, NoFar> m_far;
+    std::vector<Pattern> m_patterns;
+    std::unordered_map<uint64_t, uint32_t> m_known; //!< hash -> pattern, while the table grows
+    std::vector<Row> m_open;                        //!< of the block at the end
 };
 
 } // namespace ns3::gradsync

@@ -2,11 +2,11 @@
 #include "ns3/plan-builder.h"
 
 #include "ns3/aggregation-gate.h"
+#include "ns3/edge-sorter.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <numeric>
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -214,8 +214,7 @@ PlanBuilder::Build()
 {
     CheckOperations();
     CheckGate();
-    SortEdges();
-    CheckAcyclic();
+    TakeEdges();
     FinishMessageBytes();
     m_durations.clear();
     m_plan.m_operations.Trim();
@@ -288,62 +287,22 @@ PlanBuilder::CheckOperations() const
     }
 }
 
-std::vector<uint32_t>
-PlanBuilder::CountSuccessors() const
-{
-    const size_t count = m_plan.m_operations.GetSize();
-    std::vector<uint32_t> counts(count + 1, 0);
-    for (size_t edge = 0; edge < m_edges.GetSize(); ++edge)
-    {
-        const auto [earlier, later] = m_edges.GetRow(edge);
-        if (std::max(earlier, later) >= count)
-        {
-            throw std::logic_error(fmt::format("plan: edge {} -> {}, but there are {} operations",
-                                               earlier,
-                                               later,
-                                               count));
-        }
-        ++counts[earlier];
-    }
-    return counts;
-}
-
 void
-PlanBuilder::SortEdges()
+PlanBuilder::TakeEdges()
 {
     if (m_edges.GetSize() > m_limit)
     {
         throw std::length_error(fmt::format("plan: more than {} edges", m_limit));
     }
-    // Counting sort: an offset first marks the end of the row of its operation, and is moved back
-    // to the start of the row while the row is filled.
-    auto offsets = CountSuccessors();
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-    std::vector<OperationId> successors(m_edges.GetSize());
-    for (size_t edge = 0; edge < m_edges.GetSize(); ++edge)
-    {
-        const auto [earlier, later] = m_edges.GetRow(edge);
-        successors[--offsets[earlier]] = later;
-    }
+    auto sorted = SortEdges(m_edges, m_plan.m_operations.GetSize());
     m_edges = {};
-    PackSuccessors(offsets, successors);
-}
-
-void
-PlanBuilder::PackSuccessors(std::vector<uint32_t>& offsets, std::vector<OperationId>& successors)
-{
-    auto& packed = m_plan.m_successors;
-    for (size_t id = 0; id + 1 < offsets.size(); ++id)
+    m_plan.m_successorOffsets = std::move(sorted.offsets);
+    m_plan.m_successors = std::move(sorted.successors);
+    m_plan.m_predecessors = std::move(sorted.predecessors);
+    if (!sorted.areForward || m_plan.HasAggregations())
     {
-        const auto first = successors.begin() + offsets[id];
-        const auto last = successors.begin() + offsets[id + 1];
-        std::sort(first, last);
-        m_plan.m_successorOffsets.Append(static_cast<OperationId>(packed.GetSize()));
-        std::for_each(first, std::unique(first, last), [&](auto later) { packed.Append(later); });
+        CheckAcyclic();
     }
-    m_plan.m_successorOffsets.Append(static_cast<OperationId>(packed.GetSize()));
-    m_plan.m_successorOffsets.Trim();
-    packed.Trim();
 }
 
 void

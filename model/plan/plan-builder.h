@@ -110,9 +110,7 @@ class PlanBuilder
     OperationId Add(const Operation& operation);
     void CheckOperations() const;
     void CheckGroups() const;
-    std::vector<uint32_t> CountSuccessors() const;
-    void SortEdges();
-    void PackSuccessors(std::vector<uint32_t>& offsets, std::vector<OperationId>& successors);
+    void TakeEdges();
     void CheckAcyclic() const;
     void CheckGate() const;
 

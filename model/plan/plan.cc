@@ -53,9 +53,9 @@ std::vector<uint32_t>
 Plan::CountPredecessors() const
 {
     std::vector<uint32_t> counts(m_operations.GetSize());
-    for (size_t edge = 0; edge < m_successors.GetSize(); ++edge)
+    for (OperationId id = 0; id < counts.size(); ++id)
     {
-        ++counts[m_successors.MakeItem(edge)];
+        counts[id] = GetPredecessorCount(id);
     }
     return counts;
 }
@@ -70,7 +70,7 @@ Plan::GetMemoryBytes() const
     }
     return groupBytes + m_layout.GetMemoryBytes() + m_collective.GetMemoryBytes() +
            m_operations.GetMemoryBytes() + m_successorOffsets.GetMemoryBytes() +
-           m_successors.GetMemoryBytes() +
+           m_successors.GetMemoryBytes() + m_predecessors.GetMemoryBytes() +
            (m_messageBytes.capacity() + m_durations.capacity()) * sizeof(uint64_t) +
            m_serverOf.capacity() * sizeof(uint32_t) +
            (m_gate ? m_gate->answers.capacity() * sizeof(PlanGate::Answer) : 0);

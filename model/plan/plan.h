@@ -77,18 +77,29 @@ class Plan
                 m_successorOffsets.MakeItem(size_t{id} + 1)};
     }
 
-    /// Number of operations that each operation waits for. Counted from the edges: a plan of
-    /// millions does not keep what is needed once an iteration.
+    /// Number of operations that `id` waits for.
+    uint32_t GetPredecessorCount(OperationId id) const
+    {
+        return m_predecessors.Get(id, 0);
+    }
+
+    /// Of all operations.
     std::vector<uint32_t> CountPredecessors() const;
 
     /// Bytes that operation `id` moves, over the network or within a rank; 0 if it moves nothing.
     uint64_t GetBytes(OperationId id) const
     {
+        return m_messageBytes.empty() ? GetBytes(id, m_operations.MakeItem(id))
+                                      : m_messageBytes[id];
+    }
+
+    /// \param operation that of `id`, for those who have it already
+    uint64_t GetBytes(OperationId id, const Operation& operation) const
+    {
         if (!m_messageBytes.empty())
         {
             return m_messageBytes[id];
         }
-        const auto operation = m_operations.MakeItem(id);
         return operation.kind == OperationKind::Signal
                    ? operation.firstChunk
                    : m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
@@ -185,6 +196,7 @@ class Plan
     OperationTable m_operations;
     OperationIdTable m_successorOffsets; //!< in m_successors; one more than operations
     OperationIdTable m_successors;
+    PackedRows<1> m_predecessors;         //!< [operation] -> how many it waits for
     std::vector<uint64_t> m_messageBytes; //!< [operation]; empty: those of the chunks
     std::vector<uint64_t> m_durations;    //!< of what computes, in picoseconds
     MessageProtocol m_protocol;

@@ -2,6 +2,7 @@
 #include "ns3/operation-table.h"
 #include "ns3/packed-rows.h"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <random>
 #include <vector>
@@ -81,7 +82,31 @@ TEST(PackedRows, KeepsTheColumnsOfARowApart)
     }
 }
 
-TEST(PackedRows, TakesEightBytesForABlockThatIsALine)
+TEST(PackedRows, GivesBackLongTablesOfLinesPatternsAndNoise)
+{
+    // The third block is the first that is packed once more: of 64 such blocks, 4096 rows, one is
+    // made. Lengths around all of these ends.
+    constexpr size_t NEAR = 2;
+    std::mt19937 random(2);
+    for (const size_t length : {127, 128, 129, 191, 192, 193, 4223, 4224, 4225, 8320, 12'345})
+    {
+        PackedRows<3, NEAR> rows;
+        std::vector<std::array<uint32_t, 3>> values;
+        for (uint32_t row = 0; row < length; ++row)
+        {
+            const uint32_t noise = row / 1000 % 3 == 1 ? random() : 0;
+            values.push_back({row * row % 97 + row / 64, 7 - 3 * row, noise});
+            rows.Append(values.back());
+        }
+        ASSERT_EQ(rows.GetSize(), length);
+        for (uint32_t row = 0; row < length; ++row)
+        {
+            ASSERT_EQ(rows.GetRow(row), values[row]) << length << ", " << row;
+        }
+    }
+}
+
+TEST(PackedRows, TakesTwelveBytesForABlockThatIsALine)
 {
     PackedRows<1> rows;
     for (uint32_t row = 0; row < 640; ++row)
@@ -89,19 +114,45 @@ TEST(PackedRows, TakesEightBytesForABlockThatIsALine)
         rows.Append({1000 - row});
     }
     rows.Trim();
-    // 10 blocks of 64 rows: 8 bytes of the line and 4 of the columns that are kept, aligned to 16.
-    EXPECT_EQ(rows.GetMemoryBytes(), 10u * 16);
+    // 10 blocks of 64 rows: 8 bytes of the line and 4 that tell of patterns.
+    EXPECT_EQ(rows.GetMemoryBytes(), 10u * 12);
 }
 
-TEST(PackedRows, TakesFourBytesAValueMoreForABlockThatIsNone)
+TEST(PackedRows, TakesNearlyNothingForALongLine)
 {
-    PackedRows<1> rows;
-    for (uint32_t row = 0; row < 64; ++row)
+    constexpr size_t NEAR = 3;
+    PackedRows<1, NEAR> rows;
+    for (uint32_t row = 0; row < 64 * (NEAR + 64 * 10); ++row)
     {
-        rows.Append({row * row});
+        rows.Append({1000 - row});
     }
     rows.Trim();
-    EXPECT_EQ(rows.GetMemoryBytes(), 16u + 64 * 4);
+    // Each 64 of the blocks behind the first ones are a block of three columns: 7 numbers.
+    EXPECT_EQ(rows.GetMemoryBytes(), NEAR * 12 + 10 * 7 * 4);
+}
+
+TEST(PackedRows, KeepsAPatternOnce)
+{
+    PackedRows<1> rows;
+    for (uint32_t row = 0; row < 640; ++row)
+    {
+        rows.Append({row / 64 * 5 + row % 64 * (row % 64)});
+    }
+    rows.Trim();
+    // 0, 1, 4, 9, ... beside ten blocks.
+    EXPECT_EQ(rows.GetMemoryBytes(), 64u * 4 + 10 * 12);
+}
+
+TEST(PackedRows, TakesFourBytesAValueMoreForNoise)
+{
+    std::mt19937 random(3);
+    PackedRows<1> rows;
+    for (uint32_t row = 0; row < 640; ++row)
+    {
+        rows.Append({static_cast<uint32_t>(random())});
+    }
+    rows.Trim();
+    EXPECT_EQ(rows.GetMemoryBytes(), 10u * (64 * 4 + 12));
 }
 
 TEST(OperationTable, KeepsEveryFieldOfAnOperation)

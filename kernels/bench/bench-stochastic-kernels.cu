@@ -34,13 +34,13 @@ EncodeTernGrad(const Buffers& b)
                                      CLIP_DEVIATIONS,
                                      scaler,
                                      b.workspace.As<void>(),
-                                     nullptr));
+                                     b.stream));
     return kernels::EncodeTernaryWords(b.gradient.As<float>(),
                                        b.count,
                                        scaler,
                                        TakeStream(),
                                        b.codes.As<uint32_t>(),
-                                       nullptr);
+                                       b.stream);
 }
 
 /// Of eight messages that hold whatever the buffer does: no branch depends on it but for ties.
@@ -52,7 +52,7 @@ CountVotes(const Buffers& b)
                                   b.count / 32,
                                   TakeStream(),
                                   b.codes.As<uint32_t>(),
-                                  nullptr);
+                                  b.stream);
 }
 
 } // namespace
@@ -79,7 +79,7 @@ AddStochasticKernels(std::vector<Kernel>& list)
                                                           TakeStream(),
                                                           codes(b),
                                                           norms(b),
-                                                          nullptr);
+                                                          b.stream);
                     }});
     list.push_back({"qsgd-decode", 4.5078, [=](const Buffers& b) {
                         return kernels::DecodeQsgdBuckets(codes(b),
@@ -88,20 +88,20 @@ AddStochasticKernels(std::vector<Kernel>& list)
                                                           QSGD_BUCKET,
                                                           QSGD_LEVELS,
                                                           out(b),
-                                                          nullptr);
+                                                          b.stream);
                     }});
     list.push_back({"terngrad-encode", 8.25, EncodeTernGrad});
     list.push_back(
         {"terngrad-decode", 4.25, [=](const Buffers& b) {
              auto* const scaler = b.found.As<float>();
-             return kernels::DecodeTernaryWords(words(b), scaler, b.count, out(b), nullptr);
+             return kernels::DecodeTernaryWords(words(b), scaler, b.count, out(b), b.stream);
          }});
     list.push_back(
         {"signsgd-encode", 4.125, [=](const Buffers& b) {
-             return kernels::EncodeSigns(in(b), b.count, TakeStream(), words(b), nullptr);
+             return kernels::EncodeSigns(in(b), b.count, TakeStream(), words(b), b.stream);
          }});
     list.push_back({"signsgd-decode", 4.125, [=](const Buffers& b) {
-                        return kernels::DecodeSigns(words(b), b.count, 1.0F, out(b), nullptr);
+                        return kernels::DecodeSigns(words(b), b.count, 1.0F, out(b), b.stream);
                     }});
     list.push_back({"majority", 1.125, CountVotes}); // a bit of eight voters in, one out
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -40,6 +41,19 @@ CheckPart(const Plan& part, const Plan& first)
     }
 }
 
+void
+CheckParts(std::span<const std::shared_ptr<const Plan>> parts)
+{
+    if (parts.empty())
+    {
+        throw std::invalid_argument("there is nothing to exchange");
+    }
+    for (const auto& part : parts)
+    {
+        CheckPart(*part, *parts.front());
+    }
+}
+
 ChunkLayout
 JoinLayouts(std::span<const std::shared_ptr<const Plan>> parts)
 {
@@ -55,15 +69,64 @@ JoinLayouts(std::span<const std::shared_ptr<const Plan>> parts)
     return ChunkLayout::FromSizes(sizes);
 }
 
+/// The same chunks, as shares of so many bytes.
+ChunkLayout
+StretchLayout(const ChunkLayout& layout, uint64_t bytes)
+{
+    constexpr uint64_t ELEMENT_BYTES = 4;
+    const auto all = static_cast<long double>(layout.GetTotalBytes());
+    std::vector<uint64_t> sizes;
+    uint64_t before = 0;
+    uint64_t place = 0;
+    for (uint32_t chunk = 0; chunk < layout.GetChunkCount(); ++chunk)
+    {
+        before += layout.GetBytes(chunk, 1);
+        const auto share = static_cast<long double>(before) / all * bytes;
+        const uint64_t end = before == layout.GetTotalBytes()
+                                 ? bytes
+                                 : static_cast<uint64_t>(share) / ELEMENT_BYTES * ELEMENT_BYTES;
+        sizes.push_back(end - place);
+        place = end;
+    }
+    return ChunkLayout::FromSizes(sizes);
+}
+
 /// Copies one part after the other into a plan.
 class PlanJoin
 {
   public:
-    explicit PlanJoin(std::span<const std::shared_ptr<const Plan>> parts)
-        : m_builder(parts.front()->GetRankCount(),
-                    parts.front()->GetWorkerCount(),
-                    JoinLayouts(parts))
+    /// \param layout of all chunks \param hasSizes whether messages have other sizes than chunks
+    PlanJoin(const Plan& first, const ChunkLayout& layout, bool hasSizes)
+        : m_builder(first.GetRankCount(), first.GetWorkerCount(), layout),
+          m_hasSizes(hasSizes),
+          m_steps(first.GetWorkerCount())
     {
+    }
+
+    /// What a worker does after all that has come to it, and before what it sends from now on.
+    void AppendStep(const ChainStep& step)
+    {
+        if (step.picoseconds == 0 && m_arrivals.empty())
+        {
+            return;
+        }
+        for (uint32_t worker = 0; worker < m_steps.size(); ++worker)
+        {
+            const auto added = step.picoseconds > 0
+                                   ? m_builder.AddCompute(step.kind, worker, step.picoseconds)
+                                   : m_builder.AddJoin(worker);
+            ++m_operations;
+            if (m_steps[worker])
+            {
+                m_builder.AddEdge(*m_steps[worker], added);
+            }
+            m_steps[worker] = added;
+        }
+        for (const auto& [operation, worker] : m_arrivals)
+        {
+            m_builder.AddEdge(operation, *m_steps[worker]);
+        }
+        m_arrivals.clear();
     }
 
     void Append(const Plan& part)
@@ -74,6 +137,7 @@ class PlanJoin
         for (OperationId id = 0; id < count; ++id)
         {
             AppendOperation(part, id);
+            ChainOperation(part.GetOperations()[id], offset + id);
         }
         for (OperationId id = 0; id < count; ++id)
         {
@@ -116,6 +180,19 @@ class PlanJoin
         }
     }
 
+    /// Nothing where there are no steps.
+    void ChainOperation(const Operation& operation, OperationId id)
+    {
+        if (operation.src < m_steps.size() && m_steps[operation.src])
+        {
+            m_builder.AddEdge(*m_steps[operation.src], id);
+        }
+        if (operation.dst < m_steps.size())
+        {
+            m_arrivals.emplace_back(id, operation.dst);
+        }
+    }
+
     void AppendOperation(const Plan& part, OperationId id)
     {
         Operation operation = part.GetOperations()[id];
@@ -137,13 +214,16 @@ class PlanJoin
             operation.stream = m_groupOf.at(operation.stream);
         }
         const auto added = m_builder.AddLike(operation);
-        if (part.IsCompressed() && operation.IsTransfer())
+        if ((m_hasSizes || part.IsCompressed()) && operation.IsTransfer())
         {
             m_builder.SetMessageBytes(added, part.GetBytes(id));
         }
     }
 
     PlanBuilder m_builder;
+    bool m_hasSizes;
+    std::vector<std::optional<OperationId>> m_steps;            //!< [worker] the last one
+    std::vector<std::pair<OperationId, uint32_t>> m_arrivals{}; //!< since then, and at whom
     OperationId m_operations{0};
     uint32_t m_chunks{0};
     std::map<std::vector<uint32_t>, uint32_t> m_groups; //!< ranks -> number in the whole
@@ -155,17 +235,42 @@ class PlanJoin
 Plan
 JoinPlans(std::span<const std::shared_ptr<const Plan>> parts)
 {
-    if (parts.empty())
-    {
-        throw std::invalid_argument("there is nothing to exchange");
-    }
-    PlanJoin join(parts);
+    CheckParts(parts);
+    PlanJoin join(*parts.front(), JoinLayouts(parts), false);
     for (const auto& part : parts)
     {
-        CheckPart(*part, *parts.front());
         join.Append(*part);
     }
     return join.Build();
+}
+
+Plan
+ChainPlans(std::span<const std::shared_ptr<const Plan>> parts,
+           std::span<const ChainStep> steps,
+           uint64_t gradientBytes)
+{
+    CheckParts(parts);
+    const auto layout = JoinLayouts(parts);
+    if (parts.front()->HasAggregations())
+    {
+        throw std::invalid_argument("a network that adds up does not do it twice");
+    }
+    if (steps.size() != parts.size() + 1 || layout.GetTotalBytes() == 0 ||
+        gradientBytes < layout.GetTotalBytes())
+    {
+        throw std::invalid_argument("these are not the steps and bytes of a chain");
+    }
+    PlanJoin chain(*parts.front(), StretchLayout(layout, gradientBytes), true);
+    for (size_t i = 0; i < parts.size(); ++i)
+    {
+        chain.AppendStep(steps[i]);
+        chain.Append(*parts[i]);
+    }
+    if (steps.back().picoseconds > 0)
+    {
+        chain.AppendStep(steps.back());
+    }
+    return chain.Build();
 }
 
 } // namespace ns3::gradsync

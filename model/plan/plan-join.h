@@ -4,6 +4,7 @@
 
 #include "ns3/plan.h"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -21,6 +22,27 @@ namespace ns3::gradsync
  * shares exponents in some parts only
  */
 Plan JoinPlans(std::span<const std::shared_ptr<const Plan>> parts);
+
+/// What each worker computes before a part of a chain, or after the last one.
+struct ChainStep
+{
+    OperationKind kind; //!< Encode or Decode
+    uint64_t picoseconds;
+};
+
+/**
+ * One plan that does several one after the other: a worker sends nothing of a part before it has
+ * all of the part before, and has done the step between them.
+ *
+ * \param parts as of JoinPlans, without groups of the network
+ * \param steps one more than parts
+ * \param gradientBytes what the parts' messages stand for, at least the bytes of them: chunks are
+ * shares of it, messages have the bytes of the parts
+ * \throws std::invalid_argument as JoinPlans, and for other numbers of steps and bytes
+ */
+Plan ChainPlans(std::span<const std::shared_ptr<const Plan>> parts,
+                std::span<const ChainStep> steps,
+                uint64_t gradientBytes);
 
 } // namespace ns3::gradsync
 

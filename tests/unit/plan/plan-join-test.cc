@@ -154,6 +154,81 @@ TEST(PlanJoin, AnyNumberOfPartsIsTheSumOfThem)
     }
 }
 
+TEST(PlanChain, PartsWaitForWhatCameBeforeAtEachWorker)
+{
+    // Two stars of three ranks, 16 and 8 bytes, as shares of 96: 64 and 32. Operations: a step of
+    // each worker (0 to 2), the first star (3 to 7), a step (8 to 10), the second star (11 to 15),
+    // and a step (16 to 18).
+    const auto first = Share(MakeStar(3, ChunkLayout::Even(16, 1)));
+    const auto second = Share(MakeStar(3, ChunkLayout::Even(8, 1)));
+    const auto plan = ChainPlans(Parts{first, second},
+                                 std::vector<ChainStep>{{OperationKind::Encode, 10},
+                                                        {OperationKind::Encode, 20},
+                                                        {OperationKind::Decode, 30}},
+                                 96);
+    EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
+    EXPECT_EQ(plan.GetLayout().GetTotalBytes(), 96U);
+    EXPECT_EQ(plan.GetLayout().GetBytes(0, 1), 64U);
+    ASSERT_EQ(plan.GetOperations().size(), 19U);
+    const auto reaches = [&](OperationId from, OperationId to) -> bool {
+        std::vector<bool> isLater(plan.GetOperations().size());
+        std::vector<OperationId> open{from};
+        while (!open.empty())
+        {
+            const auto id = open.back();
+            open.pop_back();
+            isLater[id] = true;
+            const auto next = plan.GetSuccessors(id);
+            open.insert(open.end(), next.begin(), next.end());
+        }
+        return isLater[to];
+    };
+    for (uint32_t worker = 0; worker < 3; ++worker)
+    {
+        for (const auto& [id, picoseconds] : {std::pair{0U, 10U}, {8U, 20U}, {16U, 30U}})
+        {
+            EXPECT_EQ(plan.GetOperations()[id + worker].src, worker);
+            EXPECT_EQ(plan.GetComputePicoseconds(id + worker), picoseconds);
+        }
+        EXPECT_TRUE(reaches(worker, 8 + worker));
+        EXPECT_TRUE(reaches(8 + worker, 16 + worker));
+    }
+    for (OperationId id = 3; id < 19; ++id)
+    {
+        const auto operation = plan.GetOperations()[id];
+        const bool isStep = operation.IsCompute();
+        if (operation.IsTransfer())
+        {
+            EXPECT_EQ(plan.GetBytes(id), id < 8 ? 16U : 8U);
+        }
+        if (!isStep && id < 8)
+        {
+            EXPECT_TRUE(reaches(operation.src, id)); // its worker's first step
+            EXPECT_TRUE(reaches(id, 8 + operation.dst));
+        }
+        if (!isStep && id >= 11)
+        {
+            EXPECT_TRUE(reaches(8 + operation.src, id));
+            EXPECT_TRUE(reaches(id, 16 + operation.dst));
+        }
+    }
+}
+
+TEST(PlanChain, StepsThatTakeNoTimeStayAsWaiting)
+{
+    const auto star = Share(MakeStar(3, ChunkLayout::Even(16, 1)));
+    const std::vector<ChainStep> steps(3, {OperationKind::Encode, 0});
+    const auto plan = ChainPlans(Parts{star, star}, steps, 32);
+    EXPECT_EQ(plan.GetOperations().size(), 5U + 3 + 5);
+    for (OperationId id = 5; id < 8; ++id)
+    {
+        EXPECT_EQ(plan.GetOperations()[id].kind, OperationKind::Join);
+    }
+    EXPECT_THROW(ChainPlans(Parts{star, star}, steps, 31), std::invalid_argument);
+    EXPECT_THROW(ChainPlans(Parts{star}, steps, 32), std::invalid_argument);
+    EXPECT_THROW(ChainPlans({}, steps, 32), std::invalid_argument);
+}
+
 TEST(PlanJoin, WhatCannotBeSeveralAtOnceIsRefused)
 {
     const auto layout = ChunkLayout::Even(64, 1);

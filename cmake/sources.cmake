@@ -72,6 +72,7 @@ list(APPEND gradsync_sources
   model/compression/gradient-distribution.cc
   model/compression/gradient-reductions.cc
   model/compression/instruction-sets.cc
+  model/compression/int8-loops.cc
   model/compression/parallel-ranges.cc
   model/compression/quantiser-loops.cc
   model/compression/quantisers.cc
@@ -93,6 +94,7 @@ list(APPEND gradsync_headers
   model/compression/gradient-distribution.h
   model/compression/gradient-reductions.h
   model/compression/instruction-sets.h
+  model/compression/int8-loops.h
   model/compression/parallel-ranges.h
   model/compression/philox.h
   model/compression/quantiser-arithmetic.h

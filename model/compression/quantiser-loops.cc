@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/quantiser-loops.h"
 
+#include "ns3/int8-loops.h"
 #include "ns3/quantiser-arithmetic.h"
 
 #include <algorithm>
@@ -240,6 +241,16 @@ DecodeHalfF16c(const uint16_t* codes, uint64_t count, float* values)
         {                                                                                          \
             EncodeInt8Loop(in, count, inverse, out);                                               \
         }                                                                                          \
+        TARGET static uint32_t EncodeInt8AndLook(const float* in,                                  \
+                                                 uint64_t count,                                   \
+                                                 float inverse,                                    \
+                                                 int8_t* out,                                      \
+                                                 const float* next,                                \
+                                                 uint64_t nextCount)                               \
+        {                                                                                          \
+            EncodeInt8Loop(in, count, inverse, out);                                               \
+            return FindLargestKeyLoop(next, nextCount);                                            \
+        }                                                                                          \
         TARGET static void DecodeInt8(const int8_t* in, uint64_t count, float scale, float* out)   \
         {                                                                                          \
             DecodeInt8Loop(in, count, scale, out);                                                 \
@@ -322,6 +333,7 @@ MakeLoops(decltype(QuantiserLoops::encodeHalf) encodeHalf,
 {
     return {Version::FindLargestKey,
             Version::EncodeInt8,
+            Version::EncodeInt8AndLook,
             Version::DecodeInt8,
             encodeHalf,
             decodeHalf,
@@ -344,12 +356,17 @@ GetQuantiserLoops(InstructionSet instructions)
     static constexpr QuantiserLoops BASELINE =
         MakeLoops<BaselineLoops>(EncodeHalfLoop, DecodeHalfLoop);
 #ifdef __x86_64__
-    static constexpr QuantiserLoops AVX2 = MakeLoops<Avx2Loops>(EncodeHalfF16c, DecodeHalfF16c);
+    static constexpr QuantiserLoops AVX2 = [] {
+        auto loops = MakeLoops<Avx2Loops>(EncodeHalfF16c, DecodeHalfF16c);
+        loops.encodeInt8AndLook = EncodeInt8AndLookAvx2;
+        return loops;
+    }();
     static constexpr QuantiserLoops AVX512 = [] {
         auto loops = MakeLoops<Avx512Loops>(EncodeHalfF16c, DecodeHalfF16c);
         // GCC reads each value several times, and half of all reads of 64 bytes straddle cache
         // lines.
         loops.encodeBfloat = Avx2Loops::EncodeBfloat;
+        loops.encodeInt8AndLook = EncodeInt8AndLookAvx2;
         return loops;
     }();
     switch (instructions)

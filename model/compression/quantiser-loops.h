@@ -22,6 +22,13 @@ struct QuantiserLoops
     uint32_t (*findLargestKey)(const float* values, uint64_t count);
     /// EncodeInt8 of values whose keys do not exceed that of which the inverse was made.
     void (*encodeInt8)(const float* values, uint64_t count, float inverse, int8_t* codes);
+    /// Both, of two blocks: what is encoded comes from the caches, while the other one is read.
+    uint32_t (*encodeInt8AndLook)(const float* values,
+                                  uint64_t count,
+                                  float inverse,
+                                  int8_t* codes,
+                                  const float* next,
+                                  uint64_t nextCount);
     void (*decodeInt8)(const int8_t* codes, uint64_t count, float scale, float* values);
     void (*encodeHalf)(const float* values, uint64_t count, uint16_t* codes);
     void (*decodeHalf)(const uint16_t* codes, uint64_t count, float* values);

@@ -61,15 +61,26 @@ EncodeInt8Blocks(std::span<const float> values,
                  InstructionSet instructions)
 {
     const auto& loops = GetQuantiserLoops(instructions);
-    ForEachBlock(values.size(),
-                 blockElements,
-                 threads,
-                 [=, &loops](uint64_t block, uint64_t first, uint64_t count) {
-                     const float* const source = values.data() + first;
-                     const auto scale = MakeInt8Scale(loops.findLargestKey(source, count));
-                     scales[block] = scale.scale;
-                     loops.encodeInt8(source, count, scale.inverse, codes.data() + first);
-                 });
+    ForEachRange(values.size(), blockElements, threads, [=, &loops](const ElementRange& range) {
+        const auto count = [&range, blockElements](uint64_t first) {
+            return std::min<uint64_t>(blockElements, range.end - first);
+        };
+        const float* const source = values.data();
+        uint32_t key = loops.findLargestKey(source + range.begin, count(range.begin));
+        for (uint64_t first = range.begin; first < range.end;)
+        {
+            const auto scale = MakeInt8Scale(key);
+            scales[first / blockElements] = scale.scale;
+            const uint64_t next = first + count(first);
+            key = loops.encodeInt8AndLook(source + first,
+                                          next - first,
+                                          scale.inverse,
+                                          codes.data() + first,
+                                          source + next,
+                                          count(next));
+            first = next;
+        }
+    });
 }
 
 void

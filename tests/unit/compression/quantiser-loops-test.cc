@@ -244,6 +244,12 @@ TEST(QuantiserLoops, Int8IsThatOfTheFormulaAtEveryLengthAndMagnitude)
             {
                 key = std::max(key, MagnitudeKey(value));
             }
+            const auto next = MakeValues(generator() % (2 * length + 70), generator, isFinite);
+            uint32_t nextKey = 0;
+            for (const float value : next)
+            {
+                nextKey = std::max(nextKey, MagnitudeKey(value));
+            }
             const auto scale = MakeInt8Scale(key);
             const auto codes = Apply<int8_t>(values, [&](float value) {
                 return EncodeInt8(value, scale.inverse);
@@ -254,6 +260,15 @@ TEST(QuantiserLoops, Int8IsThatOfTheFormulaAtEveryLengthAndMagnitude)
                 ASSERT_EQ(loops.findLargestKey(values.data(), length), key);
                 ExpectBits(codes, length % 16, [&](int8_t* out) {
                     loops.encodeInt8(values.data(), length, scale.inverse, out);
+                });
+                ExpectBits(codes, length % 16, [&](int8_t* out) {
+                    ASSERT_EQ(loops.encodeInt8AndLook(values.data(),
+                                                      length,
+                                                      scale.inverse,
+                                                      out,
+                                                      next.data(),
+                                                      next.size()),
+                              nextKey);
                 });
                 ExpectBits(decoded, length % 16, [&](float* out) {
                     loops.decodeInt8(codes.data(), length, scale.scale, out);

@@ -73,6 +73,8 @@ list(APPEND gradsync_sources
   model/compression/gradient-reductions.cc
   model/compression/instruction-sets.cc
   model/compression/int8-loops.cc
+  model/compression/low-rank-codec.cc
+  model/compression/low-rank.cc
   model/compression/parallel-ranges.cc
   model/compression/quantiser-loops.cc
   model/compression/quantisers.cc
@@ -95,6 +97,8 @@ list(APPEND gradsync_headers
   model/compression/gradient-reductions.h
   model/compression/instruction-sets.h
   model/compression/int8-loops.h
+  model/compression/low-rank-arithmetic.h
+  model/compression/low-rank.h
   model/compression/parallel-ranges.h
   model/compression/philox.h
   model/compression/quantiser-arithmetic.h
@@ -512,6 +516,7 @@ list(APPEND gradsync_sources
   model/workload/gradient-codecs.cc
   model/workload/gradient-exchange.cc
   model/workload/gradient-states.cc
+  model/workload/low-rank-exchange.cc
   model/workload/pipeline-schedule.cc
   model/workload/plan-compressor.cc
   model/workload/plan-shelf.cc
@@ -535,6 +540,7 @@ list(APPEND gradsync_headers
   model/workload/gradient-codecs.h
   model/workload/gradient-exchange.h
   model/workload/gradient-states.h
+  model/workload/low-rank-exchange.h
   model/workload/pipeline-schedule.h
   model/workload/plan-compressor.h
   model/workload/plan-shelf.h
@@ -1278,6 +1284,7 @@ set(gradsync_tests_of_topology
 )
 set(gradsync_tests_of_compression
   tests/unit/compression/codec-references-test.cc
+  tests/unit/compression/low-rank-test.cc
   tests/unit/compression/philox-test.cc
   tests/unit/compression/quantiser-loops-test.cc
   tests/unit/compression/quantiser-references-test.cc
@@ -1470,6 +1477,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/run-watch-test.cc
   tests/scenario/scenario-runner-test.cc
   tests/scenario/switch-limits-test.cc
+  tests/scenario/low-rank-runs-test.cc
   tests/scenario/tensors-test.cc
   tests/scenario/time-end-test.cc
   tests/scenario/training-aggregation-runs-test.cc

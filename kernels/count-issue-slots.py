@@ -26,8 +26,12 @@ ARCHITECTURE = "sm_90"
 _BINS = 2  # RADIX_BINS of 2048 over 1024 threads
 _POWERS = 12  # up to a block of THC
 _LATER_BINS = 4  # LATER_BINS over 256 threads
+_RANK = 4  # of PowerSGD, whose columns have up to 2048 rows over 1024 threads
+_PAIRS = 6  # of its columns
 _LOOK_BACK = (1, 1)  # at 32 tiles, each of which is ready
 LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
+    # Four strips at a time, and up to three more, of four elements each.
+    ("AddStripsKernel", ""): ("16 elements", 3),
     ("AddThcKernel", ""): (0, 0),
     ("CloseHalfMessageKernel", ""): (),
     ("CloseSparseMessageKernel", ""): (),
@@ -57,6 +61,7 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("EncodeTernaryKernel", ""): (),
     ("EncodeThcKernel", ""): (_POWERS, 0),
     ("EncodeTwoBitsKernel", ""): (),
+    ("ExpandFactorsKernel", ""): (_RANK,),
     ("FindExponentsKernel", ""): (2, 5),  # 32 lanes of a packet of 256
     ("FindThcNormsKernel", ""): (),
     ("FinishScalerKernel", ""): (1,),
@@ -69,7 +74,17 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("OrderedSelectKernel", "DgcRule"): (1, 1, *_LOOK_BACK, 1, 0, 0),  # 0.1 %; no message is full
     ("OrderedSelectKernel", "FromKey"): (2, 2, 2, 2, *_LOOK_BACK, 1),  # 2 %
     ("OrderedSelectKernel", "Marked"): (2, 2, 2, 2, *_LOOK_BACK, 1),  # 2 %
+    # Norms of all columns; then each, its norm and its scale, and the six pairs, a product and a difference. Loops over
+    # rows are passed twice, and stand once in the passes of those around them.
+    ("OrthogonaliseKernel", ""): (
+        *(_RANK, _RANK),
+        *(_RANK, _RANK, _RANK),
+        *(_PAIRS - _RANK, _PAIRS, _PAIRS),
+    ),
     ("PackOffsetsKernel", ""): (5, 0),  # offsets of 10 bits that have a part in a word of 32
+    ("ProjectRowsKernel", ""): (1, "4 elements"),
+    ("ProjectStripsKernel", ""): (1, "4 elements"),
+    ("RestartColumnsKernel", ""): ("1 elements", 0),
     ("SampleKernel", ""): (),
     ("ScatterBlockTopKKernel", ""): (0, 0),
     ("ScatterHalfMessageKernel", ""): (),

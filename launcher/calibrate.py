@@ -33,6 +33,9 @@ BYTES_PER_ELEMENT = {
     "fp16-decode": 6.0,
     "int8-encode": 5.0005,  # one scale per 8192
     "int8-decode": 5.0005,
+    "powersgd-encode-p": 4.0,  # all elements; the factors' part is the less the longer the tensor
+    "powersgd-encode-q": 4.0,
+    "powersgd-decode": 4.0,
     "qsgd-encode": 4.5078,  # 4 bits, one norm per 512
     "qsgd-decode": 4.5078,
     "signsgd-encode": 4.125,

@@ -28,6 +28,9 @@ SHARES = {
     "top-k-encode": 0.60,
     "dgc-encode": 0.75,
     "bbtopk-encode": 0.75,
+    "powersgd-encode-p": 0.80,
+    "powersgd-encode-q": 0.70,  # sums of strips are 14 % more bytes
+    "powersgd-decode": 0.80,
     "gather-marked": 0.30,  # its instructions take three times as long as its bytes
 }
 # Kernel: what it should be faster than, and how many times.

@@ -32,6 +32,7 @@ GetWorkspaceBytes(uint64_t elements)
                      kernels::GetNormWorkspaceBytes(elements),
                      kernels::GetSelectWorkspaceBytes(elements),
                      GetStochasticWorkspaceBytes(elements),
+                     GetLowRankBenchWorkspaceBytes(elements),
                      GetSortWorkspaceBytes(elements)});
 }
 
@@ -538,6 +539,7 @@ MakeKernels()
                     }});
     AddDenseKernels(list);
     AddThcKernels(list);
+    AddLowRankKernels(list);
     AddExponentKernels(list);
     AddStochasticKernels(list);
     AddSwitchKernels(list);

@@ -79,6 +79,12 @@ std::vector<Kernel> MakeKernels();
 /// Scratch memory of those of AddStochasticKernels.
 size_t GetStochasticWorkspaceBytes(uint64_t elements);
 
+/// Scratch memory of those of AddLowRankKernels.
+size_t GetLowRankBenchWorkspaceBytes(uint64_t elements);
+
+/// PowerSGD's steps: before each of its sums, and after both.
+void AddLowRankKernels(std::vector<Kernel>& list);
+
 /// The codecs that draw random numbers, and the vote on signs.
 void AddStochasticKernels(std::vector<Kernel>& list);
 

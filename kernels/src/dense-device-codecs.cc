@@ -196,6 +196,8 @@ MakeDenseDeviceCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<Fp32Codec>(spec, elements);
     case CodecKind::Thc:
         return MakeThcDeviceCodec(spec, elements);
+    case CodecKind::PowerSgd:
+        return MakeLowRankDeviceCodec(spec, elements);
     case CodecKind::Qsgd:
     case CodecKind::TernGrad:
     case CodecKind::SignSgd:

@@ -156,6 +156,10 @@ CheckBlocks(const CodecSpec& spec)
     {
         throw std::invalid_argument("qsgd on a GPU has buckets of multiples of 4");
     }
+    if (spec.kind == CodecKind::PowerSgd && spec.columns % 4 != 0)
+    {
+        throw std::invalid_argument("powersgd on a GPU has rows of multiples of 4");
+    }
     if (spec.kind == CodecKind::BbTopK && !isPower)
     {
         throw std::invalid_argument("bbtopk on a GPU has blocks of 256, 512, 1024 or 2048");
@@ -185,10 +189,9 @@ std::unique_ptr<DeviceCodec>
 MakeDeviceCodec(const CodecSpec& spec, uint64_t elements)
 {
     CodecSpec used = spec;
-    if (spec.kind == CodecKind::BiSparse)
-    {
-        used.kind = elements < spec.minimumElements ? CodecKind::Fp32 : CodecKind::Dgc;
-    }
+    used.kind = StaysDense(spec, elements)         ? CodecKind::Fp32
+                : spec.kind == CodecKind::BiSparse ? CodecKind::Dgc
+                                                   : spec.kind;
     CheckBlocks(used);
     return GetCodecInfo(used.kind).isSparse ? MakeSparseDeviceCodec(used, elements)
                                             : MakeDenseDeviceCodec(used, elements);

@@ -81,6 +81,7 @@ class FixedSizeCodec : public DeviceCodec
 /// The codecs that send every element. \param spec of one of those kinds
 std::unique_ptr<DeviceCodec> MakeDenseDeviceCodec(const CodecSpec& spec, uint64_t elements);
 std::unique_ptr<DeviceCodec> MakeThcDeviceCodec(const CodecSpec& spec, uint64_t elements);
+std::unique_ptr<DeviceCodec> MakeLowRankDeviceCodec(const CodecSpec& spec, uint64_t elements);
 
 /// The codecs that draw random numbers. \param spec of one of those kinds
 std::unique_ptr<DeviceCodec> MakeStochasticDeviceCodec(const CodecSpec& spec, uint64_t elements);

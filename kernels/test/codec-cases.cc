@@ -6,6 +6,7 @@
 #include "device-codecs.h"
 
 #include "ns3/gradient-codec.h"
+#include "ns3/low-rank.h"
 
 #include <algorithm>
 #include <memory>
@@ -93,6 +94,9 @@ MakeSpecs()
     }
     specs.push_back(FindCodec("terngrad")->defaults);
     specs.back().clipDeviations = 0.0;
+    specs.push_back(FindCodec("powersgd")->defaults);
+    specs.back().columns = 36;
+    specs.back().rank = 5; // several looks at the matrix
     return specs;
 }
 
@@ -127,6 +131,23 @@ IsRefused(const char* codec, uint32_t blockElements)
     try
     {
         kernels::MakeDeviceCodec(spec, 100);
+    }
+    catch (const std::invalid_argument&)
+    {
+        return true;
+    }
+    return false;
+}
+
+/// Whether PowerSGD's matrices of so many columns are refused.
+bool
+IsRowRefused(uint32_t columns)
+{
+    auto spec = FindCodec("powersgd")->defaults;
+    spec.columns = columns;
+    try
+    {
+        kernels::MakeDeviceCodec(spec, 10'000);
     }
     catch (const std::invalid_argument&)
     {
@@ -204,7 +225,10 @@ TestDeviceCodecSizes(const Gradient& values)
         const auto plain = kernels::MakeDeviceCodec(spec, count);
         const bool isDgc = spec.kind == CodecKind::Dgc ||
                            (spec.kind == CodecKind::BiSparse && count >= spec.minimumElements);
-        const uint64_t state = isDgc                            ? 2 * Align(4 * count) + Align(8)
+        const bool isLowRank = spec.kind == CodecKind::PowerSgd && !StaysDense(spec, count);
+        const auto shape = GetLowRankShape(count, spec.columns, spec.rank);
+        const uint64_t state = isDgc       ? 2 * Align(4 * count) + Align(8)
+                               : isLowRank ? uint64_t{4} * shape.rank * shape.columns
                                : spec.kind == CodecKind::TwoBit ? 4 * count
                                                                 : 0;
         const uint64_t stateBytes = plain->GetStateBytes();
@@ -230,8 +254,8 @@ TestDeviceCodecSizes(const Gradient& values)
         }
     }
     return isGood && IsRefused("int8", 16384) && IsRefused("sq8", 2) && IsRefused("int8", 0) &&
-           IsRefused("bbtopk", 4096) && IsRefused("qsgd", 6) && !IsRefused("bbtopk", 2048) &&
-           !IsRefused("fp16", 3);
+           IsRefused("bbtopk", 4096) && IsRefused("qsgd", 6) && IsRowRefused(6) &&
+           !IsRowRefused(36) && !IsRefused("bbtopk", 2048) && !IsRefused("fp16", 3);
 }
 
 } // namespace ns3::gradsync

@@ -142,6 +142,7 @@ bool TestSignSgd(const Gradient& values);
 bool TestSwitchInt8(const Gradient& values);
 bool TestTopK(const Gradient& values);
 bool TestThc(const Gradient& values);
+bool TestLowRank(const Gradient& values);
 bool TestOkTopK(const Gradient& values);
 bool TestDgc(const Gradient& values);
 bool TestBlockTopK(const Gradient& values);

@@ -18,6 +18,7 @@ GetCases()
                                          {"int8 in switches", TestSwitchInt8},
                                          {"top-k", TestTopK},
                                          {"THC", TestThc},
+                                         {"PowerSGD", TestLowRank},
                                          {"Ok-Topk", TestOkTopK},
                                          {"DGC", TestDgc},
                                          {"bbTopk", TestBlockTopK},

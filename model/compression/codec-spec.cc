@@ -2,6 +2,7 @@
 #include "ns3/codec-spec.h"
 
 #include "ns3/block-top-k.h"
+#include "ns3/low-rank.h"
 #include "ns3/quantiser-arithmetic.h"
 #include "ns3/quantisers.h"
 #include "ns3/sparsifier-arithmetic.h"
@@ -154,6 +155,16 @@ MakeCodecs()
                  "8 bits and one scale per block",
                  "DDS-based training framework, \"INT8\"",
                  {DescribeScaleBlock()}),
+        Describe(PowerSgd,
+                 "powersgd",
+                 "two factors of low rank, summed up one after the other",
+                 "Vogels et al., NeurIPS'19",
+                 {{"rank", &CodecSpec::rank, 1.0, LOW_RANK_MOST, "columns of the factors"},
+                  {"columns",
+                   &CodecSpec::columns,
+                   0.0,
+                   1U << 30,
+                   "of the matrix that a tensor is to it, row by row; 0: nearly as many as rows"}}),
         Describe(Qsgd,
                  "qsgd",
                  "sign and level of each element, rounded at random, and a norm per bucket",
@@ -247,6 +258,14 @@ GetBbTopKBytes(const CodecSpec& spec, uint64_t elements)
     return FLOAT_BYTES * selected + CountBlocks(selected * GetIndexBits(spec.blockElements), 8);
 }
 
+/// Numbers in both factors.
+uint64_t
+CountFactors(const CodecSpec& spec, uint64_t elements)
+{
+    const auto shape = GetLowRankShape(elements, spec.columns, spec.rank);
+    return CountRowFactors(shape) + CountColumnFactors(shape);
+}
+
 /// The scaler, then whole words of `bits` an element; nothing for no elements.
 uint64_t
 GetTernaryBytes(uint64_t elements, uint64_t bits)
@@ -328,9 +347,20 @@ CountSelected(const CodecSpec& spec, uint64_t elements)
     return CountSelected(spec.density, elements);
 }
 
+bool
+StaysDense(const CodecSpec& spec, uint64_t elements)
+{
+    return (spec.kind == CodecKind::BiSparse && elements < spec.minimumElements) ||
+           (spec.kind == CodecKind::PowerSgd && CountFactors(spec, elements) >= elements);
+}
+
 uint64_t
 GetMessageBytes(const CodecSpec& spec, uint64_t elements)
 {
+    if (StaysDense(spec, elements))
+    {
+        return FLOAT_BYTES * elements;
+    }
     const uint64_t selected = CountSelected(spec, elements);
     switch (spec.kind)
     {
@@ -345,8 +375,7 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
     case CodecKind::Dgc:
         return (INDEX_BYTES + spec.valueBits / 8) * selected;
     case CodecKind::BiSparse:
-        return elements < spec.minimumElements ? FLOAT_BYTES * elements
-                                               : (INDEX_BYTES + FLOAT_BYTES) * selected;
+        return (INDEX_BYTES + FLOAT_BYTES) * selected;
     case CodecKind::Sq8:
         return (INDEX_BYTES + 1) * selected +
                FLOAT_BYTES * CountBlocks(selected, spec.blockElements);
@@ -361,6 +390,8 @@ GetMessageBytes(const CodecSpec& spec, uint64_t elements)
         return GetTernaryBytes(elements, 2);
     case CodecKind::SignSgd:
         return 4 * CountBlocks(elements, SIGNS_PER_WORD);
+    case CodecKind::PowerSgd:
+        return FLOAT_BYTES * CountFactors(spec, elements);
     case CodecKind::Fp32:
     case CodecKind::FixedPoint:
         break;
@@ -409,6 +440,7 @@ bool
 SendsSums(const CodecSpec& spec)
 {
     return GetCodecInfo(spec.kind).isSparse || spec.kind == CodecKind::Thc ||
+           spec.kind == CodecKind::PowerSgd ||
            (spec.kind == CodecKind::TernGrad && spec.sharesScaler != 0);
 }
 

@@ -28,7 +28,8 @@ enum class CodecKind : uint8_t
     Thc,
     Qsgd,
     TernGrad,
-    SignSgd
+    SignSgd,
+    PowerSgd
 };
 
 /// A codec with its parameters. Each codec looks only at those that CodecInfo lists for it.
@@ -50,6 +51,8 @@ struct CodecSpec
     double clipDeviations{2.5};        //!< TernGrad's clipping; 0: none
     uint32_t sharesScaler{0};          //!< 1: all workers take the largest scaler of TernGrad's
     double magnitude{1.0};             //!< of what signSGD's signs decode to
+    uint32_t rank{4};                  //!< of PowerSGD: columns of its factors
+    uint32_t columns{0};               //!< of its matrix; 0: nearly as many as rows
     /// Of the codecs that draw random numbers; no two workers or tensors may have the same.
     uint64_t seed{0};
     /// Share of the elements in the union of 1, 2, ... selections, as measured; empty: as if they
@@ -117,6 +120,10 @@ uint64_t CountSelected(double density, uint64_t elements);
 /// After the warm-up.
 uint64_t CountSelected(const CodecSpec& spec, uint64_t elements);
 
+/// Whether the codec leaves a tensor of that size as it is: BiSparse what has few elements,
+/// PowerSGD what has no fewer than its factors.
+bool StaysDense(const CodecSpec& spec, uint64_t elements);
+
 /**
  * Bytes of the message that holds `elements` float32 values, after a warm-up. Exact for all codecs;
  * DGC and BiSparse may send fewer where fewer elements reach the threshold.
@@ -142,7 +149,8 @@ double GetUnionDensity(const CodecSpec& spec, uint32_t selections);
 
 /**
  * Whether a gradient is encoded once, at its worker, and sums go on as what was added: unions of
- * sparse codecs, sums of THC's codes, and with a shared scaler TernGrad's whole numbers.
+ * sparse codecs, sums of THC's codes and PowerSGD's factors, and with a shared scaler TernGrad's
+ * whole numbers.
  */
 bool SendsSums(const CodecSpec& spec);
 

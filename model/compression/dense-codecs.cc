@@ -162,6 +162,8 @@ MakeDenseCodec(const CodecSpec& spec, uint64_t elements)
         return std::make_unique<FixedPointCodec>(spec, elements);
     case CodecKind::Thc:
         return MakeThcCodec(spec, elements);
+    case CodecKind::PowerSgd:
+        return MakeLowRankCodec(spec, elements);
     case CodecKind::Qsgd:
     case CodecKind::TernGrad:
     case CodecKind::SignSgd:

@@ -21,10 +21,9 @@ std::unique_ptr<GradientCodec>
 MakeCodec(const CodecSpec& spec, uint64_t elements)
 {
     CodecSpec used = spec;
-    if (spec.kind == CodecKind::BiSparse)
-    {
-        used.kind = elements < spec.minimumElements ? CodecKind::Fp32 : CodecKind::Dgc;
-    }
+    used.kind = StaysDense(spec, elements)         ? CodecKind::Fp32
+                : spec.kind == CodecKind::BiSparse ? CodecKind::Dgc
+                                                   : spec.kind;
     return GetCodecInfo(used.kind).isSparse ? MakeSparseCodec(used, elements)
                                             : MakeDenseCodec(used, elements);
 }

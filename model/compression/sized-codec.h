@@ -57,6 +57,7 @@ class SizedCodec : public GradientCodec
 /// The codecs that send every element. \param spec of one of those kinds
 std::unique_ptr<GradientCodec> MakeDenseCodec(const CodecSpec& spec, uint64_t elements);
 std::unique_ptr<GradientCodec> MakeThcCodec(const CodecSpec& spec, uint64_t elements);
+std::unique_ptr<GradientCodec> MakeLowRankCodec(const CodecSpec& spec, uint64_t elements);
 
 /// The codecs that draw random numbers. \param spec of one of those kinds
 std::unique_ptr<GradientCodec> MakeStochasticCodec(const CodecSpec& spec, uint64_t elements);

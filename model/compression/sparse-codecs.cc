@@ -318,6 +318,7 @@ MakeSparseCodec(const CodecSpec& spec, uint64_t elements)
     case CodecKind::SignSgd:
     case CodecKind::BiSparse:
     case CodecKind::Thc:
+    case CodecKind::PowerSgd:
         break;
     }
     throw std::logic_error(GetCodecInfo(spec.kind).name + " is no sparse codec");

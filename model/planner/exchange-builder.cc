@@ -2,6 +2,7 @@
 #include "ns3/exchange-builder.h"
 
 #include "ns3/exchange-compressor.h"
+#include "ns3/low-rank-exchange.h"
 #include "ns3/plan-join.h"
 #include "ns3/plan-protocol.h"
 #include "ns3/planning-error.h"
@@ -19,10 +20,18 @@ namespace ns3::gradsync
 namespace
 {
 
-/// \param groups of all ranks
+/// Of a gradient that is exchanged as one. \param groups of all ranks
 Plan
-Compress(Plan plan, const JobSpec& job, const WorkerGroups& groups)
+BuildOne(const JobSpec& job,
+         const Scheme& made,
+         const SchemeRequest& request,
+         const WorkerGroups& groups)
 {
+    if (job.codec && job.codec->spec.kind == CodecKind::PowerSgd)
+    {
+        return BuildLowRankExchange(made, request, *job.codec, job.profile);
+    }
+    auto plan = made.build(request);
     if (!job.codec || !job.codec->IsCodec())
     {
         return plan;
@@ -63,7 +72,7 @@ BuildTensors(const JobSpec& job,
 {
     if (job.tensors.empty())
     {
-        return Compress(scheme.build(request), job, rankGroups);
+        return BuildOne(job, scheme, request, rankGroups);
     }
     if (job.scheme.scheme->planOrigin == PlanOrigin::File)
     {
@@ -75,8 +84,7 @@ BuildTensors(const JobSpec& job,
         const auto own = AtTensor(job, tensor);
         auto part = request;
         part.gradientBytes = tensor.bytes;
-        const auto plan =
-            std::make_shared<const Plan>(Compress(scheme.build(part), own, rankGroups));
+        const auto plan = std::make_shared<const Plan>(BuildOne(own, scheme, part, rankGroups));
         parts.insert(parts.end(), tensor.count, plan);
     }
     try

@@ -131,6 +131,10 @@ CompressExchange(Plan plan,
     {
         return plan;
     }
+    if (choice.spec.kind == CodecKind::PowerSgd)
+    {
+        throw std::invalid_argument("powersgd compresses no plan: it makes two of them");
+    }
     if (scheme.sendsCodedValues)
     {
         throw SchemeError(

@@ -54,6 +54,7 @@ CodecScope MakeCodecScope(const std::string& scope, uint32_t workers, const Work
  * \param scheme that made the plan
  * \param profile null: the codec takes no time
  * \throws SchemeError when the codec does not go with the plan or the scheme
+ * \throws std::invalid_argument for PowerSGD, which makes two exchanges (BuildLowRankExchange)
  * \throws ProfileError when the profile cannot tell a time
  */
 Plan CompressExchange(Plan plan,

@@ -2,6 +2,7 @@
 #include "ns3/plan-shelf.h"
 
 #include "ns3/exchange-compressor.h"
+#include "ns3/low-rank-exchange.h"
 #include "ns3/plan-builder.h"
 #include "ns3/plan-protocol.h"
 #include "ns3/workload-builder.h"
@@ -169,14 +170,16 @@ PlanShelf::Build(const Scheme& scheme,
             throw SchemeError(
                 fmt::format("the scheme {} is none for the collectives of training", scheme.name));
         }
-        auto plan = scheme.build(request);
+        const bool isLowRank = codec && codec->choice.spec.kind == CodecKind::PowerSgd;
+        auto plan = isLowRank ? BuildLowRankExchange(scheme, request, codec->choice, codec->profile)
+                              : scheme.build(request);
         if (plan.GetGate())
         {
             throw SchemeError(fmt::format("the scheme {} is none for the collectives of training: "
                                           "it trains itself, in rounds that leave out who is late",
                                           scheme.name));
         }
-        if (codec)
+        if (codec && !isLowRank)
         {
             plan = CompressGradients(std::move(plan), scheme, *codec, FindLevels(ranks, codec));
         }

@@ -180,6 +180,10 @@ MakeCodecKind(const CodecInfo& codec)
     {
         kind.parameters.push_back(MakeSpec(parameter, codec.defaults));
     }
+    if (codec.kind == CodecKind::PowerSgd)
+    {
+        return kind; // its sums are made of all messages
+    }
     kind.parameters.push_back(
         {"between",
          std::string("all"),

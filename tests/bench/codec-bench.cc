@@ -8,6 +8,7 @@
 
 #include "ns3/codec-profile.h"
 #include "ns3/gradient-codec.h"
+#include "ns3/low-rank.h"
 #include "ns3/parallel-ranges.h"
 #include "ns3/quantisers.h"
 #include "ns3/thc.h"
@@ -19,6 +20,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -141,6 +143,42 @@ MeasureAddition(const Options& options, CacheFlusher& flusher, Json& kernels)
         {"points", std::move(points)}};
 }
 
+/// PowerSGD's steps of a second iteration: before each of its sums, and after both.
+void
+MeasureLowRank(const Options& options, CacheFlusher& flusher, Json& kernels)
+{
+    const auto& defaults = GetCodecInfo(CodecKind::PowerSgd).defaults;
+    const char* const parts[] = {"encode-p", "encode-q", "decode"};
+    Json points[std::size(parts)] = {Json::array(), Json::array(), Json::array()};
+    for (uint32_t power = 10; power <= options.largest; power += 2)
+    {
+        const auto gradient = MakeBenchGradient(uint64_t{1} << power);
+        const auto shape = GetLowRankShape(gradient.size(), defaults.columns, defaults.rank);
+        std::vector<float> p(CountRowFactors(shape));
+        std::vector<float> q(CountColumnFactors(shape), 0.0F);
+        std::vector<float> received(gradient.size());
+        const std::function<void()> steps[std::size(parts)] = {
+            [&] {
+                RestartColumns(q, shape);
+                ProjectRows(gradient, shape, q, p);
+            },
+            [&] {
+                Orthogonalise(p, shape);
+                ProjectColumns(gradient, shape, p, q);
+            },
+            [&] { ExpandFactors(p, q, shape, received); }};
+        for (size_t i = 0; i < std::size(parts); ++i)
+        {
+            points[i].push_back(ToPoint(gradient.size(), Measure(options, flusher, steps[i])));
+        }
+    }
+    for (size_t i = 0; i < std::size(parts); ++i)
+    {
+        kernels[GetKernelName(defaults, parts[i])] = {{"bytesPerElement", 4.0},
+                                                      {"points", std::move(points[i])}};
+    }
+}
+
 /// int8 where switches add up, packets of 64 integers of 4 bytes.
 void
 MeasureSwitchInt8(const Options& options, CacheFlusher& flusher, Json& kernels)
@@ -213,13 +251,15 @@ main(int argc, char** argv)
     result["copyBytesPerSecond"] = MeasureCopy(options, flusher);
     for (const auto& spec : GetNamedCodecs())
     {
-        // BiSparse is DGC, and nothing is done to fp32.
-        if (spec.kind != CodecKind::Fp32 && spec.kind != CodecKind::BiSparse)
+        // BiSparse is DGC, nothing is done to fp32, and PowerSGD has other steps.
+        if (spec.kind != CodecKind::Fp32 && spec.kind != CodecKind::BiSparse &&
+            spec.kind != CodecKind::PowerSgd)
         {
             MeasureCodec(spec, options, flusher, result["kernels"]);
         }
     }
     MeasureAddition(options, flusher, result["kernels"]);
+    MeasureLowRank(options, flusher, result["kernels"]);
     MeasureSwitchInt8(options, flusher, result["kernels"]);
     std::cout << result.dump() << '\n';
     return 0;

@@ -85,6 +85,11 @@ def test_emulated_kernels_move_what_they_must_at_least():
             moved = sum(launch["read"] + launch["written"] for launch in launches) / int(elements)
             least = calibrate.BYTES_PER_ELEMENT[kernel]
             assert moved >= least * 0.999, kernel
+            if kernel == "powersgd-decode":
+                # Factors of 4 columns, of matrices of 1142 x 1148 and 1619 x 1620.
+                assert elements in ("1310720", "2621440")
+                sides = 1142 + 1148 if elements == "1310720" else 1619 + 1620
+                least += 4 * 4 * sides / int(elements)
             if len(launches) == 1:
                 assert moved == pytest.approx(least, rel=1e-4), kernel
 
@@ -97,7 +102,7 @@ def _documented_estimates():
     for line in table.strip().splitlines():
         name, *numbers = re.split(r"  +", line)
         codec, directions = name.split(" ", 1)
-        for direction in re.findall("encode|decode|add", directions):
+        for direction in re.findall("encode(?:-[pq])?|decode|add", directions):
             rows[f"{codec}-{direction}"] = numbers
     return rows
 
@@ -387,14 +392,14 @@ def test_goals_are_judged_at_the_worst_large_size(tmp_path, capsys):
     assert "0.59 of the rate of a copy at 200 MB" in judged["missed", "top-k-encode"]
     assert "0.75 of the rate of a copy at 100 MB" in judged["reached", "dgc-encode"]
     assert "4.50 times as fast as radix-sort-pairs at 200 MB" in judged["reached", "top-k-encode"]
-    # Of 25 streaming kernels one was measured, bbtopk-encode and gather-marked were not; PyTorch was not there.
-    assert lines[-1] == "3 reached, 1 missed, 27 not measured"
+    # Of 25 streaming kernels one was measured, bbtopk, powersgd and gather-marked were not; PyTorch was not there.
+    assert lines[-1] == "3 reached, 1 missed, 30 not measured"
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.name)
 def test_no_goal_is_reached_by_an_estimate_or_a_cpu(path, capsys):
     assert goals.report(path) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "0 reached, 0 missed, 31 not measured"
+    assert capsys.readouterr().out.splitlines()[-1] == "0 reached, 0 missed, 34 not measured"
 
 
 def test_goals_of_no_profile_are_refused(tmp_path):
@@ -514,4 +519,5 @@ def test_every_codec_that_takes_time_has_the_bytes_that_it_moves(program):
         for kind in codecs
         if any(parameter["name"] == "valueBits" for parameter in kind["parameters"])
     }
-    assert {name.rsplit("-", 1)[0] for name in calibrate.BYTES_PER_ELEMENT} == expected
+    parts = re.compile("-(encode(-[pq])?|decode|add)$")
+    assert {parts.sub("", name) for name in calibrate.BYTES_PER_ELEMENT} == expected

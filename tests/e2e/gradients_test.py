@@ -134,6 +134,19 @@ def test_dgc_learns_the_digits_in_a_short_training(simulator):
     assert row["unions"][0] < 0.011
 
 
+@needs_digits
+def test_powersgd_takes_the_mean_of_all_gradients(simulator):
+    plain = gradients.METHODS[0]
+    powersgd = next(m for m in gradients.METHODS if m.name == "powersgd")
+    assert powersgd.is_linear and powersgd.feedback
+    found = gradients.study([plain, powersgd], gradients.Setup(1, 3, workers=4, batch=32), "a test")
+    row = found["codecs"]["powersgd"]
+    assert row["accuracy"] > 0.6
+    # Rank 4 of 128 x 128, 16 x 16, 179 x 184 (32,768 elements), 11 x 12, 36 x 36 and, left as it is, 10.
+    sides = [128 + 128, 16 + 16, 179 + 184, 11 + 12, 36 + 36]
+    assert row["bytesPerElement"] == pytest.approx((16 * sum(sides) + 40) / 50_826, abs=1e-6)
+
+
 def test_stored_trainings_reach_the_accuracy_without_compression():
     found = json.loads(STORED.read_text())
     assert found["provenance"]["seeds"] >= 10

@@ -160,6 +160,17 @@ CASES = {
         {**RING, "job": {"tensors": [{"size": "4801B"}, {"elements": 301, "codec": "int8"}]}},
         [],
     ),
+    # 60 x 60 and 16 x 16 by 4 columns in the place of 3,600 and 256 elements; 40 elements stay as they are.
+    "powersgd": (
+        {
+            **RING,
+            "job": {
+                "codec": "powersgd",
+                "tensors": [{"elements": 3600}, {"elements": 256}, {"elements": 40}],
+            },
+        },
+        [],
+    ),
     "algorithm": ({**RING, "scheme": {"kind": "import", "file": "a.xml"}}, []),
     "schedule": ({**RING, "scheme": {"kind": "import", "file": "b.goal"}}, []),
     "program": (
@@ -381,6 +392,7 @@ DOCTORS = {
     "chains have the length of their closed form": ("ring", _cell("runs", "longest_chain", _more)),
     "shards of byteps load all machines alike": ("byteps", _operation(bytes=100_000)),
     "messages have the size of their codec": ("codec", _operation(bytes=1)),
+    "powersgd moves the bytes of two factors": ("powersgd", _operation(bytes=1)),
     "no transfer spans two tensors": ("tensors", _operation(chunkCount=9)),
     "tensors move the bytes of gradients of their sizes": ("tensors", _operation(bytes=1)),
     "a gradient is its tensors": ("tensors", _cell("links", "packets", _more, of="spelled_out")),

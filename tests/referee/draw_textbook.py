@@ -123,6 +123,7 @@ def draw_textbook(dice: Dice, catalogue: Catalogue) -> dict:
                 "int8",
                 "two-bit",
                 "fixed-point",
+                "powersgd",
                 "qsgd",
                 "terngrad",
                 "signsgd",

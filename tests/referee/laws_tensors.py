@@ -111,6 +111,38 @@ def messages_have_the_size_of_their_codec(e: Evidence) -> Iterator[str]:
                 yield f"operation {operation['id']} of {dense} bytes has {operation['bytes']}, not {want}"
 
 
+def _powersgd_factors(size: int) -> list[int]:
+    """Bytes of what is summed up of a gradient, one after the other; nearly square, rank 4."""
+    elements = math.ceil(size / 4)
+    columns = math.ceil((math.isqrt(elements - 1) + 1) / 4) * 4 if elements else 0
+    rows = math.ceil(elements / columns) if columns else 0
+    factors = [4 * 4 * rows, 4 * 4 * columns]
+    return factors if sum(factors) < 4 * elements else [size]
+
+
+@law(
+    "doc/compression.rst, powersgd: 4 r (n + m) bytes, in two sums",
+    when=lambda e: (
+        _one_job(e)
+        and {c for _, c in tensors_of(e.jobs[0])} <= {"powersgd", "fp32"}
+        and "powersgd" in {c for _, c in tensors_of(e.jobs[0])}
+        and group_sizes_known(e)
+    ),
+)
+def powersgd_moves_the_bytes_of_two_factors(e: Evidence) -> Iterator[str]:
+    """The closed form of the scheme for gradients of the sizes of the factors."""
+    form = TOTALS.get(e.scheme()["kind"])
+    if form is None:
+        return
+    sizes: list[int] = []
+    for size, codec in tensors_of(e.jobs[0]):
+        sizes += _powersgd_factors(size) if codec == "powersgd" else [size]
+    parts = [form(e, e.plan["workers"], size) for size in sizes]
+    have = sum(operation.get("bytes", 0) for operation in transfers(e))
+    if None not in parts and have != sum(parts):
+        yield f"{have} bytes, the factors' closed forms have {parts}"
+
+
 @law(
     "doc/compression.rst: a gradient is one tensor; doc/scenario.rst, tensors",
     when=lambda e: (

@@ -34,6 +34,10 @@ MakeProfile(const std::string& origin = "measurement")
                 fmt::format(R"({}"{}-{}": {})", kernels.empty() ? "" : ", ", codec, part, KERNEL);
         }
     }
+    for (const auto* part : {"encode-p", "encode-q", "decode"})
+    {
+        kernels += fmt::format(R"(, "powersgd-{}": {})", part, KERNEL);
+    }
     return fmt::format(R"({{"format": 1, "origin": "{}", "device": "a test",
                             "kernels": {{{}}}}})",
                        origin,
@@ -73,6 +77,7 @@ TEST(TrainingCodecRuns, OneBlockTakesWhatAJobTakes)
                               R"({"kind": "qsgd", "levels": 1})",
                               R"({"kind": "terngrad"})",
                               R"({"kind": "signsgd"})",
+                              R"({"kind": "powersgd", "rank": 2})",
                               R"({"kind": "top-k", "density": 0.02})",
                               R"({"kind": "dgc", "density": 0.01})",
                               R"({"kind": "bbtopk"})"})

@@ -6,12 +6,14 @@
 #include "device-array.h"
 #include "device-codecs.h"
 #include "emulator.h"
+#include "low-rank-kernels.h"
 #include "support/nasty-gradients.h"
 #include "thc-kernels.h"
 
 #include "ns3/quantisers.h"
 #include "ns3/thc.h"
 
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -89,6 +91,50 @@ CountAddition(size_t length)
     return ToText(emulator::TakeLaunches());
 }
 
+/// Launches of PowerSGD's steps, in the second iteration: before each sum, and after both.
+std::array<std::string, 3>
+CountLowRank(size_t length)
+{
+    const auto& defaults = GetCodecInfo(CodecKind::PowerSgd).defaults;
+    const auto shape = GetLowRankShape(length, defaults.columns, defaults.rank);
+    const DeviceArray<float> gradient(MakeRandomGradient(length));
+    const DeviceArray<float> p(CountRowFactors(shape));
+    const DeviceArray<float> q(MakeRandomGradient(CountColumnFactors(shape), 5));
+    const DeviceArray<float> received(length);
+    const DeviceArray<std::byte> workspace(kernels::GetLowRankWorkspaceBytes(shape));
+    std::array<std::string, 3> text;
+    emulator::TakeLaunches();
+    Check(kernels::RestartColumns(q.Get(), shape, nullptr));
+    Check(kernels::ProjectRows(gradient.Get(), length, shape, q.Get(), p.Get(), nullptr));
+    text[0] = ToText(emulator::TakeLaunches());
+    Check(kernels::Orthogonalise(p.Get(), shape, nullptr));
+    Check(kernels::ProjectColumns(gradient.Get(),
+                                  length,
+                                  shape,
+                                  p.Get(),
+                                  q.Get(),
+                                  workspace.Get(),
+                                  nullptr));
+    text[1] = ToText(emulator::TakeLaunches());
+    Check(kernels::ExpandFactors(p.Get(), q.Get(), shape, length, received.Get(), nullptr));
+    text[2] = ToText(emulator::TakeLaunches());
+    return text;
+}
+
+/// Prints them by name.
+void
+PrintLowRank(const std::string& codec, const char* separator)
+{
+    const auto few = CountLowRank(LENGTHS[0]);
+    const auto many = CountLowRank(LENGTHS[1]);
+    const char* const parts[] = {"-encode-p", "-encode-q", "-decode"};
+    for (size_t i = 0; i < few.size(); ++i)
+    {
+        const std::string text[2] = {few[i], many[i]};
+        Print(codec + parts[i], text, separator);
+    }
+}
+
 /// Launches of int8 where switches add up, packets of 64 integers of 4 bytes.
 void
 CountSwitchInt8(size_t length, std::string& encode, std::string& decode)
@@ -135,6 +181,11 @@ main()
             continue;
         }
         const auto name = GetCodecName(spec);
+        if (spec.kind == CodecKind::PowerSgd)
+        {
+            PrintLowRank(name, separator);
+            continue;
+        }
         std::string text[2][2];
         for (size_t i = 0; i < 2; ++i)
         {

@@ -75,6 +75,17 @@ RoundAvx2(const float* values, __m256 inverse)
     return _mm256_sub_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(whole));
 }
 
+/// At the next of what is read from memory.
+GRADSYNC_INT8_AVX2 inline void
+LookAvx2(const float* next, __m256i (&largest)[4])
+{
+    FetchAhead(next);
+    for (uint64_t i = 0; i < STRIDE; i += 8)
+    {
+        largest[i / 8 % 4] = MaxKeysAvx2(largest[i / 8 % 4], next + i);
+    }
+}
+
 /// Codes of 32 values.
 GRADSYNC_INT8_AVX2 inline void
 EncodeAvx2(const float* values, __m256 inverse, int8_t* codes)
@@ -119,11 +130,7 @@ EncodeInt8AndLookAvx2(const float* values,
     const uint64_t both = isZero ? 0 : std::min(count, nextCount) / STRIDE * STRIDE;
     for (uint64_t i = 0; i < both; i += STRIDE)
     {
-        FetchAhead(next + i);
-        for (uint64_t j = 0; j < STRIDE; j += 8)
-        {
-            largest[j / 8 % 4] = MaxKeysAvx2(largest[j / 8 % 4], next + i + j);
-        }
+        LookAvx2(next + i, largest);
         EncodeAvx2(values + i, factor, codes + i);
         EncodeAvx2(values + i + 32, factor, codes + i + 32);
     }

@@ -61,7 +61,8 @@ class CodecProfile
 };
 
 /// A part of a codec as profiles name it; empty for fp32, which takes no time. \param part "encode"
-/// or "decode"; "add" of THC; "encode-p" and "encode-q" of PowerSGD; "switch-encode" or "switch-decode" of int8 where switches add up
+/// or "decode"; "add" of THC; "encode-p" and "encode-q" of PowerSGD; "switch-encode" or
+/// "switch-decode" of int8 where switches add up
 std::string GetKernelName(const CodecSpec& codec, const std::string& part);
 
 } // namespace ns3::gradsync

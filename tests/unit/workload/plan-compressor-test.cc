@@ -626,6 +626,16 @@ TEST(CodecProfile, InterpolatesExtrapolatesAndRefuses)
     EXPECT_EQ(GetKernelName(half, "encode"), "dgc-fp16-encode");
 }
 
+TEST(ExchangeCompressor, LeavesPowerSgdToTheTwoSumsThatItIs)
+{
+    EXPECT_THROW(CompressExchange(BuildPlan("ring", 4, 16'000),
+                                  *FindScheme("ring"),
+                                  {GetDefaults("powersgd")},
+                                  {},
+                                  nullptr),
+                 std::invalid_argument);
+}
+
 TEST(ExchangeCompressor, TakesTheTimesOfWhatInt8UsesInSwitches)
 {
     // 1000 elements: in switches 5 us to encode and 3 us to decode, elsewhere 2 us and 1 us.

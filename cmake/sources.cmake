@@ -794,6 +794,7 @@ list(APPEND gradsync_sources
   model/aggregation/common/aggregation-worker.cc
   model/aggregation/common/float-tensor.cc
   model/aggregation/common/slot-tensor.cc
+  model/aggregation/common/switch-memory.cc
   model/aggregation/common/switch-pipelines.cc
   model/aggregation/common/switch-tree.cc
   model/aggregation/common/tree-session.cc
@@ -813,6 +814,7 @@ list(APPEND gradsync_headers
   model/aggregation/common/aggregation-worker.h
   model/aggregation/common/float-tensor.h
   model/aggregation/common/slot-tensor.h
+  model/aggregation/common/switch-memory.h
   model/aggregation/common/switch-pipelines.h
   model/aggregation/common/switch-tree.h
   model/aggregation/common/tree-session.h
@@ -1414,6 +1416,7 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/slot-sums-test.cc
   tests/unit/aggregation/slot-switch-frames-test.cc
   tests/unit/aggregation/slot-switch-test.cc
+  tests/unit/aggregation/switch-memory-test.cc
   tests/unit/aggregation/switchml-format-test.cc
   tests/unit/aggregation/switchml-frames-test.cc
 )
@@ -1478,6 +1481,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/scenario-runner-test.cc
   tests/scenario/switch-limits-test.cc
   tests/scenario/low-rank-runs-test.cc
+  tests/scenario/switch-memory-runs-test.cc
   tests/scenario/tensors-test.cc
   tests/scenario/time-end-test.cc
   tests/scenario/training-aggregation-runs-test.cc

@@ -25,7 +25,18 @@ JobExecution::JobExecution(const JobSite& site,
       m_gate(m_executions, *this, *this),
       m_finished(m_job.iterations == 0)
 {
-    Use(0);
+    try
+    {
+        Use(0);
+    }
+    catch (const AggregationDenied&)
+    {
+        if (!m_job.planFallback)
+        {
+            throw;
+        }
+        // It asks again when it begins an iteration.
+    }
     Attach(*this);
 }
 

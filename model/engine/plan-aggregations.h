@@ -45,8 +45,8 @@ class PlanAggregations
     /**
      * Those of the plan that are not open already.
      * \param endpoints [rank of the plan]
-     * \throws std::runtime_error with a text for the user when the network cannot; then none are
-     * open
+     * \throws std::runtime_error with a text for the user when the network cannot,
+     * AggregationDenied when it has no room now; then none are open
      */
     void Open(const Plan& plan,
               std::span<const uint32_t> endpoints,

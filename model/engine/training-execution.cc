@@ -29,8 +29,33 @@ TrainingExecution::TrainingExecution(const JobSite& site,
     {
         m_ranks.push_back(rank);
     }
-    OpenAggregations();
+    try
+    {
+        OpenAggregations();
+    }
+    catch (const AggregationDenied& denied)
+    {
+        DoWithout(denied);
+    }
     Attach(*this);
+}
+
+/// It has another way, and asks for switches again when it begins an iteration.
+void
+TrainingExecution::DoWithout(const AggregationDenied& denied)
+{
+    if (!m_job.planFallback)
+    {
+        throw denied;
+    }
+    try
+    {
+        m_aggregating = std::exchange(m_job.workload, m_job.planFallback(m_ranks));
+    }
+    catch (const std::runtime_error&)
+    {
+        throw denied; // there is no other way
+    }
 }
 
 bool

@@ -67,6 +67,7 @@ class TrainingExecution final : public RankedJob,
     void OnBoundary();
     void BeginRun();
     void OpenAggregations();
+    void DoWithout(const AggregationDenied& denied);
     bool ChooseWorkload();
     void FallBack();
     void BeginAnew(std::shared_ptr<const Workload> workload);

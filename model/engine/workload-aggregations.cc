@@ -4,10 +4,24 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+std::string
+DescribeRefusal(const Workload& workload, CommunicationId id, const std::runtime_error& error)
+{
+    return fmt::format("{}: {}",
+                       workload.GetLabel(workload.GetCommunications()[id].label),
+                       error.what());
+}
+
+} // namespace
 
 void
 WorkloadAggregations::Open(const Workload& workload,
@@ -30,13 +44,15 @@ WorkloadAggregations::Open(const Workload& workload,
         {
             m_channels[GetChannel(workload, id)].Open(plan, own, transport);
         }
+        catch (const AggregationDenied& denied)
+        {
+            Close();
+            throw AggregationDenied(DescribeRefusal(workload, id, denied));
+        }
         catch (const std::runtime_error& error)
         {
             Close();
-            throw std::runtime_error(
-                fmt::format("{}: {}",
-                            workload.GetLabel(workload.GetCommunications()[id].label),
-                            error.what()));
+            throw std::runtime_error(DescribeRefusal(workload, id, error));
         }
     }
 }

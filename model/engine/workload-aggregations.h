@@ -23,8 +23,8 @@ class WorkloadAggregations
   public:
     /**
      * \param endpoints [rank of the workload]
-     * \throws std::runtime_error with a text for the user when the network cannot; then none are
-     * open
+     * \throws std::runtime_error with a text for the user when the network cannot,
+     * AggregationDenied when it has no room now; then none are open
      */
     void Open(const Workload& workload,
               std::span<const uint32_t> endpoints,

@@ -9,11 +9,20 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace ns3::gradsync
 {
+
+/// The network could aggregate for a group, but has no room for it now: others have it. A job that
+/// has another way takes that, and asks again later.
+class AggregationDenied : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
 
 /// A group of endpoints for which the network is to aggregate.
 struct AggregationGroup
@@ -74,6 +83,7 @@ class TransportAggregation
      * Prepares switches to aggregate what endpoints send. The aggregations of a group run in the
      * order of their index; an endpoint may go ahead of the others. \returns the number of the
      * group \throws std::invalid_argument with a text for the user when the network cannot
+     * \throws AggregationDenied likewise when it has no room now
      */
     virtual uint32_t OpenAggregation(const AggregationGroup& group) = 0;
     /// Forgets a group with all that is under way; nobody is told.

@@ -305,8 +305,9 @@ DescribeCommand(const std::filesystem::path& file,
     const auto scenario = ReadScenario(file, overrides);
     // All runs are checked before the first is described: bad input prints nothing but its error.
     ScenarioWarnings warnings;
-    CheckScenario(scenario, false, [&warnings](const ResolvedRun& run, uint64_t /* bytes */) {
+    CheckScenario(scenario, false, [&warnings](const ResolvedRun& run, const RunCheck& check) {
         warnings.Add(run);
+        warnings.Add(check);
     });
     warnings.Print(err);
     out << fmt::format("{}\n{} run{}\n",

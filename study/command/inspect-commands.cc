@@ -19,8 +19,9 @@ ValidateCommand(const std::filesystem::path& file,
 {
     const auto scenario = ReadScenario(file, overrides);
     ScenarioWarnings warnings;
-    CheckScenario(scenario, true, [&warnings](const ResolvedRun& run, uint64_t /* bytes */) {
+    CheckScenario(scenario, true, [&warnings](const ResolvedRun& run, const RunCheck& check) {
         warnings.Add(run);
+        warnings.Add(check);
     });
     warnings.Print(err);
     out << fmt::format("{}: valid, {} run{}; every plan does what it is for\n",

@@ -55,10 +55,11 @@ CheckAll(const Scenario& scenario)
 {
     CheckedRuns checked;
     const uint64_t fingerprint = GetProgramFingerprint();
-    CheckScenario(scenario, false, [&](const ResolvedRun& run, uint64_t bytes) {
-        checked.bytes.push_back(bytes);
+    CheckScenario(scenario, false, [&](const ResolvedRun& run, const RunCheck& check) {
+        checked.bytes.push_back(check.bytes);
         checked.hashes.push_back(GetRunHash(run.point, fingerprint));
         checked.warnings.Add(run);
+        checked.warnings.Add(check);
     });
     return checked;
 }

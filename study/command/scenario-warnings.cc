@@ -76,6 +76,12 @@ ScenarioWarnings::Add(const ResolvedRun& run)
 }
 
 void
+ScenarioWarnings::Add(const RunCheck& check)
+{
+    m_denials.insert(check.denials.begin(), check.denials.end());
+}
+
+void
 ScenarioWarnings::Print(std::ostream& err) const
 {
     for (const auto& key : m_renamed)
@@ -94,6 +100,10 @@ ScenarioWarnings::Print(std::ostream& err) const
     for (const auto& text : m_concerns)
     {
         err << fmt::format("gradsync: warning: {}\n", text);
+    }
+    for (const auto& text : m_denials)
+    {
+        err << fmt::format("gradsync: warning: {}\n", ShowMessage(text));
     }
     for (const auto& text : m_leftOut)
     {

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SCENARIO_WARNINGS_H
 #define GRADSYNC_SCENARIO_WARNINGS_H
 
+#include "ns3/scenario-runner.h"
 #include "ns3/scenario.h"
 
 #include <compare>
@@ -31,12 +32,14 @@ class ScenarioWarnings
 {
   public:
     void Add(const ResolvedRun& run);
+    void Add(const RunCheck& check);
 
     void Print(std::ostream& err) const;
 
   private:
     std::set<std::string> m_estimates; //!< profiles that are no measurements
     std::set<std::string> m_concerns;  //!< known to go wrong with what a transport is set to
+    std::set<std::string> m_denials;   //!< jobs that begin without switches that aggregate
     std::set<std::string> m_leftOut;   //!< what of traces is not simulated
     std::set<RenamedKey> m_renamed;    //!< keys that were read under their old names
     std::set<SlowNics> m_slowNics;

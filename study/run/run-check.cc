@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/job-assembly.h"
 #include "ns3/network-parts.h"
+#include "ns3/plan-aggregations.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-runner.h"
 #include "ns3/simulator-guard.h"
+#include "ns3/survivor-planner.h"
 #include "ns3/time-bound.h"
 #include "ns3/time-range.h"
 #include "ns3/time-resolution.h"
@@ -13,8 +15,10 @@
 #include "ns3/workload-aggregations.h"
 
 #include <algorithm>
-#include <optional>
+#include <fmt/format.h>
+#include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,48 +41,75 @@ GetLeastTime(const JobSpec& spec, const PlannedJob& planned, const Topology& top
     return timeout.IsZero() ? bound : std::min(bound, AddTimes(spec.start, timeout));
 }
 
-/// Whether the switches can aggregate as a plan asks. \throws ScenarioError
-void
-CheckAggregations(const JobSpec& job, const Plan& plan, const Ptr<Transport>& transport)
+/// Whether a training job could exchange without switches that aggregate.
+bool
+HasOtherWay(const TrainingJob& training)
 {
-    const auto servers = plan.GetRankCount() - plan.GetWorkerCount();
-    for (const auto& group : plan.GetAggregationGroups())
+    std::vector<uint32_t> ranks(training.endpointOf.size());
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    try
     {
-        const auto server =
-            servers > 0 ? std::optional(job.endpointOf[plan.GetWorkerCount()]) : std::nullopt;
-        std::vector<uint32_t> endpoints;
-        endpoints.reserve(group.size());
-        for (const auto rank : group)
-        {
-            endpoints.push_back(job.endpointOf[rank]);
-        }
-        try
-        {
-            transport->RequireAggregation().OpenAggregation({std::move(endpoints),
-                                                             server,
-                                                             plan.GetAggregationProtocol().name,
-                                                             plan.SharesExponents()});
-        }
-        catch (const std::invalid_argument& error)
-        {
-            throw ScenarioError(DescribeScheme(job), error.what());
-        }
+        return training.planFallback && training.planFallback(ranks) != nullptr;
+    }
+    catch (const std::runtime_error&)
+    {
+        return false;
     }
 }
 
-/// Likewise as a workload asks, all of whose groups stay open at once. \throws ScenarioError
+/// What a job that has another way does for want of room in switches.
+std::string
+DescribeDenial(const std::string& job, const AggregationDenied& denied)
+{
+    return fmt::format("{} begins without switches that aggregate: {}", job, denied.what());
+}
+
+/// Whether the switches can aggregate as a plan asks, all of whose groups stay open at once.
+/// \throws ScenarioError
 void
-CheckAggregations(const TrainingJobSpec& job,
-                  const Workload& workload,
-                  const Ptr<Transport>& transport)
+CheckAggregations(const JobSpec& job,
+                  const Plan& plan,
+                  const Ptr<Transport>& transport,
+                  RunCheck& check)
 {
     try
     {
-        WorkloadAggregations().Open(workload, job.endpointOf, transport);
+        PlanAggregations().Open(plan, job.endpointOf, transport);
+    }
+    catch (const AggregationDenied& denied)
+    {
+        if (!HasFallback(job))
+        {
+            throw ScenarioError(DescribeScheme(job), denied.what());
+        }
+        check.denials.push_back(DescribeDenial(job.name, denied));
     }
     catch (const std::runtime_error& error)
     {
-        throw ScenarioError(job.name + ": training", error.what());
+        throw ScenarioError(DescribeScheme(job), error.what());
+    }
+}
+
+/// Likewise as a workload asks. \param training the job, with its other way \throws ScenarioError
+void
+CheckAggregations(const TrainingJob& training, const Ptr<Transport>& transport, RunCheck& check)
+{
+    const auto place = training.name + ": training";
+    try
+    {
+        WorkloadAggregations().Open(*training.workload, training.endpointOf, transport);
+    }
+    catch (const AggregationDenied& denied)
+    {
+        if (!HasOtherWay(training))
+        {
+            throw ScenarioError(place, denied.what());
+        }
+        check.denials.push_back(DescribeDenial(training.name, denied));
+    }
+    catch (const std::runtime_error& error)
+    {
+        throw ScenarioError(place, error.what());
     }
 }
 
@@ -117,7 +148,7 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
                                   verifyAll ? PlanCheck::All : PlanCheck::Small,
                                   !run.faults.empty());
         });
-        CheckAggregations(job, *planned.plan, transport);
+        CheckAggregations(job, *planned.plan, transport, check);
         check.bytes += CountTransferBytes(MakeJob(job, planned, run));
         check.least = std::max(check.least, GetLeastTime(job, planned, *run.topology));
     }
@@ -126,8 +157,9 @@ CheckRun(const ResolvedRun& run, bool verifyAll)
         const auto planned = TranslatePlanningErrors([&training, &run] {
             return PlanCheckedTraining(training, *run.topology, !run.faults.empty());
         });
-        CheckAggregations(training, *planned.workload, transport);
-        check.bytes += CountTransferBytes(MakeTraining(training, planned, run));
+        const auto made = MakeTraining(training, planned, run);
+        CheckAggregations(made, transport, check);
+        check.bytes += CountTransferBytes(made);
         check.least = std::max(check.least, training.start);
     }
     for (const auto& spec : run.asynchronous)

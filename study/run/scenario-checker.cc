@@ -60,7 +60,7 @@ DescribePlans(const ScenarioPoint& point)
 void
 CheckScenario(const Scenario& scenario,
               bool verifyAll,
-              const std::function<void(const ResolvedRun& run, uint64_t bytes)>& onRun)
+              const std::function<void(const ResolvedRun& run, const RunCheck& check)>& onRun)
 {
     CheckPlotColumns(scenario);
     std::map<std::string, RunCheck> checks; //!< of plans and networks that were found good
@@ -77,7 +77,7 @@ CheckScenario(const Scenario& scenario,
             CheckLimits(run, known->second.least);
             return known->second;
         });
-        onRun(run, check.bytes);
+        onRun(run, check);
     }
 }
 

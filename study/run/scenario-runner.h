@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -21,6 +23,8 @@ struct RunCheck
 {
     uint64_t bytes{0}; //!< message bytes that all iterations of all jobs will move
     Time least;        //!< before which it does not end, as long as no rank goes
+    /// Why jobs begin without switches that aggregate, and for which they have another way.
+    std::vector<std::string> denials;
 };
 
 /**

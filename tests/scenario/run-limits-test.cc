@@ -24,7 +24,8 @@ std::string
 ErrorOfCheck(const std::vector<ScenarioOverride>& overrides)
 {
     const auto scenario = ParseScenario(STAR, "x.json", overrides);
-    return ErrorOf([&] { CheckScenario(scenario, false, [](const ResolvedRun&, uint64_t) {}); });
+    return ErrorOf(
+        [&] { CheckScenario(scenario, false, [](const ResolvedRun&, const RunCheck&) {}); });
 }
 
 std::string

@@ -51,10 +51,12 @@ TEST(ShippedScenarios, AreValid)
         const auto scenario = ReadScenario(file, {});
         EXPECT_FALSE(scenario.title.empty());
         uint32_t runs = 0;
-        CheckScenario(scenario, false, [&runs](const ResolvedRun& /* run */, uint64_t bytes) {
-            EXPECT_GT(bytes, 0U);
-            ++runs;
-        });
+        CheckScenario(scenario,
+                      false,
+                      [&runs](const ResolvedRun& /* run */, const RunCheck& check) {
+                          EXPECT_GT(check.bytes, 0U);
+                          ++runs;
+                      });
         EXPECT_EQ(runs, scenario.runCount);
     }
 }

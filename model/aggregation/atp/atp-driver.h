@@ -29,6 +29,12 @@ class AtpDriver final : public AggregationDriver
                                    NodeId sender,
                                    NodeId receiver) override;
 
+    /// Of a switch.
+    uint32_t GetAggregators() const
+    {
+        return m_aggregators;
+    }
+
     /// Most packets that a worker has under way.
     uint32_t GetWindow() const
     {

@@ -152,6 +152,14 @@ AtpSession::MakeRoles()
     return roles;
 }
 
+/// Of each switch.
+uint64_t
+AtpSession::GetMemoryBytes() const
+{
+    constexpr uint64_t BYTES_PER_VALUE = 4;
+    return BYTES_PER_VALUE * ATP_VALUES * static_cast<AtpDriver&>(GetDriver()).GetAggregators();
+}
+
 void
 AtpSession::AddRoles()
 {
@@ -161,6 +169,8 @@ AtpSession::AddRoles()
         {
             continue; // its program and configuration do it all
         }
+        // All jobs share all aggregators.
+        TakeMemory(node, GetMemoryBytes(), true);
         auto& program = static_cast<AtpNode&>(AddNode(node));
         m_adding.insert(node);
         if (HasProgram(node))

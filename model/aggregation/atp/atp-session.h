@@ -40,6 +40,7 @@ class AtpSession final : public AggregationSession
     AtpWireHeader MakeWireHeader(const AtpHeader& header, uint32_t aggregators) const;
 
   private:
+    uint64_t GetMemoryBytes() const;
     void AddRoles();
     std::map<NodeId, AtpNode::Role> MakeRoles();
     NodeId FindLeaf(uint32_t endpoint) const;

@@ -4,6 +4,7 @@
 
 #include "ns3/aggregation-contents.h"
 #include "ns3/fabric-network.h"
+#include "ns3/switch-memory.h"
 #include "ns3/topology.h"
 #include "ns3/transport.h"
 
@@ -59,6 +60,7 @@ struct AggregationNetwork
     RoceTransport* transport{nullptr}; //!< for messages of protocols
     AggregationSettings settings;
     AggregationContents contents;
+    SwitchMemory memory;
     AggregationOutage outage;         //!< as far as it is known
     std::set<NodeId> plain;           //!< switches that do not aggregate now
     std::set<NodeId> foreign;         //!< switches that run programs of the user

@@ -69,6 +69,26 @@ AggregationSession::RemoveRoles()
 }
 
 void
+AggregationSession::TakeMemory(NodeId node, uint64_t bytes, bool isShared)
+{
+    auto& network = GetNetwork();
+    const SwitchMemory::Holder holder{m_driver.GetNumber(),
+                                      isShared ? std::nullopt : std::optional(m_id)};
+    network.memory.Take(node, network.topology->GetNodes()[node].name, holder, bytes);
+    m_memory.emplace_back(node, holder);
+}
+
+void
+AggregationSession::ReleaseMemory()
+{
+    for (const auto& [node, holder] : m_memory)
+    {
+        GetNetwork().memory.Give(node, holder);
+    }
+    m_memory.clear();
+}
+
+void
 AggregationSession::Stop()
 {
     for (const auto& worker : m_workers)

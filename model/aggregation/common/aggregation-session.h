@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -85,6 +86,8 @@ class AggregationSession
     virtual bool Rebuild() = 0;
     /// No node has a part in it any more.
     virtual void RemoveRoles();
+    /// It needs no memory of switches any more.
+    void ReleaseMemory();
     /// Its job is over: forgets what is under way.
     virtual void Stop();
     /// Fails what is under way, and all that comes.
@@ -114,6 +117,12 @@ class AggregationSession
     void AddWorker(std::unique_ptr<AggregationWorker> worker);
     /// A node that has a part, until RemoveRoles.
     AggregationNode& AddNode(NodeId node);
+    /**
+     * Takes memory of a switch, until ReleaseMemory. \param bytes for sums
+     * \param isShared by all groups of the driver, which have it together
+     * \throws AggregationDenied with a text for the user when there is not as much left
+     */
+    void TakeMemory(NodeId node, uint64_t bytes, bool isShared);
     /// Whether a switch can aggregate. One that has lost its program, which nobody knows yet, drops
     /// what it should add.
     bool HasProgram(NodeId node) const;
@@ -130,7 +139,8 @@ class AggregationSession
     std::shared_ptr<const std::vector<uint32_t>> m_endpoints;
     std::unique_ptr<AggregationTensor> m_tensor;
     std::vector<std::unique_ptr<AggregationWorker>> m_workers;
-    std::vector<AggregationNode*> m_nodes; //!< that have a part in it
+    std::vector<AggregationNode*> m_nodes;                         //!< that have a part in it
+    std::vector<std::pair<NodeId, SwitchMemory::Holder>> m_memory; //!< that it took
     std::string m_failure;
 };
 

@@ -20,8 +20,8 @@ class TreeSession : public AggregationSession
     bool IsHit(const AggregationOutage& outage) const override;
 
   protected:
-    /// Of switches that work, as far as that is known. \throws std::invalid_argument with a text
-    /// for the user
+    /// Of switches that work, as far as that is known, and takes memory of those that aggregate.
+    /// \throws std::invalid_argument and AggregationDenied with a text for the user
     void BuildTree();
 
     const SwitchTree& GetTree() const
@@ -35,6 +35,14 @@ class TreeSession : public AggregationSession
     /// Gives all nodes of the tree their parts. \param slots of each switch that aggregates
     void AddRoles(uint32_t slots);
 
+    /// What a session takes of the memory of each switch that aggregates for it.
+    struct Memory
+    {
+        uint64_t bytes;
+        bool isShared; //!< by all sessions of the driver
+    };
+
+    virtual Memory GetMemory() const = 0;
     /// A switch of the tree that is to aggregate. \throws std::invalid_argument when it cannot
     virtual void CheckHop(const SwitchTree::Hop& hop) const;
     /// Gives a node its part, which is of the driver's own kind.

@@ -72,6 +72,14 @@ NetReduceSession::GetKeptPackets() const
     return 2 * m_driver.GetWindow() * m_driver.GetMessagePackets();
 }
 
+/// One sum for each number that it keeps.
+TreeSession::Memory
+NetReduceSession::GetMemory() const
+{
+    constexpr uint64_t BYTES_PER_VALUE = 4;
+    return {GetKeptPackets() * BYTES_PER_VALUE * m_driver.GetValueCount(), false};
+}
+
 void
 NetReduceSession::AddWorkers()
 {

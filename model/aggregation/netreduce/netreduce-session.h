@@ -26,6 +26,7 @@ class NetReduceSession final : public TreeSession
     uint16_t GetSendingPort(uint32_t endpoint) const override;
 
   private:
+    Memory GetMemory() const override;
     void AddRole(AggregationNode& node, const AggregationRole& role) override;
     void AddWorkers();
     void LinkRing();

@@ -53,13 +53,15 @@ AggregationService::Rebuild(AggregationSession& session)
 {
     bool hasOthers = false;
     session.RemoveRoles();
+    session.ReleaseMemory();
     try
     {
         hasOthers = session.Rebuild();
     }
-    catch (const std::invalid_argument& error)
+    catch (const std::exception& error) // invalid_argument or AggregationDenied
     {
         session.RemoveRoles();
+        session.ReleaseMemory();
         session.GiveUp(fmt::format("no switches aggregate any more: {}", error.what()));
         return;
     }

@@ -99,6 +99,12 @@ AggregationService::GetTypeId()
                           EnumValue(OVERFLOW_ERROR),
                           MakeAccessorOfEnum(&AggregationService::m_overflow),
                           MakeEnumChecker(OVERFLOW_ERROR, "error", OVERFLOW_COUNT, "count"))
+            .AddAttribute("SwitchMemoryBytes",
+                          "Memory of each switch for sums, in bytes, which the aggregations of all "
+                          "protocols share; 0: each protocol has its own.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&AggregationService::m_switchMemoryBytes),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("Pipelines",
                           "Pipelines of a switch, over which its ports and the places of its "
                           "registers are spread in turn. A packet whose place is in another "

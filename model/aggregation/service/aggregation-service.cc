@@ -109,6 +109,7 @@ AggregationService::Install(const Ptr<FabricNetwork>& fabric,
     {
         m_network.foreign.insert(node);
     }
+    m_network.memory.SetCapacity(m_switchMemoryBytes);
     fabric->GetPool().SetContents(&m_network.contents);
     for (size_t number = 0; number < m_drivers.size(); ++number)
     {
@@ -174,7 +175,7 @@ AggregationService::OpenAggregation(const AggregationGroup& group)
         driver.Check(group);
         session.Open();
     }
-    catch (const std::invalid_argument&)
+    catch (const std::exception&)
     {
         Forget(session);
         throw;
@@ -186,6 +187,7 @@ void
 AggregationService::Forget(AggregationSession& session)
 {
     session.RemoveRoles();
+    session.ReleaseMemory();
     std::erase_if(m_byNumber, [&](const auto& entry) { return entry.second == &session; });
     m_sessions.erase(session.GetId());
 }

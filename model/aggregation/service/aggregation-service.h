@@ -117,6 +117,7 @@ class AggregationService : public NetworkAggregation,
     bool m_saturate;
     AggregationOverflow m_overflow;
     uint32_t m_retryLimit;
+    uint64_t m_switchMemoryBytes;
     uint32_t m_pipelines;
     double m_pipelinePacketRate;
     uint32_t m_valuesPerPass;

@@ -104,6 +104,19 @@ SlotSession::Stop()
     m_driver.GetSharing().OnChange();
 }
 
+/// Two sets of slots. Those that are shared out as jobs come and go all belong to the driver.
+TreeSession::Memory
+SlotSession::GetMemory() const
+{
+    constexpr uint64_t SETS = 2;
+    constexpr uint64_t BYTES_PER_VALUE = 4;
+    const auto& sharing = m_driver.GetSharing().GetConfig();
+    const bool isShared = sharing.mode == SHARING_DYNAMIC;
+    return {SETS * BYTES_PER_VALUE * m_driver.GetWire().valueCount *
+                (isShared ? sharing.poolSlots : sharing.slots),
+            isShared};
+}
+
 void
 SlotSession::CheckHop(const SwitchTree::Hop& hop) const
 {

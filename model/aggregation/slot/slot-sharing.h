@@ -41,6 +41,11 @@ class SlotSharing
         m_config = config;
     }
 
+    const Config& GetConfig() const
+    {
+        return m_config;
+    }
+
     /// A session may want slots, until it is removed.
     void Add(SlotSession& session);
     void Remove(const SlotSession& session);

@@ -14,6 +14,7 @@ list(APPEND gradsync_sources
   model/base/units.cc
 )
 list(APPEND gradsync_headers
+  model/base/aggregation-flow.h
   model/base/byte-range.h
   model/base/event-order.h
   model/base/gzip-text.h
@@ -274,6 +275,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/scheme/pattern/aggregation-trees.h
+  model/scheme/pattern/fallback-spec.h
   model/scheme/pattern/gather-exchange.h
   model/scheme/pattern/grid-exchange.h
   model/scheme/pattern/grid-support.h
@@ -319,12 +321,12 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_sources
   model/scheme/in-network/atp-scheme.cc
   model/scheme/in-network/netreduce-scheme.cc
+  model/scheme/in-network/nvls-scheme.cc
   model/scheme/in-network/passing-scheme.cc
   model/scheme/in-network/server-aggregation.cc
   model/scheme/in-network/switchml-scheme.cc
 )
 list(APPEND gradsync_headers
-  model/scheme/in-network/fallback-spec.h
   model/scheme/in-network/server-aggregation.h
 )
 
@@ -902,6 +904,21 @@ list(APPEND gradsync_headers
   model/aggregation/netreduce/netreduce-worker.h
 )
 
+# model/aggregation/nvls
+list(APPEND gradsync_sources
+  model/aggregation/nvls/nvls-driver.cc
+  model/aggregation/nvls/nvls-node.cc
+  model/aggregation/nvls/nvls-session.cc
+  model/aggregation/nvls/nvls-worker.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/nvls/nvls-driver.h
+  model/aggregation/nvls/nvls-header.h
+  model/aggregation/nvls/nvls-node.h
+  model/aggregation/nvls/nvls-session.h
+  model/aggregation/nvls/nvls-worker.h
+)
+
 # model/aggregation/user-program
 list(APPEND gradsync_sources
   model/aggregation/user-program/p4-switch-node.cc
@@ -1407,6 +1424,7 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/atp-numbers-test.cc
   tests/unit/aggregation/atp-switch-test.cc
   tests/unit/aggregation/float-sums-test.cc
+  tests/unit/aggregation/nvls-aggregation-test.cc
   tests/unit/aggregation/p4-engine-test.cc
   tests/unit/aggregation/p4-queues-test.cc
   tests/unit/aggregation/p4-user-programs-test.cc
@@ -1472,6 +1490,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc
   tests/scenario/network-end-test.cc
+  tests/scenario/nvls-runs-test.cc
   tests/scenario/own-congestion-control-test.cc
   tests/scenario/program-test.cc
   tests/scenario/scenario-files-test.cc

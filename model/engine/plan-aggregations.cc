@@ -21,19 +21,28 @@ MakeGroup(const Plan& plan, uint32_t group, std::span<const uint32_t> endpoints)
     const auto servers = plan.GetRankCount() - workers;
     const auto server =
         servers > 0 ? std::optional(endpoints[workers + group % servers]) : std::nullopt;
+    const auto& ranks = plan.GetAggregationGroups()[group];
     std::vector<uint32_t> members;
-    for (const auto rank : plan.GetAggregationGroups()[group])
+    for (const auto rank : ranks)
     {
         members.push_back(endpoints[rank]);
     }
-    return {std::move(members), server, plan.GetAggregationProtocol().name, plan.SharesExponents()};
+    const auto& [flow, root] = plan.GetAggregationFlow(group);
+    const auto place = std::ranges::find(ranks, root) - ranks.begin();
+    const bool hasRoot = flow != AggregationFlow::AllReduce;
+    return {std::move(members),
+            server,
+            plan.GetAggregationProtocol().name,
+            plan.SharesExponents(),
+            flow,
+            hasRoot ? static_cast<uint32_t>(place) : 0};
 }
 
 bool
 IsSame(const AggregationGroup& a, const AggregationGroup& b)
 {
     return a.endpoints == b.endpoints && a.server == b.server && a.protocol == b.protocol &&
-           a.sharesExponents == b.sharesExponents;
+           a.sharesExponents == b.sharesExponents && a.flow == b.flow && a.root == b.root;
 }
 
 /// [operation] which aggregation of its group it is; and how many each group has.

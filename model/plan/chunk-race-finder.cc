@@ -71,11 +71,19 @@ ChunkRaceFinder::CollectAccesses(uint32_t chunk)
         const auto& operation = m_plan.GetOperations()[transfers[node]];
         const bool isCopy = operation.kind != OperationKind::TransferReduce;
         const auto buffers = m_plan.GetBufferCount();
-        m_accesses.push_back(
-            {operation.src * buffers + operation.buffers.src, node, Access::Kind::Read});
-        m_accesses.push_back({operation.dst * buffers + operation.buffers.dst,
-                              node,
-                              isCopy ? Access::Kind::Copy : Access::Kind::Reduce});
+        const bool gives = !operation.IsAggregate() || m_plan.GivesToAggregation(operation);
+        const bool isWritten = !operation.IsAggregate() || m_plan.WritesByAggregation(operation);
+        if (gives)
+        {
+            m_accesses.push_back(
+                {operation.src * buffers + operation.buffers.src, node, Access::Kind::Read});
+        }
+        if (isWritten)
+        {
+            m_accesses.push_back({operation.dst * buffers + operation.buffers.dst,
+                                  node,
+                                  isCopy ? Access::Kind::Copy : Access::Kind::Reduce});
+        }
     }
     std::stable_sort(m_accesses.begin(), m_accesses.end(), [](const Access& a, const Access& b) {
         return a.place < b.place;

@@ -76,9 +76,11 @@ DataflowBuilder::AddMove(AccessKind kind, const Operation& move)
 }
 
 uint32_t
-DataflowBuilder::AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol)
+DataflowBuilder::AddAggregationGroup(std::vector<uint32_t> ranks,
+                                     AggregationProtocol protocol,
+                                     GroupFlow flow)
 {
-    return m_builder.AddAggregationGroup(std::move(ranks), std::move(protocol));
+    return m_builder.AddAggregationGroup(std::move(ranks), std::move(protocol), flow);
 }
 
 OperationId
@@ -96,15 +98,16 @@ DataflowBuilder::AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chun
 void
 DataflowBuilder::AccessAggregate(OperationId id)
 {
-    const auto [kind, buffers, rank, dst, firstChunk, chunkCount, group] =
-        m_builder.GetOperations()[id];
+    const auto operation = m_builder.GetOperations()[id];
+    const auto [kind, buffers, rank, dst, firstChunk, chunkCount, group] = operation;
+    // One that reads and writes conflicts with all that a copy does.
+    const bool isWritten = m_builder.WritesByAggregation(operation);
     const bool isInRange = rank < m_rankCount && uint64_t{firstChunk} + chunkCount <= m_chunkCount;
     m_stage.push_back(id);
     m_ordered = false;
     for (uint32_t chunk = firstChunk; isInRange && chunk < firstChunk + chunkCount; ++chunk)
     {
-        // It reads and writes; a copy conflicts with all that a read does.
-        Access(rank, buffers.dst, chunk, AccessKind::Copy, id);
+        Access(rank, buffers.dst, chunk, isWritten ? AccessKind::Copy : AccessKind::Read, id);
     }
     if (m_barrier && !m_ordered)
     {

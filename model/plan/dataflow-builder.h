@@ -49,7 +49,9 @@ class DataflowBuilder
                         BufferPair buffers = {});
 
     /// As of PlanBuilder. Each rank of the group gives its chunks of buffer 0 when it has them.
-    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol);
+    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks,
+                                 AggregationProtocol protocol,
+                                 GroupFlow flow = {});
     OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
 
     /// A point at a rank to which AddEdge can draw edges.

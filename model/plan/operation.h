@@ -15,7 +15,7 @@ enum class OperationKind : uint8_t
 {
     TransferReduce, //!< data moves src -> dst over the network and is added to dst's chunks
     TransferCopy,   //!< data moves src -> dst over the network and replaces dst's chunks
-    Aggregate, //!< the network aggregates what the ranks of a group send and gives each the sum
+    Aggregate, //!< the network adds what ranks of a group send, and sends the sum to ranks of it
     Join,    //!< moves nothing: done when all operations before it are done (fan-in point, barrier)
     Encode,  //!< moves nothing: the rank compresses chunks, which takes its accelerator time
     Decode,  //!< as Encode: it decompresses, and adds where data are reduced
@@ -47,7 +47,8 @@ struct BufferPair
  *
  * An aggregation is one operation for each rank of its group, `src` equal to `dst`, with
  * consecutive ids in the order of the group: each rank gives its chunks when it is ready to, and
- * gets the sum of those of all.
+ * gets the sum of those of all. In a group with a root (GroupFlow) only the root gets the sum, or
+ * only the root gives.
  */
 struct Operation
 {

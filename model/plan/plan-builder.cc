@@ -76,9 +76,12 @@ PlanBuilder::AddJoin(uint32_t rank)
 }
 
 uint32_t
-PlanBuilder::AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol)
+PlanBuilder::AddAggregationGroup(std::vector<uint32_t> ranks,
+                                 AggregationProtocol protocol,
+                                 GroupFlow flow)
 {
     m_plan.m_aggregationProtocol = std::move(protocol);
+    m_plan.m_aggregationFlows.push_back(flow);
     m_plan.m_aggregationGroups.push_back(std::move(ranks));
     return static_cast<uint32_t>(m_plan.m_aggregationGroups.size() - 1);
 }
@@ -224,13 +227,21 @@ PlanBuilder::Build()
 void
 PlanBuilder::CheckGroups() const
 {
-    for (const auto& group : m_plan.m_aggregationGroups)
+    for (size_t i = 0; i < m_plan.m_aggregationGroups.size(); ++i)
     {
+        const auto& group = m_plan.m_aggregationGroups[i];
         if (group.size() < 2 ||
             std::adjacent_find(group.begin(), group.end(), std::greater_equal<>()) != group.end())
         {
             throw std::logic_error("plan: the ranks of an aggregation must be at least two, and "
                                    "ascending");
+        }
+        const auto& [flow, root] = m_plan.m_aggregationFlows[i];
+        if (flow != AggregationFlow::AllReduce && !std::ranges::binary_search(group, root))
+        {
+            throw std::logic_error(
+                fmt::format("plan: rank {} is the root of an aggregation of which it is no rank",
+                            root));
         }
     }
 }

@@ -42,13 +42,21 @@ class PlanBuilder
 
     /// A group of ranks, ascending, whose data the network aggregates. \param protocol the same for
     /// all groups of a plan \returns its number
-    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks, AggregationProtocol protocol);
+    uint32_t AddAggregationGroup(std::vector<uint32_t> ranks,
+                                 AggregationProtocol protocol,
+                                 GroupFlow flow = {});
 
     /// One operation for each rank of a group. \returns the first id; the others follow
     OperationId AddAggregate(uint32_t group, uint32_t firstChunk, uint32_t chunkCount);
 
     /// Operations and edges that it may have, each, from now on: at most 2^32-1, as at first.
     void SetLimit(size_t limit);
+
+    /// As of Plan, of an aggregation that was added.
+    bool WritesByAggregation(const Operation& operation) const
+    {
+        return m_plan.WritesByAggregation(operation);
+    }
 
     /// What was added so far, by id.
     OperationRange GetOperations() const
@@ -98,7 +106,8 @@ class PlanBuilder
     /**
      * Freezes the plan; the builder is empty afterwards.
      * \throws std::logic_error when an operation names a rank or chunk out of range, moves no
-     * chunk, moves a buffer of a rank onto itself, when a group is not ascending or has one rank,
+     * chunk, moves a buffer of a rank onto itself, when a group is not ascending, has one rank or
+     * not its root,
      * when the collective does not fit, when an edge names an unknown operation or the edges form a
      * cycle, be it through the operations of an aggregation, which wait for each other, or when
      * there is a second gate, one without answers, or answers without a gate

@@ -163,18 +163,20 @@ class PlanJoin
     }
 
   private:
-    /// The same ranks are one group.
+    /// The same ranks are one group, if the same of them give and get.
     void AppendGroups(const Plan& part)
     {
         m_groupOf.clear();
-        for (const auto& ranks : part.GetAggregationGroups())
+        for (uint32_t own = 0; own < part.GetAggregationGroups().size(); ++own)
         {
-            auto known = m_groups.find(ranks);
+            const auto& ranks = part.GetAggregationGroups()[own];
+            const auto flow = part.GetAggregationFlow(own);
+            auto known = m_groups.find({ranks, flow});
             if (known == m_groups.end())
             {
                 const auto group =
-                    m_builder.AddAggregationGroup(ranks, part.GetAggregationProtocol());
-                known = m_groups.emplace(ranks, group).first;
+                    m_builder.AddAggregationGroup(ranks, part.GetAggregationProtocol(), flow);
+                known = m_groups.emplace(std::pair(ranks, flow), group).first;
             }
             m_groupOf.push_back(known->second);
         }
@@ -226,8 +228,9 @@ class PlanJoin
     std::vector<std::pair<OperationId, uint32_t>> m_arrivals{}; //!< since then, and at whom
     OperationId m_operations{0};
     uint32_t m_chunks{0};
-    std::map<std::vector<uint32_t>, uint32_t> m_groups; //!< ranks -> number in the whole
-    std::vector<uint32_t> m_groupOf;                    //!< [group of the part] -> in the whole
+    std::map<std::pair<std::vector<uint32_t>, GroupFlow>, uint32_t>
+        m_groups;                    //!< ranks -> number in the whole
+    std::vector<uint32_t> m_groupOf; //!< [group of the part] -> in the whole
 };
 
 } // namespace

@@ -26,10 +26,10 @@ IsCrossing(const GroupLevel& level, const Operation& operation)
            level.groupOf[operation.src] != level.groupOf[operation.dst];
 }
 
-/// Groups of a level among the ranks of an aggregation, of each of which one sum leaves; 0 when it
-/// stays within one.
+/// Groups of a level among the ranks of an aggregation, of each of which one sum leaves, or with a
+/// root all but its own; 0 when it stays within one.
 uint64_t
-CountLeaving(const GroupLevel& level, const std::vector<uint32_t>& ranks)
+CountLeaving(const GroupLevel& level, const std::vector<uint32_t>& ranks, bool hasRoot)
 {
     std::set<uint32_t> groups;
     for (const auto rank : ranks)
@@ -37,7 +37,7 @@ CountLeaving(const GroupLevel& level, const std::vector<uint32_t>& ranks)
         const bool isListed = rank < level.groupOf.size();
         groups.insert(isListed ? level.groupOf[rank] : level.groupCount + rank);
     }
-    return groups.size() > 1 ? groups.size() : 0;
+    return hasRoot || groups.size() == 1 ? groups.size() - 1 : groups.size();
 }
 
 /// How often the data of a transfer leave a group of a level.
@@ -50,7 +50,9 @@ CountCrossings(const Plan& plan, OperationId id, const GroupLevel& level)
         return IsCrossing(level, operation) ? 1 : 0;
     }
     const bool isFirst = plan.GetMembers(id).first == id; // which stands for all
-    return isFirst ? CountLeaving(level, plan.GetAggregationGroups()[operation.stream]) : 0;
+    const auto group = operation.stream;
+    const bool hasRoot = plan.GetAggregationFlow(group).flow != AggregationFlow::AllReduce;
+    return isFirst ? CountLeaving(level, plan.GetAggregationGroups()[group], hasRoot) : 0;
 }
 
 /// Counts the transfers by their depth: the most transfers on a path that leads to them.
@@ -132,9 +134,16 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
         }
         const auto bytes = plan.GetBytes(id);
         ++statistics.transferCount;
-        statistics.totalBytes += bytes;
-        statistics.sentBytes[operation.src] += bytes;
-        statistics.receivedBytes[operation.dst] += bytes;
+        const bool isMessage = !operation.IsAggregate();
+        if (isMessage || plan.GivesToAggregation(operation))
+        {
+            statistics.totalBytes += bytes;
+            statistics.sentBytes[operation.src] += bytes;
+        }
+        if (isMessage || plan.GetsFromAggregation(operation))
+        {
+            statistics.receivedBytes[operation.dst] += bytes;
+        }
         for (size_t level = 0; level < groups.levels.size(); ++level)
         {
             const auto crossings = CountCrossings(plan, id, groups.levels[level]);

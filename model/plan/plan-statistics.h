@@ -22,8 +22,10 @@ struct CrossingStatistics
 
 /**
  * What a plan costs before any network is looked at. All bytes are message bytes, without headers.
- * A rank that takes part in an aggregation sends and receives its bytes once; where the ranks are
- * in several groups of a level, one partial sum leaves each of these. doc/plan.rst defines each
+ * A rank that takes part in an aggregation sends its bytes once if it gives to it and receives them
+ * once if it gets from it, the root of a multicast its own, too; where the ranks are in several
+ * groups of a level, one partial sum leaves each of these, in a group with a root one for each of
+ * the others. doc/plan.rst defines each
  * figure, doc/schemes.rst gives its closed form for each scheme.
  */
 struct PlanStatistics

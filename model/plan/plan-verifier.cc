@@ -151,6 +151,11 @@ class Verification
         }
     }
 
+    Contributions& OfMember(OperationId member)
+    {
+        return At(m_plan.GetOperations()[member].src, 0);
+    }
+
     /// All operations of an aggregation at once, when the walk comes to the first.
     void Aggregate(OperationId id, uint32_t chunk)
     {
@@ -159,20 +164,22 @@ class Verification
         {
             return;
         }
-        const auto setOf = [this](OperationId member) -> Contributions& {
-            return At(m_plan.GetOperations()[member].src, 0);
-        };
-        auto& sum = setOf(id);
-        CheckSource(id, chunk, sum);
-        for (auto member = members.first + 1; member < members.last; ++member)
+        Contributions sum(m_plan.GetWorkerCount());
+        for (auto member = members.first; member < members.last; ++member)
         {
-            CheckSource(member, chunk, setOf(member));
-            CheckDisjoint(member, chunk, setOf(member), sum);
-            sum |= setOf(member);
+            if (m_plan.GivesToAggregation(m_plan.GetOperations()[member]))
+            {
+                CheckSource(member, chunk, OfMember(member));
+                CheckDisjoint(member, chunk, OfMember(member), sum);
+                sum |= OfMember(member);
+            }
         }
-        for (auto member = members.first + 1; member < members.last; ++member)
+        for (auto member = members.first; member < members.last; ++member)
         {
-            setOf(member) = sum;
+            if (m_plan.GetsFromAggregation(m_plan.GetOperations()[member]))
+            {
+                OfMember(member) = sum;
+            }
         }
     }
 

@@ -63,7 +63,7 @@ Plan::CountPredecessors() const
 uint64_t
 Plan::GetMemoryBytes() const
 {
-    uint64_t groupBytes = 0;
+    uint64_t groupBytes = m_aggregationFlows.capacity() * sizeof(GroupFlow);
     for (const auto& group : m_aggregationGroups)
     {
         groupBytes += sizeof(std::vector<uint32_t>) + group.capacity() * sizeof(uint32_t);

@@ -112,6 +112,33 @@ class Plan
         return m_aggregationGroups;
     }
 
+    const GroupFlow& GetAggregationFlow(uint32_t group) const
+    {
+        return m_aggregationFlows[group];
+    }
+
+    /// Whether the rank of an aggregation gives its chunks to it.
+    bool GivesToAggregation(const Operation& operation) const
+    {
+        const auto& [flow, root] = m_aggregationFlows[operation.stream];
+        return flow != AggregationFlow::Multicast || operation.src == root;
+    }
+
+    /// Whether it gets what comes of it.
+    bool GetsFromAggregation(const Operation& operation) const
+    {
+        const auto& [flow, root] = m_aggregationFlows[operation.stream];
+        return flow != AggregationFlow::Reduce || operation.src == root;
+    }
+
+    /// Whether what it gets replaces its chunks: the root of a multicast has it already.
+    bool WritesByAggregation(const Operation& operation) const
+    {
+        const auto& [flow, root] = m_aggregationFlows[operation.stream];
+        return GetsFromAggregation(operation) &&
+               (flow != AggregationFlow::Multicast || operation.src != root);
+    }
+
     /// By which protocol the network aggregates.
     const AggregationProtocol& GetAggregationProtocol() const
     {
@@ -203,6 +230,7 @@ class Plan
     std::vector<uint32_t> m_serverOf; //!< [rank], for the protocol; empty: there is none
     std::optional<PlanGate> m_gate;
     std::vector<std::vector<uint32_t>> m_aggregationGroups;
+    std::vector<GroupFlow> m_aggregationFlows; //!< [group]
     AggregationProtocol m_aggregationProtocol;
 };
 

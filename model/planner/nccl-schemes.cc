@@ -37,13 +37,11 @@ struct MissingAlgorithm
 
 constexpr std::array<MissingAlgorithm, 4> MISSING{
     {{"nccl:nvls",
-      "needs sums inside an NVSwitch, which GPUs read and write as memory (multimem): here only "
-      "switches of the network aggregate, by packets; netreduce among hosts at a switch that "
-      "stands "
-      "for the NVSwitch is what comes nearest, and nccl says what NVLS would take"},
+      "needs NCCL's channels and chunks over an NVSwitch: here nvls, whose NVSwitches sum and copy "
+      "pieces of the gradient, is what comes nearest, and nccl says what NVLS would take"},
      {"nccl:nvls-tree",
-      "needs sums inside an NVSwitch, which GPUs read and write as memory (multimem): here only "
-      "switches of the network aggregate, by packets; nccl:tree is what comes nearest"},
+      "needs NCCL's channels and chunks over an NVSwitch: here nvls, with rings between servers, or "
+      "nccl:tree is what comes nearest"},
      {"nccl:collnet-chain",
       "needs a chain through each server before switches aggregate: here servers of an aggregation "
       "are rings; nccl:collnet-direct is what comes nearest"},

@@ -83,6 +83,9 @@ Scheme MakeAtpScheme();
 /// Boxes at switches that aggregate RoCE messages on their way (doc/schemes.rst).
 Scheme MakeNetReduceScheme();
 
+/// NVSwitches aggregate inside servers, rings between them (doc/schemes.rst).
+Scheme MakeNvlsScheme();
+
 /// Rings inside servers, switches that aggregate between them (doc/schemes.rst).
 Scheme MakePassingScheme();
 

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_TRANSPORT_AGGREGATION_H
 #define GRADSYNC_TRANSPORT_AGGREGATION_H
 
+#include "ns3/aggregation-flow.h"
 #include "ns3/message.h"
 #include "ns3/topology.h"
 
@@ -33,6 +34,8 @@ struct AggregationGroup
     std::string protocol{}; //!< as drivers of aggregations know it
     /// Endpoints agree on an exponent for each packet, by those that packets before it carry.
     bool sharesExponents{false};
+    AggregationFlow flow{AggregationFlow::AllReduce};
+    uint32_t root{0}; //!< index of the member, of a flow that has one
 };
 
 /// What one endpoint of a group gives to an aggregation, and waits for.
@@ -43,7 +46,9 @@ struct AggregationMessage
     uint64_t index;  //!< running number of the aggregation in its group, from 0, the same for all
     uint64_t bytes;  //!< the same for all; 0 is allowed: still costs one packet
     uint64_t tag;    //!< given back to the handler
-    MessageHandler* handler; //!< OnDelivered: this endpoint has the sum of all
+    /// OnDelivered: this endpoint has the sum of all, or what the root of a multicast gave; of a
+    /// reduction at others than its root: what it gives has left.
+    MessageHandler* handler;
 };
 
 /// What those who choose switches for aggregations know to be out of order.

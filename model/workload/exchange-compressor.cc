@@ -67,6 +67,12 @@ CheckSummable(const Plan& plan, const CodecChoice& choice)
     {
         throw SchemeError("all that switches aggregate is of one codec: it has no \"elsewhere\"");
     }
+    if (plan.GetAggregationProtocol().addsFloats)
+    {
+        throw SchemeError(fmt::format("the switches of this scheme add gradients as they are: the "
+                                      "codec must be fp32, but it is {}",
+                                      codec.name));
+    }
     if (!codec.isSummable)
     {
         throw SchemeError(

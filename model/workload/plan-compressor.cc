@@ -274,9 +274,11 @@ class PlanCompression
         const auto operations = m_plan.GetOperations();
         m_decode.assign(operations.size(), NONE);
         m_emitted.resize(operations.size());
-        for (const auto& group : m_plan.GetAggregationGroups())
+        for (uint32_t group = 0; group < m_plan.GetAggregationGroups().size(); ++group)
         {
-            m_builder.AddAggregationGroup(group, m_plan.GetAggregationProtocol());
+            m_builder.AddAggregationGroup(m_plan.GetAggregationGroups()[group],
+                                          m_plan.GetAggregationProtocol(),
+                                          m_plan.GetAggregationFlow(group));
         }
         if (m_plan.HasAggregations() && GetCodecInfo(m_use.codec.kind).sharesScale)
         {

@@ -165,6 +165,17 @@ PlanPrinter::ToJson() const
         json["aggregationGroups"] =
             std::vector<std::vector<uint32_t>>(groups.begin(), groups.end());
         json["sharesExponents"] = m_plan.SharesExponents();
+        json["aggregationFlows"] = Json::array();
+        for (uint32_t group = 0; group < groups.size(); ++group)
+        {
+            const auto& [flow, root] = m_plan.GetAggregationFlow(group);
+            Json entry{{"flow", GetFlowName(flow)}};
+            if (flow != AggregationFlow::AllReduce)
+            {
+                entry["root"] = root;
+            }
+            json["aggregationFlows"].push_back(std::move(entry));
+        }
     }
     json["operations"] = Json::array();
     for (OperationId id = 0; id < m_plan.GetOperations().size(); ++id)

@@ -10,8 +10,9 @@ from referee.dice import Dice
 IN_NETWORK = ("switchml", "passing", "atp", "netreduce", "nccl:collnet-direct")
 # Of laws that few of their scenarios are for.
 _OFTEN = ("byteps", "rat")
-# draw_file.py draws the first; the other chooses a protocol, of which the laws of messages know none.
-_NOT_DRAWN = ("import", "nccl")
+# draw_file.py draws the first; the second chooses a protocol, of which the laws of messages know none; the
+# third is for NVSwitches.
+_NOT_DRAWN = ("import", "nccl", "nvls")
 
 
 def _divisors(number: int) -> list[int]:
@@ -33,7 +34,7 @@ def _draw_value(dice: Dice, kind: str, parameter: Parameter, endpoints: int) -> 
         return dice.between(0, max(0, endpoints - 1))
     if name in ("groupSize", "width"):
         return dice.of(_divisors(endpoints))
-    if name in ("groupLevel", "weights", "dimensions", "strides", "layers", "sizes"):
+    if name in ("inside", "groupLevel", "weights", "dimensions", "strides", "layers", "sizes"):
         return default
     if name in ("tokenBytes", "entryBytes"):
         return dice.between(1, 40)

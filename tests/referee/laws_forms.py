@@ -129,6 +129,15 @@ def _in_network(e: Evidence, w: int, k: int) -> int:
     return sum(2 * (g - 1) for g in groups) * k + between * k
 
 
+def _nvls(e: Evidence, w: int, k: int) -> int:
+    """Of every accelerator K for sums and K that it gets, its own included; slices around rings of servers."""
+    groups = _groups(e, "server")
+    if not e.scheme().get("groupSize", 0) and set(groups) == {1}:
+        groups = [w]  # one server
+    inside = sum(2 * g for g in groups if g > 1)
+    return (inside + 2 * (len(groups) - 1)) * k
+
+
 def _full_duplex(e: Evidence, w: int, k: int) -> int:
     return 2 * (w - 1) * k
 
@@ -162,6 +171,7 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
     **dict.fromkeys(
         ("switchml", "atp", "passing", "netreduce", "nccl:collnet-direct"), _in_network
     ),
+    "nvls": _nvls,
     "ps": _ps,
     "hierarchical": _hierarchical,
     "butterfly": _butterfly,
@@ -200,7 +210,7 @@ def group_sizes_known(e: Evidence) -> bool:
 
 def _uses_groups(e: Evidence) -> bool:
     grouped = ("hierarchical", "plink", "bbtopk", "byteps", "ps-ring")
-    grouped += ("passing", "netreduce", "nccl:collnet-direct")
+    grouped += ("passing", "netreduce", "nvls", "nccl:collnet-direct")
     return e.scheme()["kind"] in grouped and not e.scheme().get("groupSize", 0)
 
 

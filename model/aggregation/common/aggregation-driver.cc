@@ -28,6 +28,12 @@ AggregationDriver::DoInstall()
 }
 
 bool
+AggregationDriver::HasFlow(AggregationFlow flow) const
+{
+    return flow == AggregationFlow::AllReduce;
+}
+
+bool
 AggregationDriver::ReadsFrames() const
 {
     return false;

@@ -62,6 +62,8 @@ class AggregationDriver : public Object
         return m_number;
     }
 
+    /// Whether it has aggregations of this kind; most have sums for all, and nothing else.
+    virtual bool HasFlow(AggregationFlow flow) const;
     /// \throws std::invalid_argument with a text for the user when the group or the settings of the
     /// network are not for this protocol
     virtual void Check(const AggregationGroup& group) const = 0;

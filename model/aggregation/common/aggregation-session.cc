@@ -139,14 +139,17 @@ AggregationSession::FillJob(const Shape& shape)
              .contents = &network.contents,
              .tensor = m_tensor.get(),
              .floats = floats,
-             .batch = hasExponents ? shape.batch : 0};
+             .batch = hasExponents ? shape.batch : 0,
+             .isMulticast = m_group.flow == AggregationFlow::Multicast};
 }
 
 void
 AggregationSession::MakeTensor(const Shape& shape)
 {
     const auto& settings = GetNetwork().settings;
-    const AggregationTensor::Shape tensor{static_cast<uint32_t>(m_endpoints->size()),
+    const bool isMulticast = m_group.flow == AggregationFlow::Multicast;
+    const AggregationTensor::Shape tensor{isMulticast ? 1
+                                                      : static_cast<uint32_t>(m_endpoints->size()),
                                           shape.valueCount,
                                           settings.saturate};
     if (settings.values == VALUES_REAL)

@@ -214,22 +214,31 @@ AggregationWorker::FillValues(uint64_t packet, std::vector<int32_t>& values) con
         values.resize(m_job.valueCount);
         return;
     }
-    m_job.tensor->Fill(m_rank, packet - message.batch, values);
+    m_job.tensor->Fill(m_job.isMulticast ? 0 : m_rank, packet - message.batch, values);
 }
 
 FabricPacket*
 AggregationWorker::MakePacket(uint64_t packet)
 {
+    auto* made = MakeEmptyPacket();
+    FillValues(packet, m_job.contents->Get(*made).values);
+    made->payloadBytes = static_cast<uint16_t>(GetBytes(FindMessage(packet), packet));
+    return made;
+}
+
+FabricPacket*
+AggregationWorker::MakeEmptyPacket()
+{
     auto* made = m_job.pool->Take();
     auto& content = m_job.contents->Attach(*made);
     content.driver = m_job.driver;
-    FillValues(packet, content.values);
+    content.values.clear();
     made->connection = UINT32_MAX;
     made->generation = 0;
     made->psn = 0;
     made->destination = UINT32_MAX;
     made->flowHash = m_job.number;
-    made->payloadBytes = static_cast<uint16_t>(GetBytes(FindMessage(packet), packet));
+    made->payloadBytes = 0;
     made->wireBytes = static_cast<uint16_t>(m_job.wireBytes);
     made->kind = PacketKind::Data;
     return made;
@@ -339,8 +348,14 @@ AggregationWorker::Finish(uint64_t packet,
     {
         return;
     }
+    m_resultBytes += m_job.countsBytes ? GetBytes(FindMessage(packet), packet) : 0;
+    Complete(packet);
+}
+
+void
+AggregationWorker::Complete(uint64_t packet)
+{
     auto& message = FindMessage(packet);
-    m_resultBytes += m_job.countsBytes ? GetBytes(message, packet) : 0;
     if (--message.missing > 0)
     {
         return;

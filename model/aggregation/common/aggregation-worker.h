@@ -40,6 +40,7 @@ struct AggregationJob
     /// Packets of exponents only at the beginning of an aggregation, at most; 0: no exponents.
     uint32_t batch{0};
     uint64_t firstPacket{0}; //!< the number to begin with
+    bool isMulticast{false}; //!< one gives, and all get that
     uint32_t unit{1};        //!< each aggregation has a multiple of so many packets
 };
 
@@ -156,6 +157,8 @@ class AggregationWorker
     std::optional<uint64_t> FindFollower(uint64_t packet);
     /// A packet with contents and without a header of the protocol. Transmit sends it.
     FabricPacket* MakePacket(uint64_t packet);
+    /// Likewise, one that carries nothing.
+    FabricPacket* MakeEmptyPacket();
     void Transmit(FabricPacket* packet);
     void CountRetransmission(uint64_t packet);
 
@@ -172,6 +175,8 @@ class AggregationWorker
     void Finish(uint64_t packet,
                 const AggregationResult& result,
                 AggregationStatistics& statistics);
+    /// There is nothing more to do for a packet: tells likewise. Of one whose sums it does not get.
+    void Complete(uint64_t packet);
     /// Gives up: stops, and tells so.
     void Fail(uint64_t packet, const std::string& reason);
 

@@ -3,6 +3,7 @@
 
 #include "ns3/atp-driver.h"
 #include "ns3/netreduce-driver.h"
+#include "ns3/nvls-driver.h"
 #include "ns3/slot-driver.h"
 
 namespace ns3::gradsync
@@ -18,7 +19,8 @@ GetAggregationDrivers()
          SlotDriver::GetCompiledLimits(),
          SlotDriver::GetCompiledChoices()},
         {"atp", {"atp"}, &AtpDriver::GetTypeId},
-        {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId}};
+        {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId},
+        {"nvls", {"nvls"}, &NvlsDriver::GetTypeId}};
     return drivers;
 }
 

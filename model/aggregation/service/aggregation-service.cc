@@ -166,6 +166,12 @@ uint32_t
 AggregationService::OpenAggregation(const AggregationGroup& group)
 {
     auto& driver = ChooseDriver(group.protocol);
+    if (!driver.HasFlow(group.flow))
+    {
+        throw std::invalid_argument(fmt::format("the aggregation protocol \"{}\" has no {}",
+                                                group.protocol,
+                                                GetFlowName(group.flow)));
+    }
     TakeSettings();
     const auto id = m_groups.Take([this](uint32_t taken) { return m_sessions.contains(taken); });
     auto& session = *m_sessions.emplace(id, driver.MakeSession(group, id)).first->second;

@@ -29,6 +29,7 @@ GetSchemes()
         MakeMesh2dScheme(),
         MakeMultiRingScheme(),
         MakeNetReduceScheme(),
+        MakeNvlsScheme(),
         MakeOkTopKScheme(),
         MakeParameterHubScheme(),
         MakePassingScheme(),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fallback-spec.h"
 #include "ns3/scheme-support.h"
 #include "ns3/schemes.h"
 #include "ns3/two-level-exchange.h"
+
+#include <string>
 
 namespace ns3::gradsync
 {
@@ -22,6 +25,8 @@ BuildPsRing(const SchemeRequest& request)
     TwoLevelExchange exchange;
     exchange.groups = FindGroups(request, DefaultGroups::Servers);
     exchange.servers = CountPsRingServers(request.parameters);
+    exchange.inside = request.parameters.Get<std::string>("inside") == "nvls" ? ExchangeStyle::Nvls
+                                                                              : ExchangeStyle::Ring;
     // With dedicated servers the machines of the workers serve nothing.
     exchange.weights.assign(exchange.groups.size(), exchange.servers > 0 ? 0.0 : 1.0);
     exchange.weights.insert(exchange.weights.end(), exchange.servers, 1.0);
@@ -48,7 +53,13 @@ MakePsRingScheme()
               0,
               65536,
               {int64_t{0}}},
-             MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one by one")}),
+             {"inside",
+              std::string("ring"),
+              "how the accelerators of a server exchange: around a ring, or by the switch between "
+              "them, which reduces and multicasts (nvls)",
+              {"ring", "nvls"}},
+             MakePipelineChunksSpec(1, "pieces of the gradient that are exchanged one by one"),
+             MakeFallbackSpec()}),
         CountPsRingServers,
         BuildPsRing,
     };

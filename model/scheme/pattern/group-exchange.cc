@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/group-exchange.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -33,9 +35,44 @@ GroupExchange::HasBytes(const Slice& slice) const
     return m_layout.GetBytes(slice.firstChunk, slice.chunkCount) > 0;
 }
 
+/// For each slice, with its owner as root.
+void
+GroupExchange::AddAggregations(const Ranks& members,
+                               const std::vector<Slice>& slices,
+                               AggregationFlow flow)
+{
+    if (members.size() < 2)
+    {
+        return;
+    }
+    auto ranks = members;
+    std::ranges::sort(ranks);
+    for (const auto& slice : slices)
+    {
+        if (!HasBytes(slice))
+        {
+            continue;
+        }
+        const GroupFlow own{flow, members[slice.owner]};
+        auto known = m_groups.find({ranks, own});
+        if (known == m_groups.end())
+        {
+            const auto group =
+                m_builder.AddAggregationGroup(ranks, {.name = "nvls", .addsFloats = true}, own);
+            known = m_groups.emplace(std::pair(ranks, own), group).first;
+        }
+        m_builder.AddAggregate(known->second, slice.firstChunk, slice.chunkCount);
+    }
+}
+
 void
 GroupExchange::AddReduceScatter(const Ranks& members, const std::vector<Slice>& slices)
 {
+    if (m_style == ExchangeStyle::Nvls)
+    {
+        AddAggregations(members, slices, AggregationFlow::Reduce);
+        return;
+    }
     const auto size = static_cast<uint32_t>(members.size());
     // Turn by turn and slice by slice, so that the members do not all send to the same one first.
     for (uint32_t turn = 1; turn < size; ++turn)
@@ -60,6 +97,11 @@ GroupExchange::AddReduceScatter(const Ranks& members, const std::vector<Slice>& 
 void
 GroupExchange::AddAllGather(const Ranks& members, const std::vector<Slice>& slices)
 {
+    if (m_style == ExchangeStyle::Nvls)
+    {
+        AddAggregations(members, slices, AggregationFlow::Multicast);
+        return;
+    }
     const auto size = static_cast<uint32_t>(members.size());
     for (uint32_t turn = 1; turn < size; ++turn)
     {

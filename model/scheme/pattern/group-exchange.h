@@ -6,6 +6,8 @@
 #include "ns3/scheme-groups.h"
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -15,7 +17,8 @@ namespace ns3::gradsync
 enum class ExchangeStyle
 {
     Direct, //!< everybody with everybody at once, as co-located parameter servers: one step
-    Ring    //!< from neighbour to neighbour: as many steps as there are other members
+    Ring,   //!< from neighbour to neighbour: as many steps as there are other members
+    Nvls    //!< the switch between them reduces to the owner and multicasts for it (NVLS)
 };
 
 /// A range of chunks and the member of a group (an index into it) that owns its sum.
@@ -50,11 +53,15 @@ class GroupExchange
 
   private:
     bool HasBytes(const Slice& slice) const;
+    void AddAggregations(const Ranks& members,
+                         const std::vector<Slice>& slices,
+                         AggregationFlow flow);
 
     DataflowBuilder& m_builder;
     const ChunkLayout& m_layout;
     ExchangeStyle m_style;
     uint32_t m_stream;
+    std::map<std::pair<Ranks, GroupFlow>, uint32_t> m_groups; //!< that aggregate
 };
 
 } // namespace ns3::gradsync

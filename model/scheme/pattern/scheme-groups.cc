@@ -50,7 +50,7 @@ FindGroups(const SchemeRequest& request, DefaultGroups byDefault)
     {
         return CutGroups(request.workers, groupSize);
     }
-    const bool takesServers = byDefault == DefaultGroups::Servers;
+    const bool takesServers = byDefault != DefaultGroups::InnermostLevel;
     std::vector<std::string> names;
     for (const auto& level : request.groups.levels)
     {
@@ -71,15 +71,33 @@ FindGroups(const SchemeRequest& request, DefaultGroups byDefault)
                         name,
                         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
-    return CutGroups(request.workers, takesServers ? 1 : request.workers);
+    return CutGroups(request.workers, byDefault == DefaultGroups::Servers ? 1 : request.workers);
 }
+
+namespace
+{
+
+const char*
+DescribeDefault(DefaultGroups byDefault)
+{
+    switch (byDefault)
+    {
+    case DefaultGroups::Servers:
+        return "\"server\" where it exists, else every rank alone";
+    case DefaultGroups::ServersOrAll:
+        return "\"server\" where it exists, else all ranks together";
+    case DefaultGroups::InnermostLevel:
+        break;
+    }
+    return "the innermost one with a group of more than one rank";
+}
+
+} // namespace
 
 std::vector<ParameterSpec>
 MakeGroupSpecs(DefaultGroups byDefault)
 {
-    const std::string standard = byDefault == DefaultGroups::Servers
-                                     ? "\"server\" where it exists, else every rank alone"
-                                     : "the innermost one with a group of more than one rank";
+    const std::string standard = DescribeDefault(byDefault);
     return {
         {"groupLevel",
          std::string(),

@@ -17,7 +17,8 @@ using Ranks = std::vector<uint32_t>;
 enum class DefaultGroups
 {
     InnermostLevel, //!< the innermost level with a group of more than one rank; all ranks without
-    Servers         //!< the level "server"; each rank alone without
+    Servers,        //!< the level "server"; each rank alone without
+    ServersOrAll    //!< likewise; all ranks without
 };
 
 /// The groups of one level, each with its ranks in ascending order.

@@ -31,7 +31,7 @@ class TwoLevelPlan
     {
         DataflowBuilder builder(m_workers + m_exchange.servers, m_workers, m_layout);
         GroupExchange inside(builder, m_layout, m_exchange.inside);
-        GroupExchange across(builder, m_layout, ExchangeStyle::Direct);
+        GroupExchange across(builder, m_layout, m_exchange.across);
         PieceCredit credit(builder, m_workers + m_exchange.servers, m_exchange.credit);
         const auto order = m_exchange.order.empty()
                                ? CountUp(static_cast<uint32_t>(m_pieces.size()))

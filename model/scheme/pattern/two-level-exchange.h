@@ -23,6 +23,7 @@ struct TwoLevelExchange
 {
     std::vector<Ranks> groups;
     ExchangeStyle inside{ExchangeStyle::Ring};
+    ExchangeStyle across{ExchangeStyle::Direct};
     uint32_t servers{0};         //!< dedicated ones; their ranks follow those of the workers
     std::vector<double> weights; //!< of the shards: groups, then servers
     std::vector<double> pieces;  //!< sizes, in any unit; empty: `pipelineChunks` equal ones

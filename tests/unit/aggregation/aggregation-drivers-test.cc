@@ -52,8 +52,8 @@ TEST_F(AggregationDriversTest, NamesAndProtocolsAreThereOnce)
         protocols.insert(entry.protocols.begin(), entry.protocols.end());
         EXPECT_NE(PeekPointer(GetAggregation()->GetDriver(entry.name)), nullptr) << entry.name;
     }
-    EXPECT_THAT(names, testing::ElementsAre("atp", "netreduce", "slot"));
-    EXPECT_THAT(protocols, testing::ElementsAre("atp", "netreduce", "passing", "switchml"));
+    EXPECT_THAT(names, testing::ElementsAre("atp", "netreduce", "nvls", "slot"));
+    EXPECT_THAT(protocols, testing::ElementsAre("atp", "netreduce", "nvls", "passing", "switchml"));
     EXPECT_EQ(PeekPointer(GetAggregation()->GetDriver("switchml")), nullptr);
 }
 
@@ -114,7 +114,7 @@ TEST_F(AggregationDriversTest, AProtocolWithoutADriverIsRefused)
         },
         ThrowsMessage<std::invalid_argument>(
             HasSubstr("no driver for the aggregation protocol \"sharp\" (there are: atp, "
-                      "netreduce, passing, switchml)")));
+                      "netreduce, nvls, passing, switchml)")));
     EXPECT_THAT(
         [&] {
             m_transport->GetAggregation()->OpenAggregation(

@@ -171,7 +171,9 @@ TEST_F(ChakraWriterTest, TracesOfEverySchemeTakeWhatItsPlanTakes)
             }
         }
     }
-    EXPECT_THAT(refused, ElementsAre("atp", "federated", "netreduce", "passing", "switchml"));
+    EXPECT_THAT(
+        refused,
+        ElementsAre("atp", "federated", "netreduce", "nvls", "passing", "switchml"));
     EXPECT_THAT(same,
                 IsSupersetOf({"all-gather",
                               "all-to-all",

@@ -225,6 +225,16 @@ TEST(PlanBuilder, RefusesGroupsThatAreNoGroups)
     }
 }
 
+TEST(PlanBuilder, RefusesAnAggregationWithoutItsRoot)
+{
+    PlanBuilder builder(4, 4, ChunkLayout::Even(100, 1));
+    builder.AddAggregate(
+        builder.AddAggregationGroup({0, 2}, {.name = "any"}, {AggregationFlow::Reduce, 1}),
+        0,
+        1);
+    EXPECT_THROW(builder.Build(), std::logic_error);
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

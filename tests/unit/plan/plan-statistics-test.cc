@@ -96,6 +96,30 @@ TEST(PlanStatistics, CountsWhatTheNetworkAggregatesOnceForEachRank)
     EXPECT_THAT(statistics.transfersPerRound, testing::ElementsAre(1, 3));
 }
 
+TEST(PlanStatistics, CountsWhatARootGivesAndGetsByItself)
+{
+    // All of three give 100 bytes and rank 2 gets the sum; rank 2 gives 100, and all get them.
+    WorkerGroups groups;
+    groups.levels.push_back({"rack", {0, 0, 1}, 2});
+    for (const auto flow : {AggregationFlow::Reduce, AggregationFlow::Multicast})
+    {
+        PlanBuilder builder(3, 3, ChunkLayout::Even(100, 1));
+        builder.AddAggregate(builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}, {flow, 2}),
+                             0,
+                             1);
+        const auto statistics = ComputePlanStatistics(builder.Build(), groups);
+        const bool isReduce = flow == AggregationFlow::Reduce;
+        const auto& whole = isReduce ? statistics.sentBytes : statistics.receivedBytes;
+        const auto& root = isReduce ? statistics.receivedBytes : statistics.sentBytes;
+        EXPECT_THAT(whole, testing::ElementsAre(100, 100, 100));
+        EXPECT_THAT(root, testing::ElementsAre(0, 0, 100));
+        EXPECT_EQ(statistics.totalBytes, isReduce ? 300U : 100U);
+        // One partial sum, or one copy, between the two racks.
+        EXPECT_EQ(statistics.crossings[0].bytes, 100U);
+        EXPECT_EQ(statistics.crossings[0].transfers, 1U);
+    }
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

@@ -4,6 +4,7 @@
 #include "ns3/plan-verifier.h"
 
 #include <gmock/gmock.h>
+#include <numeric>
 
 namespace ns3::gradsync
 {
@@ -446,6 +447,81 @@ TEST(PlanVerifier, ReportsAnAggregationThatDoesNotWaitForItsData)
     const auto sum =
         builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
     builder.AddEdge(sum, builder.AddCopy(0, 2, 0, 1));
+    EXPECT_THAT(Verify(builder), Contains(HasSubstr("race on chunk 0 at rank 1")));
+}
+
+/// Three ranks whose chunk i is reduced to rank i and multicast from it, in the network.
+PlanBuilder
+MakeShards(uint32_t ranks)
+{
+    auto builder = MakeBuilder(ranks, 0, ranks);
+    std::vector<uint32_t> all(ranks);
+    std::iota(all.begin(), all.end(), 0U);
+    for (uint32_t root = 0; root < ranks; ++root)
+    {
+        const auto sum = builder.AddAggregate(
+            builder.AddAggregationGroup(all, {.name = "any"}, {AggregationFlow::Reduce, root}),
+            root,
+            1);
+        const auto copy = builder.AddAggregate(
+            builder.AddAggregationGroup(all, {.name = "any"}, {AggregationFlow::Multicast, root}),
+            root,
+            1);
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+        {
+            builder.AddEdge(sum + rank, copy + rank);
+        }
+    }
+    return builder;
+}
+
+TEST(PlanVerifier, AcceptsReductionsAndMulticastsOfShards)
+{
+    for (const uint32_t ranks : {2U, 3U, 8U})
+    {
+        auto builder = MakeShards(ranks);
+        EXPECT_THAT(Verify(builder), IsEmpty());
+    }
+}
+
+TEST(PlanVerifier, GivesTheSumOfAReductionToItsRootAlone)
+{
+    auto builder = MakeBuilder(3);
+    builder.AddAggregate(
+        builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}, {AggregationFlow::Reduce, 1}),
+        0,
+        1);
+    const auto violations = Verify(builder);
+    EXPECT_THAT(violations, Contains(HasSubstr("chunk 0 at worker 0 at the end")));
+    EXPECT_THAT(violations, Not(Contains(HasSubstr("at worker 1 at the end"))));
+    EXPECT_THAT(violations, Contains(HasSubstr("chunk 0 at worker 2 at the end")));
+}
+
+TEST(PlanVerifier, TakesNothingButTheRootsOfAMulticast)
+{
+    // Rank 2 has the sum of nobody but itself; what the others had is gone.
+    auto builder = MakeBuilder(3);
+    builder.AddAggregate(
+        builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}, {AggregationFlow::Multicast, 2}),
+        0,
+        1);
+    EXPECT_THAT(
+        Verify(builder),
+        Contains(AllOf(HasSubstr("chunk 0 at worker 0 at the end"), HasSubstr("missing: 0, 1"))));
+}
+
+TEST(PlanVerifier, ReportsAMulticastThatDoesNotWaitForAReductionAtAMember)
+{
+    auto builder = MakeBuilder(2);
+    const auto sum = builder.AddAggregate(
+        builder.AddAggregationGroup({0, 1}, {.name = "any"}, {AggregationFlow::Reduce, 0}),
+        0,
+        1);
+    const auto copy = builder.AddAggregate(
+        builder.AddAggregationGroup({0, 1}, {.name = "any"}, {AggregationFlow::Multicast, 0}),
+        0,
+        1);
+    builder.AddEdge(sum, copy); // at the root alone
     EXPECT_THAT(Verify(builder), Contains(HasSubstr("race on chunk 0 at rank 1")));
 }
 

@@ -3,6 +3,7 @@
 #include "unit/scheme/scheme-test-support.h"
 
 #include <algorithm>
+#include <random>
 
 namespace ns3::gradsync
 {
@@ -418,6 +419,71 @@ TEST(ParameterHubScheme, CutsTheGradientInChunksOfTheGivenSize)
     // 100,000 B in chunks of at most 32 KiB: 4, for 6 workers 24 pushes, and 24 answers.
     const auto request = MakeRequest("parameter-hub", 6, 100'000, {{"boxes", int64_t{1}}});
     EXPECT_EQ(ComputeStatistics("parameter-hub", request).transferCount, 48u);
+}
+
+TEST(NvlsScheme, IsAnAllReduceOnAnyServers)
+{
+    for (const uint32_t servers : {1u, 2u, 3u})
+    {
+        for (const uint32_t size : {1u, 2u, 5u})
+        {
+            const auto request = MakeRequest("nvls",
+                                             servers * size,
+                                             SHARD_BYTES * servers * size,
+                                             {{"pipelineChunks", int64_t{3}}},
+                                             MakeLevels("server", servers, size));
+            EXPECT_THAT(FindScheme("nvls")->build(request), DoesWhatItIsFor());
+        }
+    }
+    const auto uneven = MakeRequest("nvls",
+                                    9,
+                                    uint64_t{9} * 5 * SHARD_BYTES,
+                                    {},
+                                    {MakeLevel("server", {5, 3, 1}, 1.0)});
+    EXPECT_THAT(FindScheme("nvls")->build(uneven), DoesWhatItIsFor());
+}
+
+TEST(NvlsScheme, GainsTwiceNLessOneOverNMoreOneOnARing)
+{
+    // Every accelerator sends and receives (1 + 1/n) K, in a ring 2 (n - 1)/n K: the ratio is
+    // 2 (n - 1)/(n + 1).
+    std::mt19937 random(24);
+    for (int run = 0; run < 20; ++run)
+    {
+        const uint32_t n = 2 + random() % 71;
+        const auto pieces = static_cast<int64_t>(1 + random() % 5);
+        const uint64_t gradient = SHARD_BYTES * n * pieces * (1 + random() % 1000);
+        const auto nvls = ComputeStatistics("nvls",
+                                            MakeRequest("nvls",
+                                                        n,
+                                                        gradient,
+                                                        {{"pipelineChunks", pieces}},
+                                                        MakeLevels("server", 1, n)));
+        EXPECT_THAT(nvls.sentBytes, Each(gradient + gradient / n));
+        EXPECT_THAT(nvls.receivedBytes, Each(gradient + gradient / n));
+        EXPECT_EQ(nvls.totalBytes, (n + 1) * gradient);
+        EXPECT_EQ(nvls.GetLongestChain(), 2u);
+        const auto ring = ComputeStatistics("ring", MakeRequest("ring", n, gradient));
+        EXPECT_EQ(ring.GetPeakSentBytes() * (n + 1), nvls.GetPeakSentBytes() * 2 * (n - 1));
+    }
+}
+
+TEST(NvlsScheme, SendsASliceOfEachServerAroundARing)
+{
+    // s servers: the owners of a slice, K/n, send 2 (s - 1)/s of it between servers.
+    constexpr uint32_t S = 3;
+    constexpr uint32_t N = 4;
+    const uint64_t gradient = SHARD_BYTES * S * N;
+    const auto statistics = ComputeStatistics("nvls",
+                                              MakeRequest("nvls",
+                                                          S * N,
+                                                          gradient,
+                                                          {{"pipelineChunks", int64_t{1}}},
+                                                          MakeLevels("server", S, N)));
+    EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * (S - 1) * gradient);
+    EXPECT_THAT(statistics.sentBytes,
+                Each(gradient + gradient / N + 2 * (S - 1) * gradient / S / N));
+    EXPECT_EQ(statistics.GetLongestChain(), 2 + 2 * (S - 1));
 }
 
 } // namespace

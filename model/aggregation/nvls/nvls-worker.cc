@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/nvls-worker.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NvlsWorker::NvlsWorker(const AggregationJob& job,
+                       const Settings& settings,
+                       uint16_t rank,
+                       uint32_t endpoint,
+                       FabricPort& port)
+    : AggregationWorker(job, rank, endpoint, port),
+      m_settings(settings)
+{
+}
+
+bool
+NvlsWorker::Tally::Take(uint64_t number)
+{
+    if (number < m_first || !m_ahead.insert(number).second)
+    {
+        return false;
+    }
+    while (!m_ahead.empty() && *m_ahead.begin() == m_first)
+    {
+        m_ahead.erase(m_ahead.begin());
+        ++m_first;
+    }
+    return true;
+}
+
+void
+NvlsWorker::SendFrom(uint64_t /* first */)
+{
+    if (IsRoot())
+    {
+        Ask();
+    }
+    AnswerKept();
+}
+
+/// For as many packets as may be under way.
+void
+NvlsWorker::Ask()
+{
+    while (!m_halted && m_next < GetPacketCount() && m_underWay.size() < m_settings.window)
+    {
+        if (m_underWay.empty())
+        {
+            m_progress = Simulator::Now();
+            m_timeouts = 0;
+        }
+        m_underWay.insert(m_next);
+        SendRequest(m_next++);
+        SetTimer(m_progress + GetPatience());
+    }
+}
+
+void
+NvlsWorker::SendRequest(uint64_t number)
+{
+    Send(IsReduce() ? MakeEmptyPacket() : MakePacket(number), number, NvlsStage::Request);
+}
+
+/// A packet is as long as what is in it, as those of NVLink are.
+void
+NvlsWorker::Send(FabricPacket* packet, uint64_t number, NvlsStage stage)
+{
+    packet->wireBytes = static_cast<uint16_t>(m_settings.headerBytes + packet->payloadBytes);
+    m_job.contents->Get(*packet).As<NvlsHeader>() = {.sequence = number,
+                                                     .job = m_job.number,
+                                                     .member = m_rank,
+                                                     .stage = stage};
+    Transmit(packet);
+}
+
+void
+NvlsWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& /* statistics */)
+{
+    if (m_halted)
+    {
+        return;
+    }
+    if (packet.As<NvlsHeader>().stage == NvlsStage::Request)
+    {
+        OnRequest(packet);
+    }
+    else
+    {
+        OnAllAnswered(packet);
+    }
+}
+
+void
+NvlsWorker::OnRequest(const AggregationPacket& packet)
+{
+    const auto number = packet.As<NvlsHeader>().sequence;
+    m_asked = std::max(m_asked, number + 1);
+    if (number >= GetPacketCount())
+    {
+        m_kept.insert_or_assign(number, packet.values); // until it has come so far
+        return;
+    }
+    Answer(number, packet.values);
+}
+
+void
+NvlsWorker::AnswerKept()
+{
+    // Each answer may end its aggregation, and so bring about more of them.
+    while (!m_kept.empty() && m_kept.begin()->first < GetPacketCount())
+    {
+        const auto kept = m_kept.extract(m_kept.begin());
+        Answer(kept.key(), kept.mapped());
+    }
+}
+
+void
+NvlsWorker::Answer(uint64_t number, const std::vector<int32_t>& values)
+{
+    if (IsReduce())
+    {
+        AnswerRead(number);
+    }
+    else
+    {
+        AnswerWrite(number, values);
+    }
+}
+
+/// Its part in an aggregation is over when the last answer is in its port; the root waits for sums.
+void
+NvlsWorker::AnswerRead(uint64_t number)
+{
+    if (!Knows(number))
+    {
+        return; // of a sum that the root has
+    }
+    Send(MakePacket(number), number, NvlsStage::Answer);
+    if (m_answered.Take(number) && !IsRoot())
+    {
+        Complete(number);
+    }
+}
+
+void
+NvlsWorker::AnswerWrite(uint64_t number, const std::vector<int32_t>& values)
+{
+    Send(MakeEmptyPacket(), number, NvlsStage::Answer);
+    if (!m_answered.Take(number))
+    {
+        return; // it came again
+    }
+    if (IsRoot())
+    {
+        m_own.emplace(number, values);
+        return;
+    }
+    Finish(number, {.values = values}, *m_settings.statistics);
+}
+
+void
+NvlsWorker::OnAllAnswered(const AggregationPacket& packet)
+{
+    const auto& header = packet.As<NvlsHeader>();
+    if (m_underWay.erase(header.sequence) == 0)
+    {
+        return; // it came again
+    }
+    m_progress = Simulator::Now();
+    m_timeouts = 0;
+    Ask();
+    if (m_underWay.empty())
+    {
+        CancelTimer();
+    }
+    if (IsReduce())
+    {
+        Finish(header.sequence,
+               {.values = packet.values, .hasOverflowed = header.hasOverflowed},
+               *m_settings.statistics);
+        return;
+    }
+    const auto own = m_own.extract(header.sequence);
+    Finish(header.sequence, {.values = own.mapped()}, *m_settings.statistics);
+}
+
+/// Until the root asks again; doubled with each time in a row.
+Time
+NvlsWorker::GetPatience() const
+{
+    constexpr uint32_t MAX_DOUBLINGS = 6;
+    return m_settings.timeout * (int64_t{1} << std::min(m_timeouts, MAX_DOUBLINGS));
+}
+
+void
+NvlsWorker::OnTimer()
+{
+    if (m_halted || m_underWay.empty())
+    {
+        return;
+    }
+    const auto due = m_progress + GetPatience();
+    if (Simulator::Now() < due)
+    {
+        SetTimer(due);
+        return;
+    }
+    if (++m_timeouts > m_job.retryLimit)
+    {
+        Fail(*m_underWay.begin(), "members or the switch do not answer NVLS");
+        return;
+    }
+    m_progress = Simulator::Now();
+    for (const auto number : m_underWay)
+    {
+        CountRetransmission(number);
+        SendRequest(number);
+    }
+    SetTimer(m_progress + GetPatience());
+}
+
+void
+NvlsWorker::Restart()
+{
+    if (m_halted)
+    {
+        return;
+    }
+    m_kept.clear(); // asked by the job's old number
+    for (const auto number : m_underWay)
+    {
+        SendRequest(number);
+    }
+}
+
+/// A root without the sum may ask again: it has at most a window under way.
+uint64_t
+NvlsWorker::GetFirstNeeded() const
+{
+    return IsReduce() ? m_asked - std::min<uint64_t>(m_asked, m_settings.window)
+                      : AggregationWorker::GetFirstNeeded();
+}
+
+void
+NvlsWorker::Halt()
+{
+    m_halted = true;
+    m_kept.clear();
+    CancelTimer();
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_NVLS_WORKER_H
+#define GRADSYNC_NVLS_WORKER_H
+
+#include "ns3/aggregation-flow.h"
+#include "ns3/aggregation-worker.h"
+#include "ns3/nvls-header.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * A GPU in a reduction or multicast by NVSwitch. The root asks for one packet after another
+ * (multimem.ld_reduce), or writes them (multimem.st), with so many under way; every member, the
+ * root too, answers with its data, or that it has them. A member that has not come so far keeps the
+ * request until it has.
+ *
+ * A root without progress for a timeout sends all its requests again. NVLink loses nothing, so that
+ * this happens only where links or switches fail, and where a member is late.
+ */
+class NvlsWorker final : public AggregationWorker
+{
+  public:
+    /// What the members of a group have in common.
+    struct Settings
+    {
+        AggregationFlow flow; //!< Reduce or Multicast
+        uint16_t root;        //!< index of the member
+        uint32_t window;      //!< requests under way
+        uint32_t headerBytes; //!< of every packet
+        Time timeout;
+        AggregationStatistics* statistics;
+    };
+
+    /// \param job,settings,port must outlive the worker
+    NvlsWorker(const AggregationJob& job,
+               const Settings& settings,
+               uint16_t rank,
+               uint32_t endpoint,
+               FabricPort& port);
+
+    /// A request or a result has arrived.
+    void OnResult(const AggregationPacket& packet, AggregationStatistics& statistics) override;
+
+    /// Another switch aggregates, which knows of nothing yet: asks again for all that is open.
+    void Restart();
+
+  private:
+    /// Numbers of packets, each of which it takes once.
+    class Tally
+    {
+      public:
+        /// \returns whether it is new
+        bool Take(uint64_t number);
+
+        /// All before this one were taken.
+        uint64_t GetFirstMissing() const
+        {
+            return m_first;
+        }
+
+      private:
+        uint64_t m_first{0};
+        std::set<uint64_t> m_ahead;
+    };
+
+    bool IsRoot() const
+    {
+        return m_rank == m_settings.root;
+    }
+
+    bool IsReduce() const
+    {
+        return m_settings.flow == AggregationFlow::Reduce;
+    }
+
+    void SendFrom(uint64_t first) override;
+    void Halt() override;
+    uint64_t GetFirstNeeded() const override;
+    void OnTimer() override;
+
+    void Ask();
+    void SendRequest(uint64_t number);
+    void OnRequest(const AggregationPacket& packet);
+    void AnswerKept();
+    void Answer(uint64_t number, const std::vector<int32_t>& values);
+    void AnswerRead(uint64_t number);
+    void AnswerWrite(uint64_t number, const std::vector<int32_t>& values);
+    void OnAllAnswered(const AggregationPacket& packet);
+    void Send(FabricPacket* packet, uint64_t number, NvlsStage stage);
+    Time GetPatience() const;
+
+    const Settings& m_settings;
+    bool m_halted{false};
+
+    // The root.
+    uint64_t m_next{0};            //!< the first packet that it has not asked for
+    std::set<uint64_t> m_underWay; //!< requests without result
+    Time m_progress;               //!< when the last result came, or the first request left
+    uint32_t m_timeouts{0};        //!< since then
+    /// Of a multicast: what came of its own packets, until all have them.
+    std::map<uint64_t, std::vector<int32_t>> m_own;
+
+    // Every member.
+    std::map<uint64_t, std::vector<int32_t>> m_kept; //!< requests that it cannot answer yet
+    uint64_t m_asked{0};                             //!< one past the last request
+    Tally m_answered;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_NVLS_WORKER_H

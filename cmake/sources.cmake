@@ -24,6 +24,7 @@ list(APPEND gradsync_headers
   model/base/parameter-spec.h
   model/base/parameter-text.h
   model/base/running-numbers.h
+  model/base/sharp-limits.h
   model/base/state-words.h
   model/base/time-range.h
   model/base/units.h
@@ -324,6 +325,7 @@ list(APPEND gradsync_sources
   model/scheme/in-network/nvls-scheme.cc
   model/scheme/in-network/passing-scheme.cc
   model/scheme/in-network/server-aggregation.cc
+  model/scheme/in-network/sharp-scheme.cc
   model/scheme/in-network/switchml-scheme.cc
 )
 list(APPEND gradsync_headers
@@ -815,6 +817,7 @@ list(APPEND gradsync_headers
   model/aggregation/common/aggregation-tensor.h
   model/aggregation/common/aggregation-worker.h
   model/aggregation/common/float-tensor.h
+  model/aggregation/common/packet-tally.h
   model/aggregation/common/slot-tensor.h
   model/aggregation/common/switch-memory.h
   model/aggregation/common/switch-pipelines.h
@@ -917,6 +920,23 @@ list(APPEND gradsync_headers
   model/aggregation/nvls/nvls-node.h
   model/aggregation/nvls/nvls-session.h
   model/aggregation/nvls/nvls-worker.h
+)
+
+# model/aggregation/sharp
+list(APPEND gradsync_sources
+  model/aggregation/sharp/sharp-driver.cc
+  model/aggregation/sharp/sharp-manager.cc
+  model/aggregation/sharp/sharp-node.cc
+  model/aggregation/sharp/sharp-session.cc
+  model/aggregation/sharp/sharp-worker.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/sharp/sharp-driver.h
+  model/aggregation/sharp/sharp-header.h
+  model/aggregation/sharp/sharp-manager.h
+  model/aggregation/sharp/sharp-node.h
+  model/aggregation/sharp/sharp-session.h
+  model/aggregation/sharp/sharp-worker.h
 )
 
 # model/aggregation/user-program
@@ -1429,6 +1449,7 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/p4-queues-test.cc
   tests/unit/aggregation/p4-user-programs-test.cc
   tests/unit/aggregation/passing-aggregation-test.cc
+  tests/unit/aggregation/sharp-aggregation-test.cc
   tests/unit/aggregation/slot-aggregation-test.cc
   tests/unit/aggregation/slot-sharing-test.cc
   tests/unit/aggregation/slot-sums-test.cc
@@ -1498,6 +1519,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/run-limits-test.cc
   tests/scenario/run-watch-test.cc
   tests/scenario/scenario-runner-test.cc
+  tests/scenario/sharp-runs-test.cc
   tests/scenario/switch-limits-test.cc
   tests/scenario/low-rank-runs-test.cc
   tests/scenario/switch-memory-runs-test.cc

@@ -89,6 +89,9 @@ Scheme MakeNvlsScheme();
 /// Rings inside servers, switches that aggregate between them (doc/schemes.rst).
 Scheme MakePassingScheme();
 
+/// A tree of InfiniBand switches, if their manager has one (doc/schemes.rst).
+Scheme MakeSharpScheme();
+
 /// Switches aggregate what all workers send (doc/schemes.rst).
 Scheme MakeSwitchMlScheme();
 

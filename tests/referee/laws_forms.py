@@ -122,7 +122,7 @@ def _sparse(e: Evidence, w: int, k: int) -> int | None:
 
 def _in_network(e: Evidence, w: int, k: int) -> int:
     """What goes through the switches counts once for each rank that gives it."""
-    if e.scheme()["kind"] in ("switchml", "atp"):
+    if e.scheme()["kind"] in ("switchml", "atp", "sharp"):
         return w * k
     groups = _groups(e, "server")
     between = len(groups) if len(groups) > 1 else 0  # one server has nothing to ask of switches
@@ -169,7 +169,7 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
     ),
     **dict.fromkeys(("all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all"), _once),
     **dict.fromkeys(
-        ("switchml", "atp", "passing", "netreduce", "nccl:collnet-direct"), _in_network
+        ("switchml", "atp", "passing", "netreduce", "sharp", "nccl:collnet-direct"), _in_network
     ),
     "nvls": _nvls,
     "ps": _ps,
@@ -423,6 +423,7 @@ _CHAINS: dict[str, Callable[[int], int | None]] = {
     "halving-doubling": lambda w: None if w & (w - 1) else 2 * (w.bit_length() - 1),
     "switchml": lambda w: 1,
     "atp": lambda w: 1,
+    "sharp": lambda w: 1,
     "all-to-all": lambda w: None,
 }
 

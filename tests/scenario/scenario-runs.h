@@ -8,6 +8,7 @@
 #include "ns3/scenario-runner.h"
 #include "ns3/time-resolution.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,21 @@ Simulate(const std::vector<ScenarioOverride>& overrides, const std::string& text
 {
     UsePicoseconds();
     return RunScenario(ResolveRun(ParseScenario(text, "x.json", overrides), 0));
+}
+
+/// Times of the iterations of a job.
+inline std::vector<Time>
+GetTimes(const RunResult& result, uint32_t job)
+{
+    std::vector<Time> times;
+    for (const auto& record : result.iterations)
+    {
+        if (record.job == job)
+        {
+            times.push_back(record.end - record.start);
+        }
+    }
+    return times;
 }
 
 } // namespace ns3::gradsync

@@ -40,21 +40,6 @@ Share(uint64_t bytes, std::vector<ScenarioOverride> others = {})
     return result;
 }
 
-/// Times of the iterations of a job.
-std::vector<Time>
-GetTimes(const RunResult& result, uint32_t job)
-{
-    std::vector<Time> times;
-    for (const auto& record : result.iterations)
-    {
-        if (record.job == job)
-        {
-            times.push_back(record.end - record.start);
-        }
-    }
-    return times;
-}
-
 TEST(SwitchMemoryRuns, TwoProtocolsRunOnOneSwitchThatHasMemoryForBoth)
 {
     const auto own = Share(0);

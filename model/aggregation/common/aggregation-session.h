@@ -87,7 +87,7 @@ class AggregationSession
     /// No node has a part in it any more.
     virtual void RemoveRoles();
     /// It needs no memory of switches any more.
-    void ReleaseMemory();
+    virtual void ReleaseMemory();
     /// Its job is over: forgets what is under way.
     virtual void Stop();
     /// Fails what is under way, and all that comes.

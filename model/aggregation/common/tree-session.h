@@ -24,6 +24,12 @@ class TreeSession : public AggregationSession
     /// \throws std::invalid_argument and AggregationDenied with a text for the user
     void BuildTree();
 
+    /// Where several switches may be the root, BuildTree takes another one from now on.
+    void TakeNextTurn()
+    {
+        ++m_turn;
+    }
+
     const SwitchTree& GetTree() const
     {
         return m_tree;

@@ -19,21 +19,6 @@ NvlsWorker::NvlsWorker(const AggregationJob& job,
 {
 }
 
-bool
-NvlsWorker::Tally::Take(uint64_t number)
-{
-    if (number < m_first || !m_ahead.insert(number).second)
-    {
-        return false;
-    }
-    while (!m_ahead.empty() && *m_ahead.begin() == m_first)
-    {
-        m_ahead.erase(m_ahead.begin());
-        ++m_first;
-    }
-    return true;
-}
-
 void
 NvlsWorker::SendFrom(uint64_t /* first */)
 {

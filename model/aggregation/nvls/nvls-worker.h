@@ -5,6 +5,7 @@
 #include "ns3/aggregation-flow.h"
 #include "ns3/aggregation-worker.h"
 #include "ns3/nvls-header.h"
+#include "ns3/packet-tally.h"
 
 #include <cstdint>
 #include <map>
@@ -51,24 +52,6 @@ class NvlsWorker final : public AggregationWorker
     void Restart();
 
   private:
-    /// Numbers of packets, each of which it takes once.
-    class Tally
-    {
-      public:
-        /// \returns whether it is new
-        bool Take(uint64_t number);
-
-        /// All before this one were taken.
-        uint64_t GetFirstMissing() const
-        {
-            return m_first;
-        }
-
-      private:
-        uint64_t m_first{0};
-        std::set<uint64_t> m_ahead;
-    };
-
     bool IsRoot() const
     {
         return m_rank == m_settings.root;
@@ -109,7 +92,7 @@ class NvlsWorker final : public AggregationWorker
     // Every member.
     std::map<uint64_t, std::vector<int32_t>> m_kept; //!< requests that it cannot answer yet
     uint64_t m_asked{0};                             //!< one past the last request
-    Tally m_answered;
+    PacketTally m_answered;
 };
 
 } // namespace ns3::gradsync

@@ -4,6 +4,7 @@
 #include "ns3/atp-driver.h"
 #include "ns3/netreduce-driver.h"
 #include "ns3/nvls-driver.h"
+#include "ns3/sharp-driver.h"
 #include "ns3/slot-driver.h"
 
 namespace ns3::gradsync
@@ -20,7 +21,8 @@ GetAggregationDrivers()
          SlotDriver::GetCompiledChoices()},
         {"atp", {"atp"}, &AtpDriver::GetTypeId},
         {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId},
-        {"nvls", {"nvls"}, &NvlsDriver::GetTypeId}};
+        {"nvls", {"nvls"}, &NvlsDriver::GetTypeId},
+        {"sharp", {"sharp-sat", "sharp-llt"}, &SharpDriver::GetTypeId}};
     return drivers;
 }
 

@@ -40,6 +40,7 @@ GetSchemes()
         MakeReduceScheme(),
         MakeReduceScatterScheme(),
         MakeRingScheme(),
+        MakeSharpScheme(),
         MakeSparseAllGatherScheme(),
         MakeSwitchMlScheme(),
         MakeTorus2dScheme(),

@@ -52,8 +52,15 @@ TEST_F(AggregationDriversTest, NamesAndProtocolsAreThereOnce)
         protocols.insert(entry.protocols.begin(), entry.protocols.end());
         EXPECT_NE(PeekPointer(GetAggregation()->GetDriver(entry.name)), nullptr) << entry.name;
     }
-    EXPECT_THAT(names, testing::ElementsAre("atp", "netreduce", "nvls", "slot"));
-    EXPECT_THAT(protocols, testing::ElementsAre("atp", "netreduce", "nvls", "passing", "switchml"));
+    EXPECT_THAT(names, testing::ElementsAre("atp", "netreduce", "nvls", "sharp", "slot"));
+    EXPECT_THAT(protocols,
+                testing::ElementsAre("atp",
+                                     "netreduce",
+                                     "nvls",
+                                     "passing",
+                                     "sharp-llt",
+                                     "sharp-sat",
+                                     "switchml"));
     EXPECT_EQ(PeekPointer(GetAggregation()->GetDriver("switchml")), nullptr);
 }
 
@@ -110,11 +117,11 @@ TEST_F(AggregationDriversTest, AProtocolWithoutADriverIsRefused)
     EXPECT_THAT(
         [&] {
             m_transport->GetAggregation()->OpenAggregation(
-                {.endpoints = {0, 1}, .protocol = "sharp"});
+                {.endpoints = {0, 1}, .protocol = "flare"});
         },
         ThrowsMessage<std::invalid_argument>(
-            HasSubstr("no driver for the aggregation protocol \"sharp\" (there are: atp, "
-                      "netreduce, nvls, passing, switchml)")));
+            HasSubstr("no driver for the aggregation protocol \"flare\" (there are: atp, "
+                      "netreduce, nvls, passing, sharp-llt, sharp-sat, switchml)")));
     EXPECT_THAT(
         [&] {
             m_transport->GetAggregation()->OpenAggregation(

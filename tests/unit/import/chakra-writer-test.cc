@@ -173,7 +173,7 @@ TEST_F(ChakraWriterTest, TracesOfEverySchemeTakeWhatItsPlanTakes)
     }
     EXPECT_THAT(
         refused,
-        ElementsAre("atp", "federated", "netreduce", "nvls", "passing", "switchml"));
+        ElementsAre("atp", "federated", "netreduce", "nvls", "passing", "sharp", "switchml"));
     EXPECT_THAT(same,
                 IsSupersetOf({"all-gather",
                               "all-to-all",

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/sharp-driver.h"
+
+#include "ns3/ns3-interfaces.h"
+#include "ns3/sharp-header.h"
+#include "ns3/sharp-node.h"
+#include "ns3/sharp-session.h"
+#include "ns3/uinteger.h"
+
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(SharpDriver);
+
+namespace
+{
+constexpr uint32_t BYTES_PER_VALUE = 4;
+} // namespace
+
+TypeId
+SharpDriver::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::SharpDriver")
+            .SetParent<AggregationDriver>()
+            .SetGroupName("GradSync")
+            .AddConstructor<SharpDriver>()
+            .AddAttribute("Generation",
+                          "Limits of the switches: quantum (126 trees, of which 63 stream, and one "
+                          "at a time) or quantum-2 (1,023 trees, and one streams at a time through "
+                          "a port).",
+                          EnumValue(SHARP_QUANTUM),
+                          MakeAccessorOfEnum(&SharpDriver::m_generation),
+                          MakeEnumChecker(SHARP_QUANTUM, "quantum", SHARP_QUANTUM2, "quantum-2"))
+            .AddAttribute("PayloadBytes",
+                          "Data of a full packet, which are those of a transaction, in bytes, a "
+                          "multiple of 4 (Switch-IB 2: 256; Quantum: 2,048).",
+                          UintegerValue(2048),
+                          MakeUintegerAccessor(&SharpDriver::m_payloadBytes),
+                          MakeUintegerChecker<uint32_t>(4, 4096))
+            .AddAttribute("HeaderBytes",
+                          "What each packet has beside its data, in bytes (InfiniBand's LRH 8, BTH "
+                          "12, ICRC 4 and VCRC 2; SHARP's own header is not published).",
+                          UintegerValue(26),
+                          MakeUintegerAccessor(&SharpDriver::m_headerBytes),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("GroupTransactions",
+                          "Outstanding transactions of a group on a low-latency tree: the credits "
+                          "of each worker (SHARP_COLL_OSTS_PER_GROUP).",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&SharpDriver::m_groupTransactions),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("StreamPackets",
+                          "Packets that a worker has under way on a streaming tree: the credits "
+                          "that buffers of the switches give it. 256 of 2,048 bytes fill 400 Gb/s "
+                          "up to a round trip of 10 us.",
+                          UintegerValue(256),
+                          MakeUintegerAccessor(&SharpDriver::m_streamPackets),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("LltQuota",
+                          "Share of the transactions, buffers and groups of each switch that a "
+                          "low-latency tree gets, in percent (per_prio_default_quota).",
+                          UintegerValue(20),
+                          MakeUintegerAccessor(&SharpDriver::m_lltQuota),
+                          MakeUintegerChecker<uint32_t>(0, 100))
+            .AddAttribute("SatQuota",
+                          "Likewise of a streaming tree (per_prio_default_sat_quota).",
+                          UintegerValue(3),
+                          MakeUintegerAccessor(&SharpDriver::m_satQuota),
+                          MakeUintegerChecker<uint32_t>(0, 100))
+            .AddAttribute("Timeout",
+                          "A worker that gets no result for this long sends again what is under "
+                          "way; doubled with each time in a row, up to 64 times.",
+                          TimeValue(MilliSeconds(10)),
+                          MakeTimeAccessor(&SharpDriver::m_timeout),
+                          MakeTimeChecker(NanoSeconds(1)));
+    return tid;
+}
+
+SharpTree
+SharpDriver::GetTree(const std::string& protocol)
+{
+    return protocol == "sharp-llt" ? SharpTree::LowLatency : SharpTree::Streaming;
+}
+
+void
+SharpDriver::DoInstall()
+{
+    m_manager.SetGeneration(m_generation);
+    if (m_payloadBytes % BYTES_PER_VALUE != 0)
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute PayloadBytes is {}, but must be a multiple of {}",
+                        m_payloadBytes,
+                        BYTES_PER_VALUE));
+    }
+}
+
+void
+SharpDriver::Check(const AggregationGroup& /* group */) const
+{
+    const auto& network = GetNetwork();
+    if (network.settings.engine == ENGINE_P4 || !network.foreign.empty())
+    {
+        throw std::invalid_argument("switches with SHARP run no P4 programs: it runs natively");
+    }
+    if (network.settings.saturate)
+    {
+        throw std::invalid_argument(
+            "SHARP's sums of integers wrap around: attribute Saturate is not for it");
+    }
+    if (network.settings.values == VALUES_FLOAT)
+    {
+        throw std::invalid_argument("SHARP adds floating-point numbers as they are: attribute "
+                                    "Values must be sizes or real");
+    }
+}
+
+std::unique_ptr<AggregationSession>
+SharpDriver::MakeSession(const AggregationGroup& group, uint32_t id)
+{
+    return std::make_unique<SharpSession>(*this, group, id);
+}
+
+std::unique_ptr<AggregationNode>
+SharpDriver::MakeNode(NodeId node)
+{
+    auto& network = GetNetwork();
+    return std::make_unique<SharpNode>(*network.fabric->GetSwitch(node),
+                                       network.fabric->GetPool(),
+                                       network.contents,
+                                       network.settings.values != VALUES_SIZES);
+}
+
+void
+SharpDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* now */)
+{
+    // A copy: the worker may send, which may use these contents again.
+    const auto content = GetNetwork().contents.Get(*packet);
+    GetNetwork().fabric->GetPool().Give(packet);
+    const auto& header = content.As<SharpHeader>();
+    const auto* session = FindSession<SharpSession>(header.job);
+    if (!session || !header.isResult)
+    {
+        return; // of a job that is over
+    }
+    const auto workers = session->GetWorkers();
+    if (header.child < workers.size() && workers[header.child]->GetEndpoint() == endpoint)
+    {
+        workers[header.child]->OnResult(content, GetNetwork().statistics);
+    }
+}
+
+uint32_t
+SharpDriver::CountValues(const AggregationPacket& /* content */) const
+{
+    return GetValueCount();
+}
+
+std::vector<uint8_t>
+SharpDriver::MakeFrame(const FabricPacket& /* packet */, NodeId /* sender */, NodeId /* receiver */)
+{
+    return {};
+}
+
+uint32_t
+SharpDriver::GetValueCount() const
+{
+    return m_payloadBytes / BYTES_PER_VALUE;
+}
+
+uint32_t
+SharpDriver::GetCredits(SharpTree tree) const
+{
+    return tree == SharpTree::Streaming ? m_streamPackets : m_groupTransactions;
+}
+
+uint32_t
+SharpDriver::GetQuota(SharpTree tree) const
+{
+    return tree == SharpTree::Streaming ? m_satQuota : m_lltQuota;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fallback-spec.h"
+#include "ns3/plan-builder.h"
+#include "ns3/scheme-support.h"
+#include "ns3/schemes.h"
+#include "ns3/sharp-limits.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// At least as many as there are messages that a streaming tree can take.
+uint32_t
+CountPieces(const SchemeRequest& request, bool streams)
+{
+    const auto asked = GetCount(request.parameters, "pipelineChunks", 1);
+    const uint64_t most = SHARP_MAX_STREAMING_BYTES / request.elementBytes * request.elementBytes;
+    const auto messages = (request.gradientBytes + most - 1) / most;
+    return streams ? std::max(asked, static_cast<uint32_t>(messages)) : asked;
+}
+
+Plan
+BuildSharp(const SchemeRequest& request)
+{
+    CheckRequest(request);
+    const bool streams = request.parameters.Get<std::string>("tree") == "sat";
+    const auto pieces = CountPieces(request, streams);
+    CountChunks(request.workers, pieces); // each worker has an operation for each
+    const auto layout = ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes);
+    PlanBuilder builder(request.workers, request.workers, layout);
+    if (request.workers > 1)
+    {
+        std::vector<uint32_t> all(request.workers);
+        std::iota(all.begin(), all.end(), 0U);
+        const auto group = builder.AddAggregationGroup(
+            std::move(all),
+            {.name = streams ? "sharp-sat" : "sharp-llt", .addsFloats = true});
+        for (uint32_t piece = 0; piece < pieces; ++piece)
+        {
+            if (layout.GetBytes(piece, 1) > 0)
+            {
+                builder.AddAggregate(group, piece, 1);
+            }
+        }
+    }
+    return builder.Build();
+}
+
+} // namespace
+
+Scheme
+MakeSharpScheme()
+{
+    return {
+        "sharp",
+        "SHARP: a tree of InfiniBand switches aggregates the gradients of all workers, if the "
+        "manager has one",
+        "Graham et al., COM-HPC 2016; NVIDIA's manual of SHARP",
+        {{"tree",
+          std::string("sat"),
+          "kind of tree: sat (streaming, for large messages, with an exclusive lock) or llt (low "
+          "latency, by transactions)",
+          {"sat", "llt"}},
+         MakePipelineChunksSpec(1,
+                                "pieces of the gradient that are aggregated one after another; "
+                                "as many more as a streaming tree needs messages"),
+         MakeFallbackSpec()},
+        CountNoServers,
+        BuildSharp,
+    };
+}
+
+} // namespace ns3::gradsync

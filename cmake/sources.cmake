@@ -1440,6 +1440,7 @@ set(gradsync_tests_of_engine
 )
 set(gradsync_tests_of_aggregation
   tests/unit/aggregation/aggregation-drivers-test.cc
+  tests/unit/aggregation/aggregation-placement-test.cc
   tests/unit/aggregation/atp-aggregation-test.cc
   tests/unit/aggregation/atp-numbers-test.cc
   tests/unit/aggregation/atp-switch-test.cc

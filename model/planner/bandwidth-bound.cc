@@ -74,7 +74,11 @@ ComputeCollectiveBound(const Plan& plan,
     {
         demands.push_back({toRank(ranks.first), toRank(ranks.second), bytes});
     }
-    return ComputeExchangeBound(topology, endpointOf, plan.GetWorkerCount(), demands);
+    return ComputeExchangeBound(topology,
+                                endpointOf,
+                                plan.GetWorkerCount(),
+                                demands,
+                                plan.HasAggregations() ? SwitchSums::Yes : SwitchSums::No);
 }
 
 } // namespace ns3::gradsync

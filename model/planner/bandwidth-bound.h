@@ -32,7 +32,7 @@ BandwidthBound ComputeBandwidthBound(const Plan& plan,
 
 /**
  * The least time of any exchange on this network that does what a plan is for, in seconds
- * (ComputeExchangeBound of its collective).
+ * (ComputeExchangeBound of its collective). Switches add in it if they do in the plan.
  */
 double ComputeCollectiveBound(const Plan& plan,
                               std::span<const uint32_t> endpointOf,

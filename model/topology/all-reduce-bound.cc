@@ -52,7 +52,7 @@ class Cuts
         }
     }
 
-    double GetSeconds(std::span<const ExchangeDemand> demands)
+    double GetSeconds(std::span<const ExchangeDemand> demands, SwitchSums switches)
     {
         m_workerGroups = static_cast<double>(
             std::count_if(m_groups.begin(), m_groups.end(), [](const auto& entry) {
@@ -78,7 +78,9 @@ class Cuts
                 seconds = std::max(seconds, 8.0 * busiest / group.exitBps);
             }
         }
-        return std::max(seconds, 8.0 * m_crossings / sumBps);
+        // Switches outside all groups may add, and copy, what crosses from group to group.
+        return switches == SwitchSums::Yes ? seconds
+                                           : std::max(seconds, 8.0 * m_crossings / sumBps);
     }
 
   private:
@@ -137,15 +139,17 @@ double
 ComputeExchangeBound(const Topology& topology,
                      std::span<const uint32_t> endpointOf,
                      uint32_t workers,
-                     std::span<const ExchangeDemand> demands)
+                     std::span<const ExchangeDemand> demands,
+                     SwitchSums switches)
 {
     NodeComponents components(topology);
-    double seconds = Cuts(topology, endpointOf, workers, components).GetSeconds(demands);
+    double seconds = Cuts(topology, endpointOf, workers, components).GetSeconds(demands, switches);
     for (uint32_t tier = 0; tier < components.GetTierCount(); ++tier)
     {
         components.JoinUpTo(tier);
         seconds =
-            std::max(seconds, Cuts(topology, endpointOf, workers, components).GetSeconds(demands));
+            std::max(seconds,
+                     Cuts(topology, endpointOf, workers, components).GetSeconds(demands, switches));
     }
     return seconds;
 }

@@ -19,6 +19,13 @@ struct ExchangeDemand
     uint64_t bytes;
 };
 
+/// Whether switches add what passes them, and copy it.
+enum class SwitchSums : uint8_t
+{
+    No,
+    Yes
+};
+
 /**
  * The least time in which any exchange among the endpoints can meet all demands on this network, in
  * seconds: no scheme, however clever, is faster. 0 for one worker.
@@ -32,15 +39,17 @@ struct ExchangeDemand
  * - before some rank holds the sum of an element, S - 1 groups have sent it; after that, T - 1
  *   groups have to receive it (one more where no group has both): the sum over all demands, over
  *   sum C_i, groups of dedicated servers included.
- * The bound is the largest of these. Headers, delays and switches that add or copy are not counted:
- * in-network aggregation can be faster than the second one. doc/plan.rst has the argument.
+ * The bound is the largest of these. Headers and delays are not counted. Switches that add or copy
+ * can be faster than the second one, which is left out where there are any. doc/plan.rst has the
+ * argument.
  *
  * \param endpointOf [rank] -> endpoint index; the workers, then the dedicated servers
  */
 double ComputeExchangeBound(const Topology& topology,
                             std::span<const uint32_t> endpointOf,
                             uint32_t workers,
-                            std::span<const ExchangeDemand> demands);
+                            std::span<const ExchangeDemand> demands,
+                            SwitchSums switches = SwitchSums::No);
 
 /// ComputeExchangeBound of an all-reduce.
 double ComputeAllReduceBound(const Topology& topology,

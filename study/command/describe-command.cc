@@ -129,14 +129,13 @@ DescribeJob(const JobSpec& job,
     {
         out << fmt::format("    protocol: {}\n", DescribeProtocol(planned.plan->GetProtocol()));
     }
-    if (planned.plan->HasAggregations())
+    if (!planned.plan->HasAggregations()) // which takes links that nobody knows yet
     {
-        return; // both bounds are of networks that do not aggregate
+        out << fmt::format("    bandwidth bound: {:.6f} ms, by the link {} -> {}\n",
+                           bound.seconds * 1e3,
+                           ShowText(bound.from),
+                           ShowText(bound.to));
     }
-    out << fmt::format("    bandwidth bound: {:.6f} ms, by the link {} -> {}\n",
-                       bound.seconds * 1e3,
-                       ShowText(bound.from),
-                       ShowText(bound.to));
     if (planned.plan->IsCompressed())
     {
         return; // the bound of any other is one of dense gradients

@@ -46,11 +46,10 @@ SummariseTimes(RunResult& result)
 void
 SummariseBounds(RunResult& result)
 {
-    // The bound is one for whole gradients of all, and for networks that do not aggregate.
+    // The bound is one for whole gradients of all.
     if (result.summary.lostBytes > 0 ||
         std::any_of(result.jobs.begin(), result.jobs.end(), [](const auto& job) {
-            return !job.plan || job.plan->IsCompressed() || job.plan->GetGate() ||
-                   job.plan->HasAggregations();
+            return !job.plan || job.plan->IsCompressed() || job.plan->GetGate();
         }))
     {
         return;

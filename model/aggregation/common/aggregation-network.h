@@ -39,6 +39,14 @@ enum AggregationEngine
     ENGINE_P4      //!< a P4 program in a P4Pipeline: the same packets, more slowly
 };
 
+/// In which tiers there are switches that can aggregate.
+enum AggregationTier
+{
+    TIER_ALL,
+    TIER_LEAF, //!< those nearest to endpoints alone
+    TIER_SPINE //!< those above them alone
+};
+
 /// What holds for all protocols: the Attributes of the service.
 struct AggregationSettings
 {

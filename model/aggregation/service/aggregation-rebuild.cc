@@ -39,6 +39,7 @@ void
 AggregationService::AvoidInAggregations(const AggregationOutage& outage)
 {
     m_network.outage = outage;
+    m_network.outage.switches.insert(m_incapable.begin(), m_incapable.end());
     for (const auto& [group, session] : m_sessions)
     {
         if (session->GetFailure().empty() && session->IsHit(outage))

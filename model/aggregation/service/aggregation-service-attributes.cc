@@ -99,6 +99,18 @@ AggregationService::GetTypeId()
                           EnumValue(OVERFLOW_ERROR),
                           MakeAccessorOfEnum(&AggregationService::m_overflow),
                           MakeEnumChecker(OVERFLOW_ERROR, "error", OVERFLOW_COUNT, "count"))
+            .AddAttribute("Tier",
+                          "Switches that can aggregate: all, leaf (those nearest to endpoints) or "
+                          "spine (those above them). The others hand on.",
+                          EnumValue(TIER_ALL),
+                          MakeAccessorOfEnum(&AggregationService::m_tier),
+                          MakeEnumChecker(TIER_ALL, "all", TIER_LEAF, "leaf", TIER_SPINE, "spine"))
+            .AddAttribute("Share",
+                          "How many of them can, in each tier, spread evenly: 1 all, 0.5 every "
+                          "second one.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&AggregationService::m_share),
+                          MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("SwitchMemoryBytes",
                           "Memory of each switch for sums, in bytes, which the aggregations of all "
                           "protocols share; 0: each protocol has its own.",

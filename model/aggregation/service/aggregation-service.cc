@@ -6,6 +6,7 @@
 #include "ns3/p4-runtime-commands.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stdexcept>
@@ -110,12 +111,38 @@ AggregationService::Install(const Ptr<FabricNetwork>& fabric,
         m_network.foreign.insert(node);
     }
     m_network.memory.SetCapacity(m_switchMemoryBytes);
+    FindIncapable();
     fabric->GetPool().SetContents(&m_network.contents);
     for (size_t number = 0; number < m_drivers.size(); ++number)
     {
         m_drivers[number].object->Install(*this, static_cast<uint8_t>(number));
     }
     InstallPrograms();
+}
+
+/// Of each tier a share of its switches can aggregate, spread evenly.
+void
+AggregationService::FindIncapable()
+{
+    constexpr uint32_t LEAF_TIER = 1;
+    std::map<uint32_t, uint32_t> seen; // [tier]
+    const auto nodes = m_network.topology->GetNodes();
+    for (NodeId node = 0; node < nodes.size(); ++node)
+    {
+        if (nodes[node].kind != NodeKind::Switch)
+        {
+            continue;
+        }
+        const auto tier = nodes[node].tier;
+        const auto index = seen[tier]++;
+        const bool isOfTier = m_tier == TIER_ALL || (m_tier == TIER_LEAF) == (tier <= LEAF_TIER);
+        const bool isOfShare = std::floor((index + 1) * m_share) > std::floor(index * m_share);
+        if (!isOfTier || !isOfShare)
+        {
+            m_incapable.insert(node);
+        }
+    }
+    m_network.outage.switches = m_incapable;
 }
 
 /// Attributes count for what begins from now on.

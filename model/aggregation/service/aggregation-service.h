@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,7 @@ class AggregationService : public NetworkAggregation,
 
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void TakeSettings();
+    void FindIncapable();
     void InstallPrograms();
     AggregationDriver& ChooseDriver(const std::string& protocol);
     AggregationSession& GetSessionOfStream(uint32_t stream) const;
@@ -117,6 +119,8 @@ class AggregationService : public NetworkAggregation,
     bool m_saturate;
     AggregationOverflow m_overflow;
     uint32_t m_retryLimit;
+    AggregationTier m_tier;
+    double m_share;
     uint64_t m_switchMemoryBytes;
     uint32_t m_pipelines;
     double m_pipelinePacketRate;
@@ -126,6 +130,7 @@ class AggregationService : public NetworkAggregation,
     AggregationNetwork m_network;
     std::vector<Driver> m_drivers; //!< by the number that packets have
     std::map<std::string, AggregationDriver*> m_byProtocol;
+    std::set<NodeId> m_incapable; //!< switches that never aggregate
     std::map<NodeId, P4SwitchProgram> m_userPrograms;
     std::map<NodeId, NodePrograms> m_programs;
     std::map<uint32_t, std::unique_ptr<AggregationSession>> m_sessions; //!< by group

@@ -166,5 +166,28 @@ TEST(AllReduceBound, LeavesOutHostsWithoutARank)
     EXPECT_DOUBLE_EQ(1e3 * ComputeAllReduceBound(topology, ranks, 2, GRADIENT), 8.0);
 }
 
+TEST(ExchangeBound, LetsSwitchesAddWhatCrosses)
+{
+    // Eight workers whose racks bind nothing: 2 (w - 1)/w tau where hosts add, tau where switches
+    // do. Two racks of 2 with uplinks of 0.5 B: K leaves each all the same, 2 tau. tau = 4 ms.
+    const ExchangeDemand all{std::nullopt, std::nullopt, GRADIENT};
+    const std::vector<Rack> flat = {{4, 2, 1000}, {4, 2, 1000}};
+    const std::vector<Rack> narrow = {{2, 2, 1}, {2, 2, 1}};
+    const auto bound = [&all](const std::vector<Rack>& racks, SwitchSums switches) {
+        const auto topology = MakeRacks(racks);
+        std::vector<uint32_t> ranks(topology.GetEndpoints().size());
+        std::iota(ranks.begin(), ranks.end(), 0U);
+        return 1e3 * ComputeExchangeBound(topology,
+                                          ranks,
+                                          static_cast<uint32_t>(ranks.size()),
+                                          {&all, 1},
+                                          switches);
+    };
+    EXPECT_DOUBLE_EQ(bound(flat, SwitchSums::No), 7.0 / 4.0 * 4.0);
+    EXPECT_DOUBLE_EQ(bound(flat, SwitchSums::Yes), 4.0);
+    EXPECT_DOUBLE_EQ(bound(narrow, SwitchSums::Yes), 2.0 * 4.0);
+    EXPECT_DOUBLE_EQ(bound(narrow, SwitchSums::No), 2.0 * 4.0);
+}
+
 } // namespace
 } // namespace ns3::gradsync

@@ -69,6 +69,20 @@ TEST(NvlsRuns, WorkersDoWithoutAnNvlinkThatFailsAtAnyTime)
     }
 }
 
+TEST(NvlsRuns, SurvivorsGoOnWithoutOneThatCrashes)
+{
+    for (const std::string scheme : {"nvls", "sharp"})
+    {
+        const auto result = Finish(
+            {{"scheme.kind", scheme},
+             {"job.reaction", R"("replan")"},
+             {"faults", R"([{"kind": "host-crash", "hosts": ["host0.gpu1"], "start": "10us"}])"}});
+        ASSERT_EQ(result.iterations.size(), 2U) << scheme;
+        EXPECT_EQ(result.jobs.at(0).plans[result.iterations[1].plan].ranks.size(), 7U);
+        EXPECT_GT(result.summary.aggregation.checkedSums, 0U);
+    }
+}
+
 TEST(NvlsRuns, AJobWithoutFallbackFailsByName)
 {
     const auto result = Simulate(

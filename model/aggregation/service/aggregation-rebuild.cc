@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace ns3::gradsync
@@ -53,17 +54,26 @@ void
 AggregationService::Rebuild(AggregationSession& session)
 {
     bool hasOthers = false;
+    std::string refusal;
     session.RemoveRoles();
     session.ReleaseMemory();
     try
     {
         hasOthers = session.Rebuild();
     }
-    catch (const std::exception& error) // invalid_argument or AggregationDenied
+    catch (const std::invalid_argument& error)
+    {
+        refusal = error.what();
+    }
+    catch (const AggregationDenied& denied)
+    {
+        refusal = denied.what();
+    }
+    if (!refusal.empty())
     {
         session.RemoveRoles();
         session.ReleaseMemory();
-        session.GiveUp(fmt::format("no switches aggregate any more: {}", error.what()));
+        session.GiveUp(fmt::format("no switches aggregate any more: {}", refusal));
         return;
     }
     if (hasOthers)

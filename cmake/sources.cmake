@@ -321,6 +321,7 @@ list(APPEND gradsync_sources
 # model/scheme/in-network
 list(APPEND gradsync_sources
   model/scheme/in-network/atp-scheme.cc
+  model/scheme/in-network/libra-scheme.cc
   model/scheme/in-network/netreduce-scheme.cc
   model/scheme/in-network/nvls-scheme.cc
   model/scheme/in-network/passing-scheme.cc
@@ -1360,6 +1361,7 @@ set(gradsync_tests_of_scheme
   tests/unit/scheme/scheme-collective-test.cc
   tests/unit/scheme/scheme-grid-test.cc
   tests/unit/scheme/scheme-hierarchical-test.cc
+  tests/unit/scheme/scheme-libra-test.cc
   tests/unit/scheme/scheme-ps-test.cc
   tests/unit/scheme/scheme-rat-test.cc
   tests/unit/scheme/scheme-registry-test.cc

@@ -80,6 +80,9 @@ Scheme MakeTorusHipsScheme();
 /// Switches aggregate as far as they have room, parameter servers the rest (doc/schemes.rst).
 Scheme MakeAtpScheme();
 
+/// Switches aggregate what is hot, parameter servers what is cold (doc/schemes.rst).
+Scheme MakeLibraScheme();
+
 /// Boxes at switches that aggregate RoCE messages on their way (doc/schemes.rst).
 Scheme MakeNetReduceScheme();
 

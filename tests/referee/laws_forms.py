@@ -172,6 +172,7 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
         ("switchml", "atp", "passing", "netreduce", "sharp", "nccl:collnet-direct"), _in_network
     ),
     "nvls": _nvls,
+    "libra": lambda e, w, k: None,  # shares of it are rounded to elements
     "ps": _ps,
     "hierarchical": _hierarchical,
     "butterfly": _butterfly,

@@ -26,6 +26,7 @@ GetSchemes()
         MakeHalvingDoublingScheme(),
         MakeHierarchicalScheme(),
         MakeKNomialScheme(),
+        MakeLibraScheme(),
         MakeMesh2dScheme(),
         MakeMultiRingScheme(),
         MakeNetReduceScheme(),

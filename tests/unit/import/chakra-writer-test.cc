@@ -171,9 +171,15 @@ TEST_F(ChakraWriterTest, TracesOfEverySchemeTakeWhatItsPlanTakes)
             }
         }
     }
-    EXPECT_THAT(
-        refused,
-        ElementsAre("atp", "federated", "netreduce", "nvls", "passing", "sharp", "switchml"));
+    EXPECT_THAT(refused,
+                ElementsAre("atp",
+                            "federated",
+                            "libra",
+                            "netreduce",
+                            "nvls",
+                            "passing",
+                            "sharp",
+                            "switchml"));
     EXPECT_THAT(same,
                 IsSupersetOf({"all-gather",
                               "all-to-all",

@@ -40,8 +40,8 @@ constexpr std::array<MissingAlgorithm, 4> MISSING{
       "needs NCCL's channels and chunks over an NVSwitch: here nvls, whose NVSwitches sum and copy "
       "pieces of the gradient, is what comes nearest, and nccl says what NVLS would take"},
      {"nccl:nvls-tree",
-      "needs NCCL's channels and chunks over an NVSwitch: here nvls, with rings between servers, or "
-      "nccl:tree is what comes nearest"},
+      "needs NCCL's channels and chunks over an NVSwitch: here nvls, with rings between servers, "
+      "or nccl:tree is what comes nearest"},
      {"nccl:collnet-chain",
       "needs a chain through each server before switches aggregate: here servers of an aggregation "
       "are rings; nccl:collnet-direct is what comes nearest"},

@@ -360,6 +360,7 @@ list(APPEND gradsync_sources
   model/fabric/ecn-marker.cc
   model/fabric/fabric-faults.cc
   model/fabric/fabric-network.cc
+  model/fabric/fabric-part.cc
   model/fabric/fabric-port.cc
   model/fabric/fabric-state.cc
   model/fabric/fabric-switch.cc
@@ -377,6 +378,7 @@ list(APPEND gradsync_headers
   model/fabric/fabric-network.h
   model/fabric/fabric-node.h
   model/fabric/fabric-packet.h
+  model/fabric/fabric-part.h
   model/fabric/fabric-port.h
   model/fabric/fabric-switch.h
   model/fabric/flood-clock.h
@@ -413,6 +415,7 @@ list(APPEND gradsync_headers
   model/transport/transport-faults.h
   model/transport/transport-statistics.h
   model/transport/network-aggregation.h
+  model/transport/network-part.h
   model/transport/transport.h
 )
 
@@ -450,6 +453,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-frame.cc
   model/transport/roce/roce-installation.cc
   model/transport/roce/roce-nic.cc
+  model/transport/roce/roce-part.cc
   model/transport/roce/roce-queue-pair.cc
   model/transport/roce/roce-receiver.cc
   model/transport/roce/roce-sender-connections.cc
@@ -468,6 +472,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-frame-maker.h
   model/transport/roce/roce-frame.h
   model/transport/roce/roce-nic.h
+  model/transport/roce/roce-part.h
   model/transport/roce/roce-queue-pair.h
   model/transport/roce/roce-receiver.h
   model/transport/roce/roce-sender.h

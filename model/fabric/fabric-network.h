@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace ns3::gradsync
@@ -76,6 +77,31 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// Port number by which `endpoint` sends a flow: ECMP over its NICs.
     uint16_t ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t destination) const;
 
+    const Topology& GetTopology() const
+    {
+        return *m_topology;
+    }
+
+    /// \param index as of GetCounters
+    FabricPort& GetPort(size_t index)
+    {
+        return *m_ports[index];
+    }
+
+    /// Adds all that packets from an endpoint to another may touch: ports by their index, and
+    /// behind these, from GetPortCount() on, nodes that forward.
+    void AddPlaces(uint32_t src, uint32_t dst, std::set<uint32_t>& places) const;
+
+    /// The ports on the way from an endpoint to another; none where there are several ways.
+    std::vector<uint32_t> FindOnlyPath(uint32_t src, uint32_t dst) const;
+
+    /// Links or hosts have faults, or lose packets, or had faults.
+    bool HasFaults() const
+    {
+        return m_loss || !m_faults.empty() || !m_floods.empty() || !m_linkStates.empty() ||
+               !m_deafSinks.empty();
+    }
+
     /// What decides how it goes on from now; syncs all ports.
     void AddState(const PacketStateWriter& addConnection, StateWords& words);
 
@@ -113,6 +139,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     void DoDispose() override;
 
   private:
+    uint32_t GetPortIndex(NodeId node, uint16_t port) const;
     void SetPrefetching(bool prefetches);
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
     void OnPause(uint32_t portIndex, bool paused) override;

@@ -483,6 +483,7 @@ FabricPort::GetCounters(TimeStepCount now) const
 {
     auto counters = m_counters;
     counters.pausedFor += (m_stops & STOP_PFC) != 0 ? now - m_pausedSince : 0;
+    counters.maxQueueBytes = std::max(counters.maxQueueBytes, m_longestBefore);
     return counters;
 }
 

@@ -10,6 +10,7 @@
 #include "ns3/simulator-impl.h"
 #include "ns3/state-words.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -288,6 +289,32 @@ class alignas(64) FabricPort final : public EventImpl
     /// What decides how it goes on, but for how it is built. Exact after Sync.
     void AddState(const PacketStateWriter& addConnection, StateWords& words) const;
 
+    /// Whether nothing is special about it, and nothing was marked, dropped or paused here so far,
+    /// nor a number drawn whether to. \param isMarked packets here may be
+    bool IsUndisturbed(bool isMarked) const;
+
+    /// When the last packet that has left is at the far end; where none has, the delay of the link.
+    TimeStepCount GetRestTime() const
+    {
+        return m_busyUntil + m_delay;
+    }
+
+    /// Counts what was not simulated; of the longest queues the longer one.
+    void AddCounters(const PortCounters& counters);
+
+    /// The longest queue is measured anew, beside that of all time.
+    void MeasureQueue()
+    {
+        m_longestBefore = std::max(m_longestBefore, m_counters.maxQueueBytes);
+        m_counters.maxQueueBytes = m_queueBytes;
+    }
+
+    /// Since MeasureQueue.
+    uint64_t GetMeasuredQueue() const
+    {
+        return m_counters.maxQueueBytes;
+    }
+
     /// As of SetObserver.
     uint32_t GetIndex() const
     {
@@ -386,6 +413,7 @@ class alignas(64) FabricPort final : public EventImpl
     PacketLoss* m_loss{nullptr};
     Ptr<EventImpl> m_departure; //!< null until the port is eager for the first time
     TimeStepCount m_pausedSince{0};
+    uint64_t m_longestBefore{0}; //!< queue, before it was measured anew
     PortObserver* m_observer{nullptr};
     EcnMarker* m_marker{nullptr};
     SwitchProgram* m_program{nullptr};

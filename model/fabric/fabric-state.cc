@@ -111,7 +111,7 @@ FlowletSelector::AddState(StateWords& words) const
 void
 FabricSwitch::AddState(StateWords& words) const
 {
-    if (m_program || m_programTakesAll)
+    if (HasProgram())
     {
         words.Refuse("switches run programs");
     }
@@ -128,8 +128,7 @@ FabricSwitch::AddState(StateWords& words) const
 void
 FabricNetwork::AddState(const PacketStateWriter& addConnection, StateWords& words)
 {
-    if (m_loss || !m_faults.empty() || !m_floods.empty() || !m_linkStates.empty() ||
-        !m_deafSinks.empty())
+    if (HasFaults())
     {
         words.Refuse("links or hosts have faults");
     }

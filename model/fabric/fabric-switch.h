@@ -61,6 +61,11 @@ class FabricSwitch final : public FabricNode
         return m_program;
     }
 
+    bool HasProgram() const
+    {
+        return m_program || m_programTakesAll;
+    }
+
     /// Whether all packets but those of PFC and floods are meant for the program.
     void SetProgramTakesAll(bool takesAll)
     {
@@ -96,6 +101,12 @@ class FabricSwitch final : public FabricNode
 
     /// How likely it is that a packet that came now would be given an idle port, from 0 to 1.
     double GetIdleShare(const FabricPacket& packet, TimeStepCount now) const;
+
+    /// Of its memory, without what its ports keep for themselves.
+    uint64_t GetSharedBytes() const
+    {
+        return m_buffer->GetSharedBytes();
+    }
 
     /// What decides how it goes on, but for its ports.
     void AddState(StateWords& words) const;

@@ -73,6 +73,12 @@ class SwitchBuffer
         }
     }
 
+    /// Without the headrooms.
+    uint64_t GetSharedBytes() const
+    {
+        return m_sharedBytes;
+    }
+
     /// What decides how it goes on.
     void AddState(StateWords& words) const;
 

@@ -36,6 +36,7 @@ struct TransportStatistics
     uint64_t retransmittedPackets{0};
     uint64_t retransmittedBytes{0}; //!< of messages
     uint64_t timerLooks{0};         //!< events of timers that found no timeout over
+    uint64_t savedEvents{0};        //!< of what was not simulated (NetworkPart)
     Time pfcPause;                  //!< sum over links
 };
 

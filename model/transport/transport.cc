@@ -34,6 +34,12 @@ Transport::GetFaults()
     return nullptr;
 }
 
+TransportParts*
+Transport::GetParts()
+{
+    return nullptr;
+}
+
 TransportAggregation*
 Transport::GetAggregation() const
 {

@@ -20,6 +20,8 @@
 namespace ns3::gradsync
 {
 
+class TransportParts;
+
 /**
  * Moves messages between endpoints. The one interface between the exchange engine and all networks.
  *
@@ -59,6 +61,8 @@ class Transport : public Object
     virtual TransportCapabilities* GetCapabilities();
     /// Null: nothing goes wrong in its network.
     virtual TransportFaults* GetFaults();
+    /// Null: it does not tell who touches what.
+    virtual TransportParts* GetParts();
     /// Null: its switches do not aggregate.
     virtual TransportAggregation* GetAggregation() const;
 

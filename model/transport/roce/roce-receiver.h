@@ -49,6 +49,12 @@ class RoceReceiver
 
     void OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
 
+    /// Counts what was not simulated.
+    void AddGoodput(uint64_t bytes)
+    {
+        m_goodputBytes += bytes;
+    }
+
     /// Bytes of messages that were taken, each once.
     uint64_t GetGoodputBytes() const
     {

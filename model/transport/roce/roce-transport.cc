@@ -261,6 +261,7 @@ RoceTransport::GetStatistics() const
     total.retransmittedPackets = m_sender.GetRetransmittedPackets();
     total.timerLooks = m_sender.GetTimerLooks();
     total.retransmittedBytes = m_sender.GetRetransmittedBytes();
+    total.savedEvents = m_savedEvents;
     if (m_aggregation)
     {
         m_aggregation->AddStatistics(total);

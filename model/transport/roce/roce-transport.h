@@ -5,6 +5,7 @@
 #include "ns3/congestion-control.h"
 #include "ns3/fabric-network.h"
 #include "ns3/network-aggregation.h"
+#include "ns3/network-part.h"
 #include "ns3/roce-capture.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-flows.h"
@@ -36,6 +37,7 @@ namespace ns3::gradsync
 class RoceTransport : public Transport,
                       public TransportCapabilities,
                       public TransportFaults,
+                      public TransportParts,
                       private PacketReceiver
 {
   public:
@@ -53,6 +55,7 @@ class RoceTransport : public Transport,
 
     TransportCapabilities* GetCapabilities() override;
     TransportFaults* GetFaults() override;
+    TransportParts* GetParts() override;
     NetworkAggregation* GetAggregation() const override;
 
     bool HasPackets() const override;
@@ -70,6 +73,13 @@ class RoceTransport : public Transport,
     {
         return m_frames.Make(packet, sender, receiver);
     }
+
+    // TransportParts
+    std::string FindObstacle() const override;
+    void AddPlaces(uint32_t src, uint32_t dst, std::set<uint32_t>& places) const override;
+    std::unique_ptr<NetworkPart> MakePart(
+        std::span<const uint32_t> endpoints,
+        const std::set<std::pair<uint32_t, uint32_t>>& pairs) override;
 
     /// To pcap files, see RoceCapture.
     void Capture(LinkId link, const std::string& folder) override;
@@ -162,6 +172,7 @@ class RoceTransport : public Transport,
     RoceFlows m_flows{m_rateTrace, m_windowTrace};
     RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
+    uint64_t m_savedEvents{0}; //!< of parts
 };
 
 } // namespace ns3::gradsync

@@ -718,8 +718,11 @@ list(APPEND gradsync_sources
   model/engine/asynchronous-transfers.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/channel-timing.cc
+  model/engine/closed-channels.cc
   model/engine/codec-times.cc
   model/engine/collective-bandwidth.cc
+  model/engine/collective-records.cc
   model/engine/communication-runs.cc
   model/engine/critical-path.cc
   model/engine/exchange-path.cc
@@ -738,6 +741,7 @@ list(APPEND gradsync_sources
   model/engine/plan-execution.cc
   model/engine/plan-roster.cc
   model/engine/ranked-job.cc
+  model/engine/recorded-channel.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
   model/engine/shard-plans.cc
@@ -751,8 +755,11 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
+  model/engine/channel-timing.h
+  model/engine/closed-channels.h
   model/engine/codec-times.h
   model/engine/collective-bandwidth.h
+  model/engine/collective-records.h
   model/engine/communication-runs.h
   model/engine/critical-path.h
   model/engine/exchange-path.h
@@ -782,6 +789,7 @@ list(APPEND gradsync_headers
   model/engine/plan-roster.h
   model/engine/rank-parts.h
   model/engine/ranked-job.h
+  model/engine/recorded-channel.h
   model/engine/recorder.h
   model/engine/round-gate.h
   model/engine/scoped-event.h
@@ -790,6 +798,7 @@ list(APPEND gradsync_headers
   model/engine/task-stream.h
   model/engine/time-spans.h
   model/engine/training-execution.h
+  model/engine/transfer-carrier.h
   model/engine/training-job.h
   model/engine/workload-aggregations.h
   model/engine/workload-channels.h
@@ -1426,6 +1435,7 @@ set(gradsync_tests_of_planner
   tests/unit/planner/nccl-model-test.cc
 )
 set(gradsync_tests_of_engine
+  tests/unit/engine/channel-timing-test.cc
   tests/unit/engine/collective-bandwidth-test.cc
   tests/unit/engine/context-ring-test.cc
   tests/unit/engine/asynchronous-execution-test.cc
@@ -1515,6 +1525,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/dgt-runs-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
+  tests/scenario/collective-records-test.cc
   tests/scenario/iteration-skip-test.cc
   tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/communication-runs.h"
 
+#include "ns3/collective-records.h"
 #include "ns3/workload-channels.h"
 
 #include <fmt/format.h>
@@ -14,12 +15,14 @@ CommunicationRuns::CommunicationRuns(ExecutionTable& executions,
                                      WorkloadAggregations& aggregations,
                                      Owner& owner,
                                      const Workload& workload,
-                                     const std::vector<ExchangeApplication*>& ranks)
+                                     const std::vector<ExchangeApplication*>& ranks,
+                                     CollectiveRecords* records)
     : m_executions(executions),
       m_aggregations(aggregations),
       m_owner(owner),
       m_workload(workload),
       m_ranks(ranks),
+      m_records(records),
       m_firstStreams(NumberChannels(workload))
 {
 }
@@ -65,17 +68,24 @@ CommunicationRuns::Find(CommunicationId id)
     setup.firstStream = m_firstStreams[id];
     setup.aggregations = m_aggregations.TakeTurn(m_workload, id);
     setup.tellsRanks = true;
+    auto carrier = m_records ? m_records->MakeCarrier(id) : nullptr;
+    setup.carrier = carrier.get();
     PlanExecution::Listener& listener = *this;
     auto execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
     const auto number = execution->GetNumber();
     m_numberOf.emplace(id, number);
-    return *m_running.emplace(number, Running{id, std::move(execution)}).first->second.execution;
+    Running running{id, std::move(carrier), std::move(execution)};
+    return *m_running.emplace(number, std::move(running)).first->second.execution;
 }
 
 void
 CommunicationRuns::OnRankEnded(PlanExecution& execution, uint32_t member)
 {
     const auto communication = m_running.at(execution.GetNumber()).communication;
+    if (m_records)
+    {
+        m_records->OnRankEnded(communication);
+    }
     m_owner.OnPartEnded(m_workload.GetParts(communication)[member]);
 }
 
@@ -83,6 +93,10 @@ void
 CommunicationRuns::OnEnded(PlanExecution& execution)
 {
     const auto found = m_running.find(execution.GetNumber());
+    if (m_records)
+    {
+        m_records->OnEnded(found->second.communication);
+    }
     m_numberOf.erase(found->second.communication);
     m_running.erase(found);
     m_owner.OnCommunicationEnded();

@@ -3,6 +3,7 @@
 #define GRADSYNC_COMMUNICATION_RUNS_H
 
 #include "ns3/plan-execution.h"
+#include "ns3/transfer-carrier.h"
 #include "ns3/workload-aggregations.h"
 #include "ns3/workload.h"
 
@@ -14,6 +15,8 @@
 
 namespace ns3::gradsync
 {
+
+class CollectiveRecords;
 
 /**
  * The communications of a workload that are under way.
@@ -45,13 +48,15 @@ class CommunicationRuns final : private PlanExecution::Listener
     /**
      * \param executions of the ranks; outlives this, as does all else
      * \param aggregations open for the workload
+     * \param records of the workload; nullptr: all is simulated
      * \throws std::invalid_argument see NumberChannels
      */
     CommunicationRuns(ExecutionTable& executions,
                       WorkloadAggregations& aggregations,
                       Owner& owner,
                       const Workload& workload,
-                      const std::vector<ExchangeApplication*>& ranks);
+                      const std::vector<ExchangeApplication*>& ranks,
+                      CollectiveRecords* records);
 
     /// A member begins its part.
     void Start(CommunicationId id, uint32_t member);
@@ -69,6 +74,7 @@ class CommunicationRuns final : private PlanExecution::Listener
     struct Running
     {
         CommunicationId communication;
+        std::unique_ptr<TransferCarrier> carrier; //!< may be null
         std::unique_ptr<PlanExecution> execution;
     };
 
@@ -91,6 +97,7 @@ class CommunicationRuns final : private PlanExecution::Listener
     Owner& m_owner;
     const Workload& m_workload;
     const std::vector<ExchangeApplication*>& m_ranks;
+    CollectiveRecords* m_records;
     std::vector<uint32_t> m_firstStreams;           //!< [communication] of the transport
     std::map<uint32_t, Running> m_running;          //!< by number of the execution
     std::map<CommunicationId, uint32_t> m_numberOf; //!< of those that run

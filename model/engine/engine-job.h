@@ -42,6 +42,12 @@ class EngineJob
         words.Refuse("the job does not tell its state");
     }
 
+    /// Collectives that were not simulated, as equal ones had been.
+    virtual uint64_t CountRecordedCollectives() const
+    {
+        return 0;
+    }
+
     /// Whether ranks still do what nobody waits for.
     virtual bool HasLateOperations() const
     {

@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
+#include "ns3/transfer-carrier.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -285,16 +286,22 @@ ExchangeApplication::FindDroppable(uint64_t bytes) const
 }
 
 void
-ExchangeApplication::Issue(const Transfer& transfer, ExchangeApplication& to)
+ExchangeApplication::Issue(const Transfer& transfer,
+                           ExchangeApplication& to,
+                           TransferCarrier* carrier)
 {
     m_sendTrace(m_place.rank, static_cast<OperationId>(transfer.tag), transfer.bytes);
-    m_place.transport->Send({m_place.endpoint,
-                             to.m_place.endpoint,
-                             transfer.stream,
-                             transfer.bytes,
-                             transfer.tag,
-                             &to,
-                             transfer.isAdded ? FindDroppable(transfer.bytes) : ByteRange{}});
+    const Message message{m_place.endpoint,
+                          to.m_place.endpoint,
+                          transfer.stream,
+                          transfer.bytes,
+                          transfer.tag,
+                          &to,
+                          transfer.isAdded ? FindDroppable(transfer.bytes) : ByteRange{}};
+    if (!carrier || !carrier->Take(message))
+    {
+        m_place.transport->Send(message);
+    }
 }
 
 void

@@ -20,6 +20,7 @@ namespace ns3::gradsync
 {
 
 class HostSlowdowns;
+class TransferCarrier;
 
 /// Whose iterations a rank takes part in.
 class RankOwner
@@ -106,7 +107,8 @@ class ExchangeApplication : public Application, public MessageHandler
     };
 
     /// Sends a transfer to the endpoint of its receiver, whose application is told.
-    void Issue(const Transfer& transfer, ExchangeApplication& to);
+    /// \param carrier may see to it in place of the transport; nullptr: there is none
+    void Issue(const Transfer& transfer, ExchangeApplication& to, TransferCarrier* carrier);
 
     /// Takes part in an aggregation of the network. \param message all but tag and handler \param
     /// tag as of Transfer; likewise below

@@ -53,6 +53,15 @@ ExchangeEngine::GetTypeId()
                 BooleanValue(true),
                 MakeBooleanAccessor(&ExchangeEngine::m_stopsSimulator),
                 MakeBooleanChecker())
+            .AddAttribute(
+                "RecordsCollectives",
+                "Collectives of training jobs whose groups have their links to themselves are "
+                "simulated once and then taken from a record, which changes no result. Only where "
+                "nothing but one job uses the network, nobody looks at packets while it runs, and "
+                "nothing goes wrong. For jobs that are added later.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&ExchangeEngine::m_recordsCollectives),
+                MakeBooleanChecker())
             .AddTraceSource("Iteration",
                             "An iteration of a job is done at every rank.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_iterationTrace),
@@ -189,7 +198,7 @@ ExchangeEngine::AddTraining(TrainingJob job)
         applications.push_back(MakeApplication(endpoint, job.start));
         SetUp(*applications.back(), job.reduceSecondsPerByte, job.transmission);
     }
-    const JobSite site{m_transport, &m_slowdowns, this};
+    const JobSite site{m_transport, &m_slowdowns, this, m_recordsCollectives};
     m_jobs.push_back(
         std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)));
     return index;
@@ -333,6 +342,17 @@ ExchangeEngine::CountDoneOperations() const
     for (const auto& job : m_jobs)
     {
         count += job->CountDoneOperations();
+    }
+    return count;
+}
+
+uint64_t
+ExchangeEngine::CountRecordedCollectives() const
+{
+    uint64_t count = 0;
+    for (const auto& job : m_jobs)
+    {
+        count += job->CountRecordedCollectives();
     }
     return count;
 }

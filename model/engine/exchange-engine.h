@@ -111,9 +111,10 @@ class ExchangeEngine : public Object, private JobListener
     /// happen).
     std::optional<ExchangeFailure> GetFailure() const;
 
-    uint64_t CountDoneOperations() const; //!< of all jobs, so far
-    uint64_t GetTotalBytes() const;       //!< bytes that all transfers of all iterations move
-    uint64_t GetDeliveredBytes() const;   //!< of these, delivered so far
+    uint64_t CountDoneOperations() const;      //!< of all jobs, so far
+    uint64_t CountRecordedCollectives() const; //!< of these, not simulated
+    uint64_t GetTotalBytes() const;            //!< bytes that all transfers of all iterations move
+    uint64_t GetDeliveredBytes() const;        //!< of these, delivered so far
 
     /// Signatures of the trace sources.
     using IterationCallback = void (*)(const IterationRecord& record);
@@ -162,6 +163,7 @@ class ExchangeEngine : public Object, private JobListener
     HostSlowdowns m_slowdowns;
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
+    bool m_recordsCollectives;
     uint64_t m_totalBytes{0};
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"

@@ -54,6 +54,8 @@ struct JobSite
     Ptr<Transport> transport;
     const HostSlowdowns* slowdowns; //!< outlives the job
     JobListener* listener;          //!< likewise
+    bool recordsCollectives{
+        false}; //!< the job is all that uses the network, and may leave out what it knows
 };
 
 } // namespace ns3::gradsync

@@ -99,7 +99,8 @@ LateOperations::Begin(OperationId id, const Operation& operation, ExchangeApplic
                   m_firstStream + operation.stream,
                   m_plan->GetBytes(id),
                   operation.kind == OperationKind::TransferReduce},
-                 *m_ranks[operation.dst]);
+                 *m_ranks[operation.dst],
+                 nullptr);
     }
     else if (operation.kind == OperationKind::Train)
     {

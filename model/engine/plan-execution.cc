@@ -3,6 +3,8 @@
 
 #include "ns3/exchange-application.h"
 #include "ns3/plan-part.h"
+#include "ns3/simulator.h"
+#include "ns3/transfer-carrier.h"
 
 #include <algorithm>
 #include <functional>
@@ -17,6 +19,7 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
       m_plan(std::move(setup.plan)),
       m_aggregations(std::move(setup.aggregations)),
       m_firstStream(setup.firstStream),
+      m_carrier(setup.carrier),
       m_ledger(*m_plan, setup.keepsTimes),
       m_number(executions.Add(*this)),
       m_timesNetwork(m_plan->IsCompressed() || m_plan->GetGate().has_value())
@@ -106,6 +109,7 @@ PlanExecution::OnLaunched()
 void
 PlanExecution::Begin(std::span<const uint32_t> ranks)
 {
+    m_begin = m_begin.value_or(Simulator::Now());
     std::vector<OperationId> ready;
     for (const auto rank : ranks)
     {
@@ -232,6 +236,7 @@ PlanExecution::SendReady()
 {
     m_sending.swap(m_ready);
     std::sort(m_sending.begin(), m_sending.end());
+    BeginSending();
     for (const auto id : m_sending)
     {
         if (m_isHalted)
@@ -241,6 +246,17 @@ PlanExecution::SendReady()
         Send(id);
     }
     m_sending.clear();
+}
+
+/// Tells who looks on that something leaves, unless something has before.
+void
+PlanExecution::BeginSending()
+{
+    if (!m_carrier || m_isHalted || m_sending.empty() || std::exchange(m_hasSent, true))
+    {
+        return;
+    }
+    m_carrier->Begin(m_begin == Simulator::Now() && std::ranges::all_of(m_ranks, &Rank::isStarted));
 }
 
 void
@@ -283,7 +299,8 @@ PlanExecution::Hand(OperationId id, const Operation& operation)
                        m_firstStream + operation.stream,
                        m_plan->GetBytes(id, operation),
                        operation.kind == OperationKind::TransferReduce},
-                      *m_ranks[operation.dst].application);
+                      *m_ranks[operation.dst].application,
+                      m_carrier);
 }
 
 /// Whether a rank may have one more transfer under way.
@@ -336,6 +353,10 @@ PlanExecution::CountArrived(uint32_t rank)
 void
 PlanExecution::OnDelivered(OperationId id)
 {
+    if (m_carrier)
+    {
+        m_carrier->OnDelivered(id);
+    }
     const auto operation = m_plan->GetOperations()[id];
     const auto hop = m_plan->GetHopPicoseconds(operation);
     if (hop == 0)

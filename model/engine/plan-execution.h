@@ -14,6 +14,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ namespace ns3::gradsync
 {
 
 class ExchangeApplication;
+class TransferCarrier;
 
 /// An operation that nobody waits for any more, and that was not done.
 struct LeftOperation
@@ -100,9 +102,10 @@ class PlanExecution final : private OperationObserver
         /// Added to the streams of the plan: executions that have some in common share connections
         /// and so follow each other, others share the links.
         uint32_t firstStream{0};
-        bool keepsTimes{false}; //!< of transfers: OperationLedger::GetSentAt
-        bool tellsRanks{false}; //!< Listener::OnRankEnded
-        bool hasGate{false};    //!< its gate passes by PassGate; else when all before it is done
+        bool keepsTimes{false};            //!< of transfers: OperationLedger::GetSentAt
+        bool tellsRanks{false};            //!< Listener::OnRankEnded
+        TransferCarrier* carrier{nullptr}; //!< of its messages; outlives the execution
+        bool hasGate{false}; //!< its gate passes by PassGate; else when all before it is done
     };
 
     /// \param executions of the ranks; outlives the execution, as does the listener
@@ -214,6 +217,7 @@ class PlanExecution final : private OperationObserver
     void MakeReady(std::span<const OperationId> ids);
     void MakeReady(OperationId id);
     bool Compute(OperationId id, const Operation& operation);
+    void BeginSending();
     void Send(OperationId id);
     void Hand(OperationId id, const Operation& operation);
     void Deliver(OperationId id, const Operation& operation);
@@ -234,10 +238,12 @@ class PlanExecution final : private OperationObserver
     std::shared_ptr<const Plan> m_plan;
     AggregationTurn m_aggregations;
     uint32_t m_firstStream;
+    TransferCarrier* m_carrier;
     std::vector<Rank> m_ranks;
     OperationLedger m_ledger;
     uint32_t m_number;
     uint32_t m_workersStarted{0};
+    std::optional<Time> m_begin;        //!< of the first rank
     OperationId m_gate{NO_OPERATION};   //!< that passes by PassGate
     RankParts m_parts;                  //!< counted where the ends of ranks are told
     std::vector<uint32_t> m_endedRanks; //!< not told yet
@@ -252,6 +258,7 @@ class PlanExecution final : private OperationObserver
     bool m_isMarkingDone{false};   //!< MarkDone is at work further up the stack
     bool m_isTelling{false};       //!< TellRanks is
     bool m_isHalted{false};
+    bool m_hasSent{false};
     bool m_hasEnded{false};
 };
 

@@ -3,6 +3,7 @@
 
 #include "ns3/codec-times.h"
 #include "ns3/failure-text.h"
+#include "ns3/host-slowdowns.h"
 #include "ns3/iteration-breakdown.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -69,6 +70,12 @@ TrainingExecution::CountDoneOperations() const
 {
     const auto tasks = m_job.workload->GetTasks().size();
     return m_delivered + m_doneTasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
+}
+
+uint64_t
+TrainingExecution::CountRecordedCollectives() const
+{
+    return m_records ? m_records->GetCount() : 0;
 }
 
 void
@@ -173,6 +180,7 @@ TrainingExecution::BeginAnew(std::shared_ptr<const Workload> workload)
         application->DropWork();
     }
     m_aggregations.Close();
+    m_records.reset();
     m_job.workload = std::move(workload);
     OpenAggregations();
     BeginRun();
@@ -266,11 +274,27 @@ TrainingExecution::BeginRun()
                                                       m_aggregations,
                                                       owner,
                                                       m_job.workload,
-                                                      std::move(ranks));
+                                                      std::move(ranks),
+                                                      FindRecords());
     for (const auto rank : m_ranks)
     {
         m_applications[rank]->BeginIteration();
     }
+}
+
+/// Of a job whose ranks do nothing but compute for as long as they say, send and wait.
+CollectiveRecords*
+TrainingExecution::FindRecords()
+{
+    auto* parts = m_site.transport->GetParts();
+    const bool isPlain = m_site.recordsCollectives && parts && m_aggregations.IsEmpty() &&
+                         m_site.slowdowns->IsEmpty() && m_job.reduceSecondsPerByte == 0 &&
+                         m_job.transmission.reliableShare == 1 && m_job.timeout.IsZero();
+    if (isPlain && !m_records)
+    {
+        m_records = std::make_unique<CollectiveRecords>(*m_job.workload, m_job.endpointOf, *parts);
+    }
+    return m_records.get();
 }
 
 void
@@ -352,6 +376,10 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
         return;
     }
     m_timeoutEvent.Cancel();
+    if (m_records)
+    {
+        m_records->EndRun();
+    }
     const auto records = MakeRecords();
     m_site.listener->OnTraining({m_index,
                                  m_iteration,

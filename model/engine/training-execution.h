@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_TRAINING_EXECUTION_H
 #define GRADSYNC_TRAINING_EXECUTION_H
 
+#include "ns3/collective-records.h"
 #include "ns3/ranked-job.h"
 #include "ns3/scoped-event.h"
 #include "ns3/training-job.h"
@@ -43,6 +44,7 @@ class TrainingExecution final : public RankedJob,
     bool IsFinished() const override;
     ExchangeFailure DescribeFailure() const override;
     uint64_t CountDoneOperations() const override;
+    uint64_t CountRecordedCollectives() const override;
     void AddState(StateWords& words) const override;
     void OnCrash(uint32_t endpoint) override;
     void OnRestart(uint32_t endpoint) override;
@@ -66,6 +68,7 @@ class TrainingExecution final : public RankedJob,
     void GoOn();
     void OnBoundary();
     void BeginRun();
+    CollectiveRecords* FindRecords();
     void OpenAggregations();
     void DoWithout(const AggregationDenied& denied);
     bool ChooseWorkload();
@@ -80,6 +83,7 @@ class TrainingExecution final : public RankedJob,
 
     TrainingJob m_job;
     WorkloadAggregations m_aggregations;
+    std::unique_ptr<CollectiveRecords> m_records;   //!< of the job's own workload; may be null
     std::unique_ptr<WorkloadExecution> m_execution; //!< of the iteration in hand
     /// Of the ranks that are left, where the job's is what they fell back to; null: they have not.
     std::shared_ptr<const Workload> m_aggregating;

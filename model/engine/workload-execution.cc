@@ -14,13 +14,14 @@ WorkloadExecution::WorkloadExecution(ExecutionTable& executions,
                                      WorkloadAggregations& aggregations,
                                      Owner& owner,
                                      std::shared_ptr<const Workload> workload,
-                                     std::vector<ExchangeApplication*> ranks)
+                                     std::vector<ExchangeApplication*> ranks,
+                                     CollectiveRecords* records)
     : m_executions(executions),
       m_owner(owner),
       m_workload(std::move(workload)),
       m_ranks(std::move(ranks)),
       m_number(executions.Add(*this)),
-      m_runs(executions, aggregations, *this, *m_workload, m_ranks),
+      m_runs(executions, aggregations, *this, *m_workload, m_ranks, records),
       m_waiting(m_workload->CountPredecessors()),
       m_log(m_waiting.size()),
       m_left(static_cast<uint32_t>(m_waiting.size()))

@@ -52,13 +52,15 @@ class WorkloadExecution final : private OperationObserver, private Communication
      * \param executions of the ranks; outlives the execution, as do owner and ranks
      * \param ranks [rank]
      * \param aggregations open for the workload; outlive the execution
+     * \param records of the workload, likewise; nullptr: all is simulated
      * \throws std::invalid_argument when a plan has a gate, which workloads do not have
      */
     WorkloadExecution(ExecutionTable& executions,
                       WorkloadAggregations& aggregations,
                       Owner& owner,
                       std::shared_ptr<const Workload> workload,
-                      std::vector<ExchangeApplication*> ranks);
+                      std::vector<ExchangeApplication*> ranks,
+                      CollectiveRecords* records = nullptr);
     ~WorkloadExecution();
     WorkloadExecution(const WorkloadExecution&) = delete;
     WorkloadExecution& operator=(const WorkloadExecution&) = delete;

@@ -203,7 +203,7 @@ AddRun(CLI::App& verb)
     verb.add_flag("--no-resume", arguments->noResume, "Repeat runs that are done");
     verb.add_flag("--no-skip",
                   arguments->noSkip,
-                  "Simulate iterations that are the same as earlier ones, too");
+                  "Simulate iterations and collectives that are the same as earlier ones, too");
     verb.add_option("--pcap",
                     arguments->captures,
                     "Capture the link between two nodes to pcap files; may be repeated")

@@ -37,9 +37,10 @@ struct RunSummary
     uint32_t seed{1};
     uint32_t workers{0}; //!< of all jobs
     double oversubscription{1.0};
-    uint32_t iterations{0};        //!< done, of all jobs; 0: the times below mean nothing
-    uint32_t skippedIterations{0}; //!< of these, not simulated: they are as earlier ones
-    int64_t meanIctPs{0};          //!< picoseconds, rounded down
+    uint32_t iterations{0};          //!< done, of all jobs; 0: the times below mean nothing
+    uint32_t skippedIterations{0};   //!< of these, not simulated: they are as earlier ones
+    uint64_t recordedCollectives{0}; //!< likewise, of those that are
+    int64_t meanIctPs{0};            //!< picoseconds, rounded down
     int64_t minIctPs{0};
     int64_t maxIctPs{0};
     double meanBoundSeconds{0.0}; //!< least time of the collectives, mean over the same iterations

@@ -80,7 +80,7 @@ ShowKnown(double value)
     return value > 0.0 ? fmt::format("{:.9g}", value) : "";
 }
 
-constexpr std::array<SummaryColumn, 55> SUMMARY_COLUMNS{{
+constexpr std::array<SummaryColumn, 56> SUMMARY_COLUMNS{{
     {{"seed", "Seed", "", Integer}, [](const RunSummary& s) { return ShowCount(s.seed); }},
     {{"workers", "Workers", "", Integer}, [](const RunSummary& s) { return ShowCount(s.workers); }},
     {{"oversubscription", "Oversubscription", "x : 1", Number},
@@ -194,6 +194,8 @@ constexpr std::array<SummaryColumn, 55> SUMMARY_COLUMNS{{
      [](const RunSummary& s) { return ShowCount(s.events); }},
     {{"skipped_iterations", "Iterations not simulated twice", "", Integer, Compared::Never},
      [](const RunSummary& s) { return ShowCount(s.skippedIterations); }},
+    {{"recorded_collectives", "Collectives not simulated twice", "", Integer, Compared::Never},
+     [](const RunSummary& s) { return ShowCount(s.recordedCollectives); }},
     {{"wall_s", "Wall-clock time", "s", Number, Compared::Never},
      [](const RunSummary& s) { return fmt::format("{:.3f}", s.wallSeconds); }},
     {{"peak_rss_bytes", "Peak memory", "B", Integer, Compared::Never},

@@ -4,6 +4,7 @@
 #include "ns3/event-impl.h"
 #include "ns3/event-order.h"
 #include "ns3/log.h"
+#include "ns3/planned-run.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
@@ -27,15 +28,6 @@ constexpr uint32_t MAX_LOOKS = 32;
 
 /// Words of a state at most, 8 MB: of more there is little hope that they repeat.
 constexpr size_t MAX_WORDS = 1 << 20;
-
-/// Whether nothing else happens in a run than one job's iterations.
-bool
-MayRepeat(const ResolvedRun& run)
-{
-    return run.jobs.size() + run.trainings.size() == 1 && run.asynchronous.empty() &&
-           run.faults.empty() && run.traffic.empty() && run.sampleEvery.IsZero() &&
-           run.capturedLinks.empty();
-}
 
 /// Events of ports are known by the ports' state, timers' not needed; nobody knows any other.
 void
@@ -81,7 +73,7 @@ IterationSkip::IterationSkip(const ResolvedRun& run,
       m_skips(skips),
       m_recordsLinks(run.recordLinks)
 {
-    if (MayRepeat(run))
+    if (IsOneJobAlone(run))
     {
         if (skips)
         {
@@ -288,6 +280,7 @@ IterationSkip::Extend(TransportStatistics& statistics) const
     extend(&TransportStatistics::retransmittedPackets);
     extend(&TransportStatistics::retransmittedBytes);
     extend(&TransportStatistics::timerLooks);
+    extend(&TransportStatistics::savedEvents);
     extend(&TransportStatistics::pfcPause);
 }
 

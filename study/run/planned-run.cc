@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/planned-run.h"
 
+#include "ns3/boolean.h"
 #include "ns3/job-assembly.h"
 #include "ns3/scenario-error.h"
 
@@ -69,11 +70,23 @@ MakeAsynchronous(const AsynchronousJobSpec& spec, const ResolvedRun& run)
     return job;
 }
 
+bool
+IsOneJobAlone(const ResolvedRun& run)
+{
+    return run.jobs.size() + run.trainings.size() == 1 && run.asynchronous.empty() &&
+           run.faults.empty() && run.traffic.empty() && run.sampleEvery.IsZero() &&
+           run.capturedLinks.empty();
+}
+
 Ptr<ExchangeEngine>
-InstallEngine(const ResolvedRun& run, const PlannedRun& planned, const Ptr<Transport>& transport)
+InstallEngine(const ResolvedRun& run,
+              const PlannedRun& planned,
+              const Ptr<Transport>& transport,
+              bool mayRecord)
 {
     auto engine = CreateObject<ExchangeEngine>();
     engine->SetTransport(transport);
+    engine->SetAttribute("RecordsCollectives", BooleanValue(mayRecord && IsOneJobAlone(run)));
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
         try

@@ -40,10 +40,15 @@ AsynchronousJob MakeAsynchronous(const AsynchronousJobSpec& spec, const Resolved
 /// As messages call a job and its scheme.
 std::string DescribeScheme(const JobSpec& job);
 
-/// An engine with all jobs. \throws ScenarioError for what it refuses
+/// Whether nothing else happens in a run than one job's iterations, and nobody looks at packets.
+bool IsOneJobAlone(const ResolvedRun& run);
+
+/// An engine with all jobs. \param mayRecord collectives need not be simulated twice
+/// \throws ScenarioError for what it refuses
 Ptr<ExchangeEngine> InstallEngine(const ResolvedRun& run,
                                   const PlannedRun& planned,
-                                  const Ptr<Transport>& transport);
+                                  const Ptr<Transport>& transport,
+                                  bool mayRecord);
 
 } // namespace ns3::gradsync
 

@@ -49,7 +49,7 @@ Simulate(const ResolvedRun& run,
     FabricHelper::UseFastScheduler();
     const auto transport = InstallTransport(run);
     StartCaptures(run, transport, folder);
-    const auto engine = InstallEngine(run, planned, transport);
+    const auto engine = InstallEngine(run, planned, transport, repeats == Repeats::Skip);
     const bool recordTransfers = run.recordMessages || run.recordTrace;
     const Recorder recorder(engine,
                             run.recordTrace   ? Recorder::Detail::Work
@@ -85,7 +85,9 @@ Simulate(const ResolvedRun& run,
     skip.Extend(statistics);
     SummariseTransport(statistics, result.summary);
     // How often timers look depends on when they began, which is no part of what repeats.
-    result.summary.events = skip.ExtendEvents(result.summary.events) - statistics.timerLooks;
+    result.summary.events =
+        skip.ExtendEvents(result.summary.events) + statistics.savedEvents - statistics.timerLooks;
+    result.summary.recordedCollectives = engine->CountRecordedCollectives();
     result.summary.skippedIterations = skip.GetCount();
     if (const auto* aggregation = transport->GetAggregation())
     {

@@ -34,10 +34,11 @@ struct RunCheck
  */
 RunCheck CheckRun(const ResolvedRun& run, bool verifyAll);
 
-/// What becomes of iterations that are the same as earlier ones (IterationSkip).
+/// What becomes of iterations and collectives that are the same as earlier ones (IterationSkip,
+/// CollectiveRecords).
 enum class Repeats
 {
-    Skip,    //!< they are left out; the result is the same but for RunSummary::skippedIterations
+    Skip,    //!< they are left out; the result is the same but for what RunSummary says of that
     Simulate //!< as all others
 };
 

@@ -71,6 +71,7 @@ RUN_COLUMNS = {
     "ahead_max",
     "held_s",
     "skipped_iterations",
+    "recorded_collectives",
     "wall_s",
     "peak_rss_bytes",
     "status",

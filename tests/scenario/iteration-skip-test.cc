@@ -3,17 +3,11 @@
  * Leaving out iterations that repeat must change no byte of a result. Whole results are compared
  * with those of the same runs simulated whole.
  */
-#include "scenario/scenario-runs.h"
-
-#include "ns3/result-rows.h"
-#include "ns3/summary-columns.h"
-#include "ns3/training-rows.h"
+#include "scenario/repeated-runs.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,55 +17,11 @@ namespace ns3::gradsync
 namespace
 {
 
-RunResult
-Run(const std::string& text, Repeats repeats)
-{
-    UsePicoseconds();
-    return RunScenario(ResolveRun(ParseScenario(text, "x.json", {}), 0), {}, {}, repeats);
-}
-
-/// All rows that the result files have of a run, but for what it cost.
-std::string
-Show(const RunResult& result)
-{
-    std::ostringstream text;
-    text << GetOutcome(FormatSummary(result.summary)) << "\n"
-         << result.duration.GetTimeStep() << "\n";
-    WriteIterations(result, text);
-    WriteLinks(result, text);
-    WriteMessages(result, text);
-    for (const auto& record : result.computations)
-    {
-        text << fmt::format("{} {} {} {}\n",
-                            record.iteration,
-                            record.rank,
-                            record.start.GetTimeStep(),
-                            record.end.GetTimeStep());
-    }
-    for (const auto& record : result.work)
-    {
-        text << fmt::format("{} {} {} {}\n",
-                            record.iteration,
-                            record.operation,
-                            record.start.GetTimeStep(),
-                            record.end.GetTimeStep());
-    }
-    WriteTraining(result, text);
-    WriteStreams(result, text);
-    WriteCollectives(result, text);
-    WriteCriticalPaths(result, text);
-    return text.str();
-}
-
 /// \returns how many iterations were left out
 uint32_t
 CompareWithWhole(const std::string& text)
 {
-    const auto whole = Run(text, Repeats::Simulate);
-    const auto skipped = Run(text, Repeats::Skip);
-    EXPECT_EQ(whole.summary.skippedIterations, 0U);
-    EXPECT_EQ(Show(skipped), Show(whole));
-    return skipped.summary.skippedIterations;
+    return CompareRepeats(text).skippedIterations;
 }
 
 /// \param more keys of the scenario, without braces
@@ -179,29 +129,6 @@ TEST(IterationSkip, TrainingIterationsRepeatWithAllThatIsSaidOfThem)
     }
     EXPECT_EQ(CompareWithWhole(MakeTraining(60, BLOCKS)), 58U);
 }
-
-/// Numbers and words of random scenarios; the same in every run.
-class Draw
-{
-  public:
-    explicit Draw(uint32_t seed)
-        : m_random(seed)
-    {
-    }
-
-    uint32_t Between(uint32_t low, uint32_t high)
-    {
-        return low + static_cast<uint32_t>(m_random() % (high - low + 1));
-    }
-
-    const char* Of(const std::vector<const char*>& choices)
-    {
-        return choices[m_random() % choices.size()];
-    }
-
-  private:
-    std::mt19937 m_random;
-};
 
 std::string
 DrawScenario(uint32_t seed)

@@ -189,7 +189,7 @@ TEST_F(ProgramTest, WritesWholeResults)
         "iteration_mean_s,computation_s,hidden_s,exposed_s,bubble_s,mfu,samples_per_s,"
         "tokens_per_s,device_memory_bytes,"
         "updates,steps_per_s,staleness_mean,staleness_max,ahead_max,held_s,"
-        "packet_hops,events,skipped_iterations,wall_s,peak_rss_bytes,"
+        "packet_hops,events,skipped_iterations,recorded_collectives,wall_s,peak_rss_bytes,"
         "status");
     // Run 3: 3 hosts in each of 2 racks with 2 uplinks of the hosts' rate.
     EXPECT_THAT(runs[4],

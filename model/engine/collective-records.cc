@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/collective-records.h"
+
+#include "ns3/closed-channels.h"
+#include "ns3/log.h"
+#include "ns3/nstime.h"
+#include "ns3/time-range.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncCollectiveRecords");
+
+namespace
+{
+
+/// Communications of a chain at most: longer ones hardly come again.
+constexpr size_t MAX_CHAIN = 64;
+
+/// Whether all that it does is to send and to wait.
+bool
+OnlySends(const Plan& plan)
+{
+    if (plan.GetGate() || plan.HasAggregations())
+    {
+        return false;
+    }
+    return std::ranges::none_of(plan.GetOperations(), [](const Operation& operation) {
+        return operation.IsCompute() || operation.kind == OperationKind::Train;
+    });
+}
+
+} // namespace
+
+CollectiveRecords::CollectiveRecords(const Workload& workload,
+                                     std::span<const uint32_t> endpoints,
+                                     TransportParts& parts)
+    : m_workload(workload),
+      m_places(workload.GetCommunications().size())
+{
+    // In longer steps, times of computations are rounded, each on its own.
+    const auto obstacle = PicoSeconds(1).GetTimeStep() == 1
+                              ? parts.FindObstacle()
+                              : std::string("time does not count picoseconds");
+    if (!obstacle.empty())
+    {
+        NS_LOG_INFO("no collective is taken from a record: " << obstacle);
+        return;
+    }
+    ChannelTiming timing(workload);
+    for (auto& channel : FindClosedChannels(workload, endpoints, parts))
+    {
+        auto uses = timing.Find(channel.communications);
+        if (!uses.empty())
+        {
+            AddChannel(std::move(uses), std::move(channel.part));
+        }
+    }
+    NS_LOG_INFO(m_channels.size() << " groups have their links to themselves");
+}
+
+void
+CollectiveRecords::AddChannel(std::vector<ChannelUse> uses, std::unique_ptr<NetworkPart> part)
+{
+    std::vector<ChannelChain> chains;
+    for (size_t first = 0; first < uses.size();)
+    {
+        size_t last = first;
+        while (uses[last].isFollowedAtOnce)
+        {
+            ++last;
+        }
+        const auto chain = std::span(uses).subspan(first, last + 1 - first);
+        const auto idle = chain.back().idlePicoseconds;
+        chains.push_back({static_cast<uint32_t>(chain.size()),
+                          static_cast<int64_t>(std::min<uint64_t>(idle, NEVER)),
+                          idle > 0 ? FindKind(chain, part->GetShape()) : nullptr});
+        first = last + 1;
+    }
+    if (std::ranges::all_of(chains, [](const auto& chain) { return chain.kind == nullptr; }))
+    {
+        return;
+    }
+    for (uint32_t place = 0; place < uses.size(); ++place)
+    {
+        m_places[uses[place].id] = {static_cast<uint32_t>(m_channels.size()), place};
+    }
+    m_channels.push_back(
+        std::make_unique<RecordedChannel>(std::move(part), std::move(chains), m_counts));
+}
+
+ChainKind*
+CollectiveRecords::FindKind(std::span<const ChannelUse> chain, const std::vector<uint64_t>& shape)
+{
+    KindName name{shape, {}};
+    for (const auto& use : chain)
+    {
+        const auto& plan = *m_workload.GetPlan(use.id);
+        if (chain.size() > MAX_CHAIN || !OnlySends(plan))
+        {
+            return nullptr;
+        }
+        name.second.push_back(&plan);
+    }
+    auto& kind = m_kinds[name];
+    if (kind.plans.empty())
+    {
+        for (const auto& use : chain)
+        {
+            kind.plans.push_back(m_workload.GetPlan(use.id));
+        }
+    }
+    return &kind;
+}
+
+std::unique_ptr<TransferCarrier>
+CollectiveRecords::MakeCarrier(CommunicationId id)
+{
+    const auto [channel, place] = m_places[id];
+    return channel == NONE ? nullptr : m_channels[channel]->MakeCarrier(place);
+}
+
+void
+CollectiveRecords::OnRankEnded(CommunicationId id)
+{
+    if (const auto [channel, place] = m_places[id]; channel != NONE)
+    {
+        m_channels[channel]->OnRankEnded(place);
+    }
+}
+
+void
+CollectiveRecords::OnEnded(CommunicationId id)
+{
+    if (const auto [channel, place] = m_places[id]; channel != NONE)
+    {
+        m_channels[channel]->OnEnded(place);
+    }
+}
+
+void
+CollectiveRecords::EndRun()
+{
+    for (const auto& channel : m_channels)
+    {
+        channel->EndRun();
+    }
+    NS_LOG_INFO(m_counts.taken << " collectives were taken from " << m_counts.recorded
+                               << " records; not so where ranks began apart (" << m_counts.apart
+                               << " times), the network was busy (" << m_counts.busy
+                               << ") or might have been (" << m_counts.brief << ")");
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_COLLECTIVE_RECORDS_H
+#define GRADSYNC_COLLECTIVE_RECORDS_H
+
+#include "ns3/channel-timing.h"
+#include "ns3/network-part.h"
+#include "ns3/recorded-channel.h"
+#include "ns3/workload.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Collectives of a workload that are not simulated, as equal ones have been: those of groups that
+ * have their links to themselves, see RecordedChannel. Executions go on as always; what they do,
+ * and all that is counted, is what it would have been, to the last event.
+ *
+ * The workload must be all that uses the network, and its ranks must add in no time.
+ */
+class CollectiveRecords
+{
+  public:
+    /// \param workload and `parts` outlive it \param endpoints [rank]
+    CollectiveRecords(const Workload& workload,
+                      std::span<const uint32_t> endpoints,
+                      TransportParts& parts);
+
+    /// For an execution; nullptr: it is simulated, and nobody looks on.
+    std::unique_ptr<TransferCarrier> MakeCarrier(CommunicationId id);
+
+    /// A rank is done with its part of a communication.
+    void OnRankEnded(CommunicationId id);
+    /// All ranks are.
+    void OnEnded(CommunicationId id);
+
+    /// The workload is done; it may run again.
+    void EndRun();
+
+    /// Communications that were taken from a record.
+    uint64_t GetCount() const
+    {
+        return m_counts.taken;
+    }
+
+  private:
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    struct Place
+    {
+        uint32_t channel{NONE};
+        uint32_t place{0};
+    };
+
+    void AddChannel(std::vector<ChannelUse> uses, std::unique_ptr<NetworkPart> part);
+    ChainKind* FindKind(std::span<const ChannelUse> chain, const std::vector<uint64_t>& shape);
+
+    /// Shape of the network, plans.
+    using KindName = std::pair<std::vector<uint64_t>, std::vector<const Plan*>>;
+
+    const Workload& m_workload;
+    std::map<KindName, ChainKind> m_kinds;
+    std::vector<std::unique_ptr<RecordedChannel>> m_channels;
+    std::vector<Place> m_places; //!< [communication]
+    RecordCounts m_counts;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_COLLECTIVE_RECORDS_H

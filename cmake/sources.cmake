@@ -1396,6 +1396,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/kept-rates-test.cc
   tests/unit/transport/fluid-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
+  tests/unit/transport/network-part-test.cc
   tests/unit/transport/roce-connection-table-test.cc
   tests/unit/transport/roce-droppable-test.cc
   tests/unit/transport/roce-mistakes-test.cc

@@ -58,7 +58,8 @@ ExchangeEngine::GetTypeId()
                 "Collectives of training jobs whose groups have their links to themselves are "
                 "simulated once and then taken from a record, which changes no result. Only where "
                 "nothing but one job uses the network, nobody looks at packets while it runs, and "
-                "nothing goes wrong. For jobs that are added later.",
+                "nothing goes wrong, and by the RadixScheduler, which knows the order of "
+                "events. For jobs that are added later.",
                 BooleanValue(false),
                 MakeBooleanAccessor(&ExchangeEngine::m_recordsCollectives),
                 MakeBooleanChecker())

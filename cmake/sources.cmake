@@ -15,6 +15,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/base/aggregation-flow.h
+  model/base/byte-batch.h
   model/base/byte-range.h
   model/base/event-order.h
   model/base/gzip-text.h
@@ -43,6 +44,7 @@ list(APPEND gradsync_sources
   model/topology/spine-leaf-topology.cc
   model/topology/star-topology.cc
   model/topology/three-tier-topology.cc
+  model/topology/topology-division.cc
   model/topology/topology-kinds.cc
   model/topology/topology.cc
 )
@@ -58,6 +60,7 @@ list(APPEND gradsync_headers
   model/topology/spine-leaf-topology.h
   model/topology/star-topology.h
   model/topology/three-tier-topology.h
+  model/topology/topology-division.h
   model/topology/topology-kinds.h
   model/topology/topology.h
   model/topology/worker-groups.h
@@ -358,6 +361,7 @@ list(APPEND gradsync_sources
 # model/fabric
 list(APPEND gradsync_sources
   model/fabric/ecn-marker.cc
+  model/fabric/fabric-cut.cc
   model/fabric/fabric-faults.cc
   model/fabric/fabric-network.cc
   model/fabric/fabric-part.cc
@@ -374,6 +378,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/fabric/ecn-marker.h
+  model/fabric/fabric-cut.h
   model/fabric/fabric-endpoint.h
   model/fabric/fabric-network.h
   model/fabric/fabric-node.h
@@ -409,6 +414,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/transport/capture-names.h
+  model/transport/divided-transport.h
   model/transport/message.h
   model/transport/transport-aggregation.h
   model/transport/transport-capabilities.h
@@ -452,6 +458,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-frame-maker.cc
   model/transport/roce/roce-frame.cc
   model/transport/roce/roce-installation.cc
+  model/transport/roce/roce-mirrors.cc
   model/transport/roce/roce-nic.cc
   model/transport/roce/roce-part.cc
   model/transport/roce/roce-queue-pair.cc
@@ -471,6 +478,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-flows.h
   model/transport/roce/roce-frame-maker.h
   model/transport/roce/roce-frame.h
+  model/transport/roce/roce-mirrors.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-part.h
   model/transport/roce/roce-queue-pair.h
@@ -788,6 +796,7 @@ list(APPEND gradsync_headers
   model/engine/plan-execution.h
   model/engine/plan-roster.h
   model/engine/rank-parts.h
+  model/engine/rank-share.h
   model/engine/ranked-job.h
   model/engine/recorded-channel.h
   model/engine/recorder.h
@@ -1011,6 +1020,17 @@ list(APPEND gradsync_headers
   model/fault/network-condition.h
   model/fault/slowdown-parameters.h
   model/fault/slowdown.h
+)
+
+# model/distributed
+list(APPEND gradsync_sources
+  model/distributed/window-protocol.cc
+  model/distributed/window-simulator-impl.cc
+)
+list(APPEND gradsync_headers
+  model/distributed/process-link.h
+  model/distributed/window-protocol.h
+  model/distributed/window-simulator-impl.h
 )
 
 # helper
@@ -1324,7 +1344,7 @@ set(gradsync_benchmarks
 # Tests, stand-alone only: a program ROOM-tests for each room, whose files are compiled several at a time,
 # as most of the time goes into what they have in common. "scenario" runs whole scenarios.
 set(gradsync_test_rooms topology compression p4 plan scheme fabric transport workload training
-    import planner engine aggregation traffic fault helper study stock scenario)
+    import planner engine aggregation traffic fault distributed helper study stock scenario)
 set(gradsync_tests_of_topology
   tests/unit/topology/all-reduce-bound-test.cc
   tests/unit/topology/fat-tree-topology-test.cc
@@ -1334,6 +1354,7 @@ set(gradsync_tests_of_topology
   tests/unit/topology/server-builder-test.cc
   tests/unit/topology/spine-leaf-topology-test.cc
   tests/unit/topology/three-tier-topology-test.cc
+  tests/unit/topology/topology-division-test.cc
   tests/unit/topology/topology-test.cc
 )
 set(gradsync_tests_of_compression
@@ -1485,6 +1506,10 @@ set(gradsync_tests_of_fault
   tests/unit/fault/fault-injector-test.cc
   tests/unit/fault/link-faults-test.cc
   tests/unit/fault/silent-host-test.cc
+)
+set(gradsync_tests_of_distributed
+  tests/unit/distributed/byte-batch-test.cc
+  tests/unit/distributed/window-simulator-test.cc
 )
 set(gradsync_tests_of_helper
   tests/unit/helper/aggregation-helper-test.cc

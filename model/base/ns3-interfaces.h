@@ -6,10 +6,13 @@
 #include "ns3/enum.h"
 #include "ns3/event-id.h"
 #include "ns3/ipv4-routing-protocol.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator-impl.h"
 #include "ns3/string.h"
 
 #include <string>
 #include <tuple>
+#include <utility>
 
 /**
  * \file
@@ -62,6 +65,9 @@ IsDue(const EventId& event)
 {
     return !event.IsExpired();
 }
+
+/// What SimulatorImpl::Stop(delay) gives: the event, in newer releases, or nothing.
+using StopResult = decltype(std::declval<SimulatorImpl&>().Stop(std::declval<const Time&>()));
 
 /// The types of the parameters of a method.
 template <typename Method>

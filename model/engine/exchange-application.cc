@@ -332,6 +332,15 @@ ExchangeApplication::OnDelivered(uint64_t tag)
     }
 }
 
+void
+ExchangeApplication::OnSentElsewhere(uint64_t tag, const Time& at)
+{
+    if (auto* observer = FindObserver(tag))
+    {
+        observer->OnSentElsewhere(static_cast<OperationId>(tag), at);
+    }
+}
+
 bool
 ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
 {

@@ -69,6 +69,12 @@ class ExchangeApplication : public Application, public MessageHandler
     void Detach();
 
     uint32_t GetRank() const;
+
+    uint32_t GetEndpoint() const
+    {
+        return m_place.endpoint;
+    }
+
     bool IsStopped() const;
     /// Stopped or crashed: it does nothing.
     bool IsHalted() const;
@@ -147,6 +153,7 @@ class ExchangeApplication : public Application, public MessageHandler
 
     // MessageHandler
     void OnDelivered(uint64_t tag) override;
+    void OnSentElsewhere(uint64_t tag, const Time& at) override;
     void OnFailed(uint64_t tag, const std::string& reason) override;
     void OnWrongSum(uint64_t tag, const std::string& reason) override;
 

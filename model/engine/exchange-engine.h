@@ -48,6 +48,14 @@ class ExchangeEngine : public Object, private JobListener
     /// Must be called before AddJob. The transport must be installed.
     void SetTransport(const Ptr<Transport>& transport);
 
+    /**
+     * Other processes simulate the same jobs on the same network, each some of the ranks: for jobs
+     * whose plans have no gate, no aggregations, no codec and no limit of transfers under way, and
+     * in which each operation waits only for what its own rank, or another one of the same process,
+     * has received or done. Before AddJob. \param share outlives the jobs
+     */
+    void SetShare(RankShare* share);
+
     /// \returns the index of the job. \throws std::invalid_argument when the ranks do not fit the
     /// plan; std::runtime_error with a text for the user when the network cannot aggregate as it
     /// asks
@@ -160,6 +168,7 @@ class ExchangeEngine : public Object, private JobListener
     Ptr<Transport> m_transport;
     std::vector<std::shared_ptr<EngineJob>> m_jobs; //!< shared with events that are due at once
     std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
+    RankShare* m_share{nullptr};                    //!< null: all ranks are simulated here
     HostSlowdowns m_slowdowns;
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;

@@ -20,6 +20,11 @@ class OperationObserver
     /// The transfer is at its receiver, or the sum at this rank of an aggregation.
     virtual void OnDelivered(OperationId id) = 0;
 
+    /// Another process, which simulates its sender, has sent the transfer.
+    virtual void OnSentElsewhere(OperationId /* id */, const Time& /* at */)
+    {
+    }
+
     /// The time is over that the rank was to wait for (ExchangeApplication::Delay).
     virtual void OnDelayed(OperationId /* id */)
     {

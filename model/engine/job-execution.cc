@@ -4,6 +4,7 @@
 #include "ns3/codec-times.h"
 #include "ns3/failure-text.h"
 #include "ns3/log.h"
+#include "ns3/rank-share.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -146,10 +147,26 @@ JobExecution::BeginIteration()
         m_timeoutEvent.Schedule(m_job.timeout, &JobExecution::OnTimeout, this);
     }
     BeginExecution();
+    bool hasPart = false;
     for (const auto rank : GetPlan().ranks)
     {
-        m_applications[rank]->BeginIteration();
+        if (IsHere(rank))
+        {
+            m_applications[rank]->BeginIteration();
+            hasPart = true;
+        }
     }
+    if (!hasPart)
+    {
+        OnEnded(*m_execution);
+    }
+}
+
+/// Whether this process simulates the rank.
+bool
+JobExecution::IsHere(uint32_t rank) const
+{
+    return m_site.share == nullptr || m_site.share->IsHere(m_job.endpointOf[rank]);
 }
 
 /// Of the plan in use. No rank has started.
@@ -168,6 +185,7 @@ JobExecution::BeginExecution()
     setup.aggregations = m_aggregations.TakeTurn(*setup.plan);
     setup.keepsTimes = m_site.listener->IsTransferTraced();
     setup.hasGate = true;
+    setup.share = m_site.share;
     PlanExecution::Listener& listener = *this;
     m_execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
     m_gate.Open(*m_execution);
@@ -231,16 +249,28 @@ JobExecution::OnRankTrained(PlanExecution& /* execution */, uint32_t rank, const
 }
 
 void
-JobExecution::OnEnded(PlanExecution& execution)
+JobExecution::OnEnded(PlanExecution& /* execution */)
 {
     if (m_failure)
     {
         return;
     }
+    if (m_site.share)
+    {
+        m_site.share->OnPartEnded([job = shared_from_this()] { job->EndIteration(); });
+        return;
+    }
+    EndIteration();
+}
+
+/// It is done at every rank.
+void
+JobExecution::EndIteration()
+{
     m_running = false;
     m_record.replies = m_gate.GetAnswers();
     m_record.late = std::exchange(m_lateAnswers, 0);
-    m_record.network += execution.GetNetworkTime();
+    m_record.network += m_execution->GetNetworkTime();
     m_record.end = Simulator::Now();
     m_timeoutEvent.Cancel();
     ++m_iteration;

@@ -88,8 +88,10 @@ class JobExecution final : public RankedJob,
     // Iterations: job-execution.cc.
     void BeginIteration();
     void GoOn();
+    void EndIteration();
     void OnBoundary();
     void BeginExecution();
+    bool IsHere(uint32_t rank) const;
     void DropExecution();
     void Use(uint32_t plan);
     void SetCodecTimes();

@@ -13,6 +13,7 @@ namespace ns3::gradsync
 {
 
 class HostSlowdowns;
+class RankShare;
 
 /// Is told what the jobs of an engine do.
 class JobListener
@@ -54,6 +55,7 @@ struct JobSite
     Ptr<Transport> transport;
     const HostSlowdowns* slowdowns; //!< outlives the job
     JobListener* listener;          //!< likewise
+    RankShare* share;               //!< likewise; nullptr: all ranks are simulated here
     bool recordsCollectives{
         false}; //!< the job is all that uses the network, and may leave out what it knows
 };

@@ -63,6 +63,12 @@ OperationLedger::ReleaseOfMany(OperationId id, State& state)
 void
 OperationLedger::MarkSent(OperationId id)
 {
+    MarkSent(id, Simulator::Now());
+}
+
+void
+OperationLedger::MarkSent(OperationId id, const Time& at)
+{
     Touch(id) = SENT;
     if (m_keepsTimes)
     {
@@ -71,7 +77,7 @@ OperationLedger::MarkSent(OperationId id)
         {
             sentAt = std::make_unique<std::array<Time, PAGE_SIZE>>();
         }
-        (*sentAt)[id % PAGE_SIZE] = Simulator::Now();
+        (*sentAt)[id % PAGE_SIZE] = at;
     }
 }
 

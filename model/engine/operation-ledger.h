@@ -77,6 +77,13 @@ class OperationLedger
     }
 
     void MarkSent(OperationId id);
+    void MarkSent(OperationId id, const Time& at);
+
+    /// So many operations are done elsewhere: nobody waits for them here.
+    void LeaveToOthers(uint32_t count)
+    {
+        m_left -= count;
+    }
 
     void MarkDelivered(OperationId id)
     {

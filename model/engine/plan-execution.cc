@@ -3,6 +3,7 @@
 
 #include "ns3/exchange-application.h"
 #include "ns3/plan-part.h"
+#include "ns3/rank-share.h"
 #include "ns3/simulator.h"
 #include "ns3/transfer-carrier.h"
 
@@ -22,12 +23,18 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
       m_carrier(setup.carrier),
       m_ledger(*m_plan, setup.keepsTimes),
       m_number(executions.Add(*this)),
+      m_share(setup.share),
+      m_workers(m_plan->GetWorkerCount()),
       m_timesNetwork(m_plan->IsCompressed() || m_plan->GetGate().has_value())
 {
     m_ranks.reserve(setup.ranks.size());
     for (auto* application : setup.ranks)
     {
         m_ranks.push_back({application});
+    }
+    if (m_share)
+    {
+        LeaveToOthers();
     }
     if (setup.hasGate && m_plan->GetGate())
     {
@@ -45,6 +52,26 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
             m_ranks[operations[id].src].kept.push_back(id);
         }
     }
+}
+
+/// What ranks of other processes do and receive.
+void
+PlanExecution::LeaveToOthers()
+{
+    std::vector<bool> isHere;
+    isHere.reserve(m_ranks.size());
+    for (const auto& rank : m_ranks)
+    {
+        isHere.push_back(m_share->IsHere(rank.application->GetEndpoint()));
+    }
+    m_workers = static_cast<uint32_t>(
+        std::count(isHere.begin(), isHere.begin() + m_plan->GetWorkerCount(), true));
+    uint32_t others = 0;
+    for (const auto& operation : m_plan->GetOperations())
+    {
+        others += isHere[operation.dst] ? 0 : 1;
+    }
+    m_ledger.LeaveToOthers(others);
 }
 
 PlanExecution::~PlanExecution()
@@ -228,6 +255,10 @@ void
 PlanExecution::OnInstantOver()
 {
     m_isSendScheduled = false;
+    if (m_share)
+    {
+        m_share->OnSharedEvent();
+    }
     SendReady();
 }
 
@@ -365,6 +396,12 @@ PlanExecution::OnDelivered(OperationId id)
         return;
     }
     m_ranks[operation.dst].application->Delay(MakeTag(id), PicoSeconds(hop));
+}
+
+void
+PlanExecution::OnSentElsewhere(OperationId id, const Time& at)
+{
+    m_ledger.MarkSent(id, at);
 }
 
 void
@@ -525,8 +562,7 @@ PlanExecution::EndIfDone()
     }
     TellRanks();
     // Of plans with a gate those that do not start are left out.
-    if (m_ledger.GetLeft() == 0 &&
-        (m_gate != NO_OPERATION || m_workersStarted == m_plan->GetWorkerCount()))
+    if (m_ledger.GetLeft() == 0 && (m_gate != NO_OPERATION || m_workersStarted == m_workers))
     {
         m_hasEnded = true;
         m_listener.OnEnded(*this);

@@ -23,6 +23,7 @@ namespace ns3::gradsync
 {
 
 class ExchangeApplication;
+class RankShare;
 class TransferCarrier;
 
 /// An operation that nobody waits for any more, and that was not done.
@@ -42,8 +43,9 @@ struct LeftOperation
  * transfer, for its sender, when it is delivered. That is when its last byte has arrived and the
  * time of a hop of the protocol is over.
  *
- * The whole ends when every operation is done and every worker has started. Operations that become
- * ready at one instant start in ascending id.
+ * The whole ends when every operation is done and every worker has started; where several processes
+ * share it, every operation that a rank of this one executes or receives, and every worker of it.
+ * Operations that become ready at one instant start in ascending id.
  */
 class PlanExecution final : private OperationObserver
 {
@@ -106,6 +108,9 @@ class PlanExecution final : private OperationObserver
         bool tellsRanks{false};            //!< Listener::OnRankEnded
         TransferCarrier* carrier{nullptr}; //!< of its messages; outlives the execution
         bool hasGate{false}; //!< its gate passes by PassGate; else when all before it is done
+        /// Of what this process simulates; it outlives the execution. Ranks that others simulate
+        /// are not started here. nullptr: all.
+        RankShare* share{nullptr};
     };
 
     /// \param executions of the ranks; outlives the execution, as does the listener
@@ -195,6 +200,7 @@ class PlanExecution final : private OperationObserver
     };
 
     void OnDelivered(OperationId id) override;
+    void OnSentElsewhere(OperationId id, const Time& at) override;
     void OnDelayed(OperationId id) override;
     void OnComputed(OperationId id) override;
     void OnTrained(OperationId id, uint32_t rank, const Time& since) override;
@@ -209,6 +215,7 @@ class PlanExecution final : private OperationObserver
         ScopedEvent event{};
     };
 
+    void LeaveToOthers();
     void OnLaunched();
     std::vector<uint32_t> EndLaunch();
     void Begin(std::span<const uint32_t> ranks);
@@ -242,6 +249,8 @@ class PlanExecution final : private OperationObserver
     std::vector<Rank> m_ranks;
     OperationLedger m_ledger;
     uint32_t m_number;
+    RankShare* m_share;
+    uint32_t m_workers; //!< that are simulated here
     uint32_t m_workersStarted{0};
     std::optional<Time> m_begin;        //!< of the first rank
     OperationId m_gate{NO_OPERATION};   //!< that passes by PassGate

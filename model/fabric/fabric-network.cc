@@ -433,6 +433,33 @@ FabricNetwork::CountBlocked(FabricPort& port)
     }
 }
 
+std::string
+FabricNetwork::FindShared(bool isMarked) const
+{
+    if (m_lossRate > 0.0)
+    {
+        return "attribute LossRate of the fabric is not 0: all links draw from one stream of "
+               "random "
+               "numbers, and both ends of a connection would have to know at once of what is lost";
+    }
+    if (!m_pfc)
+    {
+        return "attribute Pfc of the fabric is false: both ends of a connection would have to know "
+               "at once of packets that switches drop";
+    }
+    if (m_countBlocked)
+    {
+        return "attribute CountBlocked of the fabric is true: it looks into the next switch at "
+               "once";
+    }
+    if (isMarked && m_ecnMaxBytes > m_ecnMinBytes)
+    {
+        return "attribute EcnMaxBytes of the fabric is above EcnMinBytes: all ports of a rate draw "
+               "their marks from one stream of random numbers; a step (both equal) draws none";
+    }
+    return {};
+}
+
 FabricEndpoint&
 FabricNetwork::GetEndpoint(uint32_t endpoint)
 {

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -56,6 +57,12 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
         return m_switches[node];
     }
 
+    /// \param index as of GetCounters
+    FabricPort& GetPort(size_t index)
+    {
+        return *m_ports[index];
+    }
+
     /// Who takes the packets that reach an endpoint, be it deaf or not.
     PacketReceiver* GetSink(uint32_t endpoint);
     void SetSink(uint32_t endpoint, PacketReceiver* sink);
@@ -68,6 +75,10 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     {
         return gradsync::IsReordering(m_loadBalancing);
     }
+
+    /// Why its nodes cannot be simulated by several processes, a sentence that names the Attribute;
+    /// empty: they can. \param isMarked there are packets that switches may mark
+    std::string FindShared(bool isMarked) const;
 
     PacketPool& GetPool()
     {

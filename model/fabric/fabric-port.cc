@@ -54,6 +54,24 @@ FabricPort::ScheduleArrival(TimeStepCount delay)
     m_simulator->ScheduleWithContext(EventOrder::OfArrival(m_index), TimeStep(delay), this);
 }
 
+/// Puts it behind those on the wire.
+inline void
+FabricPort::Fly(FabricPacket* packet, TimeStepCount now)
+{
+    packet->next = nullptr;
+    if (m_firstFlying)
+    {
+        m_lastFlying->next = packet;
+        m_lastFlying->nextArrival = packet->arrival;
+    }
+    else
+    {
+        m_firstFlying = packet;
+        ScheduleArrival(packet->arrival - now);
+    }
+    m_lastFlying = packet;
+}
+
 inline void
 FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
 {
@@ -71,18 +89,7 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     {
         m_tap->OnPacket(m_index, *packet, start);
     }
-    packet->next = nullptr;
-    if (m_firstFlying)
-    {
-        m_lastFlying->next = packet;
-        m_lastFlying->nextArrival = packet->arrival;
-    }
-    else
-    {
-        m_firstFlying = packet;
-        ScheduleArrival(packet->arrival - now);
-    }
-    m_lastFlying = packet;
+    Fly(packet, now);
 }
 
 inline void
@@ -98,6 +105,12 @@ void
 FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
 {
     Start(packet, now, now);
+}
+
+void
+FabricPort::PutOnWire(FabricPacket* packet, TimeStepCount now)
+{
+    Fly(packet, now);
 }
 
 void

@@ -127,6 +127,12 @@ class alignas(64) FabricPort final : public EventImpl
     /// does nothing from now on, and knows none of those that go too.
     void Disconnect();
 
+    /// Another far end of the same link.
+    void SetPeer(FabricNode* peer)
+    {
+        m_peer = peer;
+    }
+
     /// The buffer that waiting data packets occupy; nullptr (hosts): none.
     void SetBuffer(SwitchBuffer* buffer)
     {
@@ -249,6 +255,17 @@ class alignas(64) FabricPort final : public EventImpl
     /// a source holds stays there.
     void Flush(PacketPool& pool, TimeStepCount now);
 
+    /// Puts a packet that started elsewhere behind those on the wire. \param packet arrives as it
+    /// says, after those
+    void PutOnWire(FabricPacket* packet, TimeStepCount now);
+
+    /// When the next packet that waits here starts unless something happens before; INT64_MAX: none
+    /// waits for its turn alone. Exact after Sync.
+    TimeStepCount GetNextStart() const
+    {
+        return m_controlWaits || (m_dataWaits && m_stops == 0) ? m_busyUntil : INT64_MAX;
+    }
+
     /// When the last packet on the wire is at the far end; -1: there is none.
     TimeStepCount GetLastArrival(TimeStepCount now);
 
@@ -364,6 +381,7 @@ class alignas(64) FabricPort final : public EventImpl
     void SetStop(uint8_t reason, bool stopped, TimeStepCount now);
     void Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now);
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
+    void Fly(FabricPacket* packet, TimeStepCount now);
     void Restart(TimeStepCount now);
     void ScheduleDeparture(TimeStepCount now);
     void ScheduleArrival(TimeStepCount delay);

@@ -199,7 +199,33 @@ RadixScheduler::GetLate() const
 {
     auto event = m_late.back();
     event.key.m_ts = LAST_TIME_STEP;
-    return WithContext(event);
+    return event;
+}
+
+bool
+RadixScheduler::HasBefore(uint64_t ts) const
+{
+    if (m_frontHead < m_front.size())
+    {
+        return m_last < ts;
+    }
+    if (m_occupied == 0)
+    {
+        return !m_late.empty() && ts > LAST_TIME_STEP;
+    }
+    // All times of the lowest bucket agree above a bit, in which they differ from that of the last
+    // event: they lie between these two.
+    const auto lowest = static_cast<size_t>(std::countr_zero(m_occupied));
+    const auto bit = uint64_t{1} << lowest;
+    const auto earliest = (m_last | bit) & ~(bit - 1);
+    const auto latest = earliest | (bit - 1);
+    if (latest < ts)
+    {
+        return true;
+    }
+    const auto& bucket = m_buckets[lowest];
+    return earliest < ts &&
+           std::ranges::any_of(bucket, [ts](const Event& event) { return event.key.m_ts < ts; });
 }
 
 Scheduler::Event
@@ -212,7 +238,7 @@ RadixScheduler::PeekNext() const
     }
     if (m_occupied == 0)
     {
-        return GetLate();
+        return WithContext(GetLate());
     }
     const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
     return WithContext(
@@ -221,8 +247,8 @@ RadixScheduler::PeekNext() const
         }));
 }
 
-Scheduler::Event
-RadixScheduler::RemoveNext()
+inline Scheduler::Event
+RadixScheduler::RemoveFirst()
 {
     if (m_frontHead == m_front.size())
     {
@@ -239,7 +265,19 @@ RadixScheduler::RemoveNext()
     {
         Foresee();
     }
-    return WithContext(m_hasMerged ? LeaveFront() : m_front[m_frontHead++]);
+    return m_hasMerged ? LeaveFront() : m_front[m_frontHead++];
+}
+
+Scheduler::Event
+RadixScheduler::RemoveNext()
+{
+    return WithContext(RemoveFirst());
+}
+
+Scheduler::Event
+RadixScheduler::RemoveNextInOrder()
+{
+    return RemoveFirst();
 }
 
 void

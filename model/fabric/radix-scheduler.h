@@ -58,6 +58,13 @@ class RadixScheduler : public Scheduler
     Event RemoveNext() override;
     void Remove(const Event& event) override;
 
+    /// Whether an event is pending that is earlier than `ts`, at little more than the cost of a
+    /// look.
+    bool HasBefore(uint64_t ts) const;
+
+    /// As RemoveNext, with the EventOrder of the event as its context still.
+    Event RemoveNextInOrder();
+
     /// Is told of the events that come next, each once: those up to some time, or the first ones of
     /// a time that has many; not of those that are inserted among them later. It may look at them,
     /// but change nothing.
@@ -138,6 +145,7 @@ class RadixScheduler : public Scheduler
     bool List(uint32_t port, uint32_t place);
     void AppendOthers();
     Event GetLate() const;
+    Event RemoveFirst();
     void MergeCancelled(Bucket& bucket);
     Event LeaveFront();
     void RefillFront();

@@ -3,6 +3,7 @@
 #define GRADSYNC_MESSAGE_H
 
 #include "ns3/byte-range.h"
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <string>
@@ -18,6 +19,11 @@ class MessageHandler
     virtual void OnDelivered(uint64_t tag) = 0;
     /// The transport gave up; `reason` names the connection and the cause.
     virtual void OnFailed(uint64_t tag, const std::string& reason) = 0;
+
+    /// Another process, which simulates the sender, has sent a message for this handler at `at`.
+    virtual void OnSentElsewhere(uint64_t /* tag */, const Time& /* at */)
+    {
+    }
 
     /// What was delivered is not what was to be; `reason` says how. Nothing can mend that.
     virtual void OnWrongSum(uint64_t tag, const std::string& reason)

@@ -48,6 +48,12 @@ TransportCapabilities::SetAggregation(const Ptr<NetworkAggregation>& /* aggregat
 {
 }
 
+DividedTransport*
+TransportCapabilities::GetDivided()
+{
+    return nullptr;
+}
+
 void
 TransportCapabilities::Capture(LinkId /* link */, const std::string& /* folder */)
 {

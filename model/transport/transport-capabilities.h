@@ -11,6 +11,7 @@
 namespace ns3::gradsync
 {
 
+class DividedTransport;
 class FabricNetwork;
 class NetworkAggregation;
 
@@ -40,6 +41,9 @@ class TransportCapabilities
     virtual std::vector<std::string> ListConcerns(const Topology& topology);
     /// What the switches are to run for aggregations. Before Install.
     virtual void SetAggregation(const Ptr<NetworkAggregation>& aggregation);
+
+    /// Null: it cannot be divided among processes.
+    virtual DividedTransport* GetDivided();
 
     /**
      * Captures a link to files in a folder, which exists. After Install.

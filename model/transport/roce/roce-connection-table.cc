@@ -25,14 +25,25 @@ RoceConnectionTable::TakeUnused()
         m_unused = queuePair->nextReady;
         return *queuePair;
     }
+    const auto block = m_count / BLOCK_SIZE * m_blockStride + m_ownBlock;
     if (m_count % BLOCK_SIZE == 0)
     {
-        m_blocks.push_back(std::make_unique<RoceQueuePair[]>(BLOCK_SIZE));
+        AddBlock(block);
     }
-    const auto index = m_count++;
+    const auto index = block * BLOCK_SIZE + m_count++ % BLOCK_SIZE;
     auto& queuePair = At(index);
     queuePair.index = index;
     return queuePair;
+}
+
+void
+RoceConnectionTable::AddBlock(size_t block)
+{
+    if (block >= m_blocks.size())
+    {
+        m_blocks.resize(block + 1);
+    }
+    m_blocks[block] = std::make_unique<RoceQueuePair[]>(BLOCK_SIZE);
 }
 
 void
@@ -78,7 +89,18 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     }
     auto& queuePair = TakeUnused();
     const auto index = queuePair.index;
-    const auto generation = queuePair.generation + 1;
+    Begin(queuePair, index, queuePair.generation + 1, connection);
+    m_slots[slot] = {place, index};
+    ++m_openCount;
+    return {queuePair, true};
+}
+
+void
+RoceConnectionTable::Begin(RoceQueuePair& queuePair,
+                           uint32_t index,
+                           uint32_t generation,
+                           const RoceConnection& connection)
+{
     queuePair = RoceQueuePair{};
     queuePair.index = index;
     queuePair.generation = generation;
@@ -86,9 +108,23 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     queuePair.dst = connection.dst;
     queuePair.stream = connection.stream;
     queuePair.flowHash = static_cast<uint32_t>(connection.GetHash());
-    m_slots[slot] = {place, index};
-    ++m_openCount;
-    return {queuePair, true};
+}
+
+std::pair<RoceQueuePair&, bool>
+RoceConnectionTable::Mirror(uint32_t index, uint32_t generation, const RoceConnection& connection)
+{
+    if (!Has(index))
+    {
+        AddBlock(index / BLOCK_SIZE);
+    }
+    auto& queuePair = At(index);
+    const bool isNew = queuePair.generation != generation;
+    if (isNew)
+    {
+        Begin(queuePair, index, generation, connection);
+        queuePair.isMirror = true;
+    }
+    return {queuePair, isNew};
 }
 
 std::vector<RoceQueuePair*>

@@ -53,6 +53,25 @@ class RoceConnectionTable
      */
     void Close(RoceQueuePair& queuePair);
 
+    /**
+     * Several processes have a table of their own each, and know the queue pairs of the others by
+     * the same indices: those of one process are in every so manieth block. Before the first
+     * connection.
+     */
+    void Divide(uint32_t own, uint32_t processes)
+    {
+        m_ownBlock = own;
+        m_blockStride = processes;
+    }
+
+    /**
+     * The receiving half of a connection that another process has opened. \param index,generation
+     * of its queue pair there \returns it and whether the connection is new, its port still unset
+     */
+    std::pair<RoceQueuePair&, bool> Mirror(uint32_t index,
+                                           uint32_t generation,
+                                           const RoceConnection& connection);
+
     /// A closed queue pair may serve another connection.
     void Recycle(RoceQueuePair& queuePair);
 
@@ -76,7 +95,7 @@ class RoceConnectionTable
     /// True when Peek knows this index.
     bool Has(uint32_t index) const
     {
-        return index < m_count;
+        return index / BLOCK_SIZE < m_blocks.size() && m_blocks[index / BLOCK_SIZE];
     }
 
     /// The queue pair of an index, whatever connection it serves or served last.
@@ -114,12 +133,19 @@ class RoceConnectionTable
     }
 
     RoceQueuePair& TakeUnused();
+    void AddBlock(size_t block);
+    static void Begin(RoceQueuePair& queuePair,
+                      uint32_t index,
+                      uint32_t generation,
+                      const RoceConnection& connection);
     void Grow();
 
     std::vector<Slot> m_slots; //!< of open ones, at most half of them taken; a power of two
     size_t m_openCount{0};
-    std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index
-    uint32_t m_count{0};                                    //!< of all
+    std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index; may be null
+    uint32_t m_count{0};                                    //!< of its own
+    uint32_t m_ownBlock{0};                                 //!< the first one
+    uint32_t m_blockStride{1};                              //!< from one to the next
     RoceQueuePair* m_unused{nullptr};
 };
 

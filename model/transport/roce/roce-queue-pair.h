@@ -105,6 +105,7 @@ struct alignas(64) RoceQueuePair
     bool nakSent;  //!< for the present gap
     bool isClosed; //!< to be recycled when it leaves the ring
     bool mayLose;  //!< it has droppable packets
+    bool isMirror; //!< another process has the half that sends (RoceMirrors)
 
     // What a sender touches for every packet: one more.
     alignas(64) bool isReady; //!< in the NIC's ring

@@ -75,6 +75,10 @@ RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCou
         queuePair.receiving = message->next;
         const auto tag = message->tag;
         auto* handler = message->handler;
+        if (queuePair.isMirror) [[unlikely]]
+        {
+            m_sender->Forget(queuePair);
+        }
         if (m_settings.ackEvery == 0)
         {
             m_sender->AcknowledgeAtOnce(queuePair, now);
@@ -143,9 +147,15 @@ RoceReceiver::DeliverCompleted(RoceQueuePair& queuePair)
     {
         const auto* message = queuePair.receiving;
         queuePair.receiving = message->next;
+        const auto tag = message->tag;
+        auto* handler = message->handler;
+        if (queuePair.isMirror) [[unlikely]]
+        {
+            m_sender->Forget(queuePair);
+        }
         // It may send, on this connection too. The acknowledgement is still under way, so that the
         // connection stays open.
-        message->handler->OnDelivered(message->tag);
+        handler->OnDelivered(tag);
     }
 }
 

@@ -70,7 +70,7 @@ class RoceReceiver
   private:
     void OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
     void TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet);
-    static void DeliverCompleted(RoceQueuePair& queuePair);
+    void DeliverCompleted(RoceQueuePair& queuePair);
     void Acknowledge(RoceQueuePair& queuePair,
                      FabricPacket& data,
                      PacketKind kind,

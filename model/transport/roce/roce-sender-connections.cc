@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The part of RoceSender about how connections open, move and close.
+#include "ns3/roce-mirrors.h"
 #include "ns3/roce-sender.h"
 
 #include <algorithm>
@@ -8,14 +9,44 @@
 namespace ns3::gradsync
 {
 
+uint64_t
+RoceSender::CountPackets(uint64_t bytes) const
+{
+    const uint64_t mtu = m_settings.mtuBytes;
+    return std::max<uint64_t>((bytes + mtu - 1) / mtu, 1);
+}
+
+RoceMessage*
+RoceSender::MakeMessage(uint64_t bytes, uint64_t tag, MessageHandler* handler)
+{
+    auto* entry = m_messages.Take();
+    entry->bytes = bytes;
+    entry->tag = tag;
+    entry->handler = handler;
+    entry->packetCount = static_cast<uint32_t>(CountPackets(bytes));
+    return entry;
+}
+
+void
+RoceSender::Expect(RoceQueuePair& queuePair, uint64_t bytes, uint64_t tag, MessageHandler* handler)
+{
+    queuePair.Post(MakeMessage(bytes, tag, handler));
+}
+
+void
+RoceSender::Forget(RoceQueuePair& queuePair)
+{
+    auto* message = queuePair.oldest;
+    queuePair.oldest = message->next;
+    queuePair.newest = queuePair.oldest ? queuePair.newest : nullptr;
+    m_messages.Give(message);
+}
+
 bool
 RoceSender::Send(const Message& message, TimeStepCount now)
 {
     auto& queuePair = Open({message.src, message.dst, message.stream});
-    // An empty message still costs one packet.
-    const uint64_t mtu = m_settings.mtuBytes;
-    const auto packetCount = std::max<uint64_t>((message.bytes + mtu - 1) / mtu, 1);
-    if (packetCount > UINT32_MAX - queuePair.endPsn) [[unlikely]]
+    if (CountPackets(message.bytes) > UINT32_MAX - queuePair.endPsn) [[unlikely]]
     {
         if (queuePair.IsDone())
         {
@@ -23,15 +54,14 @@ RoceSender::Send(const Message& message, TimeStepCount now)
         }
         return false;
     }
-    auto* entry = m_messages.Take();
-    entry->bytes = message.bytes;
-    entry->tag = message.tag;
-    entry->handler = message.handler;
-    entry->packetCount = static_cast<uint32_t>(packetCount);
-
+    auto* entry = MakeMessage(message.bytes, message.tag, message.handler);
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
     queuePair.Post(entry);
+    if (m_mirrors) [[unlikely]]
+    {
+        m_mirrors->OnPost(queuePair, message, now);
+    }
     // With selective repeat all that is lost is repeated.
     if (!message.droppable.IsEmpty() && m_settings.recovery == RECOVERY_GO_BACK_N) [[unlikely]]
     {

@@ -19,6 +19,8 @@
 namespace ns3::gradsync
 {
 
+class RoceMirrors;
+
 /**
  * The sending half of RoCE's connections: opens them for messages, makes their packets when a NIC
  * asks, takes acknowledgements, recovers from losses, and closes them when all is acknowledged. One
@@ -64,6 +66,18 @@ class RoceSender
     /// \return false when the connection would have more packets than sequence numbers; nothing is
     /// sent then
     bool Send(const Message& message, TimeStepCount now);
+
+    /// Who tells other processes of the messages for their hosts; nullptr: there are none.
+    void SetMirrors(RoceMirrors* mirrors)
+    {
+        m_mirrors = mirrors;
+    }
+
+    /// Another process has sent a message on a connection that this one mirrors.
+    void Expect(RoceQueuePair& queuePair, uint64_t bytes, uint64_t tag, MessageHandler* handler);
+
+    /// The oldest message of a connection that this process mirrors is delivered.
+    void Forget(RoceQueuePair& queuePair);
 
     /// Ends the connections all of whose messages are meant.
     void Abandon(const Transport::MessageFilter& isMeant, TimeStepCount now);
@@ -138,6 +152,9 @@ class RoceSender
         return m_nics[queuePair.src][queuePair.sourcePort];
     }
 
+    /// Of a message; an empty one still costs one.
+    uint64_t CountPackets(uint64_t bytes) const;
+    RoceMessage* MakeMessage(uint64_t bytes, uint64_t tag, MessageHandler* handler);
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     RoceQueuePair& Open(const RoceConnection& connection);
     /// \param isIdle all its messages were acknowledged
@@ -162,6 +179,7 @@ class RoceSender
     FabricNetwork* m_fabric{nullptr};
     const Topology* m_topology{nullptr};
     NetworkAggregation* m_aggregation{nullptr};
+    RoceMirrors* m_mirrors{nullptr};
     ObjectPool<RoceMessage> m_messages;
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};

@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_TRANSPORT_H
 
 #include "ns3/congestion-control.h"
+#include "ns3/divided-transport.h"
 #include "ns3/fabric-network.h"
 #include "ns3/network-aggregation.h"
 #include "ns3/network-part.h"
@@ -10,6 +11,7 @@
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-flows.h"
 #include "ns3/roce-frame-maker.h"
+#include "ns3/roce-mirrors.h"
 #include "ns3/roce-nic.h"
 #include "ns3/roce-queue-pair.h"
 #include "ns3/roce-receiver.h"
@@ -38,6 +40,7 @@ class RoceTransport : public Transport,
                       public TransportCapabilities,
                       public TransportFaults,
                       public TransportParts,
+                      public DividedTransport,
                       private PacketReceiver
 {
   public:
@@ -84,6 +87,14 @@ class RoceTransport : public Transport,
     /// To pcap files, see RoceCapture.
     void Capture(LinkId link, const std::string& folder) override;
     void CloseCaptures() override;
+
+    DividedTransport* GetDivided() override;
+    void Divide(const TopologyDivision& division, HandlerFinder findHandler) override;
+    void Depart(int64_t now) override;
+    int64_t GetNextStart() const override;
+    void Take(uint32_t part, ByteBatch& batch) override;
+    void Put(BatchReader& batch) override;
+    uint64_t CountDoubledEvents() const override;
 
     void SetLinkState(LinkId link, const LinkState& state) override;
     void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;
@@ -173,6 +184,7 @@ class RoceTransport : public Transport,
     RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
     uint64_t m_savedEvents{0}; //!< of parts
+    std::unique_ptr<RoceMirrors> m_mirrors; //!< null: one process simulates all
 };
 
 } // namespace ns3::gradsync

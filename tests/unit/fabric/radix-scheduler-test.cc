@@ -50,6 +50,44 @@ TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveInTheOrderOfTheirUid)
     EXPECT_TRUE(m_radix->IsEmpty());
 }
 
+TEST_F(RadixSchedulerTest, TellsWhetherAnEventComesBeforeAnyTime)
+{
+    std::mt19937_64 random(11);
+    std::multiset<uint64_t> pending;
+    uint64_t now = 0;
+    uint32_t uid = 0;
+    for (int step = 0; step < 20'000; ++step)
+    {
+        if (random() % 2 == 0 || pending.empty())
+        {
+            const auto at = now + random() % (uint64_t{1} << random() % 24);
+            m_radix->Insert(MakeEvent(at, ++uid));
+            pending.insert(at);
+        }
+        else
+        {
+            now = *pending.begin();
+            ASSERT_EQ(m_radix->RemoveNextInOrder().key.m_ts, now);
+            pending.erase(pending.begin());
+        }
+        for (const auto ts : {now, now + 1, now + random() % (uint64_t{1} << random() % 24)})
+        {
+            ASSERT_EQ(m_radix->HasBefore(ts), !pending.empty() && *pending.begin() < ts);
+        }
+    }
+}
+
+TEST_F(RadixSchedulerTest, LeavesTheOrderInTheContextForWhoAsks)
+{
+    auto event = MakeEvent(5, 1);
+    event.key.m_context = EventOrder::OfWake(3);
+    m_radix->Insert(event);
+    event.key.m_uid = 2;
+    m_radix->Insert(event);
+    EXPECT_EQ(m_radix->RemoveNextInOrder().key.m_context, EventOrder::OfWake(3));
+    EXPECT_EQ(m_radix->RemoveNext().key.m_context, EventOrder::GetContext(EventOrder::OfWake(3)));
+}
+
 TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveInOrderWhereUidsBeginAnew)
 {
     // ns-3 numbers events by 32 bits: after 2^32 of them comes 0.

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -91,6 +92,46 @@ TEST_F(RoceConnectionTableTest, FindsWhatIsOpenWhateverIsClosedBeside)
         }
         ASSERT_EQ(GetIndices(), GetExpectedIndices());
     }
+}
+
+TEST(RoceConnectionTableDivisionTest, TablesOfSeveralProcessesNeverGiveTheSameIndex)
+{
+    // Three of them open more than a block of 256 each.
+    std::set<uint32_t> indices;
+    for (uint32_t own = 0; own < 3; ++own)
+    {
+        RoceConnectionTable table;
+        table.Divide(own, 3);
+        for (uint32_t dst = 0; dst < 600; ++dst)
+        {
+            const auto index = table.Open({own, dst, 0}).first.index;
+            EXPECT_TRUE(indices.insert(index).second) << index;
+            EXPECT_TRUE(table.Has(index));
+        }
+    }
+}
+
+TEST(RoceConnectionTableDivisionTest, AMirrorIsFoundByTheIndexOfItsOtherHalf)
+{
+    RoceConnectionTable sender;
+    RoceConnectionTable receiver;
+    sender.Divide(0, 2);
+    receiver.Divide(1, 2);
+    auto& half = sender.Open({4, 9, 1}).first;
+    const auto [mirror, isNew] = receiver.Mirror(half.index, half.generation, {4, 9, 1});
+    EXPECT_TRUE(isNew);
+    EXPECT_TRUE(mirror.isMirror);
+    EXPECT_EQ(mirror.flowHash, half.flowHash);
+    EXPECT_EQ(receiver.Find(half.index, half.generation), &mirror);
+    EXPECT_FALSE(receiver.Mirror(half.index, half.generation, {4, 9, 1}).second);
+    // It is none of the receiver's own connections, and gone with the next life of the other half.
+    EXPECT_TRUE(receiver.ListOpen().empty());
+    const auto old = half.generation;
+    sender.Close(half);
+    auto& next = sender.Open({4, 8, 0}).first;
+    EXPECT_EQ(next.index, half.index);
+    EXPECT_TRUE(receiver.Mirror(next.index, next.generation, {4, 8, 0}).second);
+    EXPECT_EQ(receiver.Find(next.index, old), nullptr);
 }
 
 TEST_F(RoceConnectionTableTest, QueuePairsOfClosedConnectionsServeAgain)

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/window-protocol.h"
+
+#include "ns3/log.h"
+#include "ns3/time-range.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+NS_LOG_COMPONENT_DEFINE("GradsyncWindowProtocol");
+
+WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
+                               DividedTransport& transport,
+                               ProcessLink& link,
+                               const Topology& topology,
+                               const TopologyDivision& division)
+    : m_simulator(simulator),
+      m_transport(transport),
+      m_link(link),
+      m_own(link.GetOwn()),
+      m_notes(link.GetCount()),
+      m_batches(link.GetCount()),
+      m_received(link.GetCount())
+{
+    for (const auto node : topology.GetEndpoints())
+    {
+        m_isHere.push_back(division.IsHere(node));
+    }
+    const auto delay = FindLeastCutDelay(topology, division);
+    m_lookahead = delay ? delay->GetTimeStep() : NEVER;
+}
+
+bool
+WindowProtocol::IsHere(uint32_t endpoint) const
+{
+    return m_isHere[endpoint];
+}
+
+void
+WindowProtocol::OnPartEnded(std::function<void()> goOn)
+{
+    m_goOn = std::move(goOn);
+    m_endedAt = m_simulator.Now().GetTimeStep();
+    m_isBehind = true;
+    m_simulator.Pause();
+}
+
+void
+WindowProtocol::OnSharedEvent()
+{
+    const auto now = m_simulator.Now().GetTimeStep();
+    ++m_sharedEvents;
+    if (m_sharedInstants.empty() || m_sharedInstants.back() != now)
+    {
+        m_sharedInstants.push_back(now);
+    }
+}
+
+uint64_t
+WindowProtocol::CountOwnEvents() const
+{
+    return m_simulator.GetEventCount() - m_transport.CountDoubledEvents() - m_sharedEvents -
+           m_foreignEvents;
+}
+
+void
+WindowProtocol::Run()
+{
+    Exchange();
+    while (RunWindow())
+    {
+    }
+    NS_LOG_INFO("process " << m_own << ": " << CountOwnEvents() << " events of its own in "
+                           << m_counts.windows << " windows, " << m_counts.exchanges
+                           << " exchanges, " << m_counts.sentBatches << " batches of "
+                           << m_counts.sentBytes << " bytes sent");
+}
+
+/// \returns false when nothing is left to happen
+bool
+WindowProtocol::RunWindow()
+{
+    const auto next = std::ranges::min(m_notes, {}, &ProcessNote::nextTime).nextTime;
+    const bool isStopped = std::ranges::any_of(m_notes, &ProcessNote::isStopped);
+    if (next > LAST_TIME_STEP || isStopped)
+    {
+        return false;
+    }
+    ++m_counts.windows;
+    const auto end = AddTimeSteps(next, m_lookahead);
+    if (m_goOn)
+    {
+        m_isBehind = true;
+    }
+    else
+    {
+        RunTo(end);
+    }
+    Exchange();
+    while (IsAnyBehind())
+    {
+        CatchUp(end);
+        Exchange();
+    }
+    return true;
+}
+
+/// All that is earlier than `end`, or up to the end of this process's part.
+void
+WindowProtocol::RunTo(int64_t end)
+{
+    m_simulator.RunUntil(end);
+    if (!m_isBehind && !m_simulator.IsStopped())
+    {
+        m_simulator.AdvanceTo(end - 1);
+        m_transport.Depart(end - 1);
+    }
+}
+
+/// Those that have not run the window do so: those that wait, or, if nobody else is at work on the
+/// iteration, all of them begin the next one first.
+void
+WindowProtocol::CatchUp(int64_t end)
+{
+    if (!HaveAllEnded())
+    {
+        if (m_isBehind)
+        {
+            m_isBehind = false;
+            RunTo(end);
+        }
+        return;
+    }
+    const auto last = std::ranges::max(m_notes, {}, &ProcessNote::endedAt).endedAt;
+    m_simulator.RunUntil(last + 1); // what else happens at that instant comes first
+    m_simulator.AdvanceTo(last);
+    m_endedAt = -1;
+    m_isBehind = false;
+    std::exchange(m_goOn, {})();
+    if (!m_goOn)
+    {
+        RunTo(end);
+    }
+}
+
+bool
+WindowProtocol::IsAnyBehind() const
+{
+    return std::ranges::any_of(m_notes, &ProcessNote::isBehind);
+}
+
+bool
+WindowProtocol::HaveAllEnded() const
+{
+    return std::ranges::all_of(m_notes, [](const auto& note) { return note.endedAt >= 0; });
+}
+
+void
+WindowProtocol::Exchange()
+{
+    for (uint32_t part = 0; part < m_batches.size(); ++part)
+    {
+        if (part != m_own)
+        {
+            m_transport.Take(part, m_batches[part]);
+            m_counts.sentBytes += m_batches[part].size();
+            m_counts.sentBatches += m_batches[part].empty() ? 0 : 1;
+        }
+    }
+    const ProcessNote own{.nextTime =
+                              std::min(m_simulator.GetNextTime(), m_transport.GetNextStart()),
+                          .endedAt = m_endedAt,
+                          .isBehind = m_isBehind ? 1 : 0,
+                          .isStopped = m_simulator.IsStopped() ? 1 : 0};
+    m_link.Exchange(own, m_batches, m_notes, m_received);
+    ++m_counts.exchanges;
+    for (uint32_t part = 0; part < m_received.size(); ++part)
+    {
+        if (part != m_own)
+        {
+            BatchReader batch(m_received[part]);
+            m_transport.Put(batch);
+        }
+    }
+}
+
+} // namespace ns3::gradsync

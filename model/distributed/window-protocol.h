@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_WINDOW_PROTOCOL_H
+#define GRADSYNC_WINDOW_PROTOCOL_H
+
+#include "ns3/divided-transport.h"
+#include "ns3/process-link.h"
+#include "ns3/rank-share.h"
+#include "ns3/topology-division.h"
+#include "ns3/topology.h"
+#include "ns3/window-simulator-impl.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Keeps processes in step that simulate one network together, in windows as ns-3's
+ * DistributedSimulatorImpl does (granted time windows; Nicol, "The cost of conservative
+ * synchronization in parallel discrete event simulations", J. ACM 40, 1993): none of them goes
+ * farther than the shortest delay of a link between them beyond the earliest of all their next
+ * events. At the end of a window they hand each other all packets of it at once.
+ *
+ * An iteration ends everywhere at the instant at which its last operation is done, in whatever
+ * process that is. One whose own part has ended therefore waits, at each window, until the others
+ * have run it or have ended too; then all know the instant, run up to it, and begin the next
+ * iteration there.
+ */
+class WindowProtocol final : public RankShare
+{
+  public:
+    /// What it took.
+    struct Counts
+    {
+        uint64_t windows{0};
+        uint64_t exchanges{0};   //!< of notes and packets: one a window, and more where parts end
+        uint64_t sentBytes{0};   //!< by this process
+        uint64_t sentBatches{0}; //!< likewise, with anything in them
+    };
+
+    /// All must outlive it. \param transport divided
+    WindowProtocol(WindowSimulatorImpl& simulator,
+                   DividedTransport& transport,
+                   ProcessLink& link,
+                   const Topology& topology,
+                   const TopologyDivision& division);
+
+    /// Simulates until nothing is left to happen in any process.
+    void Run();
+
+    // RankShare
+    bool IsHere(uint32_t endpoint) const override;
+    void OnPartEnded(std::function<void()> goOn) override;
+    void OnSharedEvent() override;
+
+    const Counts& GetCounts() const
+    {
+        return m_counts;
+    }
+
+    /// The instants of shared events, ascending, in time steps.
+    const std::vector<int64_t>& GetSharedInstants() const
+    {
+        return m_sharedInstants;
+    }
+
+    /// Events of this process, without those that are counted elsewhere and the shared ones.
+    uint64_t CountOwnEvents() const;
+
+    /// An event of something that another process simulates has happened here too.
+    void CountForeignEvents(uint64_t count)
+    {
+        m_foreignEvents += count;
+    }
+
+  private:
+    bool RunWindow();
+    void RunTo(int64_t end);
+    void Exchange();
+    void CatchUp(int64_t end);
+    bool IsAnyBehind() const;
+    bool HaveAllEnded() const;
+
+    WindowSimulatorImpl& m_simulator;
+    DividedTransport& m_transport;
+    ProcessLink& m_link;
+    std::vector<bool> m_isHere; //!< [endpoint]
+    int64_t m_lookahead;        //!< time steps
+    uint32_t m_own;
+
+    std::function<void()> m_goOn; //!< empty: the part of this process goes on
+    int64_t m_endedAt{-1};
+    bool m_isBehind{false};
+
+    std::vector<ProcessNote> m_notes; //!< [process] of the last exchange
+    std::vector<ByteBatch> m_batches;
+    std::vector<ByteBatch> m_received;
+    std::vector<int64_t> m_sharedInstants;
+    uint64_t m_sharedEvents{0};
+    uint64_t m_foreignEvents{0};
+    Counts m_counts;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_WINDOW_PROTOCOL_H

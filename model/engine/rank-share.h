@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_RANK_SHARE_H
+#define GRADSYNC_RANK_SHARE_H
+
+#include <cstdint>
+#include <functional>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Which ranks of the jobs this process simulates, where several simulate one network together. Each
+ * has all jobs with all their ranks, and lets only its own ones act: it begins their operations,
+ * and hears of the transfers that are delivered to them.
+ */
+class RankShare
+{
+  public:
+    /// Whether the ranks at an endpoint are of this process.
+    virtual bool IsHere(uint32_t endpoint) const = 0;
+
+    /**
+     * All is done that this process has to do of an iteration. \param goOn is called when the
+     * others say so too, at the time of the last one
+     */
+    virtual void OnPartEnded(std::function<void()> goOn) = 0;
+
+    /// An event of all ranks together: at this instant others may have it too, and one process that
+    /// had all ranks would have it once.
+    virtual void OnSharedEvent() = 0;
+
+  protected:
+    ~RankShare() = default;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_RANK_SHARE_H

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/fabric-cut.h"
+
+#include "ns3/fabric-network.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+FabricCut::FabricCut(FabricNetwork& network,
+                     const Topology& topology,
+                     const TopologyDivision& division)
+    : m_network(network),
+      m_pool(network.GetPool()),
+      m_partOf(network.GetPortCount(), division.own),
+      m_outgoing(division.count),
+      m_counts(division.count, 0)
+{
+    const auto links = topology.GetLinks();
+    for (LinkId id = 0; id < links.size(); ++id)
+    {
+        const auto& link = links[id];
+        if (!division.IsCut(link))
+        {
+            continue;
+        }
+        for (const auto& [from, to, port] :
+             {std::tuple{link.a, link.b, 2 * id}, std::tuple{link.b, link.a, 2 * id + 1}})
+        {
+            if (division.IsHere(from))
+            {
+                m_partOf[port] = division.partOf[to];
+                m_leaving.push_back(&network.GetPort(port));
+                m_leaving.back()->SetTap(this);
+                m_leaving.back()->SetPeer(this);
+            }
+        }
+    }
+}
+
+void
+FabricCut::Depart(TimeStepCount now)
+{
+    for (auto* port : m_leaving)
+    {
+        port->Sync(now);
+    }
+}
+
+TimeStepCount
+FabricCut::GetNextStart() const
+{
+    TimeStepCount next = INT64_MAX;
+    for (const auto* port : m_leaving)
+    {
+        next = std::min(next, port->GetNextStart());
+    }
+    return next;
+}
+
+void
+FabricCut::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount /* start */)
+{
+    const auto part = m_partOf[portIndex];
+    auto& batch = m_outgoing[part];
+    AppendPlain(batch, Crossing{portIndex, packet});
+    if ((packet.flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
+    {
+        AppendPlain(batch, m_pool.GetTelemetry(packet));
+    }
+    ++m_counts[part];
+    ++m_leftCount;
+}
+
+/// The far end of a link that leaves this process: there is nothing.
+void
+FabricCut::Receive(FabricPacket* packet, uint16_t /* port */, TimeStepCount /* now */)
+{
+    m_pool.Give(packet);
+}
+
+void
+FabricCut::Take(uint32_t part, ByteBatch& batch)
+{
+    AppendPlain(batch, std::exchange(m_counts[part], 0));
+    batch.insert(batch.end(), m_outgoing[part].begin(), m_outgoing[part].end());
+    m_outgoing[part].clear(); // and keeps its memory
+}
+
+void
+FabricCut::Put(BatchReader& batch, TimeStepCount now)
+{
+    for (auto left = batch.Take<uint64_t>(); left > 0; --left)
+    {
+        const auto crossing = batch.Take<Crossing>();
+        auto* packet = m_pool.Take();
+        *packet = crossing.packet;
+        if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
+        {
+            m_pool.AttachTelemetry(*packet);
+            m_pool.GetTelemetry(*packet) = batch.Take<TelemetryRecord>();
+        }
+        m_network.GetPort(crossing.port).PutOnWire(packet, now);
+    }
+}
+
+} // namespace ns3::gradsync

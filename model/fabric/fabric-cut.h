@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FABRIC_CUT_H
+#define GRADSYNC_FABRIC_CUT_H
+
+#include "ns3/byte-batch.h"
+#include "ns3/fabric-node.h"
+#include "ns3/fabric-port.h"
+#include "ns3/packet-pool.h"
+#include "ns3/topology-division.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+class FabricNetwork;
+
+/**
+ * The links of a network whose ends are simulated by different processes. Each process has the
+ * whole network and lets only its own nodes act: a packet that starts on such a link goes to the
+ * process of the far end, which puts it on its own copy of the wire, and arrives there. In the
+ * process that sent it, its arrival goes on to drive the port (see FabricPort), and then ends in
+ * nothing.
+ *
+ * A packet is known to its sender when it starts, or, as departures are lazy, when Depart has
+ * brought the ports up to date: then the packets that start later arrive later than now by more
+ * than the delay of the link.
+ */
+class FabricCut : private PacketTap, private FabricNode
+{
+  public:
+    /// \param network,topology installed; must outlive the cut
+    FabricCut(FabricNetwork& network, const Topology& topology, const TopologyDivision& division);
+    FabricCut(const FabricCut&) = delete;
+    FabricCut& operator=(const FabricCut&) = delete;
+
+    /// Starts what should have started up to `now` on the links that leave this process.
+    void Depart(TimeStepCount now);
+
+    /// When the next packet that waits there starts, if nothing happens before; INT64_MAX: none
+    /// waits for its turn alone. After Depart.
+    TimeStepCount GetNextStart() const;
+
+    /// Whether a packet has started on the way to a process.
+    bool HasFor(uint32_t part) const
+    {
+        return m_counts[part] > 0;
+    }
+
+    /// Moves the packets that have started on the way to a process to the end of a batch.
+    void Take(uint32_t part, ByteBatch& batch);
+
+    /// Puts packets of another process on their wires. \param batch as of Take \param now the time
+    /// of the simulator, not after any of their arrivals
+    void Put(BatchReader& batch, TimeStepCount now);
+
+    /// Packets that have left this process. Each arrives in two.
+    uint64_t GetLeftCount() const
+    {
+        return m_leftCount;
+    }
+
+  private:
+    /// One packet on its way to another process; telemetry follows it where it has some.
+    struct Crossing
+    {
+        uint32_t port;
+        FabricPacket packet;
+    };
+
+    void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) override;
+    void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+
+    FabricNetwork& m_network;
+    PacketPool& m_pool;
+    std::vector<FabricPort*> m_leaving; //!< ports whose packets leave this process
+    std::vector<uint32_t> m_partOf;     //!< [port] -> process at its far end
+    std::vector<ByteBatch> m_outgoing;  //!< [process]
+    std::vector<uint64_t> m_counts;     //!< [process] packets in it
+    uint64_t m_leftCount{0};
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_FABRIC_CUT_H

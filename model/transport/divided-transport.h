@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_DIVIDED_TRANSPORT_H
+#define GRADSYNC_DIVIDED_TRANSPORT_H
+
+#include "ns3/byte-batch.h"
+#include "ns3/message.h"
+#include "ns3/topology-division.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace ns3::gradsync
+{
+
+/// Who is told of the messages to an endpoint: the same for all of them.
+using HandlerFinder = std::function<MessageHandler*(uint32_t endpoint)>;
+
+/**
+ * A transport of which each of several processes simulates some nodes. All of them have the whole
+ * network; a message is sent in the process of its source and delivered in that of its destination.
+ *
+ * What happens in one process reaches another no sooner than the delay of the links between them.
+ * So processes that have done all before an instant Depart, then Take and Put what they have for
+ * each other, and may go on by that delay from the earliest of all their next events and starts.
+ */
+class DividedTransport
+{
+  public:
+    /**
+     * After Install, before the first message. All messages are of one handler an endpoint.
+     * \throws std::invalid_argument with a text for the user for settings that cannot be divided
+     */
+    virtual void Divide(const TopologyDivision& division, HandlerFinder findHandler) = 0;
+
+    /// Lets leave what is to leave this process up to `now`, in time steps.
+    virtual void Depart(int64_t now) = 0;
+
+    /// When the next packet that waits to leave it does, if nothing happens before; INT64_MAX: none
+    /// is sure to. After Depart.
+    virtual int64_t GetNextStart() const = 0;
+
+    /// Moves what is for a process to the end of a batch.
+    virtual void Take(uint32_t part, ByteBatch& batch) = 0;
+
+    /// Takes what a process had for this one.
+    virtual void Put(BatchReader& batch) = 0;
+
+    /// Events that happen here for the sake of packets that another process simulates from then on.
+    virtual uint64_t CountDoubledEvents() const = 0;
+
+  protected:
+    ~DividedTransport() = default;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_DIVIDED_TRANSPORT_H

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/roce-mirrors.h"
+
+#include "ns3/fabric-network.h"
+#include "ns3/roce-transport.h"
+#include "ns3/simulator.h"
+
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
+                         RoceSender& sender,
+                         FabricNetwork& fabric,
+                         const Topology& topology,
+                         const TopologyDivision& division,
+                         HandlerFinder findHandler)
+    : m_connections(connections),
+      m_sender(sender),
+      m_fabric(fabric),
+      m_own(division.own),
+      m_posts(division.count),
+      m_findHandler(std::move(findHandler)),
+      m_cut(fabric, topology, division)
+{
+    for (const auto node : topology.GetEndpoints())
+    {
+        m_partOf.push_back(division.partOf[node]);
+    }
+    m_connections.Divide(division.own, division.count);
+    m_sender.SetMirrors(this);
+}
+
+void
+RoceMirrors::OnPost(const RoceQueuePair& queuePair, const Message& message, TimeStepCount now)
+{
+    const auto part = m_partOf[message.dst];
+    if (part != m_own)
+    {
+        m_posts[part].push_back({.at = now,
+                                 .bytes = message.bytes,
+                                 .tag = message.tag,
+                                 .connection = {message.src, message.dst, message.stream},
+                                 .index = queuePair.index,
+                                 .generation = queuePair.generation,
+                                 .reserved = 0});
+    }
+}
+
+void
+RoceMirrors::Take(uint32_t part, ByteBatch& batch)
+{
+    if (m_posts[part].empty() && !m_cut.HasFor(part))
+    {
+        return;
+    }
+    AppendList(batch, std::span<const Post>(m_posts[part]));
+    m_posts[part].clear();
+    m_cut.Take(part, batch);
+}
+
+void
+RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
+{
+    if (batch.IsAtEnd())
+    {
+        return; // it had nothing
+    }
+    for (const auto& post : batch.TakeList<Post>())
+    {
+        const auto [queuePair, isNew] =
+            m_connections.Mirror(post.index, post.generation, post.connection);
+        if (isNew)
+        {
+            queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(post.connection.dst,
+                                                                    ~queuePair.flowHash,
+                                                                    post.connection.src);
+        }
+        auto* handler = m_findHandler(post.connection.dst);
+        m_sender.Expect(queuePair, post.bytes, post.tag, handler);
+        handler->OnSentElsewhere(post.tag, TimeStep(post.at));
+    }
+    m_cut.Put(batch, now);
+}
+
+void
+RoceTransport::Divide(const TopologyDivision& division, HandlerFinder findHandler)
+{
+    const auto shared = m_fabric->FindShared(m_signals.ecn);
+    if (!shared.empty())
+    {
+        throw std::invalid_argument(shared);
+    }
+    if (m_ackEvery == 0)
+    {
+        throw std::invalid_argument(
+            "attribute AckEvery is 0: senders then learn at once, from another rank too, what has "
+            "arrived");
+    }
+    m_mirrors = std::make_unique<RoceMirrors>(m_connections,
+                                              m_sender,
+                                              *m_fabric,
+                                              *m_topology,
+                                              division,
+                                              std::move(findHandler));
+}
+
+void
+RoceTransport::Depart(int64_t now)
+{
+    m_mirrors->GetCut().Depart(now);
+}
+
+int64_t
+RoceTransport::GetNextStart() const
+{
+    return m_mirrors->GetCut().GetNextStart();
+}
+
+void
+RoceTransport::Take(uint32_t part, ByteBatch& batch)
+{
+    m_mirrors->Take(part, batch);
+}
+
+void
+RoceTransport::Put(BatchReader& batch)
+{
+    m_mirrors->Put(batch, Simulator::Now().GetTimeStep());
+}
+
+uint64_t
+RoceTransport::CountDoubledEvents() const
+{
+    return m_mirrors->GetCut().GetLeftCount();
+}
+
+DividedTransport*
+RoceTransport::GetDivided()
+{
+    return this;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_MIRRORS_H
+#define GRADSYNC_ROCE_MIRRORS_H
+
+#include "ns3/byte-batch.h"
+#include "ns3/divided-transport.h"
+#include "ns3/fabric-cut.h"
+#include "ns3/roce-connection-table.h"
+#include "ns3/roce-sender.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * RoCE among several processes: connections whose ends are simulated by different ones.
+ *
+ * The process of the source has the half that sends, that of the destination a mirror with the half
+ * that receives, under the same index and generation. Of each message the mirror is told when it is
+ * sent, which is before any of its packets can be there. It lives as long as the other half counts
+ * on it: until the next connection of that index. The half that sends closes when all is
+ * acknowledged, and the mirror, where no packet is sent twice, then hears nothing more.
+ */
+class RoceMirrors
+{
+  public:
+    /// All but the division must outlive this. Before the first connection.
+    RoceMirrors(RoceConnectionTable& connections,
+                RoceSender& sender,
+                FabricNetwork& fabric,
+                const Topology& topology,
+                const TopologyDivision& division,
+                HandlerFinder findHandler);
+
+    /// The links between the processes.
+    FabricCut& GetCut()
+    {
+        return m_cut;
+    }
+
+    const FabricCut& GetCut() const
+    {
+        return m_cut;
+    }
+
+    /// A message is sent on a connection, at `now`.
+    void OnPost(const RoceQueuePair& queuePair, const Message& message, TimeStepCount now);
+
+    /// Moves the messages and packets for a process to the end of a batch.
+    void Take(uint32_t part, ByteBatch& batch);
+
+    /// Takes those of another one. \param now the time of the simulator
+    void Put(BatchReader& batch, TimeStepCount now);
+
+  private:
+    /// A message as another process is told of it.
+    struct Post
+    {
+        TimeStepCount at;
+        uint64_t bytes;
+        uint64_t tag;
+        RoceConnection connection;
+        uint32_t index;
+        uint32_t generation;
+        uint32_t reserved; //!< no bytes without a value
+    };
+
+    RoceConnectionTable& m_connections;
+    RoceSender& m_sender;
+    FabricNetwork& m_fabric;
+    uint32_t m_own;
+    std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
+    std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
+    HandlerFinder m_findHandler;
+    FabricCut m_cut;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_MIRRORS_H

@@ -1235,12 +1235,17 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   study/run/asynchronous-recorder.cc
   study/run/child-probe.cc
+  study/run/divided-run.cc
+  study/run/division-check.cc
   study/run/iteration-skip.cc
   study/run/link-sampler.cc
   study/run/network-parts.cc
+  study/run/part-report.cc
   study/run/planned-run.cc
+  study/run/process-link-loader.cc
   study/run/process-pool.cc
   study/run/progress-meter.cc
+  study/run/rank-processes.cc
   study/run/run-check.cc
   study/run/run-limits.cc
   study/run/run-numbers.cc
@@ -1254,14 +1259,20 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   study/run/asynchronous-recorder.h
+  study/run/captured-words.h
   study/run/child-probe.h
+  study/run/divided-run.h
   study/run/iteration-skip.h
   study/run/link-sampler.h
   study/run/network-parts.h
+  study/run/part-report.h
+  study/run/peak-memory.h
   study/run/planned-run.h
+  study/run/process-link-loader.h
   study/run/process-pool.h
   study/run/progress-meter.h
   study/run/progress-probe.h
+  study/run/rank-processes.h
   study/run/run-limits.h
   study/run/run-numbers.h
   study/run/run-outcome.h
@@ -1301,6 +1312,9 @@ list(APPEND gradsync_headers
   study/command/scenario-warnings.h
   study/command/sum-error-study.h
 )
+
+# What several processes of one simulation talk by: a library of its own, with MPI only.
+set(gradsync_mpi_sources model/distributed/mpi/mpi-process-link.cc)
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
 set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc)
@@ -1530,6 +1544,7 @@ set(gradsync_tests_of_study
   tests/unit/study/parameter-reader-test.cc
   tests/unit/study/process-pool-test.cc
   tests/unit/study/result-columns-test.cc
+  tests/unit/study/rank-processes-test.cc
   tests/unit/study/reader-corpus-test.cc
   tests/unit/study/results-folder-test.cc
   tests/unit/study/scenario-fuzz-test.cc
@@ -1549,6 +1564,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/chaos-test.cc
   tests/scenario/dapple-runs-test.cc
   tests/scenario/dgt-runs-test.cc
+  tests/scenario/divided-runs-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
   tests/scenario/collective-records-test.cc

@@ -12,6 +12,7 @@ option(GRADSYNC_SANITIZE "Build with the address and undefined-behaviour sanitiz
 option(GRADSYNC_TESTS "Build the tests" ON)
 option(GRADSYNC_TEST_CASES "Give ctest every test case, each in a process of its own" ON)
 option(GRADSYNC_BENCHMARKS "Build the benchmarks" ON)
+option(GRADSYNC_MPI "Build what several processes of one simulation talk by" OFF)
 option(GRADSYNC_UNITY
   "Compile several files at a time, with precompiled headers, which makes whole builds faster" ON)
 
@@ -107,6 +108,15 @@ if(gradsync_program_sources)
   add_executable(gradsync-program ${gradsync_program_sources})
   set_target_properties(gradsync-program PROPERTIES OUTPUT_NAME gradsync)
   target_link_libraries(gradsync-program PRIVATE gradsync gradsync-inside gradsync-options CLI11::CLI11)
+  # Loaded by the program where it is one of several (--ranks).
+  if(GRADSYNC_MPI)
+    set(MPI_CXX_SKIP_MPICXX ON) # not the C++ interface, which MPI has no more
+    find_package(MPI REQUIRED COMPONENTS CXX)
+    add_library(gradsync-mpi MODULE ${gradsync_mpi_sources})
+    set_target_properties(gradsync-mpi PROPERTIES PREFIX "")
+    target_link_libraries(gradsync-mpi PRIVATE gradsync-inside gradsync-options MPI::MPI_CXX)
+    target_include_directories(gradsync-mpi BEFORE PRIVATE ${gradsync_include})
+  endif()
   include(${CMAKE_CURRENT_LIST_DIR}/install.cmake)
 endif()
 

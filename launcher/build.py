@@ -12,7 +12,7 @@ from typing import TextIO
 
 from launcher.errors import BUILD_FAILED, INTERRUPTED, LauncherError
 from launcher.lock import only_one
-from launcher.packages import TEST, missing
+from launcher.packages import RANKS, TEST, missing
 from launcher.process import say, started
 from launcher.tree import ROOT, Profile, cores
 
@@ -49,7 +49,12 @@ def _fail(step: str, code: int, log: Path) -> None:
 
 def _settings(profile: Profile) -> list[str]:
     with_tests = not missing([TEST])
-    settings = [*profile.settings, f"-DGRADSYNC_TESTS={'ON' if with_tests else 'OFF'}"]
+    with_mpi = not missing([RANKS])
+    settings = [
+        *profile.settings,
+        f"-DGRADSYNC_TESTS={'ON' if with_tests else 'OFF'}",
+        f"-DGRADSYNC_MPI={'ON' if with_mpi else 'OFF'}",
+    ]
     if profile.compiler:
         settings.append(f"-DCMAKE_CXX_COMPILER={profile.compiler}")
     if shutil.which("ccache"):

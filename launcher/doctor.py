@@ -5,7 +5,7 @@ import platform
 
 from launcher import python_environment
 from launcher.errors import ENVIRONMENT, OK
-from launcher.packages import OPTIONAL, REQUIREMENTS, SANITIZERS
+from launcher.packages import ON_DEMAND, OPTIONAL, REQUIREMENTS
 from launcher.tree import RELEASE, cores
 
 
@@ -14,8 +14,7 @@ def _rows() -> tuple[list[tuple[str, str, str, str]], bool]:
     complete = True
     for requirement in REQUIREMENTS:
         version = requirement.find()
-        # Only developers fuzz, and the launcher installs what they need then.
-        is_missing = version is None and requirement.need != SANITIZERS
+        is_missing = version is None and requirement.need not in ON_DEMAND
         complete = complete and not is_missing
         remedy = "" if version else f"apt-get install {requirement.apt}"
         found = version or ("MISSING" if is_missing else "not found")

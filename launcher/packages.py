@@ -16,7 +16,10 @@ from pathlib import Path
 
 # Needs, and so when they are installed.
 BUILD, TEST, SANITIZERS = "building", "tests", "sanitizers and fuzzing"
-PLOT, DEVELOP = "plots", "development"
+RANKS, PLOT, DEVELOP = "run --ranks", "plots", "development"
+
+# Asked for by few: the launcher installs them then.
+ON_DEMAND = (SANITIZERS, RANKS)
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,14 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         _clang_runtime,
     ),
     Requirement("LLD 14", SANITIZERS, "links large programs fast", "lld-14", command("ld.lld-14")),
+    Requirement(
+        "MPI",
+        RANKS,
+        "links the processes of one simulation (Open MPI 4)",
+        "libopenmpi-dev",
+        command("mpicxx", "4", "--showme:version"),
+    ),
+    Requirement("mpirun", RANKS, "starts them", "openmpi-bin", command("mpirun", "4")),
     Requirement("Python venv", PLOT, "holds the packages that plot", "python3-venv", _venv_module),
 )
 

@@ -17,7 +17,7 @@ from launcher.build import build
 from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 from launcher.format import format_sources
 from launcher.fuzz import PROGRAM, choose_readers, fuzz
-from launcher.packages import BUILD, PLOT, SANITIZERS, TEST
+from launcher.packages import BUILD, PLOT, RANKS, SANITIZERS, TEST
 from launcher.process import run
 from launcher.python_environment import (
     BROWSER,
@@ -35,6 +35,7 @@ from launcher.tests import run_referee, run_tests
 from launcher.tree import RELEASE, ROOT, SANITIZE
 
 _PROGRAM_TARGET = "gradsync-program"
+_LINK_TARGET = "gradsync-mpi"  # of the processes of run --ranks
 _SIMULATION_INCOMPLETE = 3
 
 # The launcher's own options that were given to a verb that others carry out.
@@ -50,10 +51,16 @@ def _as_called() -> dict[str, str]:
     return {**os.environ, "GRADSYNC_CALLED_AS": "./ns3"}
 
 
+def _make_program(own: Own, options: Sequence[str]) -> None:
+    """Build the program if need be, and what links several of it where the options ask for that."""
+    ranked = any(option.split("=", 1)[0] == "--ranks" for option in options)
+    install.ensure([BUILD, RANKS] if ranked else [BUILD], _allowed(own))
+    build(RELEASE, [_PROGRAM_TARGET, _LINK_TARGET] if ranked else [_PROGRAM_TARGET])
+
+
 def call_program(own: Own, *options: str) -> int:
     """Build the program if need be and run it; its exit code."""
-    install.ensure([BUILD], _allowed(own))
-    build(RELEASE, [_PROGRAM_TARGET])
+    _make_program(own, options)
     return run([str(RELEASE.program), *options], _as_called())
 
 

@@ -32,6 +32,7 @@ enum class RunPart
     Whole,
     Prepare, //!< check all runs and print which are missing
     Points,  //!< some runs, into the store of the folder; beside other programs
+    Rank,    //!< as one of several processes, its share of one run, into a folder of that
     Assemble //!< the files of a results folder from the runs that are in its store
 };
 
@@ -47,6 +48,8 @@ struct RunOptions
     ProgressStyle progress{ProgressStyle::None};
     bool resume{true};
     Repeats repeats{Repeats::Skip};
+    uint32_t ranks{1};  //!< processes that simulate a run together
+    uint32_t rankOf{0}; //!< of RunPart::Rank: the run
 };
 
 /// What `plan` prints and writes.

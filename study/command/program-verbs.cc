@@ -20,6 +20,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -108,6 +109,8 @@ struct RunArguments
     bool trace{false};
     std::vector<std::string> captures;
     std::string points;
+    uint32_t ranks{0};
+    std::optional<uint32_t> rankOf;
     bool prepare{false};
     bool assemble{false};
     bool where{false};
@@ -157,7 +160,8 @@ ParseCaptures(const std::vector<std::string>& captures)
 RunPart
 GetPart(const RunArguments& arguments)
 {
-    return arguments.prepare           ? RunPart::Prepare
+    return arguments.rankOf            ? RunPart::Rank
+           : arguments.prepare         ? RunPart::Prepare
            : arguments.assemble        ? RunPart::Assemble
            : !arguments.points.empty() ? RunPart::Points
                                        : RunPart::Whole;
@@ -183,7 +187,13 @@ CarryOutRun(const RunArguments& arguments)
     options.parallel = arguments.results.jobs;
     options.progress = ParseProgress(arguments.progress);
     options.resume = !arguments.noResume;
-    options.repeats = arguments.noSkip ? Repeats::Simulate : Repeats::Skip;
+    options.repeats = arguments.noSkip || arguments.ranks > 0 ? Repeats::Simulate : Repeats::Skip;
+    if (arguments.ranks > 1)
+    {
+        options.ranks = arguments.ranks;
+        options.parallel = std::max(1U, options.parallel / options.ranks);
+    }
+    options.rankOf = arguments.rankOf.value_or(0);
     if (arguments.where)
     {
         const bool hasTables = options.part == RunPart::Whole || options.part == RunPart::Assemble;
@@ -222,6 +232,13 @@ AddRun(CLI::App& verb)
                                    "Do no run, write the files of those there are");
     prepare->excludes(points)->excludes(assemble);
     points->excludes(assemble);
+    verb.add_option("--ranks",
+                    arguments->ranks,
+                    "Simulate each run by so many processes together, with --no-skip")
+        ->type_name("N")
+        ->check(CLI::Range(1U, 4096U));
+    // For the processes of --ranks. Not in the help.
+    verb.add_option("--rank-of", arguments->rankOf, "Do a share of this run")->group("");
     // For the launcher, which plots what is there. Not in the help.
     verb.add_flag("--where", arguments->where, "Print the folder that tables are written to")
         ->group("");

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/divided-run.h"
 #include "ns3/manifest.h"
 #include "ns3/prepared-sweep.h"
+#include "ns3/process-link-loader.h"
 #include "ns3/process-pool.h"
 #include "ns3/program-commands.h"
 #include "ns3/program-version.h"
+#include "ns3/rank-processes.h"
 #include "ns3/result-files.h"
 #include "ns3/result-table.h"
 #include "ns3/results-folder.h"
@@ -18,7 +21,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <fmt/format.h>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -51,11 +56,15 @@ struct CheckedRuns
 };
 
 CheckedRuns
-CheckAll(const Scenario& scenario)
+CheckAll(const Scenario& scenario, uint32_t ranks)
 {
     CheckedRuns checked;
     const uint64_t fingerprint = GetProgramFingerprint();
     CheckScenario(scenario, false, [&](const ResolvedRun& run, const RunCheck& check) {
+        if (ranks > 1)
+        {
+            CheckDivision(run, ranks);
+        }
         checked.bytes.push_back(check.bytes);
         checked.hashes.push_back(GetRunHash(run.point, fingerprint));
         checked.warnings.Add(run);
@@ -75,6 +84,23 @@ WarnOfDamage(uint32_t run, const StoredRun& stored, std::ostream& err)
     }
 }
 
+/// Of one of the processes that simulate a run together.
+std::vector<std::string>
+MakeRankArguments(const RunOptions& options, uint32_t run, const std::filesystem::path& folder)
+{
+    std::vector<std::string> arguments{"run",
+                                       options.file.string(),
+                                       "--rank-of",
+                                       fmt::format("{}", run),
+                                       "--out",
+                                       folder.string()};
+    for (const auto& [path, value] : options.overrides)
+    {
+        arguments.push_back(fmt::format("--set={}={}", path, value));
+    }
+    return arguments;
+}
+
 /// One sweep being run: the state that the callbacks of the pool share.
 class SweepExecution
 {
@@ -87,7 +113,7 @@ class SweepExecution
                    std::ostream& err)
         : m_scenario(scenario),
           m_store(store),
-          m_repeats(options.repeats),
+          m_options(options),
           m_problems(scenario.runCount, "has no result")
     {
         for (const uint32_t run : wanted)
@@ -118,9 +144,17 @@ class SweepExecution
         ProcessPool pool(parallel);
         const auto task = [this](uint32_t run, const ProcessPool::Report& report) {
             const auto folder = m_store.Begin(run);
-            m_store.Write(run,
-                          folder,
-                          RunScenario(ResolveRun(m_scenario, run), report, folder, m_repeats));
+            if (m_options.ranks > 1)
+            {
+                RunRankProcesses(
+                    {m_options.ranks, MakeRankArguments(m_options, run, folder), folder});
+                m_store.Publish(run, folder);
+                return;
+            }
+            m_store.Write(
+                run,
+                folder,
+                RunScenario(ResolveRun(m_scenario, run), report, folder, m_options.repeats));
         };
         const bool complete =
             pool.Run(m_pending,
@@ -161,7 +195,7 @@ class SweepExecution
 
     const Scenario& m_scenario;
     const RunStore& m_store;
-    Repeats m_repeats;
+    const RunOptions& m_options;
     std::vector<uint32_t> m_pending;
     std::vector<std::string> m_problems; //!< [run] why it gave no result, if it did not
     std::unique_ptr<ProgressMeter> m_meter;
@@ -250,7 +284,7 @@ WriteResults(const RunOptions& options,
 int
 Prepare(const RunOptions& options, const Scenario& scenario, std::ostream& out, std::ostream& err)
 {
-    const auto checked = CheckAll(scenario);
+    const auto checked = CheckAll(scenario, options.ranks);
     const RunStore store(options.folder, checked.hashes);
     if (!options.resume)
     {
@@ -325,7 +359,7 @@ int
 RunWhole(const RunOptions& options, const Scenario& scenario, std::ostream& out, std::ostream& err)
 {
     const auto started = std::chrono::system_clock::now();
-    const auto checked = CheckAll(scenario);
+    const auto checked = CheckAll(scenario, options.ranks);
     checked.warnings.Print(err);
     const RunStore store(options.folder, checked.hashes);
     PreparedSweep(options.folder).Remove();
@@ -347,12 +381,45 @@ RunWhole(const RunOptions& options, const Scenario& scenario, std::ostream& out,
         err);
 }
 
+/// One share of a run. Whichever process fails first says so in the folder.
+int
+RunRank(const RunOptions& options, const Scenario& scenario)
+{
+    const auto link = LoadProcessLink();
+    try
+    {
+        const auto result = RunDivided(ResolveRun(scenario, options.rankOf), *link);
+        if (result)
+        {
+            RunStore::WriteTables(options.folder, *result);
+        }
+        return exit_code::OK;
+    }
+    catch (const std::exception& error)
+    {
+        const auto file = options.folder / RANK_PROBLEM_FILE;
+        if (!std::filesystem::exists(file))
+        {
+            std::ofstream(file) << error.what() << '\n';
+        }
+        throw;
+    }
+}
+
 } // namespace
 
 int
 RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
 {
     const auto scenario = ReadScenario(options.file, options.overrides);
+    if (options.part == RunPart::Rank)
+    {
+        return RunRank(options, scenario);
+    }
+    if (options.ranks > 1)
+    {
+        RequireRankProcesses();
+    }
     if (options.part == RunPart::Points || options.part == RunPart::Assemble)
     {
         PreparedSweep(options.folder).Expect(*scenario.files);
@@ -368,6 +435,7 @@ RunCommand(const RunOptions& options, std::ostream& out, std::ostream& err)
         return RunPoints(options, scenario, err);
     case RunPart::Assemble:
         return Assemble(options, scenario, out, err);
+    case RunPart::Rank:
     case RunPart::Whole:
         break;
     }

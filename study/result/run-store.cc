@@ -207,6 +207,13 @@ RunStore::Begin(uint32_t run) const
 void
 RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const
 {
+    WriteTables(temporary, result);
+    Publish(run, temporary);
+}
+
+void
+RunStore::WriteTables(const std::filesystem::path& temporary, const RunResult& result)
+{
     using RowsWriter = void (*)(const RunResult& result, std::ostream& stream);
     constexpr std::array<std::pair<const char*, RowsWriter>, 14> ROW_TABLES{{
         {ITERATION_FILE, WriteIterations},
@@ -236,7 +243,6 @@ RunStore::Write(uint32_t run, const std::filesystem::path& temporary, const RunR
     WriteFile(temporary / SUMMARY_FILE,
               [&](std::ostream& out) { out << ToJson(Store(result.summary)).dump(2) << '\n'; });
     SealFolder(temporary);
-    Publish(run, temporary);
 }
 
 void

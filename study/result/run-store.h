@@ -100,6 +100,13 @@ class RunStore
      */
     void Write(uint32_t run, const std::filesystem::path& temporary, const RunResult& result) const;
 
+    /// The first half of Write: the files of a run, which another program may do for it. \param
+    /// temporary from Begin \throws FileError likewise
+    static void WriteTables(const std::filesystem::path& temporary, const RunResult& result);
+
+    /// The second one.
+    void Publish(uint32_t run, const std::filesystem::path& temporary) const;
+
     StoredSummary ReadSummary(uint32_t run) const;
 
     /// Removes all runs, wanted or not.
@@ -110,7 +117,6 @@ class RunStore
 
   private:
     void Adopt() const;
-    void Publish(uint32_t run, const std::filesystem::path& temporary) const;
     std::string GetName(uint32_t run) const;
     bool IsWanted(const std::string& name) const;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/child-probe.h"
 
+#include "ns3/captured-words.h"
 #include "ns3/process-pool.h"
 #include "ns3/scenario-error.h"
 
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <regex>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,29 +19,15 @@ namespace
 /// Far more than any probe takes.
 constexpr rlim_t CPU_SECONDS = 20;
 
-using File = std::unique_ptr<std::FILE, decltype(&std::fclose)>;
-
 /// The child's last words go to a file, and an endless loop in it ends.
 void
-PrepareChild(std::FILE* words)
+PrepareChild(const CapturedWords& words)
 {
-    dup2(fileno(words), STDERR_FILENO);
+    dup2(words.GetDescriptor(), STDERR_FILENO);
     const rlimit cpu{CPU_SECONDS, CPU_SECONDS};
     setrlimit(RLIMIT_CPU, &cpu);
     const rlimit noCore{0, 0};
     setrlimit(RLIMIT_CORE, &noCore);
-}
-
-std::string
-ReadAll(std::FILE* file)
-{
-    std::string text;
-    std::rewind(file);
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
-    {
-        text += static_cast<char>(c);
-    }
-    return text;
 }
 
 /// What ns-3 says before it aborts: `msg="text", +0.0s -1 file=...`, or `cond="text", ...`.
@@ -65,17 +50,13 @@ FindReason(const std::string& words)
 std::string
 ProbeInChild(const std::function<void()>& attempt)
 {
-    const File words(std::tmpfile(), &std::fclose);
-    if (!words)
-    {
-        throw ScenarioError("temporary file", "cannot be made");
-    }
+    const CapturedWords words;
     TaskOutcome outcome;
     ProcessPool pool(1);
     const bool ended =
         pool.Run({0},
                  [&](uint32_t /* task */, const ProcessPool::Report& /* report */) {
-                     PrepareChild(words.get());
+                     PrepareChild(words);
                      attempt();
                  },
                  {[](uint32_t /* task */, uint64_t /* progress */) {},
@@ -89,7 +70,7 @@ ProbeInChild(const std::function<void()>& attempt)
     {
         return {};
     }
-    const auto reason = FindReason(ReadAll(words.get()));
+    const auto reason = FindReason(words.ReadAll());
     return reason.empty() ? outcome.problem : reason;
 }
 

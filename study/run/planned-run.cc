@@ -85,8 +85,20 @@ InstallEngine(const ResolvedRun& run,
               bool mayRecord)
 {
     auto engine = CreateObject<ExchangeEngine>();
-    engine->SetTransport(transport);
     engine->SetAttribute("RecordsCollectives", BooleanValue(mayRecord && IsOneJobAlone(run)));
+    AddJobs(run, planned, transport, engine);
+    return engine;
+}
+
+void
+AddJobs(const ResolvedRun& run,
+        const PlannedRun& planned,
+        const Ptr<Transport>& transport,
+        const Ptr<ExchangeEngine>& engine,
+        RankShare* share)
+{
+    engine->SetTransport(transport);
+    engine->SetShare(share);
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
         try
@@ -113,7 +125,6 @@ InstallEngine(const ResolvedRun& run,
     {
         engine->AddAsynchronous(MakeAsynchronous(spec, run));
     }
-    return engine;
 }
 
 } // namespace ns3::gradsync

@@ -17,6 +17,8 @@
 namespace ns3::gradsync
 {
 
+class RankShare;
+
 /// The jobs of a run with their plans.
 struct PlannedRun
 {
@@ -42,6 +44,14 @@ std::string DescribeScheme(const JobSpec& job);
 
 /// Whether nothing else happens in a run than one job's iterations, and nobody looks at packets.
 bool IsOneJobAlone(const ResolvedRun& run);
+
+/// Gives an engine all jobs. \param share nullptr: all ranks are simulated in this process
+/// \throws ScenarioError for what it refuses
+void AddJobs(const ResolvedRun& run,
+             const PlannedRun& planned,
+             const Ptr<Transport>& transport,
+             const Ptr<ExchangeEngine>& engine,
+             RankShare* share = nullptr);
 
 /// An engine with all jobs. \param mayRecord collectives need not be simulated twice
 /// \throws ScenarioError for what it refuses

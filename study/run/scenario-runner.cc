@@ -5,6 +5,7 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/iteration-skip.h"
 #include "ns3/network-parts.h"
+#include "ns3/peak-memory.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
 #include "ns3/progress-probe.h"
@@ -20,7 +21,6 @@
 
 #include <chrono>
 #include <optional>
-#include <sys/resource.h>
 #include <vector>
 
 namespace ns3::gradsync
@@ -28,14 +28,6 @@ namespace ns3::gradsync
 
 namespace
 {
-
-uint64_t
-GetPeakRssBytes()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 void
 Simulate(const ResolvedRun& run,

@@ -3,16 +3,11 @@
 #define GRADSYNC_REPEATED_RUNS_H
 
 #include "scenario/scenario-runs.h"
-
-#include "ns3/result-rows.h"
-#include "ns3/summary-columns.h"
-#include "ns3/training-rows.h"
+#include "scenario/shown-result.h"
 
 #include <filesystem>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,39 +21,6 @@ RunWith(const std::string& text, Repeats repeats)
     UsePicoseconds();
     const auto file = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "scenarios/x.json";
     return RunScenario(ResolveRun(ParseScenario(text, file, {}), 0), {}, {}, repeats);
-}
-
-/// All rows that the result files have of a run, but for what it cost.
-inline std::string
-ShowOutcome(const RunResult& result)
-{
-    std::ostringstream text;
-    text << GetOutcome(FormatSummary(result.summary)) << "\n"
-         << result.duration.GetTimeStep() << "\n";
-    WriteIterations(result, text);
-    WriteLinks(result, text);
-    WriteMessages(result, text);
-    for (const auto& record : result.computations)
-    {
-        text << fmt::format("{} {} {} {}\n",
-                            record.iteration,
-                            record.rank,
-                            record.start.GetTimeStep(),
-                            record.end.GetTimeStep());
-    }
-    for (const auto& record : result.work)
-    {
-        text << fmt::format("{} {} {} {}\n",
-                            record.iteration,
-                            record.operation,
-                            record.start.GetTimeStep(),
-                            record.end.GetTimeStep());
-    }
-    WriteTraining(result, text);
-    WriteStreams(result, text);
-    WriteCollectives(result, text);
-    WriteCriticalPaths(result, text);
-    return text.str();
 }
 
 /// Runs a scenario whole, and with all left out that repeats: every byte of the results is the

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/divided-run.h"
+
+#include "ns3/divided-transport.h"
+#include "ns3/exchange-application.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/global-value.h"
+#include "ns3/network-parts.h"
+#include "ns3/part-report.h"
+#include "ns3/peak-memory.h"
+#include "ns3/planned-run.h"
+#include "ns3/planning-translation.h"
+#include "ns3/recorder.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/run-outcome.h"
+#include "ns3/run-summary.h"
+#include "ns3/simulator-guard.h"
+#include "ns3/string.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-division.h"
+#include "ns3/window-protocol.h"
+#include "ns3/window-simulator-impl.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// A node that is made here for a rank of another process starts itself, the application and the
+/// rank.
+constexpr uint64_t EVENTS_OF_FOREIGN_RANK = 3;
+
+/// In time to be ns-3's simulator. \returns it
+WindowSimulatorImpl&
+UseWindowSimulator()
+{
+    GlobalValue::Bind("SimulatorImplementationType",
+                      StringValue(WindowSimulatorImpl::GetTypeId().GetName()));
+    FabricHelper::UseFastScheduler();
+    return dynamic_cast<WindowSimulatorImpl&>(*Simulator::GetImplementation());
+}
+
+/// Hands all reports to process 0. \returns [process] there; elsewhere nothing
+std::vector<ByteBatch>
+Gather(ProcessLink& link, ByteBatch own)
+{
+    std::vector<ByteBatch> batches(link.GetCount());
+    std::vector<ByteBatch> received(link.GetCount());
+    std::vector<ProcessNote> notes(link.GetCount());
+    if (link.GetOwn() != 0)
+    {
+        batches[0] = std::move(own);
+    }
+    link.Exchange({}, batches, notes, received);
+    if (link.GetOwn() != 0)
+    {
+        return {};
+    }
+    received[0] = std::move(own);
+    return received;
+}
+
+/// What only shows while it runs. \throws std::runtime_error
+void
+RequireDivisible(const MergedReport& merged)
+{
+    if (!merged.failure.empty())
+    {
+        throw std::runtime_error("a job did not finish, which without --ranks would be a result: " +
+                                 merged.failure);
+    }
+    if (merged.statistics.retransmittedPackets > 0)
+    {
+        throw std::runtime_error(
+            fmt::format("{} packets were sent again, which cannot go with --ranks: both ends of a "
+                        "connection would have to know at once when it closes",
+                        merged.statistics.retransmittedPackets));
+    }
+}
+
+/// One process's share of a run, from the network to its report.
+class Share
+{
+  public:
+    Share(const ResolvedRun& run, const PlannedRun& planned, ProcessLink& link)
+        : m_run(run),
+          m_planned(planned),
+          m_link(link),
+          m_division(DivideTopology(*run.topology, link.GetCount(), link.GetOwn()))
+    {
+    }
+
+    ByteBatch Simulate(RunResult& result);
+
+  private:
+    void Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine);
+    void CountForeignRanks(WindowProtocol& protocol) const;
+
+    const ResolvedRun& m_run;
+    const PlannedRun& m_planned;
+    ProcessLink& m_link;
+    TopologyDivision m_division;
+};
+
+/// Before the engine has its jobs.
+void
+Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine)
+{
+    std::unordered_map<uint32_t, uint32_t> rankOf; // by endpoint
+    for (const auto& job : m_run.jobs)
+    {
+        for (uint32_t rank = 0; rank < job.endpointOf.size(); ++rank)
+        {
+            rankOf[job.endpointOf[rank]] = rank;
+        }
+    }
+    divided.Divide(m_division, [engine = PeekPointer(engine), rankOf](uint32_t endpoint) {
+        return PeekPointer(engine->GetApplication(0, rankOf.at(endpoint)));
+    });
+}
+
+void
+Share::CountForeignRanks(WindowProtocol& protocol) const
+{
+    for (const auto& job : m_run.jobs)
+    {
+        const auto foreign = std::ranges::count_if(job.endpointOf, [&](uint32_t endpoint) {
+            return !protocol.IsHere(endpoint);
+        });
+        protocol.CountForeignEvents(EVENTS_OF_FOREIGN_RANK * static_cast<uint64_t>(foreign));
+    }
+}
+
+ByteBatch
+Share::Simulate(RunResult& result)
+{
+    auto& simulator = UseWindowSimulator();
+    const SimulatorGuard guard;
+    const auto transport = InstallTransport(m_run);
+    auto& divided = *transport->GetCapabilities()->GetDivided();
+    WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
+    auto engine = CreateObject<ExchangeEngine>();
+    Divide(divided, engine);
+    AddJobs(m_run, m_planned, transport, engine, &protocol);
+    CountForeignRanks(protocol);
+    const auto detail = m_run.recordTrace      ? Recorder::Detail::Work
+                        : m_run.recordMessages ? Recorder::Detail::Transfers
+                                               : Recorder::Detail::Iterations;
+    const Recorder recorder(engine, detail);
+    const RecordOrders orders(engine, simulator, detail);
+    simulator.SetRun([&protocol] { protocol.Run(); });
+    Simulator::Run();
+
+    TakeRecords(recorder, *engine, result);
+    const auto failure = engine->GetFailure();
+    auto batch = PackReport({.result = &result,
+                             .orders = &orders,
+                             .links = m_run.recordLinks ? transport->GetLinkStatistics()
+                                                        : std::vector<LinkStatistics>{},
+                             .statistics = transport->GetStatistics(),
+                             .events = protocol.CountOwnEvents(),
+                             .sharedInstants = protocol.GetSharedInstants(),
+                             .failure = failure ? failure->reason : ""});
+    if (const auto* aggregation = transport->GetAggregation())
+    {
+        result.summary.aggregation = aggregation->GetStatistics();
+    }
+    engine->Dispose();
+    transport->Dispose();
+    return batch;
+}
+
+/// Of all processes, for process 0.
+void
+Complete(const std::vector<ByteBatch>& reports,
+         const ResolvedRun& run,
+         const PlannedRun& planned,
+         RunResult& result)
+{
+    const auto merged = MergeReports(reports, result);
+    RequireDivisible(merged);
+    result.summary.finished = true;
+    result.recordTrace = run.recordTrace;
+    for (const auto& record : result.iterations)
+    {
+        result.duration = std::max(result.duration, record.end);
+    }
+    SummariseTransport(merged.statistics, result.summary);
+    // One process looks at each end of an iteration in an event of its own (IterationSkip).
+    result.summary.events = merged.events + result.iterations.size() - merged.statistics.timerLooks;
+    SummariseExchanges(result);
+    SummariseCodecTimes(run, result.summary);
+    SummariseChoices(planned.jobs, planned.trainings, result.summary);
+}
+
+} // namespace
+
+std::optional<RunResult>
+RunDivided(const ResolvedRun& run, ProcessLink& link)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    UsePicoseconds();
+    RngSeedManager::SetSeed(run.seed);
+    RngSeedManager::SetRun(1);
+    const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
+    RunResult result;
+    DescribeRun(run, planned, result);
+    const auto reports = Gather(link, Share(run, planned, link).Simulate(result));
+    if (link.GetOwn() != 0)
+    {
+        return std::nullopt;
+    }
+    Complete(reports, run, planned, result);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    result.summary.wallSeconds = wall.count();
+    result.summary.peakRssBytes = GetPeakRssBytes();
+    return result;
+}
+
+} // namespace ns3::gradsync

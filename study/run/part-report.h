@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_PART_REPORT_H
+#define GRADSYNC_PART_REPORT_H
+
+#include "ns3/byte-batch.h"
+#include "ns3/exchange-engine.h"
+#include "ns3/recorder.h"
+#include "ns3/run-result.h"
+#include "ns3/transport.h"
+#include "ns3/window-simulator-impl.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What the records of a run leave out that one process alone does not need: the place among
+/// simultaneous events of that in which each was made. Listens from now until it is destroyed.
+class RecordOrders
+{
+  public:
+    /// \param simulator must outlive it \param detail of the records
+    RecordOrders(const Ptr<ExchangeEngine>& engine,
+                 const WindowSimulatorImpl& simulator,
+                 Recorder::Detail detail);
+    ~RecordOrders();
+    RecordOrders(const RecordOrders&) = delete;
+    RecordOrders& operator=(const RecordOrders&) = delete;
+
+    std::vector<uint32_t> transfers;    //!< [transfer] as the recorder of the run has it
+    std::vector<uint32_t> computations; //!< likewise
+    std::vector<uint32_t> work;         //!< likewise
+
+  private:
+    void OnTransfer(const TransferRecord& record);
+    void OnCompute(const ComputeRecord& record);
+    void OnWork(const WorkRecord& record);
+
+    Ptr<ExchangeEngine> m_engine;
+    const WindowSimulatorImpl& m_simulator;
+    Recorder::Detail m_detail;
+};
+
+/// What one of several processes found out of a run.
+struct PartReport
+{
+    const RunResult* result; //!< its own part: iterations, transfers, computations, work
+    const RecordOrders* orders;
+    std::vector<LinkStatistics> links;   //!< of what its own nodes sent; empty when not recorded
+    TransportStatistics statistics;      //!< likewise
+    uint64_t events;                     //!< of its own
+    std::vector<int64_t> sharedInstants; //!< at which it had an event of all processes, ascending
+    std::string failure;                 //!< why its jobs are not finished; empty: they are
+};
+
+/// For process 0.
+ByteBatch PackReport(const PartReport& report);
+
+/// What all processes found out together.
+struct MergedReport
+{
+    TransportStatistics statistics;
+    uint64_t events{0};
+    std::string failure; //!< the first one
+};
+
+/// Puts all reports in the place of the records of one of them, in the order in which one process
+/// alone would have made them. \param batches [process] as of PackReport
+MergedReport MergeReports(std::span<const ByteBatch> batches, RunResult& result);
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_PART_REPORT_H

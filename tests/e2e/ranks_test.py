@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs that several processes simulate together (--ranks): the same files, named refusals, and a process
+that dies."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+LIBRARY = ROOT / "build" / "release" / "gradsync-mpi.so"
+pytestmark = pytest.mark.skipif(
+    shutil.which("mpirun") is None or not LIBRARY.exists(),
+    reason="no Open MPI: ./ns3 run --ranks 2 installs it",
+)
+SCENARIO = {
+    "title": "Racks",
+    "topology": {
+        "kind": "spine-leaf",
+        "spines": 2,
+        "leaves": 4,
+        "hostsPerLeaf": 2,
+        "hostLink": {"rate": "10Gbps", "delay": "1us"},
+        "oversubscription": 2,
+    },
+    "job": {"gradient": "300kB", "iterations": 3, "compute": "5us"},
+    "scheme": "ring",
+    "results": {"trace": True},
+}
+COSTS = ("wall_s", "peak_rss_bytes")
+
+
+def write(folder, **sections):
+    file = folder / "s.json"
+    file.write_text(json.dumps({**SCENARIO, **sections}))
+    return file
+
+
+def files_of(folder):
+    """Name -> text of every result file, wall-clock columns aside."""
+    texts = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix in (".csv", ".json") and ".runs" not in path.parts:
+            texts[path.name] = path.read_text()
+    header, *rows = texts["runs.csv"].splitlines()
+    columns = header.split(",")
+    kept = [i for i, name in enumerate(columns) if name not in COSTS]
+    texts["runs.csv"] = [[row.split(",")[i] for i in kept] for row in (header, *rows)]
+    texts.pop("manifest.json")
+    return texts
+
+
+def test_all_files_are_the_same_for_any_number_of_processes(program, tmp_path):
+    file = write(tmp_path, sweep={"scheme.kind": ["ps", "rat", "ring", "plink"]})
+    expected = None
+    for ranks in (1, 2, 3, 4):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+        found = files_of(tmp_path / f"r{ranks}")
+        assert {"runs.csv", "iterations.csv", "links.csv", "messages.csv"} <= found.keys()
+        assert any(name.startswith("trace") for name in found)
+        expected = expected or found
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("sections", "named"),
+    [
+        ({"transport": "tcp"}, "transport.kind"),
+        ({"scheme": "switchml"}, "switches that aggregate"),
+        ({"fabric": {"pfc": False}}, "attribute Pfc"),
+        ({"results": {"pcap": [["leaf0", "spine0"]]}}, "results.pcap"),
+    ],
+)
+def test_what_cannot_go_with_it_is_named_before_anything_is_written(
+    program, tmp_path, sections, named
+):
+    done = program("run", write(tmp_path, **sections), "--out=r", "--ranks=2")
+    assert done.returncode == 2
+    assert named in done.stderr and "--ranks" in done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_more_processes_than_parts_are_refused(program, tmp_path):
+    done = program("run", write(tmp_path), "--out=r", "--ranks=9")
+    assert done.returncode == 2
+    assert "--ranks: found 9: the network has 8 parts" in done.stderr or "parts" in done.stderr
+
+
+def children_of(process):
+    """All processes below one, whatever their depth."""
+    found = []
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        found += [int(child), *children_of(int(child))]
+    return found
+
+
+def is_rank(process):
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return words[0].endswith(b"gradsync") and b"--rank-of" in words
+
+
+def wait_for_ranks(process, count):
+    for _ in range(600):
+        try:
+            ranks = [child for child in children_of(process) if is_rank(child)]
+        except OSError:
+            ranks = []
+        if len(ranks) >= count:
+            return ranks
+        time.sleep(0.05)
+    raise AssertionError("the processes did not start")
+
+
+def test_a_process_that_dies_ends_its_run_alone(program, tmp_path):
+    # The first run is short, the second one long enough to be killed in it.
+    file = write(tmp_path, sweep={"job.iterations": [1, 1000000]}, results={"messages": False})
+    command = [ROOT / "build/release/gradsync", "run", file, "--out=r", "--ranks=2", "--jobs=2"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        while not list((tmp_path / "r" / ".runs").glob("0-*")):
+            assert child.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.2)
+        os.kill(wait_for_ranks(child.pid, 2)[-1], signal.SIGKILL)
+        _, words = child.communicate(timeout=120)
+    assert child.returncode == 1
+    assert re.search(r"run 1 .*rank [01] crashed: signal 9 \(Killed\)", words), words
+    assert len(list((tmp_path / "r" / ".runs").glob("0-*"))) == 1
+    assert list((tmp_path / "r" / ".runs").glob("1-*")) == []

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Several processes that simulate a run together must find out what one finds out alone, to the
+ * last byte of every table. What MPI does for the program, sockets between forked processes do
+ * here.
+ */
+#include "scenario/scenario-runs.h"
+#include "scenario/shown-result.h"
+#include "support/forked-link.h"
+
+#include "ns3/divided-run.h"
+#include "ns3/scenario-error.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+ResolvedRun
+Resolve(const std::string& text)
+{
+    UsePicoseconds();
+    return ResolveRun(ParseScenario(text, "x.json", {}), 0);
+}
+
+/// What so many processes find out; one is the usual way. Else what the first says that fails.
+std::string
+Simulate(const std::string& text, uint32_t ranks)
+{
+    const auto file =
+        std::filesystem::temp_directory_path() / fmt::format("divided-{}-{}.txt", getpid(), ranks);
+    std::filesystem::remove(file);
+    tests::RunForked(ranks, [&](ProcessLink& link) {
+        try
+        {
+            const auto run = Resolve(text);
+            if (ranks > 1)
+            {
+                CheckDivision(run, ranks);
+            }
+            const auto result =
+                ranks == 1 ? RunScenario(run, {}, {}, Repeats::Simulate) : RunDivided(run, link);
+            if (result)
+            {
+                std::ofstream(file) << ShowWhole(*result);
+            }
+        }
+        catch (const std::exception& error)
+        {
+            std::ofstream(file) << "error: " << error.what();
+            throw;
+        }
+    });
+    std::ifstream stream(file);
+    std::string shown{std::istreambuf_iterator<char>(stream), {}};
+    std::filesystem::remove(file);
+    return shown;
+}
+
+void
+ExpectSameInAnyNumber(const std::string& text, uint32_t most)
+{
+    const auto alone = Simulate(text, 1);
+    ASSERT_THAT(alone, Not(HasSubstr("error")));
+    for (uint32_t ranks = 2; ranks <= most; ++ranks)
+    {
+        EXPECT_EQ(Simulate(text, ranks), alone) << ranks << " processes: " << text;
+    }
+}
+
+/// Four racks of two hosts. \param scheme its name, or an object \param more keys of the scenario,
+/// without braces
+std::string
+MakeRacks(const std::string& scheme, const std::string& job, const std::string& more = "")
+{
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 4, "hostsPerLeaf": 2,
+                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
+      "job": {{"gradient": "200kB", {}}},
+      "scheme": {}, "results": {{"trace": true}}{}}})",
+                       job,
+                       scheme.starts_with('{') ? scheme : '"' + scheme + '"',
+                       more);
+}
+
+TEST(DividedRunsTest, ARingIsTheSameInAnyNumberOfProcesses)
+{
+    ExpectSameInAnyNumber(MakeRacks("ring", R"("iterations": 3)"), 4);
+}
+
+TEST(DividedRunsTest, IterationsEndEverywhereAtOnceWhateverIsComputedBetween)
+{
+    // Nothing, less than a window (1 us), and more; the next iteration begins when the slowest
+    // process has ended, which the others must not have passed.
+    for (const auto* compute : {"0s", "300ns", "40us"})
+    {
+        for (const auto* scheme : {"ps", "rat"})
+        {
+            ExpectSameInAnyNumber(
+                MakeRacks(scheme, fmt::format(R"("iterations": 3, "compute": "{}")", compute)),
+                3);
+        }
+    }
+}
+
+TEST(DividedRunsTest, ReductionsAndProtocolsTakeTheirTimeInTheProcessOfTheReceiver)
+{
+    ExpectSameInAnyNumber(MakeRacks("rat", R"("iterations": 2, "reduceRate": "20Gbps")"), 4);
+    ExpectSameInAnyNumber(MakeRacks("ring", R"("iterations": 2, "protocol": "simple")"), 4);
+}
+
+TEST(DividedRunsTest, PausesGoFromProcessToProcess)
+{
+    // Seven hosts send to one at once through switches of little memory.
+    const auto text = MakeRacks(R"({"kind": "ps", "servers": 1})",
+                                R"("iterations": 2, "workers": 7)",
+                                R"(, "fabric": {"bufferBytes": "120kB"})");
+    UsePicoseconds();
+    const auto alone = RunScenario(Resolve(text));
+    EXPECT_GT(alone.summary.pfcPausePs, 0);
+    ExpectSameInAnyNumber(text, 4);
+}
+
+TEST(DividedRunsTest, AProcessMayHaveNoRankOfTheJob)
+{
+    ExpectSameInAnyNumber(MakeRacks("ring", R"("iterations": 2, "workers": 3)"), 4);
+}
+
+TEST(DividedRunsTest, TelemetryCrossesWithItsPackets)
+{
+    ExpectSameInAnyNumber(
+        MakeRacks("rat",
+                  R"("iterations": 2)",
+                  R"(, "transport": {"kind": "roce", "congestionControl": "hpcc"})"),
+        4);
+}
+
+/// A scenario drawn at random, of those that can be divided or nearly.
+std::string
+Draw(std::mt19937& random)
+{
+    const auto pick = [&random](std::initializer_list<const char*> from) {
+        return std::string(*(from.begin() + random() % from.size()));
+    };
+    std::string hosts;
+    const auto leaves = 2 + random() % 5;
+    for (size_t i = 0; i < leaves; ++i)
+    {
+        hosts += fmt::format("{}{}", i == 0 ? "" : ", ", 1 + random() % 4);
+    }
+    const auto balancing = pick({"hash", "hash", "destination", "spray", "adaptive", "flowlet"});
+    const auto control = pick({"none", "none", "timely", "swift", "hpcc", "dctcp"});
+    return fmt::format(
+        R"({{
+      "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
+                    "hostLink": {{"rate": "{}", "delay": "{}"}},
+                    "fabricLink": {{"rate": "{}", "delay": "{}"}}}},
+      "job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}}},
+      "scheme": "{}",
+      "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
+                     "reorderTolerance": 4000, "windowPackets": {}}},
+      "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}",
+                  "ecnMinBytes": "30kB", "ecnMaxBytes": "30kB"}},
+      "results": {{"trace": true}}, "seed": {}}})",
+        1 + random() % 3,
+        leaves,
+        hosts,
+        pick({"10Gbps", "25Gbps", "40Gbps"}),
+        pick({"0s", "100ns", "1us"}),
+        pick({"10Gbps", "40Gbps", "7Gbps"}),
+        pick({"200ns", "1us", "1.5us", "10us"}),
+        1 + random() % 200,
+        1 + random() % 3,
+        pick({"0s", "1ns", "700ns", "20us"}),
+        pick({"", R"(, "reduceRate": "20Gbps")"}),
+        pick({"ring",
+              "ps",
+              "rat",
+              "halving-doubling",
+              "hierarchical",
+              "plink",
+              "all-to-all",
+              "double-binary-tree",
+              "byteps",
+              "all-gather",
+              "reduce-scatter",
+              "broadcast"}),
+        control,
+        pick({"0", "8", "64"}),
+        balancing,
+        pick({"200kB", "1MB", "16MB"}),
+        1 + random() % 1000);
+}
+
+TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
+{
+    // Others with --gtest_shuffle --gtest_random_seed=N.
+    std::mt19937 random(23 +
+                        static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
+    uint32_t same = 0;
+    for (int round = 0; round < 60; ++round)
+    {
+        const auto text = Draw(random);
+        const auto ranks = 2 + static_cast<uint32_t>(random() % 3);
+        const auto divided = Simulate(text, ranks);
+        if (divided.starts_with("error: "))
+        {
+            // It is one of those that are said to be none.
+            EXPECT_THAT(divided,
+                        ::testing::AnyOf(HasSubstr("at most that many ranks"),
+                                         HasSubstr("ends at a rank of another process"),
+                                         HasSubstr("were sent again"),
+                                         HasSubstr("headroom")))
+                << text;
+            continue;
+        }
+        ++same;
+        EXPECT_EQ(divided, Simulate(text, 1)) << ranks << " processes: " << text;
+    }
+    EXPECT_GE(same, 30U);
+}
+
+TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
+{
+    const auto expect = [](const std::string& text, const std::string& path) {
+        EXPECT_THAT(
+            [&] { CheckDivision(Resolve(text), 2); },
+            ThrowsMessage<ScenarioError>(::testing::AllOf(HasSubstr(path), HasSubstr("--ranks"))))
+            << text;
+    };
+    const std::string job = R"("iterations": 1)";
+    expect(MakeRacks("ring", job, R"(, "transport": {"kind": "tcp"})"), "transport.kind");
+    expect(MakeRacks("ring", job, R"(, "fabric": {"lossRate": 0.01})"), "LossRate");
+    expect(MakeRacks("ring", job, R"(, "fabric": {"pfc": false})"), "Pfc");
+    expect(
+        MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "congestionControl": "dcqcn"})"),
+        "EcnMaxBytes");
+    expect(MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "ackEvery": 0})"), "AckEvery");
+    expect(MakeRacks("ps", job + R"(, "maxOutstandingSends": 4)"), "maxOutstandingSends");
+    expect(MakeRacks("switchml", job), "switches that aggregate");
+    expect(MakeRacks("ring", job + R"(, "codec": "fp16")"), "codec");
+    expect(MakeRacks("ring", job + R"(, "timeout": "1s")"), "timeout");
+    expect(MakeRacks("barrier", job), "another process");
+}
+
+TEST(DividedRunsTest, MoreProcessesThanPartsAreRefused)
+{
+    EXPECT_THAT(
+        [] { CheckDivision(Resolve(MakeRacks("ring", R"("iterations": 1)")), 5); },
+        ThrowsMessage<ScenarioError>(HasSubstr("--ranks: found 5: the network has 4 parts")));
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

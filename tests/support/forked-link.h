@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_FORKED_LINK_H
+#define GRADSYNC_FORKED_LINK_H
+
+#include "ns3/process-link.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync::tests
+{
+
+/// Links processes that were forked from one, by sockets between each two of them.
+class ForkedLink final : public ProcessLink
+{
+  public:
+    /// \param peers [process] socket to it
+    ForkedLink(uint32_t own, std::vector<int> peers)
+        : m_own(own),
+          m_peers(std::move(peers))
+    {
+    }
+
+    uint32_t GetCount() const override
+    {
+        return static_cast<uint32_t>(m_peers.size());
+    }
+
+    uint32_t GetOwn() const override
+    {
+        return m_own;
+    }
+
+    void Exchange(const ProcessNote& note,
+                  std::vector<ByteBatch>& batches,
+                  std::vector<ProcessNote>& notes,
+                  std::vector<ByteBatch>& received) override
+    {
+        notes[m_own] = note;
+        // All go through the pairs in one order, and of each the lower number speaks first: nobody
+        // waits for one who waits for him.
+        for (uint32_t peer = 0; peer < GetCount(); ++peer)
+        {
+            if (peer < m_own)
+            {
+                Receive(peer, notes[peer], received[peer]);
+                Send(peer, note, batches[peer]);
+            }
+            else if (peer > m_own)
+            {
+                Send(peer, note, batches[peer]);
+                Receive(peer, notes[peer], received[peer]);
+            }
+            batches[peer].clear();
+        }
+    }
+
+  private:
+    void Send(uint32_t peer, const ProcessNote& note, const ByteBatch& batch) const
+    {
+        const uint64_t size = batch.size();
+        WriteAll(peer, &note, sizeof(note));
+        WriteAll(peer, &size, sizeof(size));
+        WriteAll(peer, batch.data(), size);
+    }
+
+    void Receive(uint32_t peer, ProcessNote& note, ByteBatch& batch) const
+    {
+        uint64_t size = 0;
+        ReadAll(peer, &note, sizeof(note));
+        ReadAll(peer, &size, sizeof(size));
+        batch.resize(size);
+        ReadAll(peer, batch.data(), size);
+    }
+
+    void WriteAll(uint32_t peer, const void* data, size_t size) const
+    {
+        const auto* at = static_cast<const char*>(data);
+        while (size > 0)
+        {
+            const auto count = send(m_peers[peer], at, size, MSG_NOSIGNAL);
+            Require(count);
+            at += count;
+            size -= static_cast<size_t>(count);
+        }
+    }
+
+    void ReadAll(uint32_t peer, void* data, size_t size) const
+    {
+        auto* at = static_cast<char*>(data);
+        while (size > 0)
+        {
+            const auto count = recv(m_peers[peer], at, size, 0);
+            Require(count);
+            at += count;
+            size -= static_cast<size_t>(count);
+        }
+    }
+
+    static void Require(ssize_t count)
+    {
+        if (count <= 0)
+        {
+            throw std::runtime_error("another process is gone");
+        }
+    }
+
+    uint32_t m_own;
+    std::vector<int> m_peers;
+};
+
+/// Runs `task` in so many processes, linked. \returns how many of them did not come to an end
+inline uint32_t
+RunForked(uint32_t count, const std::function<void(ProcessLink& link)>& task)
+{
+    std::vector<std::vector<int>> peers(count, std::vector<int>(count, -1));
+    for (uint32_t one = 0; one < count; ++one)
+    {
+        for (uint32_t other = one + 1; other < count; ++other)
+        {
+            std::array<int, 2> ends{};
+            EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+            peers[one][other] = ends[0];
+            peers[other][one] = ends[1];
+        }
+    }
+    std::vector<pid_t> children;
+    for (uint32_t own = 0; own < count; ++own)
+    {
+        children.push_back(fork());
+        if (children.back() == 0)
+        {
+            for (uint32_t other = 0; other < count; ++other)
+            {
+                for (const int end : other == own ? std::vector<int>{} : peers[other])
+                {
+                    close(end); // so that all hear of one that is gone
+                }
+            }
+            int code = EXIT_SUCCESS;
+            try
+            {
+                ForkedLink link(own, peers[own]);
+                task(link);
+            }
+            catch (const std::exception& error)
+            {
+                std::cerr << "process " << own << ": " << error.what() << '\n';
+                code = EXIT_FAILURE;
+            }
+            _exit(code);
+        }
+    }
+    for (const auto& ends : peers)
+    {
+        for (const int end : ends)
+        {
+            close(end);
+        }
+    }
+    uint32_t failed = 0;
+    for (const auto child : children)
+    {
+        int status = 0;
+        waitpid(child, &status, 0);
+        failed += WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : 1;
+    }
+    return failed;
+}
+
+} // namespace ns3::gradsync::tests
+
+#endif // GRADSYNC_FORKED_LINK_H

@@ -38,6 +38,10 @@ class WindowProtocol final : public RankShare
         uint64_t exchanges{0};   //!< of notes and packets: one a window, and more where parts end
         uint64_t sentBytes{0};   //!< by this process
         uint64_t sentBatches{0}; //!< likewise, with anything in them
+        int64_t workNs{0};       //!< CPU time of this process between exchanges
+        /// Of the process that had most to do before each exchange: what all would take together on
+        /// a core each if exchanges took no time.
+        int64_t longestNs{0};
     };
 
     /// All must outlive it. \param transport divided
@@ -100,6 +104,7 @@ class WindowProtocol final : public RankShare
     std::vector<int64_t> m_sharedInstants;
     uint64_t m_sharedEvents{0};
     uint64_t m_foreignEvents{0};
+    int64_t m_workSince{0}; //!< CPU time at the end of the last exchange
     Counts m_counts;
 };
 

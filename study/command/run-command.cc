@@ -84,6 +84,19 @@ WarnOfDamage(uint32_t run, const StoredRun& stored, std::ostream& err)
     }
 }
 
+/// Of runs that are not checked as a whole sweep is. \throws ScenarioError
+void
+CheckDivisions(const Scenario& scenario, const std::vector<uint32_t>& runs, uint32_t ranks)
+{
+    for (const auto run : runs)
+    {
+        if (ranks > 1)
+        {
+            CheckDivision(ResolveRun(scenario, run), ranks);
+        }
+    }
+}
+
 /// Of one of the processes that simulate a run together.
 std::vector<std::string>
 MakeRankArguments(const RunOptions& options, uint32_t run, const std::filesystem::path& folder)
@@ -309,6 +322,7 @@ RunPoints(const RunOptions& options, const Scenario& scenario, std::ostream& err
     const auto points = ParseRunNumbers(options.points, scenario.runCount);
     const auto hashes = HashAll(scenario);
     PreparedSweep(options.folder).Check(hashes);
+    CheckDivisions(scenario, points, options.ranks);
     const RunStore store(options.folder, hashes, RunStore::Access::WithOthers);
     const std::vector<uint64_t> unknown(scenario.runCount, 1);
     SweepExecution sweep(scenario, store, options, points, unknown, err);
@@ -337,10 +351,12 @@ Assemble(const RunOptions& options, const Scenario& scenario, std::ostream& out,
     const auto hashes = HashAll(scenario);
     PreparedSweep(options.folder).Check(hashes);
     const RunStore store(options.folder, hashes);
+    const auto damaged = ListDamaged(store, scenario.runCount);
+    CheckDivisions(scenario, damaged, options.ranks);
     SweepExecution sweep(scenario,
                          store,
                          options,
-                         ListDamaged(store, scenario.runCount),
+                         damaged,
                          std::vector<uint64_t>(scenario.runCount, 1),
                          err);
     if (!sweep.Run(options.parallel))

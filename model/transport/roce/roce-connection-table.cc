@@ -26,24 +26,28 @@ RoceConnectionTable::TakeUnused()
         return *queuePair;
     }
     const auto block = m_count / BLOCK_SIZE * m_blockStride + m_ownBlock;
-    if (m_count % BLOCK_SIZE == 0)
+    const auto index = block * BLOCK_SIZE + m_count % BLOCK_SIZE;
+    if (m_count++ % BLOCK_SIZE == 0)
     {
-        AddBlock(block);
+        ProvideBlock(block);
     }
-    const auto index = block * BLOCK_SIZE + m_count++ % BLOCK_SIZE;
+    m_end = std::max(m_end, index + 1);
     auto& queuePair = At(index);
     queuePair.index = index;
     return queuePair;
 }
 
 void
-RoceConnectionTable::AddBlock(size_t block)
+RoceConnectionTable::ProvideBlock(size_t block)
 {
     if (block >= m_blocks.size())
     {
         m_blocks.resize(block + 1);
     }
-    m_blocks[block] = std::make_unique<RoceQueuePair[]>(BLOCK_SIZE);
+    if (!m_blocks[block])
+    {
+        m_blocks[block] = std::make_unique<RoceQueuePair[]>(BLOCK_SIZE);
+    }
 }
 
 void
@@ -113,10 +117,8 @@ RoceConnectionTable::Begin(RoceQueuePair& queuePair,
 std::pair<RoceQueuePair&, bool>
 RoceConnectionTable::Mirror(uint32_t index, uint32_t generation, const RoceConnection& connection)
 {
-    if (!Has(index))
-    {
-        AddBlock(index / BLOCK_SIZE);
-    }
+    ProvideBlock(index / BLOCK_SIZE);
+    m_end = std::max(m_end, index + 1);
     auto& queuePair = At(index);
     const bool isNew = queuePair.generation != generation;
     if (isNew)

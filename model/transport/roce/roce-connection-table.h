@@ -95,7 +95,7 @@ class RoceConnectionTable
     /// True when Peek knows this index.
     bool Has(uint32_t index) const
     {
-        return index / BLOCK_SIZE < m_blocks.size() && m_blocks[index / BLOCK_SIZE];
+        return index < m_end && m_blocks[index / BLOCK_SIZE];
     }
 
     /// The queue pair of an index, whatever connection it serves or served last.
@@ -133,7 +133,7 @@ class RoceConnectionTable
     }
 
     RoceQueuePair& TakeUnused();
-    void AddBlock(size_t block);
+    void ProvideBlock(size_t block);
     static void Begin(RoceQueuePair& queuePair,
                       uint32_t index,
                       uint32_t generation,
@@ -144,6 +144,7 @@ class RoceConnectionTable
     size_t m_openCount{0};
     std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index; may be null
     uint32_t m_count{0};                                    //!< of its own
+    uint32_t m_end{0};                                      //!< indices are below
     uint32_t m_ownBlock{0};                                 //!< the first one
     uint32_t m_blockStride{1};                              //!< from one to the next
     RoceQueuePair* m_unused{nullptr};

@@ -77,8 +77,7 @@ WindowProtocol::OnSharedEvent()
 uint64_t
 WindowProtocol::CountOwnEvents() const
 {
-    return m_simulator.GetEventCount() - m_transport.CountDoubledEvents() - m_sharedEvents -
-           m_foreignEvents;
+    return m_simulator.GetEventCount() - m_sharedEvents - m_foreignEvents;
 }
 
 void
@@ -180,6 +179,11 @@ WindowProtocol::HaveAllEnded() const
 void
 WindowProtocol::Exchange()
 {
+    ProcessNote own{.nextTime = std::min(m_simulator.GetNextTime(), m_transport.GetNextTime()),
+                    .endedAt = m_endedAt,
+                    .isBehind = m_isBehind ? 1 : 0,
+                    .isStopped = m_simulator.IsStopped() ? 1 : 0,
+                    .workNs = 0}; // not known yet
     for (uint32_t part = 0; part < m_batches.size(); ++part)
     {
         if (part != m_own)
@@ -189,12 +193,7 @@ WindowProtocol::Exchange()
             m_counts.sentBatches += m_batches[part].empty() ? 0 : 1;
         }
     }
-    const ProcessNote own{.nextTime =
-                              std::min(m_simulator.GetNextTime(), m_transport.GetNextStart()),
-                          .endedAt = m_endedAt,
-                          .isBehind = m_isBehind ? 1 : 0,
-                          .isStopped = m_simulator.IsStopped() ? 1 : 0,
-                          .workNs = GetCpuNs() - m_workSince};
+    own.workNs = GetCpuNs() - m_workSince;
     m_link.Exchange(own, m_batches, m_notes, m_received);
     m_workSince = GetCpuNs();
     ++m_counts.exchanges;

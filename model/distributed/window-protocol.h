@@ -70,7 +70,7 @@ class WindowProtocol final : public RankShare
         return m_sharedInstants;
     }
 
-    /// Events of this process, without those that are counted elsewhere and the shared ones.
+    /// Events of this process, without foreign and shared ones.
     uint64_t CountOwnEvents() const;
 
     /// An event of something that another process simulates has happened here too.

@@ -15,8 +15,7 @@ FabricCut::FabricCut(FabricNetwork& network,
     : m_network(network),
       m_pool(network.GetPool()),
       m_partOf(network.GetPortCount(), division.own),
-      m_outgoing(division.count),
-      m_counts(division.count, 0)
+      m_outgoing(division.count)
 {
     const auto links = topology.GetLinks();
     for (LinkId id = 0; id < links.size(); ++id)
@@ -33,8 +32,7 @@ FabricCut::FabricCut(FabricNetwork& network,
             {
                 m_partOf[port] = division.partOf[to];
                 m_leaving.push_back(&network.GetPort(port));
-                m_leaving.back()->SetTap(this);
-                m_leaving.back()->SetPeer(this);
+                m_leaving.back()->SetTaker(this);
             }
         }
     }
@@ -50,9 +48,13 @@ FabricCut::Depart(TimeStepCount now)
 }
 
 TimeStepCount
-FabricCut::GetNextStart() const
+FabricCut::GetNextTime() const
 {
     TimeStepCount next = INT64_MAX;
+    for (const auto& outgoing : m_outgoing)
+    {
+        next = std::min(next, outgoing.firstArrival);
+    }
     for (const auto* port : m_leaving)
     {
         next = std::min(next, port->GetNextStart());
@@ -61,32 +63,28 @@ FabricCut::GetNextStart() const
 }
 
 void
-FabricCut::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount /* start */)
+FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
 {
-    const auto part = m_partOf[portIndex];
-    auto& batch = m_outgoing[part];
-    AppendPlain(batch, Crossing{portIndex, packet});
-    if ((packet.flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
+    auto& outgoing = m_outgoing[m_partOf[portIndex]];
+    AppendPlain(outgoing.packets, Crossing{portIndex, *packet});
+    if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
     {
-        AppendPlain(batch, m_pool.GetTelemetry(packet));
+        AppendPlain(outgoing.packets, m_pool.GetTelemetry(*packet));
     }
-    ++m_counts[part];
-    ++m_leftCount;
-}
-
-/// The far end of a link that leaves this process: there is nothing.
-void
-FabricCut::Receive(FabricPacket* packet, uint16_t /* port */, TimeStepCount /* now */)
-{
+    ++outgoing.count;
+    outgoing.firstArrival = std::min(outgoing.firstArrival, packet->arrival);
     m_pool.Give(packet);
 }
 
 void
 FabricCut::Take(uint32_t part, ByteBatch& batch)
 {
-    AppendPlain(batch, std::exchange(m_counts[part], 0));
-    batch.insert(batch.end(), m_outgoing[part].begin(), m_outgoing[part].end());
-    m_outgoing[part].clear(); // and keeps its memory
+    auto& outgoing = m_outgoing[part];
+    AppendPlain(batch, outgoing.count);
+    batch.insert(batch.end(), outgoing.packets.begin(), outgoing.packets.end());
+    outgoing.packets.clear(); // and keeps its memory
+    outgoing.count = 0;
+    outgoing.firstArrival = INT64_MAX;
 }
 
 void

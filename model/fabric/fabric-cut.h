@@ -3,7 +3,6 @@
 #define GRADSYNC_FABRIC_CUT_H
 
 #include "ns3/byte-batch.h"
-#include "ns3/fabric-node.h"
 #include "ns3/fabric-port.h"
 #include "ns3/packet-pool.h"
 #include "ns3/topology-division.h"
@@ -21,15 +20,13 @@ class FabricNetwork;
 /**
  * The links of a network whose ends are simulated by different processes. Each process has the
  * whole network and lets only its own nodes act: a packet that starts on such a link goes to the
- * process of the far end, which puts it on its own copy of the wire, and arrives there. In the
- * process that sent it, its arrival goes on to drive the port (see FabricPort), and then ends in
- * nothing.
+ * process of the far end, which puts it on its own copy of the wire.
  *
- * A packet is known to its sender when it starts, or, as departures are lazy, when Depart has
- * brought the ports up to date: then the packets that start later arrive later than now by more
- * than the delay of the link.
+ * As departures are lazy, a packet is known to its sender when it starts, or when Depart has
+ * brought the ports up to date. Those that start later arrive later than that by more than the
+ * delay of the link.
  */
-class FabricCut : private PacketTap, private FabricNode
+class FabricCut : private PacketTaker
 {
   public:
     /// \param network,topology installed; must outlive the cut
@@ -40,14 +37,15 @@ class FabricCut : private PacketTap, private FabricNode
     /// Starts what should have started up to `now` on the links that leave this process.
     void Depart(TimeStepCount now);
 
-    /// When the next packet that waits there starts, if nothing happens before; INT64_MAX: none
-    /// waits for its turn alone. After Depart.
-    TimeStepCount GetNextStart() const;
+    /// When the first of the packets arrives that have started and not been taken, or the next one
+    /// starts that waits, if nothing happens before; INT64_MAX: there is none, or none waits for
+    /// its turn alone. After Depart.
+    TimeStepCount GetNextTime() const;
 
     /// Whether a packet has started on the way to a process.
     bool HasFor(uint32_t part) const
     {
-        return m_counts[part] > 0;
+        return m_outgoing[part].count > 0;
     }
 
     /// Moves the packets that have started on the way to a process to the end of a batch.
@@ -57,12 +55,6 @@ class FabricCut : private PacketTap, private FabricNode
     /// of the simulator, not after any of their arrivals
     void Put(BatchReader& batch, TimeStepCount now);
 
-    /// Packets that have left this process. Each arrives in two.
-    uint64_t GetLeftCount() const
-    {
-        return m_leftCount;
-    }
-
   private:
     /// One packet on its way to another process; telemetry follows it where it has some.
     struct Crossing
@@ -71,16 +63,21 @@ class FabricCut : private PacketTap, private FabricNode
         FabricPacket packet;
     };
 
-    void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) override;
-    void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+    void TakeOver(uint32_t portIndex, FabricPacket* packet) override;
+
+    /// What has started on the way to a process and is not taken yet.
+    struct Outgoing
+    {
+        ByteBatch packets;
+        uint64_t count{0};
+        TimeStepCount firstArrival{INT64_MAX};
+    };
 
     FabricNetwork& m_network;
     PacketPool& m_pool;
     std::vector<FabricPort*> m_leaving; //!< ports whose packets leave this process
     std::vector<uint32_t> m_partOf;     //!< [port] -> process at its far end
-    std::vector<ByteBatch> m_outgoing;  //!< [process]
-    std::vector<uint64_t> m_counts;     //!< [process] packets in it
-    uint64_t m_leftCount{0};
+    std::vector<Outgoing> m_outgoing;   //!< [process]
 };
 
 } // namespace ns3::gradsync

@@ -87,7 +87,10 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     }
     if (m_isTapped) [[unlikely]]
     {
-        m_tap->OnPacket(m_index, *packet, start);
+        if (IsTaken(packet, start))
+        {
+            return;
+        }
     }
     Fly(packet, now);
 }
@@ -105,6 +108,21 @@ void
 FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
 {
     Start(packet, now, now);
+}
+
+/// Shows a packet to those who look, and gives it to who takes it.
+bool
+FabricPort::IsTaken(FabricPacket* packet, TimeStepCount start)
+{
+    if (m_tap)
+    {
+        m_tap->OnPacket(m_index, *packet, start);
+    }
+    if (m_taker)
+    {
+        m_taker->TakeOver(m_index, packet);
+    }
+    return m_taker != nullptr;
 }
 
 void

@@ -76,6 +76,17 @@ class PacketTap
     ~PacketTap() = default;
 };
 
+/// Takes the packets that leave by a port away from the wire: they arrive elsewhere.
+class PacketTaker
+{
+  public:
+    /// \param packet says when it would arrive; the taker owns it now
+    virtual void TakeOver(uint32_t portIndex, FabricPacket* packet) = 0;
+
+  protected:
+    ~PacketTaker() = default;
+};
+
 /// Counters of one direction of a link.
 struct PortCounters
 {
@@ -127,12 +138,6 @@ class alignas(64) FabricPort final : public EventImpl
     /// does nothing from now on, and knows none of those that go too.
     void Disconnect();
 
-    /// Another far end of the same link.
-    void SetPeer(FabricNode* peer)
-    {
-        m_peer = peer;
-    }
-
     /// The buffer that waiting data packets occupy; nullptr (hosts): none.
     void SetBuffer(SwitchBuffer* buffer)
     {
@@ -180,7 +185,15 @@ class alignas(64) FabricPort final : public EventImpl
     void SetTap(PacketTap* tap)
     {
         m_tap = tap;
-        m_isTapped = tap != nullptr;
+        m_isTapped = m_tap || m_taker;
+    }
+
+    /// Who takes what leaves here. No arrivals bring the port up to date any more: whoever wants to
+    /// see what has left calls Sync.
+    void SetTaker(PacketTaker* taker)
+    {
+        m_taker = taker;
+        m_isTapped = m_tap || m_taker;
     }
 
     /**
@@ -382,6 +395,7 @@ class alignas(64) FabricPort final : public EventImpl
     void Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now);
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void Fly(FabricPacket* packet, TimeStepCount now);
+    bool IsTaken(FabricPacket* packet, TimeStepCount start);
     void Restart(TimeStepCount now);
     void ScheduleDeparture(TimeStepCount now);
     void ScheduleArrival(TimeStepCount delay);
@@ -428,6 +442,7 @@ class alignas(64) FabricPort final : public EventImpl
     PacketFifo m_pfc;
 
     PacketTap* m_tap{nullptr};
+    PacketTaker* m_taker{nullptr};
     PacketLoss* m_loss{nullptr};
     Ptr<EventImpl> m_departure; //!< null until the port is eager for the first time
     TimeStepCount m_pausedSince{0};

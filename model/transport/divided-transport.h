@@ -35,18 +35,16 @@ class DividedTransport
     /// Lets leave what is to leave this process up to `now`, in time steps.
     virtual void Depart(int64_t now) = 0;
 
-    /// When the next packet that waits to leave it does, if nothing happens before; INT64_MAX: none
-    /// is sure to. After Depart.
-    virtual int64_t GetNextStart() const = 0;
+    /// When the first of what has left and is not taken arrives, or the next packet leaves that
+    /// waits to, if nothing happens before; INT64_MAX: there is none, or none that is sure to.
+    /// After Depart, before Take.
+    virtual int64_t GetNextTime() const = 0;
 
     /// Moves what is for a process to the end of a batch.
     virtual void Take(uint32_t part, ByteBatch& batch) = 0;
 
     /// Takes what a process had for this one.
     virtual void Put(BatchReader& batch) = 0;
-
-    /// Events that happen here for the sake of packets that another process simulates from then on.
-    virtual uint64_t CountDoubledEvents() const = 0;
 
   protected:
     ~DividedTransport() = default;

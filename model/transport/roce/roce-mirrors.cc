@@ -115,9 +115,9 @@ RoceTransport::Depart(int64_t now)
 }
 
 int64_t
-RoceTransport::GetNextStart() const
+RoceTransport::GetNextTime() const
 {
-    return m_mirrors->GetCut().GetNextStart();
+    return m_mirrors->GetCut().GetNextTime();
 }
 
 void
@@ -130,12 +130,6 @@ void
 RoceTransport::Put(BatchReader& batch)
 {
     m_mirrors->Put(batch, Simulator::Now().GetTimeStep());
-}
-
-uint64_t
-RoceTransport::CountDoubledEvents() const
-{
-    return m_mirrors->GetCut().GetLeftCount();
 }
 
 DividedTransport*

@@ -91,10 +91,9 @@ class RoceTransport : public Transport,
     DividedTransport* GetDivided() override;
     void Divide(const TopologyDivision& division, HandlerFinder findHandler) override;
     void Depart(int64_t now) override;
-    int64_t GetNextStart() const override;
+    int64_t GetNextTime() const override;
     void Take(uint32_t part, ByteBatch& batch) override;
     void Put(BatchReader& batch) override;
-    uint64_t CountDoubledEvents() const override;
 
     void SetLinkState(LinkId link, const LinkState& state) override;
     void SetEndpointState(uint32_t endpoint, const EndpointState& state) override;

@@ -93,12 +93,6 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
         return *m_topology;
     }
 
-    /// \param index as of GetCounters
-    FabricPort& GetPort(size_t index)
-    {
-        return *m_ports[index];
-    }
-
     /// Adds all that packets from an endpoint to another may touch: ports by their index, and
     /// behind these, from GetPortCount() on, nodes that forward.
     void AddPlaces(uint32_t src, uint32_t dst, std::set<uint32_t>& places) const;

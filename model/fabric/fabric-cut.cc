@@ -66,7 +66,8 @@ void
 FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
 {
     auto& outgoing = m_outgoing[m_partOf[portIndex]];
-    AppendPlain(outgoing.packets, Crossing{portIndex, *packet});
+    AppendPlain(outgoing.packets, portIndex);
+    AppendPlain(outgoing.packets, *packet);
     if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
     {
         AppendPlain(outgoing.packets, m_pool.GetTelemetry(*packet));
@@ -92,15 +93,15 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
 {
     for (auto left = batch.Take<uint64_t>(); left > 0; --left)
     {
-        const auto crossing = batch.Take<Crossing>();
+        const auto port = batch.Take<uint32_t>();
         auto* packet = m_pool.Take();
-        *packet = crossing.packet;
+        *packet = batch.Take<FabricPacket>();
         if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
         {
             m_pool.AttachTelemetry(*packet);
             m_pool.GetTelemetry(*packet) = batch.Take<TelemetryRecord>();
         }
-        m_network.GetPort(crossing.port).PutOnWire(packet, now);
+        m_network.GetPort(port).PutOnWire(packet, now);
     }
 }
 

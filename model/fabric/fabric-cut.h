@@ -56,19 +56,12 @@ class FabricCut : private PacketTaker
     void Put(BatchReader& batch, TimeStepCount now);
 
   private:
-    /// One packet on its way to another process; telemetry follows it where it has some.
-    struct Crossing
-    {
-        uint32_t port;
-        FabricPacket packet;
-    };
-
     void TakeOver(uint32_t portIndex, FabricPacket* packet) override;
 
     /// What has started on the way to a process and is not taken yet.
     struct Outgoing
     {
-        ByteBatch packets;
+        ByteBatch packets; //!< of each the port, itself and, where it has some, telemetry
         uint64_t count{0};
         TimeStepCount firstArrival{INT64_MAX};
     };

@@ -182,7 +182,7 @@ class RoceTransport : public Transport,
     RoceFlows m_flows{m_rateTrace, m_windowTrace};
     RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
-    uint64_t m_savedEvents{0}; //!< of parts
+    uint64_t m_savedEvents{0};              //!< of parts
     std::unique_ptr<RoceMirrors> m_mirrors; //!< null: one process simulates all
 };
 

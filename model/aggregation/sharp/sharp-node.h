@@ -51,11 +51,11 @@ class SharpNode final : public AggregationNode
     struct Entry
     {
         uint64_t sequence{UINT64_MAX}; //!< UINT64_MAX: none yet
-        std::vector<bool> added;       //!< [child]
+        std::vector<bool> added{};     //!< [child]
         uint32_t missing{0};           //!< children that have not contributed
         bool isAnswered{false};        //!< the sum is that of all
         bool hasOverflowed{false};
-        std::vector<int32_t> sum;
+        std::vector<int32_t> sum{};
     };
 
     struct Job

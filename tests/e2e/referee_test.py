@@ -547,7 +547,8 @@ def test_everything_that_can_be_drawn_is(simulator):
     for kinds in (catalogue.controls, catalogue.transports, catalogue.load_balancing):
         assert [kind for kind in kinds if f'"{kind}"' not in drawn] == []
     schemes = [kind for kind in catalogue.schemes if f'"{kind}"' not in drawn]
-    assert schemes == ["nccl"]  # which chooses a protocol: doc/nccl.rst
+    # "nccl" chooses a protocol (doc/nccl.rst); what the others cannot do is drawn for all that aggregate.
+    assert schemes == ["nccl", "libra", "nvls", "sharp"]
     # What is not a kind: plans of both formats, programs, tensors, training and its keys.
     for text in ('.xml"', '.goal"', '"programs"', '"tensors"', '"training"'):
         assert text in drawn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atp-session.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/atp-driver.h"
 #include "ns3/simulator.h"
 
@@ -156,7 +157,6 @@ AtpSession::MakeRoles()
 uint64_t
 AtpSession::GetMemoryBytes() const
 {
-    constexpr uint64_t BYTES_PER_VALUE = 4;
     return BYTES_PER_VALUE * ATP_VALUES * static_cast<AtpDriver&>(GetDriver()).GetAggregators();
 }
 

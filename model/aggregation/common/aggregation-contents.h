@@ -16,6 +16,9 @@
 namespace ns3::gradsync
 {
 
+/// Of a number that switches add.
+inline constexpr uint64_t BYTES_PER_VALUE = 4;
+
 /// What a packet of an aggregation carries.
 struct AggregationPacket
 {

@@ -11,11 +11,6 @@
 namespace ns3::gradsync
 {
 
-namespace
-{
-constexpr uint32_t BYTES_PER_VALUE = 4;
-} // namespace
-
 AggregationWorker::AggregationWorker(const AggregationJob& job,
                                      uint16_t rank,
                                      uint32_t endpoint,

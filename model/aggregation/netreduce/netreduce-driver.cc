@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/netreduce-driver.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/netreduce-header.h"
 #include "ns3/netreduce-node.h"
 #include "ns3/netreduce-session.h"
@@ -20,11 +21,6 @@ using boost::endian::store_big_u32;
 using boost::endian::store_big_u64;
 
 NS_OBJECT_ENSURE_REGISTERED(NetReduceDriver);
-
-namespace
-{
-constexpr uint32_t BYTES_PER_VALUE = 4;
-} // namespace
 
 TypeId
 NetReduceDriver::GetTypeId()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/netreduce-session.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/netreduce-driver.h"
 #include "ns3/netreduce-header.h"
 #include "ns3/netreduce-node.h"
@@ -76,7 +77,6 @@ NetReduceSession::GetKeptPackets() const
 TreeSession::Memory
 NetReduceSession::GetMemory() const
 {
-    constexpr uint64_t BYTES_PER_VALUE = 4;
     return {GetKeptPackets() * BYTES_PER_VALUE * m_driver.GetValueCount(), false};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/nvls-driver.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/nvls-header.h"
 #include "ns3/nvls-node.h"
 #include "ns3/nvls-session.h"
@@ -13,11 +14,6 @@ namespace ns3::gradsync
 {
 
 NS_OBJECT_ENSURE_REGISTERED(NvlsDriver);
-
-namespace
-{
-constexpr uint32_t BYTES_PER_VALUE = 4;
-} // namespace
 
 TypeId
 NvlsDriver::GetTypeId()

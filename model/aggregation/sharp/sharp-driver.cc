@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/sharp-driver.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/ns3-interfaces.h"
 #include "ns3/sharp-header.h"
 #include "ns3/sharp-node.h"
@@ -14,11 +15,6 @@ namespace ns3::gradsync
 {
 
 NS_OBJECT_ENSURE_REGISTERED(SharpDriver);
-
-namespace
-{
-constexpr uint32_t BYTES_PER_VALUE = 4;
-} // namespace
 
 TypeId
 SharpDriver::GetTypeId()

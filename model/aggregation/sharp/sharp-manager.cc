@@ -106,8 +106,9 @@ SharpManager::CheckLock(const Hop& hop, const std::map<uint32_t, Part>& parts) c
                 "its lock",
                 hop.name));
         }
-        const auto shared = std::ranges::find_if(hop.ports, [&part](uint16_t port) {
-            return part.ports.contains(port);
+        const auto& locked = part.ports; // lambdas of Clang 14 do not capture parts of a pair
+        const auto shared = std::ranges::find_if(hop.ports, [&locked](uint16_t port) {
+            return locked.contains(port);
         });
         if (shared != hop.ports.end())
         {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/sharp-session.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/sharp-driver.h"
 #include "ns3/sharp-limits.h"
 #include "ns3/sharp-node.h"
@@ -55,7 +56,6 @@ SharpSession::CountEntries() const
 TreeSession::Memory
 SharpSession::GetMemory() const
 {
-    constexpr uint64_t BYTES_PER_VALUE = 4;
     return {CountEntries() * BYTES_PER_VALUE * m_driver.GetValueCount(), false};
 }
 

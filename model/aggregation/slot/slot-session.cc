@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/slot-session.h"
 
+#include "ns3/aggregation-contents.h"
 #include "ns3/aggregation-switch.h"
 #include "ns3/slot-driver.h"
 
@@ -109,7 +110,6 @@ TreeSession::Memory
 SlotSession::GetMemory() const
 {
     constexpr uint64_t SETS = 2;
-    constexpr uint64_t BYTES_PER_VALUE = 4;
     const auto& sharing = m_driver.GetSharing().GetConfig();
     const bool isShared = sharing.mode == SHARING_DYNAMIC;
     return {SETS * BYTES_PER_VALUE * m_driver.GetWire().valueCount *

@@ -73,7 +73,8 @@ TEST(SharpManager, HasAsManyTreesAsTheSwitches)
         {
             manager.Take(group, SharpTree::LowLatency, 0, At(0));
         }
-        EXPECT_THAT([&] { manager.Take(trees, SharpTree::LowLatency, 0, At(0)); },
+        const uint32_t next = trees;
+        EXPECT_THAT([&] { manager.Take(next, SharpTree::LowLatency, 0, At(0)); },
                     ThrowsMessage<AggregationDenied>(
                         HasSubstr(fmt::format("all of its {} trees of SHARP", trees))));
     }

@@ -68,8 +68,9 @@ Doubles
 CompressPlainly(const Floats& matrix, const LowRankShape& shape, const Floats& start)
 {
     const auto [n, m, r] = shape;
-    const auto at = [&](size_t i, size_t k) {
-        return i * m + k < matrix.size() ? static_cast<double>(matrix[i * m + k]) : 0.0;
+    const auto at = [&matrix, columns = m](size_t i, size_t k) {
+        const auto place = i * columns + k;
+        return place < matrix.size() ? static_cast<double>(matrix[place]) : 0.0;
     };
     Doubles p(size_t{n} * r, 0.0);
     for (size_t i = 0; i < n; ++i)

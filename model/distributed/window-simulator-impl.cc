@@ -183,10 +183,10 @@ WindowSimulatorImpl::ScheduleNow(EventImpl* event)
 EventId
 WindowSimulatorImpl::ScheduleDestroy(EventImpl* event)
 {
-    const EventId id(Ptr<EventImpl>(event, false),
-                     m_currentTs,
-                     Simulator::NO_CONTEXT,
-                     EventId::UID::DESTROY);
+    EventId id(Ptr<EventImpl>(event, false),
+               m_currentTs,
+               Simulator::NO_CONTEXT,
+               EventId::UID::DESTROY);
     m_destroyEvents.push_back(id);
     m_uid++;
     return id;

@@ -58,12 +58,10 @@ Gather(ProcessLink& link, ByteBatch own)
     if (link.GetOwn() != 0)
     {
         batches[0] = std::move(own);
-    }
-    link.Exchange({}, batches, notes, received);
-    if (link.GetOwn() != 0)
-    {
+        link.Exchange({}, batches, notes, received);
         return {};
     }
+    link.Exchange({}, batches, notes, received);
     received[0] = std::move(own);
     return received;
 }

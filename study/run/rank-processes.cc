@@ -81,6 +81,7 @@ Become(const std::vector<std::string>& command, const CapturedWords& words, pid_
     dup2(words.GetDescriptor(), STDOUT_FILENO);
     dup2(words.GetDescriptor(), STDERR_FILENO);
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const auto& argument : command)
     {
         arguments.push_back(const_cast<char*>(argument.c_str()));

@@ -183,17 +183,17 @@ ChannelTiming::LabelForward(std::vector<ChannelUse>& uses)
 void
 ChannelTiming::LabelBackward(std::vector<ChannelUse>& uses)
 {
-    for (auto task = m_order.rbegin(); task != m_order.rend(); ++task)
+    for (auto i = m_order.size(); i-- > 0;)
     {
-        auto& own = m_labels[*task];
+        const auto task = m_order[i];
+        auto& own = m_labels[task];
         const auto getNext = [this](TaskId id) {
             const auto place = GetPlace(id);
             return place == BEFORE_ALL ? m_labels[id].next : place;
         };
-        VisitSuccessors(*task,
-                        [&](TaskId later) { own.next = std::min(own.next, getNext(later)); });
-        const auto done = getNext(*task); // when this use is, the task is done
-        VisitSuccessors(*task, [&](TaskId later) {
+        VisitSuccessors(task, [&](TaskId later) { own.next = std::min(own.next, getNext(later)); });
+        const auto done = getNext(task); // when this use is, the task is done
+        VisitSuccessors(task, [&](TaskId later) {
             const auto place = GetPlace(later);
             if (place > 0 && done >= place)
             {

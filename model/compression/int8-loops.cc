@@ -2,6 +2,7 @@
 #include "ns3/int8-loops.h"
 
 #include "ns3/float-bits.h"
+#include "ns3/quantiser-arithmetic.h"
 
 #include <algorithm>
 
@@ -22,12 +23,12 @@ constexpr uint64_t STRIDE = 64; //!< elements of four cache lines
 /// As EncodeInt8Loop has it: of a sum with it the low bits are the nearest integer.
 constexpr float WHOLE_INT8 = 12582912.0F;
 
-/// Asks for what is looked at after 4 KiB more: beside the encoding the processor sees too few of
+/// Asks for what is looked at after 8 KiB more: beside the encoding the processor sees too few of
 /// the reads ahead to keep the memory busy.
 inline void
 FetchAhead(const float* values)
 {
-    constexpr uintptr_t AHEAD = 4096;
+    constexpr uintptr_t AHEAD = 8192;
     constexpr uintptr_t LINE = 64;
     for (uintptr_t line = 0; line < STRIDE * sizeof(float); line += LINE)
     {
@@ -54,6 +55,15 @@ EncodeInt8Rest(const float* values, uint64_t count, float inverse, int8_t* codes
     for (uint64_t i = 0; i < count; ++i)
     {
         codes[i] = static_cast<int8_t>(ToBits(values[i] * inverse + WHOLE_INT8));
+    }
+}
+
+void
+DecodeInt8Rest(const int8_t* codes, uint64_t count, float scale, float* values)
+{
+    for (uint64_t i = 0; i < count; ++i)
+    {
+        values[i] = DecodeInt8(codes[i], scale);
     }
 }
 
@@ -86,7 +96,23 @@ LookAvx2(const float* next, __m256i (&largest)[4])
     }
 }
 
+/// To an address that for Stores::Streamed is aligned.
+template <Stores STORES>
+GRADSYNC_INT8_AVX2 inline void
+StoreAvx2(void* target, __m256i bits)
+{
+    if constexpr (STORES == Stores::Streamed)
+    {
+        _mm256_stream_si256(static_cast<__m256i*>(target), bits);
+    }
+    else
+    {
+        _mm256_storeu_si256(static_cast<__m256i*>(target), bits);
+    }
+}
+
 /// Codes of 32 values.
+template <Stores STORES>
 GRADSYNC_INT8_AVX2 inline void
 EncodeAvx2(const float* values, __m256 inverse, int8_t* codes)
 {
@@ -96,8 +122,7 @@ EncodeAvx2(const float* values, __m256 inverse, int8_t* codes)
         _mm256_packs_epi32(RoundAvx2(values, inverse), RoundAvx2(values + 8, inverse));
     const __m256i high =
         _mm256_packs_epi32(RoundAvx2(values + 16, inverse), RoundAvx2(values + 24, inverse));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes),
-                        _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order));
+    StoreAvx2<STORES>(codes, _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order));
 }
 
 GRADSYNC_INT8_AVX2 uint32_t
@@ -110,6 +135,43 @@ FindLargestLane(const __m256i (&largest)[4])
     return *std::max_element(keys, keys + 8);
 }
 
+/// Elements before the first at the beginning of a cache line.
+template <typename Element>
+uint64_t
+CountUntilLine(const Element* elements)
+{
+    constexpr uintptr_t LINE = 64;
+    return (0 - reinterpret_cast<uintptr_t>(elements)) % LINE / sizeof(Element);
+}
+
+/// Both at once for STRIDE elements at a time, of `both`.
+template <Stores STORES>
+GRADSYNC_INT8_AVX2 inline void
+EncodeAndLookAvx2(const float* values,
+                  uint64_t both,
+                  __m256 inverse,
+                  int8_t* codes,
+                  const float* next,
+                  __m256i (&largest)[4])
+{
+    for (uint64_t i = 0; i < both; i += STRIDE)
+    {
+        LookAvx2(next + i, largest);
+        EncodeAvx2<STORES>(values + i, inverse, codes + i);
+        EncodeAvx2<STORES>(values + i + 32, inverse, codes + i + 32);
+    }
+}
+
+/// As DecodeInt8 has it for a scale that is no NaN; eight codes.
+template <Stores STORES>
+GRADSYNC_INT8_AVX2 inline void
+DecodeAvx2(const int8_t* codes, __m256 scale, float* values)
+{
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes));
+    const __m256 numbers = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+    StoreAvx2<STORES>(values, _mm256_castps_si256(_mm256_mul_ps(numbers, scale)));
+}
+
 } // namespace
 
 GRADSYNC_INT8_AVX2 uint32_t
@@ -118,7 +180,8 @@ EncodeInt8AndLookAvx2(const float* values,
                       float inverse,
                       int8_t* codes,
                       const float* next,
-                      uint64_t nextCount)
+                      uint64_t nextCount,
+                      Stores stores)
 {
     const bool isZero = inverse == 0.0F; // also where values are not finite
     if (isZero)
@@ -127,17 +190,26 @@ EncodeInt8AndLookAvx2(const float* values,
     }
     const __m256 factor = _mm256_set1_ps(inverse);
     __m256i largest[4] = {};
-    const uint64_t both = isZero ? 0 : std::min(count, nextCount) / STRIDE * STRIDE;
-    for (uint64_t i = 0; i < both; i += STRIDE)
+    uint64_t encoded = isZero ? count : 0;
+    if (stores == Stores::Streamed && count - encoded >= STRIDE)
     {
-        LookAvx2(next + i, largest);
-        EncodeAvx2(values + i, factor, codes + i);
-        EncodeAvx2(values + i + 32, factor, codes + i + 32);
+        // What lies before the first whole line; codes behind it are written again, as they are.
+        EncodeAvx2<Stores::Cached>(values, factor, codes);
+        EncodeAvx2<Stores::Cached>(values + 32, factor, codes + 32);
+        encoded = CountUntilLine(codes);
     }
-    uint64_t encoded = isZero ? count : both;
+    const uint64_t both = std::min(count - encoded, nextCount) / STRIDE * STRIDE;
+    (stores == Stores::Streamed ? EncodeAndLookAvx2<Stores::Streamed>
+                                : EncodeAndLookAvx2<Stores::Cached>)(values + encoded,
+                                                                     both,
+                                                                     factor,
+                                                                     codes + encoded,
+                                                                     next,
+                                                                     largest);
+    encoded += both;
     for (; encoded + 32 <= count; encoded += 32)
     {
-        EncodeAvx2(values + encoded, factor, codes + encoded);
+        EncodeAvx2<Stores::Cached>(values + encoded, factor, codes + encoded);
     }
     uint64_t seen = both;
     for (; seen + 8 <= nextCount; seen += 8)
@@ -145,7 +217,30 @@ EncodeInt8AndLookAvx2(const float* values,
         largest[0] = MaxKeysAvx2(largest[0], next + seen);
     }
     EncodeInt8Rest(values + encoded, count - encoded, inverse, codes + encoded);
+    _mm_sfence(); // what was streamed is seen before what follows
     return FindLargerKey(FindLargestLane(largest), next + seen, nextCount - seen);
+}
+
+GRADSYNC_INT8_AVX2 void
+DecodeInt8Avx2(const int8_t* codes, uint64_t count, float scale, float* values, Stores stores)
+{
+    const __m256 factor = _mm256_set1_ps(scale);
+    uint64_t decoded = std::min(count, CountUntilLine(values));
+    DecodeInt8Rest(codes, decoded, scale, values);
+    if (stores == Stores::Streamed)
+    {
+        for (; decoded + 16 <= count; decoded += 16)
+        {
+            DecodeAvx2<Stores::Streamed>(codes + decoded, factor, values + decoded);
+            DecodeAvx2<Stores::Streamed>(codes + decoded + 8, factor, values + decoded + 8);
+        }
+        _mm_sfence();
+    }
+    for (; decoded + 8 <= count; decoded += 8)
+    {
+        DecodeAvx2<Stores::Cached>(codes + decoded, factor, values + decoded);
+    }
+    DecodeInt8Rest(codes + decoded, count - decoded, scale, values + decoded);
 }
 
 } // namespace ns3::gradsync

@@ -246,12 +246,17 @@ DecodeHalfF16c(const uint16_t* codes, uint64_t count, float* values)
                                                  float inverse,                                    \
                                                  int8_t* out,                                      \
                                                  const float* next,                                \
-                                                 uint64_t nextCount)                               \
+                                                 uint64_t nextCount,                               \
+                                                 Stores /* stores */)                              \
         {                                                                                          \
             EncodeInt8Loop(in, count, inverse, out);                                               \
             return FindLargestKeyLoop(next, nextCount);                                            \
         }                                                                                          \
-        TARGET static void DecodeInt8(const int8_t* in, uint64_t count, float scale, float* out)   \
+        TARGET static void DecodeInt8(const int8_t* in,                                            \
+                                      uint64_t count,                                              \
+                                      float scale,                                                 \
+                                      float* out,                                                  \
+                                      Stores /* stores */)                                         \
         {                                                                                          \
             DecodeInt8Loop(in, count, scale, out);                                                 \
         }                                                                                          \
@@ -359,6 +364,7 @@ GetQuantiserLoops(InstructionSet instructions)
     static constexpr QuantiserLoops AVX2 = [] {
         auto loops = MakeLoops<Avx2Loops>(EncodeHalfF16c, DecodeHalfF16c);
         loops.encodeInt8AndLook = EncodeInt8AndLookAvx2;
+        loops.decodeInt8 = DecodeInt8Avx2;
         return loops;
     }();
     static constexpr QuantiserLoops AVX512 = [] {
@@ -367,6 +373,7 @@ GetQuantiserLoops(InstructionSet instructions)
         // lines.
         loops.encodeBfloat = Avx2Loops::EncodeBfloat;
         loops.encodeInt8AndLook = EncodeInt8AndLookAvx2;
+        loops.decodeInt8 = DecodeInt8Avx2;
         return loops;
     }();
     switch (instructions)

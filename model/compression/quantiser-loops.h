@@ -14,6 +14,14 @@
 namespace ns3::gradsync
 {
 
+/// How results are written. Past the caches nothing is read that will be overwritten, and what the
+/// caches hold stays there; but who uses the results next reads them from memory.
+enum class Stores : uint8_t
+{
+    Cached,
+    Streamed, //!< past the caches, where a loop knows how
+};
+
 /// One version of each loop over `count` elements, of any alignment, on the calling thread. The
 /// formulas are those of quantiser-arithmetic.h and float-bits.h.
 struct QuantiserLoops
@@ -28,8 +36,13 @@ struct QuantiserLoops
                                   float inverse,
                                   int8_t* codes,
                                   const float* next,
-                                  uint64_t nextCount);
-    void (*decodeInt8)(const int8_t* codes, uint64_t count, float scale, float* values);
+                                  uint64_t nextCount,
+                                  Stores stores);
+    void (*decodeInt8)(const int8_t* codes,
+                       uint64_t count,
+                       float scale,
+                       float* values,
+                       Stores stores);
     void (*encodeHalf)(const float* values, uint64_t count, uint16_t* codes);
     void (*decodeHalf)(const uint16_t* codes, uint64_t count, float* values);
     void (*encodeBfloat)(const float* values, uint64_t count, uint16_t* codes);

@@ -41,6 +41,15 @@ ForEachBlock(uint64_t count, uint32_t blockElements, uint32_t threads, const Wor
     });
 }
 
+/// How `elements` results are written: streamed, where they and what they are made of would push
+/// each other out of the caches that a core has to itself (of this order on today's processors).
+Stores
+ChooseStores(uint64_t elements)
+{
+    constexpr uint64_t FEWEST_STREAMED = 1U << 20; // 4 MiB of values
+    return elements >= FEWEST_STREAMED ? Stores::Streamed : Stores::Cached;
+}
+
 void
 CheckByteWorkers(uint32_t workers)
 {
@@ -61,6 +70,7 @@ EncodeInt8Blocks(std::span<const float> values,
                  InstructionSet instructions)
 {
     const auto& loops = GetQuantiserLoops(instructions);
+    const Stores stores = ChooseStores(values.size());
     ForEachRange(values.size(), blockElements, threads, [=, &loops](const ElementRange& range) {
         const auto count = [&range, blockElements](uint64_t first) {
             return std::min<uint64_t>(blockElements, range.end - first);
@@ -77,7 +87,8 @@ EncodeInt8Blocks(std::span<const float> values,
                                           scale.inverse,
                                           codes.data() + first,
                                           source + next,
-                                          count(next));
+                                          count(next),
+                                          stores);
             first = next;
         }
     });
@@ -91,13 +102,14 @@ DecodeInt8Blocks(std::span<const int8_t> codes,
                  uint32_t threads,
                  InstructionSet instructions)
 {
-    const auto& loops = GetQuantiserLoops(instructions);
+    const auto decode = GetQuantiserLoops(instructions).decodeInt8;
+    const Stores stores = ChooseStores(values.size());
     ForEachBlock(
         values.size(),
         blockElements,
         threads,
-        [=, &loops](uint64_t block, uint64_t first, uint64_t count) {
-            loops.decodeInt8(codes.data() + first, count, scales[block], values.data() + first);
+        [=](uint64_t block, uint64_t first, uint64_t count) {
+            decode(codes.data() + first, count, scales[block], values.data() + first, stores);
         });
 }
 

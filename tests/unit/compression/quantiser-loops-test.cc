@@ -261,18 +261,22 @@ TEST(QuantiserLoops, Int8IsThatOfTheFormulaAtEveryLengthAndMagnitude)
                 ExpectBits(codes, length % 16, [&](int8_t* out) {
                     loops.encodeInt8(values.data(), length, scale.inverse, out);
                 });
-                ExpectBits(codes, length % 16, [&](int8_t* out) {
-                    ASSERT_EQ(loops.encodeInt8AndLook(values.data(),
-                                                      length,
-                                                      scale.inverse,
-                                                      out,
-                                                      next.data(),
-                                                      next.size()),
-                              nextKey);
-                });
-                ExpectBits(decoded, length % 16, [&](float* out) {
-                    loops.decodeInt8(codes.data(), length, scale.scale, out);
-                });
+                for (const auto stores : {Stores::Cached, Stores::Streamed})
+                {
+                    ExpectBits(codes, length % 16, [&](int8_t* out) {
+                        ASSERT_EQ(loops.encodeInt8AndLook(values.data(),
+                                                          length,
+                                                          scale.inverse,
+                                                          out,
+                                                          next.data(),
+                                                          next.size(),
+                                                          stores),
+                                  nextKey);
+                    });
+                    ExpectBits(decoded, length % 16, [&](float* out) {
+                        loops.decodeInt8(codes.data(), length, scale.scale, out, stores);
+                    });
+                }
             });
             if (HasFatalFailure())
             {

@@ -4,6 +4,7 @@
 import datetime
 import json
 import platform
+import re
 import subprocess
 from pathlib import Path
 
@@ -159,7 +160,7 @@ def _write_profile(measured: dict, command: str, folder: Path, name: str | None)
         "copyBytesPerSecond": copy,
         "kernels": {name: _kernel(row, copy) for name, row in sorted(measured["kernels"].items())},
     }
-    default = "".join(c if c.isalnum() else "-" for c in measured["device"].lower()).strip("-")
+    default = re.sub("[^a-z0-9]+", "-", measured["device"].lower()).strip("-")
     _write(folder / f"{name or default}.profile.json", profile)
 
 

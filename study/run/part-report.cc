@@ -35,75 +35,52 @@ struct PackedIteration
 using PackedLink = std::array<uint64_t, 9>;
 using PackedStatistics = std::array<uint64_t, 11>;
 
+/// Of an operation of a plan, where others are of a rank.
+template <typename RECORD>
+concept OfOperation = requires(const RECORD& record)
+{
+    record.operation;
+    record.plan;
+};
+
+template <typename RECORD>
 PackedRecord
-Pack(const TransferRecord& record, uint32_t order)
+PackRecord(const RECORD& record, uint32_t order)
 {
-    return {record.start.GetTimeStep(),
-            record.end.GetTimeStep(),
-            record.job,
-            record.iteration,
-            record.operation,
-            record.plan,
-            order,
-            0};
+    PackedRecord packed{.start = record.start.GetTimeStep(),
+                        .end = record.end.GetTimeStep(),
+                        .job = record.job,
+                        .iteration = record.iteration,
+                        .what = 0,
+                        .plan = 0,
+                        .order = order,
+                        .reserved = 0};
+    if constexpr (OfOperation<RECORD>)
+    {
+        packed.what = record.operation;
+        packed.plan = record.plan;
+    }
+    else
+    {
+        packed.what = record.rank;
+    }
+    return packed;
 }
 
-PackedRecord
-Pack(const WorkRecord& record, uint32_t order)
+template <typename RECORD>
+RECORD
+UnpackRecord(const PackedRecord& packed)
 {
-    return {record.start.GetTimeStep(),
-            record.end.GetTimeStep(),
-            record.job,
-            record.iteration,
-            record.operation,
-            record.plan,
-            order,
-            0};
-}
-
-PackedRecord
-Pack(const ComputeRecord& record, uint32_t order)
-{
-    return {record.start.GetTimeStep(),
-            record.end.GetTimeStep(),
-            record.job,
-            record.iteration,
-            record.rank,
-            0,
-            order,
-            0};
-}
-
-void
-Unpack(const PackedRecord& packed, TransferRecord& record)
-{
-    record = {packed.job,
-              packed.iteration,
-              packed.what,
-              packed.plan,
-              TimeStep(packed.start),
-              TimeStep(packed.end)};
-}
-
-void
-Unpack(const PackedRecord& packed, WorkRecord& record)
-{
-    record = {packed.job,
-              packed.iteration,
-              packed.what,
-              packed.plan,
-              TimeStep(packed.start),
-              TimeStep(packed.end)};
-}
-
-void
-Unpack(const PackedRecord& packed, ComputeRecord& record)
-{
-    record = {packed.job,
-              packed.iteration,
-              packed.what,
-              TimeStep(packed.start),
-              TimeStep(packed.end)};
+    const Time start = TimeStep(packed.start);
+    const Time end = TimeStep(packed.end);
+    if constexpr (OfOperation<RECORD>)
+    {
+        return {packed.job, packed.iteration, packed.what, packed.plan, start, end};
+    }
+    else
+    {
+        return {packed.job, packed.iteration, packed.what, start, end};
+    }
 }
 
 PackedLink
@@ -177,7 +154,7 @@ AppendRecords(ByteBatch& batch,
     packed.reserve(records.size());
     for (size_t i = 0; i < records.size(); ++i)
     {
-        packed.push_back(Pack(records[i], orders[i]));
+        packed.push_back(PackRecord(records[i], orders[i]));
     }
     AppendList(batch, std::span<const PackedRecord>(packed));
 }
@@ -203,7 +180,7 @@ PutInOrder(std::vector<PackedRecord>& packed, std::vector<RECORD>& records)
     records.reserve(packed.size());
     for (const auto& one : packed)
     {
-        Unpack(one, records.emplace_back());
+        records.push_back(UnpackRecord<RECORD>(one));
     }
 }
 

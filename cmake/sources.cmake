@@ -462,9 +462,11 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-nic.cc
   model/transport/roce/roce-part.cc
   model/transport/roce/roce-queue-pair.cc
+  model/transport/roce/roce-queue-pairs.cc
   model/transport/roce/roce-receiver.cc
   model/transport/roce/roce-sender-connections.cc
   model/transport/roce/roce-sender-failures.cc
+  model/transport/roce/roce-sender-reservations.cc
   model/transport/roce/roce-sender.cc
   model/transport/roce/roce-state.cc
   model/transport/roce/roce-transport.cc
@@ -472,6 +474,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/transport/roce/droppable-packets.h
   model/transport/roce/longest-path.h
+  model/transport/roce/message-series.h
   model/transport/roce/packet-set.h
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h
@@ -482,9 +485,12 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-part.h
   model/transport/roce/roce-queue-pair.h
+  model/transport/roce/roce-queue-pairs.h
   model/transport/roce/roce-receiver.h
+  model/transport/roce/roce-reservation.h
   model/transport/roce/roce-sender.h
   model/transport/roce/roce-transport.h
+  model/transport/roce/turn-queue.h
 )
 
 # model/transport/tcp
@@ -1431,14 +1437,17 @@ set(gradsync_tests_of_transport
   tests/unit/transport/kept-rates-test.cc
   tests/unit/transport/fluid-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
+  tests/unit/transport/message-series-test.cc
   tests/unit/transport/network-part-test.cc
   tests/unit/transport/roce-connection-table-test.cc
   tests/unit/transport/roce-droppable-test.cc
   tests/unit/transport/roce-mistakes-test.cc
   tests/unit/transport/roce-order-test.cc
+  tests/unit/transport/roce-reservation-test.cc
   tests/unit/transport/roce-stress-test.cc
   tests/unit/transport/roce-transport-test.cc
   tests/unit/transport/tcp-transport-test.cc
+  tests/unit/transport/turn-queue-test.cc
 )
 set(gradsync_tests_of_workload
   tests/unit/workload/differential-transmission-test.cc

@@ -106,6 +106,7 @@ RoceTransport::Capture(LinkId link, const std::string& folder)
 {
     if (!m_capture)
     {
+        m_sender.KeepQueuePairs(); // frames name them
         m_capture = std::make_unique<RoceCapture>(*m_topology, m_connections);
         if (m_aggregation)
         {

@@ -16,40 +16,6 @@ RoceConnection::GetHash() const
     return Hash64(reinterpret_cast<const char*>(key), sizeof(key));
 }
 
-RoceQueuePair&
-RoceConnectionTable::TakeUnused()
-{
-    if (m_unused)
-    {
-        auto* queuePair = m_unused;
-        m_unused = queuePair->nextReady;
-        return *queuePair;
-    }
-    const auto block = m_count / BLOCK_SIZE * m_blockStride + m_ownBlock;
-    const auto index = block * BLOCK_SIZE + m_count % BLOCK_SIZE;
-    if (m_count++ % BLOCK_SIZE == 0)
-    {
-        ProvideBlock(block);
-    }
-    m_end = std::max(m_end, index + 1);
-    auto& queuePair = At(index);
-    queuePair.index = index;
-    return queuePair;
-}
-
-void
-RoceConnectionTable::ProvideBlock(size_t block)
-{
-    if (block >= m_blocks.size())
-    {
-        m_blocks.resize(block + 1);
-    }
-    if (!m_blocks[block])
-    {
-        m_blocks[block] = std::make_unique<RoceQueuePair[]>(BLOCK_SIZE);
-    }
-}
-
 void
 RoceConnectionTable::Grow()
 {
@@ -57,17 +23,61 @@ RoceConnectionTable::Grow()
         std::exchange(m_slots, std::vector<Slot>(std::max<size_t>(64, 2 * m_slots.size())));
     for (const auto& slot : old)
     {
-        if (slot.index == NONE)
+        if (slot.number == NONE)
         {
             continue;
         }
         auto to = GetHome(slot.place);
-        while (m_slots[to].index != NONE)
+        while (m_slots[to].number != NONE)
         {
             to = GetNextSlot(to);
         }
         m_slots[to] = slot;
     }
+}
+
+bool
+RoceConnectionTable::IsOf(uint32_t number, const RoceConnection& connection) const
+{
+    if (IsReservation(number))
+    {
+        return GetReservation(number).connection == connection;
+    }
+    const auto& queuePair = GetQueuePair(number);
+    return queuePair.dst == connection.dst && queuePair.src == connection.src &&
+           queuePair.stream == connection.stream;
+}
+
+/// That of a connection, or the free one that it would take.
+size_t
+RoceConnectionTable::FindSlot(const RoceConnection& connection) const
+{
+    const auto place = connection.GetPlace();
+    auto slot = GetHome(place);
+    while (m_slots[slot].number != NONE &&
+           (m_slots[slot].place != place || !IsOf(m_slots[slot].number, connection)))
+    {
+        slot = GetNextSlot(slot);
+    }
+    return slot;
+}
+
+/// That of an open connection, by what it has.
+size_t
+RoceConnectionTable::FindSlot(const RoceConnection& connection, uint32_t number) const
+{
+    auto slot = GetHome(connection.GetPlace());
+    while (m_slots[slot].number != number)
+    {
+        slot = GetNextSlot(slot);
+    }
+    return slot;
+}
+
+uint32_t
+RoceConnectionTable::FindNumber(const RoceConnection& connection) const
+{
+    return m_slots.empty() ? NONE : m_slots[FindSlot(connection)].number;
 }
 
 std::pair<RoceQueuePair&, bool>
@@ -77,26 +87,69 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     {
         Grow();
     }
-    const auto place = connection.GetPlace();
-    auto slot = GetHome(place);
-    for (; m_slots[slot].index != NONE; slot = GetNextSlot(slot))
+    const auto slot = FindSlot(connection);
+    if (m_slots[slot].number != NONE)
     {
-        if (m_slots[slot].place == place)
-        {
-            auto& queuePair = At(m_slots[slot].index);
-            if (queuePair.dst == connection.dst && queuePair.src == connection.src &&
-                queuePair.stream == connection.stream)
-            {
-                return {queuePair, false};
-            }
-        }
+        return {GetQueuePair(m_slots[slot].number), false};
     }
-    auto& queuePair = TakeUnused();
-    const auto index = queuePair.index;
-    Begin(queuePair, index, queuePair.generation + 1, connection);
-    m_slots[slot] = {place, index};
+    auto& queuePair = Begin(connection);
+    m_slots[slot] = {connection.GetPlace(), queuePair.index};
     ++m_openCount;
     return {queuePair, true};
+}
+
+uint32_t
+RoceConnectionTable::Reserve(const RoceConnection& connection)
+{
+    if (2 * (m_openCount + 1) > m_slots.size())
+    {
+        Grow();
+    }
+    const auto slot = FindSlot(connection);
+    const auto number = TakeReservation(connection);
+    m_slots[slot] = {connection.GetPlace(), number};
+    ++m_openCount;
+    return number;
+}
+
+uint32_t
+RoceConnectionTable::TakeReservation(const RoceConnection& connection)
+{
+    const auto number = m_reservations.Take() | RESERVED;
+    GetReservation(number).connection = connection;
+    ++m_reservationCount;
+    return number;
+}
+
+RoceQueuePair&
+RoceConnectionTable::Build(uint32_t reservation)
+{
+    const auto connection = GetReservation(reservation).connection;
+    auto& queuePair = Begin(connection);
+    m_slots[FindSlot(connection, reservation)].number = queuePair.index;
+    m_reservations.Give(reservation & ~RESERVED);
+    --m_reservationCount;
+    return queuePair;
+}
+
+uint32_t
+RoceConnectionTable::TakeBack(RoceQueuePair& queuePair)
+{
+    const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
+    const auto slot = FindSlot(connection, queuePair.index);
+    const auto number = TakeReservation(connection);
+    m_slots[slot].number = number;
+    queuePair.isReady = false;
+    Retire(queuePair);
+    return number;
+}
+
+RoceQueuePair&
+RoceConnectionTable::Begin(const RoceConnection& connection)
+{
+    auto& queuePair = m_queuePairs.Take();
+    Begin(queuePair, queuePair.index, queuePair.generation + 1, connection);
+    return queuePair;
 }
 
 void
@@ -117,9 +170,7 @@ RoceConnectionTable::Begin(RoceQueuePair& queuePair,
 std::pair<RoceQueuePair&, bool>
 RoceConnectionTable::Mirror(uint32_t index, uint32_t generation, const RoceConnection& connection)
 {
-    ProvideBlock(index / BLOCK_SIZE);
-    m_end = std::max(m_end, index + 1);
-    auto& queuePair = At(index);
+    auto& queuePair = m_queuePairs.Provide(index);
     const bool isNew = queuePair.generation != generation;
     if (isNew)
     {
@@ -133,12 +184,12 @@ std::vector<RoceQueuePair*>
 RoceConnectionTable::ListOpen() const
 {
     std::vector<RoceQueuePair*> open;
-    open.reserve(m_openCount);
+    open.reserve(m_openCount - m_reservationCount);
     for (const auto& slot : m_slots)
     {
-        if (slot.index != NONE)
+        if (slot.number != NONE && !IsReservation(slot.number))
         {
-            open.push_back(&At(slot.index));
+            open.push_back(&GetQueuePair(slot.number));
         }
     }
     std::sort(open.begin(), open.end(), [](const auto* first, const auto* second) {
@@ -147,16 +198,34 @@ RoceConnectionTable::ListOpen() const
     return open;
 }
 
-void
-RoceConnectionTable::Close(RoceQueuePair& queuePair)
+std::vector<uint32_t>
+RoceConnectionTable::ListReservations() const
 {
-    auto free = GetHome(RoceConnection{queuePair.src, queuePair.dst, queuePair.stream}.GetPlace());
-    while (m_slots[free].index != queuePair.index)
+    std::vector<uint32_t> reservations;
+    for (const auto& slot : m_slots)
     {
-        free = GetNextSlot(free);
+        if (slot.number != NONE && IsReservation(slot.number))
+        {
+            reservations.push_back(slot.number);
+        }
     }
+    std::sort(reservations.begin(), reservations.end(), [this](auto one, auto other) {
+        const auto& first = GetReservation(one);
+        const auto& second = GetReservation(other);
+        return first.connection.src != second.connection.src
+                   ? first.connection.src < second.connection.src
+                   : static_cast<int32_t>(first.turn - second.turn) < 0; // modulo 2^32
+    });
+    return reservations;
+}
+
+/// The search for others goes over this slot no more.
+void
+RoceConnectionTable::Empty(size_t slot)
+{
     // Those after it move up, each no farther than its home, so that searches need no gaps.
-    for (auto i = GetNextSlot(free); m_slots[i].index != NONE; i = GetNextSlot(i))
+    auto free = slot;
+    for (auto i = GetNextSlot(free); m_slots[i].number != NONE; i = GetNextSlot(i))
     {
         const auto mask = m_slots.size() - 1;
         if (((i - GetHome(m_slots[i].place)) & mask) >= ((i - free) & mask))
@@ -165,21 +234,27 @@ RoceConnectionTable::Close(RoceQueuePair& queuePair)
             free = i;
         }
     }
-    m_slots[free].index = NONE;
+    m_slots[free].number = NONE;
+}
+
+void
+RoceConnectionTable::Close(RoceQueuePair& queuePair)
+{
+    Empty(FindSlot({queuePair.src, queuePair.dst, queuePair.stream}, queuePair.index));
     --m_openCount;
+    Retire(queuePair);
+}
+
+/// It serves its connection no longer.
+void
+RoceConnectionTable::Retire(RoceQueuePair& queuePair)
+{
     ++queuePair.generation;
     queuePair.isClosed = true;
     if (!queuePair.isReady)
     {
         Recycle(queuePair);
     }
-}
-
-void
-RoceConnectionTable::Recycle(RoceQueuePair& queuePair)
-{
-    queuePair.nextReady = m_unused;
-    m_unused = &queuePair;
 }
 
 } // namespace ns3::gradsync

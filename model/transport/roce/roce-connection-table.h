@@ -4,47 +4,60 @@
 
 #include "ns3/prefetch.h"
 #include "ns3/roce-queue-pair.h"
+#include "ns3/roce-queue-pairs.h"
+#include "ns3/roce-reservation.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-/// What names a connection: see Message.
-struct RoceConnection
-{
-    uint32_t src;
-    uint32_t dst;
-    uint32_t stream;
-    bool operator==(const RoceConnection&) const = default;
-
-    /// Same for the same connection in every run; ECMP uses its low half.
-    uint64_t GetHash() const;
-
-    /// Where a hash table may keep it: eight destinations of one source stand in a row, as sources
-    /// open connections in that order, and the row is one line of the cache.
-    uint32_t GetPlace() const
-    {
-        constexpr uint32_t ROW = 8;
-        constexpr uint64_t MIX = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Knuth, TAOCP 3, 6.4
-        auto mixed = (uint64_t{src} << 32 | stream / ROW) * MIX;
-        mixed = ((mixed ^ mixed >> 32) + dst / ROW) * MIX;
-        const auto row = static_cast<uint32_t>(mixed >> 32) / ROW * ROW;
-        return row + (dst + 2 * stream) % ROW; // a stream may count with its destinations
-    }
-};
-
-/// The queue pairs of open connections, by connection and by index. Closed ones serve again.
+/**
+ * The open connections. Each has a queue pair, or a reservation while nothing of it is under way;
+ * what it has is known by one number.
+ */
 class RoceConnectionTable
 {
   public:
-    /// The queue pair of a connection. \returns it and whether it was opened just now, ports still
-    /// unset
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    static bool IsReservation(uint32_t number)
+    {
+        return (number & RESERVED) != 0;
+    }
+
+    /// What a connection has; NONE when it is not open.
+    uint32_t FindNumber(const RoceConnection& connection) const;
+
+    /// By its number.
+    RoceQueuePair& GetQueuePair(uint32_t number) const
+    {
+        return m_queuePairs.At(number);
+    }
+
+    RoceReservation& GetReservation(uint32_t number) const
+    {
+        return m_reservations.At(number & ~RESERVED);
+    }
+
+    /// The queue pair of a connection that has no reservation. \returns it and whether it was
+    /// opened just now, ports still unset
     std::pair<RoceQueuePair&, bool> Open(const RoceConnection& connection);
+
+    /// Opens a connection, with a reservation, all of it still unset but the connection. \returns
+    /// its number
+    uint32_t Reserve(const RoceConnection& connection);
+
+    /// Gives a connection a queue pair in place of its reservation, which is gone then. \returns
+    /// it, its ports still unset
+    RoceQueuePair& Build(uint32_t reservation);
+
+    /// Gives a connection a reservation in place of its queue pair, as Close leaves that behind.
+    /// \returns the number, as of Reserve
+    uint32_t TakeBack(RoceQueuePair& queuePair);
 
     /**
      * Ends a connection: packets of it that are still under way find another generation. While the
@@ -53,15 +66,10 @@ class RoceConnectionTable
      */
     void Close(RoceQueuePair& queuePair);
 
-    /**
-     * Several processes have a table of their own each, and know the queue pairs of the others by
-     * the same indices: those of one process are in every so manieth block. Before the first
-     * connection.
-     */
+    /// See RoceQueuePairs.
     void Divide(uint32_t own, uint32_t processes)
     {
-        m_ownBlock = own;
-        m_blockStride = processes;
+        m_queuePairs.Divide(own, processes);
     }
 
     /**
@@ -73,47 +81,62 @@ class RoceConnectionTable
                                            const RoceConnection& connection);
 
     /// A closed queue pair may serve another connection.
-    void Recycle(RoceQueuePair& queuePair);
+    void Recycle(RoceQueuePair& queuePair)
+    {
+        m_queuePairs.Give(queuePair);
+    }
 
     /// The queue pair that a packet belongs to, or nullptr when that connection is closed.
     RoceQueuePair* Find(uint32_t index, uint32_t generation) const
     {
-        auto& queuePair = At(index);
+        auto& queuePair = m_queuePairs.At(index);
         return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
     /// Fetches what Close looks at first, but for the queue pair itself.
-    void PrefetchSlot(const RoceQueuePair& queuePair) const
+    void PrefetchSlot(const RoceConnection& connection) const
     {
-        const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
         Prefetch(&m_slots[GetHome(connection.GetPlace())]);
     }
 
-    /// The open connections, in the order of their indices.
+    /// The queue pairs of open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
+
+    /// The numbers of all reservations, by source and turn.
+    std::vector<uint32_t> ListReservations() const;
+
+    bool HasReservations() const
+    {
+        return m_reservationCount > 0;
+    }
 
     /// True when Peek knows this index.
     bool Has(uint32_t index) const
     {
-        return index < m_end && m_blocks[index / BLOCK_SIZE];
+        return m_queuePairs.Has(index);
     }
 
     /// The queue pair of an index, whatever connection it serves or served last.
     const RoceQueuePair& Peek(uint32_t index) const
     {
-        return At(index);
+        return m_queuePairs.At(index);
+    }
+
+    /// Queue pairs that there are, in use or not.
+    uint32_t CountQueuePairs() const
+    {
+        return m_queuePairs.GetCount();
     }
 
   private:
-    static constexpr uint32_t BLOCK_SIZE = 256;
-    static constexpr uint32_t NONE = UINT32_MAX;
+    static constexpr uint32_t RESERVED = 1U << 31; //!< in the number of a reservation
 
-    /// Of a hash table with linear probing. It tells most connections apart without a look at their
-    /// queue pairs, which are not in any cache.
+    /// Of a hash table with linear probing. It tells most connections apart without a look at what
+    /// they have, which is not in any cache.
     struct Slot
     {
         uint32_t place;
-        uint32_t index{NONE};
+        uint32_t number{NONE};
     };
 
     size_t GetNextSlot(size_t slot) const
@@ -127,13 +150,13 @@ class RoceConnectionTable
         return place & (m_slots.size() - 1);
     }
 
-    RoceQueuePair& At(uint32_t index) const
-    {
-        return m_blocks[index / BLOCK_SIZE][index % BLOCK_SIZE];
-    }
-
-    RoceQueuePair& TakeUnused();
-    void ProvideBlock(size_t block);
+    uint32_t TakeReservation(const RoceConnection& connection);
+    size_t FindSlot(const RoceConnection& connection) const;
+    size_t FindSlot(const RoceConnection& connection, uint32_t number) const;
+    bool IsOf(uint32_t number, const RoceConnection& connection) const;
+    void Empty(size_t slot);
+    void Retire(RoceQueuePair& queuePair);
+    RoceQueuePair& Begin(const RoceConnection& connection);
     static void Begin(RoceQueuePair& queuePair,
                       uint32_t index,
                       uint32_t generation,
@@ -142,12 +165,9 @@ class RoceConnectionTable
 
     std::vector<Slot> m_slots; //!< of open ones, at most half of them taken; a power of two
     size_t m_openCount{0};
-    std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index; may be null
-    uint32_t m_count{0};                                    //!< of its own
-    uint32_t m_end{0};                                      //!< indices are below
-    uint32_t m_ownBlock{0};                                 //!< the first one
-    uint32_t m_blockStride{1};                              //!< from one to the next
-    RoceQueuePair* m_unused{nullptr};
+    size_t m_reservationCount{0};
+    RoceQueuePairs m_queuePairs;
+    RoceReservations m_reservations;
 };
 
 } // namespace ns3::gradsync

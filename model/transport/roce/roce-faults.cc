@@ -35,6 +35,7 @@ RoceTransport::SetEndpointState(uint32_t endpoint, const EndpointState& state)
 void
 RoceTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
 {
+    m_sender.BuildReserved(); // they wait at the NICs that the old routes say
     m_fabric->SetRoutes(std::move(routes));
     m_sender.FollowRoutes(Simulator::Now().GetTimeStep());
 }

@@ -72,6 +72,20 @@ class RoceFlows
         m_isFollowed = m_rateTrace.IsWatched() || m_windowTrace.IsWatched();
     }
 
+    /// True when a connection may open later than its first message is there: congestion control
+    /// remembers nothing of it, and does not look at it before it has to know it apart.
+    bool MayWait(const RoceConnection& connection) const
+    {
+        return !m_control ||
+               (m_settings.signals.opensFresh && (m_kept.empty() || !m_kept.contains(connection)));
+    }
+
+    /// True when congestion control has not had to know it apart.
+    bool IsFresh(const RoceQueuePair& queuePair) const
+    {
+        return queuePair.flow == &m_fresh;
+    }
+
     void Open(RoceQueuePair& queuePair);
     /// \param isIdle all is sent, and the connection may open again
     void Close(RoceQueuePair& queuePair, bool isIdle);

@@ -34,7 +34,8 @@ RoceFrameMaker::Describe(const FabricPacket& packet, NodeId sender, NodeId recei
     info.destinationPair = 2 * packet.connection + (isData ? 3 : 2);
     if (isData && queuePair && queuePair->oldest && packet.psn >= queuePair->oldest->firstPsn)
     {
-        info.isFirst = queuePair->FindMessage(packet.psn).firstPsn == packet.psn;
+        const auto& messages = queuePair->FindMessages(packet.psn);
+        info.isFirst = messages.GetFirstPsn(messages.FindIndex(packet.psn)) == packet.psn;
     }
     return info;
 }

@@ -49,10 +49,10 @@ RoceNic::IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) co
 inline FabricPacket*
 RoceNic::PullReady(TimeStepCount start)
 {
-    while (m_firstReady)
+    while (!m_turns.IsEmpty())
     {
-        auto& queuePair = *m_firstReady;
-        m_firstReady = queuePair.nextReady;
+        auto& queuePair = m_sender->TakeTurn(m_turns.GetFront());
+        m_turns.Pop();
         queuePair.isReady = false;
         if (queuePair.isClosed)
         {
@@ -88,7 +88,8 @@ RoceNic::ReleaseDue(TimeStepCount start)
     while (!m_paced.empty() && m_paced.front().due <= start)
     {
         std::pop_heap(m_paced.begin(), m_paced.end(), std::greater<>());
-        Push(*m_paced.back().queuePair);
+        auto& queuePair = *m_paced.back().queuePair;
+        queuePair.turn = m_turns.Push(queuePair.index);
         m_paced.pop_back();
     }
 }
@@ -116,18 +117,9 @@ RoceNic::Pull(TimeStepCount& start, TimeStepCount now)
 void
 RoceNic::PrefetchPull(uint32_t round) const
 {
-    if (!m_firstReady)
+    if (!m_turns.IsEmpty())
     {
-        return;
-    }
-    if (round == 0)
-    {
-        Prefetch(m_firstReady);
-    }
-    else if (round == 1)
-    {
-        Prefetch(m_firstReady->sending);
-        Prefetch(m_firstReady->nextReady, 64);
+        m_sender->PrefetchTurn(m_turns.GetFront(), round);
     }
 }
 
@@ -168,23 +160,8 @@ RoceNic::Add(RoceQueuePair& queuePair)
     if (!queuePair.isReady)
     {
         queuePair.isReady = true;
-        Push(queuePair);
+        queuePair.turn = m_turns.Push(queuePair.index);
     }
-}
-
-void
-RoceNic::Push(RoceQueuePair& queuePair)
-{
-    queuePair.nextReady = nullptr;
-    if (m_firstReady)
-    {
-        m_lastReady->nextReady = &queuePair;
-    }
-    else
-    {
-        m_firstReady = &queuePair;
-    }
-    m_lastReady = &queuePair;
 }
 
 void
@@ -234,18 +211,7 @@ RoceNic::Remove(RoceQueuePair& queuePair)
         std::make_heap(m_paced.begin(), m_paced.end(), std::greater<>());
         return;
     }
-    auto* earlier = m_firstReady;
-    if (earlier == &queuePair)
-    {
-        m_firstReady = queuePair.nextReady;
-        return;
-    }
-    while (earlier->nextReady != &queuePair)
-    {
-        earlier = earlier->nextReady;
-    }
-    earlier->nextReady = queuePair.nextReady;
-    m_lastReady = m_lastReady == &queuePair ? earlier : m_lastReady;
+    m_turns.Remove(queuePair.turn);
 }
 
 void

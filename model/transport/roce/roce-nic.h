@@ -6,6 +6,7 @@
 #include "ns3/fabric-port.h"
 #include "ns3/ptr.h"
 #include "ns3/roce-queue-pair.h"
+#include "ns3/turn-queue.h"
 
 #include <cstdint>
 #include <memory>
@@ -17,8 +18,9 @@ namespace ns3::gradsync
 class RoceSender;
 
 /**
- * The sending side of one port of one endpoint: serves its queue pairs round robin, a packet each,
- * and watches over their retransmission timeout.
+ * The sending side of one port of one endpoint: serves its connections round robin, a packet each,
+ * and watches over the retransmission timeout of their queue pairs. Those with a reservation only
+ * have the sender build their queue pair when their turn comes.
  *
  * Both cost O(1) in the number of queue pairs: those with something to send form a ring, those with
  * an answer due a list in the order in which they began to wait, of which only the first needs
@@ -60,6 +62,25 @@ class RoceNic final : public PacketSource
     /// synced.
     void Add(RoceQueuePair& queuePair);
 
+    /// True when somebody waits for a turn: what is added now is not next. The port must be synced.
+    bool HasTurns() const
+    {
+        return !m_turns.IsEmpty();
+    }
+
+    /// Somebody known to the RoceConnectionTable by a number waits at the end of the ring. \return
+    /// the turn
+    uint32_t AddTurn(uint32_t number)
+    {
+        return m_turns.Push(number);
+    }
+
+    /// The connection whose turn it is has another number.
+    void ReplaceTurn(uint32_t turn, uint32_t number)
+    {
+        m_turns.Replace(turn, number);
+    }
+
     /// Begins to wait for an answer that is due, anew if it waits already.
     void StartTimeout(RoceQueuePair& queuePair, TimeStepCount now);
 
@@ -68,7 +89,7 @@ class RoceNic final : public PacketSource
     void SetSilent(bool silent, TimeStepCount now);
 
     /// The queue pair goes to another NIC, in whatever list of this one it stands. Linear in those
-    /// that want to send.
+    /// that are paced.
     void Remove(RoceQueuePair& queuePair);
 
     /// The queue pair has no answer due.
@@ -118,7 +139,6 @@ class RoceNic final : public PacketSource
     void ReleaseDue(TimeStepCount start);
     void WakeAt(TimeStepCount due, TimeStepCount now);
     void OnWake();
-    void Push(RoceQueuePair& queuePair);
     void Unlink(RoceQueuePair& queuePair);
     void OnTimer();
     void ScheduleTimer(TimeStepCount delay);
@@ -126,9 +146,8 @@ class RoceNic final : public PacketSource
     RoceSender* m_sender{nullptr};
     FabricPort* m_port{nullptr};
     SimulatorImpl* m_simulator{nullptr};
-    RoceQueuePair* m_firstReady{nullptr};
-    RoceQueuePair* m_lastReady{nullptr}; //!< valid only while m_firstReady is set
-    RoceQueuePair* m_oldest{nullptr};    //!< by timedSince
+    TurnQueue m_turns;                //!< of the ring, numbers of the RoceConnectionTable
+    RoceQueuePair* m_oldest{nullptr}; //!< by timedSince
     RoceQueuePair* m_newest{nullptr};
     std::vector<Paced> m_paced;        //!< heap, the first to come on top
     uint64_t m_pacedCount{0};          //!< ever

@@ -9,23 +9,47 @@ namespace ns3::gradsync
 {
 
 void
-RoceQueuePair::Post(RoceMessage* message)
+RoceQueuePair::Post(RoceMessages* messages)
 {
-    if (message->packetCount > UINT32_MAX - endPsn)
+    const auto packets = uint64_t{messages->packetCount} * messages->series.GetCount();
+    if (packets > UINT32_MAX - endPsn)
     {
         throw std::length_error("more than 2^32 packets on one busy connection");
     }
-    message->next = nullptr;
-    message->firstPsn = endPsn;
-    (newest ? newest->next : oldest) = message;
-    newest = message;
-    sending = sending ? sending : message;
-    receiving = receiving ? receiving : message;
-    endPsn += message->packetCount;
+    messages->next = nullptr;
+    messages->firstPsn = endPsn;
+    (newest ? newest->next : oldest) = messages;
+    newest = messages;
+    sending = sending ? sending : messages;
+    receiving = receiving ? receiving : messages;
+    endPsn += static_cast<uint32_t>(packets);
+}
+
+bool
+RoceQueuePair::Append(const Message& message, uint32_t packetCount)
+{
+    if (!newest || newest->packetCount != packetCount ||
+        !newest->series.Append(message.bytes, message.tag, message.handler))
+    {
+        return false;
+    }
+    sending = sending ? sending : newest;
+    receiving = receiving ? receiving : newest;
+    endPsn += packetCount;
+    return true;
+}
+
+bool
+RoceQueuePair::MayBeginAnew() const
+{
+    const bool isQuiet = nextPsn == ackedPsn && expectedPsn == ackedPsn && highestPsn == 0 &&
+                         !gaps && !nakSent && !mayLose && markedPackets == 0;
+    return isQuiet && sending && sending == newest && oldest == newest &&
+           sending->GetFirstPsn(sending->FindIndex(nextPsn)) == nextPsn;
 }
 
 void
-RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool)
+RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessages>& pool)
 {
     ackedPsn = psn;
     retries = 0;
@@ -39,9 +63,9 @@ RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool)
     }
     while (oldest && oldest->EndsBefore(psn))
     {
-        auto* message = oldest;
-        oldest = message->next;
-        pool.Give(message);
+        auto* messages = oldest;
+        oldest = messages->next;
+        pool.Give(messages);
     }
     if (mayLose)
     {
@@ -63,7 +87,7 @@ RoceQueuePair::GoBack()
     highestPsn = repeats ? highestPsn : nextPsn;
     repeats = true;
     nextPsn = ackedPsn;
-    sending = oldest; // holds ackedPsn, since all messages before it are acknowledged
+    sending = oldest; // hold ackedPsn, since all messages before them are acknowledged
     if (mayLose)
     {
         SkipDroppable();
@@ -89,7 +113,7 @@ RoceQueuePair::GiveUpBefore(uint32_t psn)
 }
 
 void
-RoceQueuePair::GiveUpSent(ObjectPool<RoceMessage>& pool)
+RoceQueuePair::GiveUpSent(ObjectPool<RoceMessages>& pool)
 {
     const auto end = std::min(droppable->SkipFrom(ackedPsn), nextPsn);
     if (end > ackedPsn)
@@ -156,15 +180,15 @@ RoceQueuePair::TakeRepair()
     return psn;
 }
 
-RoceMessage&
-RoceQueuePair::FindMessage(uint32_t psn) const
+RoceMessages&
+RoceQueuePair::FindMessages(uint32_t psn) const
 {
-    auto* message = oldest;
-    while (message->EndsBefore(psn))
+    auto* messages = oldest;
+    while (messages->EndsBefore(psn))
     {
-        message = message->next;
+        messages = messages->next;
     }
-    return *message;
+    return *messages;
 }
 
 } // namespace ns3::gradsync

@@ -5,6 +5,7 @@
 #include "ns3/congestion-control.h"
 #include "ns3/droppable-packets.h"
 #include "ns3/fabric-packet.h"
+#include "ns3/message-series.h"
 #include "ns3/object-pool.h"
 #include "ns3/packet-set.h"
 #include "ns3/transport.h"
@@ -22,21 +23,35 @@ enum RoceRecovery
     RECOVERY_SELECTIVE_REPEAT //!< it keeps those that come early; only lost ones are sent again
 };
 
-/// A message on its way through a queue pair. Lives from Send until its last packet is
-/// acknowledged.
-struct RoceMessage
+/// Messages in a row on their way through a queue pair, of as many packets each. They live until
+/// the last packet of all is acknowledged.
+struct RoceMessages
 {
-    RoceMessage* next;
-    uint64_t bytes;
-    uint64_t tag;
-    MessageHandler* handler;
+    RoceMessages* next;
+    MessageSeries series;
     uint32_t firstPsn;
-    uint32_t packetCount;
+    uint32_t packetCount; //!< of each
 
-    /// True when all its packets come before `psn`.
+    uint32_t GetEndPsn() const
+    {
+        return firstPsn + packetCount * series.GetCount();
+    }
+
+    /// True when all their packets come before `psn`.
     bool EndsBefore(uint32_t psn) const
     {
-        return firstPsn + packetCount <= psn;
+        return GetEndPsn() <= psn;
+    }
+
+    /// Which of them holds a packet of them.
+    uint32_t FindIndex(uint32_t psn) const
+    {
+        return series.GetCount() == 1 ? 0 : (psn - firstPsn) / packetCount;
+    }
+
+    uint32_t GetFirstPsn(uint32_t index) const
+    {
+        return firstPsn + packetCount * index;
     }
 };
 
@@ -97,7 +112,7 @@ struct alignas(64) RoceQueuePair
     uint32_t expectedPsn;
     uint32_t lastAckedPsn;          //!< expectedPsn of the last acknowledgement sent
     uint32_t markedPackets;         //!< data packets that arrived with CE
-    RoceMessage* receiving;         //!< message that holds expectedPsn
+    RoceMessages* receiving;        //!< that hold expectedPsn
     TimeStepCount nextNotification; //!< no CNP before
     std::unique_ptr<RoceGaps> gaps; //!< of both halves; null until the first gap
     uint16_t acknowledgePort;       //!< port of dst by which acknowledgements leave
@@ -115,19 +130,21 @@ struct alignas(64) RoceQueuePair
     uint32_t nextPsn;         //!< to be sent next
     uint32_t ackedPsn;        //!< all before it are acknowledged
     uint32_t endPsn;          //!< all packets of all messages posted so far
-    RoceMessage* sending;     //!< message that holds nextPsn
-    RoceQueuePair* nextReady; //!< in the ring, or in the list of those that serve no connection
+    RoceMessages* sending;    //!< that hold nextPsn
     RoceFlow* flow;           //!< its own, or the one of all that congestion has not met
     TimeStepCount timedSince; //!< last progress, or when it was asked if none came since
     RoceQueuePair* earlier;   //!< in the list by timedSince
     RoceQueuePair* later;
 
     // The rest.
-    RoceMessage* oldest; //!< oldest message not wholly acknowledged
-    RoceMessage* newest;
-    uint32_t highestPsn; //!< while it repeats: all before it were sent at least once
-    uint32_t retries;    //!< timeouts since the last progress
-    uint32_t marksSeen;  //!< receiver's markedPackets in the last acknowledgement
+    RoceMessages* oldest; //!< not wholly acknowledged
+    RoceMessages* newest;
+    RoceQueuePair* nextUnused; //!< of those that serve no connection
+    uint32_t turn;             //!< in the NIC's ring, where it waits there
+    uint32_t
+        highestPsn;     //!< of GoBack: all before it were sent at least once; 0: it never went back
+    uint32_t retries;   //!< timeouts since the last progress
+    uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
     uint32_t stream;
     std::unique_ptr<DroppablePackets> droppable; //!< only where it mayLose
 
@@ -157,7 +174,13 @@ struct alignas(64) RoceQueuePair
     /// because it ends a message. \param ackEvery packets an answer; 0: ends of messages only
     bool IsAnswerDue(uint32_t ackEvery) const
     {
-        return IsCountReached(ackEvery) || (GetInFlight() > 0 && oldest != sending);
+        return IsCountReached(ackEvery) || (GetInFlight() > 0 && HasEndUnderWay());
+    }
+
+    /// True when all of the oldest message was sent.
+    bool HasEndUnderWay() const
+    {
+        return oldest != sending || oldest->FindIndex(ackedPsn) != oldest->FindIndex(nextPsn);
     }
 
     /// True when so much is under way that the receiver answers, or that the window is full.
@@ -173,12 +196,32 @@ struct alignas(64) RoceQueuePair
         return oldest == nullptr;
     }
 
-    /// Appends a message; its firstPsn is set here. \throws std::length_error beyond 2^32 packets
-    void Post(RoceMessage* message);
+    /// The first packet has this number, not 0. Before the first message.
+    void BeginAt(uint32_t psn)
+    {
+        expectedPsn = psn;
+        lastAckedPsn = psn;
+        nextPsn = psn;
+        ackedPsn = psn;
+        endPsn = psn;
+    }
+
+    /// Adds a message to the newest ones. \return false when it does not go on as they do
+    bool Append(const Message& message, uint32_t packetCount);
+
+    /// Appends messages; their firstPsn is set here. \throws std::length_error beyond 2^32 packets
+    void Post(RoceMessages* messages);
 
     /// The sender learns that all packets before `psn` have arrived; messages that end before go to
     /// the pool.
-    void Acknowledge(uint32_t psn, ObjectPool<RoceMessage>& pool);
+    void Acknowledge(uint32_t psn, ObjectPool<RoceMessages>& pool);
+
+    /**
+     * True when nothing is under way or was ever repeated or marked, and what is left to send
+     * begins with a message and is one series: a queue pair that begins with these would go on
+     * likewise, but for what receivers answer by a sequence number.
+     */
+    bool MayBeginAnew() const;
 
     /// The next packet to send is the oldest one not acknowledged, but for those that may be lost.
     void GoBack();
@@ -191,7 +234,7 @@ struct alignas(64) RoceQueuePair
     uint32_t GiveUpBefore(uint32_t psn);
 
     /// The sender waits no longer for packets that may be lost and that nobody has acknowledged.
-    void GiveUpSent(ObjectPool<RoceMessage>& pool);
+    void GiveUpSent(ObjectPool<RoceMessages>& pool);
 
     /// Takes the next packet to send. \return whether it went before, because of GoBack
     bool TakeNext()
@@ -214,8 +257,8 @@ struct alignas(64) RoceQueuePair
     /// Takes the packet to repeat now. Only when HasRepair. \return its sequence number
     uint32_t TakeRepair();
 
-    /// The message that holds a packet which is not acknowledged.
-    RoceMessage& FindMessage(uint32_t psn) const;
+    /// The messages that hold a packet which is not acknowledged.
+    RoceMessages& FindMessages(uint32_t psn) const;
 };
 
 } // namespace ns3::gradsync

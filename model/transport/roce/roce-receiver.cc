@@ -71,14 +71,11 @@ RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCou
     }
     if (endOfMessage)
     {
-        const auto* message = queuePair.receiving;
-        queuePair.receiving = message->next;
-        const auto tag = message->tag;
-        auto* handler = message->handler;
-        if (queuePair.isMirror) [[unlikely]]
-        {
-            m_sender->Forget(queuePair);
-        }
+        const auto* messages = queuePair.receiving;
+        const auto index = messages->FindIndex(packet.psn);
+        const auto tag = messages->series.GetTag(index);
+        auto* handler = messages->series.GetHandler();
+        FinishMessage(queuePair, index);
         if (m_settings.ackEvery == 0)
         {
             m_sender->AcknowledgeAtOnce(queuePair, now);
@@ -93,13 +90,16 @@ RoceReceiver::TakePayload(const RoceQueuePair& queuePair, const FabricPacket& pa
     m_goodputBytes += packet.payloadBytes;
     if (!m_payloadTrace.IsEmpty()) [[unlikely]]
     {
-        const auto* message = queuePair.receiving;
-        while (message->EndsBefore(packet.psn))
+        const auto* messages = queuePair.receiving;
+        while (messages->EndsBefore(packet.psn))
         {
-            message = message->next;
+            messages = messages->next;
         }
-        const auto index = packet.psn - message->firstPsn;
-        m_payloadTrace(message->tag, uint64_t{index} * m_settings.mtuBytes, packet.payloadBytes);
+        const auto message = messages->FindIndex(packet.psn);
+        const auto index = packet.psn - messages->GetFirstPsn(message);
+        m_payloadTrace(messages->series.GetTag(message),
+                       uint64_t{index} * m_settings.mtuBytes,
+                       packet.payloadBytes);
     }
 }
 
@@ -125,6 +125,7 @@ RoceReceiver::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, Tim
         Acknowledge(queuePair, packet, PacketKind::Nak, now);
         return;
     }
+    const auto first = queuePair.receiving->FindIndex(queuePair.expectedPsn); // not delivered
     while (received.Contains(queuePair.expectedPsn))
     {
         ++queuePair.expectedPsn;
@@ -132,30 +133,43 @@ RoceReceiver::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, Tim
     const bool closesGap = queuePair.expectedPsn != packet.psn + 1;
     received.AdvanceTo(queuePair.expectedPsn);
     const bool isDue = queuePair.expectedPsn - queuePair.lastAckedPsn >= m_settings.ackEvery;
-    const bool endsMessage = queuePair.receiving->EndsBefore(queuePair.expectedPsn);
+    const bool endsMessage = queuePair.receiving->GetFirstPsn(first + 1) <= queuePair.expectedPsn;
     if (closesGap || isDue || endsMessage || !received.IsEmpty())
     {
         Acknowledge(queuePair, packet, PacketKind::Ack, now);
     }
-    DeliverCompleted(queuePair);
+    DeliverCompleted(queuePair, first);
 }
 
+/// \param index the first of those in hand that is not delivered
 void
-RoceReceiver::DeliverCompleted(RoceQueuePair& queuePair)
+RoceReceiver::DeliverCompleted(RoceQueuePair& queuePair, uint32_t index)
 {
-    while (queuePair.receiving && queuePair.receiving->EndsBefore(queuePair.expectedPsn))
+    while (queuePair.receiving &&
+           queuePair.receiving->GetFirstPsn(index + 1) <= queuePair.expectedPsn)
     {
-        const auto* message = queuePair.receiving;
-        queuePair.receiving = message->next;
-        const auto tag = message->tag;
-        auto* handler = message->handler;
-        if (queuePair.isMirror) [[unlikely]]
-        {
-            m_sender->Forget(queuePair);
-        }
+        const auto* messages = queuePair.receiving;
+        const auto tag = messages->series.GetTag(index);
+        auto* handler = messages->series.GetHandler();
+        FinishMessage(queuePair, index);
+        index = queuePair.receiving == messages ? index + 1 : 0;
         // It may send, on this connection too. The acknowledgement is still under way, so that the
         // connection stays open.
         handler->OnDelivered(tag);
+    }
+}
+
+/// The receiver goes on to the next message.
+void
+RoceReceiver::FinishMessage(RoceQueuePair& queuePair, uint32_t index)
+{
+    if (index + 1 == queuePair.receiving->series.GetCount())
+    {
+        queuePair.receiving = queuePair.receiving->next;
+    }
+    if (queuePair.isMirror) [[unlikely]]
+    {
+        m_sender->Forget(queuePair);
     }
 }
 

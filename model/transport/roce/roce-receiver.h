@@ -70,7 +70,8 @@ class RoceReceiver
   private:
     void OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now);
     void TakePayload(const RoceQueuePair& queuePair, const FabricPacket& packet);
-    void DeliverCompleted(RoceQueuePair& queuePair);
+    void DeliverCompleted(RoceQueuePair& queuePair, uint32_t index);
+    void FinishMessage(RoceQueuePair& queuePair, uint32_t index);
     void Acknowledge(RoceQueuePair& queuePair,
                      FabricPacket& data,
                      PacketKind kind,

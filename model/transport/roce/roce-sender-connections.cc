@@ -16,36 +16,39 @@ RoceSender::CountPackets(uint64_t bytes) const
     return std::max<uint64_t>((bytes + mtu - 1) / mtu, 1);
 }
 
-RoceMessage*
-RoceSender::MakeMessage(uint64_t bytes, uint64_t tag, MessageHandler* handler)
+RoceMessages*
+RoceSender::MakeMessages(const MessageSeries& series)
 {
-    auto* entry = m_messages.Take();
-    entry->bytes = bytes;
-    entry->tag = tag;
-    entry->handler = handler;
-    entry->packetCount = static_cast<uint32_t>(CountPackets(bytes));
-    return entry;
+    auto* messages = m_messages.Take();
+    messages->series = series;
+    messages->packetCount = static_cast<uint32_t>(CountPackets(series.GetBytes(0)));
+    return messages;
 }
 
 void
 RoceSender::Expect(RoceQueuePair& queuePair, uint64_t bytes, uint64_t tag, MessageHandler* handler)
 {
-    queuePair.Post(MakeMessage(bytes, tag, handler));
+    queuePair.Post(MakeMessages({bytes, tag, handler}));
 }
 
 void
 RoceSender::Forget(RoceQueuePair& queuePair)
 {
-    auto* message = queuePair.oldest;
-    queuePair.oldest = message->next;
+    auto* messages = queuePair.oldest;
+    queuePair.oldest = messages->next;
     queuePair.newest = queuePair.oldest ? queuePair.newest : nullptr;
-    m_messages.Give(message);
+    m_messages.Give(messages);
 }
 
 bool
 RoceSender::Send(const Message& message, TimeStepCount now)
 {
-    auto& queuePair = Open({message.src, message.dst, message.stream});
+    const RoceConnection connection{message.src, message.dst, message.stream};
+    if (MayReserve(message, connection) && Reserve(connection, message, now))
+    {
+        return true;
+    }
+    auto& queuePair = Open(connection);
     if (CountPackets(message.bytes) > UINT32_MAX - queuePair.endPsn) [[unlikely]]
     {
         if (queuePair.IsDone())
@@ -54,10 +57,13 @@ RoceSender::Send(const Message& message, TimeStepCount now)
         }
         return false;
     }
-    auto* entry = MakeMessage(message.bytes, message.tag, message.handler);
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
-    queuePair.Post(entry);
+    const auto firstPsn = queuePair.endPsn;
+    if (!queuePair.Append(message, static_cast<uint32_t>(CountPackets(message.bytes))))
+    {
+        queuePair.Post(MakeMessages({message.bytes, message.tag, message.handler}));
+    }
     if (m_mirrors) [[unlikely]]
     {
         m_mirrors->OnPost(queuePair, message, now);
@@ -65,7 +71,7 @@ RoceSender::Send(const Message& message, TimeStepCount now)
     // With selective repeat all that is lost is repeated.
     if (!message.droppable.IsEmpty() && m_settings.recovery == RECOVERY_GO_BACK_N) [[unlikely]]
     {
-        MarkDroppable(queuePair, entry->firstPsn, message.droppable);
+        MarkDroppable(queuePair, firstPsn, message.droppable);
     }
     nic.Add(queuePair);
     nic.GetPort().SourceReady(now);
@@ -95,16 +101,25 @@ RoceSender::MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const Byt
 RoceQueuePair&
 RoceSender::Open(const RoceConnection& connection)
 {
-    const auto [queuePair, isNew] = m_connections.Open(connection);
-    if (isNew)
+    const auto number = m_connections.FindNumber(connection);
+    if (number != RoceConnectionTable::NONE)
     {
-        queuePair.isAggregated = connection.stream >= NetworkAggregation::FIRST_STREAM;
-        queuePair.sourcePort = ChooseSourcePort(queuePair);
-        queuePair.acknowledgePort =
-            m_fabric->ChooseEndpointPort(connection.dst, ~queuePair.flowHash, connection.src);
-        m_flows.Open(queuePair);
+        return RoceConnectionTable::IsReservation(number) ? BuildInRing(number)
+                                                          : m_connections.GetQueuePair(number);
     }
+    auto& queuePair = m_connections.Open(connection).first;
+    queuePair.isAggregated = connection.stream >= NetworkAggregation::FIRST_STREAM;
+    ChooseFirstPorts(queuePair);
+    m_flows.Open(queuePair);
     return queuePair;
+}
+
+void
+RoceSender::ChooseFirstPorts(RoceQueuePair& queuePair)
+{
+    queuePair.sourcePort = ChooseSourcePort(queuePair);
+    queuePair.acknowledgePort =
+        m_fabric->ChooseEndpointPort(queuePair.dst, ~queuePair.flowHash, queuePair.src);
 }
 
 void

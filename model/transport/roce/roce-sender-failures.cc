@@ -24,6 +24,7 @@ RoceSender::TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now
 void
 RoceSender::Abandon(const Transport::MessageFilter& isMeant, TimeStepCount now)
 {
+    BuildReserved();
     for (auto* queuePair : m_connections.ListOpen())
     {
         if (IsMeant(*queuePair, isMeant))
@@ -39,9 +40,9 @@ RoceSender::Abandon(const Transport::MessageFilter& isMeant, TimeStepCount now)
 bool
 RoceSender::IsMeant(const RoceQueuePair& queuePair, const Transport::MessageFilter& isMeant)
 {
-    for (const auto* message = queuePair.oldest; message; message = message->next)
+    for (const auto* messages = queuePair.oldest; messages; messages = messages->next)
     {
-        if (!isMeant(queuePair.src, queuePair.dst, message->handler))
+        if (!isMeant(queuePair.src, queuePair.dst, messages->series.GetHandler()))
         {
             return false;
         }
@@ -52,11 +53,11 @@ RoceSender::IsMeant(const RoceQueuePair& queuePair, const Transport::MessageFilt
 void
 RoceSender::GiveMessages(RoceQueuePair& queuePair)
 {
-    for (auto* message = queuePair.oldest; message;)
+    for (auto* messages = queuePair.oldest; messages;)
     {
-        auto* next = message->next;
-        m_messages.Give(message);
-        message = next;
+        auto* next = messages->next;
+        m_messages.Give(messages);
+        messages = next;
     }
 }
 
@@ -66,13 +67,15 @@ RoceSender::Fail(RoceQueuePair& queuePair)
     const auto reason = DescribeFailure(queuePair);
     NS_LOG_WARN(reason);
     std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
-    bool isDelivered = true;
-    for (const auto* message = queuePair.oldest; message; message = message->next)
+    for (const auto* messages = queuePair.receiving; messages; messages = messages->next)
     {
-        isDelivered = isDelivered && message != queuePair.receiving;
-        if (!isDelivered)
+        const bool isFirst = messages == queuePair.receiving;
+        const auto& series = messages->series;
+        for (auto i = isFirst ? messages->FindIndex(queuePair.expectedPsn) : 0;
+             i < series.GetCount();
+             ++i)
         {
-            undelivered.emplace_back(message->handler, message->tag);
+            undelivered.emplace_back(series.GetHandler(), series.GetTag(i));
         }
     }
     GiveMessages(queuePair);

@@ -18,6 +18,10 @@ RoceSender::Install(const Settings& settings,
     m_fabric = &fabric;
     m_topology = &topology;
     m_aggregation = aggregation;
+    if (aggregation)
+    {
+        KeepQueuePairs(); // programs in switches may see their indices
+    }
 }
 
 FabricPacket*
@@ -26,15 +30,17 @@ RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     const bool isRepair = queuePair.HasRepair();
     const auto psn = isRepair ? queuePair.TakeRepair() : queuePair.nextPsn;
     const bool wentBefore = isRepair || queuePair.TakeNext();
-    const auto* message = isRepair ? &queuePair.FindMessage(psn) : queuePair.sending;
-    const auto index = psn - message->firstPsn;
-    const bool isLast = index + 1 == message->packetCount;
+    const auto* messages = isRepair ? &queuePair.FindMessages(psn) : queuePair.sending;
+    const auto& series = messages->series;
+    const auto message = messages->FindIndex(psn);
+    const auto index = psn - messages->GetFirstPsn(message);
+    const bool isLast = index + 1 == messages->packetCount;
     const auto mtu = m_settings.mtuBytes;
     const auto payload =
-        static_cast<uint32_t>(isLast ? message->bytes - uint64_t{index} * mtu : mtu);
-    if (isLast && !isRepair)
+        static_cast<uint32_t>(isLast ? series.GetBytes(message) - uint64_t{index} * mtu : mtu);
+    if (isLast && !isRepair && message + 1 == series.GetCount())
     {
-        queuePair.sending = message->next;
+        queuePair.sending = messages->next;
     }
     if (wentBefore)
     {
@@ -64,7 +70,7 @@ RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
         m_aggregation->Equip(*packet,
                              queuePair.src,
                              queuePair.stream,
-                             {message->tag, message->bytes, index});
+                             {series.GetTag(message), series.GetBytes(message), index});
     }
     return packet;
 }
@@ -77,13 +83,9 @@ RoceSender::OnAcknowledgement(RoceQueuePair& queuePair,
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
     m_flows.OnAcknowledgement(queuePair, packet, now);
-    if (packet.psn > queuePair.ackedPsn)
+    if (packet.psn > queuePair.ackedPsn && !Advance(queuePair, packet.psn, now))
     {
-        Advance(queuePair, packet.psn, now);
-        if (queuePair.IsDone())
-        {
-            return; // closed
-        }
+        return;
     }
     if (packet.kind == PacketKind::Nak)
     {
@@ -103,15 +105,22 @@ RoceSender::OnNotification(RoceQueuePair& queuePair, TimeStepCount now)
     m_flows.OnNotification(queuePair, now);
 }
 
-void
+/// \return false when the connection has no queue pair any more
+bool
 RoceSender::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now)
 {
     queuePair.Acknowledge(ackedPsn, m_messages);
     if (queuePair.IsDone())
     {
         Close(queuePair, true);
+        return false;
     }
-    else if (queuePair.IsAnswerDue(m_settings.ackEvery))
+    if (MayTakeBack(queuePair))
+    {
+        TakeBack(queuePair);
+        return false;
+    }
+    if (queuePair.IsAnswerDue(m_settings.ackEvery))
     {
         GetNic(queuePair).StartTimeout(queuePair, now);
     }
@@ -119,6 +128,7 @@ RoceSender::Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount n
     {
         GetNic(queuePair).StopTimeout(queuePair);
     }
+    return true;
 }
 
 void

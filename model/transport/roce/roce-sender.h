@@ -71,7 +71,18 @@ class RoceSender
     void SetMirrors(RoceMirrors* mirrors)
     {
         m_mirrors = mirrors;
+        KeepQueuePairs();
     }
+
+    /// From now on all connections have their queue pairs, with the same index, from the first
+    /// message to the last acknowledgement: somebody tells them apart by these.
+    void KeepQueuePairs()
+    {
+        m_mayReserve = false;
+    }
+
+    /// All reservations become queue pairs.
+    void BuildReserved();
 
     /// Another process has sent a message on a connection that this one mirrors.
     void Expect(RoceQueuePair& queuePair, uint64_t bytes, uint64_t tag, MessageHandler* handler);
@@ -96,6 +107,24 @@ class RoceSender
     }
 
     // Called by RoceNic.
+
+    /// The queue pair whose turn it is, by its number in the RoceConnectionTable; built if it has a
+    /// reservation.
+    RoceQueuePair& TakeTurn(uint32_t number)
+    {
+        return RoceConnectionTable::IsReservation(number) ? Build(number)
+                                                          : m_connections.GetQueuePair(number);
+    }
+
+    /// Fetches what TakeTurn and MakeDataPacket look at.
+    void PrefetchTurn(uint32_t number, uint32_t round) const;
+
+    /// nullptr: it has a reservation.
+    const RoceQueuePair* FindQueuePair(uint32_t number) const
+    {
+        return RoceConnectionTable::IsReservation(number) ? nullptr
+                                                          : &m_connections.GetQueuePair(number);
+    }
 
     /// The next data packet of a queue pair that MaySend. \param start when its first bit leaves
     FabricPacket* MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start);
@@ -154,16 +183,29 @@ class RoceSender
 
     /// Of a message; an empty one still costs one.
     uint64_t CountPackets(uint64_t bytes) const;
-    RoceMessage* MakeMessage(uint64_t bytes, uint64_t tag, MessageHandler* handler);
+    RoceMessages* MakeMessages(const MessageSeries& series);
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
+    bool MayReserve(const Message& message, const RoceConnection& connection) const;
+    bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
+    bool Append(RoceReservation& reservation, const Message& message) const;
+    static void Fill(RoceReservation& reservation,
+                     const MessageSeries& series,
+                     uint32_t firstPsn,
+                     uint32_t turn);
+    RoceQueuePair& Build(uint32_t reservation);
+    RoceQueuePair& BuildInRing(uint32_t reservation);
+    bool MayTakeBack(const RoceQueuePair& queuePair) const;
+    void TakeBack(RoceQueuePair& queuePair);
     RoceQueuePair& Open(const RoceConnection& connection);
+    void ChooseFirstPorts(RoceQueuePair& queuePair);
+    RoceNic& FindNic(const RoceConnection& connection) const;
     /// \param isIdle all its messages were acknowledged
     void Close(RoceQueuePair& queuePair, bool isIdle);
     uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
     /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
     void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);
 
-    void Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
+    bool Advance(RoceQueuePair& queuePair, uint32_t ackedPsn, TimeStepCount now);
     void OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStepCount now);
     void TellLoss(RoceQueuePair& queuePair, bool isTimeout, TimeStepCount now);
     void Fail(RoceQueuePair& queuePair);
@@ -180,11 +222,12 @@ class RoceSender
     const Topology* m_topology{nullptr};
     NetworkAggregation* m_aggregation{nullptr};
     RoceMirrors* m_mirrors{nullptr};
-    ObjectPool<RoceMessage> m_messages;
+    ObjectPool<RoceMessages> m_messages;
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};
     uint64_t m_timerLooks{0};
     bool m_mayLose{false};
+    bool m_mayReserve{true};
 };
 
 } // namespace ns3::gradsync

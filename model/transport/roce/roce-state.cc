@@ -12,6 +12,8 @@ namespace ns3::gradsync
 namespace
 {
 
+constexpr auto UNDER_WAY = "connections have lost packets, or messages under way";
+
 void
 AddConnection(const RoceConnection& connection, StateWords& words)
 {
@@ -40,6 +42,23 @@ AddDecisions(const CongestionFlow& flow, StateWords& words)
     words.AddDeadline(flow.due);
 }
 
+/// Of messages in a row those that are not acknowledged.
+void
+AddMessages(const RoceMessages& messages, const RoceQueuePair& queuePair, StateWords& words)
+{
+    const auto base = queuePair.ackedPsn;
+    const bool isOldest = &messages == queuePair.oldest;
+    const auto sending =
+        &messages == queuePair.sending ? messages.FindIndex(queuePair.nextPsn) : UINT32_MAX;
+    for (auto i = isOldest ? messages.FindIndex(base) : 0; i < messages.series.GetCount(); ++i)
+    {
+        words.Add(messages.series.GetBytes(i));
+        words.Add(messages.GetFirstPsn(i) - base);
+        words.Add(messages.packetCount);
+        words.Add(i == sending);
+    }
+}
+
 /// Sequence numbers count from the first that is not acknowledged: they begin anew only when a
 /// connection closes.
 void
@@ -49,7 +68,7 @@ AddQueuePair(const RoceQueuePair& queuePair, StateWords& words)
     if (queuePair.gaps || queuePair.nakSent || queuePair.retries > 0 || queuePair.receiving ||
         queuePair.isAggregated)
     {
-        words.Refuse("connections have lost packets, or messages under way");
+        words.Refuse(UNDER_WAY);
     }
     for (const auto psn : {queuePair.expectedPsn,
                            queuePair.lastAckedPsn,
@@ -66,12 +85,9 @@ AddQueuePair(const RoceQueuePair& queuePair, StateWords& words)
     words.Add(queuePair.isReady);
     words.Add(queuePair.isTimed);
     words.Add(queuePair.repeats);
-    for (const auto* message = queuePair.oldest; message; message = message->next)
+    for (const auto* messages = queuePair.oldest; messages; messages = messages->next)
     {
-        words.Add(message->bytes);
-        words.Add(message->firstPsn - base);
-        words.Add(message->packetCount);
-        words.Add(message == queuePair.sending);
+        AddMessages(*messages, queuePair, words);
     }
     words.EndList();
 }
@@ -85,11 +101,13 @@ RoceNic::AddState(StateWords& words) const
     {
         words.Refuse("a host does not send");
     }
-    for (const auto* queuePair = m_firstReady; queuePair; queuePair = queuePair->nextReady)
-    {
-        AddConnection(GetConnection(*queuePair), words);
-        words.Add(queuePair->isClosed);
-    }
+    m_turns.ForEach([&](uint32_t number) {
+        if (const auto* queuePair = m_sender->FindQueuePair(number))
+        {
+            AddConnection(GetConnection(*queuePair), words);
+            words.Add(queuePair->isClosed);
+        }
+    });
     words.EndList();
     for (const auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
     {
@@ -114,7 +132,7 @@ RoceNic::AddState(StateWords& words) const
 bool
 RoceNic::IsAtRest() const
 {
-    return !m_firstReady && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
+    return m_turns.IsEmpty() && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
 }
 
 void
@@ -196,6 +214,10 @@ RoceTransport::AddState(StateWords& words)
     m_fabric->AddState(
         [this](const FabricPacket& packet, StateWords& to) { AddPacketState(packet, to); },
         words);
+    if (m_connections.HasReservations())
+    {
+        words.Refuse(UNDER_WAY);
+    }
     auto open = m_connections.ListOpen();
     std::sort(open.begin(), open.end(), [](const auto* one, const auto* other) {
         return IsBefore(GetConnection(*one), GetConnection(*other));

@@ -138,6 +138,12 @@ class RoceTransport : public Transport,
         return m_signals.telemetry;
     }
 
+    /// Queue pairs that there are, in use or not: memory follows what is under way.
+    uint32_t CountQueuePairs() const
+    {
+        return m_connections.CountQueuePairs();
+    }
+
   protected:
     void DoDispose() override;
 

@@ -29,6 +29,7 @@ class CountingHandler : public MessageHandler
     {
         ++delivered[tag];
         lastDelivery = Simulator::Now();
+        deliveredAt[tag] = lastDelivery;
     }
 
     void OnFailed(uint64_t tag, const std::string& reason) override
@@ -38,6 +39,7 @@ class CountingHandler : public MessageHandler
 
     std::map<uint64_t, int> delivered;
     std::map<uint64_t, std::string> failures;
+    std::map<uint64_t, Time> deliveredAt; //!< by tag, the last time
     Time lastDelivery;
 };
 

@@ -85,6 +85,8 @@ class RoceStressTest : public RoceTransportTest, public ::testing::WithParamInte
   protected:
     /// Random messages under way, each tagged with its index. \return their sizes, bytes
     std::vector<uint64_t> Start(size_t prefetchPorts);
+    /// Likewise many small ones to each of many others, several on a connection.
+    void StartBursts();
 };
 
 std::vector<uint64_t>
@@ -166,6 +168,56 @@ TEST_P(RoceStressTest, PrefetchingChangesNothing)
                               statistics.droppedPackets);
     }
     EXPECT_EQ(outcomes[0], outcomes[1]);
+}
+
+void
+RoceStressTest::StartBursts()
+{
+    Start(SIZE_MAX);
+    std::mt19937 random(12);
+    uint64_t tag = 1000;
+    for (int burst = 0; burst < 60; ++burst)
+    {
+        const uint32_t src = random() % 12;
+        const auto at = MicroSeconds(random() % 2000);
+        const uint64_t size = random() % 4 == 0 ? 2500 : random() % 900;
+        for (uint32_t i = 0; i < 66; ++i, ++tag)
+        {
+            const uint32_t dst = (src + 1 + i % 11) % 12;
+            const auto bytes = size + random() % 2 * 4;
+            Simulator::Schedule(at, [this, src, dst, bytes, tag] { Send(src, dst, bytes, tag); });
+        }
+    }
+}
+
+TEST_P(RoceStressTest, ReservationsChangeNothing)
+{
+    // A capture names connections by their queue pairs, and so has each keep its own.
+    const auto folder = ::testing::TempDir();
+    std::vector<std::tuple<std::map<uint64_t, Time>, uint64_t, uint64_t, uint64_t>> outcomes;
+    std::vector<uint32_t> queuePairs;
+    for (const bool isCaptured : {true, false})
+    {
+        TearDown();
+        SetUp();
+        m_handler = {};
+        StartBursts();
+        if (isCaptured)
+        {
+            m_transport->Capture(0, folder);
+        }
+        Simulator::Run();
+        m_transport->CloseCaptures();
+        const auto statistics = m_transport->GetStatistics();
+        outcomes.emplace_back(m_handler.deliveredAt,
+                              Simulator::GetEventCount(),
+                              statistics.dataPacketHops,
+                              statistics.retransmittedPackets);
+        queuePairs.push_back(m_transport->CountQueuePairs());
+    }
+    EXPECT_EQ(std::get<0>(outcomes[0]).size(), 600U + 60 * 66);
+    EXPECT_EQ(outcomes[0], outcomes[1]);
+    EXPECT_LE(queuePairs[1], queuePairs[0]);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROCE_RESERVATION_H
+#define GRADSYNC_ROCE_RESERVATION_H
+
+#include "ns3/message-series.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/// What names a connection: see Message.
+struct RoceConnection
+{
+    uint32_t src;
+    uint32_t dst;
+    uint32_t stream;
+    bool operator==(const RoceConnection&) const = default;
+
+    /// Same for the same connection in every run; ECMP uses its low half.
+    uint64_t GetHash() const;
+
+    /// Where a hash table may keep it: eight destinations of one source stand in a row, as sources
+    /// open connections in that order, and the row is one line of the cache.
+    uint32_t GetPlace() const
+    {
+        constexpr uint32_t ROW = 8;
+        constexpr uint64_t MIX = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Knuth, TAOCP 3, 6.4
+        auto mixed = (uint64_t{src} << 32 | stream / ROW) * MIX;
+        mixed = ((mixed ^ mixed >> 32) + dst / ROW) * MIX;
+        const auto row = static_cast<uint32_t>(mixed >> 32) / ROW * ROW;
+        return row + (dst + 2 * stream) % ROW; // a stream may count with its destinations
+    }
+};
+
+/**
+ * A connection with messages to send and nothing under way, which waits for its turn at the NIC:
+ * all of it that is kept until then. When the turn comes it is built into a queue pair.
+ *
+ * Derived from its messages, so that the byte that these leave is used.
+ */
+struct RoceReservation : MessageSeries
+{
+    uint8_t firstPsn{0}; //!< of the messages
+    RoceConnection connection{};
+    uint32_t turn{0}; //!< in the NIC's ring
+};
+
+/// Reservations by their numbers; those given back serve again.
+class RoceReservations
+{
+  public:
+    /// The number of one with whatever its last user left in it.
+    uint32_t Take()
+    {
+        if (m_free == NONE)
+        {
+            Grow();
+        }
+        const auto number = m_free;
+        m_free = At(number).turn;
+        return number;
+    }
+
+    void Give(uint32_t number)
+    {
+        At(number).turn = m_free;
+        m_free = number;
+    }
+
+    RoceReservation& At(uint32_t number) const
+    {
+        return m_blocks[number / BLOCK_SIZE][number % BLOCK_SIZE];
+    }
+
+  private:
+    static constexpr uint32_t BLOCK_SIZE = 256;
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    void Grow()
+    {
+        auto number = static_cast<uint32_t>(m_blocks.size()) * BLOCK_SIZE;
+        m_blocks.push_back(std::make_unique<RoceReservation[]>(BLOCK_SIZE));
+        for (uint32_t i = 0; i < BLOCK_SIZE; ++i)
+        {
+            At(number + i).turn = i + 1 < BLOCK_SIZE ? number + i + 1 : NONE;
+        }
+        m_free = number;
+    }
+
+    std::vector<std::unique_ptr<RoceReservation[]>> m_blocks;
+    uint32_t m_free{NONE}; //!< linked by `turn`
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROCE_RESERVATION_H

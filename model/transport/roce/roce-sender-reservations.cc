@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The part of RoceSender about connections that wait for a turn with nothing under way: they have a
+// reservation in place of a queue pair.
+#include "ns3/roce-sender.h"
+
+namespace ns3::gradsync
+{
+
+/// Whether a message may wait so: none that anything is special about.
+bool
+RoceSender::MayReserve(const Message& message, const RoceConnection& connection) const
+{
+    // With so few bytes no series has more than 2^32 packets.
+    return m_mayReserve && message.droppable.IsEmpty() && message.bytes <= UINT32_MAX &&
+           m_flows.MayWait(connection);
+}
+
+/// Has a message wait in a reservation. \return false when it must go to a queue pair: the
+/// connection has one, or it is its turn at once, or the message does not go on as those before it
+bool
+RoceSender::Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now)
+{
+    auto number = m_connections.FindNumber(connection);
+    const bool isOpen = number != RoceConnectionTable::NONE;
+    if (isOpen && !RoceConnectionTable::IsReservation(number))
+    {
+        return false;
+    }
+    auto& nic = FindNic(connection);
+    nic.GetPort().Sync(now);
+    if (isOpen)
+    {
+        number = m_connections.FindNumber(connection); // its turn may have come
+        if (!RoceConnectionTable::IsReservation(number) ||
+            !Append(m_connections.GetReservation(number), message))
+        {
+            return false;
+        }
+    }
+    else
+    {
+        if (!nic.HasTurns())
+        {
+            return false;
+        }
+        number = m_connections.Reserve(connection);
+        Fill(m_connections.GetReservation(number),
+             {message.bytes, message.tag, message.handler},
+             0,
+             nic.AddTurn(number));
+    }
+    nic.GetPort().SourceReady(now);
+    return true;
+}
+
+bool
+RoceSender::Append(RoceReservation& reservation, const Message& message) const
+{
+    return CountPackets(message.bytes) == CountPackets(reservation.GetBytes(0)) &&
+           reservation.Append(message.bytes, message.tag, message.handler);
+}
+
+void
+RoceSender::Fill(RoceReservation& reservation,
+                 const MessageSeries& series,
+                 uint32_t firstPsn,
+                 uint32_t turn)
+{
+    static_cast<MessageSeries&>(reservation) = series;
+    reservation.firstPsn = static_cast<uint8_t>(firstPsn);
+    reservation.turn = turn;
+}
+
+/// Gives a connection its queue pair, for the turn that it waits for.
+RoceQueuePair&
+RoceSender::Build(uint32_t reservation)
+{
+    const auto reserved = m_connections.GetReservation(reservation);
+    auto& queuePair = m_connections.Build(reservation);
+    ChooseFirstPorts(queuePair);
+    m_flows.Open(queuePair);
+    queuePair.BeginAt(reserved.firstPsn);
+    queuePair.Post(MakeMessages(reserved));
+    queuePair.turn = reserved.turn;
+    queuePair.isReady = true;
+    return queuePair;
+}
+
+RoceQueuePair&
+RoceSender::BuildInRing(uint32_t reservation)
+{
+    auto& queuePair = Build(reservation);
+    GetNic(queuePair).ReplaceTurn(queuePair.turn, queuePair.index);
+    return queuePair;
+}
+
+void
+RoceSender::BuildReserved()
+{
+    for (const auto number : m_connections.ListReservations())
+    {
+        BuildInRing(number);
+    }
+}
+
+/// Whether all that is left of it are messages that wait for a turn: a queue pair that is built
+/// again sends the same.
+bool
+RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
+{
+    return m_mayReserve && m_settings.ackEvery <= UINT8_MAX && queuePair.isReady &&
+           queuePair.MayBeginAnew() && m_flows.IsFresh(queuePair) &&
+           queuePair.sending->series.GetBytes(0) <= UINT32_MAX;
+}
+
+/// Its messages wait in a reservation again.
+void
+RoceSender::TakeBack(RoceQueuePair& queuePair)
+{
+    auto& nic = GetNic(queuePair);
+    nic.StopTimeout(queuePair);
+    auto* messages = queuePair.sending;
+    auto series = messages->series;
+    series.Drop(messages->FindIndex(queuePair.nextPsn));
+    m_messages.Give(messages);
+    // Receivers answer what they get twice by sequence numbers, modulo AckEvery.
+    const auto every = m_settings.ackEvery;
+    const auto firstPsn = every == 0 ? 0 : queuePair.nextPsn % every;
+    const auto turn = queuePair.turn;
+    const auto number = m_connections.TakeBack(queuePair);
+    Fill(m_connections.GetReservation(number), series, firstPsn, turn);
+    nic.ReplaceTurn(turn, number);
+}
+
+/// The NIC where it waits.
+RoceNic&
+RoceSender::FindNic(const RoceConnection& connection) const
+{
+    auto& nics = m_nics[connection.src];
+    const auto node = m_topology->GetEndpoints()[connection.src];
+    if (m_topology->GetPorts(node).size() == 1)
+    {
+        return nics[0];
+    }
+    const auto hash = static_cast<uint32_t>(connection.GetHash());
+    return nics[m_fabric->ChooseEndpointPort(connection.src, hash, connection.dst)];
+}
+
+void
+RoceSender::PrefetchTurn(uint32_t number, uint32_t round) const
+{
+    if (RoceConnectionTable::IsReservation(number))
+    {
+        const auto& reservation = m_connections.GetReservation(number);
+        if (round == 0)
+        {
+            Prefetch(&reservation);
+        }
+        else if (round == 1)
+        {
+            m_connections.PrefetchSlot(reservation.connection);
+        }
+        return;
+    }
+    const auto& queuePair = m_connections.GetQueuePair(number);
+    if (round == 0)
+    {
+        Prefetch(&queuePair);
+    }
+    else if (round == 1)
+    {
+        Prefetch(queuePair.sending);
+    }
+}
+
+} // namespace ns3::gradsync

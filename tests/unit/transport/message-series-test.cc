@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/message-series.h"
+#include "ns3/roce-reservation.h"
+
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+// What waits: 8 B of tag, 8 of handler, 6 and 2 of sizes, 4 of the tags' step, 2 of long ones, 1 of
+// the count; with 12 B of connection and 4 of turn.
+static_assert(sizeof(MessageSeries) == 32);
+static_assert(sizeof(RoceReservation) == 48);
+
+class NoHandler final : public MessageHandler
+{
+  public:
+    void OnDelivered(uint64_t /* tag */) override
+    {
+    }
+
+    void OnFailed(uint64_t /* tag */, const std::string& /* reason */) override
+    {
+    }
+};
+
+struct Sent
+{
+    uint64_t bytes;
+    uint64_t tag;
+};
+
+void
+ExpectSame(const MessageSeries& series, const std::vector<Sent>& sent)
+{
+    ASSERT_EQ(series.GetCount(), sent.size());
+    for (uint32_t i = 0; i < sent.size(); ++i)
+    {
+        EXPECT_EQ(series.GetBytes(i), sent[i].bytes) << i;
+        EXPECT_EQ(series.GetTag(i), sent[i].tag) << i;
+    }
+}
+
+/// Whether a message goes on as those before it, by the definition of a series.
+bool
+GoesOn(const std::vector<Sent>& sent, const Sent& next)
+{
+    std::set<uint64_t> sizes{next.bytes};
+    for (const auto& message : sent)
+    {
+        sizes.insert(message.bytes);
+    }
+    const auto step = next.tag - sent.back().tag;
+    const bool isEven = sent.size() == 1 ? step <= UINT32_MAX : step == sent[1].tag - sent[0].tag;
+    return sent.size() < MessageSeries::MAX_COUNT && isEven && sizes.size() <= 2 &&
+           *sizes.rbegin() - *sizes.begin() <= UINT16_MAX;
+}
+
+TEST(MessageSeries, HoldsWhatWasAppendedAndRefusesWhatDoesNotGoOn)
+{
+    // Few sizes and steps, so that both come often; messages are dropped from the front, after
+    // which what is left is a series as good as one of these alone.
+    const std::vector<uint64_t> sizes{0, 120, 124, 124 + UINT16_MAX, (uint64_t{1} << 48) - 1};
+    NoHandler handler;
+    std::mt19937_64 random(5);
+    size_t refused = 0;
+    size_t taken = 0;
+    for (int round = 0; round < 3000; ++round)
+    {
+        const auto low = random() % (sizes.size() - 1);
+        std::vector<Sent> sent{{sizes[low], random()}};
+        const auto step = random() % 4 == 0 ? random() : random() % 3;
+        MessageSeries series(sent[0].bytes, sent[0].tag, &handler);
+        for (int i = 0; i < 24; ++i)
+        {
+            const auto size = random() % 12 == 0 ? random() % sizes.size() : low + random() % 2;
+            const Sent next{sizes[size], sent.back().tag + step + (random() % 12 == 0 ? 1 : 0)};
+            const bool goesOn = GoesOn(sent, next);
+            ASSERT_EQ(series.Append(next.bytes, next.tag, &handler), goesOn);
+            (goesOn ? taken : refused) += 1;
+            if (goesOn)
+            {
+                sent.push_back(next);
+            }
+            if (random() % 5 == 0)
+            {
+                const auto dropped = random() % sent.size();
+                series.Drop(static_cast<uint32_t>(dropped));
+                sent.erase(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(dropped));
+            }
+            ExpectSame(series, sent);
+        }
+    }
+    EXPECT_GT(taken, 10'000U);
+    EXPECT_GT(refused, 10'000U);
+}
+
+TEST(MessageSeries, IsForOneHandler)
+{
+    NoHandler one;
+    NoHandler other;
+    MessageSeries series(100, 1, &one);
+    EXPECT_FALSE(series.Append(100, 2, &other));
+    EXPECT_TRUE(series.Append(100, 2, &one));
+    EXPECT_EQ(series.GetHandler(), &one);
+}
+
+} // namespace
+} // namespace ns3::gradsync

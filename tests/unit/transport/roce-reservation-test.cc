@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Connections that wait for a turn in a reservation, not in a queue pair.
+#include "unit/transport/roce-fixture.h"
+
+#include "ns3/state-words.h"
+#include "ns3/wire-format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+using ::testing::Each;
+using ::testing::Pair;
+
+/// `messages` of `bytes` from host 0 to each of the others of a star, in turns, with ascending
+/// tags.
+class RoceReservationTest : public RoceTransportTest
+{
+  protected:
+    static constexpr uint32_t OTHERS = 200;
+    static constexpr uint32_t MESSAGES = 8;
+
+    void SendToAll(uint64_t bytes)
+    {
+        for (uint32_t message = 0; message < MESSAGES; ++message)
+        {
+            for (uint32_t other = 1; other <= OTHERS; ++other)
+            {
+                Send(0, other, bytes + message % 2, message * OTHERS + other);
+            }
+        }
+    }
+
+    void ExpectAll()
+    {
+        EXPECT_EQ(m_handler.delivered.size(), OTHERS * MESSAGES);
+        EXPECT_THAT(m_handler.delivered, Each(Pair(::testing::_, 1)));
+        EXPECT_TRUE(m_handler.failures.empty());
+    }
+};
+
+/// How long a packet is on a link of 1 Gb/s, in picoseconds.
+uint64_t
+OnLink(uint32_t wireBytes)
+{
+    return uint64_t{wireBytes} * 8000;
+}
+
+TEST_F(RoceReservationTest, ThereAreNoMoreQueuePairsThanConnectionsWithSomethingUnderWay)
+{
+    // Each message is one packet. A queue pair serves from its first bit until the answer is in:
+    // two links of 1 us for the packet, two for the answer, whose last bit is there after 2 * 8.784
+    // + 2 * 0.688 + 4 = 22.944 us. A packet leaves every 8.784 us, so at most floor(22.944 / 8.784)
+    // + 1 = 3 serve at once. Messages take turns of 201 packets.
+    constexpr uint32_t BYTES = 1000;
+    const auto data = OnLink(wire::RoceDataBytes(BYTES + 1)); // every other one is a byte shorter
+    const auto total = 2 * data + 2 * OnLink(wire::ROCE_ACK_BYTES) + 4'000'000;
+    InstallStar(OTHERS + 1);
+    SendToAll(BYTES);
+    Simulator::Run();
+    ExpectAll();
+    const auto expected = total / OnLink(wire::RoceDataBytes(BYTES)) + 1;
+    EXPECT_EQ(expected, 3U);
+    EXPECT_LE(m_transport->CountQueuePairs(), expected);
+    EXPECT_EQ(m_transport->GetStatistics().goodputBytes,
+              OTHERS * (MESSAGES * BYTES + MESSAGES / 2));
+}
+
+TEST_F(RoceReservationTest, LongMessagesKeepTheirQueuePairs)
+{
+    // 3 packets each: after its first turn a connection has some of a message to send.
+    InstallStar(OTHERS + 1);
+    SendToAll(3 * 4096 - 100);
+    Simulator::Run();
+    ExpectAll();
+    EXPECT_EQ(m_transport->CountQueuePairs(), OTHERS);
+}
+
+TEST_F(RoceReservationTest, OtherSizesAndHandlersHaveTheirOwnMessages)
+{
+    // No series: the third size and the other handler make the waiting connection a queue pair, in
+    // the place where it waits.
+    InstallStar(4);
+    CountingHandler other;
+    Send(0, 1, 5000, 1); // leaves at once
+    Send(0, 2, 100, 2);
+    Send(0, 2, 200, 3);
+    Send(0, 2, 300, 4);
+    Send(0, 3, 100, 5);
+    m_transport->Send({0, 3, 0, 100, 6, &other});
+    Send(0, 3, 100, 7);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered,
+              (std::map<uint64_t, int>{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {7, 1}}));
+    EXPECT_EQ(other.delivered, (std::map<uint64_t, int>{{6, 1}}));
+}
+
+TEST_F(RoceReservationTest, WhatWaitsCanBeAbandoned)
+{
+    InstallStar(OTHERS + 1);
+    SendToAll(1000);
+    CountingHandler other;
+    m_transport->Send({0, 7, 0, 1000, 1, &other}); // its connection goes on
+    Simulator::Schedule(MicroSeconds(1), [this] {
+        m_transport->Abandon([this](uint32_t, uint32_t, const MessageHandler* handler) {
+            return handler == &m_handler;
+        });
+        Send(0, 9, 1000, 1'000'000); // a new one
+    });
+    Simulator::Run();
+    std::map<uint64_t, int> expected{{1'000'000, 1}};
+    for (uint32_t message = 0; message < MESSAGES; ++message)
+    {
+        expected[message * OTHERS + 7] = 1;
+    }
+    EXPECT_EQ(m_handler.delivered, expected);
+    EXPECT_EQ(other.delivered, (std::map<uint64_t, int>{{1, 1}}));
+}
+
+TEST_F(RoceReservationTest, WhatWaitsHasNoStateToCompare)
+{
+    InstallStar(4);
+    Send(0, 1, 1000, 1);
+    Send(0, 2, 1000, 2);
+    StateWords words(0);
+    m_transport->AddState(words);
+    EXPECT_THAT(words.GetRefusal(), ::testing::HasSubstr("messages under way"));
+    Simulator::Run();
+    StateWords atRest(0);
+    m_transport->AddState(atRest);
+    EXPECT_EQ(atRest.GetRefusal(), "");
+}
+
+} // namespace
+} // namespace ns3::gradsync

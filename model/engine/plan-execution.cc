@@ -277,6 +277,10 @@ PlanExecution::SendReady()
         Send(id);
     }
     m_sending.clear();
+    if (m_sending.capacity() > KEPT_OPERATIONS)
+    {
+        m_sending.shrink_to_fit(); // an exchange often begins with most of what it has
+    }
 }
 
 /// Tells who looks on that something leaves, unless something has before.

@@ -19,6 +19,10 @@ Prefetch(const T* object, size_t bytes = sizeof(T))
     {
         __builtin_prefetch(first + offset);
     }
+    if constexpr (alignof(T) < LINE_BYTES)
+    {
+        __builtin_prefetch(first + bytes - 1); // it may reach into one line more
+    }
 }
 
 } // namespace ns3::gradsync

@@ -46,13 +46,31 @@ RoceNic::IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) co
            (queuePair.gaps && queuePair.IsAnswerDue(ackEvery));
 }
 
+/// Who is next is in no cache if it has waited for long, and not all pulls are foreseen: by the
+/// time of its turn all of it is there.
+inline void
+RoceNic::PrefetchReservations() const
+{
+    if (m_turns.IsEmpty() || !RoceConnectionTable::IsReservation(m_turns.GetFront()))
+    {
+        return;
+    }
+    m_sender->PrefetchTurn(m_turns.GetFront(), 1);
+    if (const auto second = m_turns.GetSecond(); second != TurnQueue::NOBODY)
+    {
+        m_sender->PrefetchTurn(second, 0);
+    }
+}
+
 inline FabricPacket*
 RoceNic::PullReady(TimeStepCount start)
 {
     while (!m_turns.IsEmpty())
     {
-        auto& queuePair = m_sender->TakeTurn(m_turns.GetFront());
+        const auto number = m_turns.GetFront();
         m_turns.Pop();
+        PrefetchReservations();
+        auto& queuePair = m_sender->TakeTurn(number);
         queuePair.isReady = false;
         if (queuePair.isClosed)
         {

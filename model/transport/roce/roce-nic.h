@@ -135,6 +135,7 @@ class RoceNic final : public PacketSource
 
     bool IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) const;
     FabricPacket* PullReady(TimeStepCount start);
+    void PrefetchReservations() const;
     void Park(RoceQueuePair& queuePair);
     void ReleaseDue(TimeStepCount start);
     void WakeAt(TimeStepCount due, TimeStepCount now);

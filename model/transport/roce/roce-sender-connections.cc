@@ -118,8 +118,7 @@ void
 RoceSender::ChooseFirstPorts(RoceQueuePair& queuePair)
 {
     queuePair.sourcePort = ChooseSourcePort(queuePair);
-    queuePair.acknowledgePort =
-        m_fabric->ChooseEndpointPort(queuePair.dst, ~queuePair.flowHash, queuePair.src);
+    queuePair.acknowledgePort = ChoosePort(queuePair.dst, ~queuePair.flowHash, queuePair.src);
 }
 
 void
@@ -131,11 +130,16 @@ RoceSender::Close(RoceQueuePair& queuePair, bool isIdle)
 }
 
 uint16_t
+RoceSender::ChoosePort(uint32_t endpoint, uint32_t flowHash, uint32_t peer) const
+{
+    return m_hasChoice ? m_fabric->ChooseEndpointPort(endpoint, flowHash, peer) : 0;
+}
+
+uint16_t
 RoceSender::ChooseSourcePort(const RoceQueuePair& queuePair) const
 {
-    return queuePair.isAggregated
-               ? m_aggregation->GetSendingPort(queuePair.src, queuePair.stream)
-               : m_fabric->ChooseEndpointPort(queuePair.src, queuePair.flowHash, queuePair.dst);
+    return queuePair.isAggregated ? m_aggregation->GetSendingPort(queuePair.src, queuePair.stream)
+                                  : ChoosePort(queuePair.src, queuePair.flowHash, queuePair.dst);
 }
 
 void
@@ -151,7 +155,7 @@ void
 RoceSender::ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now)
 {
     const auto hash = queuePair.flowHash;
-    queuePair.acknowledgePort = m_fabric->ChooseEndpointPort(queuePair.dst, ~hash, queuePair.src);
+    queuePair.acknowledgePort = ChoosePort(queuePair.dst, ~hash, queuePair.src);
     const auto port = ChooseSourcePort(queuePair);
     if (port == queuePair.sourcePort)
     {

@@ -136,14 +136,8 @@ RoceSender::TakeBack(RoceQueuePair& queuePair)
 RoceNic&
 RoceSender::FindNic(const RoceConnection& connection) const
 {
-    auto& nics = m_nics[connection.src];
-    const auto node = m_topology->GetEndpoints()[connection.src];
-    if (m_topology->GetPorts(node).size() == 1)
-    {
-        return nics[0];
-    }
-    const auto hash = static_cast<uint32_t>(connection.GetHash());
-    return nics[m_fabric->ChooseEndpointPort(connection.src, hash, connection.dst)];
+    const auto hash = m_hasChoice ? static_cast<uint32_t>(connection.GetHash()) : 0;
+    return m_nics[connection.src][ChoosePort(connection.src, hash, connection.dst)];
 }
 
 void

@@ -5,6 +5,8 @@
 #include "ns3/packet-pool.h"
 #include "ns3/wire-format.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -18,6 +20,9 @@ RoceSender::Install(const Settings& settings,
     m_fabric = &fabric;
     m_topology = &topology;
     m_aggregation = aggregation;
+    m_hasChoice = std::ranges::any_of(topology.GetEndpoints(), [&topology](NodeId node) {
+        return topology.GetPorts(node).size() > 1;
+    });
     if (aggregation)
     {
         KeepQueuePairs(); // programs in switches may see their indices

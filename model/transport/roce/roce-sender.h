@@ -201,6 +201,7 @@ class RoceSender
     RoceNic& FindNic(const RoceConnection& connection) const;
     /// \param isIdle all its messages were acknowledged
     void Close(RoceQueuePair& queuePair, bool isIdle);
+    uint16_t ChoosePort(uint32_t endpoint, uint32_t flowHash, uint32_t peer) const;
     uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
     /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
     void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);
@@ -228,6 +229,7 @@ class RoceSender
     uint64_t m_timerLooks{0};
     bool m_mayLose{false};
     bool m_mayReserve{true};
+    bool m_hasChoice{false}; //!< an endpoint has several ports
 };
 
 } // namespace ns3::gradsync

@@ -13,6 +13,8 @@ namespace ns3::gradsync
 class TurnQueue
 {
   public:
+    static constexpr uint32_t NOBODY = UINT32_MAX; //!< no number
+
     bool IsEmpty() const
     {
         return m_numbers.empty();
@@ -21,6 +23,12 @@ class TurnQueue
     uint32_t GetFront() const
     {
         return m_numbers.front();
+    }
+
+    /// The one after the first; NOBODY when there is none.
+    uint32_t GetSecond() const
+    {
+        return m_numbers.size() > 1 ? m_numbers[1] : NOBODY;
     }
 
     void Pop()
@@ -32,7 +40,7 @@ class TurnQueue
         } while (!m_numbers.empty() && m_numbers.front() == NOBODY);
     }
 
-    /// At the end. \param number below 2^32 - 1 \return its turn, by which it is named below
+    /// At the end. \param number not NOBODY \return its turn, by which it is named below
     uint32_t Push(uint32_t number)
     {
         m_numbers.push_back(number);
@@ -69,8 +77,6 @@ class TurnQueue
     }
 
   private:
-    static constexpr uint32_t NOBODY = UINT32_MAX;
-
     std::deque<uint32_t> m_numbers; //!< the first one is there
     uint32_t m_first{0};            //!< turn of the first; counts modulo 2^32
 };

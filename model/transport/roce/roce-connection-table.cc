@@ -43,7 +43,7 @@ RoceConnectionTable::IsOf(uint32_t number, const RoceConnection& connection) con
     {
         return GetReservation(number).connection == connection;
     }
-    const auto& queuePair = GetQueuePair(number);
+    const auto& queuePair = m_queuePairs.At(number);
     return queuePair.dst == connection.dst && queuePair.src == connection.src &&
            queuePair.stream == connection.stream;
 }
@@ -62,7 +62,7 @@ RoceConnectionTable::FindSlot(const RoceConnection& connection) const
     return slot;
 }
 
-/// That of an open connection, by what it has.
+/// That of an open connection.
 size_t
 RoceConnectionTable::FindSlot(const RoceConnection& connection, uint32_t number) const
 {
@@ -90,7 +90,7 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     const auto slot = FindSlot(connection);
     if (m_slots[slot].number != NONE)
     {
-        return {GetQueuePair(m_slots[slot].number), false};
+        return {*FindQueuePair(m_slots[slot].number), false};
     }
     auto& queuePair = Begin(connection);
     m_slots[slot] = {connection.GetPlace(), queuePair.index};
@@ -105,43 +105,46 @@ RoceConnectionTable::Reserve(const RoceConnection& connection)
     {
         Grow();
     }
-    const auto slot = FindSlot(connection);
-    const auto number = TakeReservation(connection);
-    m_slots[slot] = {connection.GetPlace(), number};
-    ++m_openCount;
-    return number;
-}
-
-uint32_t
-RoceConnectionTable::TakeReservation(const RoceConnection& connection)
-{
     const auto number = m_reservations.Take() | RESERVED;
-    GetReservation(number).connection = connection;
-    ++m_reservationCount;
+    auto& reservation = GetReservation(number);
+    reservation.connection = connection;
+    reservation.queuePair = NONE;
+    m_slots[FindSlot(connection)] = {connection.GetPlace(), number};
+    ++m_openCount;
+    ++m_waitingCount;
     return number;
 }
 
 RoceQueuePair&
-RoceConnectionTable::Build(uint32_t reservation)
+RoceConnectionTable::Build(uint32_t number)
 {
-    const auto connection = GetReservation(reservation).connection;
-    auto& queuePair = Begin(connection);
-    m_slots[FindSlot(connection, reservation)].number = queuePair.index;
-    m_reservations.Give(reservation & ~RESERVED);
-    --m_reservationCount;
+    auto& reservation = GetReservation(number);
+    auto& queuePair = Begin(reservation.connection);
+    queuePair.number = number;
+    reservation.queuePair = queuePair.index;
+    --m_waitingCount;
     return queuePair;
 }
 
-uint32_t
+RoceReservation&
 RoceConnectionTable::TakeBack(RoceQueuePair& queuePair)
 {
-    const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
-    const auto slot = FindSlot(connection, queuePair.index);
-    const auto number = TakeReservation(connection);
-    m_slots[slot].number = number;
-    queuePair.isReady = false;
+    auto& reservation = GetReservation(queuePair.number);
+    reservation.queuePair = NONE;
+    ++m_waitingCount;
     Retire(queuePair);
-    return number;
+    m_queuePairs.Give(queuePair);
+    return reservation;
+}
+
+void
+RoceConnectionTable::Recycle(RoceQueuePair& queuePair)
+{
+    if (IsReservation(queuePair.number))
+    {
+        m_reservations.Give(queuePair.number & ~RESERVED);
+    }
+    m_queuePairs.Give(queuePair);
 }
 
 RoceQueuePair&
@@ -160,6 +163,7 @@ RoceConnectionTable::Begin(RoceQueuePair& queuePair,
 {
     queuePair = RoceQueuePair{};
     queuePair.index = index;
+    queuePair.number = index;
     queuePair.generation = generation;
     queuePair.src = connection.src;
     queuePair.dst = connection.dst;
@@ -184,39 +188,18 @@ std::vector<RoceQueuePair*>
 RoceConnectionTable::ListOpen() const
 {
     std::vector<RoceQueuePair*> open;
-    open.reserve(m_openCount - m_reservationCount);
+    open.reserve(m_openCount - m_waitingCount);
     for (const auto& slot : m_slots)
     {
-        if (slot.number != NONE && !IsReservation(slot.number))
+        if (auto* queuePair = slot.number == NONE ? nullptr : FindQueuePair(slot.number))
         {
-            open.push_back(&GetQueuePair(slot.number));
+            open.push_back(queuePair);
         }
     }
     std::sort(open.begin(), open.end(), [](const auto* first, const auto* second) {
         return first->index < second->index;
     });
     return open;
-}
-
-std::vector<uint32_t>
-RoceConnectionTable::ListReservations() const
-{
-    std::vector<uint32_t> reservations;
-    for (const auto& slot : m_slots)
-    {
-        if (slot.number != NONE && IsReservation(slot.number))
-        {
-            reservations.push_back(slot.number);
-        }
-    }
-    std::sort(reservations.begin(), reservations.end(), [this](auto one, auto other) {
-        const auto& first = GetReservation(one);
-        const auto& second = GetReservation(other);
-        return first.connection.src != second.connection.src
-                   ? first.connection.src < second.connection.src
-                   : static_cast<int32_t>(first.turn - second.turn) < 0; // modulo 2^32
-    });
-    return reservations;
 }
 
 /// The search for others goes over this slot no more.
@@ -240,9 +223,13 @@ RoceConnectionTable::Empty(size_t slot)
 void
 RoceConnectionTable::Close(RoceQueuePair& queuePair)
 {
-    Empty(FindSlot({queuePair.src, queuePair.dst, queuePair.stream}, queuePair.index));
+    Empty(FindSlot({queuePair.src, queuePair.dst, queuePair.stream}, queuePair.number));
     --m_openCount;
     Retire(queuePair);
+    if (!queuePair.isReady)
+    {
+        Recycle(queuePair);
+    }
 }
 
 /// It serves its connection no longer.
@@ -251,10 +238,6 @@ RoceConnectionTable::Retire(RoceQueuePair& queuePair)
 {
     ++queuePair.generation;
     queuePair.isClosed = true;
-    if (!queuePair.isReady)
-    {
-        Recycle(queuePair);
-    }
 }
 
 } // namespace ns3::gradsync

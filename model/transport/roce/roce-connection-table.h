@@ -16,8 +16,9 @@ namespace ns3::gradsync
 {
 
 /**
- * The open connections. Each has a queue pair, or a reservation while nothing of it is under way;
- * what it has is known by one number.
+ * The open connections. Each has a number, by which it waits in its NIC's ring: that of its
+ * reservation, or, if nobody made one, the index of its queue pair. Those with a reservation have a
+ * queue pair only while something is under way.
  */
 class RoceConnectionTable
 {
@@ -29,35 +30,34 @@ class RoceConnectionTable
         return (number & RESERVED) != 0;
     }
 
-    /// What a connection has; NONE when it is not open.
+    /// Of a connection; NONE when it is not open.
     uint32_t FindNumber(const RoceConnection& connection) const;
-
-    /// By its number.
-    RoceQueuePair& GetQueuePair(uint32_t number) const
-    {
-        return m_queuePairs.At(number);
-    }
 
     RoceReservation& GetReservation(uint32_t number) const
     {
         return m_reservations.At(number & ~RESERVED);
     }
 
-    /// The queue pair of a connection that has no reservation. \returns it and whether it was
-    /// opened just now, ports still unset
+    /// nullptr: the connection waits in its reservation.
+    RoceQueuePair* FindQueuePair(uint32_t number) const
+    {
+        const auto index = IsReservation(number) ? GetReservation(number).queuePair : number;
+        return index == NONE ? nullptr : &m_queuePairs.At(index);
+    }
+
+    /// The queue pair of a connection that does not wait. \returns it and whether it was opened
+    /// just now, ports still unset
     std::pair<RoceQueuePair&, bool> Open(const RoceConnection& connection);
 
-    /// Opens a connection, with a reservation, all of it still unset but the connection. \returns
-    /// its number
+    /// Opens a connection, with a reservation, its messages still unset. \returns its number
     uint32_t Reserve(const RoceConnection& connection);
 
-    /// Gives a connection a queue pair in place of its reservation, which is gone then. \returns
-    /// it, its ports still unset
+    /// Gives a connection that waits its queue pair. \returns it, its ports still unset
     RoceQueuePair& Build(uint32_t reservation);
 
-    /// Gives a connection a reservation in place of its queue pair, as Close leaves that behind.
-    /// \returns the number, as of Reserve
-    uint32_t TakeBack(RoceQueuePair& queuePair);
+    /// Takes the queue pair from a connection that has a reservation, as Close does. \returns the
+    /// reservation, its messages still unset
+    RoceReservation& TakeBack(RoceQueuePair& queuePair);
 
     /**
      * Ends a connection: packets of it that are still under way find another generation. While the
@@ -80,11 +80,8 @@ class RoceConnectionTable
                                            uint32_t generation,
                                            const RoceConnection& connection);
 
-    /// A closed queue pair may serve another connection.
-    void Recycle(RoceQueuePair& queuePair)
-    {
-        m_queuePairs.Give(queuePair);
-    }
+    /// A closed queue pair may serve another connection, and so may its reservation.
+    void Recycle(RoceQueuePair& queuePair);
 
     /// The queue pair that a packet belongs to, or nullptr when that connection is closed.
     RoceQueuePair* Find(uint32_t index, uint32_t generation) const
@@ -93,21 +90,24 @@ class RoceConnectionTable
         return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
-    /// Fetches what Close looks at first, but for the queue pair itself.
-    void PrefetchSlot(const RoceConnection& connection) const
+    /// Fetches what Close looks at, but for the queue pair itself.
+    void PrefetchOpen(const RoceQueuePair& queuePair) const
     {
+        const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
         Prefetch(&m_slots[GetHome(connection.GetPlace())]);
+        if (IsReservation(queuePair.number))
+        {
+            Prefetch(&GetReservation(queuePair.number));
+        }
     }
 
     /// The queue pairs of open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
 
-    /// The numbers of all reservations, by source and turn.
-    std::vector<uint32_t> ListReservations() const;
-
-    bool HasReservations() const
+    /// True when some connection waits in its reservation.
+    bool IsAnyWaiting() const
     {
-        return m_reservationCount > 0;
+        return m_waitingCount > 0;
     }
 
     /// True when Peek knows this index.
@@ -150,12 +150,11 @@ class RoceConnectionTable
         return place & (m_slots.size() - 1);
     }
 
-    uint32_t TakeReservation(const RoceConnection& connection);
     size_t FindSlot(const RoceConnection& connection) const;
     size_t FindSlot(const RoceConnection& connection, uint32_t number) const;
     bool IsOf(uint32_t number, const RoceConnection& connection) const;
     void Empty(size_t slot);
-    void Retire(RoceQueuePair& queuePair);
+    static void Retire(RoceQueuePair& queuePair);
     RoceQueuePair& Begin(const RoceConnection& connection);
     static void Begin(RoceQueuePair& queuePair,
                       uint32_t index,
@@ -165,7 +164,7 @@ class RoceConnectionTable
 
     std::vector<Slot> m_slots; //!< of open ones, at most half of them taken; a power of two
     size_t m_openCount{0};
-    size_t m_reservationCount{0};
+    size_t m_waitingCount{0};
     RoceQueuePairs m_queuePairs;
     RoceReservations m_reservations;
 };

@@ -49,27 +49,26 @@ RoceNic::IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) co
 /// Who is next is in no cache if it has waited for long, and not all pulls are foreseen: by the
 /// time of its turn all of it is there.
 inline void
-RoceNic::PrefetchReservations() const
+RoceNic::PrefetchTurns() const
 {
-    if (m_turns.IsEmpty() || !RoceConnectionTable::IsReservation(m_turns.GetFront()))
+    if (!m_turns.empty())
     {
-        return;
+        m_sender->PrefetchTurn(m_turns.front(), 1);
     }
-    m_sender->PrefetchTurn(m_turns.GetFront(), 1);
-    if (const auto second = m_turns.GetSecond(); second != TurnQueue::NOBODY)
+    if (m_turns.size() > 1)
     {
-        m_sender->PrefetchTurn(second, 0);
+        m_sender->PrefetchTurn(m_turns[1], 0);
     }
 }
 
 inline FabricPacket*
 RoceNic::PullReady(TimeStepCount start)
 {
-    while (!m_turns.IsEmpty())
+    while (!m_turns.empty())
     {
-        const auto number = m_turns.GetFront();
-        m_turns.Pop();
-        PrefetchReservations();
+        const auto number = m_turns.front();
+        m_turns.pop_front();
+        PrefetchTurns();
         auto& queuePair = m_sender->TakeTurn(number);
         queuePair.isReady = false;
         if (queuePair.isClosed)
@@ -107,7 +106,7 @@ RoceNic::ReleaseDue(TimeStepCount start)
     {
         std::pop_heap(m_paced.begin(), m_paced.end(), std::greater<>());
         auto& queuePair = *m_paced.back().queuePair;
-        queuePair.turn = m_turns.Push(queuePair.index);
+        m_turns.push_back(queuePair.number);
         m_paced.pop_back();
     }
 }
@@ -135,9 +134,9 @@ RoceNic::Pull(TimeStepCount& start, TimeStepCount now)
 void
 RoceNic::PrefetchPull(uint32_t round) const
 {
-    if (!m_turns.IsEmpty())
+    if (!m_turns.empty())
     {
-        m_sender->PrefetchTurn(m_turns.GetFront(), round);
+        m_sender->PrefetchTurn(m_turns.front(), round);
     }
 }
 
@@ -178,7 +177,7 @@ RoceNic::Add(RoceQueuePair& queuePair)
     if (!queuePair.isReady)
     {
         queuePair.isReady = true;
-        queuePair.turn = m_turns.Push(queuePair.index);
+        m_turns.push_back(queuePair.number);
     }
 }
 
@@ -229,7 +228,7 @@ RoceNic::Remove(RoceQueuePair& queuePair)
         std::make_heap(m_paced.begin(), m_paced.end(), std::greater<>());
         return;
     }
-    m_turns.Remove(queuePair.turn);
+    m_turns.erase(std::find(m_turns.begin(), m_turns.end(), queuePair.number));
 }
 
 void

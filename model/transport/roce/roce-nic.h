@@ -6,9 +6,9 @@
 #include "ns3/fabric-port.h"
 #include "ns3/ptr.h"
 #include "ns3/roce-queue-pair.h"
-#include "ns3/turn-queue.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -62,23 +62,17 @@ class RoceNic final : public PacketSource
     /// synced.
     void Add(RoceQueuePair& queuePair);
 
-    /// True when somebody waits for a turn: what is added now is not next. The port must be synced.
-    bool HasTurns() const
+    /// A connection that may send waits at the end of the ring. \param number of the
+    /// RoceConnectionTable
+    void AddTurn(uint32_t number)
     {
-        return !m_turns.IsEmpty();
+        m_turns.push_back(number);
     }
 
-    /// Somebody known to the RoceConnectionTable by a number waits at the end of the ring. \return
-    /// the turn
-    uint32_t AddTurn(uint32_t number)
+    /// The ring: numbers of the RoceConnectionTable.
+    const std::deque<uint32_t>& GetTurns() const
     {
-        return m_turns.Push(number);
-    }
-
-    /// The connection whose turn it is has another number.
-    void ReplaceTurn(uint32_t turn, uint32_t number)
-    {
-        m_turns.Replace(turn, number);
+        return m_turns;
     }
 
     /// Begins to wait for an answer that is due, anew if it waits already.
@@ -89,7 +83,7 @@ class RoceNic final : public PacketSource
     void SetSilent(bool silent, TimeStepCount now);
 
     /// The queue pair goes to another NIC, in whatever list of this one it stands. Linear in those
-    /// that are paced.
+    /// that want to send.
     void Remove(RoceQueuePair& queuePair);
 
     /// The queue pair has no answer due.
@@ -135,7 +129,7 @@ class RoceNic final : public PacketSource
 
     bool IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) const;
     FabricPacket* PullReady(TimeStepCount start);
-    void PrefetchReservations() const;
+    void PrefetchTurns() const;
     void Park(RoceQueuePair& queuePair);
     void ReleaseDue(TimeStepCount start);
     void WakeAt(TimeStepCount due, TimeStepCount now);
@@ -147,7 +141,7 @@ class RoceNic final : public PacketSource
     RoceSender* m_sender{nullptr};
     FabricPort* m_port{nullptr};
     SimulatorImpl* m_simulator{nullptr};
-    TurnQueue m_turns;                //!< of the ring, numbers of the RoceConnectionTable
+    std::deque<uint32_t> m_turns;     //!< the ring
     RoceQueuePair* m_oldest{nullptr}; //!< by timedSince
     RoceQueuePair* m_newest{nullptr};
     std::vector<Paced> m_paced;        //!< heap, the first to come on top

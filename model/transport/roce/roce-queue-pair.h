@@ -140,7 +140,7 @@ struct alignas(64) RoceQueuePair
     RoceMessages* oldest; //!< not wholly acknowledged
     RoceMessages* newest;
     RoceQueuePair* nextUnused; //!< of those that serve no connection
-    uint32_t turn;             //!< in the NIC's ring, where it waits there
+    uint32_t number;           //!< of its connection, in the RoceConnectionTable
     uint32_t
         highestPsn;     //!< of GoBack: all before it were sent at least once; 0: it never went back
     uint32_t retries;   //!< timeouts since the last progress

@@ -36,16 +36,18 @@ struct RoceConnection
 };
 
 /**
- * A connection with messages to send and nothing under way, which waits for its turn at the NIC:
- * all of it that is kept until then. When the turn comes it is built into a queue pair.
+ * An open connection as it waits for its turn at the NIC, with messages to send and nothing under
+ * way. When the turn comes its queue pair is built; the reservation then only says which that is.
  *
  * Derived from its messages, so that the byte that these leave is used.
  */
 struct RoceReservation : MessageSeries
 {
+    static constexpr uint32_t NONE = UINT32_MAX;
+
     uint8_t firstPsn{0}; //!< of the messages
     RoceConnection connection{};
-    uint32_t turn{0}; //!< in the NIC's ring
+    uint32_t queuePair{NONE}; //!< its index; NONE: the connection waits
 };
 
 /// Reservations by their numbers; those given back serve again.
@@ -60,13 +62,13 @@ class RoceReservations
             Grow();
         }
         const auto number = m_free;
-        m_free = At(number).turn;
+        m_free = At(number).queuePair;
         return number;
     }
 
     void Give(uint32_t number)
     {
-        At(number).turn = m_free;
+        At(number).queuePair = m_free;
         m_free = number;
     }
 
@@ -77,7 +79,7 @@ class RoceReservations
 
   private:
     static constexpr uint32_t BLOCK_SIZE = 256;
-    static constexpr uint32_t NONE = UINT32_MAX;
+    static constexpr uint32_t NONE = RoceReservation::NONE;
 
     void Grow()
     {
@@ -85,13 +87,13 @@ class RoceReservations
         m_blocks.push_back(std::make_unique<RoceReservation[]>(BLOCK_SIZE));
         for (uint32_t i = 0; i < BLOCK_SIZE; ++i)
         {
-            At(number + i).turn = i + 1 < BLOCK_SIZE ? number + i + 1 : NONE;
+            At(number + i).queuePair = i + 1 < BLOCK_SIZE ? number + i + 1 : NONE;
         }
         m_free = number;
     }
 
     std::vector<std::unique_ptr<RoceReservation[]>> m_blocks;
-    uint32_t m_free{NONE}; //!< linked by `turn`
+    uint32_t m_free{NONE}; //!< linked by `queuePair`
 };
 
 } // namespace ns3::gradsync

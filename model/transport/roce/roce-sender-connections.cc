@@ -104,8 +104,7 @@ RoceSender::Open(const RoceConnection& connection)
     const auto number = m_connections.FindNumber(connection);
     if (number != RoceConnectionTable::NONE)
     {
-        return RoceConnectionTable::IsReservation(number) ? BuildInRing(number)
-                                                          : m_connections.GetQueuePair(number);
+        return TakeTurn(number); // or before its turn, which it keeps
     }
     auto& queuePair = m_connections.Open(connection).first;
     queuePair.isAggregated = connection.stream >= NetworkAggregation::FIRST_STREAM;

@@ -16,38 +16,29 @@ RoceSender::MayReserve(const Message& message, const RoceConnection& connection)
 }
 
 /// Has a message wait in a reservation. \return false when it must go to a queue pair: the
-/// connection has one, or it is its turn at once, or the message does not go on as those before it
+/// connection has one, or the message does not go on as those before it
 bool
 RoceSender::Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now)
 {
     auto number = m_connections.FindNumber(connection);
     const bool isOpen = number != RoceConnectionTable::NONE;
-    if (isOpen && !RoceConnectionTable::IsReservation(number))
+    if (isOpen && FindQueuePair(number))
     {
         return false;
     }
     auto& nic = FindNic(connection);
     nic.GetPort().Sync(now);
-    if (isOpen)
+    if (!isOpen)
     {
-        number = m_connections.FindNumber(connection); // its turn may have come
-        if (!RoceConnectionTable::IsReservation(number) ||
-            !Append(m_connections.GetReservation(number), message))
-        {
-            return false;
-        }
-    }
-    else
-    {
-        if (!nic.HasTurns())
-        {
-            return false;
-        }
         number = m_connections.Reserve(connection);
         Fill(m_connections.GetReservation(number),
              {message.bytes, message.tag, message.handler},
-             0,
-             nic.AddTurn(number));
+             0);
+        nic.AddTurn(number);
+    }
+    else if (FindQueuePair(number) || !Append(m_connections.GetReservation(number), message))
+    {
+        return false; // its turn has come now, or it is no series
     }
     nic.GetPort().SourceReady(now);
     return true;
@@ -61,45 +52,39 @@ RoceSender::Append(RoceReservation& reservation, const Message& message) const
 }
 
 void
-RoceSender::Fill(RoceReservation& reservation,
-                 const MessageSeries& series,
-                 uint32_t firstPsn,
-                 uint32_t turn)
+RoceSender::Fill(RoceReservation& reservation, const MessageSeries& series, uint32_t firstPsn)
 {
     static_cast<MessageSeries&>(reservation) = series;
     reservation.firstPsn = static_cast<uint8_t>(firstPsn);
-    reservation.turn = turn;
 }
 
-/// Gives a connection its queue pair, for the turn that it waits for.
+/// Gives a connection that waits its queue pair; it keeps its place in the ring.
 RoceQueuePair&
-RoceSender::Build(uint32_t reservation)
+RoceSender::Build(uint32_t number)
 {
-    const auto reserved = m_connections.GetReservation(reservation);
-    auto& queuePair = m_connections.Build(reservation);
+    auto& queuePair = m_connections.Build(number);
     ChooseFirstPorts(queuePair);
     m_flows.Open(queuePair);
-    queuePair.BeginAt(reserved.firstPsn);
-    queuePair.Post(MakeMessages(reserved));
-    queuePair.turn = reserved.turn;
+    const auto& reservation = m_connections.GetReservation(number);
+    queuePair.BeginAt(reservation.firstPsn);
+    queuePair.Post(MakeMessages(reservation));
     queuePair.isReady = true;
-    return queuePair;
-}
-
-RoceQueuePair&
-RoceSender::BuildInRing(uint32_t reservation)
-{
-    auto& queuePair = Build(reservation);
-    GetNic(queuePair).ReplaceTurn(queuePair.turn, queuePair.index);
     return queuePair;
 }
 
 void
 RoceSender::BuildReserved()
 {
-    for (const auto number : m_connections.ListReservations())
+    const auto endpoints = m_topology->GetEndpoints();
+    for (uint32_t endpoint = 0; endpoint < endpoints.size(); ++endpoint)
     {
-        BuildInRing(number);
+        for (size_t port = 0; port < m_topology->GetPorts(endpoints[endpoint]).size(); ++port)
+        {
+            for (const auto number : m_nics[endpoint][port].GetTurns())
+            {
+                TakeTurn(number);
+            }
+        }
     }
 }
 
@@ -108,17 +93,16 @@ RoceSender::BuildReserved()
 bool
 RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
 {
-    return m_mayReserve && m_settings.ackEvery <= UINT8_MAX && queuePair.isReady &&
-           queuePair.MayBeginAnew() && m_flows.IsFresh(queuePair) &&
-           queuePair.sending->series.GetBytes(0) <= UINT32_MAX;
+    return RoceConnectionTable::IsReservation(queuePair.number) && m_mayReserve &&
+           m_settings.ackEvery <= UINT8_MAX && queuePair.isReady && queuePair.MayBeginAnew() &&
+           m_flows.IsFresh(queuePair) && queuePair.sending->series.GetBytes(0) <= UINT32_MAX;
 }
 
 /// Its messages wait in a reservation again.
 void
 RoceSender::TakeBack(RoceQueuePair& queuePair)
 {
-    auto& nic = GetNic(queuePair);
-    nic.StopTimeout(queuePair);
+    GetNic(queuePair).StopTimeout(queuePair);
     auto* messages = queuePair.sending;
     auto series = messages->series;
     series.Drop(messages->FindIndex(queuePair.nextPsn));
@@ -126,10 +110,7 @@ RoceSender::TakeBack(RoceQueuePair& queuePair)
     // Receivers answer what they get twice by sequence numbers, modulo AckEvery.
     const auto every = m_settings.ackEvery;
     const auto firstPsn = every == 0 ? 0 : queuePair.nextPsn % every;
-    const auto turn = queuePair.turn;
-    const auto number = m_connections.TakeBack(queuePair);
-    Fill(m_connections.GetReservation(number), series, firstPsn, turn);
-    nic.ReplaceTurn(turn, number);
+    Fill(m_connections.TakeBack(queuePair), series, firstPsn);
 }
 
 /// The NIC where it waits.
@@ -143,27 +124,19 @@ RoceSender::FindNic(const RoceConnection& connection) const
 void
 RoceSender::PrefetchTurn(uint32_t number, uint32_t round) const
 {
-    if (RoceConnectionTable::IsReservation(number))
+    if (round == 0 && RoceConnectionTable::IsReservation(number))
     {
-        const auto& reservation = m_connections.GetReservation(number);
-        if (round == 0)
-        {
-            Prefetch(&reservation);
-        }
-        else if (round == 1)
-        {
-            m_connections.PrefetchSlot(reservation.connection);
-        }
+        Prefetch(&m_connections.GetReservation(number));
         return;
     }
-    const auto& queuePair = m_connections.GetQueuePair(number);
-    if (round == 0)
+    const auto* queuePair = FindQueuePair(number);
+    if (queuePair && round < 2)
     {
-        Prefetch(&queuePair);
+        Prefetch(queuePair);
     }
-    else if (round == 1)
+    else if (queuePair)
     {
-        Prefetch(queuePair.sending);
+        Prefetch(queuePair->sending);
     }
 }
 

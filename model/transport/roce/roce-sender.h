@@ -81,7 +81,7 @@ class RoceSender
         m_mayReserve = false;
     }
 
-    /// All reservations become queue pairs.
+    /// All that wait get their queue pairs.
     void BuildReserved();
 
     /// Another process has sent a message on a connection that this one mirrors.
@@ -108,22 +108,20 @@ class RoceSender
 
     // Called by RoceNic.
 
-    /// The queue pair whose turn it is, by its number in the RoceConnectionTable; built if it has a
-    /// reservation.
+    /// The queue pair whose turn it is, by the number of its connection; built if that waits.
     RoceQueuePair& TakeTurn(uint32_t number)
     {
-        return RoceConnectionTable::IsReservation(number) ? Build(number)
-                                                          : m_connections.GetQueuePair(number);
+        auto* queuePair = FindQueuePair(number);
+        return queuePair ? *queuePair : Build(number);
     }
 
     /// Fetches what TakeTurn and MakeDataPacket look at.
     void PrefetchTurn(uint32_t number, uint32_t round) const;
 
-    /// nullptr: it has a reservation.
-    const RoceQueuePair* FindQueuePair(uint32_t number) const
+    /// nullptr: the connection waits in its reservation.
+    RoceQueuePair* FindQueuePair(uint32_t number) const
     {
-        return RoceConnectionTable::IsReservation(number) ? nullptr
-                                                          : &m_connections.GetQueuePair(number);
+        return m_connections.FindQueuePair(number);
     }
 
     /// The next data packet of a queue pair that MaySend. \param start when its first bit leaves
@@ -188,12 +186,8 @@ class RoceSender
     bool MayReserve(const Message& message, const RoceConnection& connection) const;
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
     bool Append(RoceReservation& reservation, const Message& message) const;
-    static void Fill(RoceReservation& reservation,
-                     const MessageSeries& series,
-                     uint32_t firstPsn,
-                     uint32_t turn);
-    RoceQueuePair& Build(uint32_t reservation);
-    RoceQueuePair& BuildInRing(uint32_t reservation);
+    static void Fill(RoceReservation& reservation, const MessageSeries& series, uint32_t firstPsn);
+    RoceQueuePair& Build(uint32_t number);
     bool MayTakeBack(const RoceQueuePair& queuePair) const;
     void TakeBack(RoceQueuePair& queuePair);
     RoceQueuePair& Open(const RoceConnection& connection);

@@ -101,13 +101,14 @@ RoceNic::AddState(StateWords& words) const
     {
         words.Refuse("a host does not send");
     }
-    m_turns.ForEach([&](uint32_t number) {
+    for (const auto number : m_turns)
+    {
         if (const auto* queuePair = m_sender->FindQueuePair(number))
         {
             AddConnection(GetConnection(*queuePair), words);
             words.Add(queuePair->isClosed);
         }
-    });
+    }
     words.EndList();
     for (const auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
     {
@@ -132,7 +133,7 @@ RoceNic::AddState(StateWords& words) const
 bool
 RoceNic::IsAtRest() const
 {
-    return m_turns.IsEmpty() && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
+    return m_turns.empty() && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
 }
 
 void
@@ -214,7 +215,7 @@ RoceTransport::AddState(StateWords& words)
     m_fabric->AddState(
         [this](const FabricPacket& packet, StateWords& to) { AddPacketState(packet, to); },
         words);
-    if (m_connections.HasReservations())
+    if (m_connections.IsAnyWaiting())
     {
         words.Refuse(UNDER_WAY);
     }

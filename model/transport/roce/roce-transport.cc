@@ -201,7 +201,7 @@ RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
         Prefetch(queuePair.oldest);
         if (round == 1)
         {
-            m_connections.PrefetchSlot({queuePair.src, queuePair.dst, queuePair.stream});
+            m_connections.PrefetchOpen(queuePair);
         }
         return;
     }

@@ -146,6 +146,72 @@ TEST_F(RoceConnectionTableTest, QueuePairsOfClosedConnectionsServeAgain)
     EXPECT_FALSE(m_table.Has(1));
 }
 
+TEST(RoceConnectionTableReservationTest, ReservationsHaveAQueuePairNowAndThenUnderOneNumber)
+{
+    // Random reservations, queue pairs for them, and ends; the queue pairs are no more than served
+    // at once. A closed one that stands in its NIC's ring is given back later, and its number too.
+    RoceConnectionTable table;
+    std::map<Key, uint32_t> open; // -> number
+    std::set<Key> built;
+    std::vector<RoceQueuePair*> inRing;
+    size_t mostBuilt = 0;
+    std::mt19937 random(4);
+    for (int i = 0; i < 20'000; ++i)
+    {
+        const Key key{random() % 8, random() % 32, random() % 2};
+        const auto [src, dst, stream] = key;
+        const RoceConnection connection{src, dst, stream};
+        const auto number = table.FindNumber(connection);
+        ASSERT_EQ(number, open.contains(key) ? open[key] : RoceConnectionTable::NONE);
+        auto* queuePair =
+            number == RoceConnectionTable::NONE ? nullptr : table.FindQueuePair(number);
+        ASSERT_EQ(queuePair != nullptr, built.contains(key));
+        if (number == RoceConnectionTable::NONE)
+        {
+            open[key] = table.Reserve(connection);
+            EXPECT_TRUE(table.GetReservation(open[key]).connection == connection);
+        }
+        else if (!queuePair)
+        {
+            auto& fresh = table.Build(number);
+            EXPECT_EQ((Key{fresh.src, fresh.dst, fresh.stream}), key);
+            EXPECT_EQ(fresh.number, number);
+            built.insert(key);
+        }
+        else if (const auto generation = queuePair->generation; random() % 2 == 0)
+        {
+            EXPECT_EQ(&table.TakeBack(*queuePair), &table.GetReservation(number));
+            EXPECT_EQ(table.Find(queuePair->index, generation), nullptr);
+            built.erase(key);
+        }
+        else
+        {
+            queuePair->isReady = random() % 2 == 0;
+            table.Close(*queuePair);
+            built.erase(key);
+            open.erase(key);
+            if (queuePair->isReady)
+            {
+                inRing.push_back(queuePair);
+            }
+        }
+        mostBuilt = std::max(mostBuilt, built.size() + inRing.size());
+        if (inRing.size() > 5)
+        {
+            table.Recycle(*inRing.back());
+            inRing.pop_back();
+        }
+        ASSERT_EQ(table.IsAnyWaiting(), open.size() > built.size());
+    }
+    EXPECT_EQ(table.ListOpen().size(), built.size());
+    EXPECT_EQ(table.CountQueuePairs(), mostBuilt);
+    std::set<uint32_t> numbers;
+    for (const auto& [key, number] : open)
+    {
+        EXPECT_TRUE(numbers.insert(number).second);
+    }
+}
+
 constexpr uint32_t ROW = 8;
 
 TEST(RoceConnectionPlace, EightDestinationsInARowStandInOneRow)

@@ -229,6 +229,7 @@ list(APPEND gradsync_sources
   model/plan/plan-statistics.cc
   model/plan/plan-verifier.cc
   model/plan/plan.cc
+  model/plan/round-counter.cc
 )
 list(APPEND gradsync_headers
   model/plan/aggregation-gate.h
@@ -253,6 +254,7 @@ list(APPEND gradsync_headers
   model/plan/plan-statistics.h
   model/plan/plan-verifier.h
   model/plan/plan.h
+  model/plan/round-counter.h
 )
 
 # model/scheme
@@ -1410,6 +1412,7 @@ set(gradsync_tests_of_plan
   tests/unit/plan/plan-protocol-test.cc
   tests/unit/plan/plan-statistics-test.cc
   tests/unit/plan/plan-verifier-test.cc
+  tests/unit/plan/round-counter-test.cc
 )
 set(gradsync_tests_of_scheme
   tests/unit/scheme/scheme-collective-test.cc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-statistics.h"
 
-#include "ns3/aggregation-gate.h"
+#include "ns3/round-counter.h"
 
 #include <algorithm>
 #include <set>
@@ -53,50 +53,6 @@ CountCrossings(const Plan& plan, OperationId id, const GroupLevel& level)
     const auto group = operation.stream;
     const bool hasRoot = plan.GetAggregationFlow(group).flow != AggregationFlow::AllReduce;
     return isFirst ? CountLeaving(level, plan.GetAggregationGroups()[group], hasRoot) : 0;
-}
-
-/// Counts the transfers by their depth: the most transfers on a path that leads to them.
-std::vector<uint64_t>
-CountRounds(const Plan& plan)
-{
-    const auto operations = plan.GetOperations();
-    auto waitsFor = plan.CountPredecessors();
-    std::vector<uint32_t> depth(operations.size(), 0);
-    std::vector<OperationId> ready;
-    AggregationGate gate(plan);
-    const auto append = [&ready](OperationId id) { ready.push_back(id); };
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        if (waitsFor[id] == 0)
-        {
-            gate.Reach(id, append);
-        }
-    }
-    std::vector<uint64_t> transfersPerRound;
-    while (!ready.empty())
-    {
-        const auto id = ready.back();
-        ready.pop_back();
-        const bool isTransfer = operations[id].IsTransfer();
-        const auto members = plan.GetMembers(id);
-        // All of an aggregation end after the last of them has begun.
-        const auto round =
-            *std::max_element(depth.begin() + members.first, depth.begin() + members.last);
-        if (isTransfer)
-        {
-            transfersPerRound.resize(std::max<size_t>(transfersPerRound.size(), round + 1));
-            ++transfersPerRound[round];
-        }
-        for (const auto successor : plan.GetSuccessors(id))
-        {
-            depth[successor] = std::max(depth[successor], round + (isTransfer ? 1 : 0));
-            if (--waitsFor[successor] == 0)
-            {
-                gate.Reach(successor, append);
-            }
-        }
-    }
-    return transfersPerRound;
 }
 
 } // namespace
@@ -151,7 +107,7 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
             statistics.crossings[level].transfers += crossings;
         }
     }
-    statistics.transfersPerRound = CountRounds(plan);
+    statistics.transfersPerRound = RoundCounter(plan).Count();
     return statistics;
 }
 

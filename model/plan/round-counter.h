@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_ROUND_COUNTER_H
+#define GRADSYNC_ROUND_COUNTER_H
+
+#include "ns3/aggregation-gate.h"
+#include "ns3/plan.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Counts the transfers of a plan by their depth: the most transfers on a path that leads to them.
+ *
+ * Walks along the edges, the lowest id first, and remembers of operations what it needs in pages
+ * that are neither untouched nor passed: of a plan that proceeds in the order of its operations,
+ * such as a ring's, that is few, however long the plan.
+ */
+class RoundCounter
+{
+  public:
+    /// \param plan must outlive the counter
+    explicit RoundCounter(const Plan& plan);
+
+    /// Once. \returns [round] -> transfers
+    std::vector<uint64_t> Count();
+
+    /// The most pages of 32 KiB that it held at once.
+    size_t GetMostPages() const
+    {
+        return m_mostPages;
+    }
+
+  private:
+    static constexpr uint32_t PAGE_SIZE = 4096;
+
+    struct State
+    {
+        uint32_t waitsFor; //!< operations before it that were not passed
+        uint32_t depth;    //!< transfers on the longest path to it, of those passed
+    };
+
+    struct Page
+    {
+        std::unique_ptr<std::array<State, PAGE_SIZE>> states{}; //!< null: none touched, or all done
+        uint32_t left;                                          //!< not passed
+    };
+
+    void Reach(OperationId id);
+    void Pass(OperationId id);
+    void BeginRoots();
+    State& Touch(OperationId id);
+    void Forget(OperationId id);
+
+    const Plan& m_plan;
+    AggregationGate m_gate;
+    std::vector<Page> m_pages;
+    size_t m_pageCount{0};
+    size_t m_mostPages{0};
+    std::priority_queue<OperationId, std::vector<OperationId>, std::greater<>> m_ready;
+    OperationId m_nextRoot{0}; //!< those before it that wait for none are reached
+    std::vector<uint64_t> m_transfersPerRound;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_ROUND_COUNTER_H

@@ -492,6 +492,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-reservation.h
   model/transport/roce/roce-sender.h
   model/transport/roce/roce-transport.h
+  model/transport/roce/turn-queue.h
 )
 
 # model/transport/tcp
@@ -1449,6 +1450,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/roce-stress-test.cc
   tests/unit/transport/roce-transport-test.cc
   tests/unit/transport/tcp-transport-test.cc
+  tests/unit/transport/turn-queue-test.cc
 )
 set(gradsync_tests_of_workload
   tests/unit/workload/differential-transmission-test.cc

@@ -51,23 +51,22 @@ RoceNic::IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) co
 inline void
 RoceNic::PrefetchTurns() const
 {
-    if (!m_turns.empty())
+    if (!m_turns.IsEmpty())
     {
-        m_sender->PrefetchTurn(m_turns.front(), 1);
+        m_sender->PrefetchTurn(m_turns.Get(0), 1);
     }
-    if (m_turns.size() > 1)
+    if (m_turns.GetSize() > 1)
     {
-        m_sender->PrefetchTurn(m_turns[1], 0);
+        m_sender->PrefetchTurn(m_turns.Get(1), 0);
     }
 }
 
 inline FabricPacket*
 RoceNic::PullReady(TimeStepCount start)
 {
-    while (!m_turns.empty())
+    while (!m_turns.IsEmpty())
     {
-        const auto number = m_turns.front();
-        m_turns.pop_front();
+        const auto number = m_turns.Pop();
         PrefetchTurns();
         auto& queuePair = m_sender->TakeTurn(number);
         queuePair.isReady = false;
@@ -106,7 +105,7 @@ RoceNic::ReleaseDue(TimeStepCount start)
     {
         std::pop_heap(m_paced.begin(), m_paced.end(), std::greater<>());
         auto& queuePair = *m_paced.back().queuePair;
-        m_turns.push_back(queuePair.number);
+        m_turns.Push(queuePair.number);
         m_paced.pop_back();
     }
 }
@@ -134,9 +133,9 @@ RoceNic::Pull(TimeStepCount& start, TimeStepCount now)
 void
 RoceNic::PrefetchPull(uint32_t round) const
 {
-    if (!m_turns.empty())
+    if (!m_turns.IsEmpty())
     {
-        m_sender->PrefetchTurn(m_turns.front(), round);
+        m_sender->PrefetchTurn(m_turns.Get(0), round);
     }
 }
 
@@ -177,7 +176,7 @@ RoceNic::Add(RoceQueuePair& queuePair)
     if (!queuePair.isReady)
     {
         queuePair.isReady = true;
-        m_turns.push_back(queuePair.number);
+        m_turns.Push(queuePair.number);
     }
 }
 
@@ -228,7 +227,7 @@ RoceNic::Remove(RoceQueuePair& queuePair)
         std::make_heap(m_paced.begin(), m_paced.end(), std::greater<>());
         return;
     }
-    m_turns.erase(std::find(m_turns.begin(), m_turns.end(), queuePair.number));
+    m_turns.Remove(queuePair.number);
 }
 
 void

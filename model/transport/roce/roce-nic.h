@@ -6,9 +6,9 @@
 #include "ns3/fabric-port.h"
 #include "ns3/ptr.h"
 #include "ns3/roce-queue-pair.h"
+#include "ns3/turn-queue.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -66,11 +66,11 @@ class RoceNic final : public PacketSource
     /// RoceConnectionTable
     void AddTurn(uint32_t number)
     {
-        m_turns.push_back(number);
+        m_turns.Push(number);
     }
 
     /// The ring: numbers of the RoceConnectionTable.
-    const std::deque<uint32_t>& GetTurns() const
+    const TurnQueue& GetTurns() const
     {
         return m_turns;
     }
@@ -141,7 +141,7 @@ class RoceNic final : public PacketSource
     RoceSender* m_sender{nullptr};
     FabricPort* m_port{nullptr};
     SimulatorImpl* m_simulator{nullptr};
-    std::deque<uint32_t> m_turns;     //!< the ring
+    TurnQueue m_turns;                //!< the ring
     RoceQueuePair* m_oldest{nullptr}; //!< by timedSince
     RoceQueuePair* m_newest{nullptr};
     std::vector<Paced> m_paced;        //!< heap, the first to come on top

@@ -80,9 +80,10 @@ RoceSender::BuildReserved()
     {
         for (size_t port = 0; port < m_topology->GetPorts(endpoints[endpoint]).size(); ++port)
         {
-            for (const auto number : m_nics[endpoint][port].GetTurns())
+            const auto& turns = m_nics[endpoint][port].GetTurns();
+            for (size_t place = 0; place < turns.GetSize(); ++place)
             {
-                TakeTurn(number);
+                TakeTurn(turns.Get(place));
             }
         }
     }

@@ -101,9 +101,9 @@ RoceNic::AddState(StateWords& words) const
     {
         words.Refuse("a host does not send");
     }
-    for (const auto number : m_turns)
+    for (size_t place = 0; place < m_turns.GetSize(); ++place)
     {
-        if (const auto* queuePair = m_sender->FindQueuePair(number))
+        if (const auto* queuePair = m_sender->FindQueuePair(m_turns.Get(place)))
         {
             AddConnection(GetConnection(*queuePair), words);
             words.Add(queuePair->isClosed);
@@ -133,7 +133,7 @@ RoceNic::AddState(StateWords& words) const
 bool
 RoceNic::IsAtRest() const
 {
-    return m_turns.empty() && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
+    return m_turns.IsEmpty() && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
 }
 
 void

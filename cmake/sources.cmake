@@ -829,11 +829,15 @@ list(APPEND gradsync_sources
   model/aggregation/common/aggregation-tensor.cc
   model/aggregation/common/aggregation-worker.cc
   model/aggregation/common/float-tensor.cc
+  model/aggregation/common/resending-worker.cc
   model/aggregation/common/slot-tensor.cc
   model/aggregation/common/switch-memory.cc
   model/aggregation/common/switch-pipelines.cc
   model/aggregation/common/switch-tree.cc
+  model/aggregation/common/tree-node.cc
   model/aggregation/common/tree-session.cc
+  model/aggregation/common/tree-worker-session.cc
+  model/aggregation/common/tree-worker.cc
   model/aggregation/common/udp-frame.cc
   model/aggregation/common/wrapping-sum.cc
 )
@@ -850,11 +854,16 @@ list(APPEND gradsync_headers
   model/aggregation/common/aggregation-worker.h
   model/aggregation/common/float-tensor.h
   model/aggregation/common/packet-tally.h
+  model/aggregation/common/resending-worker.h
   model/aggregation/common/slot-tensor.h
   model/aggregation/common/switch-memory.h
   model/aggregation/common/switch-pipelines.h
   model/aggregation/common/switch-tree.h
+  model/aggregation/common/tree-header.h
+  model/aggregation/common/tree-node.h
   model/aggregation/common/tree-session.h
+  model/aggregation/common/tree-worker-session.h
+  model/aggregation/common/tree-worker.h
   model/aggregation/common/udp-frame.h
   model/aggregation/common/wrapping-sum.h
 )
@@ -960,15 +969,12 @@ list(APPEND gradsync_sources
   model/aggregation/sharp/sharp-manager.cc
   model/aggregation/sharp/sharp-node.cc
   model/aggregation/sharp/sharp-session.cc
-  model/aggregation/sharp/sharp-worker.cc
 )
 list(APPEND gradsync_headers
   model/aggregation/sharp/sharp-driver.h
-  model/aggregation/sharp/sharp-header.h
   model/aggregation/sharp/sharp-manager.h
   model/aggregation/sharp/sharp-node.h
   model/aggregation/sharp/sharp-session.h
-  model/aggregation/sharp/sharp-worker.h
 )
 
 # model/aggregation/user-program

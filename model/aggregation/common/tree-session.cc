@@ -28,13 +28,13 @@ TreeSession::BuildTree()
     const auto& network = GetNetwork();
     m_tree = BuildSwitchTree(*network.topology, *GetEndpoints(), m_turn, network.outage);
     m_adding.clear();
-    const auto memory = GetMemory();
     for (const auto& hop : m_tree.hops)
     {
         // The programs of others and their configuration do it all.
         if (hop.aggregates && !network.foreign.contains(hop.node))
         {
             CheckHop(hop);
+            const auto memory = GetMemory(hop);
             TakeMemory(hop.node, memory.bytes, memory.isShared);
             m_adding.insert(hop.node);
         }

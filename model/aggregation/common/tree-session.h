@@ -48,7 +48,8 @@ class TreeSession : public AggregationSession
         bool isShared; //!< by all sessions of the driver
     };
 
-    virtual Memory GetMemory() const = 0;
+    /// \param hop the switch
+    virtual Memory GetMemory(const SwitchTree::Hop& hop) const = 0;
     /// A switch of the tree that is to aggregate. \throws std::invalid_argument when it cannot
     virtual void CheckHop(const SwitchTree::Hop& hop) const;
     /// Gives a node its part, which is of the driver's own kind.

@@ -75,7 +75,7 @@ NetReduceSession::GetKeptPackets() const
 
 /// One sum for each number that it keeps.
 TreeSession::Memory
-NetReduceSession::GetMemory() const
+NetReduceSession::GetMemory(const SwitchTree::Hop& /* hop */) const
 {
     return {GetKeptPackets() * BYTES_PER_VALUE * m_driver.GetValueCount(), false};
 }

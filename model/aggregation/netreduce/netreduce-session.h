@@ -26,7 +26,7 @@ class NetReduceSession final : public TreeSession
     uint16_t GetSendingPort(uint32_t endpoint) const override;
 
   private:
-    Memory GetMemory() const override;
+    Memory GetMemory(const SwitchTree::Hop& hop) const override;
     void AddRole(AggregationNode& node, const AggregationRole& role) override;
     void AddWorkers();
     void LinkRing();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/nvls-worker.h"
 
-#include "ns3/simulator.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +12,7 @@ NvlsWorker::NvlsWorker(const AggregationJob& job,
                        uint16_t rank,
                        uint32_t endpoint,
                        FabricPort& port)
-    : AggregationWorker(job, rank, endpoint, port),
+    : ResendingWorker(job, settings.timeout, rank, endpoint, port),
       m_settings(settings)
 {
 }
@@ -33,28 +31,22 @@ NvlsWorker::SendFrom(uint64_t /* first */)
 void
 NvlsWorker::Ask()
 {
-    while (!m_halted && m_next < GetPacketCount() && m_underWay.size() < m_settings.window)
+    while (!IsHalted() && m_next < GetPacketCount() && GetUnderWay().size() < m_settings.window)
     {
-        if (m_underWay.empty())
-        {
-            m_progress = Simulator::Now();
-            m_timeouts = 0;
-        }
-        m_underWay.insert(m_next);
-        SendRequest(m_next++);
-        SetTimer(m_progress + GetPatience());
+        Launch(m_next++);
     }
 }
 
+/// A request.
 void
-NvlsWorker::SendRequest(uint64_t number)
+NvlsWorker::Send(uint64_t number)
 {
-    Send(IsReduce() ? MakeEmptyPacket() : MakePacket(number), number, NvlsStage::Request);
+    Dispatch(IsReduce() ? MakeEmptyPacket() : MakePacket(number), number, NvlsStage::Request);
 }
 
 /// A packet is as long as what is in it, as those of NVLink are.
 void
-NvlsWorker::Send(FabricPacket* packet, uint64_t number, NvlsStage stage)
+NvlsWorker::Dispatch(FabricPacket* packet, uint64_t number, NvlsStage stage)
 {
     packet->wireBytes = static_cast<uint16_t>(m_settings.headerBytes + packet->payloadBytes);
     m_job.contents->Get(*packet).As<NvlsHeader>() = {.sequence = number,
@@ -67,7 +59,7 @@ NvlsWorker::Send(FabricPacket* packet, uint64_t number, NvlsStage stage)
 void
 NvlsWorker::OnResult(const AggregationPacket& packet, AggregationStatistics& /* statistics */)
 {
-    if (m_halted)
+    if (IsHalted())
     {
         return;
     }
@@ -126,7 +118,7 @@ NvlsWorker::AnswerRead(uint64_t number)
     {
         return; // of a sum that the root has
     }
-    Send(MakePacket(number), number, NvlsStage::Answer);
+    Dispatch(MakePacket(number), number, NvlsStage::Answer);
     if (m_answered.Take(number) && !IsRoot())
     {
         Complete(number);
@@ -136,7 +128,7 @@ NvlsWorker::AnswerRead(uint64_t number)
 void
 NvlsWorker::AnswerWrite(uint64_t number, const std::vector<int32_t>& values)
 {
-    Send(MakeEmptyPacket(), number, NvlsStage::Answer);
+    Dispatch(MakeEmptyPacket(), number, NvlsStage::Answer);
     if (!m_answered.Take(number))
     {
         return; // it came again
@@ -153,17 +145,12 @@ void
 NvlsWorker::OnAllAnswered(const AggregationPacket& packet)
 {
     const auto& header = packet.As<NvlsHeader>();
-    if (m_underWay.erase(header.sequence) == 0)
+    if (!TakeAnswer(header.sequence))
     {
         return; // it came again
     }
-    m_progress = Simulator::Now();
-    m_timeouts = 0;
     Ask();
-    if (m_underWay.empty())
-    {
-        CancelTimer();
-    }
+    Settle();
     if (IsReduce())
     {
         Finish(header.sequence,
@@ -175,52 +162,23 @@ NvlsWorker::OnAllAnswered(const AggregationPacket& packet)
     Finish(header.sequence, {.values = own.mapped()}, *m_settings.statistics);
 }
 
-/// Until the root asks again; doubled with each time in a row.
-Time
-NvlsWorker::GetPatience() const
+std::string
+NvlsWorker::DescribeSilence() const
 {
-    constexpr uint32_t MAX_DOUBLINGS = 6;
-    return m_settings.timeout * (int64_t{1} << std::min(m_timeouts, MAX_DOUBLINGS));
-}
-
-void
-NvlsWorker::OnTimer()
-{
-    if (m_halted || m_underWay.empty())
-    {
-        return;
-    }
-    const auto due = m_progress + GetPatience();
-    if (Simulator::Now() < due)
-    {
-        SetTimer(due);
-        return;
-    }
-    if (++m_timeouts > m_job.retryLimit)
-    {
-        Fail(*m_underWay.begin(), "members or the switch do not answer NVLS");
-        return;
-    }
-    m_progress = Simulator::Now();
-    for (const auto number : m_underWay)
-    {
-        CountRetransmission(number);
-        SendRequest(number);
-    }
-    SetTimer(m_progress + GetPatience());
+    return "members or the switch do not answer NVLS";
 }
 
 void
 NvlsWorker::Restart()
 {
-    if (m_halted)
+    if (IsHalted())
     {
         return;
     }
     m_kept.clear(); // asked by the job's old number
-    for (const auto number : m_underWay)
+    for (const auto number : GetUnderWay())
     {
-        SendRequest(number);
+        Send(number);
     }
 }
 
@@ -229,15 +187,14 @@ uint64_t
 NvlsWorker::GetFirstNeeded() const
 {
     return IsReduce() ? m_asked - std::min<uint64_t>(m_asked, m_settings.window)
-                      : AggregationWorker::GetFirstNeeded();
+                      : ResendingWorker::GetFirstNeeded();
 }
 
 void
 NvlsWorker::Halt()
 {
-    m_halted = true;
+    ResendingWorker::Halt();
     m_kept.clear();
-    CancelTimer();
 }
 
 } // namespace ns3::gradsync

@@ -3,13 +3,13 @@
 #define GRADSYNC_NVLS_WORKER_H
 
 #include "ns3/aggregation-flow.h"
-#include "ns3/aggregation-worker.h"
 #include "ns3/nvls-header.h"
 #include "ns3/packet-tally.h"
+#include "ns3/resending-worker.h"
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -24,7 +24,7 @@ namespace ns3::gradsync
  * A root without progress for a timeout sends all its requests again. NVLink loses nothing, so that
  * this happens only where links or switches fail, and where a member is late.
  */
-class NvlsWorker final : public AggregationWorker
+class NvlsWorker final : public ResendingWorker
 {
   public:
     /// What the members of a group have in common.
@@ -65,27 +65,22 @@ class NvlsWorker final : public AggregationWorker
     void SendFrom(uint64_t first) override;
     void Halt() override;
     uint64_t GetFirstNeeded() const override;
-    void OnTimer() override;
+    void Send(uint64_t number) override;
+    std::string DescribeSilence() const override;
 
     void Ask();
-    void SendRequest(uint64_t number);
     void OnRequest(const AggregationPacket& packet);
     void AnswerKept();
     void Answer(uint64_t number, const std::vector<int32_t>& values);
     void AnswerRead(uint64_t number);
     void AnswerWrite(uint64_t number, const std::vector<int32_t>& values);
     void OnAllAnswered(const AggregationPacket& packet);
-    void Send(FabricPacket* packet, uint64_t number, NvlsStage stage);
-    Time GetPatience() const;
+    void Dispatch(FabricPacket* packet, uint64_t number, NvlsStage stage);
 
     const Settings& m_settings;
-    bool m_halted{false};
 
-    // The root.
-    uint64_t m_next{0};            //!< the first packet that it has not asked for
-    std::set<uint64_t> m_underWay; //!< requests without result
-    Time m_progress;               //!< when the last result came, or the first request left
-    uint32_t m_timeouts{0};        //!< since then
+    // The root, whose requests are what is under way.
+    uint64_t m_next{0}; //!< the first packet that it has not asked for
     /// Of a multicast: what came of its own packets, until all have them.
     std::map<uint64_t, std::vector<int32_t>> m_own;
 

@@ -3,9 +3,9 @@
 
 #include "ns3/aggregation-contents.h"
 #include "ns3/ns3-interfaces.h"
-#include "ns3/sharp-header.h"
 #include "ns3/sharp-node.h"
 #include "ns3/sharp-session.h"
+#include "ns3/tree-header.h"
 #include "ns3/uinteger.h"
 
 #include <fmt/format.h>
@@ -137,16 +137,9 @@ SharpDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* n
     // A copy: the worker may send, which may use these contents again.
     const auto content = GetNetwork().contents.Get(*packet);
     GetNetwork().fabric->GetPool().Give(packet);
-    const auto& header = content.As<SharpHeader>();
-    const auto* session = FindSession<SharpSession>(header.job);
-    if (!session || !header.isResult)
+    if (const auto* session = FindSession<SharpSession>(content.As<TreeHeader>().job))
     {
-        return; // of a job that is over
-    }
-    const auto workers = session->GetWorkers();
-    if (header.child < workers.size() && workers[header.child]->GetEndpoint() == endpoint)
-    {
-        workers[header.child]->OnResult(content, GetNetwork().statistics);
+        session->Receive(content, endpoint); // else of a job that is over
     }
 }
 

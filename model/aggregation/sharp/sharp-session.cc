@@ -4,19 +4,16 @@
 #include "ns3/aggregation-contents.h"
 #include "ns3/sharp-driver.h"
 #include "ns3/sharp-limits.h"
-#include "ns3/sharp-node.h"
+#include "ns3/tree-node.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <memory>
 #include <set>
-#include <utility>
 
 namespace ns3::gradsync
 {
 
 SharpSession::SharpSession(SharpDriver& driver, const AggregationGroup& group, uint32_t id)
-    : TreeSession(driver, group, id),
+    : TreeWorkerSession(driver, group, id),
       m_driver(driver),
       m_kind(SharpDriver::GetTree(group.protocol))
 {
@@ -31,32 +28,17 @@ SharpSession::Open()
              .mostSent = {}});
     m_settings = {.credits = m_driver.GetCredits(m_kind),
                   .headerBytes = m_driver.GetHeaderBytes(),
-                  .timeout = m_driver.GetTimeout()};
+                  .timeout = m_driver.GetTimeout(),
+                  .silence = "no result of SHARP"};
     TakeTree();
-    for (uint32_t rank = 0; rank < GetEndpoints()->size(); ++rank)
-    {
-        auto worker = std::make_unique<SharpWorker>(m_job,
-                                                    m_settings,
-                                                    static_cast<uint16_t>(rank),
-                                                    GetEndpoints()->at(rank),
-                                                    GetMemberPort(rank));
-        m_workers.push_back(worker.get());
-        AddWorker(std::move(worker));
-    }
-    AddRoles(CountEntries());
-}
-
-/// Of each switch: see SharpNode.
-uint32_t
-SharpSession::CountEntries() const
-{
-    return 2 * m_driver.GetCredits(m_kind);
+    AddMembers();
 }
 
 TreeSession::Memory
-SharpSession::GetMemory() const
+SharpSession::GetMemory(const SwitchTree::Hop& /* hop */) const
 {
-    return {CountEntries() * BYTES_PER_VALUE * m_driver.GetValueCount(), false};
+    return {TreeNode::CountEntries(m_settings.credits) * BYTES_PER_VALUE * m_driver.GetValueCount(),
+            false};
 }
 
 /// Where several switches may be the root, one for which the manager has a tree.
@@ -110,12 +92,6 @@ SharpSession::ListHops() const
 }
 
 void
-SharpSession::AddRole(AggregationNode& node, const AggregationRole& role)
-{
-    static_cast<SharpNode&>(node).AddJob(GetNumber(), role);
-}
-
-void
 SharpSession::Contribute(const AggregationMessage& message)
 {
     if (m_kind == SharpTree::Streaming && message.bytes > SHARP_MAX_STREAMING_BYTES)
@@ -128,39 +104,13 @@ SharpSession::Contribute(const AggregationMessage& message)
                         SHARP_MAX_STREAMING_BYTES));
         return;
     }
-    TreeSession::Contribute(message);
-}
-
-/// The new switches know of nothing: all that any worker lacks is sent again.
-bool
-SharpSession::Rebuild()
-{
-    GetHost().TakeNumber(*this);
-    TakeTree();
-    uint64_t first = UINT64_MAX;
-    for (const auto* worker : m_workers)
-    {
-        first = worker->IsHalted() ? first : std::min(first, worker->GetFirstMissing());
-    }
-    AddRoles(CountEntries());
-    for (uint32_t member = 0; member < m_workers.size(); ++member)
-    {
-        m_workers[member]->SetPort(GetMemberPort(member));
-    }
-    for (auto* worker : m_workers)
-    {
-        if (!worker->IsHalted())
-        {
-            worker->Restart(first);
-        }
-    }
-    return true;
+    TreeWorkerSession::Contribute(message);
 }
 
 void
 SharpSession::ReleaseMemory()
 {
-    TreeSession::ReleaseMemory();
+    TreeWorkerSession::ReleaseMemory();
     m_driver.GetManager().Return(GetId());
 }
 

@@ -3,8 +3,7 @@
 #define GRADSYNC_SHARP_SESSION_H
 
 #include "ns3/sharp-manager.h"
-#include "ns3/sharp-worker.h"
-#include "ns3/tree-session.h"
+#include "ns3/tree-worker-session.h"
 
 #include <cstdint>
 #include <vector>
@@ -15,27 +14,22 @@ namespace ns3::gradsync
 class SharpDriver;
 
 /// A group in SHARP: a tree that the manager gives it.
-class SharpSession final : public TreeSession
+class SharpSession final : public TreeWorkerSession
 {
   public:
     SharpSession(SharpDriver& driver, const AggregationGroup& group, uint32_t id);
 
     void Open() override;
     void Contribute(const AggregationMessage& message) override;
-    bool Rebuild() override;
     void ReleaseMemory() override;
 
   private:
-    Memory GetMemory() const override;
-    void AddRole(AggregationNode& node, const AggregationRole& role) override;
-    void TakeTree();
+    Memory GetMemory(const SwitchTree::Hop& hop) const override;
+    void TakeTree() override;
     std::vector<SharpManager::Hop> ListHops() const;
-    uint32_t CountEntries() const;
 
     SharpDriver& m_driver;
     SharpTree m_kind;
-    SharpWorker::Settings m_settings{};
-    std::vector<SharpWorker*> m_workers; //!< all
 };
 
 } // namespace ns3::gradsync

@@ -107,7 +107,7 @@ SlotSession::Stop()
 
 /// Two sets of slots. Those that are shared out as jobs come and go all belong to the driver.
 TreeSession::Memory
-SlotSession::GetMemory() const
+SlotSession::GetMemory(const SwitchTree::Hop& /* hop */) const
 {
     constexpr uint64_t SETS = 2;
     const auto& sharing = m_driver.GetSharing().GetConfig();

@@ -61,7 +61,7 @@ class SlotSession final : public TreeSession
     void RestartWorkers();
 
   private:
-    Memory GetMemory() const override;
+    Memory GetMemory(const SwitchTree::Hop& hop) const override;
     void CheckHop(const SwitchTree::Hop& hop) const override;
     void AddRole(AggregationNode& node, const AggregationRole& role) override;
     void AddWorkers();

@@ -326,6 +326,7 @@ list(APPEND gradsync_sources
 # model/scheme/in-network
 list(APPEND gradsync_sources
   model/scheme/in-network/atp-scheme.cc
+  model/scheme/in-network/flare-scheme.cc
   model/scheme/in-network/libra-scheme.cc
   model/scheme/in-network/netreduce-scheme.cc
   model/scheme/in-network/nvls-scheme.cc
@@ -333,9 +334,11 @@ list(APPEND gradsync_sources
   model/scheme/in-network/server-aggregation.cc
   model/scheme/in-network/sharp-scheme.cc
   model/scheme/in-network/switchml-scheme.cc
+  model/scheme/in-network/whole-aggregation.cc
 )
 list(APPEND gradsync_headers
   model/scheme/in-network/server-aggregation.h
+  model/scheme/in-network/whole-aggregation.h
 )
 
 # model/scheme/sparse
@@ -829,6 +832,7 @@ list(APPEND gradsync_sources
   model/aggregation/common/aggregation-tensor.cc
   model/aggregation/common/aggregation-worker.cc
   model/aggregation/common/float-tensor.cc
+  model/aggregation/common/gradient-tensor.cc
   model/aggregation/common/resending-worker.cc
   model/aggregation/common/slot-tensor.cc
   model/aggregation/common/switch-memory.cc
@@ -853,6 +857,7 @@ list(APPEND gradsync_headers
   model/aggregation/common/aggregation-tensor.h
   model/aggregation/common/aggregation-worker.h
   model/aggregation/common/float-tensor.h
+  model/aggregation/common/gradient-tensor.h
   model/aggregation/common/packet-tally.h
   model/aggregation/common/resending-worker.h
   model/aggregation/common/slot-tensor.h
@@ -946,6 +951,26 @@ list(APPEND gradsync_headers
   model/aggregation/netreduce/netreduce-node.h
   model/aggregation/netreduce/netreduce-session.h
   model/aggregation/netreduce/netreduce-worker.h
+)
+
+# model/aggregation/flare
+list(APPEND gradsync_sources
+  model/aggregation/flare/block-sum.cc
+  model/aggregation/flare/flare-driver.cc
+  model/aggregation/flare/flare-node.cc
+  model/aggregation/flare/flare-session.cc
+  model/aggregation/flare/flare-tensor.cc
+  model/aggregation/flare/float-sum.cc
+  model/aggregation/flare/handler-cores.cc
+)
+list(APPEND gradsync_headers
+  model/aggregation/flare/block-sum.h
+  model/aggregation/flare/flare-driver.h
+  model/aggregation/flare/flare-node.h
+  model/aggregation/flare/flare-session.h
+  model/aggregation/flare/flare-tensor.h
+  model/aggregation/flare/float-sum.h
+  model/aggregation/flare/handler-cores.h
 )
 
 # model/aggregation/nvls
@@ -1515,6 +1540,8 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/atp-aggregation-test.cc
   tests/unit/aggregation/atp-numbers-test.cc
   tests/unit/aggregation/atp-switch-test.cc
+  tests/unit/aggregation/flare-aggregation-test.cc
+  tests/unit/aggregation/flare-sums-test.cc
   tests/unit/aggregation/float-sums-test.cc
   tests/unit/aggregation/nvls-aggregation-test.cc
   tests/unit/aggregation/p4-engine-test.cc
@@ -1585,6 +1612,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/divided-runs-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
+  tests/scenario/flare-runs-test.cc
   tests/scenario/collective-records-test.cc
   tests/scenario/iteration-skip-test.cc
   tests/scenario/model-training-test.cc

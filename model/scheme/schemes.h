@@ -80,6 +80,9 @@ Scheme MakeTorusHipsScheme();
 /// Switches aggregate as far as they have room, parameter servers the rest (doc/schemes.rst).
 Scheme MakeAtpScheme();
 
+/// Handlers on the cores of switches aggregate (doc/schemes.rst).
+Scheme MakeFlareScheme();
+
 /// Switches aggregate what is hot, parameter servers what is cold (doc/schemes.rst).
 Scheme MakeLibraScheme();
 

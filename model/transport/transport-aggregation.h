@@ -4,6 +4,7 @@
 
 #include "ns3/aggregation-flow.h"
 #include "ns3/message.h"
+#include "ns3/nstime.h"
 #include "ns3/topology.h"
 
 #include <cstdint>
@@ -74,6 +75,14 @@ struct AggregationStatistics
     uint64_t rebuilds{0};        //!< groups that got other switches
     uint64_t resizes{0};         //!< groups that got more slots or fewer
     uint64_t floatPackets{0};    //!< contributions that had to go to servers as floats
+    /// Sum, modulo 2^64, of a fingerprint of each result whose every value was checked, each once:
+    /// the same where all bits of all sums are.
+    uint64_t sumPrint{0};
+    // Of switches that add by handlers on cores.
+    uint64_t handlers{0};            //!< that have run
+    Time handlerWait{0};             //!< of packets for a free core, over all packets
+    uint64_t longestHandlerQueue{0}; //!< packets that waited for a core at one switch at a time
+    Time busiestCores{0};            //!< that the cores of one switch were busy, mean of its cores
     // Of the sums of floats, each once, beside float64.
     double squaredSumErrors{0};
     double squaredSums{0};

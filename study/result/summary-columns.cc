@@ -51,6 +51,13 @@ ShowFloats(const RunSummary& summary, const std::string& text)
     return summary.aggregation.squaredSums > 0.0 ? text : "";
 }
 
+/// Of switches that add by handlers on cores.
+std::string
+ShowCores(const RunSummary& summary, const std::string& text)
+{
+    return summary.aggregation.handlers > 0 ? text : "";
+}
+
 std::string
 ShowSumError(const RunSummary& summary)
 {
@@ -80,7 +87,7 @@ ShowKnown(double value)
     return value > 0.0 ? fmt::format("{:.9g}", value) : "";
 }
 
-constexpr std::array<SummaryColumn, 56> SUMMARY_COLUMNS{{
+constexpr std::array<SummaryColumn, 60> SUMMARY_COLUMNS{{
     {{"seed", "Seed", "", Integer}, [](const RunSummary& s) { return ShowCount(s.seed); }},
     {{"workers", "Workers", "", Integer}, [](const RunSummary& s) { return ShowCount(s.workers); }},
     {{"oversubscription", "Oversubscription", "x : 1", Number},
@@ -146,6 +153,18 @@ constexpr std::array<SummaryColumn, 56> SUMMARY_COLUMNS{{
      [](const RunSummary& s) { return ShowFloats(s, ShowCount(s.aggregation.floatPackets)); }},
     {{"server_packets", "Packets at parameter servers", "", Integer},
      [](const RunSummary& s) { return ShowCount(s.aggregation.serverPackets); }},
+    {{"sum_print", "Fingerprint of the sums", "", Text},
+     [](const RunSummary& s) {
+         return s.aggregation.checkedSums > 0 ? fmt::format("{:016x}", s.aggregation.sumPrint) : "";
+     }},
+    {{"core_busy_s", "Time that the cores of the busiest switch are busy", "s", Number},
+     [](const RunSummary& s) { return ShowCores(s, FormatSeconds(s.aggregation.busiestCores)); }},
+    {{"core_wait_s", "Time that packets wait for cores, all together", "s", Number},
+     [](const RunSummary& s) { return ShowCores(s, FormatSeconds(s.aggregation.handlerWait)); }},
+    {{"core_queue_max", "Most packets that wait for the cores of a switch", "", Integer},
+     [](const RunSummary& s) {
+         return ShowCores(s, ShowCount(s.aggregation.longestHandlerQueue));
+     }},
     {{"fallbacks", "Fallbacks to an exchange without switches", "", Integer},
      [](const RunSummary& s) { return ShowCount(s.fallbacks); }},
     {{"tree_rebuilds", "Times that other switches took over", "", Integer},

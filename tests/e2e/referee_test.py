@@ -548,7 +548,7 @@ def test_everything_that_can_be_drawn_is(simulator):
         assert [kind for kind in kinds if f'"{kind}"' not in drawn] == []
     schemes = [kind for kind in catalogue.schemes if f'"{kind}"' not in drawn]
     # "nccl" chooses a protocol (doc/nccl.rst); what the others cannot do is drawn for all that aggregate.
-    assert schemes == ["nccl", "libra", "nvls", "sharp"]
+    assert schemes == ["nccl", "flare", "libra", "nvls", "sharp"]
     # What is not a kind: plans of both formats, programs, tensors, training and its keys.
     for text in ('.xml"', '.goal"', '"programs"', '"tensors"', '"training"'):
         assert text in drawn

@@ -7,13 +7,22 @@ A parameter that nobody here knows is drawn by its type, so that a new one is no
 from referee.catalogue import Catalogue, Parameter
 from referee.dice import Dice
 
-IN_NETWORK = ("switchml", "passing", "atp", "libra", "netreduce", "sharp", "nccl:collnet-direct")
+IN_NETWORK = (
+    "switchml",
+    "passing",
+    "atp",
+    "libra",
+    "netreduce",
+    "sharp",
+    "flare",
+    "nccl:collnet-direct",
+)
 # Of laws that few of their scenarios are for.
 _OFTEN = ("byteps", "rat")
 # draw_file.py draws the first; the second chooses a protocol, of which the laws of messages know none; the
 # third is for NVSwitches; the last ones have no codecs and no floats, or parameters that bind
 # each other, which are drawn for all that aggregate.
-_NOT_DRAWN = ("import", "nccl", "nvls", "sharp", "libra")
+_NOT_DRAWN = ("import", "nccl", "nvls", "sharp", "libra", "flare")
 
 
 def _divisors(number: int) -> list[int]:

@@ -122,7 +122,7 @@ def _sparse(e: Evidence, w: int, k: int) -> int | None:
 
 def _in_network(e: Evidence, w: int, k: int) -> int:
     """What goes through the switches counts once for each rank that gives it."""
-    if e.scheme()["kind"] in ("switchml", "atp", "sharp"):
+    if e.scheme()["kind"] in ("switchml", "atp", "sharp", "flare"):
         return w * k
     groups = _groups(e, "server")
     between = len(groups) if len(groups) > 1 else 0  # one server has nothing to ask of switches
@@ -169,7 +169,8 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
     ),
     **dict.fromkeys(("all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all"), _once),
     **dict.fromkeys(
-        ("switchml", "atp", "passing", "netreduce", "sharp", "nccl:collnet-direct"), _in_network
+        ("switchml", "atp", "passing", "netreduce", "sharp", "flare", "nccl:collnet-direct"),
+        _in_network,
     ),
     "nvls": _nvls,
     "libra": lambda e, w, k: None,  # shares of it are rounded to elements
@@ -425,6 +426,7 @@ _CHAINS: dict[str, Callable[[int], int | None]] = {
     "switchml": lambda w: 1,
     "atp": lambda w: 1,
     "sharp": lambda w: 1,
+    "flare": lambda w: 1,
     "all-to-all": lambda w: None,
 }
 

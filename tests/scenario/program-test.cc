@@ -185,7 +185,7 @@ TEST_F(ProgramTest, WritesWholeResults)
         "goodput_bytes,lost_bytes,wire_bytes,dropped_packets,ecn_marked_packets,pfc_pause_s,"
         "retransmitted_packets,retransmitted_bytes,sum_packets,sum_overflows,overflowed_sums,"
         "wrong_sums,sum_relative_error,sum_largest_error,float_packets,"
-        "server_packets,fallbacks,tree_rebuilds,"
+        "server_packets,sum_print,core_busy_s,core_wait_s,core_queue_max,fallbacks,tree_rebuilds,"
         "iteration_mean_s,computation_s,hidden_s,exposed_s,bubble_s,mfu,samples_per_s,"
         "tokens_per_s,device_memory_bytes,"
         "updates,steps_per_s,staleness_mean,staleness_max,ahead_max,held_s,"

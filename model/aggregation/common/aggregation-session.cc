@@ -165,6 +165,15 @@ AggregationSession::MakeTensor(const Shape& shape)
         throw std::invalid_argument("the values are float, which become integers of 32 bits, but "
                                     "those of the codec are narrower");
     }
+    m_tensor = MakeFloatTensor(shape, tensor);
+}
+
+/// As integers.
+std::unique_ptr<AggregationTensor>
+AggregationSession::MakeFloatTensor(const Shape& shape,
+                                    const AggregationTensor::Shape& tensor) const
+{
+    const auto& settings = GetNetwork().settings;
     FloatTensor::Settings floats{
         .distribution = GetGradientDistributions()[static_cast<size_t>(settings.gradients)],
         .factor = settings.scale == 0.0 ? shape.factor : static_cast<float>(settings.scale),
@@ -173,7 +182,7 @@ AggregationSession::MakeTensor(const Shape& shape)
     {
         floats.mostSent = *shape.mostSent * shape.factor / floats.factor;
     }
-    m_tensor = std::make_unique<FloatTensor>(m_job.number, tensor, floats);
+    return std::make_unique<FloatTensor>(m_job.number, tensor, floats);
 }
 
 void

@@ -132,6 +132,10 @@ class AggregationSession
 
   private:
     void MakeTensor(const Shape& shape);
+    /// Where values are float: what of gradients its packets carry.
+    virtual std::unique_ptr<AggregationTensor> MakeFloatTensor(
+        const Shape& shape,
+        const AggregationTensor::Shape& tensor) const;
 
     AggregationDriver& m_driver;
     AggregationGroup m_group;

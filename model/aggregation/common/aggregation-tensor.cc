@@ -104,4 +104,24 @@ AggregationTensor::DescribeDifference(uint64_t block, std::span<const int32_t> v
                        sum->exact);
 }
 
+/// Integers have none.
+void
+AggregationTensor::Measure(uint64_t /* block */,
+                           std::span<const int32_t> /* values */,
+                           bool /* isFloat */,
+                           AggregationStatistics& /* statistics */)
+{
+}
+
+uint64_t
+AggregationTensor::GetFingerprint(uint64_t block, std::span<const int32_t> values)
+{
+    auto print = Mix(block);
+    for (const auto value : values)
+    {
+        print = Mix(print ^ static_cast<uint32_t>(value));
+    }
+    return print;
+}
+
 } // namespace ns3::gradsync

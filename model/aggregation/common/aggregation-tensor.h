@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_AGGREGATION_TENSOR_H
 #define GRADSYNC_AGGREGATION_TENSOR_H
 
+#include "ns3/transport-aggregation.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -42,10 +44,20 @@ class AggregationTensor
     virtual void Fill(uint32_t worker, uint64_t block, std::vector<int32_t>& values) = 0;
 
     /// \param hasOverflowed the network says that a sum left the range of int32
-    SumVerdict Check(uint64_t block, std::span<const int32_t> values, bool hasOverflowed);
+    virtual SumVerdict Check(uint64_t block, std::span<const int32_t> values, bool hasOverflowed);
 
     /// The first value that is not the sum, for a text.
-    std::string DescribeDifference(uint64_t block, std::span<const int32_t> values);
+    virtual std::string DescribeDifference(uint64_t block, std::span<const int32_t> values);
+
+    /// Adds the errors of a result to those before, where there may be any. \param isFloat it has
+    /// the bits of floats
+    virtual void Measure(uint64_t block,
+                         std::span<const int32_t> values,
+                         bool isFloat,
+                         AggregationStatistics& statistics);
+
+    /// Another number for every other place, value and order.
+    static uint64_t GetFingerprint(uint64_t block, std::span<const int32_t> values);
 
   protected:
     /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection that leaves no pattern.

@@ -325,9 +325,10 @@ AggregationWorker::CheckSums(uint64_t packet,
                                   m_rank,
                                   m_job.tensor->DescribeDifference(block, result.values)));
     }
-    if (m_job.floats && m_rank == 0) // all have the same bits
+    if (m_rank == 0) // all have the same bits
     {
-        m_job.floats->Measure(block, result.values, result.isFloat, statistics);
+        m_job.tensor->Measure(block, result.values, result.isFloat, statistics);
+        statistics.sumPrint += AggregationTensor::GetFingerprint(block, result.values);
     }
     return true;
 }

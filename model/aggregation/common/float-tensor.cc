@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <random>
 
 namespace ns3::gradsync
 {
@@ -21,20 +20,9 @@ constexpr size_t KEPT_EXPONENTS = 1 << 17;
 } // namespace
 
 FloatTensor::FloatTensor(uint16_t job, const Shape& shape, const Settings& settings)
-    : AggregationTensor(shape),
-      m_seed(GetSeed(job)),
+    : GradientTensor(job, shape, settings.distribution),
       m_settings(settings)
 {
-}
-
-std::vector<float>
-FloatTensor::GetGradient(uint32_t worker, uint64_t block) const
-{
-    std::mt19937_64 random(Mix(Mix(m_seed + worker) + block));
-    std::vector<float> gradient(GetShape().valueCount);
-    std::ranges::generate(gradient,
-                          [&] { return static_cast<float>(m_settings.distribution.draw(random)); });
-    return gradient;
 }
 
 int8_t
@@ -91,28 +79,6 @@ FloatTensor::IsBeyondRange(uint32_t worker, uint64_t block) const
            });
 }
 
-void
-FloatTensor::FillFloats(uint32_t worker, uint64_t block, std::vector<int32_t>& values) const
-{
-    const auto gradient = GetGradient(worker, block);
-    values.resize(gradient.size());
-    std::ranges::transform(gradient, values.begin(), [](float value) {
-        return std::bit_cast<int32_t>(value);
-    });
-}
-
-std::vector<double>
-FloatTensor::AddGradients(uint64_t block) const
-{
-    std::vector<double> sums(GetShape().valueCount);
-    for (uint32_t worker = 0; worker < GetShape().workers; ++worker)
-    {
-        const auto gradient = GetGradient(worker, block);
-        std::ranges::transform(sums, gradient, sums.begin(), std::plus<double>());
-    }
-    return sums;
-}
-
 bool
 FloatTensor::CheckFloats(uint64_t block, std::span<const int32_t> values) const
 {
@@ -148,26 +114,7 @@ FloatTensor::Measure(uint64_t block,
                      bool isFloat,
                      AggregationStatistics& statistics)
 {
-    std::vector<float> decoded;
-    if (isFloat)
-    {
-        decoded.resize(values.size());
-        std::ranges::transform(values, decoded.begin(), [](int32_t bits) {
-            return std::bit_cast<float>(bits);
-        });
-    }
-    else
-    {
-        decoded = Decode(block, values);
-    }
-    const auto sums = AddGradients(block);
-    for (size_t i = 0; i < sums.size(); ++i)
-    {
-        const double error = std::abs(decoded[i] - sums[i]);
-        statistics.largestSumError = std::max(statistics.largestSumError, error);
-        statistics.squaredSumErrors += error * error;
-        statistics.squaredSums += sums[i] * sums[i];
-    }
+    AddErrors(block, isFloat ? ViewFloats(values) : Decode(block, values), statistics);
 }
 
 } // namespace ns3::gradsync

@@ -2,8 +2,7 @@
 #ifndef GRADSYNC_FLOAT_TENSOR_H
 #define GRADSYNC_FLOAT_TENSOR_H
 
-#include "ns3/aggregation-tensor.h"
-#include "ns3/gradient-distribution.h"
+#include "ns3/gradient-tensor.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
@@ -19,7 +18,7 @@ namespace ns3::gradsync
  * by one factor for all, or by SwitchML's exponents, one for each block, the largest of all
  * workers.
  */
-class FloatTensor final : public AggregationTensor
+class FloatTensor final : public GradientTensor
 {
   public:
     struct Settings
@@ -38,7 +37,6 @@ class FloatTensor final : public AggregationTensor
         return m_settings.factor == 0.0F;
     }
 
-    std::vector<float> GetGradient(uint32_t worker, uint64_t block) const;
     /// Of a worker's block.
     int8_t GetExponent(uint32_t worker, uint64_t block) const;
     /// The largest of all workers.
@@ -46,22 +44,17 @@ class FloatTensor final : public AggregationTensor
 
     /// Whether a worker's block is beyond the range of the fixed point.
     bool IsBeyondRange(uint32_t worker, uint64_t block) const;
-    /// A worker's gradient as it is, the bits of floats in the place of integers.
-    void FillFloats(uint32_t worker, uint64_t block, std::vector<int32_t>& values) const;
     /// Whether these are the bits of the sums in float64, rounded to float32 or to one beside.
     bool CheckFloats(uint64_t block, std::span<const int32_t> values) const;
 
-    /// Adds the errors of a result to those before. \param isFloat it has the bits of floats
     void Measure(uint64_t block,
                  std::span<const int32_t> values,
                  bool isFloat,
-                 AggregationStatistics& statistics);
+                 AggregationStatistics& statistics) override;
 
   private:
-    std::vector<double> AddGradients(uint64_t block) const;
     std::vector<float> Decode(uint64_t block, std::span<const int32_t> values);
 
-    uint64_t m_seed;
     Settings m_settings;
     std::map<uint64_t, int8_t> m_exponents; //!< largest, of blocks that were asked for lately
 };

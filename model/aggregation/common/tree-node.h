@@ -90,10 +90,10 @@ class TreeNode : public AggregationNode
     /// A packet that leads to nothing.
     void Drop(FabricPacket* packet);
 
-    /// A packet has driven a sum out of int32.
-    void CountOverflow()
+    /// So many packets have driven a sum out of int32.
+    void CountOverflows(uint64_t count)
     {
-        ++m_overflows;
+        m_overflows += count;
     }
 
     const AggregationPacket& GetContent(const FabricPacket& packet) const

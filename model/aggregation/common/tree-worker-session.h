@@ -27,12 +27,13 @@ class TreeWorkerSession : public TreeSession
     /// After BuildTree: workers and the parts of the switches. Needs m_settings.
     void AddMembers();
 
+    void AddRole(AggregationNode& node, const AggregationRole& role) override;
+
     TreeWorker::Settings m_settings{};
 
   private:
     /// Builds a tree for which all that is needed was got; as BuildTree.
     virtual void TakeTree() = 0;
-    void AddRole(AggregationNode& node, const AggregationRole& role) override;
 
     std::vector<TreeWorker*> m_members; //!< all
 };

@@ -2,6 +2,7 @@
 #include "ns3/aggregation-drivers.h"
 
 #include "ns3/atp-driver.h"
+#include "ns3/flare-driver.h"
 #include "ns3/netreduce-driver.h"
 #include "ns3/nvls-driver.h"
 #include "ns3/sharp-driver.h"
@@ -20,6 +21,7 @@ GetAggregationDrivers()
          SlotDriver::GetCompiledLimits(),
          SlotDriver::GetCompiledChoices()},
         {"atp", {"atp"}, &AtpDriver::GetTypeId},
+        {"flare", {"flare-single", "flare-multiple", "flare-tree"}, &FlareDriver::GetTypeId},
         {"netreduce", {"netreduce"}, &NetReduceDriver::GetTypeId},
         {"nvls", {"nvls"}, &NvlsDriver::GetTypeId},
         {"sharp", {"sharp-sat", "sharp-llt"}, &SharpDriver::GetTypeId}};

@@ -50,7 +50,7 @@ SharpNode::Add(const AggregationPacket& content, const Job& job, Entry& entry)
     else if (m_computesSums && AddWrapping(entry.sum, content.values))
     {
         entry.hasOverflowed = true;
-        CountOverflow();
+        CountOverflows(1);
     }
 }
 

@@ -22,6 +22,7 @@ GetSchemes()
         MakeBytePsScheme(),
         MakeDoubleBinaryTreeScheme(),
         MakeFederatedScheme(),
+        MakeFlareScheme(),
         MakeGeoHipsScheme(),
         MakeHalvingDoublingScheme(),
         MakeHierarchicalScheme(),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fallback-spec.h"
-#include "ns3/plan-builder.h"
 #include "ns3/scheme-support.h"
 #include "ns3/schemes.h"
 #include "ns3/sharp-limits.h"
+#include "ns3/whole-aggregation.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 namespace ns3::gradsync
@@ -30,26 +29,9 @@ BuildSharp(const SchemeRequest& request)
 {
     CheckRequest(request);
     const bool streams = request.parameters.Get<std::string>("tree") == "sat";
-    const auto pieces = CountPieces(request, streams);
-    CountChunks(request.workers, pieces); // each worker has an operation for each
-    const auto layout = ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes);
-    PlanBuilder builder(request.workers, request.workers, layout);
-    if (request.workers > 1)
-    {
-        std::vector<uint32_t> all(request.workers);
-        std::iota(all.begin(), all.end(), 0U);
-        const auto group = builder.AddAggregationGroup(
-            std::move(all),
-            {.name = streams ? "sharp-sat" : "sharp-llt", .addsFloats = true});
-        for (uint32_t piece = 0; piece < pieces; ++piece)
-        {
-            if (layout.GetBytes(piece, 1) > 0)
-            {
-                builder.AddAggregate(group, piece, 1);
-            }
-        }
-    }
-    return builder.Build();
+    return BuildWholeAggregation(request,
+                                 {.name = streams ? "sharp-sat" : "sharp-llt", .addsFloats = true},
+                                 CountPieces(request, streams));
 }
 
 } // namespace

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fallback-spec.h"
-#include "ns3/plan-builder.h"
 #include "ns3/scheme-support.h"
 #include "ns3/schemes.h"
-
-#include <numeric>
+#include "ns3/whole-aggregation.h"
 
 namespace ns3::gradsync
 {
@@ -16,25 +14,9 @@ Plan
 BuildSwitchMl(const SchemeRequest& request)
 {
     CheckRequest(request);
-    const auto pieces = GetCount(request.parameters, "pipelineChunks", 1);
-    CountChunks(request.workers, pieces); // each worker has an operation for each
-    const auto layout = ChunkLayout::Even(request.gradientBytes, pieces, request.elementBytes);
-    PlanBuilder builder(request.workers, request.workers, layout);
-    if (request.workers > 1)
-    {
-        std::vector<uint32_t> all(request.workers);
-        std::iota(all.begin(), all.end(), 0U);
-        const auto group =
-            builder.AddAggregationGroup(std::move(all), {.name = "switchml", .hasExponents = true});
-        for (uint32_t piece = 0; piece < pieces; ++piece)
-        {
-            if (layout.GetBytes(piece, 1) > 0)
-            {
-                builder.AddAggregate(group, piece, 1);
-            }
-        }
-    }
-    return builder.Build();
+    return BuildWholeAggregation(request,
+                                 {.name = "switchml", .hasExponents = true},
+                                 GetCount(request.parameters, "pipelineChunks", 1));
 }
 
 } // namespace

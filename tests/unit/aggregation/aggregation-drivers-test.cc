@@ -52,9 +52,12 @@ TEST_F(AggregationDriversTest, NamesAndProtocolsAreThereOnce)
         protocols.insert(entry.protocols.begin(), entry.protocols.end());
         EXPECT_NE(PeekPointer(GetAggregation()->GetDriver(entry.name)), nullptr) << entry.name;
     }
-    EXPECT_THAT(names, testing::ElementsAre("atp", "netreduce", "nvls", "sharp", "slot"));
+    EXPECT_THAT(names, testing::ElementsAre("atp", "flare", "netreduce", "nvls", "sharp", "slot"));
     EXPECT_THAT(protocols,
                 testing::ElementsAre("atp",
+                                     "flare-multiple",
+                                     "flare-single",
+                                     "flare-tree",
                                      "netreduce",
                                      "nvls",
                                      "passing",
@@ -117,11 +120,12 @@ TEST_F(AggregationDriversTest, AProtocolWithoutADriverIsRefused)
     EXPECT_THAT(
         [&] {
             m_transport->GetAggregation()->OpenAggregation(
-                {.endpoints = {0, 1}, .protocol = "flare"});
+                {.endpoints = {0, 1}, .protocol = "aggrecast"});
         },
         ThrowsMessage<std::invalid_argument>(
-            HasSubstr("no driver for the aggregation protocol \"flare\" (there are: atp, "
-                      "netreduce, nvls, passing, sharp-llt, sharp-sat, switchml)")));
+            HasSubstr("no driver for the aggregation protocol \"aggrecast\" (there are: atp, "
+                      "flare-multiple, flare-single, flare-tree, netreduce, nvls, passing, "
+                      "sharp-llt, sharp-sat, switchml)")));
     EXPECT_THAT(
         [&] {
             m_transport->GetAggregation()->OpenAggregation(

@@ -174,6 +174,7 @@ TEST_F(ChakraWriterTest, TracesOfEverySchemeTakeWhatItsPlanTakes)
     EXPECT_THAT(refused,
                 ElementsAre("atp",
                             "federated",
+                            "flare",
                             "libra",
                             "netreduce",
                             "nvls",

@@ -30,7 +30,7 @@ _MORE_SCHEMES = (
     "halving-doubling k-nomial double-binary-tree blueconnect torus-2d mesh-2d bcube-hips multi-ring "
     "plink byteps ps-ring geo-hips parameter-hub butterfly all-gather reduce-scatter all-to-all "
     "broadcast reduce barrier sparse-all-gather passing switchml atp netreduce auto torus-hips "
-    "federated import bbtopk ok-topk nccl nccl:ring nccl:tree nccl:collnet-direct nvls sharp libra"
+    "federated import bbtopk ok-topk nccl nccl:ring nccl:tree nccl:collnet-direct nvls sharp libra flare"
 ).split()
 _PALETTE = (
     "#56B4E9",
@@ -56,7 +56,7 @@ def _further(index: int) -> SeriesStyle:
 _SCHEMES |= {name: _further(index) for index, name in enumerate(_MORE_SCHEMES)}
 _NAMES = {"ps": "Parameter server", "ring": "Ring", "rat": "RAT", "hierarchical": "Hierarchical"}
 _NAMES |= {"switchml": "SwitchML", "atp": "ATP", "passing": "PASSING", "netreduce": "NetReduce"}
-_NAMES |= {"nvls": "NVLS", "sharp": "SHARP", "libra": "Libra"}
+_NAMES |= {"nvls": "NVLS", "sharp": "SHARP", "libra": "Libra", "flare": "FLARE"}
 
 INK = "#222222"
 WARNING = "#B00020"

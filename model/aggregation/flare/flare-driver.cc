@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/flare-driver.h"
+
+#include "ns3/aggregation-contents.h"
+#include "ns3/flare-node.h"
+#include "ns3/flare-session.h"
+#include "ns3/tree-header.h"
+#include "ns3/uinteger.h"
+
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FlareDriver);
+
+TypeId
+FlareDriver::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gradsync::FlareDriver")
+            .SetParent<AggregationDriver>()
+            .SetGroupName("GradSync")
+            .AddConstructor<FlareDriver>()
+            .AddAttribute("Cores",
+                          "Cores of a switch, each of which runs one handler at a time.",
+                          UintegerValue(512),
+                          MakeUintegerAccessor(&FlareDriver::m_cores),
+                          MakeUintegerChecker<uint32_t>(1, 1U << 20))
+            .AddAttribute("HandlerTime",
+                          "Time of a handler for a packet, whatever is in it (PsPIN: 26 ns for a "
+                          "packet of 64 bytes).",
+                          TimeValue(NanoSeconds(26)),
+                          MakeTimeAccessor(&FlareDriver::m_handlerTime),
+                          MakeTimeChecker(Time(0), Seconds(1)))
+            .AddAttribute("AddTime",
+                          "Time of a handler for each value that it adds to another (a core of 1 "
+                          "GHz that loads two, adds and stores: 4 ns).",
+                          TimeValue(NanoSeconds(4)),
+                          MakeTimeAccessor(&FlareDriver::m_addTime),
+                          MakeTimeChecker(Time(0), Seconds(1)))
+            .AddAttribute("CopyTime",
+                          "Time of a handler for each value that is the first in its place, and is "
+                          "copied (a core that loads and stores: 2 ns).",
+                          TimeValue(NanoSeconds(2)),
+                          MakeTimeAccessor(&FlareDriver::m_copyTime),
+                          MakeTimeChecker(Time(0), Seconds(1)))
+            .AddAttribute("Buffers",
+                          "Buffers of a packet's sums, of flare-multiple.",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&FlareDriver::m_buffers),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("PayloadBytes",
+                          "Data of a full packet, in bytes, a multiple of 4.",
+                          UintegerValue(1024),
+                          MakeUintegerAccessor(&FlareDriver::m_payloadBytes),
+                          MakeUintegerChecker<uint32_t>(4, 8192))
+            .AddAttribute("HeaderBytes",
+                          "What each packet has beside its data, in bytes (Ethernet with preamble, "
+                          "gap and check sequence 38, IPv4 20, UDP 8, and 20 of FLARE's own, whose "
+                          "format is not published).",
+                          UintegerValue(86),
+                          MakeUintegerAccessor(&FlareDriver::m_headerBytes),
+                          MakeUintegerChecker<uint32_t>(84, 1024))
+            .AddAttribute("Credits",
+                          "Packets that a worker has under way. 256 of 1,024 bytes fill 100 Gb/s "
+                          "up to a round trip of 20 us.",
+                          UintegerValue(256),
+                          MakeUintegerAccessor(&FlareDriver::m_credits),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("Timeout",
+                          "A worker that gets no result for this long sends again what is under "
+                          "way; doubled with each time in a row, up to 64 times.",
+                          TimeValue(MilliSeconds(10)),
+                          MakeTimeAccessor(&FlareDriver::m_timeout),
+                          MakeTimeChecker(NanoSeconds(1)));
+    return tid;
+}
+
+FlareSum
+FlareDriver::GetSum(const std::string& protocol)
+{
+    if (protocol == "flare-single")
+    {
+        return FlareSum::Single;
+    }
+    return protocol == "flare-multiple" ? FlareSum::Multiple : FlareSum::Tree;
+}
+
+void
+FlareDriver::DoInstall()
+{
+    if (m_payloadBytes % BYTES_PER_VALUE != 0)
+    {
+        throw std::invalid_argument(
+            fmt::format("attribute PayloadBytes is {}, but must be a multiple of {}",
+                        m_payloadBytes,
+                        BYTES_PER_VALUE));
+    }
+}
+
+void
+FlareDriver::Check(const AggregationGroup& /* group */) const
+{
+    const auto& network = GetNetwork();
+    if (network.settings.engine == ENGINE_P4 || !network.foreign.empty())
+    {
+        throw std::invalid_argument("switches of FLARE run no P4 programs: it runs natively");
+    }
+    if (network.settings.saturate)
+    {
+        throw std::invalid_argument(
+            "FLARE's sums of integers wrap around: attribute Saturate is not for it");
+    }
+    if (network.settings.values == VALUES_FLOAT && network.settings.scale != 0.0)
+    {
+        throw std::invalid_argument(
+            "FLARE adds floating-point numbers as they are: attribute Scale is not for it");
+    }
+}
+
+std::unique_ptr<AggregationSession>
+FlareDriver::MakeSession(const AggregationGroup& group, uint32_t id)
+{
+    return std::make_unique<FlareSession>(*this, group, id);
+}
+
+std::unique_ptr<AggregationNode>
+FlareDriver::MakeNode(NodeId node)
+{
+    auto& network = GetNetwork();
+    return std::make_unique<FlareNode>(
+        *network.fabric->GetSwitch(node),
+        network.fabric->GetPool(),
+        network.contents,
+        node,
+        FlareNode::Settings{.cores = m_cores,
+                            .handlerTime = m_handlerTime,
+                            .copyTime = m_copyTime,
+                            .addTime = m_addTime,
+                            .buffers = m_buffers,
+                            .addsFloats = network.settings.values == VALUES_FLOAT});
+}
+
+void
+FlareDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* now */)
+{
+    // A copy: the worker may send, which may use these contents again.
+    const auto content = GetNetwork().contents.Get(*packet);
+    GetNetwork().fabric->GetPool().Give(packet);
+    if (const auto* session = FindSession<FlareSession>(content.As<TreeHeader>().job))
+    {
+        session->Receive(content, endpoint); // else of a job that is over
+    }
+}
+
+uint32_t
+FlareDriver::CountValues(const AggregationPacket& /* content */) const
+{
+    return GetValueCount();
+}
+
+std::vector<uint8_t>
+FlareDriver::MakeFrame(const FabricPacket& /* packet */, NodeId /* sender */, NodeId /* receiver */)
+{
+    return {};
+}
+
+uint32_t
+FlareDriver::GetValueCount() const
+{
+    return m_payloadBytes / BYTES_PER_VALUE;
+}
+
+} // namespace ns3::gradsync

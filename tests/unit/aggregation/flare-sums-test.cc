@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// FLARE: what handlers make of the packets of a block in whatever order, and what counts as the sum
+// of floats. Part of aggregation-tests.
+#include "ns3/block-sum.h"
+#include "ns3/flare-tensor.h"
+#include "ns3/handler-cores.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <bit>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace ns3::gradsync
+{
+namespace
+{
+
+using Bits = std::vector<int32_t>;
+
+constexpr uint16_t VALUES = 16;
+
+Bits
+ToBits(const std::vector<float>& values)
+{
+    Bits bits;
+    for (const auto value : values)
+    {
+        bits.push_back(std::bit_cast<int32_t>(value));
+    }
+    return bits;
+}
+
+const BlockArithmetic INTEGERS{.addsFloats = false, .copy = Time(1), .add = Time(2)};
+const BlockArithmetic FLOATS{.addsFloats = true, .copy = Time(1), .add = Time(2)};
+
+FlareTensor
+MakeTensor(uint32_t workers)
+{
+    return {0, {workers, VALUES, false}, GetGradientDistributions()[2]};
+}
+
+/// Handlers begin with the packets of children in an order, and go on in an order by chance.
+Bits
+AddUp(BlockSum& block,
+      const BlockArithmetic& arithmetic,
+      const std::vector<Bits>& packets,
+      std::mt19937& random)
+{
+    std::vector<uint32_t> waiting(packets.size());
+    std::iota(waiting.begin(), waiting.end(), 0U);
+    std::shuffle(waiting.begin(), waiting.end(), random);
+    std::vector<Contribution> running;
+    while (!waiting.empty() || !running.empty())
+    {
+        EXPECT_FALSE(block.IsComplete());
+        if (running.empty() || (!waiting.empty() && random() % 2 == 0))
+        {
+            running.push_back({.child = waiting.back()});
+            block.Begin(arithmetic, running.back(), packets[waiting.back()]);
+            waiting.pop_back();
+            continue;
+        }
+        const auto chosen = running.begin() + static_cast<int>(random() % running.size());
+        if (!block.Continue(arithmetic, *chosen))
+        {
+            running.erase(chosen);
+        }
+    }
+    EXPECT_TRUE(block.IsComplete());
+    return block.TakeSum();
+}
+
+TEST(BlockSum, OfIntegersIsExactInEveryOrder)
+{
+    std::mt19937 random(24);
+    for (int run = 0; run < 300; ++run)
+    {
+        const uint32_t children = 1 + random() % 20;
+        std::vector<Bits> packets(children, Bits(VALUES));
+        Bits expected(VALUES, 0);
+        for (auto& packet : packets)
+        {
+            for (uint32_t i = 0; i < VALUES; ++i)
+            {
+                packet[i] = static_cast<int32_t>(random() % 2'000'001) - 1'000'000;
+                expected[i] += packet[i];
+            }
+        }
+        for (const auto kind : {FlareSum::Single, FlareSum::Multiple, FlareSum::Tree})
+        {
+            const auto block = BlockSum::Make(kind, children, 1 + random() % 5);
+            EXPECT_EQ(AddUp(*block, INTEGERS, packets, random), expected);
+            EXPECT_EQ(block->GetOverflows(), 0U);
+        }
+    }
+}
+
+TEST(BlockSum, CountsWhatLeavesInt32)
+{
+    std::mt19937 random(1);
+    const std::vector<Bits> packets{{INT32_MAX}, {1}};
+    const auto block = BlockSum::Make(FlareSum::Single, 2, 1);
+    EXPECT_EQ(AddUp(*block, INTEGERS, packets, random), Bits{INT32_MIN});
+    EXPECT_EQ(block->GetOverflows(), 1U);
+}
+
+TEST(BlockSum, OfFloatsByATreeHasTheSameBitsInEveryOrder)
+{
+    std::mt19937 random(7);
+    uint64_t others = 0; // sums in other orders that differ
+    for (uint32_t children = 1; children <= 40; ++children)
+    {
+        auto tensor = MakeTensor(children);
+        SumOrder order;
+        std::vector<Bits> packets;
+        for (uint32_t child = 0; child < children; ++child)
+        {
+            order.children.push_back({.worker = child});
+            packets.push_back(ToBits(tensor.GetGradient(child, 5)));
+        }
+        const auto expected = tensor.AddInOrder(order, 5);
+        for (int run = 0; run < 10; ++run)
+        {
+            auto block = BlockSum::Make(FlareSum::Tree, children, 1);
+            EXPECT_EQ(AddUp(*block, FLOATS, packets, random), expected);
+            block = BlockSum::Make(FlareSum::Single, children, 1);
+            others += AddUp(*block, FLOATS, packets, random) == expected ? 0 : 1;
+        }
+    }
+    EXPECT_GT(others, 300U); // of 400, of which 20 have one child or two
+}
+
+TEST(BlockSum, OfFloatsInOneBufferIsThatOfTheOrderOfArrival)
+{
+    // 1 + 2^-24 is 1, to even; 2^-24 + 2^-24 is 2^-23, which 1 has room for.
+    const std::vector<Bits> packets{ToBits({1.0F}), ToBits({0x1p-24F}), ToBits({0x1p-24F})};
+    const auto add = [&packets](const std::vector<uint32_t>& order) {
+        const auto block = BlockSum::Make(FlareSum::Single, 3, 1);
+        for (const auto child : order)
+        {
+            Contribution contribution{.child = child};
+            block->Begin(FLOATS, contribution, packets[child]);
+            EXPECT_FALSE(block->Continue(FLOATS, contribution));
+        }
+        return block->TakeSum();
+    };
+    EXPECT_EQ(add({0, 1, 2}), ToBits({1.0F}));
+    EXPECT_EQ(add({1, 2, 0}), ToBits({1.0F + 0x1p-23F}));
+}
+
+TEST(FlareTensor, AddsNeighboursFirst)
+{
+    auto tensor = MakeTensor(5);
+    SumOrder order;
+    std::vector<std::vector<float>> x;
+    for (uint32_t worker = 0; worker < 5; ++worker)
+    {
+        order.children.push_back({.worker = worker});
+        x.push_back(tensor.GetGradient(worker, 3));
+    }
+    std::vector<float> sums;
+    for (uint32_t i = 0; i < VALUES; ++i)
+    {
+        sums.push_back(((x[0][i] + x[1][i]) + (x[2][i] + x[3][i])) + x[4][i]);
+    }
+    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBits(sums));
+    // A switch of workers 3 and 4 beside 0, 1 and 2: (x0 + x1) + (x2 + (x3 + x4)).
+    order.children.resize(3);
+    order.children.push_back({.children = {{.worker = 3}, {.worker = 4}}});
+    for (uint32_t i = 0; i < VALUES; ++i)
+    {
+        sums[i] = (x[0][i] + x[1][i]) + (x[2][i] + (x[3][i] + x[4][i]));
+    }
+    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBits(sums));
+}
+
+TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
+{
+    std::mt19937 random(3);
+    auto tensor = MakeTensor(9);
+    std::vector<Bits> packets;
+    for (uint32_t worker = 0; worker < 9; ++worker)
+    {
+        packets.push_back(ToBits(tensor.GetGradient(worker, 0)));
+    }
+    for (int run = 0; run < 100; ++run)
+    {
+        tensor.SetOrder({}); // which forgets what the first had
+        const auto sum = AddUp(*BlockSum::Make(FlareSum::Multiple, 9, 3), FLOATS, packets, random);
+        EXPECT_EQ(tensor.Check(0, sum, false), SumVerdict::Exact);
+        auto wrong = sum;
+        auto& value = wrong[random() % VALUES];
+        value = std::bit_cast<int32_t>(std::bit_cast<float>(value) + 0.0001F); // sigma is 0.001
+        tensor.SetOrder({});
+        EXPECT_EQ(tensor.Check(0, wrong, false), SumVerdict::Wrong);
+        EXPECT_EQ(tensor.DescribeDifference(0, wrong),
+                  "packet 0 is no sum of the gradients in any order");
+    }
+}
+
+TEST(FlareTensor, WantsTheSameBitsAtAllWorkersAndThoseOfTheOrder)
+{
+    auto tensor = MakeTensor(3);
+    SumOrder order{.children = {{.worker = 0}, {.worker = 1}, {.worker = 2}}};
+    const auto sum = tensor.AddInOrder(order, 0);
+    auto other = sum;
+    other[7] ^= 1; // the last bit
+    EXPECT_EQ(tensor.Check(0, sum, false), SumVerdict::Exact);
+    EXPECT_EQ(tensor.Check(0, other, false), SumVerdict::Wrong);
+    EXPECT_EQ(tensor.DescribeDifference(0, other), "packet 0 is not that of the other workers");
+    EXPECT_EQ(tensor.Check(0, sum, false), SumVerdict::Exact);
+    // All three have checked it: what comes now is of other results.
+    EXPECT_EQ(tensor.Check(0, other, false), SumVerdict::Exact);
+    tensor.SetOrder(order);
+    EXPECT_EQ(tensor.Check(0, other, false), SumVerdict::Wrong);
+    EXPECT_TRUE(tensor.DescribeDifference(0, other).starts_with("value 7 of packet 0 is "));
+    EXPECT_EQ(tensor.Check(1, Bits(3), false), SumVerdict::Wrong);
+}
+
+TEST(HandlerCoresTest, ServeWhoComesFirstAndCountWhatTheyDo)
+{
+    // Two cores, handlers of 5, 3, 4 and 1 ns at 0, and one of 2 ns at 20 ns: 0-5, 0-3, 3-7, 5-6
+    // and 20-22. Two wait, for 3 and 5 ns.
+    HandlerCores cores(2, 0);
+    std::vector<int64_t> ends;
+    const auto enter = [&](int64_t time) {
+        cores.Enter([&ends, time, begun = false]() mutable -> std::optional<Time> {
+            if (!std::exchange(begun, true))
+            {
+                return NanoSeconds(time);
+            }
+            ends.push_back(Simulator::Now().GetNanoSeconds());
+            return std::nullopt;
+        });
+    };
+    for (const auto time : {5, 3, 4, 1})
+    {
+        enter(time);
+    }
+    Simulator::Schedule(NanoSeconds(20), [&] { enter(2); });
+    Simulator::Run();
+    Simulator::Destroy();
+    EXPECT_EQ(ends, (std::vector<int64_t>{3, 5, 6, 7, 22}));
+    EXPECT_EQ(cores.GetStatistics().handlers, 5U);
+    EXPECT_EQ(cores.GetStatistics().busy, NanoSeconds(15));
+    EXPECT_EQ(cores.GetStatistics().wait, NanoSeconds(3 + 5));
+    EXPECT_EQ(cores.GetStatistics().longestQueue, 2U);
+}
+
+} // namespace
+} // namespace ns3::gradsync

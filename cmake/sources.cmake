@@ -955,21 +955,21 @@ list(APPEND gradsync_headers
 
 # model/aggregation/flare
 list(APPEND gradsync_sources
+  model/aggregation/flare/block-arithmetic.cc
   model/aggregation/flare/block-sum.cc
   model/aggregation/flare/flare-driver.cc
   model/aggregation/flare/flare-node.cc
   model/aggregation/flare/flare-session.cc
   model/aggregation/flare/flare-tensor.cc
-  model/aggregation/flare/float-sum.cc
   model/aggregation/flare/handler-cores.cc
 )
 list(APPEND gradsync_headers
+  model/aggregation/flare/block-arithmetic.h
   model/aggregation/flare/block-sum.h
   model/aggregation/flare/flare-driver.h
   model/aggregation/flare/flare-node.h
   model/aggregation/flare/flare-session.h
   model/aggregation/flare/flare-tensor.h
-  model/aggregation/flare/float-sum.h
   model/aggregation/flare/handler-cores.h
 )
 

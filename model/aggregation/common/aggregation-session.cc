@@ -125,8 +125,12 @@ AggregationSession::GetSendingPort(uint32_t /* endpoint */) const
 void
 AggregationSession::FillJob(const Shape& shape)
 {
-    MakeTensor(shape);
     auto& network = GetNetwork();
+    const bool isMulticast = m_group.flow == AggregationFlow::Multicast;
+    m_tensor = MakeTensor(shape,
+                          {.workers = isMulticast ? 1 : static_cast<uint32_t>(m_endpoints->size()),
+                           .valueCount = shape.valueCount,
+                           .saturates = network.settings.saturate});
     auto* floats = dynamic_cast<FloatTensor*>(m_tensor.get());
     const bool hasExponents = m_group.sharesExponents || (floats && floats->HasExponents());
     m_job = {.number = m_job.number,
@@ -140,40 +144,27 @@ AggregationSession::FillJob(const Shape& shape)
              .tensor = m_tensor.get(),
              .floats = floats,
              .batch = hasExponents ? shape.batch : 0,
-             .isMulticast = m_group.flow == AggregationFlow::Multicast};
+             .isMulticast = isMulticast};
 }
 
-void
-AggregationSession::MakeTensor(const Shape& shape)
+/// Floats become integers.
+std::unique_ptr<AggregationTensor>
+AggregationSession::MakeTensor(const Shape& shape, const AggregationTensor::Shape& tensor) const
 {
     const auto& settings = GetNetwork().settings;
-    const bool isMulticast = m_group.flow == AggregationFlow::Multicast;
-    const AggregationTensor::Shape tensor{isMulticast ? 1
-                                                      : static_cast<uint32_t>(m_endpoints->size()),
-                                          shape.valueCount,
-                                          settings.saturate};
     if (settings.values == VALUES_REAL)
     {
-        m_tensor = std::make_unique<SlotTensor>(m_job.number, tensor, settings.valueBits);
+        return std::make_unique<SlotTensor>(m_job.number, tensor, settings.valueBits);
     }
     if (settings.values != VALUES_FLOAT)
     {
-        return;
+        return nullptr;
     }
     if (m_group.sharesExponents)
     {
         throw std::invalid_argument("the values are float, which become integers of 32 bits, but "
                                     "those of the codec are narrower");
     }
-    m_tensor = MakeFloatTensor(shape, tensor);
-}
-
-/// As integers.
-std::unique_ptr<AggregationTensor>
-AggregationSession::MakeFloatTensor(const Shape& shape,
-                                    const AggregationTensor::Shape& tensor) const
-{
-    const auto& settings = GetNetwork().settings;
     FloatTensor::Settings floats{
         .distribution = GetGradientDistributions()[static_cast<size_t>(settings.gradients)],
         .factor = settings.scale == 0.0 ? shape.factor : static_cast<float>(settings.scale),

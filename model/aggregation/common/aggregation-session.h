@@ -111,6 +111,10 @@ class AggregationSession
     AggregationHost& GetHost() const;
     AggregationNetwork& GetNetwork() const;
 
+    /// What packets carry; null: only sizes matter.
+    virtual std::unique_ptr<AggregationTensor> MakeTensor(
+        const Shape& shape,
+        const AggregationTensor::Shape& tensor) const;
     /// Fills in the job but for its number. \throws std::invalid_argument with a text for the user
     void FillJob(const Shape& shape);
     /// The next member's. Its endpoint's packets come to the driver from now on.
@@ -131,12 +135,6 @@ class AggregationSession
     std::set<NodeId> m_adding; //!< switches that aggregate for it
 
   private:
-    void MakeTensor(const Shape& shape);
-    /// Where values are float: what of gradients its packets carry.
-    virtual std::unique_ptr<AggregationTensor> MakeFloatTensor(
-        const Shape& shape,
-        const AggregationTensor::Shape& tensor) const;
-
     AggregationDriver& m_driver;
     AggregationGroup m_group;
     uint32_t m_id;

@@ -41,6 +41,7 @@ struct AggregationJob
     uint32_t batch{0};
     uint64_t firstPacket{0}; //!< the number to begin with
     bool isMulticast{false}; //!< one gives, and all get that
+    bool isSparse{false};    //!< packets are as long as the values in them
     uint32_t unit{1};        //!< each aggregation has a multiple of so many packets
 };
 

@@ -89,6 +89,12 @@ TreeNode::FindJob(const FabricPacket& packet)
     return found == m_jobs.end() ? nullptr : &found->second;
 }
 
+/// Sums are as long as each of what is added.
+void
+TreeNode::SetSize(FabricPacket& /* packet */, const Entry& /* entry */) const
+{
+}
+
 void
 TreeNode::Drop(FabricPacket* packet)
 {
@@ -218,6 +224,7 @@ TreeNode::SendUp(FabricPacket* packet,
     header.child = job.role.worker;
     header.hasOverflowed = entry.hasOverflowed;
     content.values = entry.sum;
+    SetSize(*packet, entry);
     m_forwarder.Emit(packet, port, *job.role.up, now);
 }
 
@@ -263,6 +270,7 @@ TreeNode::SendDown(FabricPacket* packet,
     header.child = to.worker;
     header.hasOverflowed = entry.hasOverflowed;
     content.values = entry.sum;
+    SetSize(*packet, entry);
     packet->destination = to.endpoint;
     m_forwarder.Emit(packet, port, to.port, now);
 }

@@ -68,6 +68,8 @@ class TreeNode : public AggregationNode
         std::vector<Entry> entries;           //!< [sequence % size]
     };
 
+    /// A packet goes on with the sum of an entry, which may have another size than what came.
+    virtual void SetSize(FabricPacket& packet, const Entry& entry) const;
     /// A packet of a child or of the switch above, at a switch that aggregates; takes it.
     virtual void OnPacket(FabricPacket* packet, Job& job, uint16_t port, TimeStepCount now) = 0;
 

@@ -37,10 +37,13 @@ void
 TreeWorker::Send(uint64_t number)
 {
     auto* packet = MakePacket(number);
+    auto& content = m_job.contents->Get(*packet);
+    if (m_job.isSparse)
+    {
+        packet->payloadBytes = static_cast<uint16_t>(BYTES_PER_VALUE * content.values.size());
+    }
     packet->wireBytes = static_cast<uint16_t>(m_settings.headerBytes + packet->payloadBytes);
-    m_job.contents->Get(*packet).As<TreeHeader>() = {.sequence = number,
-                                                     .job = m_job.number,
-                                                     .child = m_rank};
+    content.As<TreeHeader>() = {.sequence = number, .job = m_job.number, .child = m_rank};
     Transmit(packet);
 }
 

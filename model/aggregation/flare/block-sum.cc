@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/block-sum.h"
 
-#include "ns3/float-sum.h"
 #include "ns3/simulator.h"
-#include "ns3/wrapping-sum.h"
 
 #include <algorithm>
 
@@ -17,13 +15,14 @@ namespace
 class BufferedSum final : public BlockSum
 {
   public:
-    BufferedSum(uint32_t children, uint32_t buffers)
-        : m_missing(children),
+    BufferedSum(const BlockArithmetic& arithmetic, uint32_t children, uint32_t buffers)
+        : BlockSum(arithmetic),
+          m_missing(children),
           m_buffers(buffers)
     {
     }
 
-    Time Begin(const BlockArithmetic& arithmetic,
+    Time Begin(const BlockTimes& times,
                const Contribution& /* contribution */,
                std::span<const int32_t> values) override
     {
@@ -32,10 +31,10 @@ class BufferedSum final : public BlockSum
             return std::max(one.free, now);
         });
         const auto start = std::max(buffer.free, now);
-        const auto time = buffer.isUsed ? arithmetic.add : arithmetic.copy;
+        const auto time = buffer.isUsed ? times.add : times.copy;
         if (buffer.isUsed)
         {
-            Add(arithmetic, buffer.sum, values);
+            Add(buffer.sum, values);
         }
         else
         {
@@ -46,8 +45,7 @@ class BufferedSum final : public BlockSum
         return buffer.free - now;
     }
 
-    std::optional<Time> Continue(const BlockArithmetic& arithmetic,
-                                 Contribution& contribution) override
+    std::optional<Time> Continue(const BlockTimes& times, Contribution& contribution) override
     {
         if (contribution.merges)
         {
@@ -58,15 +56,15 @@ class BufferedSum final : public BlockSum
         {
             return std::nullopt;
         }
-        int64_t merged = 0;
+        Time merging;
         for (size_t i = 1; i < m_buffers.size() && m_buffers[i].isUsed; ++i)
         {
-            Add(arithmetic, m_buffers.front().sum, m_buffers[i].sum);
-            ++merged;
+            Add(m_buffers.front().sum, m_buffers[i].sum);
+            merging += times.GetMergeTime(m_buffers[i].sum);
         }
         contribution.merges = true;
-        return merged > 0 ? std::optional(arithmetic.add * merged)
-                          : Continue(arithmetic, contribution);
+        return merging.IsStrictlyPositive() ? std::optional(merging)
+                                            : Continue(times, contribution);
     }
 
   private:
@@ -86,21 +84,21 @@ class BufferedSum final : public BlockSum
 class TreeSum final : public BlockSum
 {
   public:
-    explicit TreeSum(uint32_t children)
-        : m_children(children)
+    TreeSum(const BlockArithmetic& arithmetic, uint32_t children)
+        : BlockSum(arithmetic),
+          m_children(children)
     {
     }
 
-    Time Begin(const BlockArithmetic& arithmetic,
+    Time Begin(const BlockTimes& times,
                const Contribution& contribution,
                std::span<const int32_t> values) override
     {
         m_sums[{0, contribution.child}] = {false, {values.begin(), values.end()}};
-        return arithmetic.copy;
+        return times.copy;
     }
 
-    std::optional<Time> Continue(const BlockArithmetic& arithmetic,
-                                 Contribution& contribution) override
+    std::optional<Time> Continue(const BlockTimes& times, Contribution& contribution) override
     {
         for (auto width = CountSums(contribution.level); width > 1;
              width = CountSums(contribution.level))
@@ -122,12 +120,14 @@ class TreeSum final : public BlockSum
                 return std::nullopt;
             }
             const auto left = place % 2 == 0 ? own : other;
-            Add(arithmetic, left->second.values, (left == own ? other : own)->second.values);
+            const auto right = left == own ? other : own;
+            Add(left->second.values, right->second.values);
+            const auto time = times.GetMergeTime(right->second.values);
             ++contribution.level;
             m_sums[above] = {false, std::move(left->second.values)};
             m_sums.erase(own);
             m_sums.erase(other);
-            return arithmetic.add;
+            return time;
         }
         Complete(std::move(m_sums.begin()->second.values));
         return std::nullopt;
@@ -153,31 +153,21 @@ class TreeSum final : public BlockSum
 } // namespace
 
 std::unique_ptr<BlockSum>
-BlockSum::Make(FlareSum kind, uint32_t children, uint32_t buffers)
+BlockSum::Make(FlareSum kind,
+               const BlockArithmetic& arithmetic,
+               uint32_t children,
+               uint32_t buffers)
 {
     switch (kind)
     {
     case FlareSum::Tree:
-        return std::make_unique<TreeSum>(children);
+        return std::make_unique<TreeSum>(arithmetic, children);
     case FlareSum::Multiple:
-        return std::make_unique<BufferedSum>(children, buffers);
+        return std::make_unique<BufferedSum>(arithmetic, children, buffers);
     case FlareSum::Single:
         break;
     }
-    return std::make_unique<BufferedSum>(children, 1);
-}
-
-void
-BlockSum::Add(const BlockArithmetic& arithmetic,
-              std::span<int32_t> sums,
-              std::span<const int32_t> values)
-{
-    if (arithmetic.addsFloats)
-    {
-        AddFloats(sums, values);
-        return;
-    }
-    m_overflows += AddWrapping(sums, values) ? 1 : 0;
+    return std::make_unique<BufferedSum>(arithmetic, children, 1);
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_BLOCK_SUM_H
 #define GRADSYNC_BLOCK_SUM_H
 
+#include "ns3/block-arithmetic.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -23,14 +24,6 @@ enum class FlareSum : uint8_t
     Tree      //!< by a tree of the children, in an order that is always the same
 };
 
-/// What handlers do with the values of packets.
-struct BlockArithmetic
-{
-    bool addsFloats; //!< values are the bits of floats; false: integers, modulo 2^32
-    Time copy;       //!< of the values of a packet into a free buffer
-    Time add;        //!< of them to others
-};
-
 /// A handler that adds a packet.
 struct Contribution
 {
@@ -44,17 +37,19 @@ class BlockSum
 {
   public:
     /// \param children at least one \param buffers of FlareSum::Multiple, at least one
-    static std::unique_ptr<BlockSum> Make(FlareSum kind, uint32_t children, uint32_t buffers);
+    static std::unique_ptr<BlockSum> Make(FlareSum kind,
+                                          const BlockArithmetic& arithmetic,
+                                          uint32_t children,
+                                          uint32_t buffers);
     virtual ~BlockSum() = default;
 
     /// A handler begins with a packet now. \returns how long it takes, with the time that it waits
     /// for others
-    virtual Time Begin(const BlockArithmetic& arithmetic,
+    virtual Time Begin(const BlockTimes& times,
                        const Contribution& contribution,
                        std::span<const int32_t> values) = 0;
     /// That time is over. \returns how long what it does next takes; none: it is done
-    virtual std::optional<Time> Continue(const BlockArithmetic& arithmetic,
-                                         Contribution& contribution) = 0;
+    virtual std::optional<Time> Continue(const BlockTimes& times, Contribution& contribution) = 0;
 
     bool IsComplete() const
     {
@@ -74,12 +69,20 @@ class BlockSum
     }
 
   protected:
-    void Add(const BlockArithmetic& arithmetic,
-             std::span<int32_t> sums,
-             std::span<const int32_t> values);
+    explicit BlockSum(const BlockArithmetic& arithmetic)
+        : m_arithmetic(arithmetic)
+    {
+    }
+
+    void Add(std::vector<int32_t>& sums, std::span<const int32_t> values)
+    {
+        m_overflows += m_arithmetic.Add(sums, values) ? 1 : 0;
+    }
+
     void Complete(std::vector<int32_t> sum);
 
   private:
+    BlockArithmetic m_arithmetic;
     bool m_isComplete{false};
     uint64_t m_overflows{0};
     std::vector<int32_t> m_sum;

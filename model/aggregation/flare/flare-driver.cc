@@ -2,6 +2,7 @@
 #include "ns3/flare-driver.h"
 
 #include "ns3/aggregation-contents.h"
+#include "ns3/double.h"
 #include "ns3/flare-node.h"
 #include "ns3/flare-session.h"
 #include "ns3/tree-header.h"
@@ -69,6 +70,12 @@ FlareDriver::GetTypeId()
                           UintegerValue(256),
                           MakeUintegerAccessor(&FlareDriver::m_credits),
                           MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("Density",
+                          "Share of the values of each worker's gradient that are sent, as pairs "
+                          "of index and value, the others being 0; 1: all, without indices.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&FlareDriver::m_density),
+                          MakeDoubleChecker<double>(1.0 / UINT16_MAX, 1.0))
             .AddAttribute("Timeout",
                           "A worker that gets no result for this long sends again what is under "
                           "way; doubled with each time in a row, up to 64 times.",
@@ -136,6 +143,7 @@ FlareDriver::MakeNode(NodeId node)
         network.contents,
         node,
         FlareNode::Settings{.cores = m_cores,
+                            .headerBytes = m_headerBytes,
                             .handlerTime = m_handlerTime,
                             .copyTime = m_copyTime,
                             .addTime = m_addTime,

@@ -56,6 +56,12 @@ class FlareDriver final : public AggregationDriver
         return m_buffers;
     }
 
+    /// Of the values of a gradient, the share that is not 0.
+    double GetDensity() const
+    {
+        return m_density;
+    }
+
     const Time& GetTimeout() const
     {
         return m_timeout;
@@ -73,6 +79,7 @@ class FlareDriver final : public AggregationDriver
     uint32_t m_payloadBytes;
     uint32_t m_headerBytes;
     uint32_t m_credits;
+    double m_density;
     Time m_timeout;
 };
 

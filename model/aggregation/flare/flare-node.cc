@@ -20,16 +20,16 @@ FlareNode::FlareNode(FabricSwitch& forwarder,
 }
 
 void
-FlareNode::SetSum(uint16_t number, FlareSum sum)
+FlareNode::SetUse(uint16_t number, const Use& use)
 {
-    m_sums.insert_or_assign(number, sum);
+    m_uses.insert_or_assign(number, use);
 }
 
 void
 FlareNode::RemoveJob(uint16_t number)
 {
     TreeNode::RemoveJob(number);
-    m_sums.erase(number);
+    m_uses.erase(number);
     std::erase_if(m_blocks, [number](const auto& block) { return block.first.first == number; });
 }
 
@@ -83,17 +83,32 @@ Time
 FlareNode::GetFixedTime(const FabricPacket& packet) const
 {
     const bool isResult = GetContent(packet).As<TreeHeader>().isResult;
-    return m_settings.handlerTime + (isResult ? GetArithmetic(packet).copy : Time(0));
+    return m_settings.handlerTime + (isResult ? GetTimes(packet).copy : Time(0));
 }
 
-BlockArithmetic
-FlareNode::GetArithmetic(const FabricPacket& packet) const
+BlockTimes
+FlareNode::GetTimes(const FabricPacket& packet) const
 {
     const auto values =
         static_cast<int64_t>((packet.payloadBytes + BYTES_PER_VALUE - 1) / BYTES_PER_VALUE);
-    return {.addsFloats = m_settings.addsFloats,
-            .copy = m_settings.copyTime * values,
-            .add = m_settings.addTime * values};
+    const auto use = m_uses.find(GetContent(packet).As<TreeHeader>().job);
+    return {.copy = m_settings.copyTime * values,
+            .add = m_settings.addTime * values,
+            .addEach = m_settings.addTime,
+            .areByContent = use != m_uses.end() && use->second.sparseValues > 0};
+}
+
+/// A sparse sum goes as pairs of index and value, or as all values where these are fewer bytes.
+void
+FlareNode::SetSize(FabricPacket& packet, const Entry& entry) const
+{
+    const auto all = m_uses.at(GetContent(packet).As<TreeHeader>().job).sparseValues;
+    if (all > 0)
+    {
+        packet.payloadBytes =
+            static_cast<uint16_t>(BYTES_PER_VALUE * std::min<uint64_t>(all, entry.sum.size()));
+        packet.wireBytes = static_cast<uint16_t>(m_settings.headerBytes + packet.payloadBytes);
+    }
 }
 
 std::optional<Time>
@@ -116,12 +131,15 @@ FlareNode::Begin(Task& task, Job& job)
     auto& block = m_blocks[{header.job, header.sequence}];
     if (!block)
     {
-        block = BlockSum::Make(m_sums.at(header.job),
-                               static_cast<uint32_t>(job.role.children.size()),
-                               m_settings.buffers);
+        const auto& use = m_uses.at(header.job);
+        block =
+            BlockSum::Make(use.sum,
+                           {.addsFloats = m_settings.addsFloats, .isSparse = use.sparseValues > 0},
+                           static_cast<uint32_t>(job.role.children.size()),
+                           m_settings.buffers);
     }
     task.contribution = Contribution{.child = *child};
-    return block->Begin(GetArithmetic(*task.packet), *task.contribution, content.values);
+    return block->Begin(GetTimes(*task.packet), *task.contribution, content.values);
 }
 
 std::optional<Time>
@@ -135,7 +153,7 @@ FlareNode::Continue(Task& task, Job& job)
         return std::nullopt;
     }
     auto& block = *found->second;
-    const auto next = block.Continue(GetArithmetic(*task.packet), *task.contribution);
+    const auto next = block.Continue(GetTimes(*task.packet), *task.contribution);
     if (next)
     {
         return next;

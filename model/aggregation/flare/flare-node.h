@@ -23,11 +23,12 @@ class FlareNode final : public TreeNode
     struct Settings
     {
         uint32_t cores;
-        Time handlerTime; //!< of a packet, whatever is in it
-        Time copyTime;    //!< of a value that is the first in its place
-        Time addTime;     //!< of a value that is added to another
-        uint32_t buffers; //!< of a block, of FlareSum::Multiple
-        bool addsFloats;  //!< values are the bits of floats
+        uint32_t headerBytes; //!< of every packet on the wire
+        Time handlerTime;     //!< of a packet, whatever is in it
+        Time copyTime;        //!< of a value that is the first in its place
+        Time addTime;         //!< of a value that is added to another
+        uint32_t buffers;     //!< of a block, of FlareSum::Multiple
+        bool addsFloats;      //!< values are the bits of floats
     };
 
     /// All must outlive this.
@@ -37,8 +38,15 @@ class FlareNode final : public TreeNode
               NodeId node,
               const Settings& settings);
 
-    /// How a job adds, before its AddJob.
-    void SetSum(uint16_t number, FlareSum sum);
+    /// How a job adds.
+    struct Use
+    {
+        FlareSum sum;
+        uint32_t sparseValues; //!< of a block, whose packets have those that are not 0; 0: dense
+    };
+
+    /// Before the AddJob of its number.
+    void SetUse(uint16_t number, const Use& use);
     void RemoveJob(uint16_t number) override;
     void LoseJobs() override;
     void AddStatistics(AggregationStatistics& total) const override;
@@ -54,15 +62,16 @@ class FlareNode final : public TreeNode
     };
 
     void OnPacket(FabricPacket* packet, Job& job, uint16_t port, TimeStepCount now) override;
+    void SetSize(FabricPacket& packet, const Entry& entry) const override;
     std::optional<Time> Step(Task& task);
     Time GetFixedTime(const FabricPacket& packet) const;
     std::optional<Time> Begin(Task& task, Job& job);
     std::optional<Time> Continue(Task& task, Job& job);
-    BlockArithmetic GetArithmetic(const FabricPacket& packet) const;
+    BlockTimes GetTimes(const FabricPacket& packet) const;
 
     Settings m_settings;
     HandlerCores m_cores;
-    std::map<uint16_t, FlareSum> m_sums; //!< [job]
+    std::map<uint16_t, Use> m_uses; //!< [job]
     /// [job, sequence] that are not complete.
     std::map<std::pair<uint16_t, uint64_t>, std::unique_ptr<BlockSum>> m_blocks;
 };

@@ -6,6 +6,8 @@
 #include "ns3/flare-node.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
 
 namespace ns3::gradsync
 {
@@ -20,16 +22,45 @@ FlareSession::FlareSession(FlareDriver& driver, const AggregationGroup& group, u
 void
 FlareSession::Open()
 {
-    FillJob({.valueCount = static_cast<uint16_t>(m_driver.GetValueCount()),
+    m_blockValues = m_driver.GetValueCount();
+    if (m_driver.GetDensity() < 1.0)
+    {
+        DivideSparse();
+    }
+    FillJob({.valueCount = static_cast<uint16_t>(m_blockValues),
              .headerBytes = 0,
              .factor = 0.0F,
              .mostSent = {}});
+    m_job.isSparse = m_entries > 0;
     m_settings = {.credits = m_driver.GetCredits(),
                   .headerBytes = m_driver.GetHeaderBytes(),
                   .timeout = m_driver.GetTimeout(),
                   .silence = "no result of FLARE"};
     TakeTree();
     AddMembers();
+}
+
+/// So many entries for each worker, in blocks so large, that the sum of all has room in a packet,
+/// however few of its places are those of several workers.
+void
+FlareSession::DivideSparse()
+{
+    constexpr uint32_t MOST_VALUES = UINT16_MAX;
+    constexpr uint32_t NUMBERS = 2; // of an entry: index and value
+    const auto workers = static_cast<uint32_t>(GetEndpoints()->size());
+    m_entries = m_driver.GetValueCount() / NUMBERS / workers;
+    if (m_entries == 0)
+    {
+        throw std::invalid_argument(
+            fmt::format("a sparse sum of {} workers needs packets of {} bytes, but attribute "
+                        "PayloadBytes is {}",
+                        workers,
+                        BYTES_PER_VALUE * NUMBERS * workers,
+                        BYTES_PER_VALUE * m_driver.GetValueCount()));
+    }
+    const auto density = m_driver.GetDensity();
+    m_entries = std::clamp(static_cast<uint32_t>(MOST_VALUES * density), 1U, m_entries);
+    m_blockValues = static_cast<uint32_t>(std::min<double>(m_entries / density, MOST_VALUES));
 }
 
 void
@@ -68,18 +99,30 @@ FlareSession::GetMemory(const SwitchTree::Hop& hop) const
 void
 FlareSession::AddRole(AggregationNode& node, const AggregationRole& role)
 {
-    static_cast<FlareNode&>(node).SetSum(GetNumber(), m_sum);
+    static_cast<FlareNode&>(node).SetUse(
+        GetNumber(),
+        {.sum = m_sum, .sparseValues = m_entries > 0 ? m_blockValues : 0});
     TreeWorkerSession::AddRole(node, role);
 }
 
+/// Sparse packets carry their entries even where nothing is checked, as sums depend on the places.
 std::unique_ptr<AggregationTensor>
-FlareSession::MakeFloatTensor(const Shape& /* shape */,
-                              const AggregationTensor::Shape& tensor) const
+FlareSession::MakeTensor(const Shape& shape, const AggregationTensor::Shape& tensor) const
 {
-    const auto gradients = static_cast<size_t>(GetNetwork().settings.gradients);
-    return std::make_unique<FlareTensor>(GetNumber(),
-                                         tensor,
-                                         GetGradientDistributions()[gradients]);
+    const auto& settings = GetNetwork().settings;
+    const bool addsFloats = settings.values == VALUES_FLOAT;
+    if (!addsFloats && m_entries == 0)
+    {
+        return TreeWorkerSession::MakeTensor(shape, tensor);
+    }
+    return std::make_unique<FlareTensor>(
+        GetNumber(),
+        tensor,
+        FlareTensor::Settings{
+            .distribution = GetGradientDistributions()[static_cast<size_t>(settings.gradients)],
+            .arithmetic = {.addsFloats = addsFloats, .isSparse = m_entries > 0},
+            .entries = m_entries,
+            .valueBits = settings.valueBits});
 }
 
 /// As the switches add, each in the order of its children.

@@ -26,13 +26,16 @@ class FlareSession final : public TreeWorkerSession
     Memory GetMemory(const SwitchTree::Hop& hop) const override;
     void TakeTree() override;
     void AddRole(AggregationNode& node, const AggregationRole& role) override;
-    std::unique_ptr<AggregationTensor> MakeFloatTensor(
+    void DivideSparse();
+    std::unique_ptr<AggregationTensor> MakeTensor(
         const Shape& shape,
         const AggregationTensor::Shape& tensor) const override;
     SumOrder MakeOrder(uint32_t hop) const;
 
     FlareDriver& m_driver;
     FlareSum m_sum;
+    uint32_t m_blockValues{0}; //!< of the gradient in a packet
+    uint32_t m_entries{0};     //!< of these a worker has so many that are not 0; 0: dense
 };
 
 } // namespace ns3::gradsync

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/flare-tensor.h"
 
-#include "ns3/float-sum.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <random>
+#include <set>
 #include <utility>
 
 namespace ns3::gradsync
 {
+
+FlareTensor::FlareTensor(uint16_t job, const Shape& shape, const Settings& settings)
+    : GradientTensor(job, shape, settings.distribution),
+      m_seed(GetSeed(job)),
+      m_settings(settings)
+{
+    for (uint32_t worker = 0; worker < shape.workers; ++worker)
+    {
+        m_anyOrder.children.push_back({.worker = worker});
+    }
+}
 
 void
 FlareTensor::SetOrder(SumOrder order)
@@ -22,7 +33,37 @@ FlareTensor::SetOrder(SumOrder order)
 void
 FlareTensor::Fill(uint32_t worker, uint64_t block, std::vector<int32_t>& values)
 {
+    if (m_settings.arithmetic.isSparse)
+    {
+        FillSparse(worker, block, values);
+        return;
+    }
     FillFloats(worker, block, values);
+}
+
+/// Places by Floyd's algorithm (Bentley and Floyd, CACM 1987), each set of them as likely.
+void
+FlareTensor::FillSparse(uint32_t worker, uint64_t block, std::vector<int32_t>& values) const
+{
+    std::mt19937_64 random(Mix(Mix(m_seed + worker) + block));
+    std::set<uint32_t> places;
+    const uint32_t count = GetShape().valueCount;
+    for (uint32_t most = count - m_settings.entries; most < count; ++most)
+    {
+        const auto place = static_cast<uint32_t>(random() % (most + 1));
+        places.insert(places.contains(place) ? most : place);
+    }
+    values.clear();
+    const auto range = int64_t{1} << m_settings.valueBits;
+    for (const auto place : places)
+    {
+        values.push_back(static_cast<int32_t>(place));
+        values.push_back(
+            m_settings.arithmetic.addsFloats
+                ? std::bit_cast<int32_t>(static_cast<float>(m_settings.distribution.draw(random)))
+                : static_cast<int32_t>(
+                      static_cast<int64_t>(random() % static_cast<uint64_t>(2 * range)) - range));
+    }
 }
 
 /// Neighbours become one, level by level; the last of an odd number stays as it is.
@@ -45,7 +86,7 @@ FlareTensor::AddInOrder(const SumOrder& order, uint64_t block)
         {
             if (i + 1 < sums.size())
             {
-                AddFloats(sums[i], sums[i + 1]);
+                m_settings.arithmetic.Add(sums[i], sums[i + 1]);
             }
             above.push_back(std::move(sums[i]));
         }
@@ -54,56 +95,78 @@ FlareTensor::AddInOrder(const SumOrder& order, uint64_t block)
     return sums.front();
 }
 
+/// Of the places of a block that some worker has; values are floats.
+std::map<uint32_t, FlareTensor::Exact>
+FlareTensor::AddExactly(uint64_t block)
+{
+    std::map<uint32_t, Exact> all;
+    std::vector<int32_t> values;
+    const auto stride = GetStride();
+    for (uint32_t worker = 0; worker < GetShape().workers; ++worker)
+    {
+        Fill(worker, block, values);
+        for (size_t i = 0; i < values.size(); i += stride)
+        {
+            const auto place =
+                stride == 1 ? static_cast<uint32_t>(i) : static_cast<uint32_t>(values[i]);
+            const auto value = std::bit_cast<float>(values[i + stride - 1]);
+            auto& exact = all[place];
+            exact.sum += value;
+            exact.magnitudes += std::abs(value);
+        }
+    }
+    return all;
+}
+
 /// Of n floats a sum in any order is off by at most g times the sum of their magnitudes, g = (n -
 /// 1) u / (1 - (n - 1) u), u = 2^-24 (Higham, "Accuracy and stability of numerical
 /// algorithms", 4.2); that in float64 likewise.
 bool
-FlareTensor::MayBe(uint64_t block, std::span<const int32_t> values) const
+FlareTensor::MayBe(uint64_t block, std::span<const int32_t> values)
 {
-    const auto workers = GetShape().workers;
-    std::vector<double> sums(GetShape().valueCount);
-    std::vector<double> magnitudes(sums.size());
-    for (uint32_t worker = 0; worker < workers; ++worker)
+    const auto all = AddExactly(block);
+    const auto stride = GetStride();
+    if (values.size() != all.size() * stride)
     {
-        const auto gradient = GetGradient(worker, block);
-        for (size_t i = 0; i < sums.size(); ++i)
-        {
-            sums[i] += gradient[i];
-            magnitudes[i] += std::abs(gradient[i]);
-        }
+        return false;
     }
-    const double steps = workers - 1;
+    const double steps = GetShape().workers - 1;
     const double most = steps * 0x1p-24 / (1 - steps * 0x1p-24) + 2 * steps * 0x1p-53;
-    for (size_t i = 0; i < sums.size(); ++i)
+    size_t i = 0;
+    for (const auto& [place, exact] : all)
     {
-        if (!(std::abs(std::bit_cast<float>(values[i]) - sums[i]) <= most * magnitudes[i]))
+        const auto value = std::bit_cast<float>(values[i + stride - 1]);
+        if ((stride == 2 && static_cast<uint32_t>(values[i]) != place) ||
+            !(std::abs(value - exact.sum) <= most * exact.magnitudes))
         {
             return false;
         }
+        i += stride;
     }
     return true;
 }
 
 SumVerdict
-FlareTensor::Judge(uint64_t block, std::span<const int32_t> values)
+FlareTensor::Judge(uint64_t block, std::span<const int32_t> values, bool hasOverflowed)
 {
-    const bool isRight = m_order.children.empty()
-                             ? MayBe(block, values)
-                             : std::ranges::equal(values, AddInOrder(m_order, block));
-    return isRight ? SumVerdict::Exact : SumVerdict::Wrong;
-}
-
-SumVerdict
-FlareTensor::Check(uint64_t block, std::span<const int32_t> values, bool /* hasOverflowed */)
-{
-    if (values.size() != GetShape().valueCount)
+    const bool isOrdered = !m_order.children.empty() || !m_settings.arithmetic.addsFloats;
+    if (isOrdered ? !std::ranges::equal(
+                        values,
+                        AddInOrder(m_order.children.empty() ? m_anyOrder : m_order, block))
+                  : !MayBe(block, values))
     {
         return SumVerdict::Wrong;
     }
+    return hasOverflowed ? SumVerdict::Overflowed : SumVerdict::Exact;
+}
+
+SumVerdict
+FlareTensor::Check(uint64_t block, std::span<const int32_t> values, bool hasOverflowed)
+{
     const auto found = m_first.find(block);
     if (found == m_first.end())
     {
-        const auto verdict = Judge(block, values);
+        const auto verdict = Judge(block, values, hasOverflowed);
         m_first[block] = {{values.begin(), values.end()}, verdict, GetShape().workers - 1};
         return verdict;
     }
@@ -119,24 +182,26 @@ FlareTensor::Check(uint64_t block, std::span<const int32_t> values, bool /* hasO
 std::string
 FlareTensor::DescribeDifference(uint64_t block, std::span<const int32_t> values)
 {
-    if (values.size() != GetShape().valueCount)
+    const bool isOrdered = !m_order.children.empty() || !m_settings.arithmetic.addsFloats;
+    const auto expected = AddInOrder(m_order.children.empty() ? m_anyOrder : m_order, block);
+    if (values.size() != expected.size())
     {
-        return fmt::format("packet {} has {} values", block, values.size());
+        return fmt::format("packet {} has {} numbers, not {}",
+                           block,
+                           values.size(),
+                           expected.size());
     }
-    if (!m_order.children.empty())
+    const auto [value, sum] = std::ranges::mismatch(values, expected);
+    if (isOrdered && value != values.end())
     {
-        const auto expected = AddInOrder(m_order, block);
-        const auto [value, sum] = std::ranges::mismatch(values, expected);
-        if (value != values.end())
-        {
-            return fmt::format("value {} of packet {} is {:a}, the sum in its order is {:a}",
-                               value - values.begin(),
-                               block,
-                               std::bit_cast<float>(*value),
-                               std::bit_cast<float>(*sum));
-        }
+        return fmt::format("number {} of packet {} has the bits {:#010x}, those of the sum are "
+                           "{:#010x}",
+                           value - values.begin(),
+                           block,
+                           static_cast<uint32_t>(*value),
+                           static_cast<uint32_t>(*sum));
     }
-    return MayBe(block, values)
+    return isOrdered || MayBe(block, values)
                ? fmt::format("packet {} is not that of the other workers", block)
                : fmt::format("packet {} is no sum of the gradients in any order", block);
 }
@@ -147,7 +212,20 @@ FlareTensor::Measure(uint64_t block,
                      bool /* isFloat */,
                      AggregationStatistics& statistics)
 {
-    AddErrors(block, ViewFloats(values), statistics);
+    if (!m_settings.arithmetic.addsFloats)
+    {
+        return;
+    }
+    const auto stride = GetStride();
+    size_t i = stride - 1;
+    for (const auto& [place, exact] : AddExactly(block))
+    {
+        const double error = std::abs(std::bit_cast<float>(values[i]) - exact.sum);
+        statistics.largestSumError = std::max(statistics.largestSumError, error);
+        statistics.squaredSumErrors += error * error;
+        statistics.squaredSums += exact.sum * exact.sum;
+        i += stride;
+    }
 }
 
 } // namespace ns3::gradsync

@@ -22,7 +22,7 @@ HandlerCores::Enter(Handler handler)
     const auto now = Simulator::Now();
     if (m_busy < m_cores)
     {
-        Begin(std::move(handler), now);
+        Begin(handler, now);
         return;
     }
     m_queue.push_back({std::move(handler), now});
@@ -30,7 +30,7 @@ HandlerCores::Enter(Handler handler)
 }
 
 void
-HandlerCores::Begin(Handler handler, const Time& since)
+HandlerCores::Begin(const Handler& handler, const Time& since)
 {
     ++m_statistics.handlers;
     m_statistics.wait += Simulator::Now() - since;
@@ -67,7 +67,7 @@ HandlerCores::OnStepEnd(const Handler& handler)
     {
         auto next = std::move(m_queue.front());
         m_queue.pop_front();
-        Begin(std::move(next.handler), next.since);
+        Begin(next.handler, next.since);
     }
 }
 

@@ -54,7 +54,7 @@ class HandlerCores
         Time since;
     };
 
-    void Begin(Handler handler, const Time& since);
+    void Begin(const Handler& handler, const Time& since);
     bool Step(const Handler& handler);
     void OnStepEnd(const Handler& handler);
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <gtest/gtest.h>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -36,21 +37,24 @@ ToBits(const std::vector<float>& values)
     return bits;
 }
 
-const BlockArithmetic INTEGERS{.addsFloats = false, .copy = Time(1), .add = Time(2)};
-const BlockArithmetic FLOATS{.addsFloats = true, .copy = Time(1), .add = Time(2)};
+constexpr BlockArithmetic INTEGERS{.addsFloats = false, .isSparse = false};
+constexpr BlockArithmetic FLOATS{.addsFloats = true, .isSparse = false};
+const BlockTimes TIMES{.copy = Time(1), .add = Time(2), .addEach = Time(1), .areByContent = false};
 
 FlareTensor
 MakeTensor(uint32_t workers)
 {
-    return {0, {workers, VALUES, false}, GetGradientDistributions()[2]};
+    return {0,
+            {workers, VALUES, false},
+            {.distribution = GetGradientDistributions()[2],
+             .arithmetic = FLOATS,
+             .entries = 0,
+             .valueBits = 24}};
 }
 
 /// Handlers begin with the packets of children in an order, and go on in an order by chance.
 Bits
-AddUp(BlockSum& block,
-      const BlockArithmetic& arithmetic,
-      const std::vector<Bits>& packets,
-      std::mt19937& random)
+AddUp(BlockSum& block, const std::vector<Bits>& packets, std::mt19937& random)
 {
     std::vector<uint32_t> waiting(packets.size());
     std::iota(waiting.begin(), waiting.end(), 0U);
@@ -62,12 +66,12 @@ AddUp(BlockSum& block,
         if (running.empty() || (!waiting.empty() && random() % 2 == 0))
         {
             running.push_back({.child = waiting.back()});
-            block.Begin(arithmetic, running.back(), packets[waiting.back()]);
+            block.Begin(TIMES, running.back(), packets[waiting.back()]);
             waiting.pop_back();
             continue;
         }
         const auto chosen = running.begin() + static_cast<int>(random() % running.size());
-        if (!block.Continue(arithmetic, *chosen))
+        if (!block.Continue(TIMES, *chosen))
         {
             running.erase(chosen);
         }
@@ -94,8 +98,8 @@ TEST(BlockSum, OfIntegersIsExactInEveryOrder)
         }
         for (const auto kind : {FlareSum::Single, FlareSum::Multiple, FlareSum::Tree})
         {
-            const auto block = BlockSum::Make(kind, children, 1 + random() % 5);
-            EXPECT_EQ(AddUp(*block, INTEGERS, packets, random), expected);
+            const auto block = BlockSum::Make(kind, INTEGERS, children, 1 + random() % 5);
+            EXPECT_EQ(AddUp(*block, packets, random), expected);
             EXPECT_EQ(block->GetOverflows(), 0U);
         }
     }
@@ -105,8 +109,8 @@ TEST(BlockSum, CountsWhatLeavesInt32)
 {
     std::mt19937 random(1);
     const std::vector<Bits> packets{{INT32_MAX}, {1}};
-    const auto block = BlockSum::Make(FlareSum::Single, 2, 1);
-    EXPECT_EQ(AddUp(*block, INTEGERS, packets, random), Bits{INT32_MIN});
+    const auto block = BlockSum::Make(FlareSum::Single, INTEGERS, 2, 1);
+    EXPECT_EQ(AddUp(*block, packets, random), Bits{INT32_MIN});
     EXPECT_EQ(block->GetOverflows(), 1U);
 }
 
@@ -127,10 +131,10 @@ TEST(BlockSum, OfFloatsByATreeHasTheSameBitsInEveryOrder)
         const auto expected = tensor.AddInOrder(order, 5);
         for (int run = 0; run < 10; ++run)
         {
-            auto block = BlockSum::Make(FlareSum::Tree, children, 1);
-            EXPECT_EQ(AddUp(*block, FLOATS, packets, random), expected);
-            block = BlockSum::Make(FlareSum::Single, children, 1);
-            others += AddUp(*block, FLOATS, packets, random) == expected ? 0 : 1;
+            auto block = BlockSum::Make(FlareSum::Tree, FLOATS, children, 1);
+            EXPECT_EQ(AddUp(*block, packets, random), expected);
+            block = BlockSum::Make(FlareSum::Single, FLOATS, children, 1);
+            others += AddUp(*block, packets, random) == expected ? 0 : 1;
         }
     }
     EXPECT_GT(others, 300U); // of 400, of which 20 have one child or two
@@ -141,17 +145,82 @@ TEST(BlockSum, OfFloatsInOneBufferIsThatOfTheOrderOfArrival)
     // 1 + 2^-24 is 1, to even; 2^-24 + 2^-24 is 2^-23, which 1 has room for.
     const std::vector<Bits> packets{ToBits({1.0F}), ToBits({0x1p-24F}), ToBits({0x1p-24F})};
     const auto add = [&packets](const std::vector<uint32_t>& order) {
-        const auto block = BlockSum::Make(FlareSum::Single, 3, 1);
+        const auto block = BlockSum::Make(FlareSum::Single, FLOATS, 3, 1);
         for (const auto child : order)
         {
             Contribution contribution{.child = child};
-            block->Begin(FLOATS, contribution, packets[child]);
-            EXPECT_FALSE(block->Continue(FLOATS, contribution));
+            block->Begin(TIMES, contribution, packets[child]);
+            EXPECT_FALSE(block->Continue(TIMES, contribution));
         }
         return block->TakeSum();
     };
     EXPECT_EQ(add({0, 1, 2}), ToBits({1.0F}));
     EXPECT_EQ(add({1, 2, 0}), ToBits({1.0F + 0x1p-23F}));
+}
+
+TEST(BlockSum, OfSparsePacketsHasTheValuesOfAllOfTheirPlaces)
+{
+    std::mt19937 random(5);
+    constexpr BlockArithmetic SPARSE{.addsFloats = false, .isSparse = true};
+    for (int run = 0; run < 200; ++run)
+    {
+        const uint32_t children = 1 + random() % 12;
+        std::vector<Bits> packets(children);
+        std::map<int32_t, int32_t> expected; // [index]
+        for (auto& packet : packets)
+        {
+            std::map<int32_t, int32_t> entries;
+            for (uint32_t i = random() % 20; i > 0; --i)
+            {
+                entries[static_cast<int32_t>(random() % 50)] =
+                    static_cast<int32_t>(random() % 1000);
+            }
+            for (const auto& [index, value] : entries)
+            {
+                packet.insert(packet.end(), {index, value});
+                expected[index] += value;
+            }
+        }
+        Bits pairs;
+        for (const auto& [index, value] : expected)
+        {
+            pairs.insert(pairs.end(), {index, value});
+        }
+        for (const auto kind : {FlareSum::Single, FlareSum::Multiple, FlareSum::Tree})
+        {
+            const auto block = BlockSum::Make(kind, SPARSE, children, 3);
+            EXPECT_EQ(AddUp(*block, packets, random), pairs);
+        }
+    }
+}
+
+TEST(FlareTensor, GivesEachWorkerSoManyPlacesOfASparseBlock)
+{
+    // 200 blocks of 3 of 10 places: each place about 60 times, 4 standard deviations are 26.
+    FlareTensor tensor(0,
+                       {2, 10, false},
+                       {.distribution = GetGradientDistributions()[2],
+                        .arithmetic = {.addsFloats = false, .isSparse = true},
+                        .entries = 3,
+                        .valueBits = 24});
+    std::map<int32_t, int> counts;
+    for (uint64_t block = 0; block < 200; ++block)
+    {
+        Bits values;
+        tensor.Fill(1, block, values);
+        ASSERT_EQ(values.size(), 6U);
+        EXPECT_LT(values[0], values[2]);
+        EXPECT_LT(values[2], values[4]);
+        for (const auto i : {0, 2, 4})
+        {
+            ++counts[values[i]];
+        }
+    }
+    EXPECT_EQ(counts.size(), 10U);
+    for (const auto& [place, count] : counts)
+    {
+        EXPECT_NEAR(count, 60, 26) << place;
+    }
 }
 
 TEST(FlareTensor, AddsNeighboursFirst)
@@ -192,7 +261,7 @@ TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
     for (int run = 0; run < 100; ++run)
     {
         tensor.SetOrder({}); // which forgets what the first had
-        const auto sum = AddUp(*BlockSum::Make(FlareSum::Multiple, 9, 3), FLOATS, packets, random);
+        const auto sum = AddUp(*BlockSum::Make(FlareSum::Multiple, FLOATS, 9, 3), packets, random);
         EXPECT_EQ(tensor.Check(0, sum, false), SumVerdict::Exact);
         auto wrong = sum;
         auto& value = wrong[random() % VALUES];
@@ -219,7 +288,8 @@ TEST(FlareTensor, WantsTheSameBitsAtAllWorkersAndThoseOfTheOrder)
     EXPECT_EQ(tensor.Check(0, other, false), SumVerdict::Exact);
     tensor.SetOrder(order);
     EXPECT_EQ(tensor.Check(0, other, false), SumVerdict::Wrong);
-    EXPECT_TRUE(tensor.DescribeDifference(0, other).starts_with("value 7 of packet 0 is "));
+    EXPECT_TRUE(
+        tensor.DescribeDifference(0, other).starts_with("number 7 of packet 0 has the bits "));
     EXPECT_EQ(tensor.Check(1, Bits(3), false), SumVerdict::Wrong);
 }
 

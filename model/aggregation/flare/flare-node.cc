@@ -153,7 +153,7 @@ FlareNode::Continue(Task& task, Job& job)
         return std::nullopt;
     }
     auto& block = *found->second;
-    const auto next = block.Continue(GetTimes(*task.packet), *task.contribution);
+    auto next = block.Continue(GetTimes(*task.packet), *task.contribution);
     if (next)
     {
         return next;

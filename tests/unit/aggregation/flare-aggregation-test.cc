@@ -91,6 +91,13 @@ class FlareTest : public SlotAggregationTest
     }
 };
 
+/// From 0 to below that.
+int64_t
+Draw(std::mt19937& random, uint64_t end)
+{
+    return static_cast<int64_t>(random() % end);
+}
+
 /// Least k with 2^k >= n.
 int64_t
 CountLevels(uint32_t n)
@@ -137,7 +144,7 @@ TEST_F(FlareTest, OneCoreIsAsFastAsItsHandlersOrTheLinks)
         const auto n = static_cast<uint32_t>(2 + random() % 6);
         const auto packets = static_cast<int64_t>(1 + random() % 40);
         const auto& sum = SUMS[random() % 3];
-        const auto costs = SetCosts(random() % 300, random() % 2, random() % 3);
+        const auto costs = SetCosts(Draw(random, 300), Draw(random, 2), Draw(random, 3));
         Set("flare.Cores", UintegerValue(1));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, sum)).front();
@@ -193,7 +200,7 @@ TEST_F(FlareTest, OneBufferTakesTheTimeOfAQueueByHand)
         const auto n = static_cast<uint32_t>(2 + random() % 8);
         const auto packets = static_cast<int64_t>(1 + random() % 50);
         const auto cores = static_cast<uint32_t>(1 + random() % 20);
-        const auto costs = SetCosts(1 + random() % 400, random() % 3, 1 + random() % 5);
+        const auto costs = SetCosts(1 + Draw(random, 400), Draw(random, 3), 1 + Draw(random, 5));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         EXPECT_EQ(Run(MakeFlareJob(n, packets, "single")).front(),
@@ -213,7 +220,7 @@ TEST_F(FlareTest, CoresAreAsFastTogetherAsTheyCanBe)
         const auto n = static_cast<uint32_t>(4 + random() % 8);
         const auto cores = static_cast<uint32_t>(2 + random() % 5);
         const auto packets = static_cast<int64_t>(20 + random() % 60);
-        const auto costs = SetCosts(random() % 400, 2 + random() % 3, 4 + random() % 3);
+        const auto costs = SetCosts(Draw(random, 400), 2 + Draw(random, 3), 4 + Draw(random, 3));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, "tree")).front() - ONE_WAY * 2;

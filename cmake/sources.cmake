@@ -418,6 +418,7 @@ list(APPEND gradsync_sources
   model/transport/transport.cc
 )
 list(APPEND gradsync_headers
+  model/transport/aggregation-load.h
   model/transport/capture-names.h
   model/transport/divided-transport.h
   model/transport/message.h
@@ -690,6 +691,7 @@ list(APPEND gradsync_headers
 
 # model/planner
 list(APPEND gradsync_sources
+  model/planner/aggregation-pace.cc
   model/planner/auto-planner.cc
   model/planner/bandwidth-bound.cc
   model/planner/exchange-builder.cc
@@ -707,6 +709,8 @@ list(APPEND gradsync_sources
   model/planner/workload-estimator.cc
 )
 list(APPEND gradsync_headers
+  model/planner/aggregation-finder.h
+  model/planner/aggregation-pace.h
   model/planner/auto-planner.h
   model/planner/bandwidth-bound.h
   model/planner/exchange-builder.h
@@ -1131,6 +1135,7 @@ list(APPEND gradsync_sources
   study/scenario/model-reader.cc
   study/scenario/model-training-reader.cc
   study/scenario/named-files.cc
+  study/scenario/network-choice.cc
   study/scenario/node-names.cc
   study/scenario/p4-program-reader.cc
   study/scenario/parameter-reader.cc
@@ -1174,6 +1179,7 @@ list(APPEND gradsync_headers
   study/scenario/model-reader.h
   study/scenario/model-training-reader.h
   study/scenario/named-files.h
+  study/scenario/network-choice.h
   study/scenario/node-names.h
   study/scenario/p4-program-reader.h
   study/scenario/parameter-reader.h
@@ -1341,6 +1347,7 @@ list(APPEND gradsync_sources
   study/command/scenario-warnings.cc
   study/command/sum-error-study.cc
   study/command/sum-errors-command.cc
+  study/command/trees-command.cc
 )
 list(APPEND gradsync_headers
   study/command/auto-comparison.h
@@ -1640,4 +1647,5 @@ set(gradsync_tests_of_scenario
   tests/scenario/type-registry-test.cc
   tests/scenario/protocol-runs-test.cc
   tests/scenario/nccl-runs-test.cc
+  tests/scenario/auto-aggregation-test.cc
 )

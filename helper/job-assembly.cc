@@ -76,6 +76,7 @@ MakeJob(const std::shared_ptr<const JobSpec>& spec,
     job.plan = planned.plan;
     job.laterPlans = planned.laterPlans;
     job.endpointOf = spec->endpointOf;
+    job.aggregationRoots = spec->aggregationRoots;
     job.iterations = spec->iterations;
     job.start = spec->start;
     job.compute = spec->compute;

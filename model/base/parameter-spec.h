@@ -132,6 +132,7 @@ struct ParameterSpec
     std::vector<ParameterSpec> forms{};
     bool isSeed{false};      //!< of whole numbers: in a scenario by default the seed of the run
     std::string renamedTo{}; //!< not empty: an old name of the key that is called so now
+    bool isTried{true};      //!< by the scheme `auto`: its other values may take less time
 };
 
 /// The same parameter, which a scenario must give.

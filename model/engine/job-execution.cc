@@ -98,7 +98,7 @@ JobExecution::Use(uint32_t plan)
         {
             endpoints.push_back(m_job.endpointOf[rank]);
         }
-        m_aggregations.Open(*GetPlan().plan, endpoints, m_site.transport);
+        m_aggregations.Open(*GetPlan().plan, endpoints, m_site.transport, m_job.aggregationRoots);
     }
 }
 

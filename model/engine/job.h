@@ -5,6 +5,7 @@
 #include "ns3/differential-transmission.h"
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
+#include "ns3/topology.h"
 
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,9 @@ struct Job
     /// Iteration -> what takes the place of the plan from then on, for the same ranks.
     std::map<uint32_t, std::shared_ptr<const Plan>> laterPlans;
     std::vector<uint32_t> endpointOf; //!< [rank] -> endpoint index; distinct
+    /// Switches at which the groups for which the network aggregates come together, in turn;
+    /// empty: the network chooses.
+    std::vector<NodeId> aggregationRoots{};
     uint32_t iterations{1};
     Time start;   //!< when the first iteration starts
     Time compute; //!< forward and backward pass of every worker, before its exchange starts

@@ -42,7 +42,8 @@ bool
 IsSame(const AggregationGroup& a, const AggregationGroup& b)
 {
     return a.endpoints == b.endpoints && a.server == b.server && a.protocol == b.protocol &&
-           a.sharesExponents == b.sharesExponents && a.flow == b.flow && a.root == b.root;
+           a.sharesExponents == b.sharesExponents && a.flow == b.flow && a.root == b.root &&
+           a.rootSwitch == b.rootSwitch;
 }
 
 /// [operation] which aggregation of its group it is; and how many each group has.
@@ -82,7 +83,8 @@ AggregationTurn::MakeMessage(const Plan& plan, OperationId id) const
 void
 PlanAggregations::Open(const Plan& plan,
                        std::span<const uint32_t> endpoints,
-                       const Ptr<Transport>& transport)
+                       const Ptr<Transport>& transport,
+                       std::span<const NodeId> roots)
 {
     if (!plan.HasAggregations() || m_uses.contains(&plan))
     {
@@ -94,7 +96,12 @@ PlanAggregations::Open(const Plan& plan,
         Use use;
         for (uint32_t group = 0; group < plan.GetAggregationGroups().size(); ++group)
         {
-            use.sessions.push_back(FindSession(MakeGroup(plan, group, endpoints), use.sessions));
+            auto asked = MakeGroup(plan, group, endpoints);
+            if (!roots.empty())
+            {
+                asked.rootSwitch = roots[group % roots.size()];
+            }
+            use.sessions.push_back(FindSession(asked, use.sessions));
         }
         auto [index, count] = NumberOperations(plan);
         use.index = std::make_shared<const std::vector<uint32_t>>(std::move(index));
@@ -158,6 +165,17 @@ PlanAggregations::TakeTurn(const Plan& plan)
     }
     turn.m_index = use.index;
     return turn;
+}
+
+std::vector<uint32_t>
+PlanAggregations::ListGroups(const Plan& plan) const
+{
+    std::vector<uint32_t> groups;
+    for (const auto session : m_uses.at(&plan).sessions)
+    {
+        groups.push_back(m_sessions[session].group);
+    }
+    return groups;
 }
 
 bool

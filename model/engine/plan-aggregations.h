@@ -45,18 +45,24 @@ class PlanAggregations
     /**
      * Those of the plan that are not open already.
      * \param endpoints [rank of the plan]
+     * \param roots switches at which the groups of the plan come together, in turn; empty: the
+     * network chooses
      * \throws std::runtime_error with a text for the user when the network cannot,
      * AggregationDenied when it has no room now; then none are open
      */
     void Open(const Plan& plan,
               std::span<const uint32_t> endpoints,
-              const Ptr<Transport>& transport);
+              const Ptr<Transport>& transport,
+              std::span<const NodeId> roots = {});
 
     /// With all that is under way. Nothing is closed by destruction: networks may go first.
     void Close();
 
     /// The next execution begins. \param plan open, if it has aggregations
     AggregationTurn TakeTurn(const Plan& plan);
+
+    /// The groups of the transport, by group of the plan. \param plan open
+    std::vector<uint32_t> ListGroups(const Plan& plan) const;
 
     /// Whether a group of the transport is one of these.
     bool Contains(uint32_t group) const;

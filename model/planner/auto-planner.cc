@@ -50,6 +50,10 @@ Combine(const Scheme& scheme)
     std::vector<ParameterSet> sets{MakeDefaultParameters(scheme)};
     for (const auto& spec : scheme.parameters)
     {
+        if (!spec.isTried)
+        {
+            continue;
+        }
         const auto count = sets.size();
         for (const auto& value : GetValues(spec))
         {
@@ -62,6 +66,12 @@ Combine(const Scheme& scheme)
         }
     }
     return sets;
+}
+
+PlacedPlan
+Place(const AutoRequest& request, const Plan& plan, const AutoCandidate& candidate)
+{
+    return {plan, request.endpointOf, request.reduceSecondsPerByte, candidate.loads};
 }
 
 bool
@@ -121,6 +131,20 @@ AutoPlanner::Build(const AutoRequest& request, const AutoCandidate& candidate)
     });
 }
 
+/// \returns false when the plan asks more of the network than it can
+bool
+AutoPlanner::FindLoads(const AutoRequest& request, const Plan& plan, AutoCandidate& candidate)
+{
+    if (!plan.HasAggregations())
+    {
+        return true;
+    }
+    auto loads = request.findLoads ? request.findLoads(plan, request.endpointOf) : std::nullopt;
+    const bool isKnown = loads.has_value();
+    candidate.loads = std::move(loads).value_or(std::vector<AggregationLoad>());
+    return isKnown;
+}
+
 void
 AutoPlanner::AddCandidate(const AutoRequest& request,
                           const Scheme& scheme,
@@ -137,17 +161,16 @@ AutoPlanner::AddCandidate(const AutoRequest& request,
             return; // the job has workers only
         }
         const auto plan = Build(request, candidate);
-        if (!plan.GetCollective().IsAllReduce() || plan.HasAggregations())
+        if (!plan.GetCollective().IsAllReduce() || !FindLoads(request, plan, candidate))
         {
-            return; // it takes the network for one that does not aggregate
+            return;
         }
         if (plan.SelectsSums())
         {
             return; // its result is not that of the others
         }
         candidate.operations = plan.GetOperations().size();
-        candidate.boundSeconds =
-            m_estimator.GetLowerBound({plan, request.endpointOf, request.reduceSecondsPerByte});
+        candidate.boundSeconds = m_estimator.GetLowerBound(Place(request, plan, candidate));
         candidates.push_back(std::move(candidate));
     }
     catch (const SchemeError&)
@@ -195,8 +218,7 @@ AutoPlanner::Rank(const AutoRequest& request)
             break; // so are those of all that follow
         }
         const auto plan = Build(request, candidate);
-        candidate.estimateSeconds =
-            m_estimator.Estimate({plan, request.endpointOf, request.reduceSecondsPerByte}, best);
+        candidate.estimateSeconds = m_estimator.Estimate(Place(request, plan, candidate), best);
         best = candidate.estimateSeconds.value_or(best);
     }
     std::stable_sort(candidates.begin(), candidates.end(), IsBetter);

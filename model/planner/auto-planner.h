@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_AUTO_PLANNER_H
 #define GRADSYNC_AUTO_PLANNER_H
 
+#include "ns3/aggregation-finder.h"
 #include "ns3/plan-estimator.h"
 #include "ns3/scheme.h"
 #include "ns3/topology.h"
@@ -23,6 +24,7 @@ struct AutoRequest
     double reduceSecondsPerByte{0.0}; //!< as of Job
     /// Builds the plan of a scheme in another way than the scheme alone does, as to compress it.
     std::function<Plan(const Scheme&, const SchemeRequest&)> build{};
+    AggregationFinder findLoads{}; //!< none: no switches aggregate
 };
 
 /// A scheme with parameters that can do it.
@@ -33,6 +35,7 @@ struct AutoCandidate
     double boundSeconds{0.0};              //!< PlanEstimator::GetLowerBound
     std::optional<double> estimateSeconds; //!< nothing: it is not better than the best one
     uint64_t operations{0};                //!< of its plan
+    std::vector<AggregationLoad> loads{};  //!< by group of its plan
 
     /// The estimate, or the bound where there is none.
     double GetSeconds() const
@@ -70,6 +73,7 @@ class AutoPlanner
                       const Scheme& scheme,
                       ParameterSet parameters,
                       std::vector<AutoCandidate>& candidates);
+    static bool FindLoads(const AutoRequest& request, const Plan& plan, AutoCandidate& candidate);
 
     PlanEstimator m_estimator;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace ns3::gradsync
 {
@@ -22,18 +23,22 @@ constexpr uint64_t MAX_WORK = 10'000'000;
 } // namespace
 
 FluidExecution::FluidExecution(const PlacedPlan& placed,
+                               std::span<const AggregationPace> paces,
                                const NetworkModel& model,
                                PathCatalogue& paths,
                                RateSharing sharing)
     : m_placed(placed),
+      m_paces(paces),
       m_model(model),
       m_paths(paths),
+      m_gate(placed.plan),
       m_sharing(sharing),
       m_addingUntil(placed.plan.GetRankCount(), 0.0),
       m_computingUntil(placed.plan.GetRankCount(), 0.0)
 {
     PrepareConnections();
     PreparePaths();
+    PrepareGroups();
 }
 
 uint32_t
@@ -57,7 +62,7 @@ FluidExecution::PrepareConnections()
     for (OperationId id = 0; id < operations.size(); ++id)
     {
         const auto& operation = operations[id];
-        if (!operation.IsTransfer())
+        if (!operation.IsTransfer() || operation.IsAggregate())
         {
             continue;
         }
@@ -116,6 +121,61 @@ FluidExecution::PreparePaths()
     }
 }
 
+/// A class and a connection for each group, behind those of transfers.
+void
+FluidExecution::PrepareGroups()
+{
+    m_firstGroup = static_cast<uint32_t>(m_connections.size());
+    m_series.resize(m_paces.size());
+    for (const auto& pace : m_paces)
+    {
+        const auto state = static_cast<uint32_t>(m_states.size());
+        m_connections.push_back({state, {}});
+        auto& own = m_states.emplace_back();
+        own.path = NONE;
+        own.nic = static_cast<uint32_t>(m_nics.size());
+        m_flowCounts.push_back(0);
+        m_rates.push_back(0.0);
+        m_nics.emplace_back();
+        m_allocator.AddClass(pace.GetUses()); // of the group, or of a NIC that has only this
+        m_usesOf.emplace_back(pace.GetUses().begin(), pace.GetUses().end());
+    }
+    const auto operations = m_placed.plan.GetOperations();
+    for (OperationId id = 0; id < operations.size() && !m_paces.empty(); ++id)
+    {
+        if (operations[id].IsAggregate())
+        {
+            m_connectionOf[id] = m_firstGroup + operations[id].stream;
+        }
+    }
+}
+
+/// What it takes on the link that its path is measured by.
+double
+FluidExecution::GetWireBytes(OperationId id) const
+{
+    const auto bytes = m_placed.plan.GetBytes(id);
+    const auto operation = m_placed.plan.GetOperations()[id];
+    return operation.IsAggregate() ? m_paces[operation.stream].GetBytes(bytes)
+                                   : m_model.GetWireBytes(bytes);
+}
+
+/// Its links are through with it. \returns when its members have what comes of it
+double
+FluidExecution::FinishAggregation(OperationId id)
+{
+    const auto group = m_placed.plan.GetOperations()[id].stream;
+    const auto bytes = m_placed.plan.GetBytes(id);
+    const auto& pace = m_paces[group];
+    auto& series = m_series[group];
+    series.all.packets += pace.CountPackets(bytes);
+    series.all.bytes += bytes;
+    series.all.lastBytes = bytes;
+    series.until =
+        std::max(m_now + pace.GetTail(bytes), series.since + pace.GetUnloadedSeconds(series.all));
+    return series.until;
+}
+
 std::optional<double>
 FluidExecution::Run(double limit)
 {
@@ -155,7 +215,17 @@ void
 FluidExecution::MakeReady(OperationId id, std::vector<OperationId>& done)
 {
     const auto& operation = m_placed.plan.GetOperations()[id];
-    if (operation.IsTransfer())
+    if (operation.IsAggregate())
+    {
+        // When the last of its members is there, the first stands for it.
+        m_gate.Reach(id, [this, first = m_placed.plan.GetMembers(id).first](OperationId member) {
+            if (member == first)
+            {
+                m_ready.push_back(first);
+            }
+        });
+    }
+    else if (operation.IsTransfer())
     {
         m_ready.push_back(id);
     }
@@ -181,7 +251,8 @@ FluidExecution::StartReady()
         {
             continue;
         }
-        if (const auto turn = TakeTurn(m_connectionOf[id]); turn > m_now)
+        const auto isFirst = BeginSeries(id);
+        if (const auto turn = TakeTurn(m_connectionOf[id], isFirst); turn > m_now)
         {
             m_turns.emplace(turn, m_connectionOf[id]);
             continue;
@@ -192,10 +263,47 @@ FluidExecution::StartReady()
     m_ready.clear();
 }
 
+/// \returns whether it is an aggregation behind a pause, when the window is empty
+bool
+FluidExecution::BeginSeries(OperationId id)
+{
+    const auto operation = m_placed.plan.GetOperations()[id];
+    if (!operation.IsAggregate() || m_series[operation.stream].until > m_now + GetTolerance())
+    {
+        return false;
+    }
+    m_series[operation.stream] = {m_now, m_now, {}};
+    return true;
+}
+
+/// Endpoints send the windows of several groups one after the other.
 double
-FluidExecution::TakeTurn(uint32_t connection)
+FluidExecution::TakeWindow(uint32_t connection)
+{
+    const auto group = connection - m_firstGroup;
+    const auto& pace = m_paces[group];
+    auto turn = m_now;
+    for (const auto link : pace.GetFirstLinks())
+    {
+        turn = std::max(turn, m_nextTurn[link]);
+    }
+    const auto bytes = m_placed.plan.GetBytes(m_connections[connection].waiting.front());
+    for (const auto link : pace.GetFirstLinks())
+    {
+        m_nextTurn[link] = turn + pace.GetFirstWindow(bytes);
+    }
+    m_series[group].since = turn;
+    return turn;
+}
+
+double
+FluidExecution::TakeTurn(uint32_t connection, bool isFirst)
 {
     const auto bytes = m_placed.plan.GetBytes(m_connections[connection].waiting.front());
+    if (connection >= m_firstGroup)
+    {
+        return isFirst ? TakeWindow(connection) : m_now;
+    }
     if (m_model.CountPackets(bytes) > MAX_PACKETS_OF_TURNS || m_model.payloadBytes == 0)
     {
         return m_now;
@@ -224,8 +332,7 @@ FluidExecution::Serve(uint32_t connection, double base)
 {
     const auto& served = m_connections[connection];
     auto& state = m_states[served.path];
-    const auto bytes = m_model.GetWireBytes(m_placed.plan.GetBytes(served.waiting.front()));
-    state.heap.push_back({base + bytes, connection});
+    state.heap.push_back({base + GetWireBytes(served.waiting.front()), connection});
     std::push_heap(state.heap.begin(), state.heap.end());
     if (state.activeIndex == NONE)
     {
@@ -363,10 +470,12 @@ FluidExecution::FinishHead(uint32_t path)
     auto& connection = m_connections[service.connection];
     const auto id = connection.waiting.front();
     connection.waiting.pop_front();
-    m_arrivals.emplace(
-        m_now + m_paths.Get(m_states[path].path).GetLatency(m_model, m_placed.plan.GetBytes(id)) +
-            m_placed.GetHopSeconds(id),
-        id);
+    const auto arrival =
+        m_states[path].path == NONE
+            ? FinishAggregation(id)
+            : m_now +
+                  m_paths.Get(m_states[path].path).GetLatency(m_model, m_placed.plan.GetBytes(id));
+    m_arrivals.emplace(arrival + m_placed.GetHopSeconds(id), id);
     if (connection.waiting.empty())
     {
         m_changed = true;
@@ -392,8 +501,22 @@ FluidExecution::FinishArrivals()
             StartWork(id);
             continue;
         }
-        MarkDone(id);
+        MarkDone(ListEnding(id));
     }
+}
+
+/// All members of an aggregation, which its first one stands for.
+std::vector<OperationId>
+FluidExecution::ListEnding(OperationId id) const
+{
+    if (!m_placed.plan.GetOperations()[id].IsAggregate())
+    {
+        return {id};
+    }
+    const auto members = m_placed.plan.GetMembers(id);
+    std::vector<OperationId> ending(members.last - members.first);
+    std::iota(ending.begin(), ending.end(), members.first);
+    return ending;
 }
 
 bool
@@ -411,12 +534,6 @@ FluidExecution::StartWork(OperationId id)
     auto& until = busy[operation.dst];
     until = std::max(until, m_now) + m_placed.GetWorkSeconds(id);
     m_arrivals.emplace(until, id);
-}
-
-void
-FluidExecution::MarkDone(OperationId id)
-{
-    MarkDone(std::vector{id});
 }
 
 void

@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_FLUID_EXECUTION_H
 #define GRADSYNC_FLUID_EXECUTION_H
 
+#include "ns3/aggregation-gate.h"
+#include "ns3/aggregation-pace.h"
 #include "ns3/max-min-allocator.h"
 #include "ns3/network-model.h"
 #include "ns3/path-catalogue.h"
@@ -12,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,8 +38,9 @@ enum class RateSharing
 class FluidExecution
 {
   public:
-    /// The arguments must outlive the execution.
+    /// The arguments must outlive the execution. \param paces of the groups of the plan
     FluidExecution(const PlacedPlan& placed,
+                   std::span<const AggregationPace> paces,
                    const NetworkModel& model,
                    PathCatalogue& paths,
                    RateSharing sharing);
@@ -48,7 +52,8 @@ class FluidExecution
   private:
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// Transfers with equal path and stream: one is served, the others wait.
+    /// Transfers with equal path and stream, or aggregations of one group, each by the operation
+    /// of its first member: one is served, the others wait.
     struct Connection
     {
         uint32_t path;                   //!< in m_states
@@ -70,13 +75,21 @@ class FluidExecution
     /// All connections of one path have the same rate.
     struct PathState
     {
-        uint32_t path;              //!< in the catalogue
+        uint32_t path;              //!< in the catalogue; NONE: the links of a group
         uint32_t nic{0};            //!< in m_nics
         double served{0.0};         //!< bytes each connection was served
         std::vector<Service> heap;  //!< least target first
         uint32_t activeIndex{NONE}; //!< in m_active
         double wireBytes{0.0};      //!< of all its transfers
         double ackBytes{0.0};       //!< that these cost on the way back
+    };
+
+    /// The aggregations of a group that follow each other without a pause.
+    struct Series
+    {
+        double since{0.0};
+        double until{0.0}; //!< the last result
+        AggregationPace::Series all{};
     };
 
     /// (time, operation), earliest first.
@@ -86,10 +99,15 @@ class FluidExecution
 
     void PrepareConnections();
     void PreparePaths();
+    void PrepareGroups();
+    double GetWireBytes(OperationId id) const;
+    double FinishAggregation(OperationId id);
     uint32_t FindState(uint32_t path, std::map<uint32_t, uint32_t>& known);
     void MakeReady(OperationId id, std::vector<OperationId>& done);
     void StartReady();
-    double TakeTurn(uint32_t connection);
+    bool BeginSeries(OperationId id);
+    double TakeWindow(uint32_t connection);
+    double TakeTurn(uint32_t connection, bool isFirst);
     void StartTurns();
     void Serve(uint32_t connection, double base);
     void Allocate();
@@ -101,11 +119,12 @@ class FluidExecution
     void FinishArrivals();
     bool TakesTime(const Operation& operation) const;
     void StartWork(OperationId id);
-    void MarkDone(OperationId id);
+    std::vector<OperationId> ListEnding(OperationId id) const;
     void MarkDone(std::vector<OperationId> done);
     double GetTolerance() const;
 
     const PlacedPlan& m_placed;
+    std::span<const AggregationPace> m_paces;
     const NetworkModel& m_model;
     PathCatalogue& m_paths;
     MaxMinAllocator m_allocator; //!< classes are paths
@@ -116,6 +135,9 @@ class FluidExecution
     std::vector<uint32_t> m_waitsFor;
     std::vector<OperationId> m_ready;
     std::vector<uint32_t> m_connectionOf; //!< [operation]
+    uint32_t m_firstGroup{0};             //!< the connection of the first group
+    std::vector<Series> m_series;         //!< [group]
+    AggregationGate m_gate;
     std::vector<Connection> m_connections;
     std::vector<PathState> m_states;
     std::vector<uint32_t> m_flowCounts; //!< [path]

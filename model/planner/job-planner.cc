@@ -55,6 +55,10 @@ MakeAutoRequest(const JobSpec& job,
                                                    const SchemeRequest& exchange) {
         return BuildExchange(job, scheme, exchange, rankGroups, serverOf);
     };
+    if (job.transmission.reliableShare >= 1.0) // what is lost cannot be a summand of a switch
+    {
+        request.findLoads = job.findAggregations;
+    }
     return request;
 }
 
@@ -251,7 +255,7 @@ GetSchemeText(const JobSpec& job, const PlannedJob& planned)
     if (planned.nccl)
     {
         const auto& [scheme, protocol, choice] = *planned.nccl;
-        const AutoCandidate stands{scheme.scheme, scheme.parameters, 0.0, std::nullopt, 0};
+        const AutoCandidate stands{scheme.scheme, scheme.parameters, 0.0, std::nullopt, 0, {}};
         return choice
                    ? fmt::format("{}: {}: {}", name, DescribeNccl(choice->taken), stands.Describe())
                    : fmt::format("{}: {}", name, stands.Describe());

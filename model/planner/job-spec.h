@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_SPEC_H
 #define GRADSYNC_JOB_SPEC_H
 
+#include "ns3/aggregation-finder.h"
 #include "ns3/codec-profile.h"
 #include "ns3/codec-spec.h"
 #include "ns3/data-rate.h"
@@ -11,6 +12,7 @@
 #include "ns3/network-model.h"
 #include "ns3/nstime.h"
 #include "ns3/scheme-choice.h"
+#include "ns3/topology.h"
 
 #include <cstdint>
 #include <memory>
@@ -42,8 +44,11 @@ struct JobSpec
     uint32_t iterations{1};
     uint32_t workers{0};
     std::vector<uint32_t>
-        endpointOf;       //!< [rank] -> endpoint index, workers first, then dedicated servers
+        endpointOf; //!< [rank] -> endpoint index, workers first, then dedicated servers
+    std::vector<NodeId> aggregationRoots{}; //!< as of Job
     NetworkModel network; //!< of the run's transport: what the scheme `auto` estimates with
+    /// Likewise of its switches; none: the scheme `auto` does not let them aggregate.
+    AggregationFinder findAggregations;
     Time start;
     Time compute;
     std::vector<Time> computeOf;      //!< [worker]: in place of `compute`; empty: all take that

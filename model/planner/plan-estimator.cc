@@ -10,6 +10,21 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+/// Of a link direction: the bytes that it carries.
+void
+AddAggregation(const AggregationPace& pace, uint64_t bytes, std::vector<double>& load)
+{
+    for (const auto& use : pace.GetUses())
+    {
+        load[use.link] += use.weight * pace.GetBytes(bytes);
+    }
+}
+
+} // namespace
+
 PlanEstimator::PlanEstimator(const Topology& topology, const NetworkModel& model)
     : m_model(model),
       m_paths(topology, model)
@@ -24,22 +39,42 @@ PlanEstimator::FindPath(const PlacedPlan& placed, const Operation& transfer)
                         transfer.stream);
 }
 
+std::vector<AggregationPace>
+PlanEstimator::MakePaces(const PlacedPlan& placed) const
+{
+    const auto capacities = m_paths.GetCapacities();
+    std::vector<AggregationPace> paces;
+    for (const auto& load : placed.loads)
+    {
+        paces.emplace_back(load, capacities);
+    }
+    return paces;
+}
+
 double
 PlanEstimator::GetLinkBound(const PlacedPlan& placed)
 {
     const auto capacities = m_paths.GetCapacities();
+    const auto paces = MakePaces(placed);
     std::vector<double> bytesOf(m_paths.GetCount(), 0.0); // [path]
+    std::vector<double> load(capacities.size(), 0.0);
     const auto operations = placed.plan.GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
-        if (operations[id].IsTransfer())
+        if (operations[id].IsAggregate())
+        {
+            if (placed.plan.GetMembers(id).first == id) // once for each aggregation
+            {
+                AddAggregation(paces[operations[id].stream], placed.plan.GetBytes(id), load);
+            }
+        }
+        else if (operations[id].IsTransfer())
         {
             const auto path = FindPath(placed, operations[id]);
             bytesOf.resize(std::max<size_t>(bytesOf.size(), path + size_t{1}), 0.0);
             bytesOf[path] += m_model.GetWireBytes(placed.plan.GetBytes(id));
         }
     }
-    std::vector<double> load(capacities.size(), 0.0);
     for (uint32_t path = 0; path < bytesOf.size(); ++path)
     {
         for (const auto& use : m_paths.Get(path).uses)
@@ -60,13 +95,31 @@ PlanEstimator::GetChainBound(const PlacedPlan& placed)
 {
     const auto operations = placed.plan.GetOperations();
     const PlanGraph graph(placed.plan);
+    const auto paces = MakePaces(placed);
     std::vector<double> start(operations.size(), placed.GetBaseSeconds());
     double bound = 0.0;
+    double together = 0.0; // when all members of an aggregation are there
     for (const auto id : graph.GetOrder())
     {
-        const auto& operation = operations[id];
+        const auto operation = operations[id];
         double end = start[id];
-        if (operation.IsTransfer())
+        if (operation.IsAggregate())
+        {
+            // Its members follow each other in the order, behind all that any of them waits for.
+            const auto members = placed.plan.GetMembers(id);
+            if (members.first == id)
+            {
+                together =
+                    *std::max_element(start.begin() + members.first, start.begin() + members.last);
+            }
+            if (placed.plan.GetsFromAggregation(operation))
+            {
+                end = together +
+                      paces[operation.stream].GetUnloadedSeconds(placed.plan.GetBytes(id)) +
+                      placed.GetHopSeconds(id);
+            }
+        }
+        else if (operation.IsTransfer())
         {
             const auto bytes = placed.plan.GetBytes(id);
             const auto& path = m_paths.Get(FindPath(placed, operation));
@@ -92,14 +145,16 @@ PlanEstimator::GetLowerBound(const PlacedPlan& placed)
 std::optional<double>
 PlanEstimator::Estimate(const PlacedPlan& placed, double limit)
 {
-    const auto fair = FluidExecution(placed, m_model, m_paths, RateSharing::Connections).Run(limit);
+    const auto paces = MakePaces(placed);
+    const auto fair =
+        FluidExecution(placed, paces, m_model, m_paths, RateSharing::Connections).Run(limit);
     if (!fair || !m_model.pausesNics)
     {
         return fair;
     }
     // Half of the sum must stay below the limit.
     const auto paused =
-        FluidExecution(placed, m_model, m_paths, RateSharing::Nics).Run(2.0 * limit - *fair);
+        FluidExecution(placed, paces, m_model, m_paths, RateSharing::Nics).Run(2.0 * limit - *fair);
     return paused ? std::optional((*fair + std::max(*fair, *paused)) / 2.0) : std::nullopt;
 }
 

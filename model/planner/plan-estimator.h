@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_PLAN_ESTIMATOR_H
 #define GRADSYNC_PLAN_ESTIMATOR_H
 
+#include "ns3/aggregation-load.h"
+#include "ns3/aggregation-pace.h"
 #include "ns3/network-model.h"
 #include "ns3/path-catalogue.h"
 #include "ns3/plan.h"
@@ -12,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -22,6 +25,8 @@ struct PlacedPlan
     const Plan& plan;
     std::span<const uint32_t> endpointOf; //!< [rank] -> endpoint
     double reduceSecondsPerByte{0.0};     //!< as of Job
+    /// Of each group that the network aggregates for.
+    std::span<const AggregationLoad> loads{};
 
     /// What the protocol of the plan takes after a transfer.
     double GetHopSeconds(OperationId id) const
@@ -73,6 +78,7 @@ class PlanEstimator
     uint32_t FindPath(const PlacedPlan& placed, const Operation& transfer);
     double GetLinkBound(const PlacedPlan& placed);
     double GetChainBound(const PlacedPlan& placed);
+    std::vector<AggregationPace> MakePaces(const PlacedPlan& placed) const;
 
     NetworkModel m_model;
     PathCatalogue m_paths;

@@ -93,6 +93,7 @@ PlanSurvivors(const JobSpec& job,
               std::optional<uint64_t> bytes)
 {
     auto left = job;
+    left.findAggregations = nullptr; // what switches can was found before any fault
     SetBytes(left, bytes);
     left.endpointOf.clear();
     left.workers = 0;

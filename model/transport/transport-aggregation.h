@@ -18,6 +18,8 @@
 namespace ns3::gradsync
 {
 
+struct AggregationLoad;
+
 /// The network could aggregate for a group, but has no room for it now: others have it. A job that
 /// has another way takes that, and asks again later.
 class AggregationDenied : public std::runtime_error
@@ -37,6 +39,8 @@ struct AggregationGroup
     bool sharesExponents{false};
     AggregationFlow flow{AggregationFlow::AllReduce};
     uint32_t root{0}; //!< index of the member, of a flow that has one
+    /// The switch at which all comes together, and that sends the result; none: the network chooses
+    std::optional<NodeId> rootSwitch{};
 };
 
 /// What one endpoint of a group gives to an aggregation, and waits for.
@@ -104,6 +108,8 @@ class TransportAggregation
     virtual void CloseAggregation(uint32_t group) = 0;
     /// One endpoint takes part in the next aggregation of its group.
     virtual void Aggregate(const AggregationMessage& message) = 0;
+    /// What the aggregations of an open group put on the network; nothing: that is not known.
+    virtual std::optional<AggregationLoad> DescribeLoad(uint32_t group) const = 0;
     virtual AggregationStatistics GetStatistics() const = 0;
 
     /// Told the number of a group that got other switches.

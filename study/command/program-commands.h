@@ -122,6 +122,12 @@ int PlanCommand(const PlanOptions& options, std::ostream& out);
 /// Simulates what the scheme `auto` chooses from, and tells how good its choice is.
 int AutoCommand(const AutoOptions& options, std::ostream& out, std::ostream& err);
 
+/// Prints as JSON by which trees of switches the jobs of a scenario of one run could aggregate, and
+/// what each puts on links and switches. The links are in the order of the directions.
+int TreesCommand(const std::filesystem::path& file,
+                 const std::vector<ScenarioOverride>& overrides,
+                 std::ostream& out);
+
 /// Prints the runs with all values in place, as JSON.
 int ResolveCommand(const std::filesystem::path& file,
                    const std::vector<ScenarioOverride>& overrides,

@@ -288,6 +288,14 @@ AddAuto(CLI::App& verb)
 }
 
 Action
+AddTrees(CLI::App& verb)
+{
+    const auto scenario = std::make_shared<ScenarioArguments>();
+    AddScenario(verb, *scenario);
+    return [scenario] { return TreesCommand(scenario->file, scenario->GetOverrides(), std::cout); };
+}
+
+Action
 AddList(CLI::App& verb)
 {
     const auto format = std::make_shared<ListFormat>(ListFormat::Lines);
@@ -389,7 +397,7 @@ struct VerbRow
     Action (*add)(CLI::App& verb); //!< its options
 };
 
-constexpr std::array<VerbRow, 10> VERBS{{
+constexpr std::array<VerbRow, 11> VERBS{{
     {"run", "Simulate a scenario and write its results", AddRun},
     {"describe",
      "Tell what can be known before simulating",
@@ -404,6 +412,7 @@ constexpr std::array<VerbRow, 10> VERBS{{
     {"auto",
      "Simulate all that the scheme auto chooses from, and tell how good its choice is",
      AddAuto},
+    {"trees", "Print by which trees of switches jobs could aggregate, as JSON", AddTrees},
     {"list", "List what a scenario can name", AddList},
     {"sum-errors",
      "Print how far sums of integers in switches are from those of gradients, as CSV",

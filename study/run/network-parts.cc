@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/network-parts.h"
 
-#include "ns3/aggregation-helper.h"
-#include "ns3/fabric-helper.h"
+#include "ns3/network-choice.h"
 #include "ns3/run-store.h"
 #include "ns3/scenario-error.h"
-#include "ns3/string.h"
 #include "ns3/transport-registry.h"
 
 #include <stdexcept>
@@ -17,35 +15,10 @@ namespace ns3::gradsync
 namespace
 {
 
-FabricHelper
-MakeFabricHelper(const ResolvedRun& run)
+NetworkChoice
+GetNetworkChoice(const ResolvedRun& run)
 {
-    FabricHelper helper(run.transport.type.GetName());
-    AggregationHelper aggregation;
-    for (const auto& [node, program] : run.programs)
-    {
-        aggregation.SetProgram(node, program);
-    }
-    helper.SetAggregation(aggregation);
-    for (const auto& [name, value] : run.transport.attributes)
-    {
-        helper.SetTransportAttribute(name, StringValue(value));
-    }
-    for (const auto& [part, attributes] : run.transport.parts)
-    {
-        for (const auto& [name, value] : attributes)
-        {
-            helper.SetPartAttribute(part, name, StringValue(value));
-        }
-    }
-    if (GetTransport(run.transport.kind).hasFabric)
-    {
-        for (const auto& [name, value] : run.fabric)
-        {
-            helper.SetFabricAttribute(name, StringValue(value));
-        }
-    }
-    return helper;
+    return {run.transport, run.fabric, run.programs};
 }
 
 } // namespace
@@ -53,7 +26,7 @@ MakeFabricHelper(const ResolvedRun& run)
 std::set<std::string>
 ListConcerns(const ResolvedRun& run)
 {
-    const auto transport = MakeFabricHelper(run).Create();
+    const auto transport = MakeFabricHelper(GetNetworkChoice(run)).Create();
     auto* capabilities = transport->GetCapabilities();
     if (capabilities == nullptr)
     {
@@ -68,7 +41,7 @@ InstallTransport(const ResolvedRun& run)
 {
     try
     {
-        return MakeFabricHelper(run).InstallTransport(run.topology);
+        return MakeFabricHelper(GetNetworkChoice(run)).InstallTransport(run.topology);
     }
     catch (const std::invalid_argument& error)
     {

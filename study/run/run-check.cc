@@ -72,9 +72,16 @@ CheckAggregations(const JobSpec& job,
                   const Ptr<Transport>& transport,
                   RunCheck& check)
 {
+    const bool mayAggregate =
+        plan.HasAggregations() || job.scheme.scheme->planOrigin == PlanOrigin::Estimate;
+    if (!job.aggregationRoots.empty() && !mayAggregate)
+    {
+        throw ScenarioError(DescribeScheme(job),
+                            "\"aggregationRoots\" are given, but no switches aggregate for it");
+    }
     try
     {
-        PlanAggregations().Open(plan, job.endpointOf, transport);
+        PlanAggregations().Open(plan, job.endpointOf, transport, job.aggregationRoots);
     }
     catch (const AggregationDenied& denied)
     {

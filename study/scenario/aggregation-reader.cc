@@ -48,12 +48,6 @@ GetEntry(std::string_view name)
     return *std::ranges::find(entries, name, &AggregationDriverEntry::name);
 }
 
-std::string
-NamePart(const std::string& driver)
-{
-    return fmt::format("{}.{}", AGGREGATION_PART, driver);
-}
-
 /// The value of a driver's key in its place or under its old name.
 std::optional<JsonValue>
 FindDriverKey(const JsonValue& settings, const std::string& driver, const std::string& key)
@@ -122,7 +116,7 @@ ReadMoved(const JsonValue& settings, AggregationChoice& choice)
                 fmt::format("is the old name of {}.{}, which is set too", moved.driver, moved.now));
         }
         choice.parts.push_back(
-            {NamePart(moved.driver),
+            {GetDriverPart(moved.driver),
              {ReadAttribute(*value, GetEntry(moved.driver).getTypeId(), moved.now)}});
         choice.renamed.push_back(
             {value->GetPath(),
@@ -131,6 +125,12 @@ ReadMoved(const JsonValue& settings, AggregationChoice& choice)
 }
 
 } // namespace
+
+std::string
+GetDriverPart(const std::string& driver)
+{
+    return fmt::format("{}.{}", AGGREGATION_PART, driver);
+}
 
 const std::vector<ParameterSpec>&
 GetAggregationParameters()
@@ -175,7 +175,7 @@ ReadAggregation(const JsonValue& settings)
     {
         if (const auto own = settings.Find(entry.name))
         {
-            choice.parts.emplace_back(NamePart(entry.name),
+            choice.parts.emplace_back(GetDriverPart(entry.name),
                                       ReadAttributes(*own, entry.getTypeId(), {}));
         }
     }

@@ -32,6 +32,9 @@ struct AggregationChoice
     std::vector<RenamedKey> renamed; //!< keys that were read under their old names
 };
 
+/// The part of the driver of a protocol, as `aggregation.atp`.
+std::string GetDriverPart(const std::string& driver);
+
 /// What `transport.aggregation` knows: Attributes, `programs`, the drivers and, marked as such, old
 /// names.
 const std::vector<ParameterSpec>& GetAggregationParameters();

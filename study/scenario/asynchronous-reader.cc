@@ -90,6 +90,7 @@ GetKeysWithoutAsynchronous()
                                                "codec",
                                                "dgt",
                                                "protocol",
+                                               "aggregationRoots",
                                                "profile",
                                                "reaction",
                                                "maxOutstandingSends"};

@@ -3,6 +3,7 @@
 
 #include "ns3/asynchronous-reader.h"
 #include "ns3/codec-reader.h"
+#include "ns3/node-names.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/protocol-reader.h"
 #include "ns3/rank-reader.h"
@@ -114,6 +115,19 @@ ReadTransmission(const JsonValue& job)
     return {parameters.Get<double>("reliableShare"), parameters.Get<ByteCount>("block").bytes};
 }
 
+/// Switches, any number of times, in their order.
+std::vector<NodeId>
+ReadRoots(const JsonValue& list, const Topology& topology)
+{
+    const auto names = NodeNames::OfForwarders(topology);
+    std::vector<NodeId> roots;
+    for (const auto& item : list.GetItems())
+    {
+        roots.push_back(names.Read(item));
+    }
+    return roots;
+}
+
 JobSpec
 ReadExchange(const JsonValue& value,
              const ParameterSet& parameters,
@@ -144,6 +158,10 @@ ReadExchange(const JsonValue& value,
     if (const auto profile = value.Find("profile"))
     {
         job.profile = ReadProfile(*profile);
+    }
+    if (const auto roots = value.Find("aggregationRoots"))
+    {
+        job.aggregationRoots = ReadRoots(*roots, topology);
     }
     const auto& kind = *job.scheme.scheme;
     auto places = ReadRanks(

@@ -9,6 +9,7 @@
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
 #include "ns3/model-reader.h"
+#include "ns3/network-choice.h"
 #include "ns3/node-names.h"
 #include "ns3/p4-program-reader.h"
 #include "ns3/parameter-reader.h"
@@ -181,6 +182,9 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     for (auto& job : jobs.exchanges)
     {
         job.network = GetNetworkModel(run.transport, run.fabric, run.seed);
+        job.findAggregations = MakeAggregationFinder({run.transport, run.fabric, run.programs},
+                                                     run.topology,
+                                                     job.aggregationRoots);
         ReadSchemeFiles(job.scheme, *scenario.files);
         std::ranges::move(TranslatePlanningErrors(
                               [&job, &run] { return SplitJob(std::move(job), *run.topology); }),

@@ -199,6 +199,10 @@ GetJobParameters()
              {},
              0,
              MAX_UNSIGNED},
+            MakeShared("aggregationRoots",
+                       "switches",
+                       "switches at which aggregations in the network come together, those of the "
+                       "groups of the plan in turn; by default the nearest one"),
             MakeObjectSpec("dgt",
                            "differential gradient transmission: the network may lose blocks that "
                            "contribute little: doc/dgt.rst",

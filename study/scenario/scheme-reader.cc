@@ -2,6 +2,7 @@
 #include "ns3/scheme-reader.h"
 
 #include "ns3/document-path.h"
+#include "ns3/fallback-spec.h"
 #include "ns3/hash.h"
 #include "ns3/import-error.h"
 #include "ns3/import-scheme.h"
@@ -19,7 +20,7 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Has a name, and nothing that a scheme of the registry has: its plan is that of another.
+/// Its plan is that of another scheme: beside a name it has what to do without switches.
 const Scheme&
 GetAutoScheme()
 {
@@ -27,7 +28,7 @@ GetAutoScheme()
         "auto",
         "the one of those below, with its parameters, that is estimated to take the least time",
         "doc/auto.rst",
-        {},
+        {MakeFallbackSpec()},
         [](const ParameterSet&) { return 0U; },
         {},
         {},

@@ -412,6 +412,7 @@ GetKeysWithoutTraining()
 {
     static const std::vector<std::string> keys{"gradient",
                                                "tensors",
+                                               "aggregationRoots",
                                                "compute",
                                                "workers",
                                                "serverEndpoints",

@@ -647,8 +647,16 @@ TEST_F(ProgramTest, ReadsTheOptionsThatVerbsWereWithAWarning)
 
 TEST_F(ProgramTest, EveryVerbHasHelp)
 {
-    for (const auto* verb :
-         {"run", "describe", "validate", "resolve", "plan", "auto", "list", "sum-errors", "codec"})
+    for (const auto* verb : {"run",
+                             "describe",
+                             "validate",
+                             "resolve",
+                             "plan",
+                             "auto",
+                             "trees",
+                             "list",
+                             "sum-errors",
+                             "codec"})
     {
         const auto help = Call({verb, "--help"});
         EXPECT_EQ(help.code, 0);

@@ -65,6 +65,11 @@ AtpDriver::Check(const AggregationGroup& group) const
     {
         throw std::invalid_argument("ATP needs a parameter server");
     }
+    if (group.rootSwitch)
+    {
+        throw std::invalid_argument("ATP's switches are those of the racks of workers and server: "
+                                    "no other can be the root");
+    }
     if (GetNetwork().settings.engine == ENGINE_P4)
     {
         throw std::invalid_argument("the engine p4 is for the slot protocol "

@@ -2,6 +2,7 @@
 #include "ns3/aggregation-session.h"
 
 #include "ns3/aggregation-driver.h"
+#include "ns3/aggregation-load.h"
 #include "ns3/log.h"
 #include "ns3/slot-tensor.h"
 #include "ns3/wire-format.h"
@@ -56,6 +57,12 @@ void
 AggregationSession::Contribute(const AggregationMessage& message)
 {
     m_workers.at(message.member)->Contribute(message);
+}
+
+std::optional<AggregationLoad>
+AggregationSession::DescribeLoad() const
+{
+    return std::nullopt;
 }
 
 void

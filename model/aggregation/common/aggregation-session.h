@@ -79,6 +79,8 @@ class AggregationSession
     virtual void Open() = 0;
     /// A member takes part in the next aggregation.
     virtual void Contribute(const AggregationMessage& message);
+    /// As TransportAggregation::DescribeLoad; nothing unless the protocol says it.
+    virtual std::optional<AggregationLoad> DescribeLoad() const;
     /// What it uses is out of order.
     virtual bool IsHit(const AggregationOutage& outage) const = 0;
     /// Takes other switches, after RemoveRoles. \returns whether they are other ones

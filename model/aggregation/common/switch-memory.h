@@ -39,6 +39,12 @@ class SwitchMemory
     void Take(NodeId node, const std::string& name, const Holder& holder, uint64_t bytes);
     void Give(NodeId node, const Holder& holder);
 
+    /// Of the memory of a switch; 0 where there is no limit.
+    double GetShare(uint64_t bytes) const
+    {
+        return m_capacity == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(m_capacity);
+    }
+
     /// Of a switch, by all holders together.
     uint64_t GetTakenBytes(NodeId node) const;
 

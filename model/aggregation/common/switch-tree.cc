@@ -2,6 +2,7 @@
 #include "ns3/switch-tree.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -33,10 +34,14 @@ class TreeBuilder
         }
     }
 
-    SwitchTree Build()
+    SwitchTree Build(std::optional<NodeId> asked)
     {
-        const auto root = FindRoot();
+        const auto root = asked ? *asked : FindRoot();
         MeasureFrom(root);
+        if (asked)
+        {
+            CheckRoot(root);
+        }
         m_tree.hops.push_back({root, true, {}, {}, {}});
         m_hopOf[root] = 0;
         for (const auto member : m_members)
@@ -108,6 +113,27 @@ class TreeBuilder
                                         "aggregation");
         }
         return best[m_turn % best.size()];
+    }
+
+    void CheckRoot(NodeId root) const
+    {
+        const auto& name = m_topology.GetNodes()[root].name;
+        if (!MayAggregate(root))
+        {
+            throw std::invalid_argument(
+                fmt::format("{} is to be the root of an aggregation, but does not aggregate",
+                            name));
+        }
+        for (const auto member : m_members)
+        {
+            if (m_distance[member] == FAR)
+            {
+                throw std::invalid_argument(
+                    fmt::format("{} is to be the root of an aggregation, but does not reach {}",
+                                name,
+                                m_topology.GetNodes()[member].name));
+            }
+        }
     }
 
     /// Fewest links from the root to each node over nodes that forward.
@@ -220,9 +246,10 @@ SwitchTree
 BuildSwitchTree(const Topology& topology,
                 std::span<const uint32_t> endpoints,
                 uint32_t turn,
-                const AggregationOutage& outage)
+                const AggregationOutage& outage,
+                std::optional<NodeId> root)
 {
-    return TreeBuilder(topology, endpoints, turn, outage).Build();
+    return TreeBuilder(topology, endpoints, turn, outage).Build(root);
 }
 
 } // namespace ns3::gradsync

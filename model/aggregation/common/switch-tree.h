@@ -53,12 +53,14 @@ struct SwitchTree
 /**
  * \param endpoints of the group, distinct; \param turn number of the group
  * \param outage links that it does without, and switches that only hand on
+ * \param root in place of the nearest switch
  * \throws std::invalid_argument with a text for the user when no switch reaches all of them
  */
 SwitchTree BuildSwitchTree(const Topology& topology,
                            std::span<const uint32_t> endpoints,
                            uint32_t turn,
-                           const AggregationOutage& outage = {});
+                           const AggregationOutage& outage = {},
+                           std::optional<NodeId> root = std::nullopt);
 
 } // namespace ns3::gradsync
 

@@ -5,6 +5,7 @@
 #include "ns3/aggregation-role.h"
 #include "ns3/aggregation-session.h"
 #include "ns3/switch-tree.h"
+#include "ns3/topology.h"
 
 #include <cstdint>
 
@@ -41,6 +42,17 @@ class TreeSession : public AggregationSession
     /// Gives all nodes of the tree their parts. \param slots of each switch that aggregates
     void AddRoles(uint32_t slots);
 
+    /// What a packet takes on each link of the tree, once in each direction.
+    struct PacketShape
+    {
+        double packetBytes;   //!< whatever is in it
+        double contentFactor; //!< bytes for each byte of the gradient
+        uint32_t payloadBytes;
+    };
+
+    /// Links and times of a load, of a tree whose switches add without delay.
+    AggregationLoad MakeLoad(const PacketShape& packet) const;
+
     /// What a session takes of the memory of each switch that aggregates for it.
     struct Memory
     {
@@ -52,12 +64,16 @@ class TreeSession : public AggregationSession
     virtual Memory GetMemory(const SwitchTree::Hop& hop) const = 0;
     /// A switch of the tree that is to aggregate. \throws std::invalid_argument when it cannot
     virtual void CheckHop(const SwitchTree::Hop& hop) const;
+    /// Share of what each switch has for aggregations of this protocol, beside its memory.
+    virtual double GetRoom() const;
     /// Gives a node its part, which is of the driver's own kind.
     virtual void AddRole(AggregationNode& node, const AggregationRole& role) = 0;
 
   private:
     AggregationRole MakeRole(uint32_t hop, uint32_t slots) const;
+    bool IsLost(NodeId root) const;
 
+    bool m_isBuilt{false};
     uint32_t m_turn;
     SwitchTree m_tree;
 };

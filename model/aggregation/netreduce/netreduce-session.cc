@@ -2,10 +2,12 @@
 #include "ns3/netreduce-session.h"
 
 #include "ns3/aggregation-contents.h"
+#include "ns3/aggregation-load.h"
 #include "ns3/netreduce-driver.h"
 #include "ns3/netreduce-header.h"
 #include "ns3/netreduce-node.h"
 #include "ns3/roce-transport.h"
+#include "ns3/wire-format.h"
 
 #include <memory>
 #include <utility>
@@ -108,6 +110,25 @@ NetReduceSession::LinkRing()
         const auto next = ring[(i + 1) % ring.size()];
         m_workers[ring[i]]->SetNext(GetEndpoints()->at(next));
     }
+}
+
+/// A connection enters each part of the tree and one leaves it, with the acknowledgements of the
+/// other beside it.
+std::optional<AggregationLoad>
+NetReduceSession::DescribeLoad() const
+{
+    const auto& transport = *GetNetwork().transport;
+    const auto packets = m_driver.GetMessagePackets();
+    const auto every = transport.GetAckEvery();
+    const auto acks = every == 0 ? 0 : (packets + every - 1) / every;
+    constexpr double OVERHEAD = wire::PREAMBLE_BYTES + wire::ROCE_HEADER_BYTES + wire::GAP_BYTES;
+    const double shared = NetReduceHeader::BYTES + acks * wire::ROCE_ACK_BYTES; // by a message
+    auto load = MakeLoad({OVERHEAD + shared / packets, 1.0, transport.GetMtuBytes()});
+    load.firstLinks.clear(); // queue pairs take turns
+    load.messagePackets = packets;
+    load.messageHeaderBytes = NetReduceHeader::BYTES;
+    load.window = m_driver.GetWindow();
+    return load;
 }
 
 void

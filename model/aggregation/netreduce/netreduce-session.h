@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace ns3::gradsync
@@ -21,6 +22,7 @@ class NetReduceSession final : public TreeSession
     NetReduceSession(NetReduceDriver& driver, const AggregationGroup& group, uint32_t id);
 
     void Open() override;
+    std::optional<AggregationLoad> DescribeLoad() const override;
     bool Rebuild() override;
     void Equip(FabricPacket& packet, uint32_t endpoint, const MessagePlace& place) override;
     uint16_t GetSendingPort(uint32_t endpoint) const override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/nvls-session.h"
 
+#include "ns3/aggregation-contents.h"
+#include "ns3/aggregation-load.h"
 #include "ns3/nvls-driver.h"
 #include "ns3/nvls-node.h"
 
@@ -98,7 +100,8 @@ NvlsSession::ChooseSwitch()
     {
         const bool adds =
             nodes[node].kind == NodeKind::NvSwitch || nodes[node].kind == NodeKind::Switch;
-        if (!adds || network.outage.switches.contains(node))
+        const auto& asked = GetGroup().rootSwitch;
+        if (!adds || network.outage.switches.contains(node) || (asked && *asked != node))
         {
             continue;
         }
@@ -144,6 +147,39 @@ NvlsSession::IsHit(const AggregationOutage& outage) const
            (!outage.links.empty() && std::ranges::any_of(m_links, [&outage](const Link& link) {
                return outage.links[link.link];
            }));
+}
+
+/**
+ * Each packet of data goes with a header alone, which is its request or its acknowledgement. Of a
+ * reduction the root asks, all answer, and it gets the sum; of a multicast it writes, all get that
+ * and answer, and it gets a word in the end.
+ */
+std::optional<AggregationLoad>
+NvlsSession::DescribeLoad() const
+{
+    const auto& topology = *GetNetwork().topology;
+    const double header = m_driver.GetHeaderBytes();
+    const bool isReduce = GetGroup().flow == AggregationFlow::Reduce;
+    AggregationLoad load;
+    load.payloadBytes = static_cast<uint32_t>(BYTES_PER_VALUE * m_driver.GetValueCount());
+    load.adders.push_back({m_switch, static_cast<uint32_t>(m_links.size()), 0.0});
+    load.window = m_driver.GetWindow();
+    double perByte = 0.0;
+    double delay = 0.0;
+    for (uint32_t member = 0; member < m_links.size(); ++member)
+    {
+        const auto& link = topology.GetLinks()[m_links[member].link];
+        const uint32_t up = 2 * m_links[member].link + (link.b == m_switch ? 0 : 1);
+        const double own = member == GetGroup().root ? 1.0 : 0.0; // packets of the root beside
+        load.uses.push_back({up, (1.0 + own) * header, isReduce ? 1.0 : own});
+        load.uses.push_back({up ^ 1U, (1.0 + own) * header, isReduce ? own : 1.0});
+        perByte = std::max(perByte, 8.0 / static_cast<double>(link.rate.GetBitRate()));
+        delay = std::max(delay, link.delay.GetSeconds());
+    }
+    // There and back twice: a header alone on two of the four links, data on the others.
+    load.roundTrip = {4.0 * (delay + perByte * header), 2.0 * perByte};
+    load.tail = {2.0 * delay + perByte * header, perByte};
+    return load;
 }
 
 bool

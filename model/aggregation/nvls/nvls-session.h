@@ -6,6 +6,7 @@
 #include "ns3/nvls-worker.h"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -22,6 +23,7 @@ class NvlsSession final : public AggregationSession
 
     void Open() override;
     bool IsHit(const AggregationOutage& outage) const override;
+    std::optional<AggregationLoad> DescribeLoad() const override;
     bool Rebuild() override;
 
   private:

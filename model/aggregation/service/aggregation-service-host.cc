@@ -96,13 +96,19 @@ AggregationService::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCou
     }
 }
 
+/// Whether switches take time to add.
+bool
+AggregationService::HasLimits() const
+{
+    return m_pipelinePacketRate > 0.0 || m_processingDelay.IsStrictlyPositive();
+}
+
 NodePrograms&
 AggregationService::GetPrograms(NodeId node)
 {
     AggregationHost& host = *this;
     const auto [found, isNew] = m_programs.try_emplace(node, host, node);
-    const bool isLimited = m_pipelinePacketRate > 0.0 || m_processingDelay.IsStrictlyPositive();
-    if (isNew && isLimited && m_network.topology->GetNodes()[node].kind == NodeKind::Switch)
+    if (isNew && HasLimits() && m_network.topology->GetNodes()[node].kind == NodeKind::Switch)
     {
         if (m_pipelinePacketRate > 0.0 && m_pipelinePacketRate < 1.0)
         {

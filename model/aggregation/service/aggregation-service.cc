@@ -2,6 +2,7 @@
 #include "ns3/aggregation-service.h"
 
 #include "ns3/aggregation-drivers.h"
+#include "ns3/aggregation-load.h"
 #include "ns3/object-factory.h"
 #include "ns3/p4-runtime-commands.h"
 
@@ -259,6 +260,26 @@ AggregationService::Abandon(const Transport::MessageFilter& isMeant)
             }
         }
     }
+}
+
+std::optional<AggregationLoad>
+AggregationService::DescribeLoad(uint32_t group) const
+{
+    auto load = m_userPrograms.empty() ? m_sessions.at(group)->DescribeLoad() : std::nullopt;
+    if (!load || !HasLimits())
+    {
+        return load;
+    }
+    load->isDelayed = true;
+    const auto values = load->payloadBytes / BYTES_PER_VALUE;
+    const auto passes = m_valuesPerPass == 0 ? 1 : (values + m_valuesPerPass - 1) / m_valuesPerPass;
+    const auto rate = m_pipelines * m_pipelinePacketRate;
+    for (auto& adder : load->adders)
+    {
+        // As if ports and places were dealt out evenly to its pipelines.
+        adder.busySeconds = rate > 0.0 ? static_cast<double>(adder.inputs * passes) / rate : 0.0;
+    }
+    return load;
 }
 
 AggregationSession&

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -66,6 +67,7 @@ class AggregationService : public NetworkAggregation,
     std::vector<uint8_t> MakeFrame(const FabricPacket& packet,
                                    NodeId sender,
                                    NodeId receiver) override;
+    std::optional<AggregationLoad> DescribeLoad(uint32_t group) const override;
     AggregationStatistics GetStatistics() const override;
     void AddStatistics(TransportStatistics& total) const override;
 
@@ -103,6 +105,7 @@ class AggregationService : public NetworkAggregation,
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void TakeSettings();
     void FindIncapable();
+    bool HasLimits() const;
     void InstallPrograms();
     AggregationDriver& ChooseDriver(const std::string& protocol);
     AggregationSession& GetSessionOfStream(uint32_t stream) const;

@@ -2,6 +2,7 @@
 #include "ns3/sharp-session.h"
 
 #include "ns3/aggregation-contents.h"
+#include "ns3/aggregation-load.h"
 #include "ns3/sharp-driver.h"
 #include "ns3/sharp-limits.h"
 #include "ns3/tree-node.h"
@@ -105,6 +106,16 @@ SharpSession::Contribute(const AggregationMessage& message)
         return;
     }
     TreeWorkerSession::Contribute(message);
+}
+
+std::optional<AggregationLoad>
+SharpSession::DescribeLoad() const
+{
+    auto load = MakeLoad({static_cast<double>(m_driver.GetHeaderBytes()),
+                          1.0,
+                          static_cast<uint32_t>(BYTES_PER_VALUE * m_driver.GetValueCount())});
+    load.window = m_driver.GetCredits(m_kind);
+    return load;
 }
 
 void

@@ -6,6 +6,7 @@
 #include "ns3/tree-worker-session.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ns3::gradsync
@@ -21,6 +22,7 @@ class SharpSession final : public TreeWorkerSession
 
     void Open() override;
     void Contribute(const AggregationMessage& message) override;
+    std::optional<AggregationLoad> DescribeLoad() const override;
     void ReleaseMemory() override;
 
   private:

@@ -2,6 +2,7 @@
 #include "ns3/slot-session.h"
 
 #include "ns3/aggregation-contents.h"
+#include "ns3/aggregation-load.h"
 #include "ns3/aggregation-switch.h"
 #include "ns3/slot-driver.h"
 
@@ -75,6 +76,31 @@ SlotSession::Contribute(const AggregationMessage& message)
     TreeSession::Contribute(message);
 }
 
+/// Of slots that stay.
+std::optional<AggregationLoad>
+SlotSession::DescribeLoad() const
+{
+    const auto& wire = m_driver.GetWire();
+    const auto& sharing = m_driver.GetSharing().GetConfig();
+    if (sharing.mode == SHARING_DYNAMIC)
+    {
+        return std::nullopt;
+    }
+    double bytes = 0.0;
+    for (uint32_t packet = 0; packet < wire.messagePackets; ++packet)
+    {
+        bytes += wire.GetWireBytes(packet);
+    }
+    auto load = MakeLoad({bytes / wire.messagePackets,
+                          0.0,
+                          static_cast<uint32_t>(BYTES_PER_VALUE * wire.valueCount)});
+    load.messagePackets = wire.messagePackets;
+    load.unitPackets = wire.messagePackets;
+    load.window = sharing.slots / wire.messagePackets;
+    load.exponentPackets = m_job.batch;
+    return load;
+}
+
 bool
 SlotSession::Rebuild()
 {
@@ -144,6 +170,13 @@ SlotSession::CheckHop(const SwitchTree::Hop& hop) const
                         "is switchml-rocev2, whose messages end at one switch",
                         name));
     }
+}
+
+double
+SlotSession::GetRoom() const
+{
+    const auto& sharing = m_driver.GetSharing().GetConfig();
+    return static_cast<double>(sharing.slots) / sharing.poolSlots;
 }
 
 void

@@ -6,6 +6,7 @@
 #include "ns3/tree-session.h"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -24,6 +25,7 @@ class SlotSession final : public TreeSession
 
     void Open() override;
     void Contribute(const AggregationMessage& message) override;
+    std::optional<AggregationLoad> DescribeLoad() const override;
     bool Rebuild() override;
     void RemoveRoles() override;
     void Stop() override;
@@ -63,6 +65,7 @@ class SlotSession final : public TreeSession
   private:
     Memory GetMemory(const SwitchTree::Hop& hop) const override;
     void CheckHop(const SwitchTree::Hop& hop) const override;
+    double GetRoom() const override;
     void AddRole(AggregationNode& node, const AggregationRole& role) override;
     void AddWorkers();
 

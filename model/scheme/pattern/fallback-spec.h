@@ -13,12 +13,14 @@ namespace ns3::gradsync
 inline ParameterSpec
 MakeFallbackSpec()
 {
-    return {
+    ParameterSpec spec{
         "fallback",
         std::string("ps"),
         "how workers go on when no switches aggregate any more: ps (co-located), ring, or none, "
         "and the job fails",
         {"ps", "ring", "none"}};
+    spec.isTried = false;
+    return spec;
 }
 
 } // namespace ns3::gradsync

@@ -127,6 +127,12 @@ class RoceTransport : public Transport,
         return m_mtuBytes;
     }
 
+    /// Data packets that one acknowledgement is for, at most.
+    uint32_t GetAckEvery() const
+    {
+        return m_ackEvery;
+    }
+
     RoceRecovery GetRecovery() const
     {
         return m_recovery;

@@ -186,6 +186,7 @@ _VERBS: dict[str, _Handed | _Own] = {
     "plan": _program("plan", "print, verify, draw or export a plan"),
     "auto": _program("auto", "tell how good the choice of the scheme auto is"),
     "list": _program("list", "schemes, topologies and transports"),
+    "trees": _program("trees", "print by which trees of switches jobs could aggregate"),
     "p4": _program("p4", "play vectors on a P4 program, or describe it"),
     "python": _Handed(
         "run a Python program that imports gradsync", verbs.run_python, verbs.show_python_help
@@ -196,6 +197,7 @@ _VERBS: dict[str, _Handed | _Own] = {
     "reproduce": _package("simulate what a paper says", verbs.reproduce),
     "collective": _package("time a collective as nccl-tests do", verbs.collective),
     "fit": _package("fit values of a scenario to measured times", verbs.fit),
+    "route": _package("choose the switches that add for several jobs", verbs.route),
     "regress": _package("compare the schemes' curves with baselines", verbs.regress),
     "sum-errors": _package("errors of sums that switches make", verbs.sum_errors),
     "gradients": _package("train with each codec in the loop", verbs.gradients),

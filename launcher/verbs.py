@@ -165,6 +165,11 @@ def fit(own: Own, rest: list[str]) -> int:
     return _call_package(own, "fit", *rest, needs=[BUILD], layers=[PLOTS, TABLES, FIT])
 
 
+def route(own: Own, rest: list[str]) -> int:
+    """./ns3 route: where the gradients of several jobs are added in the network."""
+    return _call_package(own, "route", *rest, needs=[BUILD], layers=[PLOTS, TABLES, FIT])
+
+
 def gallery(own: Own, rest: list[str]) -> int:
     """./ns3 gallery: the pictures of the documentation, from simulations."""
     places = [f"--scenarios={ROOT / 'scenarios'}", f"--pictures={ROOT / 'doc' / 'pictures'}"]

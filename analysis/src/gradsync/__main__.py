@@ -217,6 +217,18 @@ def _fit(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _route(arguments: argparse.Namespace) -> int:
+    from gradsync.studies import routing
+
+    scenario = Path(arguments.scenario)
+    out = Path(arguments.out or scenario.with_name(f"{scenario.stem}-routed.json"))
+    found = routing.find_routing(scenario, arguments.rounds, arguments.seed)
+    print(routing.as_table(found))
+    routing.write_scenario(scenario, found, out)
+    print(f"wrote {out}", file=sys.stderr)
+    return 0
+
+
 def _compare(arguments: argparse.Namespace) -> int:
     from gradsync.results.compare import compare_results
 
@@ -257,6 +269,7 @@ _VERBS = {
     "sweep": _sweep,
     "collective": _collective,
     "fit": _fit,
+    "route": _route,
     "compare": _compare,
     "bench-history": _bench_history,
 }

@@ -267,6 +267,23 @@ def _fit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="folder (results/fit/FOLDER-NAME)")
 
 
+def _route_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", metavar="SCENARIO", help="scenario of one run (JSON)")
+    parser.add_argument(
+        "--rounds",
+        metavar="N",
+        type=int,
+        default=256,
+        help="roundings that are drawn (%(default)s)",
+    )
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="of them (%(default)s)")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the scenario with the roots (SCENARIO with -routed, beside it)",
+    )
+
+
 def _compare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="DIR")
     parser.add_argument("second", metavar="DIR")
@@ -295,6 +312,7 @@ _VERBS: dict[str, tuple[str, _Options]] = {
         _collective_options,
     ),
     "fit": ("fit values of a scenario to measured times", _fit_options),
+    "route": ("choose the switches that add for several jobs", _route_options),
     "compare": ("compare two results folders value by value", _compare_options),
     "bench-history": ("draw what ./ns3 bench measured, run after run", _bench_history_options),
 }

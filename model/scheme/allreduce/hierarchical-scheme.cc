@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/dataflow-builder.h"
+#include "ns3/fallback-spec.h"
 #include "ns3/scheme-groups.h"
 #include "ns3/scheme-support.h"
 #include "ns3/schemes.h"
@@ -15,6 +16,8 @@ namespace ns3::gradsync
 namespace
 {
 
+constexpr const char* DEFAULT_BROADCAST = "chain";
+
 /// Collects the transfers of one exchange.
 class HierarchicalPlan
 {
@@ -24,8 +27,14 @@ class HierarchicalPlan
           m_groups(FindGroups(request, DefaultGroups::InnermostLevel)),
           m_subChunks(GetCount(request.parameters, "pipelineChunks", 1)),
           m_broadcastChunks(GetCount(request.parameters, "broadcastChunks", 1)),
-          m_barrier(request.parameters.Get<bool>("barrier"))
+          m_barrier(request.parameters.Get<bool>("barrier")),
+          m_aggregates(request.parameters.Get<std::string>("inside") == "nvls")
     {
+        if (m_aggregates && request.parameters.Get<std::string>("broadcast") != DEFAULT_BROADCAST)
+        {
+            throw SchemeError("broadcast is for groups that have no NVSwitch between them, but "
+                              "inside is nvls, and the switch multicasts");
+        }
         for (const auto& group : m_groups)
         {
             m_roots.push_back(group.front());
@@ -36,6 +45,15 @@ class HierarchicalPlan
     Plan Build()
     {
         DataflowBuilder builder(m_request.workers, m_request.workers, m_layout);
+        if (m_aggregates)
+        {
+            AddAggregations(builder, AggregationFlow::Reduce);
+            EndStage(builder);
+            AddRing(builder, m_roots);
+            EndStage(builder);
+            AddAggregations(builder, AggregationFlow::Multicast);
+            return builder.Build();
+        }
         for (const auto& group : m_groups)
         {
             AddRing(builder, group);
@@ -109,6 +127,30 @@ class HierarchicalPlan
         if (range.count > 0) // 0: fewer elements than pieces
         {
             builder.AddCopy(src, dst, range.first, range.count);
+        }
+    }
+
+    /// From all of a group to its root, or from the root to all, by the switch between them.
+    void AddAggregations(DataflowBuilder& builder, AggregationFlow flow) const
+    {
+        std::vector<uint32_t> numbers;
+        for (const auto& group : m_groups)
+        {
+            numbers.push_back(
+                group.size() < 2 ? 0
+                                 : builder.AddAggregationGroup(group,
+                                                               {.name = "nvls", .addsFloats = true},
+                                                               {flow, group.front()}));
+        }
+        for (const auto& range : m_ranges.at(m_broadcastChunks))
+        {
+            for (size_t i = 0; i < m_groups.size() && range.count > 0; ++i)
+            {
+                if (m_groups[i].size() > 1)
+                {
+                    builder.AddAggregate(numbers[i], range.first, range.count);
+                }
+            }
         }
     }
 
@@ -215,6 +257,7 @@ class HierarchicalPlan
     uint32_t m_subChunks;
     uint32_t m_broadcastChunks;
     bool m_barrier;
+    bool m_aggregates; //!< inside of groups
     Ranks m_roots;
     ChunkLayout m_layout;
     std::map<uint32_t, std::vector<Range>> m_ranges; //!< pieces -> where they lie in m_layout
@@ -241,12 +284,12 @@ MakeHierarchicalScheme()
                    {
                        MakePipelineChunksSpec(1, "pieces in which each part of a ring travels"),
                        {"broadcast",
-                        std::string("chain"),
+                        std::string(DEFAULT_BROADCAST),
                         "how a root gives the result to its group",
                         {"star", "scatter-allgather", "chain"}},
                        {"broadcastChunks",
                         int64_t{16},
-                        "pieces of the gradient in a star or chain broadcast",
+                        "pieces of the gradient in a star or chain broadcast, or in NVLS",
                         {},
                         1,
                         1 << 20},
@@ -257,6 +300,12 @@ MakeHierarchicalScheme()
                         0,
                         1,
                         {false}},
+                       {"inside",
+                        std::string("ring"),
+                        "how a group adds up before, and with nvls gets the result after: ring and "
+                        "broadcast, or reduction and multicast by an NVSwitch",
+                        {"ring", "nvls"}},
+                       MakeFallbackSpec(),
                    }),
         [](const ParameterSet&) { return 0u; },
         BuildHierarchical,

@@ -99,6 +99,24 @@ class NvlsTest : public SlotAggregationTest
         return MakeJob(scheme, request, 1);
     }
 
+    /// One piece, with barriers between the levels.
+    static Job MakeHierarchicalJob(uint32_t servers, uint32_t accelerators, uint64_t bytes)
+    {
+        SchemeRequest request;
+        request.workers = servers * accelerators;
+        request.gradientBytes = bytes;
+        GroupLevel level{"server", {}, servers, 1.0};
+        for (uint32_t rank = 0; rank < request.workers; ++rank)
+        {
+            level.groupOf.push_back(rank / accelerators);
+        }
+        request.groups.levels.push_back(level);
+        request.parameters = MakeDefaultParameters(*FindScheme("hierarchical"));
+        request.parameters.Set("inside", std::string("nvls"));
+        request.parameters.Set("broadcastChunks", int64_t{1});
+        return MakeJob("hierarchical", request, 1);
+    }
+
     /// Message and wire bytes of every direction of every NVLink.
     std::vector<std::pair<uint64_t, uint64_t>> GetNvlinkBytes() const
     {
@@ -303,6 +321,57 @@ TEST_F(NvlsTest, IsTheInnerLevelOfRingsAndServersBetweenServers)
         {
             EXPECT_EQ(payload, gradient + gradient / 4) << scheme;
         }
+    }
+}
+
+TEST_F(NvlsTest, IsTheInnerLevelOfHierarchicalInTheTimeOfItsParts)
+{
+    // Reduction to the root and multicast from it, one after the other, as in the tests above.
+    std::mt19937 random(11);
+    for (int run = 0; run < 6; ++run)
+    {
+        const uint32_t n = 2 + random() % 7;
+        const auto packets = static_cast<int64_t>(1 + random() % 200);
+        TearDown();
+        SetUp();
+        Set("Values", StringValue("real"));
+        InstallNvlink(n);
+        const auto times = Run(MakeHierarchicalJob(1, n, packets * PAYLOAD));
+        ExpectExactSums();
+        const auto beside = std::max(packets * HEADER_NS, 2 * (HEADER_NS + DELAY_NS));
+        const auto once = beside + (packets + 1) * PACKET_NS + 2 * DELAY_NS;
+        EXPECT_EQ(times.front(), NanoSeconds(2 * once)) << n << ' ' << packets;
+    }
+}
+
+TEST_F(NvlsTest, LoadsTheLinksOfHierarchicalAsItsClosedForm)
+{
+    std::mt19937 random(12);
+    for (int run = 0; run < 6; ++run)
+    {
+        const uint32_t servers = 2 + random() % 3;
+        const uint32_t n = 2 + random() % 4;
+        const uint64_t packets = 1 + random() % 60;
+        TearDown();
+        SetUp();
+        Set("Values", StringValue("real"));
+        InstallNvlink(n, servers);
+        Run(MakeHierarchicalJob(servers, n, packets * PAYLOAD));
+        ExpectExactSums();
+        // Each way K with a header for each packet, and as many headers alone the other way; the
+        // root has both ways of both: its own share, and the sums.
+        const auto data = packets * (PAYLOAD + HEADER);
+        const auto others = data + packets * HEADER;
+        const auto root = 2 * data + 2 * packets * HEADER;
+        uint32_t roots = 0;
+        for (const auto& [payload, wire] : GetNvlinkBytes())
+        {
+            const bool isRoot = payload == 2 * packets * PAYLOAD;
+            roots += isRoot ? 1 : 0;
+            EXPECT_EQ(payload, (isRoot ? 2 : 1) * packets * PAYLOAD);
+            EXPECT_EQ(wire, isRoot ? root : others);
+        }
+        EXPECT_EQ(roots, 2 * servers); // both directions of its link
     }
 }
 

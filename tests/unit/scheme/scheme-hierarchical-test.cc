@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "unit/scheme/scheme-test-support.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 namespace ns3::gradsync
 {
 
@@ -142,6 +146,59 @@ TEST(HierarchicalScheme, LoadsTheRootAsTheFormulaSays)
         EXPECT_EQ(statistics.sentBytes[0], quarters[form] * 6400 / 4);
         EXPECT_EQ(statistics.GetPeakSentBytes(), statistics.sentBytes[0]);
     }
+}
+
+SchemeRequest
+MakeNvlsRequest(uint32_t workers, uint64_t gradient, GroupLevel level, int64_t pieces, bool barrier)
+{
+    return MakeRequest(
+        "hierarchical",
+        workers,
+        gradient,
+        {{"inside", std::string("nvls")}, {"broadcastChunks", pieces}, {"barrier", barrier}},
+        {std::move(level)});
+}
+
+TEST(HierarchicalScheme, AggregatesInNvSwitchesOfAnyGroups)
+{
+    std::mt19937 dice(24);
+    for (int i = 0; i < 60; ++i)
+    {
+        std::vector<uint32_t> sizes(1 + dice() % 4);
+        std::ranges::generate(sizes, [&dice] { return 1 + static_cast<uint32_t>(dice() % 5); });
+        const auto workers = std::accumulate(sizes.begin(), sizes.end(), 0U);
+        const uint64_t gradient = 4 * (1 + dice() % 5'000);
+        const auto request = MakeNvlsRequest(workers,
+                                             gradient,
+                                             MakeLevel("server", sizes, 1.0),
+                                             1 + dice() % 8,
+                                             dice() % 2 == 0);
+        SCOPED_TRACE(fmt::format("{} {}", fmt::join(sizes, ","), gradient));
+        if (workers < 2)
+        {
+            continue;
+        }
+        EXPECT_THAT(BuildPlan("hierarchical", request), IsAllReduce());
+        // A group whose size is 1 on every side of it is no level: then all are one group.
+        const bool isLevel = sizes.size() < workers;
+        const auto groups = isLevel ? sizes : std::vector<uint32_t>{workers};
+        // Each member of a group gives K to its reduction, and the root K to the multicast; between
+        // the roots a ring: 2 (D - 1) K.
+        uint64_t expected = 2 * gradient * (groups.size() - 1);
+        for (const auto size : groups)
+        {
+            expected += size > 1 ? (size + 1) * gradient : 0;
+        }
+        EXPECT_EQ(ComputeStatistics("hierarchical", request).totalBytes, expected);
+    }
+}
+
+TEST(HierarchicalScheme, RefusesABroadcastBesideTheSwitch)
+{
+    auto request = MakeNvlsRequest(4, 400, MakeLevel("server", {2, 2}, 1.0), 1, true);
+    request.parameters.Set("broadcast", std::string("star"));
+    EXPECT_THAT([&] { BuildPlan("hierarchical", request); },
+                ThrowsMessage<SchemeError>(HasSubstr("inside is nvls, and the switch multicasts")));
 }
 
 TEST(HierarchicalScheme, TakesTheInnermostLevelThatGroupsAnything)

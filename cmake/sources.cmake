@@ -831,10 +831,12 @@ list(APPEND gradsync_headers
 
 # model/aggregation/common
 list(APPEND gradsync_sources
+  model/aggregation/common/added-float-tensor.cc
   model/aggregation/common/aggregation-driver.cc
   model/aggregation/common/aggregation-session.cc
   model/aggregation/common/aggregation-tensor.cc
   model/aggregation/common/aggregation-worker.cc
+  model/aggregation/common/float-sum.cc
   model/aggregation/common/float-tensor.cc
   model/aggregation/common/gradient-tensor.cc
   model/aggregation/common/resending-worker.cc
@@ -850,6 +852,7 @@ list(APPEND gradsync_sources
   model/aggregation/common/wrapping-sum.cc
 )
 list(APPEND gradsync_headers
+  model/aggregation/common/added-float-tensor.h
   model/aggregation/common/aggregation-address.h
   model/aggregation/common/aggregation-contents.h
   model/aggregation/common/aggregation-driver.h
@@ -860,6 +863,7 @@ list(APPEND gradsync_headers
   model/aggregation/common/aggregation-session.h
   model/aggregation/common/aggregation-tensor.h
   model/aggregation/common/aggregation-worker.h
+  model/aggregation/common/float-sum.h
   model/aggregation/common/float-tensor.h
   model/aggregation/common/gradient-tensor.h
   model/aggregation/common/packet-tally.h

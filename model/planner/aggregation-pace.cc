@@ -89,6 +89,13 @@ AggregationPace::GetFirstWindow(uint64_t bytes) const
     return packets * GetPacketBytes(m_load, m_lightest.use) * m_firstPerByte;
 }
 
+double
+AggregationPace::GetWindowBytes() const
+{
+    return static_cast<double>(uint64_t{m_load.window} * m_load.messagePackets) *
+           GetPacketBytes(m_load, m_busiest.use);
+}
+
 /// What a packet of it has that is not shorter than others.
 double
 AggregationPace::GetLastContent(uint64_t bytes) const
@@ -101,10 +108,11 @@ AggregationPace::GetUnloadedSeconds(const Series& series) const
 {
     const auto content = GetLastContent(series.lastBytes);
     const auto serial = GetSeconds(m_busiest, series);
-    const auto full = GetPacketBytes(m_load, m_busiest.use) * m_busiest.secondsPerByte;
-    const auto message = m_load.messagePackets * full;
-    const auto messageTrip = message - full + m_load.roundTrip.Get(m_load.payloadBytes);
-    if (m_load.window * message >= messageTrip)
+    // Messages of their mean length: pieces may be shorter than a full one.
+    const auto message = serial / static_cast<double>(series.messages);
+    const auto packet = serial / static_cast<double>(series.packets);
+    const auto trip = message - packet + m_load.roundTrip.Get(content);
+    if (m_load.window * message >= trip)
     {
         // One link after the other; or the first packet makes its way, and the others follow it.
         const auto first = m_lightest.use.packetBytes + m_lightest.use.contentFactor * content;
@@ -112,13 +120,10 @@ AggregationPace::GetUnloadedSeconds(const Series& series) const
                         m_load.roundTrip.Get(content) + GetSeconds(m_lightest, series) -
                             first * m_lightest.secondsPerByte);
     }
-    // Full messages, a window each round trip, less what the last ones lack.
-    const auto messages = DivideUp(series.packets, m_load.messagePackets);
-    const auto rounds = (messages - 1) / m_load.window;
-    const auto others = (messages - 1) % m_load.window;
-    const auto lacking = static_cast<double>(messages * m_load.messagePackets) * full - serial;
-    return static_cast<double>(rounds) * messageTrip + static_cast<double>(others) * message +
-           messageTrip - lacking;
+    // A window each round trip.
+    const auto rounds = (series.messages - 1) / m_load.window;
+    const auto others = (series.messages - 1) % m_load.window;
+    return static_cast<double>(rounds) * trip + static_cast<double>(others) * message + trip;
 }
 
 double

@@ -24,6 +24,12 @@ class AggregationPace
 
     uint64_t CountPackets(uint64_t bytes) const;
 
+    /// What the window counts.
+    uint64_t CountMessages(uint64_t bytes) const
+    {
+        return (CountPackets(bytes) + m_load.messagePackets - 1) / m_load.messagePackets;
+    }
+
     /// What an aggregation takes on the link that is busy with it for longest, in bytes.
     double GetBytes(uint64_t bytes) const;
 
@@ -42,6 +48,27 @@ class AggregationPace
     /// How long the first window of an aggregation keeps the link of an endpoint busy, in seconds.
     double GetFirstWindow(uint64_t bytes) const;
 
+    /// As of AggregationLoad.
+    bool IsRequested() const
+    {
+        return m_load.isRequested;
+    }
+
+    /// Of a full packet, with nothing else under way, in seconds.
+    double GetRoundTrip() const
+    {
+        return m_load.roundTrip.Get(m_load.payloadBytes);
+    }
+
+    /// What a packet takes where the window alone holds it back.
+    double GetWindowSeconds() const
+    {
+        return GetRoundTrip() / (static_cast<double>(m_load.window) * m_load.messagePackets);
+    }
+
+    /// What a window of full packets takes on the link that is busy for longest, in bytes.
+    double GetWindowBytes() const;
+
     /// From the end of GetBytes to the last result, in seconds.
     double GetTail(uint64_t bytes) const
     {
@@ -52,8 +79,17 @@ class AggregationPace
     struct Series
     {
         uint64_t packets{0};
+        uint64_t messages{0};
         uint64_t bytes{0};     //!< of the gradient
         uint64_t lastBytes{0}; //!< of it, in the last one
+
+        void Add(const AggregationPace& pace, uint64_t aggregationBytes)
+        {
+            packets += pace.CountPackets(aggregationBytes);
+            messages += pace.CountMessages(aggregationBytes);
+            bytes += aggregationBytes;
+            lastBytes = aggregationBytes;
+        }
     };
 
     /// How long they take with nothing else under way: what links and the window let through.
@@ -62,7 +98,9 @@ class AggregationPace
     /// Of one aggregation.
     double GetUnloadedSeconds(uint64_t bytes) const
     {
-        return GetUnloadedSeconds({CountPackets(bytes), bytes, bytes});
+        Series series;
+        series.Add(*this, bytes);
+        return GetUnloadedSeconds(series);
     }
 
   private:

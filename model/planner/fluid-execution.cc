@@ -2,8 +2,10 @@
 #include "ns3/fluid-execution.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -127,6 +129,8 @@ FluidExecution::PrepareGroups()
 {
     m_firstGroup = static_cast<uint32_t>(m_connections.size());
     m_series.resize(m_paces.size());
+    m_capacities = m_paths.GetCapacities();
+    m_windowBytes.resize(m_capacities.size(), 0.0);
     for (const auto& pace : m_paces)
     {
         const auto state = static_cast<uint32_t>(m_states.size());
@@ -168,12 +172,51 @@ FluidExecution::FinishAggregation(OperationId id)
     const auto bytes = m_placed.plan.GetBytes(id);
     const auto& pace = m_paces[group];
     auto& series = m_series[group];
-    series.all.packets += pace.CountPackets(bytes);
-    series.all.bytes += bytes;
-    series.all.lastBytes = bytes;
+    series.all.Add(pace, bytes);
+    series.busy += m_now - series.served;
+    Queue(id, -1.0);
     series.until =
         std::max(m_now + pace.GetTail(bytes), series.since + pace.GetUnloadedSeconds(series.all));
+    if (pace.IsRequested())
+    {
+        // Windows that share links: between the longer of the two times and their sum.
+        const auto windows = static_cast<double>(series.all.packets) * pace.GetWindowSeconds();
+        series.until = std::max(series.until + GetQueueing(group),
+                                series.since + std::hypot(windows, series.busy));
+    }
     return series.until;
+}
+
+/// An aggregation begins or ends: what its group has under way on its links. \param sign -1: ends
+void
+FluidExecution::Queue(OperationId id, double sign)
+{
+    const auto group = m_placed.plan.GetOperations()[id].stream;
+    const auto& pace = m_paces[group];
+    if (!pace.IsRequested())
+    {
+        return;
+    }
+    auto& series = m_series[group];
+    series.queued += sign * GetWireBytes(id);
+    const auto before =
+        std::exchange(series.underWay, std::min(series.queued, pace.GetWindowBytes()));
+    for (const auto& use : pace.GetUses())
+    {
+        m_windowBytes[use.link] += use.weight * (series.underWay - before);
+    }
+}
+
+/// How long packets of a group wait behind those of others that are under way.
+double
+FluidExecution::GetQueueing(uint32_t group) const
+{
+    double longest = 0.0;
+    for (const auto& use : m_paces[group].GetUses())
+    {
+        longest = std::max(longest, m_windowBytes[use.link] / m_capacities[use.link]);
+    }
+    return std::max(0.0, longest - m_paces[group].GetRoundTrip());
 }
 
 std::optional<double>
@@ -247,6 +290,10 @@ FluidExecution::StartReady()
     {
         auto& connection = m_connections[m_connectionOf[id]];
         connection.waiting.push_back(id);
+        if (m_placed.plan.GetOperations()[id].IsAggregate())
+        {
+            Queue(id, 1.0);
+        }
         if (connection.waiting.size() > 1)
         {
             continue;
@@ -272,7 +319,11 @@ FluidExecution::BeginSeries(OperationId id)
     {
         return false;
     }
-    m_series[operation.stream] = {m_now, m_now, {}};
+    auto& series = m_series[operation.stream];
+    series.since = m_now;
+    series.until = m_now;
+    series.all = {};
+    series.busy = 0.0;
     return true;
 }
 
@@ -331,6 +382,10 @@ void
 FluidExecution::Serve(uint32_t connection, double base)
 {
     const auto& served = m_connections[connection];
+    if (connection >= m_firstGroup)
+    {
+        m_series[connection - m_firstGroup].served = m_now;
+    }
     auto& state = m_states[served.path];
     state.heap.push_back({base + GetWireBytes(served.waiting.front()), connection});
     std::push_heap(state.heap.begin(), state.heap.end());

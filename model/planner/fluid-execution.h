@@ -90,6 +90,10 @@ class FluidExecution
         double since{0.0};
         double until{0.0}; //!< the last result
         AggregationPace::Series all{};
+        double served{0.0};   //!< since when the one that is served is
+        double busy{0.0};     //!< how long those before it were
+        double queued{0.0};   //!< bytes of those that have begun
+        double underWay{0.0}; //!< of these, as many as the window lets
     };
 
     /// (time, operation), earliest first.
@@ -102,6 +106,8 @@ class FluidExecution
     void PrepareGroups();
     double GetWireBytes(OperationId id) const;
     double FinishAggregation(OperationId id);
+    void Queue(OperationId id, double sign);
+    double GetQueueing(uint32_t group) const;
     uint32_t FindState(uint32_t path, std::map<uint32_t, uint32_t>& known);
     void MakeReady(OperationId id, std::vector<OperationId>& done);
     void StartReady();
@@ -138,6 +144,8 @@ class FluidExecution
     uint32_t m_firstGroup{0};             //!< the connection of the first group
     std::vector<Series> m_series;         //!< [group]
     AggregationGate m_gate;
+    std::vector<double> m_capacities;  //!< [link direction]
+    std::vector<double> m_windowBytes; //!< [link direction] under way, of groups that ask
     std::vector<Connection> m_connections;
     std::vector<PathState> m_states;
     std::vector<uint32_t> m_flowCounts; //!< [path]

@@ -43,9 +43,11 @@ struct AggregationLoad
         double busySeconds{0.0}; //!< with each packet that goes on; 0: it adds while it forwards
     };
 
-    /// Directions by which endpoints send a whole window at once, before what comes after it; empty:
-    /// packets of several groups take turns.
+    /// Directions by which endpoints send a whole window at once, before what comes after it;
+    /// empty: packets of several groups take turns.
     std::vector<uint32_t> firstLinks;
+    /// Each packet is asked for, and waits for answers of all, behind whatever is under way.
+    bool isRequested{false};
     std::vector<Adder> adders;      //!< the root first
     bool isDelayed{false};          //!< adding takes time, which is in none of the lags
     std::vector<Use> uses;          //!< one of each link direction

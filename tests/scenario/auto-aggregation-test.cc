@@ -238,6 +238,36 @@ TEST(AggregationEstimate, IsAsNearToPacketsAsThoseOfOtherSchemes)
     }
 }
 
+TEST(AggregationEstimate, OfNvlsIsFurtherOffWhereGradientsAreSmall)
+{
+    // Several windows share each link, and packets wait behind each other: doc/auto.rst.
+    for (const auto* gradient : {"256kB", "1MB", "8MB"})
+    {
+        for (const auto* window : {"16", "256"})
+        {
+            for (const auto* accelerators : {"4", "8"})
+            {
+                for (const int pieces : {1, 4, 16})
+                {
+                    SCOPED_TRACE(
+                        fmt::format("{} {} {} {}", gradient, window, accelerators, pieces));
+                    const auto run = ResolveAggregating(
+                        SERVER,
+                        fmt::format(R"({{"kind": "nvls", "pipelineChunks": {}}})", pieces),
+                        gradient,
+                        {{"transport.aggregation.nvls.window", window},
+                         {"topology.server.accelerators", accelerators},
+                         {"topology.server.nics", accelerators},
+                         {"topology.server.pcieSwitches", accelerators}});
+                    const auto ratio = EstimateSeconds(run) / SimulateSeconds(run);
+                    EXPECT_GE(ratio, 0.8);
+                    EXPECT_LE(ratio, MOST_RATIO);
+                }
+            }
+        }
+    }
+}
+
 constexpr const char* NARROW = R"({"kind": "spine-leaf", "spines": 2, "leaves": 4,
     "hostsPerLeaf": 4, "oversubscription": 8, "hostLink": {"rate": "40Gbps", "delay": "1us"}})";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/aggregation-session.h"
 
+#include "ns3/added-float-tensor.h"
 #include "ns3/aggregation-driver.h"
 #include "ns3/aggregation-load.h"
 #include "ns3/log.h"
@@ -129,6 +130,22 @@ AggregationSession::GetSendingPort(uint32_t /* endpoint */) const
     throw std::logic_error("this protocol sends no messages");
 }
 
+/// What is multicast is no sum.
+uint32_t
+AggregationSession::GetMeasuringRank() const
+{
+    switch (m_group.flow)
+    {
+    case AggregationFlow::AllReduce:
+        break;
+    case AggregationFlow::Reduce:
+        return m_group.root;
+    case AggregationFlow::Multicast:
+        return UINT32_MAX;
+    }
+    return 0;
+}
+
 void
 AggregationSession::FillJob(const Shape& shape)
 {
@@ -151,10 +168,11 @@ AggregationSession::FillJob(const Shape& shape)
              .tensor = m_tensor.get(),
              .floats = floats,
              .batch = hasExponents ? shape.batch : 0,
-             .isMulticast = isMulticast};
+             .isMulticast = isMulticast,
+             .measuringRank = GetMeasuringRank()};
 }
 
-/// Floats become integers.
+/// Floats become integers, but for switches that add them as they are.
 std::unique_ptr<AggregationTensor>
 AggregationSession::MakeTensor(const Shape& shape, const AggregationTensor::Shape& tensor) const
 {
@@ -172,8 +190,13 @@ AggregationSession::MakeTensor(const Shape& shape, const AggregationTensor::Shap
         throw std::invalid_argument("the values are float, which become integers of 32 bits, but "
                                     "those of the codec are narrower");
     }
+    const auto& distribution = GetGradientDistributions()[static_cast<size_t>(settings.gradients)];
+    if (shape.addsFloats)
+    {
+        return std::make_unique<AddedFloatTensor>(m_job.number, tensor, distribution);
+    }
     FloatTensor::Settings floats{
-        .distribution = GetGradientDistributions()[static_cast<size_t>(settings.gradients)],
+        .distribution = distribution,
         .factor = settings.scale == 0.0 ? shape.factor : static_cast<float>(settings.scale),
         .mostSent = std::numeric_limits<double>::infinity()};
     if (shape.mostSent)

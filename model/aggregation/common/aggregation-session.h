@@ -108,6 +108,7 @@ class AggregationSession
         float factor;                   //!< of floats where the settings have none; 0: by exponents
         std::optional<double> mostSent; //!< larger ones go as floats, at that factor; none: none do
         uint32_t batch{0};              //!< packets of exponents, where there are exponents
+        bool addsFloats{false};         //!< floats are added as they are
     };
 
     AggregationHost& GetHost() const;
@@ -137,6 +138,8 @@ class AggregationSession
     std::set<NodeId> m_adding; //!< switches that aggregate for it
 
   private:
+    uint32_t GetMeasuringRank() const;
+
     AggregationDriver& m_driver;
     AggregationGroup m_group;
     uint32_t m_id;

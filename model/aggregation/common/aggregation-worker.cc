@@ -325,7 +325,7 @@ AggregationWorker::CheckSums(uint64_t packet,
                                   m_rank,
                                   m_job.tensor->DescribeDifference(block, result.values)));
     }
-    if (m_rank == 0) // all have the same bits
+    if (m_rank == m_job.measuringRank)
     {
         m_job.tensor->Measure(block, result.values, result.isFloat, statistics);
         statistics.sumPrint += AggregationTensor::GetFingerprint(block, result.values);

@@ -41,8 +41,10 @@ struct AggregationJob
     uint32_t batch{0};
     uint64_t firstPacket{0}; //!< the number to begin with
     bool isMulticast{false}; //!< one gives, and all get that
-    bool isSparse{false};    //!< packets are as long as the values in them
-    uint32_t unit{1};        //!< each aggregation has a multiple of so many packets
+    /// The one that measures and prints sums, of those that get the same bits.
+    uint32_t measuringRank{0};
+    bool isSparse{false}; //!< packets are as long as the values in them
+    uint32_t unit{1};     //!< each aggregation has a multiple of so many packets
 };
 
 /// What a packet with sums says, by whatever protocol.

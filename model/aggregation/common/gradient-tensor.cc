@@ -39,6 +39,13 @@ GradientTensor::FillFloats(uint32_t worker, uint64_t block, std::vector<int32_t>
     });
 }
 
+double
+GradientTensor::GetLargestSumError() const
+{
+    const double steps = GetShape().workers - 1;
+    return steps * 0x1p-24 / (1 - steps * 0x1p-24) + 2 * steps * 0x1p-53;
+}
+
 std::vector<double>
 GradientTensor::AddGradients(uint64_t block) const
 {

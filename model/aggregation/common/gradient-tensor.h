@@ -23,6 +23,10 @@ class GradientTensor : public AggregationTensor
     void FillFloats(uint32_t worker, uint64_t block, std::vector<int32_t>& values) const;
 
   protected:
+    /// How far a sum of float32 from each worker, in any order, may be from that in float64, as a
+    /// share of the sum of their magnitudes: g = (n - 1) u / (1 - (n - 1) u), u = 2^-24 (Higham,
+    /// "Accuracy and stability of numerical algorithms", 4.2); the one in float64 likewise.
+    double GetLargestSumError() const;
     /// The sums of a block, in float64.
     std::vector<double> AddGradients(uint64_t block) const;
     /// Adds the errors of sums to those before.

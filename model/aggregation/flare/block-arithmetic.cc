@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/block-arithmetic.h"
 
+#include "ns3/float-sum.h"
 #include "ns3/wrapping-sum.h"
 
-#include <bit>
 #include <utility>
 
 namespace ns3::gradsync
@@ -19,11 +19,7 @@ AddValues(bool areFloats, std::span<int32_t> sums, std::span<const int32_t> valu
     {
         return AddWrapping(sums, values);
     }
-    for (size_t i = 0; i < sums.size(); ++i)
-    {
-        sums[i] =
-            std::bit_cast<int32_t>(std::bit_cast<float>(sums[i]) + std::bit_cast<float>(values[i]));
-    }
+    AddFloats(sums, values);
     return false;
 }
 

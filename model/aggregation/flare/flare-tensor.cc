@@ -118,9 +118,6 @@ FlareTensor::AddExactly(uint64_t block)
     return all;
 }
 
-/// Of n floats a sum in any order is off by at most g times the sum of their magnitudes, g = (n -
-/// 1) u / (1 - (n - 1) u), u = 2^-24 (Higham, "Accuracy and stability of numerical
-/// algorithms", 4.2); that in float64 likewise.
 bool
 FlareTensor::MayBe(uint64_t block, std::span<const int32_t> values)
 {
@@ -130,8 +127,7 @@ FlareTensor::MayBe(uint64_t block, std::span<const int32_t> values)
     {
         return false;
     }
-    const double steps = GetShape().workers - 1;
-    const double most = steps * 0x1p-24 / (1 - steps * 0x1p-24) + 2 * steps * 0x1p-53;
+    const double most = GetLargestSumError();
     size_t i = 0;
     for (const auto& [place, exact] : all)
     {

@@ -69,11 +69,6 @@ NvlsDriver::Check(const AggregationGroup& /* group */) const
         throw std::invalid_argument(
             "NVLS's sums of integers wrap around: attribute Saturate is not for it");
     }
-    if (network.settings.values == VALUES_FLOAT)
-    {
-        throw std::invalid_argument("NVSwitches add floating-point numbers as they are: attribute "
-                                    "Values must be sizes or real");
-    }
     if (m_payloadBytes % BYTES_PER_VALUE != 0)
     {
         throw std::invalid_argument(
@@ -95,7 +90,8 @@ NvlsDriver::MakeNode(NodeId node)
     auto& network = GetNetwork();
     return std::make_unique<NvlsNode>(*network.fabric->GetSwitch(node),
                                       network.fabric->GetPool(),
-                                      network.contents);
+                                      network.contents,
+                                      network.settings.values == VALUES_FLOAT);
 }
 
 void

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/nvls-node.h"
 
+#include "ns3/float-sum.h"
 #include "ns3/wrapping-sum.h"
 
 #include <utility>
@@ -8,10 +9,14 @@
 namespace ns3::gradsync
 {
 
-NvlsNode::NvlsNode(FabricSwitch& forwarder, PacketPool& pool, AggregationContents& contents)
+NvlsNode::NvlsNode(FabricSwitch& forwarder,
+                   PacketPool& pool,
+                   AggregationContents& contents,
+                   bool addsFloats)
     : m_forwarder(forwarder),
       m_pool(pool),
-      m_contents(contents)
+      m_contents(contents),
+      m_addsFloats(addsFloats)
 {
 }
 
@@ -152,6 +157,10 @@ NvlsNode::Add(const AggregationPacket& content, Entry& entry)
     if (entry.missing == entry.answered.size()) // the first
     {
         entry.sum = content.values;
+    }
+    else if (m_addsFloats)
+    {
+        AddFloats(entry.sum, content.values);
     }
     else if (AddWrapping(entry.sum, content.values))
     {

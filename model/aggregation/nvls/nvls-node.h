@@ -39,8 +39,11 @@ class NvlsNode final : public AggregationNode
         bool sums;     //!< answers carry integers to be added
     };
 
-    /// All must outlive this.
-    NvlsNode(FabricSwitch& forwarder, PacketPool& pool, AggregationContents& contents);
+    /// All must outlive this. \param addsFloats values are the bits of floats
+    NvlsNode(FabricSwitch& forwarder,
+             PacketPool& pool,
+             AggregationContents& contents,
+             bool addsFloats);
 
     void AddJob(uint16_t number, Job job);
     void RemoveJob(uint16_t number) override;
@@ -82,6 +85,7 @@ class NvlsNode final : public AggregationNode
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;
     AggregationContents& m_contents;
+    bool m_addsFloats;
     std::map<uint16_t, JobState> m_jobs;
     uint64_t m_repeated{0};  //!< requests that came again while they were open
     uint64_t m_stale{0};     //!< answers that nobody waits for

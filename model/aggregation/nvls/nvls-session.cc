@@ -42,7 +42,8 @@ NvlsSession::Open()
     FillJob({.valueCount = static_cast<uint16_t>(m_driver.GetValueCount()),
              .headerBytes = 0,
              .factor = 0.0F,
-             .mostSent = {}});
+             .mostSent = {},
+             .addsFloats = true});
     m_settings = {.flow = GetGroup().flow,
                   .root = static_cast<uint16_t>(GetGroup().root),
                   .window = m_driver.GetWindow(),
@@ -163,6 +164,7 @@ NvlsSession::DescribeLoad() const
     AggregationLoad load;
     load.payloadBytes = static_cast<uint32_t>(BYTES_PER_VALUE * m_driver.GetValueCount());
     load.adders.push_back({m_switch, static_cast<uint32_t>(m_links.size()), 0.0});
+    load.isRequested = true;
     load.window = m_driver.GetWindow();
     double perByte = 0.0;
     double delay = 0.0;

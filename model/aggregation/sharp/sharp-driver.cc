@@ -108,11 +108,6 @@ SharpDriver::Check(const AggregationGroup& /* group */) const
         throw std::invalid_argument(
             "SHARP's sums of integers wrap around: attribute Saturate is not for it");
     }
-    if (network.settings.values == VALUES_FLOAT)
-    {
-        throw std::invalid_argument("SHARP adds floating-point numbers as they are: attribute "
-                                    "Values must be sizes or real");
-    }
 }
 
 std::unique_ptr<AggregationSession>
@@ -128,7 +123,8 @@ SharpDriver::MakeNode(NodeId node)
     return std::make_unique<SharpNode>(*network.fabric->GetSwitch(node),
                                        network.fabric->GetPool(),
                                        network.contents,
-                                       network.settings.values != VALUES_SIZES);
+                                       network.settings.values != VALUES_SIZES,
+                                       network.settings.values == VALUES_FLOAT);
 }
 
 void

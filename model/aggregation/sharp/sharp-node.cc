@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/sharp-node.h"
 
+#include "ns3/float-sum.h"
 #include "ns3/wrapping-sum.h"
 
 namespace ns3::gradsync
@@ -9,9 +10,11 @@ namespace ns3::gradsync
 SharpNode::SharpNode(FabricSwitch& forwarder,
                      PacketPool& pool,
                      AggregationContents& contents,
-                     bool computesSums)
+                     bool computesSums,
+                     bool addsFloats)
     : TreeNode(forwarder, pool, contents),
-      m_computesSums(computesSums)
+      m_computesSums(computesSums),
+      m_addsFloats(addsFloats)
 {
 }
 
@@ -46,6 +49,10 @@ SharpNode::Add(const AggregationPacket& content, const Job& job, Entry& entry)
     if (entry.missing == job.role.children.size()) // the first
     {
         entry.sum = content.values;
+    }
+    else if (m_addsFloats)
+    {
+        AddFloats(entry.sum, content.values);
     }
     else if (m_computesSums && AddWrapping(entry.sum, content.values))
     {

@@ -26,7 +26,8 @@ SharpSession::Open()
     FillJob({.valueCount = static_cast<uint16_t>(m_driver.GetValueCount()),
              .headerBytes = 0,
              .factor = 0.0F,
-             .mostSent = {}});
+             .mostSent = {},
+             .addsFloats = true});
     m_settings = {.credits = m_driver.GetCredits(m_kind),
                   .headerBytes = m_driver.GetHeaderBytes(),
                   .timeout = m_driver.GetTimeout(),

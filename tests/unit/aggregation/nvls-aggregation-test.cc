@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <numeric>
 #include <random>
@@ -403,6 +404,24 @@ TEST_F(NvlsTest, GivesExactSumsWhateverIsLost)
         ExpectExactSums();
         EXPECT_GT(m_transport->GetAggregation()->GetStatistics().retransmissions, 0U);
         EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().checkedSums, 4U * 3 * 50 * 5);
+    }
+}
+
+TEST_F(NvlsTest, AddsFloatsAsTheyAre)
+{
+    for (const uint32_t n : {2, 5, 8})
+    {
+        TearDown();
+        SetUp();
+        Set("Values", StringValue("float"));
+        InstallNvlink(n);
+        Run(MakeServerJob("nvls", 1, n, n * 3 * 20 * PAYLOAD, 3));
+        ExpectExactSums();
+        const auto statistics = m_transport->GetAggregation()->GetStatistics();
+        // Sums at their roots alone are compared with float64: n - 1 roundings of at most 2^-24.
+        const auto error = std::sqrt(statistics.squaredSumErrors / statistics.squaredSums);
+        EXPECT_GT(error, 0.0);
+        EXPECT_LT(error, (n - 1) * 0x1p-24);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "ns3/sharp-manager.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <numeric>
@@ -212,6 +213,28 @@ TEST_F(SharpTest, GivesExactSumsWhateverIsLost)
         Run(MakeSharpJob(6, 200 * SHARP_PAYLOAD, "sat", 5, 2));
         ExpectExactSums(6U * 2 * 200);
         EXPECT_GT(m_transport->GetAggregation()->GetStatistics().retransmissions, 0U);
+    }
+}
+
+TEST_F(SharpTest, AddsFloatsAsTheyAreOnTwoLevels)
+{
+    // At 20 % loss, too: every child is added once, whatever came again. All have the same bits;
+    // one of them is compared with float64: five roundings of at most 2^-24.
+    for (const double rate : {0.0, 0.2})
+    {
+        TearDown();
+        SetUp();
+        SetLoss(rate);
+        Set("Values", StringValue("float"));
+        Set("sharp.Timeout", StringValue("50us"));
+        Set("sharp.StreamPackets", UintegerValue(8));
+        InstallSharpRacks(2, 3);
+        Run(MakeSharpJob(6, 20 * SHARP_PAYLOAD, "sat", 2));
+        ExpectExactSums(6U * 20);
+        const auto statistics = m_transport->GetAggregation()->GetStatistics();
+        const auto error = std::sqrt(statistics.squaredSumErrors / statistics.squaredSums);
+        EXPECT_GT(error, 0.0);
+        EXPECT_LT(error, 5 * 0x1p-24);
     }
 }
 

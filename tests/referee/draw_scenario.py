@@ -4,6 +4,7 @@
 from referee.case import Case, Files
 from referee.catalogue import Catalogue
 from referee.dice import Dice
+from referee.draw_aggregation import draw_aggregating
 from referee.draw_fault import draw_fault, draw_traffic
 from referee.draw_file import draw_programmed
 from referee.draw_job import draw_job, draw_protocol
@@ -16,6 +17,8 @@ _PROBES = ("again", "seed", "jobs", "prefetch", "engine", "trace", "quiet", "flu
 _PROBES += ("other-scheme", "import", "tensors")
 # Of all scenarios: those that train, and those that a law is about which else is seldom checked.
 _TRAINING, _SELDOM = 0.2, 0.05
+# Likewise: those whose switches aggregate in ways that want networks or settings of their own.
+_AGGREGATING = 0.08
 # Of jobs that exchange: those whose messages have a protocol.
 _PROTOCOL = 0.12
 
@@ -70,6 +73,10 @@ def draw_case(seed: str, catalogue: Catalogue) -> Case:
         return Case(seed, trains, probes)
     if Dice(f"{seed} seldom").chance(_SELDOM):
         return Case(seed, draw_seldom(Dice(seed)), [])
+    if Dice(f"{seed} aggregates").chance(_AGGREGATING):
+        dice = Dice(seed)
+        aggregating = draw_aggregating(dice, catalogue)
+        return Case(seed, aggregating, _probes(dice, aggregating))
     dice = Dice(seed)
     files: Files = {}
     if dice.chance(0.025):

@@ -19,9 +19,8 @@ IN_NETWORK = (
 )
 # Of laws that few of their scenarios are for.
 _OFTEN = ("byteps", "rat")
-# draw_file.py draws the first; the second chooses a protocol, of which the laws of messages know none; the
-# third is for NVSwitches; the last ones have no codecs and no floats, or parameters that bind
-# each other, which are drawn for all that aggregate.
+# draw_file.py draws the first; the second chooses a protocol, of which the laws of messages know none;
+# draw_aggregation.py draws the next ones; nobody draws the last one yet.
 _NOT_DRAWN = ("import", "nccl", "nvls", "sharp", "libra", "flare")
 
 
@@ -87,7 +86,7 @@ def _fix_shape(dice: Dice, scheme: dict, workers: int) -> int | None:
 def dedicated_of(scheme: dict) -> int:
     """Dedicated servers that a scheme of the registry asks for."""
     kind = scheme["kind"]
-    if kind in ("ps-ring", "atp"):
+    if kind in ("ps-ring", "atp", "libra"):
         return scheme.get("servers", 1)
     if kind == "byteps":
         return scheme.get("cpuMachines", 0)

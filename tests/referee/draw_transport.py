@@ -5,7 +5,8 @@ from referee.catalogue import Catalogue
 from referee.dice import Dice
 
 
-def _draw_roce(dice: Dice, catalogue: Catalogue, scenario: dict) -> None:
+def draw_roce(dice: Dice, catalogue: Catalogue, scenario: dict) -> None:
+    """Transport `roce`, and the fabric under it."""
     transport: dict = {"kind": "roce", "mtu": dice.of(("256B", "1024B", "4096B", "1000B", "1500B"))}
     if dice.chance(0.5):
         transport["congestionControl"] = dice.of(catalogue.controls)
@@ -68,7 +69,7 @@ def draw_transport(dice: Dice, catalogue: Catalogue, scenario: dict) -> str:
     """The transport of a scenario, with its fabric, and which one it is."""
     kind = dice.of(catalogue.transports + ("roce", "roce", "roce", "fluid"))
     if kind == "roce":
-        _draw_roce(dice, catalogue, scenario)
+        draw_roce(dice, catalogue, scenario)
     elif kind == "tcp":
         _draw_tcp(dice, scenario)
     else:

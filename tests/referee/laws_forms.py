@@ -64,6 +64,9 @@ def _butterfly(e: Evidence, w: int, k: int) -> int:
 
 def _hierarchical(e: Evidence, w: int, k: int) -> int:
     groups = _groups(e, "")
+    if e.scheme().get("inside") == "nvls":
+        # Each member has a part in the reduction and in the multicast of all of it.
+        return sum(2 * g for g in groups if g > 1) * k + 2 * (len(groups) - 1) * k
     if len(groups) == 1:
         return 2 * (w - 1) * k
     return sum(3 * (g - 1) for g in groups) * k + 2 * (len(groups) - 1) * k
@@ -138,6 +141,12 @@ def _nvls(e: Evidence, w: int, k: int) -> int:
     return (inside + 2 * (len(groups) - 1)) * k
 
 
+def _hot(e: Evidence) -> int:
+    """Bytes of Libra's hot parameters: the first chunk of each piece, in front of those of the servers."""
+    sizes = e.plan["chunkBytes"]
+    return sum(sizes[:: 1 + e.scheme().get("servers", 1)])
+
+
 def _full_duplex(e: Evidence, w: int, k: int) -> int:
     return 2 * (w - 1) * k
 
@@ -173,7 +182,7 @@ TOTALS: dict[str, Callable[[Evidence, int, int], int | None]] = {
         _in_network,
     ),
     "nvls": _nvls,
-    "libra": lambda e, w, k: None,  # shares of it are rounded to elements
+    "libra": lambda e, w, k: w * _hot(e) + 2 * w * (k - _hot(e)),
     "ps": _ps,
     "hierarchical": _hierarchical,
     "butterfly": _butterfly,
@@ -285,6 +294,23 @@ def servers_move_their_shards(e: Evidence) -> Iterator[str]:
             want = e.gradient() if rank < w else w * shards[rank - w]
         if (sent[rank], received[rank]) != (want, want):
             yield f"rank {rank} sends {sent[rank]} and gets {received[rank]}, expected {want}"
+
+
+@law(
+    "doc/schemes.rst, libra: Zipf's law",
+    when=lambda e: (
+        _formed(e) and e.scheme()["kind"] == "libra" and not e.scheme().get("popularity")
+    ),
+)
+def hot_parameters_have_their_share_of_the_updates(e: Evidence) -> Iterator[str]:
+    """The sum of i^-s up to the hot ones over that of all, within the elements at the ends of pieces."""
+    scheme = e.scheme()
+    parameters = scheme.get("parameters", 1_000_000)
+    hot = min(scheme.get("hotParameters", 30_000), parameters)
+    weights = [i ** -scheme.get("exponent", 1.0) for i in range(1, parameters + 1)]
+    want = e.gradient() * math.fsum(weights[:hot]) / math.fsum(weights)
+    if abs(_hot(e) - want) > 8 * scheme.get("pipelineChunks", 1):
+        yield f"{_hot(e)} bytes are hot, expected {want:.1f}"
 
 
 # Schemes in which every rank sends and receives 2(w-1)K/w; with powers of two only.

@@ -248,12 +248,14 @@ TreeSession::MakeLoad(const PacketShape& packet) const
     TreeLoad tree(*GetNetwork().topology, m_tree);
     AggregationLoad load;
     load.payloadBytes = packet.payloadBytes;
-    const auto room = std::max(GetRoom(), GetNetwork().memory.GetShare(GetMemory().bytes));
     for (const auto& hop : m_tree.hops)
     {
         if (hop.aggregates)
         {
-            load.adders.push_back({hop.node, static_cast<uint32_t>(hop.children.size()), room});
+            const auto memory = GetNetwork().memory.GetShare(GetMemory(hop).bytes);
+            load.adders.push_back({.node = hop.node,
+                                   .inputs = static_cast<uint32_t>(hop.children.size()),
+                                   .room = std::max(GetRoom(), memory)});
         }
     }
     for (const auto& [link, uses] : tree.CountUses(endpoints))

@@ -695,6 +695,7 @@ list(APPEND gradsync_sources
   model/planner/auto-planner.cc
   model/planner/bandwidth-bound.cc
   model/planner/exchange-builder.cc
+  model/planner/fluid-aggregations.cc
   model/planner/fluid-execution.cc
   model/planner/job-planner.cc
   model/planner/nccl-machine.cc

@@ -42,26 +42,15 @@ FluidExecution::PrepareGroups()
     }
 }
 
-/// What it takes on the link that its path is measured by.
-double
-FluidExecution::GetWireBytes(OperationId id) const
-{
-    const auto bytes = m_placed.plan.GetBytes(id);
-    const auto operation = m_placed.plan.GetOperations()[id];
-    return operation.IsAggregate() ? m_paces[operation.stream].GetBytes(bytes)
-                                   : m_model.GetWireBytes(bytes);
-}
-
-/// \returns whether it is an aggregation behind a pause, when the window is empty
+/// \returns whether the window of a group is empty: what begins comes behind a pause
 bool
-FluidExecution::BeginSeries(OperationId id)
+FluidExecution::BeginSeries(uint32_t group)
 {
-    const auto operation = m_placed.plan.GetOperations()[id];
-    if (!operation.IsAggregate() || m_series[operation.stream].until > m_now + GetTolerance())
+    auto& series = m_series[group];
+    if (series.until > m_now + GetTolerance())
     {
         return false;
     }
-    auto& series = m_series[operation.stream];
     series.since = m_now;
     series.until = m_now;
     series.all = {};
@@ -123,7 +112,7 @@ FluidExecution::Queue(OperationId id, double sign)
         return;
     }
     auto& series = m_series[group];
-    series.queued += sign * GetWireBytes(id);
+    series.queued += sign * pace.GetBytes(m_placed.plan.GetBytes(id));
     const auto before =
         std::exchange(series.underWay, std::min(series.queued, pace.GetWindowBytes()));
     for (const auto& use : pace.GetUses())

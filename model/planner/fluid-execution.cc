@@ -192,7 +192,8 @@ FluidExecution::StartReady()
     {
         auto& connection = m_connections[m_connectionOf[id]];
         connection.waiting.push_back(id);
-        if (m_placed.plan.GetOperations()[id].IsAggregate())
+        const bool isGroup = m_connectionOf[id] >= m_firstGroup;
+        if (isGroup)
         {
             Queue(id, 1.0);
         }
@@ -200,7 +201,7 @@ FluidExecution::StartReady()
         {
             continue;
         }
-        const auto isFirst = BeginSeries(id);
+        const bool isFirst = isGroup && BeginSeries(m_connectionOf[id] - m_firstGroup);
         if (const auto turn = TakeTurn(m_connectionOf[id], isFirst); turn > m_now)
         {
             m_turns.emplace(turn, m_connectionOf[id]);
@@ -247,12 +248,19 @@ void
 FluidExecution::Serve(uint32_t connection, double base)
 {
     const auto& served = m_connections[connection];
-    if (connection >= m_firstGroup)
+    const auto bytes = m_placed.plan.GetBytes(served.waiting.front());
+    auto wireBytes = 0.0;
+    if (connection < m_firstGroup)
+    {
+        wireBytes = m_model.GetWireBytes(bytes);
+    }
+    else
     {
         m_series[connection - m_firstGroup].served = m_now;
+        wireBytes = m_paces[connection - m_firstGroup].GetBytes(bytes);
     }
     auto& state = m_states[served.path];
-    state.heap.push_back({base + GetWireBytes(served.waiting.front()), connection});
+    state.heap.push_back({base + wireBytes, connection});
     std::push_heap(state.heap.begin(), state.heap.end());
     if (state.activeIndex == NONE)
     {

@@ -104,14 +104,13 @@ class FluidExecution
     void PrepareConnections();
     void PreparePaths();
     void PrepareGroups();
-    double GetWireBytes(OperationId id) const;
     double FinishAggregation(OperationId id);
     void Queue(OperationId id, double sign);
     double GetQueueing(uint32_t group) const;
     uint32_t FindState(uint32_t path, std::map<uint32_t, uint32_t>& known);
     void MakeReady(OperationId id, std::vector<OperationId>& done);
     void StartReady();
-    bool BeginSeries(OperationId id);
+    bool BeginSeries(uint32_t group);
     double TakeWindow(uint32_t connection);
     double TakeTurn(uint32_t connection, bool isFirst);
     void StartTurns();

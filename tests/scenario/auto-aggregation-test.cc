@@ -200,9 +200,10 @@ TEST(AggregationEstimate, IsTheClosedFormWhereNothingElseIsUnderWay)
             const double t = 342 * 0.8e-9;
             const double d = 1e-6;
             const double trip = 2 * t + 2 * d;
+            const uint32_t rounds = (packets - 1) / slots;
+            const uint32_t others = (packets - 1) % slots;
             const double time =
-                slots * t >= trip ? (packets + 1) * t + 2 * d
-                                  : (packets - 1) / slots * trip + (packets - 1) % slots * t + trip;
+                slots * t >= trip ? (packets + 1) * t + 2 * d : rounds * trip + others * t + trip;
             EXPECT_NEAR(EstimateSeconds(run), time, 1e-12) << slots << ' ' << packets;
             EXPECT_NEAR(SimulateSeconds(run), time, 1e-11) << slots << ' ' << packets;
         }

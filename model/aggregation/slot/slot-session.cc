@@ -86,17 +86,17 @@ SlotSession::DescribeLoad() const
     {
         return std::nullopt;
     }
+    const auto packets = std::max(wire.messagePackets, 1U);
     double bytes = 0.0;
-    for (uint32_t packet = 0; packet < wire.messagePackets; ++packet)
+    for (uint32_t packet = 0; packet < packets; ++packet)
     {
         bytes += wire.GetWireBytes(packet);
     }
-    auto load = MakeLoad({bytes / wire.messagePackets,
-                          0.0,
-                          static_cast<uint32_t>(BYTES_PER_VALUE * wire.valueCount)});
-    load.messagePackets = wire.messagePackets;
-    load.unitPackets = wire.messagePackets;
-    load.window = sharing.slots / wire.messagePackets;
+    auto load =
+        MakeLoad({bytes / packets, 0.0, static_cast<uint32_t>(BYTES_PER_VALUE * wire.valueCount)});
+    load.messagePackets = packets;
+    load.unitPackets = packets;
+    load.window = sharing.slots / packets;
     load.exponentPackets = m_job.batch;
     return load;
 }

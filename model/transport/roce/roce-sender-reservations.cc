@@ -6,12 +6,12 @@
 namespace ns3::gradsync
 {
 
-/// Whether a message may wait so: none that anything is special about.
+/// Whether a message may wait so: one that nothing is special about, of one packet. One of several
+/// is under way from its first turn to its last, so that all have queue pairs soon anyway.
 bool
 RoceSender::MayReserve(const Message& message, const RoceConnection& connection) const
 {
-    // With so few bytes no series has more than 2^32 packets.
-    return m_mayReserve && message.droppable.IsEmpty() && message.bytes <= UINT32_MAX &&
+    return m_mayReserve && message.droppable.IsEmpty() && message.bytes <= m_settings.mtuBytes &&
            m_flows.MayWait(connection);
 }
 
@@ -36,19 +36,14 @@ RoceSender::Reserve(const RoceConnection& connection, const Message& message, Ti
              0);
         nic.AddTurn(number);
     }
-    else if (FindQueuePair(number) || !Append(m_connections.GetReservation(number), message))
+    else if (FindQueuePair(number) || !m_connections.GetReservation(number).Append(message.bytes,
+                                                                                   message.tag,
+                                                                                   message.handler))
     {
         return false; // its turn has come now, or it is no series
     }
     nic.GetPort().SourceReady(now);
     return true;
-}
-
-bool
-RoceSender::Append(RoceReservation& reservation, const Message& message) const
-{
-    return CountPackets(message.bytes) == CountPackets(reservation.GetBytes(0)) &&
-           reservation.Append(message.bytes, message.tag, message.handler);
 }
 
 void
@@ -96,7 +91,7 @@ RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
 {
     return RoceConnectionTable::IsReservation(queuePair.number) && m_mayReserve &&
            m_settings.ackEvery <= UINT8_MAX && queuePair.isReady && queuePair.MayBeginAnew() &&
-           m_flows.IsFresh(queuePair) && queuePair.sending->series.GetBytes(0) <= UINT32_MAX;
+           m_flows.IsFresh(queuePair) && queuePair.sending->packetCount == 1;
 }
 
 /// Its messages wait in a reservation again.

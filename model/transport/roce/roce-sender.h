@@ -185,7 +185,6 @@ class RoceSender
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     bool MayReserve(const Message& message, const RoceConnection& connection) const;
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
-    bool Append(RoceReservation& reservation, const Message& message) const;
     static void Fill(RoceReservation& reservation, const MessageSeries& series, uint32_t firstPsn);
     RoceQueuePair& Build(uint32_t number);
     bool MayTakeBack(const RoceQueuePair& queuePair) const;

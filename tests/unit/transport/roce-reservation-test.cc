@@ -73,7 +73,7 @@ TEST_F(RoceReservationTest, ThereAreNoMoreQueuePairsThanConnectionsWithSomething
 
 TEST_F(RoceReservationTest, LongMessagesKeepTheirQueuePairs)
 {
-    // 3 packets each: after its first turn a connection has some of a message to send.
+    // 3 packets each: they have one from the beginning.
     InstallStar(OTHERS + 1);
     SendToAll(3 * 4096 - 100);
     Simulator::Run();

@@ -35,10 +35,13 @@ list(APPEND gradsync_headers
 list(APPEND gradsync_sources
   model/topology/all-reduce-bound.cc
   model/topology/fat-tree-topology.cc
+  model/topology/forwarding-components.cc
   model/topology/graph-topology.cc
   model/topology/group-finder.cc
   model/topology/node-components.cc
   model/topology/rail-topology.cc
+  model/topology/route-finder.cc
+  model/topology/routing-tables-maker.cc
   model/topology/routing-tables.cc
   model/topology/server-builder.cc
   model/topology/spine-leaf-topology.cc
@@ -51,10 +54,12 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/topology/all-reduce-bound.h
   model/topology/fat-tree-topology.h
+  model/topology/forwarding-components.h
   model/topology/graph-topology.h
   model/topology/group-finder.h
   model/topology/node-components.h
   model/topology/rail-topology.h
+  model/topology/route-finder.h
   model/topology/routing-tables.h
   model/topology/server-builder.h
   model/topology/spine-leaf-topology.h

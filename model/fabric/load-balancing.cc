@@ -22,15 +22,10 @@ ComputeTierDivisors(const Topology& topology, const RoutingTables& routes)
     }
     // The largest number of next hops that a node of a tier ever has is the tier's upward fan-out.
     std::vector<uint32_t> fanOut(topTier + 1, 1);
-    const auto endpointCount = static_cast<uint32_t>(topology.GetEndpoints().size());
     for (NodeId node = 0; node < topology.GetNodes().size(); ++node)
     {
         auto& widest = fanOut[topology.GetNodes()[node].tier];
-        for (uint32_t endpoint = 0; endpoint < endpointCount; ++endpoint)
-        {
-            const auto hops = routes.GetNextHops(node, endpoint).size();
-            widest = std::max(widest, static_cast<uint32_t>(hops));
-        }
+        widest = std::max(widest, routes.GetLargestSetSize(node));
     }
     std::vector<uint32_t> divisors(topTier + 1, 1);
     for (uint32_t tier = 2; tier <= topTier; ++tier)

@@ -31,17 +31,18 @@ class WorkloadMaker
     WorkloadMaker(const TrainingJobSpec& job, const Topology& topology)
         : m_job(job),
           m_topology(topology),
-          m_shelf([&job, &topology](std::span<const uint32_t> ranks) {
+          m_groups(topology),
+          m_shelf([this](std::span<const uint32_t> ranks) {
               std::vector<uint32_t> endpoints;
               endpoints.reserve(ranks.size());
               for (const auto rank : ranks)
               {
-                  endpoints.push_back(job.endpointOf.at(rank));
+                  endpoints.push_back(m_job.endpointOf.at(rank));
               }
-              return ComputeWorkerGroups(topology, endpoints);
+              return m_groups.Find(endpoints);
           })
     {
-        m_shelf.SetLevels(ComputeWorkerGroups(topology, job.endpointOf));
+        m_shelf.SetLevels(m_groups.Find(job.endpointOf));
         if (job.protocol)
         {
             m_shelf.SetProtocol(*job.protocol, FindServers(topology, job.endpointOf));
@@ -120,6 +121,7 @@ class WorkloadMaker
 
     const TrainingJobSpec& m_job;
     const Topology& m_topology;
+    GroupFinder m_groups;
     PlanShelf m_shelf;
     std::optional<TrainingChoice> m_choice;
 };

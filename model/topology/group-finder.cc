@@ -5,18 +5,15 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <stdexcept>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-namespace
-{
-
 /// The groups of one tier, over the ranks of the job. Rates in bit/s.
-struct Partition
+struct TierPartition
 {
     std::vector<uint32_t> groupOf; //!< [rank] -> group
     std::vector<double> exitBps;   //!< [group] summed rate of the links that leave it
@@ -28,6 +25,9 @@ struct Partition
         return exitBps.size();
     }
 };
+
+namespace
+{
 
 double
 GetBps(const TopologyLink& link)
@@ -64,64 +64,32 @@ FindOutwardNodes(const Topology& topology)
     return outward;
 }
 
-/// Rate at which each rank can send toward the outside of its server: an NVLink to a switch that
-/// serves accelerators only does not count.
+/// [endpoint] rate at which it can send toward the outside of its server: an NVLink to a switch
+/// that serves accelerators only does not count.
 std::vector<double>
-GetEgressBps(const Topology& topology, std::span<const NodeId> nodeOfRank)
+GetEgressBps(const Topology& topology)
 {
     const auto outward = FindOutwardNodes(topology);
-    std::vector<double> egress(nodeOfRank.size(), 0.0);
-    for (size_t rank = 0; rank < nodeOfRank.size(); ++rank)
+    std::vector<double> egress;
+    for (const auto node : topology.GetEndpoints())
     {
-        for (const auto& port : topology.GetPorts(nodeOfRank[rank]))
+        auto& own = egress.emplace_back(0.0);
+        for (const auto& port : topology.GetPorts(node))
         {
             if (outward[port.peer] || topology.GetNodes()[port.peer].tier > 0)
             {
-                egress[rank] += GetBps(topology.GetLinks()[port.link]);
+                own += GetBps(topology.GetLinks()[port.link]);
             }
         }
     }
     return egress;
 }
 
-/// Groups the ranks by component and adds up what leaves each group; the rest is still empty.
-Partition
-MakePartition(const Topology& topology,
-              std::span<const NodeId> nodeOfRank,
-              NodeComponents& components)
-{
-    Partition partition;
-    std::map<NodeId, uint32_t> groupOfRoot;
-    for (const auto node : nodeOfRank)
-    {
-        const auto next = static_cast<uint32_t>(groupOfRoot.size());
-        partition.groupOf.push_back(
-            groupOfRoot.try_emplace(components.Find(node), next).first->second);
-    }
-    partition.exitBps.assign(groupOfRoot.size(), 0.0);
-    partition.demandBps = partition.exitBps;
-    partition.feedBps = partition.exitBps;
-    for (const auto& link : topology.GetLinks())
-    {
-        const auto a = components.Find(link.a);
-        const auto b = components.Find(link.b);
-        for (const auto root : {a, b})
-        {
-            const auto found = groupOfRoot.find(root);
-            if (a != b && found != groupOfRoot.end())
-            {
-                partition.exitBps[found->second] += GetBps(link);
-            }
-        }
-    }
-    return partition;
-}
-
 /// Adds min(rates, exits) of every group of `inner` to the group of `outer` that contains it.
 void
-AddLimited(const Partition& inner,
+AddLimited(const TierPartition& inner,
            const std::vector<double>& innerRates,
-           const Partition& outer,
+           const TierPartition& outer,
            std::vector<double>& outerRates)
 {
     std::vector<uint32_t> outerOf(inner.GetCount());
@@ -154,7 +122,7 @@ GetTierName(uint32_t tier)
 }
 
 GroupLevel
-MakeLevel(uint32_t tier, const Partition& partition)
+MakeLevel(uint32_t tier, const TierPartition& partition)
 {
     return {.name = GetTierName(tier),
             .groupOf = partition.groupOf,
@@ -163,22 +131,57 @@ MakeLevel(uint32_t tier, const Partition& partition)
             .feedRatio = GetLargestRatio(partition.feedBps, partition.exitBps)};
 }
 
-std::vector<NodeId>
-GetNodesOfRanks(const Topology& topology, std::span<const uint32_t> endpointOfRank)
+} // namespace
+
+GroupFinder::GroupFinder(const Topology& topology)
+    : m_egressBps(GetEgressBps(topology))
 {
-    const auto endpoints = topology.GetEndpoints();
-    std::vector<NodeId> nodes;
-    std::vector<bool> isTaken(endpoints.size(), false);
+    NodeComponents components(topology);
+    for (uint32_t number = 0; number < components.GetTierCount(); ++number)
+    {
+        components.JoinUpTo(number);
+        auto& tier = m_tiers.emplace_back();
+        std::vector<uint32_t> indexOf(topology.GetNodes().size(), UINT32_MAX); // of what stands for
+        const auto getIndex = [&](NodeId node) {
+            auto& index = indexOf[components.Find(node)];
+            if (index == UINT32_MAX)
+            {
+                index = static_cast<uint32_t>(tier.exitBps.size());
+                tier.exitBps.push_back(0.0);
+            }
+            return index;
+        };
+        for (const auto node : topology.GetEndpoints())
+        {
+            tier.componentOf.push_back(getIndex(node));
+        }
+        for (const auto& link : topology.GetLinks())
+        {
+            const auto a = getIndex(link.a);
+            const auto b = getIndex(link.b);
+            if (a != b)
+            {
+                tier.exitBps[a] += GetBps(link);
+                tier.exitBps[b] += GetBps(link);
+            }
+        }
+    }
+}
+
+void
+GroupFinder::CheckRanks(std::span<const uint32_t> endpointOfRank) const
+{
+    std::vector<bool> isTaken(m_egressBps.size(), false);
     for (size_t rank = 0; rank < endpointOfRank.size(); ++rank)
     {
         const auto endpoint = endpointOfRank[rank];
-        if (endpoint >= endpoints.size())
+        if (endpoint >= isTaken.size())
         {
             throw std::invalid_argument(
                 fmt::format("rank {} is placed on endpoint {}, but the topology has {} endpoints",
                             rank,
                             endpoint,
-                            endpoints.size()));
+                            isTaken.size()));
         }
         if (isTaken[endpoint])
         {
@@ -188,50 +191,66 @@ GetNodesOfRanks(const Topology& topology, std::span<const uint32_t> endpointOfRa
                             endpoint));
         }
         isTaken[endpoint] = true;
-        nodes.push_back(endpoints[endpoint]);
     }
-    return nodes;
+}
+
+/// Groups the ranks by component; demand and feed are still empty.
+TierPartition
+GroupFinder::MakePartition(const Tier& tier, std::span<const uint32_t> endpointOfRank) const
+{
+    TierPartition partition;
+    std::unordered_map<uint32_t, uint32_t> groupOfComponent;
+    for (const auto endpoint : endpointOfRank)
+    {
+        const auto component = tier.componentOf[endpoint];
+        const auto next = static_cast<uint32_t>(partition.exitBps.size());
+        const auto [found, isNew] = groupOfComponent.try_emplace(component, next);
+        if (isNew)
+        {
+            partition.exitBps.push_back(tier.exitBps[component]);
+        }
+        partition.groupOf.push_back(found->second);
+    }
+    partition.demandBps.assign(partition.exitBps.size(), 0.0);
+    partition.feedBps = partition.demandBps;
+    return partition;
 }
 
 /// The servers, where both what is wanted and what is fed is what the ranks themselves can send.
-Partition
-MakeServers(const Topology& topology,
-            std::span<const NodeId> nodeOfRank,
-            NodeComponents& components)
+TierPartition
+GroupFinder::MakeServers(std::span<const uint32_t> endpointOfRank) const
 {
-    components.JoinUpTo(0);
-    auto servers = MakePartition(topology, nodeOfRank, components);
-    const auto egress = GetEgressBps(topology, nodeOfRank);
-    for (size_t rank = 0; rank < egress.size(); ++rank)
+    auto servers = MakePartition(m_tiers.front(), endpointOfRank);
+    for (size_t rank = 0; rank < endpointOfRank.size(); ++rank)
     {
-        servers.feedBps[servers.groupOf[rank]] += egress[rank];
+        servers.feedBps[servers.groupOf[rank]] += m_egressBps[endpointOfRank[rank]];
     }
     servers.demandBps = servers.feedBps;
     return servers;
 }
 
-} // namespace
-
 WorkerGroups
-ComputeWorkerGroups(const Topology& topology, std::span<const uint32_t> endpointOfRank)
+GroupFinder::Find(std::span<const uint32_t> endpointOfRank) const
 {
-    const auto nodeOfRank = GetNodesOfRanks(topology, endpointOfRank);
-    NodeComponents components(topology);
-    const auto servers = MakeServers(topology, nodeOfRank, components);
+    CheckRanks(endpointOfRank);
     WorkerGroups groups;
+    if (m_tiers.empty())
+    {
+        return groups;
+    }
+    const auto servers = MakeServers(endpointOfRank);
     auto partition = servers;
     auto listed = servers; // the partition of the last listed level
-    for (uint32_t tier = 0; tier < components.GetTierCount(); ++tier)
+    for (uint32_t tier = 0; tier < m_tiers.size(); ++tier)
     {
         if (tier > 0)
         {
             const auto inner = std::move(partition);
-            components.JoinUpTo(tier);
-            partition = MakePartition(topology, nodeOfRank, components);
+            partition = MakePartition(m_tiers[tier], endpointOfRank);
             AddLimited(servers, servers.demandBps, partition, partition.demandBps);
             AddLimited(inner, inner.feedBps, partition, partition.feedBps);
         }
-        if (partition.GetCount() == 1 || partition.GetCount() == nodeOfRank.size())
+        if (partition.GetCount() == 1 || partition.GetCount() == endpointOfRank.size())
         {
             continue;
         }
@@ -250,20 +269,32 @@ ComputeWorkerGroups(const Topology& topology, std::span<const uint32_t> endpoint
     return groups;
 }
 
+std::vector<uint32_t>
+GroupFinder::FindTier(uint32_t tier, std::span<const uint32_t> endpointOfRank) const
+{
+    CheckRanks(endpointOfRank);
+    if (tier >= m_tiers.size())
+    {
+        return std::vector<uint32_t>(endpointOfRank.size(), 0);
+    }
+    return MakePartition(m_tiers[tier], endpointOfRank).groupOf;
+}
+
+WorkerGroups
+ComputeWorkerGroups(const Topology& topology, std::span<const uint32_t> endpointOfRank)
+{
+    return GroupFinder(topology).Find(endpointOfRank);
+}
+
 GroupLevel
 FindRacks(const Topology& topology, std::span<const uint32_t> endpointOfRank)
 {
-    const auto nodeOfRank = GetNodesOfRanks(topology, endpointOfRank);
-    NodeComponents components(topology);
     GroupLevel racks{.name = GetTierName(1),
-                     .groupOf = std::vector<uint32_t>(nodeOfRank.size(), 0),
+                     .groupOf = GroupFinder(topology).FindTier(1, endpointOfRank),
                      .groupCount = 1};
-    if (components.GetTierCount() > 1)
+    for (const auto group : racks.groupOf)
     {
-        components.JoinUpTo(1);
-        const auto partition = MakePartition(topology, nodeOfRank, components);
-        racks.groupOf = partition.groupOf;
-        racks.groupCount = static_cast<uint32_t>(partition.GetCount());
+        racks.groupCount = std::max(racks.groupCount, group + 1);
     }
     return racks;
 }
@@ -271,10 +302,7 @@ FindRacks(const Topology& topology, std::span<const uint32_t> endpointOfRank)
 std::vector<uint32_t>
 FindServers(const Topology& topology, std::span<const uint32_t> endpointOfRank)
 {
-    const auto nodeOfRank = GetNodesOfRanks(topology, endpointOfRank);
-    NodeComponents components(topology);
-    components.JoinUpTo(0);
-    return MakePartition(topology, nodeOfRank, components).groupOf;
+    return GroupFinder(topology).FindTier(0, endpointOfRank);
 }
 
 } // namespace ns3::gradsync

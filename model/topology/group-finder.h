@@ -12,9 +12,11 @@
 namespace ns3::gradsync
 {
 
+struct TierPartition;
+
 /**
- * Finds the hierarchy in which the ranks of a job sit, and how oversubscribed it is, from the graph
- * alone.
+ * Finds the hierarchy in which ranks of a job sit, and how oversubscribed it is, from the graph
+ * alone. Looks at the graph once, however many groups of ranks are asked for.
  *
  * The groups of tier j ("server" 0, "rack" 1, "pod" 2, then "tier3", ...) are the connected
  * components of the nodes of tier <= j that hold a rank. Not listed: a tier whose one group holds
@@ -23,10 +25,40 @@ namespace ns3::gradsync
  *
  * doc/topology.rst derives the two ratios. A group without any link to the rest has an infinite
  * one: check the topology first (Topology::CheckConnected).
- *
- * \param endpointOfRank [rank] -> endpoint index
- * \throws std::invalid_argument when a rank names an unknown endpoint, or one that another rank has
  */
+class GroupFinder
+{
+  public:
+    explicit GroupFinder(const Topology& topology);
+
+    /**
+     * \param endpointOfRank [rank] -> endpoint index
+     * \throws std::invalid_argument when a rank names an unknown endpoint, or one that another rank
+     * has
+     */
+    WorkerGroups Find(std::span<const uint32_t> endpointOfRank) const;
+
+    /// The components of the nodes of at most this tier, which is one of the topology or above all
+    /// of them. \returns [rank] -> component, numbered 0.. in order of first appearance
+    /// \throws std::invalid_argument as Find
+    std::vector<uint32_t> FindTier(uint32_t tier, std::span<const uint32_t> endpointOfRank) const;
+
+  private:
+    struct Tier
+    {
+        std::vector<uint32_t> componentOf; //!< [endpoint]
+        std::vector<double> exitBps;       //!< [component] summed rate of the links that leave it
+    };
+
+    void CheckRanks(std::span<const uint32_t> endpointOfRank) const;
+    TierPartition MakePartition(const Tier& tier, std::span<const uint32_t> endpointOfRank) const;
+    TierPartition MakeServers(std::span<const uint32_t> endpointOfRank) const;
+
+    std::vector<Tier> m_tiers;
+    std::vector<double> m_egressBps; //!< [endpoint] at which it can send toward the outside
+};
+
+/// What a GroupFinder finds, for one group of ranks.
 WorkerGroups ComputeWorkerGroups(const Topology& topology,
                                  std::span<const uint32_t> endpointOfRank);
 

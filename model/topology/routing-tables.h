@@ -2,10 +2,10 @@
 #ifndef GRADSYNC_ROUTING_TABLES_H
 #define GRADSYNC_ROUTING_TABLES_H
 
+#include "ns3/route-finder.h"
 #include "ns3/topology.h"
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -18,7 +18,9 @@ namespace ns3::gradsync
  * libraries choose.
  *
  * Next hops are port numbers of the node (indices into Topology::GetPorts), ascending. Identical
- * sets are stored once, so the tables of 1,024 hosts take a few megabytes.
+ * sets are stored once. So are identical rows, which say the sets of BLOCK endpoints that follow
+ * each other: far from these most nodes have the same ones. Tables of 16,384 accelerators so take
+ * a few dozen megabytes, where a set for each node and endpoint would take gigabytes.
  *
  * With PathWeights::Capacity a port stands in its set as often as its weight says, as in the tables
  * of WCMP (Zhou et al., EuroSys'14, section 3): whoever chooses an entry with equal chances
@@ -31,7 +33,7 @@ class RoutingTables
 {
   public:
     /// To which weights are rounded.
-    static constexpr uint32_t MAX_ENTRIES = 64;
+    static constexpr uint32_t MAX_ENTRIES = RouteFinder::MAX_ENTRIES;
 
     /// \param topology must outlive the tables and not change
     /// \param excludedLinks [link] true: routes avoid it; empty: none is
@@ -41,15 +43,19 @@ class RoutingTables
     /// itself or unreachable. With weights, equal ports follow each other.
     std::span<const uint16_t> GetNextHops(NodeId node, uint32_t endpoint) const
     {
-        const auto set = m_setOf[static_cast<size_t>(node) * m_endpointCount + endpoint];
+        const auto row = m_rowOf[static_cast<size_t>(node) * m_blockCount + endpoint / BLOCK];
+        const auto set = m_rows[static_cast<size_t>(row) * BLOCK + endpoint % BLOCK];
         return {m_ports.data() + m_setOffsets[set], m_setOffsets[set + 1] - m_setOffsets[set]};
     }
 
     /// Has the cache fetch what GetNextHops will look up.
     void PrefetchNextHops(NodeId node, uint32_t endpoint) const
     {
-        __builtin_prefetch(&m_setOf[static_cast<size_t>(node) * m_endpointCount + endpoint]);
+        __builtin_prefetch(&m_rowOf[static_cast<size_t>(node) * m_blockCount + endpoint / BLOCK]);
     }
+
+    /// The largest number of entries that a set of this node has.
+    uint32_t GetLargestSetSize(NodeId node) const;
 
     /**
      * Links on a shortest path between two endpoints; 0 from an endpoint to itself.
@@ -77,22 +83,16 @@ class RoutingTables
     uint64_t GetMemoryBytes() const;
 
   private:
-    void AddRoutesTo(uint32_t endpoint,
-                     const std::vector<bool>& excludedLinks,
-                     std::map<std::vector<uint16_t>, uint32_t>& known);
-    std::vector<uint16_t> FindNextHops(NodeId node,
-                                       NodeId target,
-                                       const std::vector<uint32_t>& distances,
-                                       const std::vector<bool>& excludedLinks) const;
-    void Keep(NodeId node,
-              uint32_t endpoint,
-              const std::vector<uint16_t>& hops,
-              std::map<std::vector<uint16_t>, uint32_t>& known);
+    class Maker;
+
+    static constexpr uint32_t BLOCK = 64;
+
     [[noreturn]] void ThrowNoPath(uint32_t source, uint32_t destination) const;
 
     const Topology* m_topology;
-    size_t m_endpointCount;
-    std::vector<uint32_t> m_setOf;      //!< [node * endpoints + endpoint]
+    size_t m_blockCount;
+    std::vector<uint32_t> m_rowOf;      //!< [node * blocks + endpoint / BLOCK]
+    std::vector<uint32_t> m_rows;       //!< [row * BLOCK + endpoint % BLOCK] -> set
     std::vector<uint32_t> m_setOffsets; //!< set s is m_ports[m_setOffsets[s] .. m_setOffsets[s+1])
     std::vector<uint16_t> m_ports;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/topology.h"
 
+#include "ns3/forwarding-components.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -9,6 +11,33 @@
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+/// Whether all endpoints are at one component of the nodes that forward: each then reaches each.
+bool
+HaveOneNetwork(const Topology& topology)
+{
+    const auto components = FindForwardingComponents(topology);
+    std::vector<uint32_t> endpoints(components.count, 0);
+    std::vector<NodeId> last(components.count, UINT32_MAX); // endpoint that was counted last
+    for (const auto endpoint : topology.GetEndpoints())
+    {
+        for (const auto& port : topology.GetPorts(endpoint))
+        {
+            const auto component = components.componentOf[port.peer];
+            if (component != ForwardingComponents::None && last[component] != endpoint)
+            {
+                last[component] = endpoint;
+                ++endpoints[component];
+            }
+        }
+    }
+    return std::ranges::find(endpoints, topology.GetEndpoints().size()) != endpoints.end();
+}
+
+} // namespace
 
 bool
 IsEndpoint(NodeKind kind)
@@ -182,6 +211,10 @@ Topology::CheckConnected() const
     if (m_endpoints.empty())
     {
         throw std::invalid_argument("the topology has no endpoint (host or accelerator)");
+    }
+    if (HaveOneNetwork(*this))
+    {
+        return;
     }
     // Reachability among endpoints is no equivalence: a-b-c in a row leaves a and c apart, because
     // b does not forward. So every endpoint is tried.

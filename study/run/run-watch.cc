@@ -4,6 +4,7 @@
 #include "ns3/event-impl.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -17,8 +18,11 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Instants between two looks: too few to cost anything beside so many events.
+/// Instants between two looks at least: looks cost nothing beside so many events.
 constexpr uint64_t INSTANTS = 1 << 16;
+
+/// Likewise for each direction of a link, as a look adds up what each has carried.
+constexpr uint64_t INSTANTS_PER_DIRECTION = 16;
 
 /// When the jobs are settled, nothing but what is on its way is waited for.
 constexpr uint64_t SETTLED_INSTANTS = 256;
@@ -64,13 +68,15 @@ RunWatch::RunWatch(const Ptr<ExchangeEngine>& engine,
     : m_engine(engine),
       m_transport(transport),
       m_injector(injector),
-      m_generator(generator)
+      m_generator(generator),
+      m_instants(std::max<uint64_t>(INSTANTS,
+                                    INSTANTS_PER_DIRECTION * transport->GetLinkStatistics().size()))
 {
     m_engine->TraceConnectWithoutContext("Iteration", MakeCallback(&RunWatch::OnIteration, this));
     m_injector->TraceConnectWithoutContext("Fault", MakeCallback(&RunWatch::OnFault, this));
     m_generator->TraceConnectWithoutContext("Flow", MakeCallback(&RunWatch::OnFlow, this));
     RadixScheduler::SetWatch([this](const RadixScheduler& pending) { return Look(pending); },
-                             INSTANTS);
+                             m_instants);
 }
 
 RunWatch::~RunWatch()
@@ -107,7 +113,7 @@ RunWatch::Look(const RadixScheduler& pending)
     {
         Stop(pending);
     }
-    return m_engine->IsSettled() ? SETTLED_INSTANTS : INSTANTS;
+    return m_engine->IsSettled() ? SETTLED_INSTANTS : m_instants;
 }
 
 RunWatch::Progress

@@ -63,6 +63,7 @@ class RunWatch
     Ptr<Transport> m_transport;
     Ptr<FaultInjector> m_injector;
     Ptr<TrafficGenerator> m_generator;
+    uint64_t m_instants;             //!< between two looks
     uint64_t m_reports{0};           //!< of trace sources
     Progress m_progress{UINT64_MAX}; //!< at the last look that found any; the first one does
     Time m_since;                    //!< when that was

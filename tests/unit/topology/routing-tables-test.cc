@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -13,6 +15,7 @@ namespace
 {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 
 const DataRate Rate{1'000'000'000};
@@ -170,15 +173,99 @@ TEST(RoutingTables, SplitSharesSumToTheNumberOfLinksOnThePath)
     }
 }
 
-TEST(RoutingTables, TakeAFewMegabytesForAThousandHosts)
+TEST(RoutingTables, StoreEqualRowsOnce)
 {
     const auto topology = MakeSpineLeaf(16, 32, 32);
     const RoutingTables routes(topology);
-    // 1024 + 48 nodes times 1024 endpoints times 4 bytes are 4.39 MB; the distinct sets add little:
-    // one per host below a leaf (32), one per leaf of a spine (32), {0..15}, {0}, the empty one.
-    EXPECT_GE(routes.GetMemoryBytes(), 1072ULL * 1024 * 4);
-    EXPECT_LT(routes.GetMemoryBytes(), 1072ULL * 1024 * 4 + 4096);
+    // 1024 + 48 nodes have a row of each of 16 blocks of 64 hosts, which are two leaves. Distinct
+    // rows: one of all spines for each block; that of the other leaves; those of the two leaves of
+    // a block, alike for all blocks; that of the other hosts; 64 of those that are in it.
+    constexpr uint64_t rows = 16 + 1 + 2 + 1 + 64;
+    const auto bytes = (1072ULL * 16 + rows * 64) * 4;
+    // Sets: none; the ports 0 to 47; all 16 to the spines. An offset each, and one at the end.
+    constexpr uint64_t sets = 1 + 48 + 1;
+    EXPECT_EQ(routes.GetMemoryBytes(), bytes + (sets + 1) * 4 + (48 + 16) * 2);
     EXPECT_EQ(routes.GetDistance(0, 1023), 4U);
+    EXPECT_EQ(routes.GetLargestSetSize(*topology.FindNode("leaf7")), 16U);
+    EXPECT_EQ(routes.GetLargestSetSize(*topology.FindNode("spine7")), 1U);
+}
+
+/// Ports on shortest paths, as the definition has them.
+std::vector<uint16_t>
+FindHops(const Topology& topology,
+         const std::vector<uint32_t>& distances,
+         NodeId node,
+         NodeId target,
+         const std::vector<bool>& excluded)
+{
+    std::vector<uint16_t> hops;
+    std::vector<uint16_t> nvlinks;
+    for (uint16_t port = 0; port < topology.GetPorts(node).size(); ++port)
+    {
+        const auto [link, peer] = topology.GetPorts(node)[port];
+        const bool mayPass = peer == target || !IsEndpoint(topology.GetNodes()[peer].kind);
+        if (mayPass && !excluded[link] && distances[peer] + 1 == distances[node])
+        {
+            hops.push_back(port);
+            if (topology.GetLinks()[link].kind == LinkKind::Nvlink)
+            {
+                nvlinks.push_back(port);
+            }
+        }
+    }
+    return nvlinks.empty() ? hops : nvlinks;
+}
+
+TEST(RoutingTables, HoldTheDefinitionOnRandomGraphs)
+{
+    std::mt19937 random(1);
+    const auto draw = [&](size_t count) { return static_cast<uint32_t>(random() % count); };
+    for (uint32_t graph = 0; graph < 20; ++graph)
+    {
+        // More endpoints than two blocks of rows hold; some are cut off, some links excluded.
+        Topology topology;
+        const auto endpoints = 1 + draw(150);
+        const auto switches = 1 + draw(30);
+        for (uint32_t i = 0; i < switches; ++i)
+        {
+            topology.AddNode("s" + std::to_string(i), NodeKind::Switch, 1);
+        }
+        for (uint32_t i = 0; i < endpoints; ++i)
+        {
+            topology.AddNode("e" + std::to_string(i), NodeKind::Accelerator, 0);
+        }
+        const auto nodes = switches + endpoints;
+        for (uint32_t i = 0; i < 2 * nodes; ++i)
+        {
+            const auto a = i < nodes ? i : draw(nodes);
+            const auto b = draw(i % 3 == 0 ? nodes : switches);
+            if (a != b)
+            {
+                const auto kind = draw(3) == 0 ? LinkKind::Nvlink : LinkKind::Fabric;
+                topology.AddLink(a, b, Rate, LinkDelay, kind);
+            }
+        }
+        std::vector<bool> excluded(topology.GetLinks().size());
+        for (size_t link = 0; link < excluded.size(); ++link)
+        {
+            excluded[link] = graph % 2 == 1 && draw(8) == 0;
+        }
+        const RoutingTables routes(topology, excluded);
+        for (uint32_t endpoint = 0; endpoint < endpoints; ++endpoint)
+        {
+            const auto target = topology.GetEndpoints()[endpoint];
+            const auto distances = topology.GetDistancesTo(target, excluded);
+            for (NodeId node = 0; node < nodes; ++node)
+            {
+                const bool reaches = node != target && distances[node] != Topology::Unreachable;
+                const auto expected = reaches
+                                          ? FindHops(topology, distances, node, target, excluded)
+                                          : std::vector<uint16_t>{};
+                ASSERT_THAT(routes.GetNextHops(node, endpoint), ElementsAreArray(expected))
+                    << "graph " << graph << ", from " << node << " to endpoint " << endpoint;
+            }
+        }
+    }
 }
 
 /// Two hosts on a, two on b; a and b have uplinks to s and t of the given rates.

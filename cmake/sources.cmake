@@ -38,6 +38,7 @@ list(APPEND gradsync_sources
   model/topology/forwarding-components.cc
   model/topology/graph-topology.cc
   model/topology/group-finder.cc
+  model/topology/inner-networks.cc
   model/topology/node-components.cc
   model/topology/rail-topology.cc
   model/topology/route-finder.cc
@@ -57,6 +58,7 @@ list(APPEND gradsync_headers
   model/topology/forwarding-components.h
   model/topology/graph-topology.h
   model/topology/group-finder.h
+  model/topology/inner-networks.h
   model/topology/node-components.h
   model/topology/rail-topology.h
   model/topology/route-finder.h
@@ -539,6 +541,15 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/transport/fluid/fluid-transport.h
   model/transport/fluid/max-min-allocator.h
+)
+
+# model/transport/tiered
+list(APPEND gradsync_sources
+  model/transport/tiered/tiered-capabilities.cc
+  model/transport/tiered/tiered-transport.cc
+)
+list(APPEND gradsync_headers
+  model/transport/tiered/tiered-transport.h
 )
 
 # model/workload
@@ -1141,6 +1152,7 @@ list(APPEND gradsync_sources
   study/scenario/fault-reader.cc
   study/scenario/fault-target-reader.cc
   study/scenario/fault-trace-reader.cc
+  study/scenario/fidelity-reader.cc
   study/scenario/job-reader.cc
   study/scenario/model-reader.cc
   study/scenario/model-training-reader.cc
@@ -1185,6 +1197,7 @@ list(APPEND gradsync_headers
   study/scenario/fault-reader.h
   study/scenario/fault-target-reader.h
   study/scenario/fault-trace-reader.h
+  study/scenario/fidelity-reader.h
   study/scenario/job-reader.h
   study/scenario/model-reader.h
   study/scenario/model-training-reader.h
@@ -1403,6 +1416,7 @@ set(gradsync_benchmarks
   tests/bench/codec-bench.cc
   tests/bench/event-core-bench.cc
   tests/bench/exchange-bench.cc
+  tests/bench/hybrid-bench.cc
   tests/bench/p4-bench.cc
   tests/bench/plan-bench.cc
   tests/bench/quantiser-bench.cc
@@ -1419,6 +1433,7 @@ set(gradsync_tests_of_topology
   tests/unit/topology/all-reduce-bound-test.cc
   tests/unit/topology/fat-tree-topology-test.cc
   tests/unit/topology/group-finder-test.cc
+  tests/unit/topology/inner-networks-test.cc
   tests/unit/topology/rail-topology-test.cc
   tests/unit/topology/routing-tables-test.cc
   tests/unit/topology/server-builder-test.cc
@@ -1487,6 +1502,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/flow-trace-test.cc
   tests/unit/transport/kept-rates-test.cc
   tests/unit/transport/fluid-transport-test.cc
+  tests/unit/transport/tiered-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/message-series-test.cc
   tests/unit/transport/network-part-test.cc
@@ -1631,6 +1647,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/federated-rounds-test.cc
   tests/scenario/flare-runs-test.cc
   tests/scenario/collective-records-test.cc
+  tests/scenario/fidelity-runs-test.cc
   tests/scenario/iteration-skip-test.cc
   tests/scenario/model-training-test.cc
   tests/scenario/netreduce-runs-test.cc

@@ -16,6 +16,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-transport.h"
+#include "ns3/tiered-transport.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -141,6 +142,13 @@ FabricHelper::SetAggregation(const AggregationHelper& aggregation)
     m_aggregation = aggregation;
 }
 
+void
+FabricHelper::UseFluidServers()
+{
+    CreateObject<TieredTransport>()->SetNetwork(Create()); // which says whether it can
+    m_hasFluidServers = true;
+}
+
 Ptr<Transport>
 FabricHelper::Create() const
 {
@@ -172,6 +180,12 @@ FabricHelper::InstallTransport(const std::shared_ptr<const Topology>& topology) 
                                "with Time::SetResolution(Time::PS)");
     }
     auto transport = Create();
+    if (m_hasFluidServers)
+    {
+        const auto tiered = CreateObject<TieredTransport>();
+        tiered->SetNetwork(transport);
+        transport = tiered;
+    }
     transport->Install(topology, std::make_shared<const RoutingTables>(*topology));
     return transport;
 }

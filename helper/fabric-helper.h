@@ -52,7 +52,12 @@ class FabricHelper
     /// How switches aggregate.
     void SetAggregation(const AggregationHelper& aggregation);
 
-    /// A transport that is not installed yet.
+    /// Messages inside a server go as a fluid where links are theirs alone, as to an NvSwitch:
+    /// TieredTransport. The transport must be over the fabric, as "roce". \throws
+    /// std::invalid_argument when it is not
+    void UseFluidServers();
+
+    /// A transport that is not installed yet; the one between servers.
     Ptr<Transport> Create() const;
 
     /// A transport that is, for those who bring an engine of their own. \throws std::logic_error
@@ -113,6 +118,7 @@ class FabricHelper
     CheckedAttributes m_fabric;
     std::map<std::string, CheckedAttributes> m_parts; //!< [name]
     AggregationHelper m_aggregation;
+    bool m_hasFluidServers{false};
 };
 
 } // namespace ns3::gradsync

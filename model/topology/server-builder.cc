@@ -83,6 +83,10 @@ ServerBuilder::ServerBuilder(Topology& topology,
         return;
     }
     CheckLink(server.pcie, "server.pcie");
+    if (server.directNics)
+    {
+        CheckDirectNics();
+    }
     if (server.sockets > server.accelerators)
     {
         throw std::invalid_argument(
@@ -111,6 +115,24 @@ ServerBuilder::ServerBuilder(Topology& topology,
 }
 
 void
+ServerBuilder::CheckDirectNics() const
+{
+    if (m_server.nics != m_server.accelerators)
+    {
+        throw std::invalid_argument(
+            fmt::format("server.directNics gives each accelerator its own NIC, but server.nics is "
+                        "{} and server.accelerators {}",
+                        m_server.nics,
+                        m_server.accelerators));
+    }
+    if (m_server.sockets != 1 || m_server.pcieSwitches != 0)
+    {
+        throw std::invalid_argument("with server.directNics a server has neither server.sockets "
+                                    "nor server.pcieSwitches");
+    }
+}
+
+void
 ServerBuilder::CheckServerCount(uint64_t servers) const
 {
     if (servers > MaxEndpoints / m_server.accelerators)
@@ -135,7 +157,7 @@ ServerBuilder::AddServer(std::span<const NodeId> leaves)
     const auto name = fmt::format("host{}", m_nextServer++);
     if (m_server.accelerators > 1)
     {
-        AddAcceleratorServer(name, leaves);
+        m_server.directNics ? AddDirectServer(name, leaves) : AddAcceleratorServer(name, leaves);
         return;
     }
     const auto host = AddInner(name, NodeKind::Host);
@@ -177,15 +199,14 @@ ServerBuilder::AddAcceleratorServer(const std::string& name, std::span<const Nod
     const auto switchOf = [&](uint64_t index, uint64_t count) {
         return pcieSwitches[index * pcieSwitches.size() / count];
     };
-    const auto hasNvlink = m_server.nvlink.rate.GetBitRate() > 0;
-    const auto nvSwitch = hasNvlink ? AddInner(name + ".nvswitch", NodeKind::NvSwitch) : NodeId{};
+    const auto nvSwitch = AddNvSwitch(name);
     for (uint32_t gpu = 0; gpu < m_server.accelerators; ++gpu)
     {
         const auto node = AddInner(fmt::format("{}.gpu{}", name, gpu), NodeKind::Accelerator);
         Connect(node, switchOf(gpu, m_server.accelerators), m_server.pcie, LinkKind::Pcie);
-        if (hasNvlink)
+        if (nvSwitch)
         {
-            Connect(node, nvSwitch, m_server.nvlink, LinkKind::Nvlink);
+            Connect(node, *nvSwitch, m_server.nvlink, LinkKind::Nvlink);
         }
     }
     for (uint64_t nic = 0; nic < m_server.nics; ++nic)
@@ -194,6 +215,33 @@ ServerBuilder::AddAcceleratorServer(const std::string& name, std::span<const Nod
         Connect(node, switchOf(nic, m_server.nics), m_server.pcie, LinkKind::Pcie);
         Connect(node, leaves[nic * leaves.size() / m_server.nics], m_hostLink, LinkKind::Host);
     }
+}
+
+void
+ServerBuilder::AddDirectServer(const std::string& name, std::span<const NodeId> leaves)
+{
+    const auto nvSwitch = AddNvSwitch(name);
+    for (uint64_t gpu = 0; gpu < m_server.accelerators; ++gpu)
+    {
+        const auto node = AddInner(fmt::format("{}.gpu{}", name, gpu), NodeKind::Accelerator);
+        if (nvSwitch)
+        {
+            Connect(node, *nvSwitch, m_server.nvlink, LinkKind::Nvlink);
+        }
+        const auto nic = AddInner(fmt::format("{}.nic{}", name, gpu), NodeKind::Nic);
+        Connect(node, nic, m_server.pcie, LinkKind::Pcie);
+        Connect(nic, leaves[gpu * leaves.size() / m_server.nics], m_hostLink, LinkKind::Host);
+    }
+}
+
+std::optional<NodeId>
+ServerBuilder::AddNvSwitch(const std::string& name)
+{
+    if (m_server.nvlink.rate.GetBitRate() == 0)
+    {
+        return std::nullopt;
+    }
+    return AddInner(name + ".nvswitch", NodeKind::NvSwitch);
 }
 
 NodeId

@@ -5,6 +5,7 @@
 #include "ns3/topology.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,8 @@ struct LinkOptions
  * With one accelerator the server is a single endpoint of kind Host, and `nics` is the number of
  * its links into the network. With more, every accelerator is an endpoint: sockets are fully meshed
  * by UPI, each has a Cpu (root complex) with PcieSwitches below, and accelerators and NICs hang on
- * these, spread over them, as they over the sockets, in contiguous, near-equal parts.
+ * these, spread over them, as they over the sockets, in contiguous, near-equal parts. With
+ * `directNics` each accelerator hangs at its own NIC, and there is nothing between.
  */
 struct ServerOptions
 {
@@ -34,6 +36,7 @@ struct ServerOptions
     uint32_t nics{1};
     uint32_t sockets{1};
     uint32_t pcieSwitches{0}; //!< of all sockets; 0: one each
+    bool directNics{false};   //!< as many NICs as accelerators, no Cpu and no PcieSwitch
     /// PCIe 3.0 x16: 16 lanes of 8 GT/s with 128b/130b coding. The delay is an assumption.
     LinkOptions pcie{DataRate(126'030'769'230), NanoSeconds(250)};
     /// One UPI link of 10.4 GT/s, 2 bytes wide (data sheet: 20.8 GB/s). The delay is an assumption.
@@ -42,7 +45,7 @@ struct ServerOptions
     LinkOptions nvlink{};
 };
 
-/// Most endpoints a generator makes: routing tables grow with nodes times endpoints (4 GB there).
+/// Most endpoints a generator makes.
 constexpr uint64_t MaxEndpoints = 32'768;
 /// Most links that a generator makes between switches.
 constexpr uint64_t MaxFabricLinks = 4'194'304;
@@ -90,6 +93,9 @@ class ServerBuilder
 
   private:
     void AddAcceleratorServer(const std::string& name, std::span<const NodeId> leaves);
+    void AddDirectServer(const std::string& name, std::span<const NodeId> leaves);
+    std::optional<NodeId> AddNvSwitch(const std::string& name);
+    void CheckDirectNics() const;
     /// \returns those of all sockets, in order
     std::vector<NodeId> AddPcieSwitches(const std::string& name);
     NodeId AddInner(const std::string& name, NodeKind kind);

@@ -179,6 +179,9 @@ MakeServerSpec()
                    {},
                    1,
                    MAX_COUNT}),
+         {"directNics",
+          options.directNics,
+          "each accelerator at a NIC of its own, without PCIe switches and CPUs"},
          MakeInnerLinkSpec("pcie", "inside a server, by default PCIe 3.0 x16", options.pcie),
          MakeInnerLinkSpec("upi", "between sockets", options.upi),
          MakeInnerLinkSpec("nvlink",
@@ -197,6 +200,7 @@ GetServer(const ParameterSet& parameters)
         options.nics = GetCountOf(server, "nics");
         options.sockets = GetCountOf(server, "sockets");
         options.pcieSwitches = GetCountOf(server, "pcieSwitches");
+        options.directNics = server.Get<bool>("directNics");
         SetInnerLink(server, "pcie", options.pcie);
         SetInnerLink(server, "upi", options.upi);
         SetInnerLink(server, "nvlink", options.nvlink);

@@ -13,6 +13,12 @@ TransportCapabilities::HasPackets() const
     return false;
 }
 
+double
+TransportCapabilities::GetPayloadShare() const
+{
+    return 1.0;
+}
+
 bool
 TransportCapabilities::HasHostFaults() const
 {

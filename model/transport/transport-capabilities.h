@@ -25,6 +25,9 @@ class TransportCapabilities
     /// There are packets: links lose some and can be captured, and a run costs time in proportion
     /// to its bytes.
     virtual bool HasPackets() const;
+    /// Share of the bytes of a full packet on a link that are of a message; 1: there are no
+    /// headers.
+    virtual double GetPayloadShare() const;
     /// Hosts may stop sending only, and crash; all transports with faults know the other ones.
     virtual bool HasHostFaults() const;
 

@@ -64,7 +64,7 @@ Transport::RequireAggregation() const
         return *aggregation;
     }
     throw std::invalid_argument("switches do not aggregate under this transport; roce is one under "
-                                "which they do");
+                                "which they do, while no servers run as fluids");
 }
 
 } // namespace ns3::gradsync

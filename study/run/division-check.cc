@@ -58,6 +58,10 @@ CheckSections(const ResolvedRun& run)
     {
         Refuse("transport.programs", "packets for programs have contents of their own");
     }
+    if (run.hasFluidServers)
+    {
+        Refuse("fidelity.server", "only networks that are packets throughout can be divided");
+    }
     if (!run.capturedLinks.empty())
     {
         Refuse("results.pcap", "links cannot be captured");

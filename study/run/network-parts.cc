@@ -18,7 +18,7 @@ namespace
 NetworkChoice
 GetNetworkChoice(const ResolvedRun& run)
 {
-    return {run.transport, run.fabric, run.programs};
+    return {run.transport, run.fabric, run.programs, run.hasFluidServers};
 }
 
 } // namespace

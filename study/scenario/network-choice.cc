@@ -112,6 +112,10 @@ MakeFabricHelper(const NetworkChoice& choice)
             helper.SetFabricAttribute(name, StringValue(value));
         }
     }
+    if (choice.hasFluidServers)
+    {
+        helper.UseFluidServers();
+    }
     return helper;
 }
 

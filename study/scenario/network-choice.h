@@ -22,6 +22,7 @@ struct NetworkChoice
     TransportChoice transport;
     AttributeSettings fabric;
     std::map<NodeId, P4SwitchProgram> programs; //!< of switches that run a P4 program of the user
+    bool hasFluidServers;                       //!< messages inside a server go as a fluid
 };
 
 /// Builds such networks. \throws std::invalid_argument for Attributes that do not go

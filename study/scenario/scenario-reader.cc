@@ -5,6 +5,7 @@
 #include "ns3/document-path.h"
 #include "ns3/fault-reader.h"
 #include "ns3/fault-trace-reader.h"
+#include "ns3/fidelity-reader.h"
 #include "ns3/job-planner.h"
 #include "ns3/job-reader.h"
 #include "ns3/json-value.h"
@@ -168,6 +169,11 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     {
         run.fabric = ReadAttributes(*fabric, GetFabricTypeId(), {});
     }
+    if (const auto fidelity = root.Find("fidelity"))
+    {
+        run.hasFluidServers =
+            ReadFidelity(*fidelity, *run.topology, GetTransport(run.transport.kind));
+    }
     if (const auto seed = root.Find("seed"))
     {
         run.seed = static_cast<uint32_t>(seed->AsUnsigned(1, std::numeric_limits<uint32_t>::max()));
@@ -182,9 +188,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
     for (auto& job : jobs.exchanges)
     {
         job.network = GetNetworkModel(run.transport, run.fabric, run.seed);
-        job.findAggregations = MakeAggregationFinder({run.transport, run.fabric, run.programs},
-                                                     run.topology,
-                                                     job.aggregationRoots);
+        job.findAggregations =
+            MakeAggregationFinder({run.transport, run.fabric, run.programs, run.hasFluidServers},
+                                  run.topology,
+                                  job.aggregationRoots);
         ReadSchemeFiles(job.scheme, *scenario.files);
         std::ranges::move(TranslatePlanningErrors(
                               [&job, &run] { return SplitJob(std::move(job), *run.topology); }),
@@ -196,6 +203,10 @@ Resolve(const Scenario& scenario, ScenarioPoint point)
                                 *run.topology,
                                 GetTransport(run.transport.kind),
                                 {run.jobs, ListServers(run.asynchronous)});
+        if (run.hasFluidServers)
+        {
+            CheckFluidFaults(*faults, run.faults, *run.topology);
+        }
     }
     if (const auto traffic = root.Find("traffic"))
     {

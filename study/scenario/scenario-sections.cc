@@ -5,6 +5,7 @@
 #include "ns3/codec-reader.h"
 #include "ns3/differential-transmission.h"
 #include "ns3/fault-kinds.h"
+#include "ns3/fidelity-reader.h"
 #include "ns3/job-spec.h"
 #include "ns3/model-reader.h"
 #include "ns3/protocol-reader.h"
@@ -140,6 +141,10 @@ GetScenarioParameters()
             MakeObjectSpec("fabric",
                            "the packet-level network of roce: doc/fabric.rst",
                            DescribeAttributes(GetFabricTypeId())),
+            MakeObjectSpec("fidelity",
+                           "how exactly tiers of the network are simulated; by default all by "
+                           "packets",
+                           GetFidelityParameters()),
             MakeObjectSpec("job", "a training job", GetJobParameters()),
             jobs,
             MakeShared("scheme", "scheme", "of all jobs that give none of their own"),

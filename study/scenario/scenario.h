@@ -64,6 +64,7 @@ struct ResolvedRun
     TransportChoice transport;
     std::map<NodeId, P4SwitchProgram> programs; //!< of switches that run a P4 program of the user
     AttributeSettings fabric;
+    bool hasFluidServers{false};                   //!< see TieredTransport
     std::vector<JobSpec> jobs;                     //!< that exchange gradients
     std::vector<TrainingJobSpec> trainings;        //!< that train; they are numbered behind these
     std::vector<AsynchronousJobSpec> asynchronous; //!< likewise behind these

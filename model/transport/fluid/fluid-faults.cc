@@ -66,11 +66,9 @@ FluidTransport::SetRoutes(std::shared_ptr<const RoutingTables> routes)
     for (uint32_t index = 0; index < m_pairs.size(); ++index)
     {
         auto& pair = m_pairs[index];
-        for (const auto& use : m_allocator.GetUses(index))
-        {
-            m_carriedBytes[use.link] += static_cast<double>(pair.payloadBytes) * use.weight;
-        }
+        AddCarried(index, m_carried);
         pair.payloadBytes = 0;
+        pair.wireBytes = 0;
         const auto node = m_topology->GetEndpoints()[pair.src];
         pair.hasPath = !m_routes->GetNextHops(node, pair.dst).empty();
         if (pair.hasPath)

@@ -203,6 +203,7 @@ FluidTransport::FinishHead(uint32_t index)
     const auto head = connection.head;
     auto& message = m_messages[head];
     pair.payloadBytes += message.bytes;
+    pair.wireBytes += std::llround(static_cast<double>(message.bytes) / m_efficiency);
     AddDelivery(pair.delay, message);
     connection.head = message.next;
     message.next = m_freeMessage;

@@ -75,7 +75,7 @@ FluidTransport::Install(std::shared_ptr<const Topology> topology,
                           m_efficiency * static_cast<double>(link.rate.GetBitRate()) / 8 /
                               ticksPerSecond);
     }
-    m_carriedBytes.assign(capacities.size(), 0.0);
+    m_carried.assign(capacities.size(), Carried{});
     m_allocator = MaxMinAllocator(std::move(capacities));
 }
 
@@ -215,22 +215,30 @@ FluidTransport::Enqueue(uint32_t connection, const Message& message)
     queue.tail = index;
 }
 
+void
+FluidTransport::AddCarried(uint32_t pair, std::vector<Carried>& carried) const
+{
+    for (const auto& use : m_allocator.GetUses(pair))
+    {
+        carried[use.link].payloadBytes +=
+            static_cast<double>(m_pairs[pair].payloadBytes) * use.weight;
+        carried[use.link].wireBytes += static_cast<double>(m_pairs[pair].wireBytes) * use.weight;
+    }
+}
+
 std::vector<LinkStatistics>
 FluidTransport::GetLinkStatistics() const
 {
-    auto bytes = m_carriedBytes;
+    auto carried = m_carried;
     for (uint32_t pair = 0; pair < m_pairs.size(); ++pair)
     {
-        for (const auto& use : m_allocator.GetUses(pair))
-        {
-            bytes[use.link] += static_cast<double>(m_pairs[pair].payloadBytes) * use.weight;
-        }
+        AddCarried(pair, carried);
     }
-    std::vector<LinkStatistics> statistics(bytes.size());
-    for (size_t i = 0; i < bytes.size(); ++i)
+    std::vector<LinkStatistics> statistics(carried.size());
+    for (size_t i = 0; i < carried.size(); ++i)
     {
-        statistics[i].payloadBytes = std::llround(bytes[i]);
-        statistics[i].wireBytes = std::llround(bytes[i] / m_efficiency);
+        statistics[i].payloadBytes = std::llround(carried[i].payloadBytes);
+        statistics[i].wireBytes = std::llround(carried[i].wireBytes);
     }
     return statistics;
 }
@@ -245,6 +253,28 @@ FluidTransport::GetStatistics() const
         statistics.wireBytes += link.wireBytes;
     }
     return statistics;
+}
+
+void
+FluidTransport::AddState(StateWords& words)
+{
+    if (!m_active.empty() || !m_deliveries.empty() || m_allocationRequested || m_ratesStale ||
+        !m_linkStates.empty() || !m_endpointStates.empty())
+    {
+        words.Refuse("messages are under way as a fluid, or it has had faults");
+    }
+    // Shares that are not whole are rounded at the end, not in each period.
+    for (uint32_t pair = 0; pair < m_pairs.size(); ++pair)
+    {
+        if (std::ranges::any_of(m_allocator.GetUses(pair),
+                                [](const auto& use) { return use.weight != 1.0; }))
+        {
+            words.Refuse("a fluid splits over several paths");
+        }
+    }
+    // What was ever sent decides in which order of several that are due at once some are first.
+    words.Add(m_pairs.size());
+    words.Add(m_connections.size());
 }
 
 uint64_t

@@ -54,6 +54,8 @@ class FluidTransport : public Transport, public TransportCapabilities, public Tr
 
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
+    /// Of one that nothing is under way in; else it refuses.
+    void AddState(StateWords& words) override;
 
     /// Number of times the rates of all connections were computed: the cost of a fluid run.
     uint64_t GetAllocationCount() const;
@@ -105,6 +107,7 @@ class FluidTransport : public Transport, public TransportCapabilities, public Tr
         std::vector<Service> heap;  //!< least target first
         uint32_t activeIndex{NONE}; //!< position in m_active
         uint64_t payloadBytes{0};   //!< of messages served
+        uint64_t wireBytes{0};      //!< likewise, with what stands for headers
         bool touched{false};        //!< listed in m_touched
         bool hasPath{true};
         bool blocked{false}; //!< by a fault: its connections have rate 0
@@ -115,6 +118,13 @@ class FluidTransport : public Transport, public TransportCapabilities, public Tr
         uint64_t bytes;
         uint64_t tag;
         MessageHandler* handler;
+    };
+
+    /// What a direction of a link carried.
+    struct Carried
+    {
+        double payloadBytes{0};
+        double wireBytes{0};
     };
 
     struct ConnectionKey
@@ -160,6 +170,7 @@ class FluidTransport : public Transport, public TransportCapabilities, public Tr
     void FinishHead(uint32_t pair);
     void AddDelivery(const Time& delay, const QueuedMessage& message);
     void Deliver(const Time& time);
+    void AddCarried(uint32_t pair, std::vector<Carried>& carried) const;
 
     double m_efficiency; //!< attribute Efficiency
     std::shared_ptr<const Topology> m_topology;
@@ -184,7 +195,7 @@ class FluidTransport : public Transport, public TransportCapabilities, public Tr
     uint32_t m_blockedCount{0};               //!< pairs
     std::map<LinkId, LinkState> m_linkStates; //!< links that a fault ever touched
     std::map<uint32_t, EndpointState> m_endpointStates;
-    std::vector<double> m_carriedBytes; //!< [link direction] by pairs on their former paths
+    std::vector<Carried> m_carried; //!< [link direction] by pairs on their former paths
     uint64_t m_goodputBytes{0};
     uint64_t m_allocationCount{0};
 };

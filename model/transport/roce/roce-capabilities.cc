@@ -61,6 +61,12 @@ RoceTransport::HasPackets() const
     return true;
 }
 
+double
+RoceTransport::GetPayloadShare() const
+{
+    return static_cast<double>(m_mtuBytes) / wire::RoceDataBytes(m_mtuBytes);
+}
+
 bool
 RoceTransport::HasHostFaults() const
 {

@@ -62,6 +62,7 @@ class RoceTransport : public Transport,
     NetworkAggregation* GetAggregation() const override;
 
     bool HasPackets() const override;
+    double GetPayloadShare() const override;
     bool HasHostFaults() const override;
     /// "aggregation", where there is one, and every congestion control by its name.
     std::vector<std::string> ListParts() const override;

@@ -95,6 +95,31 @@ TEST(ServerBuilder, SpreadsPcieSwitchesOverSockets)
     EXPECT_NO_THROW(topology.CheckConnected());
 }
 
+TEST(ServerBuilder, PutsAcceleratorsDirectlyAtTheirNics)
+{
+    ServerOptions server;
+    server.accelerators = 3;
+    server.nics = 3;
+    server.directNics = true;
+    server.nvlink = {DataRate("600Gbps"), NanoSeconds(100)};
+    const auto topology = MakeServers(2, server);
+    EXPECT_NO_THROW(topology.CheckConnected());
+    // A leaf, and of each server three accelerators, three NICs and the NVSwitch.
+    EXPECT_EQ(topology.GetNodes().size(), 1U + 2 * 7);
+    const RoutingTables routes(topology);
+    EXPECT_EQ(routes.GetDistance(0, 2), 2U); // gpu0, nvswitch, gpu2
+    EXPECT_EQ(routes.GetDistance(1, 4), 4U); // gpu1, nic1, leaf0, nic1, gpu1
+    const auto refuses = [&](const char* text) {
+        EXPECT_THAT([&] { MakeServers(1, server); },
+                    testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text)));
+    };
+    server.nics = 2;
+    refuses("server.nics is 2 and server.accelerators 3");
+    server.nics = 3;
+    server.sockets = 2;
+    refuses("neither server.sockets nor server.pcieSwitches");
+}
+
 TEST(ServerBuilder, RoutesInsideAndOutOfAServer)
 {
     ServerOptions server;

@@ -100,7 +100,17 @@ def _summary_table(results: Results) -> str:
 def _setup(results: Results) -> str:
     scenario = results.scenario
     rows = []
-    for name in ("topology", "transport", "fabric", "fidelity", "job", "jobs", "scheme", "faults", "seed"):
+    for name in (
+        "topology",
+        "transport",
+        "fabric",
+        "fidelity",
+        "job",
+        "jobs",
+        "scheme",
+        "faults",
+        "seed",
+    ):
         if scenario.get(name):
             rows.append([name, json.dumps(scenario[name])])
     for path, values in scenario.get("sweep", {}).items():

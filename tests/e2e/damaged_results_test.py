@@ -129,7 +129,7 @@ def test_a_whole_folder_is_not_refused(whole):
 @pytest.mark.parametrize(
     "file, before, after, message",
     [
-        ("runs.csv", ",ok", ",ok,1", "runs.csv:2: 60 cells in 59 columns"),
+        ("runs.csv", ",ok", ",ok,1", "runs.csv:2: 64 cells in 63 columns"),
         ("runs.csv", "\n1,", "\n0,", "runs.csv: row 1 is that of run 0"),
         ("messages.csv", "\n0,job0,0,", "\n9,job0,0,", "runs 0 to 9, where runs.csv has 8"),
         ("manifest.json", '"sweep":', '"sweeep":', None),

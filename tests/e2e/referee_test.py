@@ -565,8 +565,8 @@ def test_everything_that_can_be_drawn_is(simulator):
     for kinds in (catalogue.controls, catalogue.transports, catalogue.load_balancing):
         assert [kind for kind in kinds if f'"{kind}"' not in drawn] == []
     schemes = [kind for kind in catalogue.schemes if f'"{kind}"' not in drawn]
-    # The first chooses a protocol (doc/nccl.rst); the second has no closed form of its floats' bits.
-    assert schemes == ["nccl", "flare"]
+    # It chooses a protocol (doc/nccl.rst).
+    assert schemes == ["nccl"]
     # What is not a kind: plans of both formats, programs, tensors, training and its keys.
     for text in ('.xml"', '.goal"', '"programs"', '"tensors"', '"training"'):
         assert text in drawn

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draws schemes whose switches want networks or settings of their own: NVSwitches, trees of SHARP, Libra, and
-what the scheme auto makes of switches that can."""
+"""Draws schemes whose switches want networks or settings of their own: NVSwitches, trees of SHARP, cores of
+FLARE, Libra, and what the scheme auto makes of switches that can."""
 
 from referee.catalogue import Catalogue
 from referee.dice import Dice
@@ -8,7 +8,7 @@ from referee.draw_fault import draw_fault
 from referee.draw_topology import draw_link, draw_topology
 from referee.draw_transport import draw_roce
 
-_KINDS = ("nvls", "nvls", "hierarchical", "sharp", "sharp", "libra", "libra", "auto")
+_KINDS = ("nvls", "nvls", "hierarchical", "sharp", "sharp", "flare", "flare", "libra", "libra", "auto")
 _MOST_BYTES = 1_500_000
 _FALLBACKS = ("ps", "ring", "none")
 
@@ -46,6 +46,21 @@ def _sharp_settings(dice: Dice) -> dict:
     }
 
 
+def _flare_settings(dice: Dice) -> dict:
+    return {
+        "cores": dice.of((1, 3, 16, 512)),
+        "handlerTime": dice.of(("1ns", "26ns", "300ns")),
+        "addTime": dice.of(("0ns", "4ns")),
+        "copyTime": dice.of(("0ns", "2ns")),
+        "buffers": dice.of((1, 2, 4)),
+        "payloadBytes": f"{dice.of((8, 256, 1024, 4096))}B",
+        "headerBytes": f"{dice.of((1, 60, 86))}B",
+        "credits": dice.of((1, 8, 64, 256)),
+        "density": dice.of((1, 1, 1, 0.3, 0.01)),
+        "timeout": "1ms",
+    }
+
+
 def _libra(dice: Dice, endpoints: int) -> dict:
     parameters = dice.spread(1, 100_000)
     return {
@@ -66,7 +81,9 @@ def _scheme(dice: Dice, kind: str, endpoints: int) -> dict:
         scheme["barrier"] = dice.chance(0.5)
     elif kind == "sharp":
         scheme["tree"] = dice.of(("sat", "llt"))
-    if kind in ("nvls", "libra", "sharp") and dice.chance(0.6):
+    elif kind == "flare":
+        scheme["sum"] = dice.of(("single", "multiple", "tree"))
+    if kind in ("nvls", "libra", "sharp", "flare") and dice.chance(0.6):
         scheme["pipelineChunks"] = dice.between(1, 6)
     if dice.chance(0.5):
         scheme["fallback"] = dice.of(_FALLBACKS)
@@ -96,7 +113,9 @@ def draw_aggregating(dice: Dice, catalogue: Catalogue) -> dict:
         aggregation["sharp"] = _sharp_settings(dice)
     if kind in ("libra", "auto"):
         aggregation["slot"] = {"slots": dice.of((1, 4, 32, 128)), "timeout": "1ms"}
-    if kind == "libra":
+    if kind == "flare":
+        aggregation["flare"] = _flare_settings(dice)
+    if kind in ("libra", "flare"):
         aggregation["values"] = dice.of(("sizes", "real", "float"))
     scenario["transport"]["aggregation"] = aggregation
     scenario["scheme"] = _scheme(dice, kind, endpoints)

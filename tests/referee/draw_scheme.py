@@ -20,7 +20,7 @@ IN_NETWORK = (
 # Of laws that few of their scenarios are for.
 _OFTEN = ("byteps", "rat")
 # draw_file.py draws the first; the second chooses a protocol, of which the laws of messages know none;
-# draw_aggregation.py draws the next ones; nobody draws the last one yet.
+# draw_aggregation.py draws the others.
 _NOT_DRAWN = ("import", "nccl", "nvls", "sharp", "libra", "flare")
 
 

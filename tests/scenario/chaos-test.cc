@@ -350,7 +350,11 @@ ExpectWhole(const RunResult& result)
         for (OperationId id = 0; id < operations.size(); ++id)
         {
             ASSERT_EQ(last.count[id], operations[id].IsTransfer() ? 1U : 0U) << "operation " << id;
-            bytes += operations[id].IsTransfer() ? plan.GetBytes(id) : 0;
+            // Of a reduction in the network only its root gets anything.
+            const bool gets = operations[id].kind == OperationKind::Aggregate
+                                  ? plan.GetsFromAggregation(operations[id])
+                                  : operations[id].IsTransfer();
+            bytes += gets ? plan.GetBytes(id) : 0;
         }
         EXPECT_TRUE(IsInOrder(plan, last));
         EXPECT_TRUE(PlanVerifier().Verify(plan).ok);

@@ -8,7 +8,18 @@ from referee.draw_fault import draw_fault
 from referee.draw_topology import draw_link, draw_topology
 from referee.draw_transport import draw_roce
 
-_KINDS = ("nvls", "nvls", "hierarchical", "sharp", "sharp", "flare", "flare", "libra", "libra", "auto")
+_KINDS = (
+    "nvls",
+    "nvls",
+    "hierarchical",
+    "sharp",
+    "sharp",
+    "flare",
+    "flare",
+    "libra",
+    "libra",
+    "auto",
+)
 _MOST_BYTES = 1_500_000
 _FALLBACKS = ("ps", "ring", "none")
 

@@ -85,8 +85,8 @@ TEST(FidelityRuns, IterationsThatRepeatAreLeftOut)
 double
 GetRingStepBound(uint64_t bytes, double secondsPerByte)
 {
-    const auto acknowledgements = static_cast<double>(bytes / 4096 / 16 + 2);
-    return (4096 + 2 * 82 + 2 * 86 * acknowledgements) * secondsPerByte;
+    const uint64_t acknowledgements = bytes / 4096 / 16 + 2;
+    return static_cast<double>(4096 + 2 * 82 + 2 * 86 * acknowledgements) * secondsPerByte;
 }
 
 TEST(FidelityRuns, IterationsDifferByWhatPacketsTakeLongerInside)

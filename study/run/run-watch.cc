@@ -48,7 +48,7 @@ NameTarget(const EventImpl& event)
     const std::unique_ptr<char, decltype(&std::free)> demangled(
         abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr),
         &std::free);
-    const std::string name = demangled ? demangled.get() : mangled;
+    std::string name = demangled ? demangled.get() : mangled;
     // ns-3's MakeEvent has the type of the method among its template arguments.
     const auto end = name.find("::*)");
     if (end == std::string::npos)

@@ -2,6 +2,7 @@
 #include "ns3/routing-tables.h"
 #include "ns3/spine-leaf-topology.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
@@ -246,10 +247,9 @@ TEST(RoutingTables, HoldTheDefinitionOnRandomGraphs)
             }
         }
         std::vector<bool> excluded(topology.GetLinks().size());
-        for (size_t link = 0; link < excluded.size(); ++link)
-        {
-            excluded[link] = graph % 2 == 1 && draw(8) == 0;
-        }
+        std::generate(excluded.begin(), excluded.end(), [&] {
+            return graph % 2 == 1 && draw(8) == 0;
+        });
         const RoutingTables routes(topology, excluded);
         for (uint32_t endpoint = 0; endpoint < endpoints; ++endpoint)
         {

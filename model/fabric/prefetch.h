@@ -3,6 +3,7 @@
 #define GRADSYNC_PREFETCH_H
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ns3::gradsync
 {
@@ -14,14 +15,16 @@ inline void
 Prefetch(const T* object, size_t bytes = sizeof(T))
 {
     constexpr size_t LINE_BYTES = 64;
-    const auto* first = reinterpret_cast<const char*>(object);
+    // A number, as no pointer may be counted on from nullptr.
+    const auto first = reinterpret_cast<uintptr_t>(object);
     for (size_t offset = 0; offset < bytes; offset += LINE_BYTES)
     {
-        __builtin_prefetch(first + offset);
+        __builtin_prefetch(reinterpret_cast<const void*>(first + offset));
     }
     if constexpr (alignof(T) < LINE_BYTES)
     {
-        __builtin_prefetch(first + bytes - 1); // it may reach into one line more
+        // It may reach into one line more.
+        __builtin_prefetch(reinterpret_cast<const void*>(first + bytes - 1));
     }
 }
 

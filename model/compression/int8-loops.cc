@@ -162,7 +162,7 @@ EncodeAndLookAvx2(const float* values,
     }
 }
 
-/// As DecodeInt8 has it for a scale that is no NaN; eight codes.
+/// Eight codes. \param scale as DecodeInt8 has it: a NaN is the canonical one
 template <Stores STORES>
 GRADSYNC_INT8_AVX2 inline void
 DecodeAvx2(const int8_t* codes, __m256 scale, float* values)
@@ -217,18 +217,22 @@ EncodeInt8AndLookAvx2(const float* values,
         largest[0] = MaxKeysAvx2(largest[0], next + seen);
     }
     EncodeInt8Rest(values + encoded, count - encoded, inverse, codes + encoded);
-    _mm_sfence(); // what was streamed is seen before what follows
+    if (stores == Stores::Streamed)
+    {
+        _mm_sfence(); // what was streamed is seen before what follows
+    }
     return FindLargerKey(FindLargestLane(largest), next + seen, nextCount - seen);
 }
 
 GRADSYNC_INT8_AVX2 void
 DecodeInt8Avx2(const int8_t* codes, uint64_t count, float scale, float* values, Stores stores)
 {
-    const __m256 factor = _mm256_set1_ps(scale);
-    uint64_t decoded = std::min(count, CountUntilLine(values));
-    DecodeInt8Rest(codes, decoded, scale, values);
+    const __m256 factor = _mm256_set1_ps(DecodeInt8(1, scale));
+    uint64_t decoded = 0;
     if (stores == Stores::Streamed)
     {
+        decoded = std::min(count, CountUntilLine(values));
+        DecodeInt8Rest(codes, decoded, scale, values);
         for (; decoded + 16 <= count; decoded += 16)
         {
             DecodeAvx2<Stores::Streamed>(codes + decoded, factor, values + decoded);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <numeric>
 #include <span>
 #include <sstream>
 
@@ -283,6 +284,36 @@ TEST(QuantiserLoops, Int8IsThatOfTheFormulaAtEveryLengthAndMagnitude)
                 return;
             }
         }
+    }
+}
+
+TEST(QuantiserLoops, Int8IsDecodedByAnyScale)
+{
+    // All codes, by scales that no block of floats has, too: NaN of any payload and sign.
+    std::vector<int8_t> codes(256);
+    std::iota(codes.begin(), codes.end(), int8_t{-128});
+    for (const uint32_t bits : {0U,
+                                FLOAT_SIGN,
+                                1U,
+                                FLOAT_INFINITY,
+                                FLOAT_INFINITY | FLOAT_SIGN,
+                                FLOAT_INFINITY + 1,
+                                FLOAT_NAN,
+                                FLOAT_NAN + 5,
+                                FLOAT_NAN | FLOAT_SIGN})
+    {
+        SCOPED_TRACE(bits);
+        const float scale = FromBits(bits);
+        const auto decoded =
+            Apply<float>(codes, [=](int8_t code) { return DecodeInt8(code, scale); });
+        ForEveryVersion([&](const QuantiserLoops& loops) {
+            for (const auto stores : {Stores::Cached, Stores::Streamed})
+            {
+                ExpectBits(decoded, 3, [&](float* out) {
+                    loops.decodeInt8(codes.data(), codes.size(), scale, out, stores);
+                });
+            }
+        });
     }
 }
 

@@ -856,11 +856,13 @@ list(APPEND gradsync_sources
   model/aggregation/common/float-sum.cc
   model/aggregation/common/float-tensor.cc
   model/aggregation/common/gradient-tensor.cc
+  model/aggregation/common/native-driver.cc
   model/aggregation/common/resending-worker.cc
   model/aggregation/common/slot-tensor.cc
   model/aggregation/common/switch-memory.cc
   model/aggregation/common/switch-pipelines.cc
   model/aggregation/common/switch-tree.cc
+  model/aggregation/common/tree-driver.cc
   model/aggregation/common/tree-node.cc
   model/aggregation/common/tree-session.cc
   model/aggregation/common/tree-worker-session.cc
@@ -883,12 +885,14 @@ list(APPEND gradsync_headers
   model/aggregation/common/float-sum.h
   model/aggregation/common/float-tensor.h
   model/aggregation/common/gradient-tensor.h
+  model/aggregation/common/native-driver.h
   model/aggregation/common/packet-tally.h
   model/aggregation/common/resending-worker.h
   model/aggregation/common/slot-tensor.h
   model/aggregation/common/switch-memory.h
   model/aggregation/common/switch-pipelines.h
   model/aggregation/common/switch-tree.h
+  model/aggregation/common/tree-driver.h
   model/aggregation/common/tree-header.h
   model/aggregation/common/tree-node.h
   model/aggregation/common/tree-session.h
@@ -1576,6 +1580,7 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/flare-aggregation-test.cc
   tests/unit/aggregation/flare-sums-test.cc
   tests/unit/aggregation/float-sums-test.cc
+  tests/unit/aggregation/native-driver-test.cc
   tests/unit/aggregation/nvls-aggregation-test.cc
   tests/unit/aggregation/p4-engine-test.cc
   tests/unit/aggregation/p4-queues-test.cc

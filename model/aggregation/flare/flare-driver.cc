@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/flare-driver.h"
 
-#include "ns3/aggregation-contents.h"
 #include "ns3/double.h"
 #include "ns3/flare-node.h"
 #include "ns3/flare-session.h"
-#include "ns3/tree-header.h"
 #include "ns3/uinteger.h"
-
-#include <fmt/format.h>
-#include <stdexcept>
 
 namespace ns3::gradsync
 {
 
 NS_OBJECT_ENSURE_REGISTERED(FlareDriver);
 
+FlareDriver::FlareDriver()
+    : TreeDriver("FLARE")
+{
+}
+
 TypeId
 FlareDriver::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::gradsync::FlareDriver")
-            .SetParent<AggregationDriver>()
+            .SetParent<TreeDriver>()
             .SetGroupName("GradSync")
             .AddConstructor<FlareDriver>()
             .AddAttribute("Cores",
@@ -95,38 +95,6 @@ FlareDriver::GetSum(const std::string& protocol)
     return protocol == "flare-multiple" ? FlareSum::Multiple : FlareSum::Tree;
 }
 
-void
-FlareDriver::DoInstall()
-{
-    if (m_payloadBytes % BYTES_PER_VALUE != 0)
-    {
-        throw std::invalid_argument(
-            fmt::format("attribute PayloadBytes is {}, but must be a multiple of {}",
-                        m_payloadBytes,
-                        BYTES_PER_VALUE));
-    }
-}
-
-void
-FlareDriver::Check(const AggregationGroup& /* group */) const
-{
-    const auto& network = GetNetwork();
-    if (network.settings.engine == ENGINE_P4 || !network.foreign.empty())
-    {
-        throw std::invalid_argument("switches of FLARE run no P4 programs: it runs natively");
-    }
-    if (network.settings.saturate)
-    {
-        throw std::invalid_argument(
-            "FLARE's sums of integers wrap around: attribute Saturate is not for it");
-    }
-    if (network.settings.values == VALUES_FLOAT && network.settings.scale != 0.0)
-    {
-        throw std::invalid_argument(
-            "FLARE adds floating-point numbers as they are: attribute Scale is not for it");
-    }
-}
-
 std::unique_ptr<AggregationSession>
 FlareDriver::MakeSession(const AggregationGroup& group, uint32_t id)
 {
@@ -149,36 +117,6 @@ FlareDriver::MakeNode(NodeId node)
                             .addTime = m_addTime,
                             .buffers = m_buffers,
                             .addsFloats = network.settings.values == VALUES_FLOAT});
-}
-
-void
-FlareDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* now */)
-{
-    // A copy: the worker may send, which may use these contents again.
-    const auto content = GetNetwork().contents.Get(*packet);
-    GetNetwork().fabric->GetPool().Give(packet);
-    if (const auto* session = FindSession<FlareSession>(content.As<TreeHeader>().job))
-    {
-        session->Receive(content, endpoint); // else of a job that is over
-    }
-}
-
-uint32_t
-FlareDriver::CountValues(const AggregationPacket& /* content */) const
-{
-    return GetValueCount();
-}
-
-std::vector<uint8_t>
-FlareDriver::MakeFrame(const FabricPacket& /* packet */, NodeId /* sender */, NodeId /* receiver */)
-{
-    return {};
-}
-
-uint32_t
-FlareDriver::GetValueCount() const
-{
-    return m_payloadBytes / BYTES_PER_VALUE;
 }
 
 } // namespace ns3::gradsync

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/nvls-driver.h"
 
-#include "ns3/aggregation-contents.h"
 #include "ns3/nvls-header.h"
 #include "ns3/nvls-node.h"
 #include "ns3/nvls-session.h"
 #include "ns3/uinteger.h"
-
-#include <fmt/format.h>
-#include <stdexcept>
 
 namespace ns3::gradsync
 {
 
 NS_OBJECT_ENSURE_REGISTERED(NvlsDriver);
 
+NvlsDriver::NvlsDriver()
+    : NativeDriver("NVLS")
+{
+}
+
 TypeId
 NvlsDriver::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::gradsync::NvlsDriver")
-            .SetParent<AggregationDriver>()
+            .SetParent<NativeDriver>()
             .SetGroupName("GradSync")
             .AddConstructor<NvlsDriver>()
             .AddAttribute("PayloadBytes",
@@ -56,28 +57,6 @@ NvlsDriver::HasFlow(AggregationFlow flow) const
     return flow != AggregationFlow::AllReduce;
 }
 
-void
-NvlsDriver::Check(const AggregationGroup& /* group */) const
-{
-    const auto& network = GetNetwork();
-    if (network.settings.engine == ENGINE_P4 || !network.foreign.empty())
-    {
-        throw std::invalid_argument("NVSwitches run no P4 programs: NVLS runs natively");
-    }
-    if (network.settings.saturate)
-    {
-        throw std::invalid_argument(
-            "NVLS's sums of integers wrap around: attribute Saturate is not for it");
-    }
-    if (m_payloadBytes % BYTES_PER_VALUE != 0)
-    {
-        throw std::invalid_argument(
-            fmt::format("attribute PayloadBytes is {}, but must be a multiple of {}",
-                        m_payloadBytes,
-                        BYTES_PER_VALUE));
-    }
-}
-
 std::unique_ptr<AggregationSession>
 NvlsDriver::MakeSession(const AggregationGroup& group, uint32_t id)
 {
@@ -97,9 +76,7 @@ NvlsDriver::MakeNode(NodeId node)
 void
 NvlsDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* now */)
 {
-    // A copy: the worker may send, which may use these contents again.
-    const auto content = GetNetwork().contents.Get(*packet);
-    GetNetwork().fabric->GetPool().Give(packet);
+    const auto content = TakeContent(packet);
     const auto& header = content.As<NvlsHeader>();
     const auto* session = FindSession<NvlsSession>(header.job);
     if (!session)
@@ -111,24 +88,6 @@ NvlsDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* no
     {
         workers[header.member]->OnResult(content, GetNetwork().statistics);
     }
-}
-
-uint32_t
-NvlsDriver::CountValues(const AggregationPacket& /* content */) const
-{
-    return GetValueCount();
-}
-
-std::vector<uint8_t>
-NvlsDriver::MakeFrame(const FabricPacket& /* packet */, NodeId /* sender */, NodeId /* receiver */)
-{
-    return {};
-}
-
-uint32_t
-NvlsDriver::GetValueCount() const
-{
-    return m_payloadBytes / BYTES_PER_VALUE;
 }
 
 } // namespace ns3::gradsync

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/sharp-driver.h"
 
-#include "ns3/aggregation-contents.h"
 #include "ns3/ns3-interfaces.h"
 #include "ns3/sharp-node.h"
 #include "ns3/sharp-session.h"
-#include "ns3/tree-header.h"
 #include "ns3/uinteger.h"
-
-#include <fmt/format.h>
-#include <stdexcept>
 
 namespace ns3::gradsync
 {
 
 NS_OBJECT_ENSURE_REGISTERED(SharpDriver);
 
+SharpDriver::SharpDriver()
+    : TreeDriver("SHARP")
+{
+}
+
 TypeId
 SharpDriver::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::gradsync::SharpDriver")
-            .SetParent<AggregationDriver>()
+            .SetParent<TreeDriver>()
             .SetGroupName("GradSync")
             .AddConstructor<SharpDriver>()
             .AddAttribute("Generation",
@@ -85,29 +85,8 @@ SharpDriver::GetTree(const std::string& protocol)
 void
 SharpDriver::DoInstall()
 {
+    NativeDriver::DoInstall();
     m_manager.SetGeneration(m_generation);
-    if (m_payloadBytes % BYTES_PER_VALUE != 0)
-    {
-        throw std::invalid_argument(
-            fmt::format("attribute PayloadBytes is {}, but must be a multiple of {}",
-                        m_payloadBytes,
-                        BYTES_PER_VALUE));
-    }
-}
-
-void
-SharpDriver::Check(const AggregationGroup& /* group */) const
-{
-    const auto& network = GetNetwork();
-    if (network.settings.engine == ENGINE_P4 || !network.foreign.empty())
-    {
-        throw std::invalid_argument("switches with SHARP run no P4 programs: it runs natively");
-    }
-    if (network.settings.saturate)
-    {
-        throw std::invalid_argument(
-            "SHARP's sums of integers wrap around: attribute Saturate is not for it");
-    }
 }
 
 std::unique_ptr<AggregationSession>
@@ -125,36 +104,6 @@ SharpDriver::MakeNode(NodeId node)
                                        network.contents,
                                        network.settings.values != VALUES_SIZES,
                                        network.settings.values == VALUES_FLOAT);
-}
-
-void
-SharpDriver::Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount /* now */)
-{
-    // A copy: the worker may send, which may use these contents again.
-    const auto content = GetNetwork().contents.Get(*packet);
-    GetNetwork().fabric->GetPool().Give(packet);
-    if (const auto* session = FindSession<SharpSession>(content.As<TreeHeader>().job))
-    {
-        session->Receive(content, endpoint); // else of a job that is over
-    }
-}
-
-uint32_t
-SharpDriver::CountValues(const AggregationPacket& /* content */) const
-{
-    return GetValueCount();
-}
-
-std::vector<uint8_t>
-SharpDriver::MakeFrame(const FabricPacket& /* packet */, NodeId /* sender */, NodeId /* receiver */)
-{
-    return {};
-}
-
-uint32_t
-SharpDriver::GetValueCount() const
-{
-    return m_payloadBytes / BYTES_PER_VALUE;
 }
 
 uint32_t

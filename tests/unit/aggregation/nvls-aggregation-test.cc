@@ -458,14 +458,5 @@ TEST_F(NvlsTest, RefusesWhatItCannotDo)
             HasSubstr("the aggregation protocol \"switchml\" has no multicast")));
 }
 
-TEST_F(NvlsTest, RefusesFloatsAndSaturation)
-{
-    Set("Values", StringValue("float"));
-    Set("Saturate", BooleanValue(true));
-    InstallNvlink(2);
-    EXPECT_THAT([&] { Open(2, AggregationFlow::Reduce, 0); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr("attribute Saturate")));
-}
-
 } // namespace
 } // namespace ns3::gradsync

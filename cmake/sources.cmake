@@ -886,6 +886,7 @@ list(APPEND gradsync_headers
   model/aggregation/common/float-tensor.h
   model/aggregation/common/gradient-tensor.h
   model/aggregation/common/native-driver.h
+  model/aggregation/common/packet-copy.h
   model/aggregation/common/packet-tally.h
   model/aggregation/common/resending-worker.h
   model/aggregation/common/slot-tensor.h

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/atp-node.h"
 
+#include "ns3/packet-copy.h"
+
 namespace ns3::gradsync
 {
 
@@ -127,14 +129,10 @@ AtpNode::SendCopy(const FabricPacket& packet,
                   uint16_t port,
                   TimeStepCount now)
 {
-    auto* copy = m_pool.Take();
-    *copy = packet;
-    auto& content = m_contents.Attach(*copy);
-    const auto& original = m_contents.Get(packet);
-    content.driver = original.driver;
-    content.As<AtpHeader>() = original.As<AtpHeader>();
+    auto* copy = CopyPacket<AtpHeader>(m_pool, m_contents, packet);
+    auto& content = m_contents.Get(*copy);
     content.As<AtpHeader>().stage = stage;
-    content.values = original.values;
+    content.values = m_contents.Get(packet).values;
     copy->destination = endpoint;
     m_forwarder.EmitTo(copy, port, now);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/tree-node.h"
 
+#include "ns3/packet-copy.h"
+
 #include <utility>
 
 namespace ns3::gradsync
@@ -239,20 +241,10 @@ TreeNode::Multicast(FabricPacket* packet,
     const auto children = static_cast<uint32_t>(job.role.children.size());
     for (uint32_t child = 0; child < children; ++child)
     {
-        SendDown(child + 1 < children ? Copy(*packet) : packet, job, entry, child, port, now);
+        auto* copy =
+            child + 1 < children ? CopyPacket<TreeHeader>(m_pool, m_contents, *packet) : packet;
+        SendDown(copy, job, entry, child, port, now);
     }
-}
-
-FabricPacket*
-TreeNode::Copy(const FabricPacket& packet)
-{
-    auto* copy = m_pool.Take();
-    *copy = packet;
-    auto& content = m_contents.Attach(*copy);
-    const auto& original = m_contents.Get(packet);
-    content.driver = original.driver;
-    content.As<TreeHeader>() = original.As<TreeHeader>();
-    return copy;
 }
 
 void

@@ -129,7 +129,6 @@ class TreeNode : public AggregationNode
                   uint32_t child,
                   uint16_t port,
                   TimeStepCount now);
-    FabricPacket* Copy(const FabricPacket& packet);
 
     FabricSwitch& m_forwarder;
     PacketPool& m_pool;

@@ -2,6 +2,7 @@
 #include "ns3/nvls-node.h"
 
 #include "ns3/float-sum.h"
+#include "ns3/packet-copy.h"
 #include "ns3/wrapping-sum.h"
 
 #include <utility>
@@ -98,13 +99,8 @@ NvlsNode::OnRequest(FabricPacket* packet, JobState& state, uint16_t port, TimeSt
 FabricPacket*
 NvlsNode::Copy(const FabricPacket& packet)
 {
-    auto* copy = m_pool.Take();
-    *copy = packet;
-    auto& content = m_contents.Attach(*copy);
-    const auto& original = m_contents.Get(packet);
-    content.driver = original.driver;
-    content.As<NvlsHeader>() = original.As<NvlsHeader>();
-    content.values = original.values;
+    auto* copy = CopyPacket<NvlsHeader>(m_pool, m_contents, packet);
+    m_contents.Get(*copy).values = m_contents.Get(packet).values;
     return copy;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/aggregation-switch.h"
 
+#include "ns3/packet-copy.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -257,20 +259,12 @@ AggregationSwitch::OnResult(FabricPacket* packet, uint16_t port, Job& job, TimeS
 void
 AggregationSwitch::Multicast(FabricPacket* packet, uint16_t port, Job& job, TimeStepCount now)
 {
-    const auto driver = m_contents.Get(*packet).driver;
-    const auto header = m_contents.Get(*packet).As<SlotHeader>();
-    for (size_t i = 0; i < job.role.children.size(); ++i)
+    const auto children = job.role.children.size();
+    for (size_t i = 0; i < children; ++i)
     {
         const auto& child = job.role.children[i];
-        auto* copy = packet;
-        if (i + 1 < job.role.children.size())
-        {
-            copy = m_pool.Take();
-            *copy = *packet;
-            auto& content = m_contents.Attach(*copy);
-            content.driver = driver;
-            content.As<SlotHeader>() = header;
-        }
+        auto* copy =
+            i + 1 < children ? CopyPacket<SlotHeader>(m_pool, m_contents, *packet) : packet;
         FillResult(m_contents.Get(*copy), child.worker, job);
         copy->destination = child.endpoint;
         m_forwarder.Emit(copy, port, child.port, now);

@@ -863,6 +863,7 @@ list(APPEND gradsync_sources
   model/aggregation/common/switch-pipelines.cc
   model/aggregation/common/switch-tree.cc
   model/aggregation/common/tree-driver.cc
+  model/aggregation/common/tree-load.cc
   model/aggregation/common/tree-node.cc
   model/aggregation/common/tree-session.cc
   model/aggregation/common/tree-worker-session.cc
@@ -895,6 +896,7 @@ list(APPEND gradsync_headers
   model/aggregation/common/switch-tree.h
   model/aggregation/common/tree-driver.h
   model/aggregation/common/tree-header.h
+  model/aggregation/common/tree-load.h
   model/aggregation/common/tree-node.h
   model/aggregation/common/tree-session.h
   model/aggregation/common/tree-worker-session.h

@@ -2,118 +2,13 @@
 #include "ns3/tree-session.h"
 
 #include "ns3/aggregation-load.h"
+#include "ns3/tree-load.h"
 
 #include <algorithm>
-#include <map>
-#include <span>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-/// Of links along a way up a tree.
-struct WayTimes
-{
-    double delay{0.0};
-    double perByte{0.0}; //!< of all links
-    double slowest{0.0}; //!< likewise, of the slowest
-
-    void Add(const TopologyLink& link)
-    {
-        const auto seconds = 8.0 / static_cast<double>(link.rate.GetBitRate());
-        delay += link.delay.GetSeconds();
-        perByte += seconds;
-        slowest = std::max(slowest, seconds);
-    }
-
-    /// Of a full packet.
-    double Get(double packetBytes) const
-    {
-        return delay + perByte * packetBytes;
-    }
-};
-
-/// Finds what a tree puts on its links.
-class TreeLoad
-{
-  public:
-    TreeLoad(const Topology& topology, const SwitchTree& tree)
-        : m_topology(topology),
-          m_tree(tree)
-    {
-        for (uint32_t hop = 0; hop < tree.hops.size(); ++hop)
-        {
-            m_hopOf[tree.hops[hop].node] = hop;
-        }
-    }
-
-    /// How often each link is used, each way, by packets on their way to a switch that adds.
-    std::map<LinkId, std::pair<uint32_t, uint32_t>> CountUses(std::span<const uint32_t> endpoints)
-    {
-        for (size_t member = 0; member < endpoints.size(); ++member)
-        {
-            Walk(m_topology.GetEndpoints()[endpoints[member]], m_tree.memberPorts[member], false);
-        }
-        for (const auto& hop : m_tree.hops)
-        {
-            if (hop.aggregates && hop.up)
-            {
-                Walk(hop.node, *hop.up, false);
-            }
-        }
-        return std::move(m_uses);
-    }
-
-    /// The way to the root on which a packet takes longest.
-    WayTimes FindLongest(std::span<const uint32_t> endpoints, double packetBytes)
-    {
-        WayTimes longest;
-        for (size_t member = 0; member < endpoints.size(); ++member)
-        {
-            const auto node = m_topology.GetEndpoints()[endpoints[member]];
-            const auto way = Walk(node, m_tree.memberPorts[member], true);
-            longest = way.Get(packetBytes) > longest.Get(packetBytes) ? way : longest;
-        }
-        return longest;
-    }
-
-  private:
-    /// \param toRoot or to the next switch that adds
-    WayTimes Walk(NodeId node, uint16_t port, bool toRoot)
-    {
-        WayTimes times;
-        for (;;)
-        {
-            const auto& adjacency = m_topology.GetPorts(node)[port];
-            const auto& link = m_topology.GetLinks()[adjacency.link];
-            times.Add(link);
-            if (!toRoot)
-            {
-                auto& [forth, back] = m_uses[adjacency.link];
-                ++(link.a == node ? forth : back);
-            }
-            node = adjacency.peer;
-            const auto& hop = m_tree.hops[m_hopOf.at(node)];
-            if (!hop.up || (hop.aggregates && !toRoot))
-            {
-                return times;
-            }
-            port = *hop.up;
-        }
-    }
-
-    const Topology& m_topology;
-    const SwitchTree& m_tree;
-    std::map<NodeId, uint32_t> m_hopOf;
-    std::map<LinkId, std::pair<uint32_t, uint32_t>> m_uses;
-};
-
-} // namespace
 
 TreeSession::TreeSession(AggregationDriver& driver, const AggregationGroup& group, uint32_t id)
     : AggregationSession(driver, group, id),

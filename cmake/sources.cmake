@@ -1581,7 +1581,9 @@ set(gradsync_tests_of_aggregation
   tests/unit/aggregation/atp-numbers-test.cc
   tests/unit/aggregation/atp-switch-test.cc
   tests/unit/aggregation/flare-aggregation-test.cc
+  tests/unit/aggregation/flare-sparse-test.cc
   tests/unit/aggregation/flare-sums-test.cc
+  tests/unit/aggregation/flare-times-test.cc
   tests/unit/aggregation/float-sums-test.cc
   tests/unit/aggregation/native-driver-test.cc
   tests/unit/aggregation/nvls-aggregation-test.cc

@@ -177,15 +177,7 @@ TEST_F(SharpTest, SendsTheGradientOnceOverEachLinkOfItsTree)
     const auto time = Run(MakeSharpJob(6, 100 * SHARP_PAYLOAD, "sat")).front();
     // Four links, each t + d, and one t for each packet after the first.
     EXPECT_EQ(time, MicroSeconds(99 + 4 * 3));
-    const auto links = m_transport->GetLinkStatistics();
-    for (LinkId link = 0; link < m_topology->GetLinks().size(); ++link)
-    {
-        for (const auto direction : {0, 1})
-        {
-            EXPECT_EQ(links[size_t{2} * link + direction].payloadBytes, 100 * SHARP_PAYLOAD);
-            EXPECT_EQ(links[size_t{2} * link + direction].wireBytes, 100 * (SHARP_PAYLOAD + 26));
-        }
-    }
+    ExpectOnEachLink(100 * SHARP_PAYLOAD, 100 * (SHARP_PAYLOAD + 26));
     ExpectExactSums(6U * 100);
 }
 

@@ -58,6 +58,16 @@ class SlotAggregationTest : public tests::AggregationFixture
                 .topology);
     }
 
+    /// What each link has carried, each way.
+    void ExpectOnEachLink(uint64_t payloadBytes, uint64_t wireBytes) const
+    {
+        for (const auto& direction : m_transport->GetLinkStatistics())
+        {
+            EXPECT_EQ(direction.payloadBytes, payloadBytes);
+            EXPECT_EQ(direction.wireBytes, wireBytes);
+        }
+    }
+
     /// Rank i at endpoint i.
     static Job MakeJob(uint32_t workers,
                        uint64_t bytes,

@@ -1575,6 +1575,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/workload-execution-test.cc
 )
 set(gradsync_tests_of_aggregation
+  tests/unit/aggregation/added-float-tensor-test.cc
   tests/unit/aggregation/aggregation-drivers-test.cc
   tests/unit/aggregation/aggregation-placement-test.cc
   tests/unit/aggregation/atp-aggregation-test.cc

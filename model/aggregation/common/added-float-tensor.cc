@@ -14,25 +14,37 @@ AddedFloatTensor::Fill(uint32_t worker, uint64_t block, std::vector<int32_t>& va
     FillFloats(worker, block, values);
 }
 
-/// \returns the first place whose float cannot be the sum, or how many there are
-size_t
-AddedFloatTensor::FindDifference(uint64_t block, std::span<const int32_t> values) const
+void
+AddedFloatTensor::Aggregate(uint64_t block)
 {
-    const auto sums = AddGradients(block);
-    std::vector<double> magnitudes(sums.size());
+    if (m_block == block)
+    {
+        return;
+    }
+    m_block = block;
+    m_sums.assign(GetShape().valueCount, 0.0);
+    m_magnitudes = m_sums;
     for (uint32_t worker = 0; worker < GetShape().workers; ++worker)
     {
         const auto gradient = GetGradient(worker, block);
         for (size_t i = 0; i < gradient.size(); ++i)
         {
-            magnitudes[i] += std::abs(gradient[i]);
+            m_sums[i] += gradient[i];
+            m_magnitudes[i] += std::abs(gradient[i]);
         }
     }
+}
+
+/// \returns the first place whose float cannot be the sum, or how many there are
+size_t
+AddedFloatTensor::FindDifference(uint64_t block, std::span<const int32_t> values)
+{
+    Aggregate(block);
     const double most = GetLargestSumError();
     size_t place = 0;
     // Written so that NaN is a difference.
-    while (place < sums.size() &&
-           std::abs(std::bit_cast<float>(values[place]) - sums[place]) <= most * magnitudes[place])
+    while (place < m_sums.size() && std::abs(std::bit_cast<float>(values[place]) - m_sums[place]) <=
+                                        most * m_magnitudes[place])
     {
         ++place;
     }
@@ -66,7 +78,7 @@ AddedFloatTensor::DescribeDifference(uint64_t block, std::span<const int32_t> va
                        place,
                        block,
                        std::bit_cast<float>(values[place]),
-                       AddGradients(block)[place]);
+                       m_sums[place]);
 }
 
 void
@@ -75,7 +87,8 @@ AddedFloatTensor::Measure(uint64_t block,
                           bool /* isFloat */,
                           AggregationStatistics& statistics)
 {
-    AddErrors(block, ViewFloats(values), statistics);
+    Aggregate(block);
+    AddErrors(m_sums, ViewFloats(values), statistics);
 }
 
 } // namespace ns3::gradsync

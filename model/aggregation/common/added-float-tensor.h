@@ -28,7 +28,13 @@ class AddedFloatTensor final : public GradientTensor
                  AggregationStatistics& statistics) override;
 
   private:
-    size_t FindDifference(uint64_t block, std::span<const int32_t> values) const;
+    /// Adds up a block in float64, unless it is the one of the last time.
+    void Aggregate(uint64_t block);
+    size_t FindDifference(uint64_t block, std::span<const int32_t> values);
+
+    uint64_t m_block{UINT64_MAX};
+    std::vector<double> m_sums;       //!< of m_block, as all workers ask for it in a row
+    std::vector<double> m_magnitudes; //!< likewise, what they are sums of without signs
 };
 
 } // namespace ns3::gradsync

@@ -114,7 +114,9 @@ FloatTensor::Measure(uint64_t block,
                      bool isFloat,
                      AggregationStatistics& statistics)
 {
-    AddErrors(block, isFloat ? ViewFloats(values) : Decode(block, values), statistics);
+    AddErrors(AddGradients(block),
+              isFloat ? ViewFloats(values) : Decode(block, values),
+              statistics);
 }
 
 } // namespace ns3::gradsync

@@ -59,11 +59,10 @@ GradientTensor::AddGradients(uint64_t block) const
 }
 
 void
-GradientTensor::AddErrors(uint64_t block,
+GradientTensor::AddErrors(std::span<const double> exact,
                           std::span<const float> sums,
-                          AggregationStatistics& statistics) const
+                          AggregationStatistics& statistics)
 {
-    const auto exact = AddGradients(block);
     for (size_t i = 0; i < exact.size(); ++i)
     {
         const double error = std::abs(sums[i] - exact[i]);

@@ -29,10 +29,10 @@ class GradientTensor : public AggregationTensor
     double GetLargestSumError() const;
     /// The sums of a block, in float64.
     std::vector<double> AddGradients(uint64_t block) const;
-    /// Adds the errors of sums to those before.
-    void AddErrors(uint64_t block,
-                   std::span<const float> sums,
-                   AggregationStatistics& statistics) const;
+    /// Adds the errors of sums to those before. \param exact as of AddGradients
+    static void AddErrors(std::span<const double> exact,
+                          std::span<const float> sums,
+                          AggregationStatistics& statistics);
 
   private:
     uint64_t m_seed;

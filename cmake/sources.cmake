@@ -1650,6 +1650,7 @@ set(gradsync_tests_of_stock
 set(gradsync_tests_of_scenario
   tests/scenario/aggregation-faults-test.cc
   tests/scenario/asynchronous-runs-test.cc
+  tests/scenario/chaos-scenarios.cc
   tests/scenario/chaos-test.cc
   tests/scenario/dapple-runs-test.cc
   tests/scenario/dgt-runs-test.cc

@@ -3,15 +3,13 @@
  * Random scenarios (topology, scheme, transport, faults drawn by seed): each must end, in a whole
  * exchange or in a named error. A failing seed is printed; GRADSYNC_CHAOS_SEED=N repeats it alone.
  */
-#include "ns3/fault-kinds.h"
-#include "ns3/json-document.h"
-#include "ns3/parameter-reader.h"
+#include "scenario/chaos-scenarios.h"
+
 #include "ns3/plan-verifier.h"
 #include "ns3/plan.h"
 #include "ns3/scenario-error.h"
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
-#include "ns3/scheme.h"
 #include "ns3/time-resolution.h"
 
 #include <algorithm>
@@ -20,7 +18,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,211 +28,11 @@ namespace ns3::gradsync
 namespace
 {
 
+using tests::DrawScenario;
+using tests::DrawTcpScenario;
+
 constexpr uint32_t SEEDS = 300;
 constexpr uint32_t TCP_SEEDS = 48;
-
-/// Draws the parts of a scenario. Fixed algorithms, so that a seed means the same everywhere.
-class Dice
-{
-  public:
-    explicit Dice(uint32_t seed)
-        : m_engine(seed)
-    {
-    }
-
-    /// In [low, high], near enough to uniform.
-    uint32_t Between(uint32_t low, uint32_t high)
-    {
-        return low + static_cast<uint32_t>(m_engine() % (high - low + 1));
-    }
-
-    bool OneIn(uint32_t n)
-    {
-        return Between(1, n) == 1;
-    }
-
-    const std::string& Of(const std::vector<std::string>& choices)
-    {
-        return choices[Between(0, static_cast<uint32_t>(choices.size()) - 1)];
-    }
-
-    std::string Time(uint32_t lowUs, uint32_t highUs)
-    {
-        return fmt::format("{}us", Between(lowUs, highUs));
-    }
-
-  private:
-    std::mt19937 m_engine;
-};
-
-Json
-DrawTopology(Dice& dice)
-{
-    Json topology;
-    const Json link{{"rate", "10Gbps"}, {"delay", dice.Time(0, 20)}};
-    if (dice.OneIn(4))
-    {
-        return {{"kind", "star"}, {"hosts", dice.Between(2, 12)}, {"hostLink", link}};
-    }
-    if (dice.OneIn(5))
-    {
-        return {{"kind", "fat-tree"},
-                {"k", 4},
-                {"hostLink", link},
-                {"leafUplink", link},
-                {"aggregationUplink", link}};
-    }
-    return {{"kind", "spine-leaf"},
-            {"spines", dice.Between(1, 3)},
-            {"leaves", dice.Between(2, 4)},
-            {"hostsPerLeaf", dice.Between(1, 4)},
-            {"hostLink", link},
-            {"fabricLink", link}};
-}
-
-Json
-DrawFault(Dice& dice, bool packets, bool onTcp)
-{
-    std::vector<std::string> kinds = GetKindNames(GetFaultKinds());
-    // Refused on tcp.
-    std::erase_if(kinds, [onTcp](const auto& kind) {
-        return onTcp && (kind == "host-pause-send" || kind == "host-crash");
-    });
-    const auto& kind = dice.Of(kinds);
-    Json fault{{"kind", kind}, {"start", dice.Time(0, 1000)}, {"random", 1}};
-    if (kind.starts_with("link") || kind == "flood")
-    {
-        fault["at"] = dice.OneIn(2) ? "leaf0" : "host1";
-    }
-    if (kind == "link-down" || kind == "switch-down" || kind == "host-crash")
-    {
-        fault["detectionDelay"] = dice.Time(0, 500);
-    }
-    if (kind == "link-degraded")
-    {
-        fault["rateShare"] = dice.Between(1, 100) / 100.0;
-        fault["extraDelay"] = dice.Time(0, 100);
-        if (packets && dice.OneIn(2))
-        {
-            fault["loss"] = {{"goodToBad", 0.01}, {"badToGood", dice.Between(2, 10) / 10.0}};
-        }
-    }
-    if (kind == "straggler")
-    {
-        fault["slowdown"] = {{"distribution", "pareto"}, {"minimum", 1}, {"shape", 2}};
-    }
-    if (kind == "flood")
-    {
-        fault["rate"] = fmt::format("{}Mbps", dice.Between(10, 12'000));
-    }
-    if (dice.OneIn(6))
-    {
-        fault.erase("random");
-        fault["mtbf"] = dice.Time(200, 5000);
-        fault["mttr"] = dice.Time(10, 2000);
-    }
-    else if (!dice.OneIn(8)) // else to the end of the run
-    {
-        const auto every = dice.Between(50, 3000);
-        fault["every"] = fmt::format("{}us", every);
-        fault["duration"] = dice.Time(1, every);
-        if (dice.OneIn(2))
-        {
-            fault["count"] = dice.Between(1, 20);
-        }
-    }
-    return fault;
-}
-
-bool
-AggregatesInSwitches(const std::string& scheme)
-{
-    return scheme == "switchml" || scheme == "passing" || scheme == "atp" || scheme == "netreduce";
-}
-
-Json
-DrawScenario(uint32_t seed)
-{
-    Dice dice(seed);
-    Json scenario{{"seed", seed + 1}, {"topology", DrawTopology(dice)}};
-    const bool packets = !dice.OneIn(4);
-    scenario["transport"] = {{"kind", packets ? "roce" : "fluid"}};
-    if (packets)
-    {
-        scenario["transport"]["mtu"] = dice.OneIn(2) ? "1024B" : "4096B";
-        scenario["transport"]["timeout"] = dice.Time(300, 2000);
-        scenario["transport"]["congestionControl"] =
-            dice.Of({"none", "none", "dcqcn", "dctcp", "hpcc", "swift", "timely"});
-        scenario["transport"]["windowPackets"] = dice.OneIn(2) ? 0 : dice.Between(1, 64);
-        scenario["fabric"] = {{"pfc", !dice.OneIn(3)},
-                              {"bufferBytes", fmt::format("{}kB", dice.Between(600, 3000))},
-                              {"lossRate", dice.OneIn(4) ? 0.01 : 0.0}};
-        // No draw of its own, so that seeds mean what they meant; small networks never switch it
-        // on.
-        if (seed % 2 == 0)
-        {
-            scenario["fabric"]["prefetchPorts"] = 0;
-        }
-    }
-    std::vector<std::string> schemes;
-    for (const auto& scheme : GetSchemes())
-    {
-        // Switches aggregate only where there are packets.
-        if (packets || !AggregatesInSwitches(scheme.name))
-        {
-            schemes.push_back(scheme.name);
-        }
-    }
-    scenario["scheme"] = {{"kind", dice.Of(schemes)}};
-    if (AggregatesInSwitches(scenario["scheme"]["kind"]))
-    {
-        scenario["transport"]["aggregation"] = {{"values", "real"},
-                                                {"slot", {{"timeout", "500us"}}}};
-        scenario["scheme"]["fallback"] = dice.Of({"ps", "ring", "none"});
-        if (scenario["scheme"]["kind"] == "netreduce" &&
-            scenario["transport"]["congestionControl"] == "hpcc")
-        {
-            scenario["transport"]["congestionControl"] = "swift"; // no room for telemetry
-        }
-    }
-    if (scenario["scheme"]["kind"] == "federated")
-    {
-        scenario["scheme"]["closing"] = dice.Of({"all", "minimum"});
-        scenario["scheme"]["roundTimeout"] = dice.Time(300, 5000);
-    }
-    scenario["job"] = {{"gradient", fmt::format("{}B", 4 * dice.Between(100, 100'000))},
-                       {"iterations", dice.Between(1, 3)},
-                       {"compute", dice.Time(0, 300)},
-                       {"reaction", dice.OneIn(3) ? "none" : "replan"},
-                       {"timeout", "100ms"}};
-    scenario["faults"] = Json::array();
-    for (auto faults = dice.Between(0, 4); faults > 0; --faults)
-    {
-        scenario["faults"].push_back(DrawFault(dice, packets, false));
-    }
-    return scenario;
-}
-
-/// The same on ns-3's own stack, which takes far more time for a byte.
-Json
-DrawTcpScenario(uint32_t seed)
-{
-    auto scenario = DrawScenario(seed);
-    Dice dice(seed + 1'000'000);
-    scenario["transport"] = {{"kind", "tcp"},
-                             {"congestionOps", dice.Of({"TcpCubic", "TcpLinuxReno", "TcpDctcp"})},
-                             {"minRto", dice.Time(500, 10'000)},
-                             {"retries", dice.Between(2, 8)},
-                             {"lossRate", dice.OneIn(4) ? 0.01 : 0.0}};
-    scenario.erase("fabric");
-    scenario["job"]["gradient"] = fmt::format("{}B", 4 * dice.Between(100, 20'000));
-    scenario["faults"] = Json::array();
-    for (auto faults = dice.Between(0, 4); faults > 0; --faults)
-    {
-        scenario["faults"].push_back(DrawFault(dice, true, true));
-    }
-    return scenario;
-}
 
 /// What was delivered of one iteration, and when.
 struct Deliveries

@@ -43,7 +43,7 @@ Resolve(const std::string& text)
 
 /// What so many processes find out; one is the usual way. Else what the first says that fails.
 std::string
-Simulate(const std::string& text, uint32_t ranks)
+SimulateDivided(const std::string& text, uint32_t ranks)
 {
     const auto file =
         std::filesystem::temp_directory_path() / fmt::format("divided-{}-{}.txt", getpid(), ranks);
@@ -78,11 +78,11 @@ Simulate(const std::string& text, uint32_t ranks)
 void
 ExpectSameInAnyNumber(const std::string& text, uint32_t most)
 {
-    const auto alone = Simulate(text, 1);
+    const auto alone = SimulateDivided(text, 1);
     ASSERT_THAT(alone, Not(HasSubstr("error")));
     for (uint32_t ranks = 2; ranks <= most; ++ranks)
     {
-        EXPECT_EQ(Simulate(text, ranks), alone) << ranks << " processes: " << text;
+        EXPECT_EQ(SimulateDivided(text, ranks), alone) << ranks << " processes: " << text;
     }
 }
 
@@ -155,7 +155,7 @@ TEST(DividedRunsTest, TelemetryCrossesWithItsPackets)
 
 /// A scenario drawn at random, of those that can be divided or nearly.
 std::string
-Draw(std::mt19937& random)
+DrawDivided(std::mt19937& random)
 {
     const auto pick = [&random](std::initializer_list<const char*> from) {
         return std::string(*(from.begin() + random() % from.size()));
@@ -218,9 +218,9 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
     uint32_t same = 0;
     for (int round = 0; round < 60; ++round)
     {
-        const auto text = Draw(random);
+        const auto text = DrawDivided(random);
         const auto ranks = 2 + static_cast<uint32_t>(random() % 3);
-        const auto divided = Simulate(text, ranks);
+        const auto divided = SimulateDivided(text, ranks);
         if (divided.starts_with("error: "))
         {
             // It is one of those that are said to be none.
@@ -233,7 +233,7 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
             continue;
         }
         ++same;
-        EXPECT_EQ(divided, Simulate(text, 1)) << ranks << " processes: " << text;
+        EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
     }
     EXPECT_GE(same, 30U);
 }

@@ -258,10 +258,9 @@ class PlanExecution final : private OperationObserver
     RankParts m_parts;                  //!< counted where the ends of ranks are told
     std::vector<uint32_t> m_endedRanks; //!< not told yet
     std::vector<OperationId> m_ready;
-    std::vector<OperationId>
-        m_sending; //!< m_ready of the instant in hand; some is kept for its memory
-    std::vector<OperationId> m_done; //!< operations done whose successors are not told yet
-    std::list<Launch> m_launches;    //!< in the order in which they are over
+    std::vector<OperationId> m_sending; //!< m_ready of the instant in hand; kept for its memory
+    std::vector<OperationId> m_done;    //!< operations done whose successors are not told yet
+    std::list<Launch> m_launches;       //!< in the order in which they are over
     ScopedEvent m_sendEvent;
     BusyClock m_networkClock;
     bool m_timesNetwork;

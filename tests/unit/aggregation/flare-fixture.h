@@ -45,10 +45,7 @@ class FlareTest : public SlotAggregationTest
                               int64_t pieces = 1,
                               uint32_t iterations = 1)
     {
-        SchemeRequest request;
-        request.workers = workers;
-        request.gradientBytes = bytes;
-        request.parameters = MakeDefaultParameters(*FindScheme("flare"));
+        auto request = MakeRequest("flare", workers, bytes);
         request.parameters.Set("sum", sum);
         request.parameters.Set("pipelineChunks", pieces);
         return MakeJob("flare", request, iterations);

@@ -174,11 +174,8 @@ TEST_F(FlareTest, AShortPacketTakesLess)
     // 3 values of a packet, of which the last one is one byte long: 100 + 3 (1 + 3) ns.
     SetCosts(100, 1, 3);
     InstallStar(2, FLARE_RATE);
-    SchemeRequest request;
-    request.workers = 2;
-    request.gradientBytes = 9;
+    auto request = MakeRequest("flare", 2, 9);
     request.elementBytes = 1;
-    request.parameters = MakeDefaultParameters(*FindScheme("flare"));
     const auto wire = FLARE_RATE.CalculateBytesTxTime(86 + 9);
     const auto time = Run(MakeJob("flare", request, 1)).front();
     EXPECT_NEAR((time - (wire + MicroSeconds(2)) * 2 - NanoSeconds(112)).GetPicoSeconds(), 0, 2);

@@ -86,16 +86,7 @@ class NvlsTest : public SlotAggregationTest
                              uint64_t bytes,
                              int64_t pieces)
     {
-        SchemeRequest request;
-        request.workers = servers * accelerators;
-        request.gradientBytes = bytes;
-        GroupLevel level{"server", {}, servers, 1.0};
-        for (uint32_t rank = 0; rank < request.workers; ++rank)
-        {
-            level.groupOf.push_back(rank / accelerators);
-        }
-        request.groups.levels.push_back(level);
-        request.parameters = MakeDefaultParameters(*FindScheme(scheme));
+        auto request = MakeServerRequest(scheme, servers, accelerators, bytes);
         request.parameters.Set("pipelineChunks", pieces);
         return MakeJob(scheme, request, 1);
     }
@@ -103,16 +94,7 @@ class NvlsTest : public SlotAggregationTest
     /// One piece, with barriers between the levels.
     static Job MakeHierarchicalJob(uint32_t servers, uint32_t accelerators, uint64_t bytes)
     {
-        SchemeRequest request;
-        request.workers = servers * accelerators;
-        request.gradientBytes = bytes;
-        GroupLevel level{"server", {}, servers, 1.0};
-        for (uint32_t rank = 0; rank < request.workers; ++rank)
-        {
-            level.groupOf.push_back(rank / accelerators);
-        }
-        request.groups.levels.push_back(level);
-        request.parameters = MakeDefaultParameters(*FindScheme("hierarchical"));
+        auto request = MakeServerRequest("hierarchical", servers, accelerators, bytes);
         request.parameters.Set("inside", std::string("nvls"));
         request.parameters.Set("broadcastChunks", int64_t{1});
         return MakeJob("hierarchical", request, 1);
@@ -307,11 +289,7 @@ TEST_F(NvlsTest, IsTheInnerLevelOfRingsAndServersBetweenServers)
         auto job = MakeServerJob("nvls", 3, 4, gradient, 1);
         if (std::string(scheme) == "ps-ring")
         {
-            SchemeRequest request;
-            request.workers = 12;
-            request.gradientBytes = gradient;
-            request.groups.levels.push_back({"server", {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}, 3, 1});
-            request.parameters = MakeDefaultParameters(*FindScheme(scheme));
+            auto request = MakeServerRequest(scheme, 3, 4, gradient);
             request.parameters.Set("servers", int64_t{0});
             request.parameters.Set("inside", std::string("nvls"));
             job = MakeJob(scheme, request, 1);

@@ -27,22 +27,6 @@ TEST_F(SlotAggregationTest, SendsEachAcceleratorOfAServerItsOwnCopy)
 
 class PassingTest : public SlotAggregationTest
 {
-  protected:
-    /// Contiguous ranks in equal servers.
-    static SchemeRequest MakeRequest(uint32_t servers, uint32_t accelerators, uint64_t bytes)
-    {
-        SchemeRequest request;
-        request.workers = servers * accelerators;
-        request.gradientBytes = bytes;
-        GroupLevel level{"server", {}, servers};
-        for (uint32_t rank = 0; rank < request.workers; ++rank)
-        {
-            level.groupOf.push_back(rank / accelerators);
-        }
-        request.groups.levels.push_back(level);
-        request.parameters = MakeDefaultParameters(*FindScheme("passing"));
-        return request;
-    }
 };
 
 TEST_F(PassingTest, SendsTheGradientThroughTheNicOnceWhateverTheNumberOfAccelerators)
@@ -50,7 +34,7 @@ TEST_F(PassingTest, SendsTheGradientThroughTheNicOnceWhateverTheNumberOfAccelera
     Set("Values", StringValue("real"));
     InstallServers(3, 4);
     const auto bytes = 40 * PACKET_BYTES;
-    const auto time = Run(MakeJob("passing", MakeRequest(3, 4, bytes), 2)).front();
+    const auto time = Run(MakeJob("passing", MakeServerRequest("passing", 3, 4, bytes), 2)).front();
     EXPECT_EQ(GetHostLinkBytes(), uint64_t{2} * 3 * 2 * bytes); // iterations, servers, directions
     EXPECT_GT(time, MicroSeconds(40 + 1 + 4));                  // the NIC alone
     EXPECT_LT(time, MicroSeconds(40 + 1 + 4 + 20));
@@ -61,7 +45,7 @@ TEST_F(PassingTest, SendsTheGradientThroughTheNicOnceWhateverTheNumberOfAccelera
 
 TEST_F(PassingTest, AggregatesTheSlicesOfServersInSeveralPartsAndPieces)
 {
-    auto request = MakeRequest(3, 2, 48);
+    auto request = MakeServerRequest("passing", 3, 2, 48);
     request.parameters.Set("switches", int64_t{2});
     request.parameters.Set("pipelineChunks", int64_t{3});
     const auto plan = FindScheme("passing")->build(request);
@@ -83,7 +67,7 @@ TEST_F(PassingTest, SurvivesLoss)
     m_transport->SetAttribute("Timeout", StringValue("100us"));
     m_transport->SetAttribute("RetryLimit", UintegerValue(1000));
     InstallServers(3, 2);
-    Run(MakeJob("passing", MakeRequest(3, 2, 40 * PACKET_BYTES), 2));
+    Run(MakeJob("passing", MakeServerRequest("passing", 3, 2, 40 * PACKET_BYTES), 2));
     EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().checkedSums, 2U * 3 * 40);
     EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().wrongSums, 0U);
 }

@@ -116,10 +116,7 @@ class SharpTest : public SlotAggregationTest
                             int64_t pieces = 1,
                             uint32_t iterations = 1)
     {
-        SchemeRequest request;
-        request.workers = workers;
-        request.gradientBytes = bytes;
-        request.parameters = MakeDefaultParameters(*FindScheme("sharp"));
+        auto request = MakeRequest("sharp", workers, bytes);
         request.parameters.Set("tree", tree);
         request.parameters.Set("pipelineChunks", pieces);
         return MakeJob("sharp", request, iterations);

@@ -68,16 +68,38 @@ class SlotAggregationTest : public tests::AggregationFixture
         }
     }
 
+    static SchemeRequest MakeRequest(const std::string& scheme, uint32_t workers, uint64_t bytes)
+    {
+        SchemeRequest request;
+        request.workers = workers;
+        request.gradientBytes = bytes;
+        request.parameters = MakeDefaultParameters(*FindScheme(scheme));
+        return request;
+    }
+
+    /// Of servers with as many accelerators each.
+    static SchemeRequest MakeServerRequest(const std::string& scheme,
+                                           uint32_t servers,
+                                           uint32_t accelerators,
+                                           uint64_t bytes)
+    {
+        auto request = MakeRequest(scheme, servers * accelerators, bytes);
+        GroupLevel level{"server", {}, servers, 1.0};
+        for (uint32_t rank = 0; rank < request.workers; ++rank)
+        {
+            level.groupOf.push_back(rank / accelerators);
+        }
+        request.groups.levels.push_back(level);
+        return request;
+    }
+
     /// Rank i at endpoint i.
     static Job MakeJob(uint32_t workers,
                        uint64_t bytes,
                        uint32_t iterations = 1,
                        int64_t pieces = 1)
     {
-        SchemeRequest request;
-        request.workers = workers;
-        request.gradientBytes = bytes;
-        request.parameters = MakeDefaultParameters(*FindScheme("switchml"));
+        auto request = MakeRequest("switchml", workers, bytes);
         request.parameters.Set("pipelineChunks", pieces);
         return MakeJob("switchml", request, iterations);
     }

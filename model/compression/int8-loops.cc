@@ -5,6 +5,7 @@
 #include "ns3/quantiser-arithmetic.h"
 
 #include <algorithm>
+#include <bit>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -34,7 +35,7 @@ FetchAhead(const float* values)
     {
         // Not a pointer, as it may lie beyond the array; prefetching never fails.
         const auto address = reinterpret_cast<uintptr_t>(values) + AHEAD + line;
-        __builtin_prefetch(reinterpret_cast<const void*>(address));
+        __builtin_prefetch(std::bit_cast<const void*>(address));
     }
 }
 

@@ -23,6 +23,7 @@ MakeGroup(const Plan& plan, uint32_t group, std::span<const uint32_t> endpoints)
         servers > 0 ? std::optional(endpoints[workers + group % servers]) : std::nullopt;
     const auto& ranks = plan.GetAggregationGroups()[group];
     std::vector<uint32_t> members;
+    members.reserve(ranks.size());
     for (const auto rank : ranks)
     {
         members.push_back(endpoints[rank]);

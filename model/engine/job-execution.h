@@ -110,7 +110,7 @@ class JobExecution final : public RankedJob,
     void RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optional<uint64_t> bytes);
     void Restart(uint32_t plan);
     void React(uint32_t rank, size_t survivors, uint64_t bytes, ReactionKind kind);
-    void TraceFallback(uint64_t bytes);
+    void TraceFallback(const std::vector<uint32_t>& ranks, uint64_t bytes);
     std::vector<uint32_t> FindSurvivors() const;
     std::optional<uint64_t> FindMissingBytes() const;
     bool CanDoWithout(uint32_t rank) const;

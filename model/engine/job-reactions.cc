@@ -69,7 +69,7 @@ JobExecution::OnNotice(uint32_t rank)
     if (m_job.planSurvivors && !m_lost.contains(rank))
     {
         // The round goes on without it; nothing is planned anew.
-        React(rank, GetPlan().ranks.size() - m_lost.size() - 1, 0, ReactionKind::Replan);
+        React(rank, FindSurvivors().size() - 1, 0, ReactionKind::Replan);
     }
     LoseWorker(rank);
 }
@@ -146,7 +146,7 @@ JobExecution::ChoosePlan()
             }
             // No switches would aggregate for it.
             const auto fallback = m_roster.FindWholeFallback(ranks);
-            TraceFallback(m_job.plan->GetLayout().GetTotalBytes());
+            TraceFallback(m_roster.Get(fallback).ranks, m_job.plan->GetLayout().GetTotalBytes());
             Use(fallback);
         }
         return true;
@@ -200,8 +200,10 @@ JobExecution::RestartOrFallBack(const std::vector<uint32_t>& ranks, std::optiona
         {
             throw;
         }
-        TraceFallback(bytes.value_or(m_job.plan->GetLayout().GetTotalBytes()));
-        Restart(m_roster.FindRestFallback(ranks, bytes));
+        const auto rest = m_roster.FindRestFallback(ranks, bytes);
+        TraceFallback(m_roster.Get(rest).ranks,
+                      bytes.value_or(m_job.plan->GetLayout().GetTotalBytes()));
+        Restart(rest);
     }
 }
 
@@ -216,11 +218,13 @@ JobExecution::FallBack(uint32_t execution)
     NS_LOG_LOGIC("job " << m_job.name << " falls back");
     const auto survivors = FindSurvivors();
     const auto bytes = FindMissingBytes();
-    TraceFallback(bytes.value_or(GetPlan().plan->GetLayout().GetTotalBytes()));
-    AbandonMessages();
+    const auto total = GetPlan().plan->GetLayout().GetTotalBytes();
     try
     {
-        Restart(m_roster.FindRestFallback(survivors, bytes));
+        const auto rest = m_roster.FindRestFallback(survivors, bytes);
+        TraceFallback(m_roster.Get(rest).ranks, bytes.value_or(total));
+        AbandonMessages();
+        Restart(rest);
     }
     catch (const std::runtime_error& error)
     {
@@ -233,17 +237,14 @@ JobExecution::OnRebuilt(uint32_t group)
 {
     if (m_running && m_aggregations.Contains(group))
     {
-        React(ReactionRecord::NO_RANK, GetPlan().ranks.size(), 0, ReactionKind::Rebuild);
+        React(ReactionRecord::NO_RANK, FindSurvivors().size(), 0, ReactionKind::Rebuild);
     }
 }
 
 void
-JobExecution::TraceFallback(uint64_t bytes)
+JobExecution::TraceFallback(const std::vector<uint32_t>& ranks, uint64_t bytes)
 {
-    React(ReactionRecord::NO_RANK,
-          GetPlan().ranks.size() - m_lost.size(),
-          bytes,
-          ReactionKind::Fallback);
+    React(ReactionRecord::NO_RANK, ranks.size(), bytes, ReactionKind::Fallback);
 }
 
 void

@@ -40,7 +40,7 @@ TEST(LibraScheme, IsAnAllReduceWhateverIsHot)
                         1 + random() % 100'000,
                         {{"parameters", all},
                          {"hotParameters", static_cast<int64_t>(random() % (all + 1))},
-                         {"exponent", (random() % 30) / 10.0},
+                         {"exponent", static_cast<double>(random() % 30) / 10.0},
                          {"servers", static_cast<int64_t>(1 + random() % 4)},
                          {"pipelineChunks", static_cast<int64_t>(1 + random() % 3)}});
         EXPECT_THAT(FindScheme("libra")->build(request), DoesWhatItIsFor());

@@ -27,7 +27,7 @@ class AggregationGate
     template <typename F>
     void Reach(OperationId id, F&& pass)
     {
-        if (!m_plan.GetOperations()[id].IsAggregate())
+        if (!m_plan.HasAggregations() || !m_plan.GetOperations()[id].IsAggregate())
         {
             pass(id);
             return;

@@ -42,9 +42,11 @@ CountLeaving(const GroupLevel& level, const std::vector<uint32_t>& ranks, bool h
 
 /// How often the data of a transfer leave a group of a level.
 uint64_t
-CountCrossings(const Plan& plan, OperationId id, const GroupLevel& level)
+CountCrossings(const Plan& plan,
+               OperationId id,
+               const Operation& operation,
+               const GroupLevel& level)
 {
-    const auto& operation = plan.GetOperations()[id];
     if (!operation.IsAggregate())
     {
         return IsCrossing(level, operation) ? 1 : 0;
@@ -82,13 +84,13 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
     const auto operations = plan.GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
-        const auto& operation = operations[id];
+        const auto operation = operations[id];
         if (!operation.IsTransfer())
         {
             ++(operation.IsMove() ? statistics.localCount : statistics.joinCount);
             continue;
         }
-        const auto bytes = plan.GetBytes(id);
+        const auto bytes = plan.GetBytes(id, operation);
         ++statistics.transferCount;
         const bool isMessage = !operation.IsAggregate();
         if (isMessage || plan.GivesToAggregation(operation))
@@ -102,7 +104,7 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
         }
         for (size_t level = 0; level < groups.levels.size(); ++level)
         {
-            const auto crossings = CountCrossings(plan, id, groups.levels[level]);
+            const auto crossings = CountCrossings(plan, id, operation, groups.levels[level]);
             statistics.crossings[level].bytes += bytes * crossings;
             statistics.crossings[level].transfers += crossings;
         }

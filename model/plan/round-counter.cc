@@ -22,31 +22,32 @@ RoundCounter::RoundCounter(const Plan& plan)
 std::vector<uint64_t>
 RoundCounter::Count()
 {
-    for (;;)
+    const auto size = static_cast<uint32_t>(m_plan.GetOperations().size());
+    while (m_next < size || !m_ready.empty())
     {
-        BeginRoots();
         if (m_ready.empty())
         {
-            return std::move(m_transfersPerRound);
+            const auto id = m_next++;
+            if (IsReady(id))
+            {
+                Reach(id);
+            }
+            continue;
         }
         const auto id = m_ready.top();
         m_ready.pop();
         Pass(id);
     }
+    return std::move(m_transfersPerRound);
 }
 
-/// Reaches operations that wait for none, as far as one of them may be the lowest.
-void
-RoundCounter::BeginRoots()
+/// Of one that is not passed: whether it waits for none, without a page for it.
+bool
+RoundCounter::IsReady(OperationId id) const
 {
-    const auto size = static_cast<uint32_t>(m_plan.GetOperations().size());
-    for (; m_nextRoot < size && (m_ready.empty() || m_nextRoot < m_ready.top()); ++m_nextRoot)
-    {
-        if (m_plan.GetPredecessorCount(m_nextRoot) == 0)
-        {
-            Reach(m_nextRoot);
-        }
-    }
+    const auto& page = m_pages[id / PAGE_SIZE];
+    return page.states ? (*page.states)[id % PAGE_SIZE].waitsFor == 0
+                       : m_plan.GetPredecessorCount(id) == 0;
 }
 
 /// All before it was passed.
@@ -56,25 +57,36 @@ RoundCounter::Reach(OperationId id)
     m_gate.Reach(id, [this](OperationId ready) { m_ready.push(ready); });
 }
 
+/// All of an aggregation end after the last of them has begun; the first is passed first.
+void
+RoundCounter::JoinMembers(OperationId id)
+{
+    const auto members = m_plan.GetMembers(id);
+    if (id != members.first)
+    {
+        return;
+    }
+    uint32_t round = 0;
+    for (auto member = members.first; member < members.last; ++member)
+    {
+        round = std::max(round, Touch(member).depth);
+    }
+    for (auto member = members.first; member < members.last; ++member)
+    {
+        Touch(member).depth = round;
+    }
+}
+
 void
 RoundCounter::Pass(OperationId id)
 {
-    const auto members = m_plan.GetMembers(id);
-    if (id == members.first && members.last - members.first > 1)
+    const auto operation = m_plan.GetOperations()[id];
+    if (operation.IsAggregate())
     {
-        // All of an aggregation end after the last of them has begun; the first is passed first.
-        uint32_t round = 0;
-        for (auto member = members.first; member < members.last; ++member)
-        {
-            round = std::max(round, Touch(member).depth);
-        }
-        for (auto member = members.first; member < members.last; ++member)
-        {
-            Touch(member).depth = round;
-        }
+        JoinMembers(id);
     }
     const auto round = Touch(id).depth;
-    const bool isTransfer = m_plan.GetOperations()[id].IsTransfer();
+    const bool isTransfer = operation.IsTransfer();
     if (isTransfer)
     {
         m_transfersPerRound.resize(std::max<size_t>(m_transfersPerRound.size(), round + 1));
@@ -84,7 +96,7 @@ RoundCounter::Pass(OperationId id)
     {
         auto& state = Touch(successor);
         state.depth = std::max(state.depth, round + (isTransfer ? 1 : 0));
-        if (--state.waitsFor == 0)
+        if (--state.waitsFor == 0 && successor < m_next) // else its turn is yet to come
         {
             Reach(successor);
         }

@@ -54,8 +54,9 @@ class RoundCounter
     };
 
     void Reach(OperationId id);
+    void JoinMembers(OperationId id);
     void Pass(OperationId id);
-    void BeginRoots();
+    bool IsReady(OperationId id) const;
     State& Touch(OperationId id);
     void Forget(OperationId id);
 
@@ -65,7 +66,7 @@ class RoundCounter
     size_t m_pageCount{0};
     size_t m_mostPages{0};
     std::priority_queue<OperationId, std::vector<OperationId>, std::greater<>> m_ready;
-    OperationId m_nextRoot{0}; //!< those before it that wait for none are reached
+    OperationId m_next{0}; //!< those before it that wait for none are reached
     std::vector<uint64_t> m_transfersPerRound;
 };
 

@@ -7,23 +7,40 @@
 namespace ns3::gradsync
 {
 
-EcnMarker::EcnMarker(const Config& config, int64_t stream)
+EcnMarker::EcnMarker(const Config& config, int64_t firstStream)
     : m_config(config),
-      m_random(CreateObject<UniformRandomVariable>())
+      m_firstStream(firstStream)
 {
-    m_random->SetStream(stream);
-    m_skip = DrawSkip();
+}
+
+/// Made when it draws first: of the ports of a large network few do.
+EcnMarker::Draws&
+EcnMarker::GetDraws(uint32_t port)
+{
+    if (port >= m_drawsOf.size())
+    {
+        m_drawsOf.resize(size_t{port} + 1);
+    }
+    auto& draws = m_drawsOf[port];
+    if (!draws)
+    {
+        draws = std::make_unique<Draws>();
+        draws->random = CreateObject<UniformRandomVariable>();
+        draws->random->SetStream(m_firstStream + port);
+        draws->skip = DrawSkip(*draws);
+    }
+    return *draws;
 }
 
 double
-EcnMarker::Draw()
+EcnMarker::Draw(Draws& draws)
 {
-    ++m_draws;
-    return m_random->GetValue();
+    ++draws.count;
+    return draws.random->GetValue();
 }
 
 uint64_t
-EcnMarker::DrawSkip()
+EcnMarker::DrawSkip(Draws& draws) const
 {
     if (m_config.maxProbability >= 1.0)
     {
@@ -34,7 +51,7 @@ EcnMarker::DrawSkip()
         return UINT64_MAX;
     }
     // P(skip >= n) = (1 - Pmax)^n.
-    const auto skip = std::log(1.0 - Draw()) / std::log1p(-m_config.maxProbability);
+    const auto skip = std::log(1.0 - Draw(draws)) / std::log1p(-m_config.maxProbability);
     return static_cast<uint64_t>(std::min(skip, 1e18));
 }
 
@@ -55,20 +72,36 @@ EcnMarker::GetProbability(uint64_t queueBytes) const
 }
 
 bool
-EcnMarker::IsMarked(uint64_t queueBytes)
+EcnMarker::IsMarked(uint64_t queueBytes, uint32_t port)
 {
     const auto probability = GetProbability(queueBytes);
     if (probability <= 0.0 || probability >= 1.0)
     {
         return probability > 0.0;
     }
-    if (m_skip > 0)
+    auto& draws = GetDraws(port);
+    if (draws.skip > 0)
     {
-        --m_skip;
+        --draws.skip;
         return false;
     }
-    m_skip = DrawSkip();
-    return Draw() * m_config.maxProbability < probability;
+    draws.skip = DrawSkip(draws);
+    return Draw(draws) * m_config.maxProbability < probability;
+}
+
+void
+EcnMarker::AddState(StateWords& words) const
+{
+    for (size_t port = 0; port < m_drawsOf.size(); ++port)
+    {
+        if (const auto& draws = m_drawsOf[port])
+        {
+            words.Add(port);
+            words.Add(draws->skip);
+            words.Add(draws->count);
+        }
+    }
+    words.EndList();
 }
 
 } // namespace ns3::gradsync

@@ -25,9 +25,8 @@ NS_OBJECT_ENSURE_REGISTERED(FabricNetwork);
 namespace
 {
 
-constexpr int64_t LOSS_STREAM = 1; //!< random number stream of the link losses
-constexpr int64_t ECN_STREAM =
-    2; //!< first random number stream of the ECN markers, one a link rate
+constexpr int64_t LOSS_STREAM = 1;               //!< random number stream of the link losses
+constexpr int64_t ECN_STREAM = int64_t{1} << 37; //!< random number streams of marks, one a port
 
 } // namespace
 
@@ -367,12 +366,11 @@ FabricNetwork::GetEcnMarker(const DataRate& rate)
         const auto reference = static_cast<double>(m_ecnReferenceRate.GetBitRate());
         const auto scale =
             reference > 0.0 ? static_cast<double>(rate.GetBitRate()) / reference : 1.0;
-        const auto stream = ECN_STREAM + static_cast<int64_t>(m_markers.size()) - 1;
         marker = std::make_unique<EcnMarker>(
             EcnMarker::Config{.minBytes = scale * static_cast<double>(m_ecnMinBytes),
                               .maxBytes = scale * static_cast<double>(m_ecnMaxBytes),
                               .maxProbability = m_ecnMaxProbability},
-            stream);
+            ECN_STREAM);
     }
     return marker.get();
 }
@@ -434,7 +432,7 @@ FabricNetwork::CountBlocked(FabricPort& port)
 }
 
 std::string
-FabricNetwork::FindShared(bool isMarked) const
+FabricNetwork::FindShared() const
 {
     if (m_lossRate > 0.0)
     {
@@ -451,11 +449,6 @@ FabricNetwork::FindShared(bool isMarked) const
     {
         return "attribute CountBlocked of the fabric is true: it looks into the next switch at "
                "once";
-    }
-    if (isMarked && m_ecnMaxBytes > m_ecnMinBytes)
-    {
-        return "attribute EcnMaxBytes of the fabric is above EcnMinBytes: all ports of a rate draw "
-               "their marks from one stream of random numbers; a step (both equal) draws none";
     }
     return {};
 }

@@ -77,8 +77,8 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     }
 
     /// Why its nodes cannot be simulated by several processes, a sentence that names the Attribute;
-    /// empty: they can. \param isMarked there are packets that switches may mark
-    std::string FindShared(bool isMarked) const;
+    /// empty: they can.
+    std::string FindShared() const;
 
     PacketPool& GetPool()
     {

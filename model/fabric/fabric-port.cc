@@ -349,7 +349,7 @@ FabricPort::WriteTelemetry(const FabricPacket& packet, TimeStepCount start)
 void
 FabricPort::Mark(FabricPacket* packet)
 {
-    if (m_marker->IsMarked(m_queueBytes))
+    if (m_marker->IsMarked(m_queueBytes, m_index))
     {
         packet->flags |= PacketFlag::CONGESTION_EXPERIENCED;
         ++m_counters.ecnMarkedPackets;

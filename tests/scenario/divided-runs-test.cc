@@ -153,6 +153,26 @@ TEST(DividedRunsTest, TelemetryCrossesWithItsPackets)
         4);
 }
 
+TEST(DividedRunsTest, MarksByChanceAreThoseOfEachPort)
+{
+    // Seven hosts send to one, whose queue lies between Kmin and Kmax.
+    for (const auto* control : {"dcqcn", "dctcp"})
+    {
+        const auto text =
+            MakeRacks(R"({"kind": "ps", "servers": 1})",
+                      R"("iterations": 2, "workers": 7)",
+                      fmt::format(R"(, "transport": {{"kind": "roce", "congestionControl": "{}"}},
+                                  "fabric": {{"ecnMinBytes": "5kB", "ecnMaxBytes": "2MB",
+                                              "ecnMaxProbability": 0.2}})",
+                                  control));
+        UsePicoseconds();
+        const auto alone = RunScenario(Resolve(text));
+        EXPECT_GT(alone.summary.ecnMarkedPackets, 0U);
+        EXPECT_LT(alone.summary.ecnMarkedPackets, alone.summary.packetHops / 4); // not a step
+        ExpectSameInAnyNumber(text, 4);
+    }
+}
+
 /// A scenario drawn at random, of those that can be divided or nearly.
 std::string
 DrawDivided(std::mt19937& random)
@@ -250,9 +270,6 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
     expect(MakeRacks("ring", job, R"(, "transport": {"kind": "tcp"})"), "transport.kind");
     expect(MakeRacks("ring", job, R"(, "fabric": {"lossRate": 0.01})"), "LossRate");
     expect(MakeRacks("ring", job, R"(, "fabric": {"pfc": false})"), "Pfc");
-    expect(
-        MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "congestionControl": "dcqcn"})"),
-        "EcnMaxBytes");
     expect(MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "ackEvery": 0})"), "AckEvery");
     expect(MakeRacks("ps", job + R"(, "maxOutstandingSends": 4)"), "maxOutstandingSends");
     expect(MakeRacks("switchml", job), "switches that aggregate");

@@ -89,7 +89,7 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
 void
 RoceTransport::Divide(const TopologyDivision& division, HandlerFinder findHandler)
 {
-    const auto shared = m_fabric->FindShared(m_signals.ecn);
+    const auto shared = m_fabric->FindShared();
     if (!shared.empty())
     {
         throw std::invalid_argument(shared);

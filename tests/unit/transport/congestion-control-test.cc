@@ -32,12 +32,30 @@ TEST(EcnMarker, MarksByRedBetweenKminAndKmax)
     uint32_t marks = 0;
     for (uint32_t packet = 0; packet < 1'000'000; ++packet)
     {
-        marks += drawn.IsMarked(105000) ? 1 : 0;
+        marks += drawn.IsMarked(105000, 0) ? 1 : 0;
     }
     EXPECT_NEAR(marks, 5000, 4 * 71); // binomial: a standard deviation of 71
     const EcnMarker step({.minBytes = 65000, .maxBytes = 65000, .maxProbability = 0.01}, 1);
     EXPECT_EQ(step.GetProbability(65000), 0.0);
     EXPECT_EQ(step.GetProbability(65001), 1.0);
+}
+
+TEST(EcnMarker, ThePortsDrawEachForItself)
+{
+    const EcnMarker::Config config{.minBytes = 0, .maxBytes = 1000, .maxProbability = 0.5};
+    EcnMarker alone(config, 1);
+    EcnMarker among(config, 1);
+    std::vector<bool> marksAlone;
+    std::vector<bool> marksAmong;
+    std::vector<bool> others;
+    for (uint32_t packet = 0; packet < 1000; ++packet)
+    {
+        marksAlone.push_back(alone.IsMarked(500, 7));
+        others.push_back(among.IsMarked(500, 3));
+        marksAmong.push_back(among.IsMarked(500, 7));
+    }
+    EXPECT_EQ(marksAmong, marksAlone);
+    EXPECT_NE(marksAmong, others); // streams of their own
 }
 
 /// One flow of an algorithm, without a network.

@@ -1099,6 +1099,7 @@ list(APPEND gradsync_sources
   model/distributed/window-simulator-impl.cc
 )
 list(APPEND gradsync_headers
+  model/distributed/mpi/shared-boards.h
   model/distributed/process-link.h
   model/distributed/window-protocol.h
   model/distributed/window-simulator-impl.h
@@ -1390,7 +1391,8 @@ list(APPEND gradsync_headers
 )
 
 # What several processes of one simulation talk by: a library of its own, with MPI only.
-set(gradsync_mpi_sources model/distributed/mpi/mpi-process-link.cc)
+set(gradsync_mpi_sources model/distributed/mpi/mpi-process-link.cc
+  model/distributed/mpi/shared-boards.cc)
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
 set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc)

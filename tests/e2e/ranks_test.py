@@ -69,6 +69,26 @@ def test_all_files_are_the_same_for_any_number_of_processes(program, tmp_path):
         assert found == expected
 
 
+def test_what_is_too_large_for_shared_memory_goes_by_messages(program, tmp_path):
+    # 2 * 255 * 256 transfers, half of which arrive in process 1: at the end it hands over 65,280
+    # records of 40 bytes at once, where a board of SharedBoards has room for 2 MiB.
+    topology = {**SCENARIO["topology"], "leaves": 16, "hostsPerLeaf": 16}
+    file = write(tmp_path, topology=topology, job={"gradient": "256kB"}, scheme="ps")
+    for ranks in (1, 2):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+    assert files_of(tmp_path / "r2") == files_of(tmp_path / "r1")
+
+
+def test_processes_without_shared_memory_talk_by_messages_alone(program, tmp_path, monkeypatch):
+    file = write(tmp_path, scheme="rat")
+    for ranks in (1, 3):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+        monkeypatch.setenv("OMPI_MCA_osc", "^sm")  # nothing of Open MPI that could share memory
+    assert files_of(tmp_path / "r3") == files_of(tmp_path / "r1")
+
+
 @pytest.mark.parametrize(
     ("sections", "named"),
     [

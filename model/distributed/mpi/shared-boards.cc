@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/shared-boards.h"
+
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <sched.h>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// Of a wait, before the processor is left to others: there may be fewer than processes.
+constexpr uint32_t BUSY_LOOKS = 4096;
+
+constexpr size_t LINE_BYTES = 64;
+
+/// Whether it is so in all processes.
+bool
+IsEverywhere(bool isHere)
+{
+    int isSo = isHere ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &isSo, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return isSo != 0;
+}
+
+bool
+AreOnOneMachine(int count)
+{
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    int countHere = 0;
+    MPI_Comm_size(here, &countHere);
+    MPI_Comm_free(&here);
+    return IsEverywhere(countHere == count);
+}
+
+/// From a place in shared memory to the next line of the cache: as far in all processes, which have
+/// it at the same place of a page each.
+size_t
+GetPadding(const std::byte* place)
+{
+    return (LINE_BYTES - reinterpret_cast<uintptr_t>(place) % LINE_BYTES) % LINE_BYTES;
+}
+
+void
+WaitABit(uint32_t look)
+{
+    if (look >= BUSY_LOOKS)
+    {
+        sched_yield();
+        return;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause(); // leaves a core that two share to the other one
+#endif
+}
+
+} // namespace
+
+SharedBoards::SharedBoards()
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &m_own);
+    MPI_Comm_size(MPI_COMM_WORLD, &m_count);
+    if (m_count == 1 || !AreOnOneMachine(m_count) || !Allocate())
+    {
+        return;
+    }
+    for (int process = 0; process < m_count; ++process)
+    {
+        MPI_Aint bytes = 0;
+        int unit = 0;
+        std::byte* segment = nullptr;
+        MPI_Win_shared_query(m_window, process, &bytes, &unit, static_cast<void*>(&segment));
+        m_segments.push_back(segment + GetPadding(segment));
+    }
+    auto* own = m_segments[static_cast<size_t>(m_own)];
+    for (const size_t place : {size_t{0}, GetBoardBytes()})
+    {
+        new (own + place) Board{.round = 0, .note = {}, .hasBatches = 0};
+    }
+    MPI_Barrier(MPI_COMM_WORLD); // all boards are begun
+}
+
+/// \returns whether all processes have their memory
+bool
+SharedBoards::Allocate()
+{
+    std::byte* own = nullptr;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const auto error =
+        MPI_Win_allocate_shared(static_cast<MPI_Aint>(2 * GetBoardBytes() + LINE_BYTES),
+                                1,
+                                MPI_INFO_NULL,
+                                MPI_COMM_WORLD,
+                                static_cast<void*>(&own),
+                                &m_window);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    return IsEverywhere(error == MPI_SUCCESS);
+}
+
+SharedBoards::~SharedBoards()
+{
+    if (Exist())
+    {
+        MPI_Win_free(&m_window);
+    }
+}
+
+/// A board, the sizes of its batches, and these.
+size_t
+SharedBoards::GetBoardBytes() const
+{
+    const auto sizes = static_cast<size_t>(m_count) * sizeof(uint64_t);
+    return (sizeof(Board) + sizes + ROOM_BYTES + alignof(Board) - 1) / alignof(Board) *
+           alignof(Board);
+}
+
+/// Of this round.
+std::byte*
+SharedBoards::GetBoard(uint32_t process) const
+{
+    return m_segments[process] + (m_round % 2) * GetBoardBytes();
+}
+
+bool
+SharedBoards::PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batches)
+{
+    ++m_round;
+    auto* place = GetBoard(static_cast<uint32_t>(m_own));
+    auto& board = *reinterpret_cast<Board*>(place);
+    place += sizeof(Board);
+    m_sizes.clear();
+    for (const auto& batch : batches)
+    {
+        m_sizes.push_back(batch.size());
+    }
+    std::memcpy(place, m_sizes.data(), m_sizes.size() * sizeof(uint64_t));
+    place += m_sizes.size() * sizeof(uint64_t);
+    const bool hasRoom = std::accumulate(m_sizes.begin(), m_sizes.end(), uint64_t{0}) <= ROOM_BYTES;
+    for (const auto& batch : batches)
+    {
+        if (hasRoom && !batch.empty())
+        {
+            std::memcpy(place, batch.data(), batch.size());
+            place += batch.size();
+        }
+    }
+    board.note = note;
+    board.hasBatches = hasRoom ? 1 : 0;
+    board.round.store(m_round, std::memory_order_release);
+    return hasRoom;
+}
+
+bool
+SharedBoards::Read(uint32_t peer, ProcessNote& note, ByteBatch& batch)
+{
+    const auto* place = GetBoard(peer);
+    const auto& board = *reinterpret_cast<const Board*>(place);
+    for (uint32_t look = 0; board.round.load(std::memory_order_acquire) != m_round; ++look)
+    {
+        WaitABit(look);
+    }
+    place += sizeof(Board);
+    m_sizes.resize(m_segments.size());
+    std::memcpy(m_sizes.data(), place, m_sizes.size() * sizeof(uint64_t));
+    place += m_sizes.size() * sizeof(uint64_t);
+    note = board.note;
+    const auto size = m_sizes[static_cast<size_t>(m_own)];
+    if (board.hasBatches == 0)
+    {
+        batch.resize(size);
+        return false;
+    }
+    place += std::accumulate(m_sizes.begin(), m_sizes.begin() + m_own, uint64_t{0});
+    batch.assign(place, place + size);
+    return true;
+}
+
+} // namespace ns3::gradsync

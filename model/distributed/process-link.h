@@ -17,7 +17,7 @@ struct ProcessNote
     int64_t endedAt;   //!< when its part of an iteration ended; -1: it goes on
     int64_t isBehind;  //!< 1: not all before the end of the window has happened in it
     int64_t isStopped; //!< 1: it ends the simulation
-    int64_t workNs;    //!< of CPU time since its last note, in nanoseconds
+    int64_t workNs;    //!< wall-clock time since its last exchange, in nanoseconds
 };
 
 /**

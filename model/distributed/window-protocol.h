@@ -38,7 +38,7 @@ class WindowProtocol final : public RankShare
         uint64_t exchanges{0};   //!< of notes and packets: one a window, and more where parts end
         uint64_t sentBytes{0};   //!< by this process
         uint64_t sentBatches{0}; //!< likewise, with anything in them
-        int64_t workNs{0};       //!< CPU time of this process between exchanges
+        int64_t workNs{0};       //!< of this process, between exchanges
         /// Of the process that had most to do before each exchange: what all would take together on
         /// a core each if exchanges took no time.
         int64_t longestNs{0};
@@ -58,6 +58,7 @@ class WindowProtocol final : public RankShare
     bool IsHere(uint32_t endpoint) const override;
     void OnPartEnded(std::function<void()> goOn) override;
     void OnSharedEvent() override;
+    void OnUnderWay(int32_t change) override;
 
     const Counts& GetCounts() const
     {
@@ -68,6 +69,19 @@ class WindowProtocol final : public RankShare
     const std::vector<int64_t>& GetSharedInstants() const
     {
         return m_sharedInstants;
+    }
+
+    /// How many more transfers were under way from an instant on, or fewer.
+    struct UnderWay
+    {
+        int64_t at; //!< in time steps
+        int64_t change;
+    };
+
+    /// By ascending instants, one each.
+    const std::vector<UnderWay>& GetUnderWay() const
+    {
+        return m_underWay;
     }
 
     /// Events of this process, without foreign and shared ones.
@@ -102,9 +116,10 @@ class WindowProtocol final : public RankShare
     std::vector<ByteBatch> m_batches;
     std::vector<ByteBatch> m_received;
     std::vector<int64_t> m_sharedInstants;
+    std::vector<UnderWay> m_underWay;
     uint64_t m_sharedEvents{0};
     uint64_t m_foreignEvents{0};
-    int64_t m_workSince{0}; //!< CPU time at the end of the last exchange
+    int64_t m_workSince{0}; //!< end of the last exchange
     Counts m_counts;
 };
 

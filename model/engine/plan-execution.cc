@@ -118,10 +118,7 @@ PlanExecution::StartTogether(std::span<const uint32_t> ranks)
         Begin(ranks);
         return;
     }
-    if (m_timesNetwork)
-    {
-        m_networkClock.Begin();
-    }
+    BeginUnderWay();
     auto& launch = m_launches.emplace_back();
     launch.ranks.assign(ranks.begin(), ranks.end());
     launch.event.Schedule(PicoSeconds(base), &PlanExecution::OnLaunched, this);
@@ -179,10 +176,7 @@ PlanExecution::EndLaunch()
 {
     auto ranks = std::move(m_launches.front().ranks);
     m_launches.pop_front();
-    if (m_timesNetwork)
-    {
-        m_networkClock.End();
-    }
+    EndUnderWay();
     return ranks;
 }
 
@@ -361,15 +355,41 @@ PlanExecution::SendHeld(uint32_t rank)
     MakeReady(next);
 }
 
+/// For the time for which any transfer is on its way: one more is. Among several processes only
+/// all together know it.
+inline void
+PlanExecution::BeginUnderWay()
+{
+    if (m_timesNetwork && m_share)
+    {
+        m_share->OnUnderWay(1);
+    }
+    else if (m_timesNetwork)
+    {
+        m_networkClock.Begin();
+    }
+}
+
+/// Likewise, one less.
+inline void
+PlanExecution::EndUnderWay()
+{
+    if (m_timesNetwork && m_share)
+    {
+        m_share->OnUnderWay(-1);
+    }
+    else if (m_timesNetwork)
+    {
+        m_networkClock.End();
+    }
+}
+
 /// One transfer more is under way.
 void
 PlanExecution::CountSent(uint32_t rank)
 {
     ++m_ranks[rank].sending;
-    if (m_timesNetwork)
-    {
-        m_networkClock.Begin();
-    }
+    BeginUnderWay();
 }
 
 /// One transfer less is under way, or waited for: another one may start.
@@ -378,10 +398,7 @@ PlanExecution::CountArrived(uint32_t rank)
 {
     auto& sending = m_ranks[rank].sending;
     sending -= sending > 0 ? 1 : 0; // what withdrew has none
-    if (m_timesNetwork)
-    {
-        m_networkClock.End();
-    }
+    EndUnderWay();
     SendHeld(rank);
 }
 

@@ -169,7 +169,8 @@ class PlanExecution final : private OperationObserver
     /// How long a rank is busy with an operation, beside its transfer.
     Time GetWorkTime(OperationId id) const;
 
-    /// For how long a transfer was on its way. Of plans that are compressed or have a gate; else 0.
+    /// For how long a transfer was on its way. Of plans that are compressed or have a gate; else 0,
+    /// as with a RankShare, which is told of each.
     Time GetNetworkTime() const
     {
         return m_networkClock.GetTime();
@@ -235,6 +236,8 @@ class PlanExecution final : private OperationObserver
     void FinishPart(uint32_t rank);
     void TellRanks();
     void LeaveOut(OperationId id);
+    void BeginUnderWay();
+    void EndUnderWay();
     void CountSent(uint32_t rank);
     void CountArrived(uint32_t rank);
     void SendHeld(uint32_t rank);

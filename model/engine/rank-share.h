@@ -29,6 +29,10 @@ class RankShare
     /// had all ranks would have it once.
     virtual void OnSharedEvent() = 0;
 
+    /// From this instant on so many more transfers are under way, or fewer: those that ranks of
+    /// this process have begun, without those that have come to them.
+    virtual void OnUnderWay(int32_t change) = 0;
+
   protected:
     ~RankShare() = default;
 };

@@ -166,6 +166,7 @@ Share::Simulate(RunResult& result)
                              .statistics = transport->GetStatistics(),
                              .events = protocol.CountOwnEvents(),
                              .sharedInstants = protocol.GetSharedInstants(),
+                             .underWay = protocol.GetUnderWay(),
                              .failure = failure ? failure->reason : ""});
     if (const auto* aggregation = transport->GetAggregation())
     {

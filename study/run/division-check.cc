@@ -113,11 +113,6 @@ CheckJob(const JobSpec& job,
     {
         Refuse(scheme, "all ranks together decide when it goes on");
     }
-    if (plan.IsCompressed())
-    {
-        Refuse(job.name + ": codec",
-               "the time for which any transfer is on its way would have to be known everywhere");
-    }
     if (job.maxOutstandingSends != 0)
     {
         Refuse(job.name + ": maxOutstandingSends",

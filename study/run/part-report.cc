@@ -202,6 +202,30 @@ MergeIterations(BatchReader& batch, std::vector<IterationRecord>& iterations)
     }
 }
 
+/// For how long any transfer was on its way, of each iteration: all of these are over when it ends.
+/// \param underWay of all processes, in any order
+void
+TimeNetwork(std::vector<WindowProtocol::UnderWay>& underWay,
+            std::vector<IterationRecord>& iterations)
+{
+    std::ranges::sort(underWay, {}, &WindowProtocol::UnderWay::at);
+    int64_t count = 0;
+    auto record = iterations.begin();
+    for (size_t i = 0; i + 1 < underWay.size(); ++i)
+    {
+        count += underWay[i].change;
+        const Time since = TimeStep(underWay[i].at);
+        const Time until = TimeStep(underWay[i + 1].at);
+        if (count > 0)
+        {
+            record = std::find_if(record, iterations.end(), [until](const auto& one) {
+                return until <= one.end;
+            });
+            record->network += until - since;
+        }
+    }
+}
+
 } // namespace
 
 RecordOrders::RecordOrders(const Ptr<ExchangeEngine>& engine,
@@ -279,6 +303,7 @@ PackReport(const PartReport& report)
     AppendPlain(batch, Pack(report.statistics));
     AppendPlain(batch, report.events);
     AppendList(batch, std::span<const int64_t>(report.sharedInstants));
+    AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay));
     AppendList(batch, std::span<const char>(report.failure));
     return batch;
 }
@@ -291,6 +316,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
     std::vector<PackedRecord> computations;
     std::vector<PackedRecord> work;
     std::vector<int64_t> instants;
+    std::vector<WindowProtocol::UnderWay> underWay;
     result.links.clear();
     for (const auto& bytes : batches)
     {
@@ -311,6 +337,8 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         std::vector<int64_t> all;
         std::ranges::set_union(instants, own, std::back_inserter(all));
         instants = std::move(all);
+        const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
+        underWay.insert(underWay.end(), changes.begin(), changes.end());
         const auto failure = batch.TakeList<char>();
         if (merged.failure.empty())
         {
@@ -318,6 +346,10 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         }
     }
     merged.events += instants.size();
+    if (merged.failure.empty())
+    {
+        TimeNetwork(underWay, result.iterations);
+    }
     PutInOrder(transfers, result.transfers);
     PutInOrder(computations, result.computations);
     PutInOrder(work, result.work);

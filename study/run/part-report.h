@@ -7,6 +7,7 @@
 #include "ns3/recorder.h"
 #include "ns3/run-result.h"
 #include "ns3/transport.h"
+#include "ns3/window-protocol.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
@@ -53,7 +54,8 @@ struct PartReport
     TransportStatistics statistics;      //!< likewise
     uint64_t events;                     //!< of its own
     std::vector<int64_t> sharedInstants; //!< at which it had an event of all processes, ascending
-    std::string failure;                 //!< why its jobs are not finished; empty: they are
+    std::vector<WindowProtocol::UnderWay> underWay; //!< transfers, where they are timed
+    std::string failure; //!< why its jobs are not finished; empty: they are
 };
 
 /// For process 0.

@@ -173,6 +173,26 @@ TEST(DividedRunsTest, MarksByChanceAreThoseOfEachPort)
     }
 }
 
+TEST(DividedRunsTest, CodecsTimeTheNetworkOfAllProcessesTogether)
+{
+    for (const auto* codec : {R"("fp16")", R"({"kind": "top-k", "density": 0.01})"})
+    {
+        for (const auto* scheme : {"ring", "ps", "rat"})
+        {
+            const auto text =
+                MakeRacks(scheme,
+                          fmt::format(R"("iterations": 3, "compute": "5us", "codec": {},
+                                      "profile": "{}/profiles/h100-sxm-estimate-5us.profile.json")",
+                                      codec,
+                                      GRADSYNC_SOURCE_DIR));
+            UsePicoseconds();
+            const auto alone = RunScenario(Resolve(text));
+            EXPECT_GT(alone.iterations.back().network, Time(0));
+            ExpectSameInAnyNumber(text, 4);
+        }
+    }
+}
+
 /// A scenario drawn at random, of those that can be divided or nearly.
 std::string
 DrawDivided(std::mt19937& random)
@@ -273,7 +293,6 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
     expect(MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "ackEvery": 0})"), "AckEvery");
     expect(MakeRacks("ps", job + R"(, "maxOutstandingSends": 4)"), "maxOutstandingSends");
     expect(MakeRacks("switchml", job), "switches that aggregate");
-    expect(MakeRacks("ring", job + R"(, "codec": "fp16")"), "codec");
     expect(MakeRacks("ring", job + R"(, "timeout": "1s")"), "timeout");
     expect(MakeRacks("barrier", job), "another process");
 }

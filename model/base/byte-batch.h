@@ -37,6 +37,33 @@ AppendList(ByteBatch& batch, std::span<const T> values)
     batch.insert(batch.end(), bytes.begin(), bytes.end());
 }
 
+/// Plain values in a batch, which need not be aligned there.
+template <typename T>
+class PlainView
+{
+  public:
+    /// \param bytes of as many values as fit; they must outlive the view
+    explicit PlainView(std::span<const std::byte> bytes)
+        : m_bytes(bytes)
+    {
+    }
+
+    size_t GetSize() const
+    {
+        return m_bytes.size() / sizeof(T);
+    }
+
+    T operator[](size_t index) const
+    {
+        T value;
+        std::memcpy(&value, m_bytes.data() + index * sizeof(T), sizeof(T));
+        return value;
+    }
+
+  private:
+    std::span<const std::byte> m_bytes;
+};
+
 /// Takes out of a batch what was appended to it, in the same order.
 class BatchReader
 {
@@ -66,18 +93,28 @@ class BatchReader
     template <typename T>
     std::vector<T> TakeList()
     {
+        const auto view = TakeView<T>();
+        std::vector<T> values(view.GetSize());
+        for (size_t i = 0; i < values.size(); ++i)
+        {
+            values[i] = view[i];
+        }
+        return values;
+    }
+
+    /// Likewise, where it lies. \throws std::runtime_error when the batch ends before
+    template <typename T>
+    PlainView<T> TakeView()
+    {
         static_assert(std::is_trivially_copyable_v<T>);
         const auto count = Take<uint64_t>();
         if (count > m_rest.size() / sizeof(T))
         {
             ThrowShort();
         }
-        std::vector<T> values(count);
-        if (count > 0)
-        {
-            std::memcpy(values.data(), TakeBytes(count * sizeof(T)), count * sizeof(T));
-        }
-        return values;
+        const auto bytes = m_rest.first(count * sizeof(T));
+        m_rest = m_rest.subspan(bytes.size());
+        return PlainView<T>(bytes);
     }
 
   private:

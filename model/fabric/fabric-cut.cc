@@ -66,13 +66,24 @@ void
 FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
 {
     auto& outgoing = m_outgoing[m_partOf[portIndex]];
-    AppendPlain(outgoing.packets, portIndex);
-    AppendPlain(outgoing.packets, *packet);
+    outgoing.packets.push_back({.arrival = packet->arrival,
+                                .port = portIndex,
+                                .connection = packet->connection,
+                                .generation = packet->generation,
+                                .psn = packet->psn,
+                                .destination = packet->destination,
+                                .flowHash = packet->flowHash,
+                                .feedback = packet->feedback,
+                                .payloadBytes = packet->payloadBytes,
+                                .wireBytes = packet->wireBytes,
+                                .sackOffset = packet->sackOffset,
+                                .kind = packet->kind,
+                                .flags = packet->flags,
+                                .reserved = 0});
     if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
     {
-        AppendPlain(outgoing.packets, m_pool.GetTelemetry(*packet));
+        outgoing.telemetry.push_back(m_pool.GetTelemetry(*packet));
     }
-    ++outgoing.count;
     outgoing.firstArrival = std::min(outgoing.firstArrival, packet->arrival);
     m_pool.Give(packet);
 }
@@ -81,28 +92,56 @@ void
 FabricCut::Take(uint32_t part, ByteBatch& batch)
 {
     auto& outgoing = m_outgoing[part];
-    AppendPlain(batch, outgoing.count);
-    batch.insert(batch.end(), outgoing.packets.begin(), outgoing.packets.end());
+    AppendList(batch, std::span<const Crossing>(outgoing.packets));
+    AppendList(batch, std::span<const TelemetryRecord>(outgoing.telemetry));
     outgoing.packets.clear(); // and keeps its memory
-    outgoing.count = 0;
+    outgoing.telemetry.clear();
     outgoing.firstArrival = INT64_MAX;
 }
 
 void
 FabricCut::Put(BatchReader& batch, TimeStepCount now)
 {
-    for (auto left = batch.Take<uint64_t>(); left > 0; --left)
+    // Of a packet that comes later the port is fetched, then what is on its wire.
+    constexpr size_t AHEAD = 6;
+    const auto packets = batch.TakeView<Crossing>();
+    const auto telemetry = batch.TakeView<TelemetryRecord>();
+    size_t nextRecord = 0;
+    for (size_t i = 0; i < packets.GetSize(); ++i)
     {
-        const auto port = batch.Take<uint32_t>();
-        auto* packet = m_pool.Take();
-        *packet = batch.Take<FabricPacket>();
+        if (i + 2 * AHEAD < packets.GetSize())
+        {
+            m_network.GetPort(packets[i + 2 * AHEAD].port).PrefetchSelf();
+            m_network.GetPort(packets[i + AHEAD].port).PrefetchWire();
+        }
+        const auto crossing = packets[i];
+        auto* packet = MakePacket(crossing);
         if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
         {
             m_pool.AttachTelemetry(*packet);
-            m_pool.GetTelemetry(*packet) = batch.Take<TelemetryRecord>();
+            m_pool.GetTelemetry(*packet) = telemetry[nextRecord++];
         }
-        m_network.GetPort(port).PutOnWire(packet, now);
+        m_network.GetPort(crossing.port).PutOnWire(packet, now);
     }
+}
+
+FabricPacket*
+FabricCut::MakePacket(const Crossing& crossing)
+{
+    auto* packet = m_pool.Take();
+    packet->arrival = crossing.arrival;
+    packet->connection = crossing.connection;
+    packet->generation = crossing.generation;
+    packet->psn = crossing.psn;
+    packet->destination = crossing.destination;
+    packet->flowHash = crossing.flowHash;
+    packet->feedback = crossing.feedback;
+    packet->payloadBytes = crossing.payloadBytes;
+    packet->wireBytes = crossing.wireBytes;
+    packet->sackOffset = crossing.sackOffset;
+    packet->kind = crossing.kind;
+    packet->flags = crossing.flags;
+    return packet;
 }
 
 } // namespace ns3::gradsync

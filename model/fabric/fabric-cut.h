@@ -5,6 +5,7 @@
 #include "ns3/byte-batch.h"
 #include "ns3/fabric-port.h"
 #include "ns3/packet-pool.h"
+#include "ns3/telemetry-record.h"
 #include "ns3/topology-division.h"
 
 #include <cstdint>
@@ -45,7 +46,7 @@ class FabricCut : private PacketTaker
     /// Whether a packet has started on the way to a process.
     bool HasFor(uint32_t part) const
     {
-        return m_outgoing[part].count > 0;
+        return !m_outgoing[part].packets.empty();
     }
 
     /// Moves the packets that have started on the way to a process to the end of a batch.
@@ -58,13 +59,34 @@ class FabricCut : private PacketTaker
   private:
     void TakeOver(uint32_t portIndex, FabricPacket* packet) override;
 
+    /// A packet as it crosses: what it has on the wire.
+    struct Crossing
+    {
+        TimeStepCount arrival;
+        uint32_t port;
+        uint32_t connection;
+        uint32_t generation;
+        uint32_t psn;
+        uint32_t destination;
+        uint32_t flowHash;
+        uint32_t feedback;
+        uint16_t payloadBytes;
+        uint16_t wireBytes;
+        uint16_t sackOffset;
+        PacketKind kind;
+        uint8_t flags;
+        uint32_t reserved; //!< no bytes without a value
+    };
+
     /// What has started on the way to a process and is not taken yet.
     struct Outgoing
     {
-        ByteBatch packets; //!< of each the port, itself and, where it has some, telemetry
-        uint64_t count{0};
+        std::vector<Crossing> packets;
+        std::vector<TelemetryRecord> telemetry; //!< of those that have some, in their order
         TimeStepCount firstArrival{INT64_MAX};
     };
+
+    FabricPacket* MakePacket(const Crossing& crossing);
 
     FabricNetwork& m_network;
     PacketPool& m_pool;

@@ -204,8 +204,9 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     AddNodes(maxFrameBytes);
     ConnectPorts();
     SetPrefetching(m_portCount >= m_prefetchPorts);
-    m_pool.SetGrowthCallback(
-        [this] { SetPrefetching(m_prefetches || m_pool.GetCapacity() >= m_prefetchPackets); });
+    m_pool.SetGrowthCallback([this] {
+        SetPrefetching(m_prefetches || m_pool.GetCapacity() * m_processes >= m_prefetchPackets);
+    });
     WatchQueues(m_queueTrace.IsWatched());
     NS_LOG_INFO("fabric of " << m_endpoints.size() << " endpoints, "
                              << m_nodes.size() - m_endpoints.size() << " switches and "

@@ -80,6 +80,13 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// empty: they can.
     std::string FindShared() const;
 
+    /// So many processes simulate it together: about so many times the packets of this one are
+    /// under way, for which the Attribute PrefetchPackets holds.
+    void SetProcesses(uint32_t count)
+    {
+        m_processes = count;
+    }
+
     PacketPool& GetPool()
     {
         return m_pool;
@@ -180,6 +187,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     double m_lossRate;
     size_t m_prefetchPorts;
     size_t m_prefetchPackets;
+    uint32_t m_processes{1};
     bool m_prefetches{false};
 
     std::shared_ptr<const Topology> m_topology;

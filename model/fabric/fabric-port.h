@@ -221,6 +221,12 @@ class alignas(64) FabricPort final : public EventImpl
         }
     }
 
+    /// Fetches the packet behind which PutOnWire puts another one.
+    void PrefetchWire() const
+    {
+        Prefetch(m_lastFlying);
+    }
+
     /// Starts everything that should have started up to `now`.
     void Sync(TimeStepCount now)
     {

@@ -12,8 +12,13 @@
 namespace ns3::gradsync
 {
 
-/// Who is told of the messages to an endpoint: the same for all of them.
-using HandlerFinder = std::function<MessageHandler*(uint32_t endpoint)>;
+/// What is asked of the messages that cross.
+struct DividedMessages
+{
+    /// Who is told of the messages to an endpoint: the same for all of them.
+    std::function<MessageHandler*(uint32_t endpoint)> findHandler;
+    bool tellsTimes{false}; //!< handlers are told when they were sent (OnSentElsewhere)
+};
 
 /**
  * A transport of which each of several processes simulates some nodes. All of them have the whole
@@ -30,7 +35,7 @@ class DividedTransport
      * After Install, before the first message. All messages are of one handler an endpoint.
      * \throws std::invalid_argument with a text for the user for settings that cannot be divided
      */
-    virtual void Divide(const TopologyDivision& division, HandlerFinder findHandler) = 0;
+    virtual void Divide(const TopologyDivision& division, DividedMessages messages) = 0;
 
     /// Lets leave what is to leave this process up to `now`, in time steps.
     virtual void Depart(int64_t now) = 0;

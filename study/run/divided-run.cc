@@ -120,9 +120,12 @@ Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine)
             rankOf[job.endpointOf[rank]] = rank;
         }
     }
-    divided.Divide(m_division, [engine = PeekPointer(engine), rankOf](uint32_t endpoint) {
-        return PeekPointer(engine->GetApplication(0, rankOf.at(endpoint)));
-    });
+    divided.Divide(m_division,
+                   {.findHandler =
+                        [engine = PeekPointer(engine), rankOf](uint32_t endpoint) {
+                            return PeekPointer(engine->GetApplication(0, rankOf.at(endpoint)));
+                        },
+                    .tellsTimes = m_run.recordMessages || m_run.recordTrace});
 }
 
 void

@@ -153,6 +153,22 @@ TEST(DividedRunsTest, TelemetryCrossesWithItsPackets)
         4);
 }
 
+TEST(DividedRunsTest, ConnectionsThatWaitForATurnHaveNoQueuePairInAnyProcess)
+{
+    // Messages of one packet and several, and, as nobody asks when they were sent, reservations. An
+    // exchange after the other meets connections that served before.
+    for (const auto* gradient : {"4kB", "200kB"})
+    {
+        for (const auto* scheme : {"ps", "rat", "all-to-all"})
+        {
+            auto text = MakeRacks(scheme, R"("iterations": 3)");
+            text.replace(text.find("200kB"), 5, gradient);
+            text.replace(text.find(R"("trace": true)"), 13, R"("messages": false)");
+            ExpectSameInAnyNumber(text, 4);
+        }
+    }
+}
+
 TEST(DividedRunsTest, MarksByChanceAreThoseOfEachPort)
 {
     // Seven hosts send to one, whose queue lies between Kmin and Kmax.
@@ -207,19 +223,19 @@ DrawDivided(std::mt19937& random)
         hosts += fmt::format("{}{}", i == 0 ? "" : ", ", 1 + random() % 4);
     }
     const auto balancing = pick({"hash", "hash", "destination", "spray", "adaptive", "flowlet"});
-    const auto control = pick({"none", "none", "timely", "swift", "hpcc", "dctcp"});
+    const auto control = pick({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"});
     return fmt::format(
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
                     "hostLink": {{"rate": "{}", "delay": "{}"}},
                     "fabricLink": {{"rate": "{}", "delay": "{}"}}}},
-      "job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}}},
+      "job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}}},
       "scheme": "{}",
       "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
-                     "reorderTolerance": 4000, "windowPackets": {}}},
+                     "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}",
-                  "ecnMinBytes": "30kB", "ecnMaxBytes": "30kB"}},
-      "results": {{"trace": true}}, "seed": {}}})",
+                  "ecnMinBytes": "30kB", "ecnMaxBytes": "{}", "ecnMaxProbability": 0.1}},
+      "results": {}, "seed": {}}})",
         1 + random() % 3,
         leaves,
         hosts,
@@ -231,6 +247,7 @@ DrawDivided(std::mt19937& random)
         1 + random() % 3,
         pick({"0s", "1ns", "700ns", "20us"}),
         pick({"", R"(, "reduceRate": "20Gbps")"}),
+        pick({"", "", R"(, "codec": "fp16")", R"(, "codec": {"kind": "qsgd", "levels": 4})"}),
         pick({"ring",
               "ps",
               "rat",
@@ -245,8 +262,11 @@ DrawDivided(std::mt19937& random)
               "broadcast"}),
         control,
         pick({"0", "8", "64"}),
+        pick({"1kB", "4096B"}),
         balancing,
         pick({"200kB", "1MB", "16MB"}),
+        pick({"30kB", "400kB"}),
+        pick({R"({"trace": true})", R"({"messages": false})"}),
         1 + random() % 1000);
 }
 

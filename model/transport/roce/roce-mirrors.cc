@@ -17,36 +17,66 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
                          FabricNetwork& fabric,
                          const Topology& topology,
                          const TopologyDivision& division,
-                         HandlerFinder findHandler)
+                         DividedMessages messages)
     : m_connections(connections),
       m_sender(sender),
       m_fabric(fabric),
       m_own(division.own),
       m_posts(division.count),
-      m_findHandler(std::move(findHandler)),
+      m_messages(std::move(messages)),
       m_cut(fabric, topology, division)
 {
     for (const auto node : topology.GetEndpoints())
     {
         m_partOf.push_back(division.partOf[node]);
     }
+    m_handlers.resize(m_partOf.size());
     m_connections.Divide(division.own, division.count);
     m_sender.SetMirrors(this);
+    if (m_messages.tellsTimes)
+    {
+        m_sender.KeepQueuePairs(); // reservations do not know when their messages were sent
+    }
+    m_fabric.SetProcesses(division.count);
 }
 
 void
-RoceMirrors::OnPost(const RoceQueuePair& queuePair, const Message& message, TimeStepCount now)
+RoceMirrors::OnPost(const RoceQueuePair& queuePair,
+                    const Message& message,
+                    uint32_t firstPsn,
+                    TimeStepCount now)
 {
     const auto part = m_partOf[message.dst];
     if (part != m_own)
     {
-        m_posts[part].push_back({.at = now,
+        m_posts[part].push_back({.at = m_messages.tellsTimes ? now : -1,
                                  .bytes = message.bytes,
                                  .tag = message.tag,
                                  .connection = {message.src, message.dst, message.stream},
                                  .index = queuePair.index,
                                  .generation = queuePair.generation,
-                                 .reserved = 0});
+                                 .firstPsn = firstPsn});
+    }
+}
+
+void
+RoceMirrors::OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& messages)
+{
+    const auto part = m_partOf[queuePair.dst];
+    if (part == m_own)
+    {
+        return;
+    }
+    const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
+    for (uint32_t i = 0; i < messages.series.GetCount(); ++i)
+    {
+        m_posts[part].push_back({.at = -1,
+                                 .bytes = messages.series.GetBytes(i),
+                                 .tag = messages.series.GetTag(i),
+                                 .connection = connection,
+                                 .index = queuePair.index,
+                                 .generation = queuePair.generation,
+                                 .firstPsn = messages.GetFirstPsn(i)});
     }
 }
 
@@ -69,25 +99,39 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
     {
         return; // it had nothing
     }
-    for (const auto& post : batch.TakeList<Post>())
+    const auto posts = batch.TakeView<Post>();
+    for (size_t i = 0; i < posts.GetSize(); ++i)
     {
-        const auto [queuePair, isNew] =
-            m_connections.Mirror(post.index, post.generation, post.connection);
-        if (isNew)
-        {
-            queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(post.connection.dst,
-                                                                    ~queuePair.flowHash,
-                                                                    post.connection.src);
-        }
-        auto* handler = m_findHandler(post.connection.dst);
-        m_sender.Expect(queuePair, post.bytes, post.tag, handler);
-        handler->OnSentElsewhere(post.tag, TimeStep(post.at));
+        Expect(posts[i]);
     }
     m_cut.Put(batch, now);
 }
 
+/// A message will come from another process.
 void
-RoceTransport::Divide(const TopologyDivision& division, HandlerFinder findHandler)
+RoceMirrors::Expect(const Post& post)
+{
+    const auto [queuePair, isNew] =
+        m_connections.Mirror(post.index, post.generation, post.connection);
+    if (isNew)
+    {
+        queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(post.connection.dst,
+                                                                ~queuePair.flowHash,
+                                                                post.connection.src);
+        queuePair.BeginAt(post.firstPsn);
+    }
+    auto*& handler = m_handlers[post.connection.dst];
+    handler = handler ? handler : m_messages.findHandler(post.connection.dst);
+    const auto& [src, dst, stream] = post.connection;
+    m_sender.AddMessage(queuePair, {src, dst, stream, post.bytes, post.tag, handler, {}});
+    if (m_messages.tellsTimes)
+    {
+        handler->OnSentElsewhere(post.tag, TimeStep(post.at));
+    }
+}
+
+void
+RoceTransport::Divide(const TopologyDivision& division, DividedMessages messages)
 {
     const auto shared = m_fabric->FindShared();
     if (!shared.empty())
@@ -105,7 +149,7 @@ RoceTransport::Divide(const TopologyDivision& division, HandlerFinder findHandle
                                               *m_fabric,
                                               *m_topology,
                                               division,
-                                              std::move(findHandler));
+                                              std::move(messages));
 }
 
 void

@@ -18,10 +18,11 @@ namespace ns3::gradsync
  * RoCE among several processes: connections whose ends are simulated by different ones.
  *
  * The process of the source has the half that sends, that of the destination a mirror with the half
- * that receives, under the same index and generation. Of each message the mirror is told when it is
- * sent, which is before any of its packets can be there. It lives as long as the other half counts
- * on it: until the next connection of that index. The half that sends closes when all is
- * acknowledged, and the mirror, where no packet is sent twice, then hears nothing more.
+ * that receives, under the same index and generation. Of each message the mirror is told when the
+ * connection has its queue pair, which is before any of its packets can be there. It lives as long
+ * as the other half counts on it: until the next connection of that index. The half that sends
+ * closes when all is acknowledged, and the mirror, where no packet is sent twice, then hears
+ * nothing more.
  */
 class RoceMirrors
 {
@@ -32,7 +33,7 @@ class RoceMirrors
                 FabricNetwork& fabric,
                 const Topology& topology,
                 const TopologyDivision& division,
-                HandlerFinder findHandler);
+                DividedMessages messages);
 
     /// The links between the processes.
     FabricCut& GetCut()
@@ -45,8 +46,14 @@ class RoceMirrors
         return m_cut;
     }
 
-    /// A message is sent on a connection, at `now`.
-    void OnPost(const RoceQueuePair& queuePair, const Message& message, TimeStepCount now);
+    /// A message is sent on a connection that has its queue pair. \param firstPsn of the message
+    void OnPost(const RoceQueuePair& queuePair,
+                const Message& message,
+                uint32_t firstPsn,
+                TimeStepCount now);
+
+    /// A connection that waited in its reservation has got its queue pair, with these messages.
+    void OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& messages);
 
     /// Moves the messages and packets for a process to the end of a batch.
     void Take(uint32_t part, ByteBatch& batch);
@@ -58,14 +65,16 @@ class RoceMirrors
     /// A message as another process is told of it.
     struct Post
     {
-        TimeStepCount at;
+        TimeStepCount at; //!< when it was sent; -1: nobody asks
         uint64_t bytes;
         uint64_t tag;
         RoceConnection connection;
         uint32_t index;
         uint32_t generation;
-        uint32_t reserved; //!< no bytes without a value
+        uint32_t firstPsn; //!< of its first packet
     };
+
+    void Expect(const Post& post);
 
     RoceConnectionTable& m_connections;
     RoceSender& m_sender;
@@ -73,7 +82,8 @@ class RoceMirrors
     uint32_t m_own;
     std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
     std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
-    HandlerFinder m_findHandler;
+    DividedMessages m_messages;
+    std::vector<MessageHandler*> m_handlers; //!< [endpoint]; null: not asked for yet
     FabricCut m_cut;
 };
 

@@ -166,10 +166,10 @@ RoceReceiver::FinishMessage(RoceQueuePair& queuePair, uint32_t index)
     if (index + 1 == queuePair.receiving->series.GetCount())
     {
         queuePair.receiving = queuePair.receiving->next;
-    }
-    if (queuePair.isMirror) [[unlikely]]
-    {
-        m_sender->Forget(queuePair);
+        if (queuePair.isMirror) [[unlikely]]
+        {
+            m_sender->Forget(queuePair);
+        }
     }
 }
 

@@ -26,9 +26,12 @@ RoceSender::MakeMessages(const MessageSeries& series)
 }
 
 void
-RoceSender::Expect(RoceQueuePair& queuePair, uint64_t bytes, uint64_t tag, MessageHandler* handler)
+RoceSender::AddMessage(RoceQueuePair& queuePair, const Message& message)
 {
-    queuePair.Post(MakeMessages({bytes, tag, handler}));
+    if (!queuePair.Append(message, static_cast<uint32_t>(CountPackets(message.bytes))))
+    {
+        queuePair.Post(MakeMessages({message.bytes, message.tag, message.handler}));
+    }
 }
 
 void
@@ -60,13 +63,10 @@ RoceSender::Send(const Message& message, TimeStepCount now)
     auto& nic = GetNic(queuePair);
     nic.GetPort().Sync(now);
     const auto firstPsn = queuePair.endPsn;
-    if (!queuePair.Append(message, static_cast<uint32_t>(CountPackets(message.bytes))))
-    {
-        queuePair.Post(MakeMessages({message.bytes, message.tag, message.handler}));
-    }
+    AddMessage(queuePair, message);
     if (m_mirrors) [[unlikely]]
     {
-        m_mirrors->OnPost(queuePair, message, now);
+        m_mirrors->OnPost(queuePair, message, firstPsn, now);
     }
     // With selective repeat all that is lost is repeated.
     if (!message.droppable.IsEmpty() && m_settings.recovery == RECOVERY_GO_BACK_N) [[unlikely]]

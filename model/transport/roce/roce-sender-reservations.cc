@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The part of RoceSender about connections that wait for a turn with nothing under way: they have a
 // reservation in place of a queue pair.
+#include "ns3/roce-mirrors.h"
 #include "ns3/roce-sender.h"
 
 namespace ns3::gradsync
@@ -63,6 +64,10 @@ RoceSender::Build(uint32_t number)
     const auto& reservation = m_connections.GetReservation(number);
     queuePair.BeginAt(reservation.firstPsn);
     queuePair.Post(MakeMessages(reservation));
+    if (m_mirrors) [[unlikely]]
+    {
+        m_mirrors->OnBuilt(queuePair, *queuePair.newest);
+    }
     queuePair.isReady = true;
     return queuePair;
 }

@@ -71,7 +71,6 @@ class RoceSender
     void SetMirrors(RoceMirrors* mirrors)
     {
         m_mirrors = mirrors;
-        KeepQueuePairs();
     }
 
     /// From now on all connections have their queue pairs, with the same index, from the first
@@ -84,10 +83,10 @@ class RoceSender
     /// All that wait get their queue pairs.
     void BuildReserved();
 
-    /// Another process has sent a message on a connection that this one mirrors.
-    void Expect(RoceQueuePair& queuePair, uint64_t bytes, uint64_t tag, MessageHandler* handler);
+    /// A queue pair has one more message to send, or to receive from another process.
+    void AddMessage(RoceQueuePair& queuePair, const Message& message);
 
-    /// The oldest message of a connection that this process mirrors is delivered.
+    /// The oldest messages in a row of a connection that this process mirrors are delivered.
     void Forget(RoceQueuePair& queuePair);
 
     /// Ends the connections all of whose messages are meant.

@@ -90,7 +90,7 @@ class RoceTransport : public Transport,
     void CloseCaptures() override;
 
     DividedTransport* GetDivided() override;
-    void Divide(const TopologyDivision& division, HandlerFinder findHandler) override;
+    void Divide(const TopologyDivision& division, DividedMessages messages) override;
     void Depart(int64_t now) override;
     int64_t GetNextTime() const override;
     void Take(uint32_t part, ByteBatch& batch) override;

@@ -29,6 +29,25 @@ TEST(ByteBatchTest, GivesBackWhatWasPutInInTheSameOrder)
     EXPECT_TRUE(reader.IsAtEnd());
 }
 
+TEST(ByteBatchTest, AViewLooksAtAListWhereItLies)
+{
+    const std::vector<uint64_t> list{3, 1, 2};
+    ByteBatch batch;
+    AppendPlain(batch, uint8_t{7}); // what follows is not aligned
+    AppendList(batch, std::span<const uint64_t>(list));
+    AppendPlain(batch, uint8_t{9});
+    BatchReader reader(batch);
+    reader.Take<uint8_t>();
+    const auto view = reader.TakeView<uint64_t>();
+    ASSERT_EQ(view.GetSize(), list.size());
+    for (size_t i = 0; i < list.size(); ++i)
+    {
+        EXPECT_EQ(view[i], list[i]);
+    }
+    EXPECT_EQ(reader.Take<uint8_t>(), 9);
+    EXPECT_TRUE(reader.IsAtEnd());
+}
+
 TEST(ByteBatchTest, ABatchThatIsCutShortIsAnError)
 {
     ByteBatch batch;

@@ -489,11 +489,13 @@ list(APPEND gradsync_headers
   model/transport/roce/longest-path.h
   model/transport/roce/message-series.h
   model/transport/roce/packet-set.h
+  model/transport/roce/place-table.h
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h
   model/transport/roce/roce-flows.h
   model/transport/roce/roce-frame-maker.h
   model/transport/roce/roce-frame.h
+  model/transport/roce/roce-incidents.h
   model/transport/roce/roce-mirrors.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-part.h
@@ -1514,6 +1516,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/tiered-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/message-series-test.cc
+  tests/unit/transport/place-table-test.cc
   tests/unit/transport/network-part-test.cc
   tests/unit/transport/roce-connection-table-test.cc
   tests/unit/transport/roce-droppable-test.cc

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_ROCE_CONNECTION_TABLE_H
 #define GRADSYNC_ROCE_CONNECTION_TABLE_H
 
+#include "ns3/place-table.h"
 #include "ns3/prefetch.h"
 #include "ns3/roce-queue-pair.h"
 #include "ns3/roce-queue-pairs.h"
@@ -23,7 +24,7 @@ namespace ns3::gradsync
 class RoceConnectionTable
 {
   public:
-    static constexpr uint32_t NONE = UINT32_MAX;
+    static constexpr auto NONE = PlaceTable::NONE;
 
     static bool IsReservation(uint32_t number)
     {
@@ -41,8 +42,12 @@ class RoceConnectionTable
     /// nullptr: the connection waits in its reservation.
     RoceQueuePair* FindQueuePair(uint32_t number) const
     {
-        const auto index = IsReservation(number) ? GetReservation(number).queuePair : number;
-        return index == NONE ? nullptr : &m_queuePairs.At(index);
+        if (!IsReservation(number))
+        {
+            return &m_queuePairs.At(number);
+        }
+        const auto& reservation = GetReservation(number);
+        return reservation.IsWaiting() ? nullptr : &m_queuePairs.At(reservation.GetQueuePair());
     }
 
     /// The queue pair of a connection that does not wait. \returns it and whether it was opened
@@ -55,9 +60,9 @@ class RoceConnectionTable
     /// Gives a connection that waits its queue pair. \returns it, its ports still unset
     RoceQueuePair& Build(uint32_t reservation);
 
-    /// Takes the queue pair from a connection that has a reservation, as Close does. \returns the
-    /// reservation, its messages still unset
-    RoceReservation& TakeBack(RoceQueuePair& queuePair);
+    /// Takes the queue pair from a connection that has a reservation, as Close does. \param sent
+    /// packets of its first message \returns the reservation, its messages still unset
+    RoceReservation& TakeBack(RoceQueuePair& queuePair, uint32_t sent);
 
     /**
      * Ends a connection: packets of it that are still under way find another generation. While the
@@ -94,7 +99,13 @@ class RoceConnectionTable
     void PrefetchOpen(const RoceQueuePair& queuePair) const
     {
         const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
-        Prefetch(&m_slots[GetHome(connection.GetPlace())]);
+        m_numbers.PrefetchPlace(connection.GetPlace());
+        PrefetchReservation(queuePair);
+    }
+
+    /// Fetches the reservation of a queue pair that has one.
+    void PrefetchReservation(const RoceQueuePair& queuePair) const
+    {
         if (IsReservation(queuePair.number))
         {
             Prefetch(&GetReservation(queuePair.number));
@@ -122,6 +133,12 @@ class RoceConnectionTable
         return m_queuePairs.At(index);
     }
 
+    /// Queue pairs that serve a connection, or stand in a ring.
+    uint32_t CountUsedQueuePairs() const
+    {
+        return m_queuePairs.GetUsedCount();
+    }
+
     /// Queue pairs that there are, in use or not.
     uint32_t CountQueuePairs() const
     {
@@ -131,39 +148,15 @@ class RoceConnectionTable
   private:
     static constexpr uint32_t RESERVED = 1U << 31; //!< in the number of a reservation
 
-    /// Of a hash table with linear probing. It tells most connections apart without a look at what
-    /// they have, which is not in any cache.
-    struct Slot
-    {
-        uint32_t place;
-        uint32_t number{NONE};
-    };
-
-    size_t GetNextSlot(size_t slot) const
-    {
-        return (slot + 1) & (m_slots.size() - 1);
-    }
-
-    /// Where the search for a place begins.
-    size_t GetHome(uint32_t place) const
-    {
-        return place & (m_slots.size() - 1);
-    }
-
-    size_t FindSlot(const RoceConnection& connection) const;
-    size_t FindSlot(const RoceConnection& connection, uint32_t number) const;
     bool IsOf(uint32_t number, const RoceConnection& connection) const;
-    void Empty(size_t slot);
     static void Retire(RoceQueuePair& queuePair);
     RoceQueuePair& Begin(const RoceConnection& connection);
     static void Begin(RoceQueuePair& queuePair,
                       uint32_t index,
                       uint32_t generation,
                       const RoceConnection& connection);
-    void Grow();
 
-    std::vector<Slot> m_slots; //!< of open ones, at most half of them taken; a power of two
-    size_t m_openCount{0};
+    PlaceTable m_numbers; //!< of open ones
     size_t m_waitingCount{0};
     RoceQueuePairs m_queuePairs;
     RoceReservations m_reservations;

@@ -163,9 +163,12 @@ RoceFlows::TakeFeedback(RoceQueuePair& queuePair, const FabricPacket& packet, Ti
     if (m_settings.signals.ecn)
     {
         // Acknowledgements may overtake each other when routes change.
-        const auto marks = std::max(packet.feedback, queuePair.marksSeen);
-        feedback.markedPackets = marks - queuePair.marksSeen;
-        queuePair.marksSeen = marks;
+        const auto seen = queuePair.CountSeenMarks();
+        if (packet.feedback > seen)
+        {
+            feedback.markedPackets = packet.feedback - seen;
+            queuePair.ProvideIncidents().marksSeen = packet.feedback;
+        }
     }
     if (m_settings.signals.delay)
     {

@@ -54,7 +54,8 @@ RoceTransport::InstallHalves()
                       .timeout = m_timeout.GetTimeStep(),
                       .retryLimit = m_retryLimit,
                       .recovery = m_recovery,
-                      .reorderTolerance = m_reorderTolerance},
+                      .reorderTolerance = m_reorderTolerance,
+                      .keptQueuePairs = m_keptQueuePairs},
                      *m_fabric,
                      *m_topology,
                      PeekPointer(m_aggregation));

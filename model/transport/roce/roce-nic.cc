@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 namespace ns3::gradsync
 {
@@ -43,7 +42,7 @@ RoceNic::IsAsking(const RoceQueuePair& queuePair, const FabricPacket& packet) co
 {
     const auto ackEvery = m_sender->GetAckEvery();
     return (packet.flags & PacketFlag::END_OF_MESSAGE) != 0 || queuePair.IsCountReached(ackEvery) ||
-           (queuePair.gaps && queuePair.IsAnswerDue(ackEvery));
+           (queuePair.hasGaps && queuePair.IsAnswerDue(ackEvery));
 }
 
 /// Who is next is in no cache if it has waited for long, and not all pulls are foreseen: by the
@@ -217,10 +216,11 @@ void
 RoceNic::Remove(RoceQueuePair& queuePair)
 {
     StopTimeout(queuePair);
-    if (!std::exchange(queuePair.isReady, false))
+    if (!queuePair.isReady)
     {
         return;
     }
+    queuePair.isReady = false;
     const auto isMeant = [&queuePair](const Paced& paced) { return paced.queuePair == &queuePair; };
     if (std::erase_if(m_paced, isMeant) > 0)
     {

@@ -8,6 +8,31 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+/// What may be lost, and gaps, before what is acknowledged.
+void
+ForgetAcknowledged(const RoceQueuePair& queuePair)
+{
+    const auto psn = queuePair.ackedPsn;
+    if (queuePair.mayLose)
+    {
+        queuePair.incidents->droppable->ForgetBefore(std::min(psn, queuePair.expectedPsn));
+    }
+    if (queuePair.hasGaps)
+    {
+        auto& gaps = *queuePair.incidents->gaps;
+        gaps.acknowledged.AdvanceTo(psn);
+        gaps.nextRepair = std::max(gaps.nextRepair, psn);
+        gaps.SkipAcknowledged();
+        gaps.oldestMark = queuePair.nextPsn;
+        gaps.repeatOldest = false;
+    }
+}
+
+} // namespace
+
 void
 RoceQueuePair::Post(RoceMessages* messages)
 {
@@ -40,19 +65,18 @@ RoceQueuePair::Append(const Message& message, uint32_t packetCount)
 }
 
 bool
-RoceQueuePair::MayBeginAnew() const
+RoceQueuePair::MayBeginAnew(uint32_t ackEvery) const
 {
-    const bool isQuiet = nextPsn == ackedPsn && expectedPsn == ackedPsn && highestPsn == 0 &&
-                         !gaps && !nakSent && !mayLose && markedPackets == 0;
+    const bool isQuiet = nextPsn == expectedPsn && !incidents && !nakSent;
     return isQuiet && sending && sending == newest && oldest == newest &&
-           sending->GetFirstPsn(sending->FindIndex(nextPsn)) == nextPsn;
+           (ackEvery == 0 || lastAckedPsn == ackedPsn) &&
+           GetInFlight() == CountUnanswered(CountSent(), ackEvery);
 }
 
 void
 RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessages>& pool)
 {
     ackedPsn = psn;
-    retries = 0;
     if (nextPsn < psn) // acknowledged while going back: no need to send these again
     {
         nextPsn = psn;
@@ -67,23 +91,29 @@ RoceQueuePair::Acknowledge(uint32_t psn, ObjectPool<RoceMessages>& pool)
         oldest = messages->next;
         pool.Give(messages);
     }
-    if (mayLose)
+    if (incidents) [[unlikely]]
     {
-        droppable->ForgetBefore(std::min(psn, expectedPsn));
+        incidents->retries = 0;
+        ForgetAcknowledged(*this);
     }
-    if (gaps)
+}
+
+RoceGaps&
+RoceQueuePair::ProvideGaps()
+{
+    auto& gaps = ProvideIncidents().gaps;
+    if (!gaps)
     {
-        gaps->acknowledged.AdvanceTo(psn);
-        gaps->nextRepair = std::max(gaps->nextRepair, psn);
-        gaps->SkipAcknowledged();
-        gaps->oldestMark = nextPsn;
-        gaps->repeatOldest = false;
+        gaps = std::make_unique<RoceGaps>();
+        hasGaps = true;
     }
+    return *gaps;
 }
 
 void
 RoceQueuePair::GoBack()
 {
+    auto& highestPsn = ProvideIncidents().highestPsn;
     highestPsn = repeats ? highestPsn : nextPsn;
     repeats = true;
     nextPsn = ackedPsn;
@@ -98,9 +128,9 @@ void
 RoceQueuePair::SkipDroppable()
 {
     // It stays in its message, the last packet of which is not droppable.
-    if (nextPsn < highestPsn)
+    if (const auto end = incidents->highestPsn; nextPsn < end)
     {
-        nextPsn = std::min(droppable->SkipFrom(nextPsn), highestPsn);
+        nextPsn = std::min(incidents->droppable->SkipFrom(nextPsn), end);
     }
 }
 
@@ -108,14 +138,14 @@ uint32_t
 RoceQueuePair::GiveUpBefore(uint32_t psn)
 {
     const auto from = expectedPsn;
-    expectedPsn = std::min(droppable->SkipFrom(from), psn);
+    expectedPsn = std::min(incidents->droppable->SkipFrom(from), psn);
     return expectedPsn - from;
 }
 
 void
 RoceQueuePair::GiveUpSent(ObjectPool<RoceMessages>& pool)
 {
-    const auto end = std::min(droppable->SkipFrom(ackedPsn), nextPsn);
+    const auto end = std::min(incidents->droppable->SkipFrom(ackedPsn), nextPsn);
     if (end > ackedPsn)
     {
         Acknowledge(end, pool);
@@ -125,25 +155,18 @@ RoceQueuePair::GiveUpSent(ObjectPool<RoceMessages>& pool)
 void
 RoceQueuePair::RepairAll()
 {
-    if (!gaps)
-    {
-        gaps = std::make_unique<RoceGaps>();
-    }
-    gaps->nextRepair = ackedPsn;
-    gaps->endRepair = nextPsn;
-    gaps->repeatOldest = false;
-    gaps->recoveryEnd = nextPsn;
-    gaps->SkipAcknowledged();
+    auto& gaps = ProvideGaps();
+    gaps.nextRepair = ackedPsn;
+    gaps.endRepair = nextPsn;
+    gaps.repeatOldest = false;
+    gaps.recoveryEnd = nextPsn;
+    gaps.SkipAcknowledged();
 }
 
 bool
 RoceQueuePair::RepairBefore(uint32_t psn, uint32_t tolerance)
 {
-    if (!gaps)
-    {
-        gaps = std::make_unique<RoceGaps>();
-    }
-    auto& state = *gaps;
+    auto& state = ProvideGaps();
     state.acknowledged.AdvanceTo(ackedPsn);
     state.acknowledged.Insert(psn);
     if (psn - ackedPsn <= tolerance)
@@ -169,7 +192,7 @@ RoceQueuePair::RepairBefore(uint32_t psn, uint32_t tolerance)
 uint32_t
 RoceQueuePair::TakeRepair()
 {
-    auto& state = *gaps;
+    auto& state = *incidents->gaps;
     const auto psn = state.repeatOldest ? ackedPsn : state.nextRepair++;
     if (psn == ackedPsn)
     {

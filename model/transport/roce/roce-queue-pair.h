@@ -3,11 +3,10 @@
 #define GRADSYNC_ROCE_QUEUE_PAIR_H
 
 #include "ns3/congestion-control.h"
-#include "ns3/droppable-packets.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/message-series.h"
 #include "ns3/object-pool.h"
-#include "ns3/packet-set.h"
+#include "ns3/roce-incidents.h"
 #include "ns3/transport.h"
 
 #include <cstdint>
@@ -62,38 +61,6 @@ struct RoceFlow : CongestionFlow
 };
 
 /**
- * What a connection with gaps knows beyond its cumulative counters, when lost packets are repeated
- * one by one (selective repeat).
- *
- * The sender repeats [nextRepair, endRepair) but for what is acknowledged, each packet once. The
- * oldest packet of all is watched: if a packet that left after its repetition arrives first, the
- * repetition was lost too.
- */
-struct RoceGaps
-{
-    PacketSet received;     //!< by the receiver, out of order
-    PacketSet acknowledged; //!< to the sender, out of order
-    uint32_t nextRepair{0};
-    uint32_t endRepair{0};
-    uint32_t oldestMark{0};  //!< packets from here on left after the oldest one was last sent
-    uint32_t recoveryEnd{0}; //!< losses before this belong to the episode that is known
-    bool repeatOldest{false};
-
-    bool HasRepair() const
-    {
-        return repeatOldest || nextRepair < endRepair;
-    }
-
-    void SkipAcknowledged()
-    {
-        while (nextRepair < endRepair && acknowledged.Contains(nextRepair))
-        {
-            ++nextRepair;
-        }
-    }
-};
-
-/**
  * Both halves of a reliable connection (sender at src, receiver at dst). One exists per connection
  * that has unacknowledged messages; idle ones go back to the pool, so that memory follows the open
  * work, but for what congestion control has decided of them (RoceFlows).
@@ -108,45 +75,36 @@ struct alignas(64) RoceQueuePair
     uint32_t generation;
     uint32_t src;
     uint32_t dst;
+    uint32_t stream;
+    uint32_t number;   //!< of its connection, in the RoceConnectionTable
     uint32_t flowHash; //!< of the data packets; the acknowledgements' is its complement
     uint32_t expectedPsn;
-    uint32_t lastAckedPsn;          //!< expectedPsn of the last acknowledgement sent
-    uint32_t markedPackets;         //!< data packets that arrived with CE
-    RoceMessages* receiving;        //!< that hold expectedPsn
-    TimeStepCount nextNotification; //!< no CNP before
-    std::unique_ptr<RoceGaps> gaps; //!< of both halves; null until the first gap
-    uint16_t acknowledgePort;       //!< port of dst by which acknowledgements leave
+    uint32_t lastAckedPsn;                    //!< expectedPsn of the last acknowledgement sent
+    uint32_t nextPsn;                         //!< to be sent next
+    RoceMessages* receiving;                  //!< that hold expectedPsn
+    std::unique_ptr<RoceIncidents> incidents; //!< null until the first
+    uint16_t acknowledgePort;                 //!< port of dst by which acknowledgements leave
     uint16_t sourcePort;
-    bool nakSent;  //!< for the present gap
-    bool isClosed; //!< to be recycled when it leaves the ring
-    bool mayLose;  //!< it has droppable packets
-    bool isMirror; //!< another process has the half that sends (RoceMirrors)
+    bool nakSent : 1;      //!< for the present gap
+    bool isClosed : 1;     //!< to be recycled when it leaves the ring
+    bool hasGaps : 1;      //!< among the incidents
+    bool mayLose : 1;      //!< it has droppable packets
+    bool isMirror : 1;     //!< another process has the half that sends (RoceMirrors)
+    bool isReady : 1;      //!< in the NIC's ring
+    bool isTimed : 1;      //!< in the list by timedSince
+    bool isAggregated : 1; //!< the network aggregates what it carries
+    bool repeats : 1;      //!< nextPsn is before highestPsn
 
-    // What a sender touches for every packet: one more.
-    alignas(64) bool isReady; //!< in the NIC's ring
-    bool isTimed;             //!< in the list by timedSince
-    bool isAggregated;        //!< the network aggregates what it carries
-    bool repeats;             //!< nextPsn is before highestPsn
-    uint32_t nextPsn;         //!< to be sent next
-    uint32_t ackedPsn;        //!< all before it are acknowledged
-    uint32_t endPsn;          //!< all packets of all messages posted so far
-    RoceMessages* sending;    //!< that hold nextPsn
+    // What a sender touches for every packet or acknowledgement: one more.
+    alignas(64) uint32_t ackedPsn; //!< all before it are acknowledged
+    uint32_t endPsn;               //!< all packets of all messages posted so far
+    RoceMessages* sending;         //!< that hold nextPsn
+    RoceMessages* oldest;          //!< not wholly acknowledged
+    RoceMessages* newest;
     RoceFlow* flow;           //!< its own, or the one of all that congestion has not met
     TimeStepCount timedSince; //!< last progress, or when it was asked if none came since
     RoceQueuePair* earlier;   //!< in the list by timedSince
-    RoceQueuePair* later;
-
-    // The rest.
-    RoceMessages* oldest; //!< not wholly acknowledged
-    RoceMessages* newest;
-    RoceQueuePair* nextUnused; //!< of those that serve no connection
-    uint32_t number;           //!< of its connection, in the RoceConnectionTable
-    uint32_t
-        highestPsn;     //!< of GoBack: all before it were sent at least once; 0: it never went back
-    uint32_t retries;   //!< timeouts since the last progress
-    uint32_t marksSeen; //!< receiver's markedPackets in the last acknowledgement
-    uint32_t stream;
-    std::unique_ptr<DroppablePackets> droppable; //!< only where it mayLose
+    RoceQueuePair* later;     //!< likewise; of those that serve no connection, the next one
 
     bool HasUnsent() const
     {
@@ -162,7 +120,7 @@ struct alignas(64) RoceQueuePair
     /// True when a packet that was lost is to be sent again, which the window does not hold back.
     bool HasRepair() const
     {
-        return gaps && gaps->HasRepair();
+        return hasGaps && incidents->gaps->HasRepair();
     }
 
     uint32_t GetInFlight() const
@@ -206,6 +164,54 @@ struct alignas(64) RoceQueuePair
         endPsn = psn;
     }
 
+    /// The first packets of the first message have been sent, have arrived and were answered as
+    /// they are due. After Post. \param ackEvery packets an answer; 0: ends of messages only
+    void GoOnAt(uint32_t sent, uint32_t ackEvery)
+    {
+        nextPsn += sent;
+        expectedPsn = nextPsn;
+        ackedPsn = nextPsn - CountUnanswered(sent, ackEvery);
+        lastAckedPsn = ackedPsn;
+    }
+
+    /// How many of the first packets of a message no answer is for, when all that are due have
+    /// come.
+    static uint32_t CountUnanswered(uint32_t sent, uint32_t ackEvery)
+    {
+        return ackEvery == 0 ? sent : sent % ackEvery;
+    }
+
+    /// How many packets of the message in hand were sent. Only when it HasUnsent.
+    uint32_t CountSent() const
+    {
+        return nextPsn - sending->GetFirstPsn(sending->FindIndex(nextPsn));
+    }
+
+    /// Data packets that arrived with CE.
+    uint32_t CountMarked() const
+    {
+        return incidents ? incidents->markedPackets : 0;
+    }
+
+    /// Likewise, as the sender knows.
+    uint32_t CountSeenMarks() const
+    {
+        return incidents ? incidents->marksSeen : 0;
+    }
+
+    /// Its incidents, from now on not null.
+    RoceIncidents& ProvideIncidents()
+    {
+        if (!incidents)
+        {
+            incidents = std::make_unique<RoceIncidents>();
+        }
+        return *incidents;
+    }
+
+    /// Its gaps, from now on not null.
+    RoceGaps& ProvideGaps();
+
     /// Adds a message to the newest ones. \return false when it does not go on as they do
     bool Append(const Message& message, uint32_t packetCount);
 
@@ -217,11 +223,12 @@ struct alignas(64) RoceQueuePair
     void Acknowledge(uint32_t psn, ObjectPool<RoceMessages>& pool);
 
     /**
-     * True when nothing is under way or was ever repeated or marked, and what is left to send
-     * begins with a message and is one series: a queue pair that begins with these would go on
-     * likewise, but for what receivers answer by a sequence number.
+     * True when nothing is on the wire or was ever repeated or marked, what was sent of the message
+     * in hand is answered as far as it is due, and what is left to send is one series: a queue pair
+     * that goes on with these (GoOnAt) would do likewise, but for what receivers answer by a
+     * sequence number.
      */
-    bool MayBeginAnew() const;
+    bool MayBeginAnew(uint32_t ackEvery) const;
 
     /// The next packet to send is the oldest one not acknowledged, but for those that may be lost.
     void GoBack();
@@ -239,7 +246,7 @@ struct alignas(64) RoceQueuePair
     /// Takes the next packet to send. \return whether it went before, because of GoBack
     bool TakeNext()
     {
-        repeats = repeats && nextPsn < highestPsn;
+        repeats = repeats && nextPsn < incidents->highestPsn;
         ++nextPsn;
         return repeats;
     }
@@ -260,6 +267,8 @@ struct alignas(64) RoceQueuePair
     /// The messages that hold a packet which is not acknowledged.
     RoceMessages& FindMessages(uint32_t psn) const;
 };
+
+static_assert(sizeof(RoceQueuePair) == 128, "two lines of the cache: there may be a million");
 
 } // namespace ns3::gradsync
 

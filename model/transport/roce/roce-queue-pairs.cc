@@ -9,10 +9,11 @@ namespace ns3::gradsync
 RoceQueuePair&
 RoceQueuePairs::Take()
 {
+    ++m_usedCount;
     if (m_unused)
     {
         auto* queuePair = m_unused;
-        m_unused = queuePair->nextUnused;
+        m_unused = queuePair->later;
         return *queuePair;
     }
     const auto block = m_count / BLOCK_SIZE * m_blockStride + m_ownBlock;

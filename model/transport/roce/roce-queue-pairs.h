@@ -32,8 +32,9 @@ class RoceQueuePairs
     /// It may serve another connection.
     void Give(RoceQueuePair& queuePair)
     {
-        queuePair.nextUnused = m_unused;
+        queuePair.later = m_unused;
         m_unused = &queuePair;
+        --m_usedCount;
     }
 
     /// The one that has this index, made if need be: of another process.
@@ -56,6 +57,12 @@ class RoceQueuePairs
         return m_count;
     }
 
+    /// Of its own, in use.
+    uint32_t GetUsedCount() const
+    {
+        return m_usedCount;
+    }
+
   private:
     static constexpr uint32_t BLOCK_SIZE = 256;
 
@@ -63,6 +70,7 @@ class RoceQueuePairs
 
     std::vector<std::unique_ptr<RoceQueuePair[]>> m_blocks; //!< all, by their index; may be null
     uint32_t m_count{0};                                    //!< of its own
+    uint32_t m_usedCount{0};                                //!< of these, in use
     uint32_t m_end{0};                                      //!< indices are below
     uint32_t m_ownBlock{0};                                 //!< the first one
     uint32_t m_blockStride{1};                              //!< from one to the next

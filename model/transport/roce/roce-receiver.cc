@@ -28,7 +28,7 @@ RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCou
         OnMarked(queuePair, now);
     }
     const bool endOfMessage = (packet.flags & PacketFlag::END_OF_MESSAGE) != 0;
-    if (packet.psn != queuePair.expectedPsn || queuePair.gaps) [[unlikely]]
+    if (packet.psn != queuePair.expectedPsn || queuePair.hasGaps) [[unlikely]]
     {
         if (m_settings.recovery == RECOVERY_SELECTIVE_REPEAT)
         {
@@ -82,6 +82,10 @@ RoceReceiver::OnData(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCou
         }
         handler->OnDelivered(tag); // last: it may send, and so change everything
     }
+    else if (queuePair.isReady && queuePair.nextPsn == queuePair.expectedPsn)
+    {
+        m_sender->Rest(queuePair);
+    }
 }
 
 void
@@ -106,11 +110,7 @@ RoceReceiver::TakePayload(const RoceQueuePair& queuePair, const FabricPacket& pa
 void
 RoceReceiver::OnDataWithGaps(RoceQueuePair& queuePair, FabricPacket& packet, TimeStepCount now)
 {
-    if (!queuePair.gaps)
-    {
-        queuePair.gaps = std::make_unique<RoceGaps>();
-    }
-    auto& received = queuePair.gaps->received;
+    auto& received = queuePair.ProvideGaps().received;
     received.AdvanceTo(queuePair.expectedPsn);
     if (!received.Insert(packet.psn))
     {
@@ -187,7 +187,7 @@ RoceReceiver::Acknowledge(RoceQueuePair& queuePair,
         const auto offset = data.psn - queuePair.expectedPsn;
         packet->sackOffset = static_cast<uint16_t>(offset <= UINT16_MAX ? offset : 0);
     }
-    packet->feedback = m_settings.countsMarks ? queuePair.markedPackets : data.feedback;
+    packet->feedback = m_settings.countsMarks ? queuePair.CountMarked() : data.feedback;
     if (m_settings.returnsTelemetry)
     {
         PacketPool::MoveTelemetry(data, *packet);
@@ -198,13 +198,14 @@ RoceReceiver::Acknowledge(RoceQueuePair& queuePair,
 void
 RoceReceiver::OnMarked(RoceQueuePair& queuePair, TimeStepCount now)
 {
-    ++queuePair.markedPackets;
+    auto& incidents = queuePair.ProvideIncidents();
+    ++incidents.markedPackets;
     // DCQCN's notification point (SIGCOMM'15, section 3.1): one notification an interval.
-    if (m_settings.notificationInterval == 0 || now < queuePair.nextNotification)
+    if (m_settings.notificationInterval == 0 || now < incidents.nextNotification)
     {
         return;
     }
-    queuePair.nextNotification = now + m_settings.notificationInterval;
+    incidents.nextNotification = now + m_settings.notificationInterval;
     auto* packet = MakeControlPacket(queuePair, PacketKind::Cnp, wire::ROCE_CNP_BYTES);
     (*m_nics)[queuePair.dst][queuePair.acknowledgePort].GetPort().SendControl(packet, now);
 }

@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_RESERVATION_H
 
 #include "ns3/message-series.h"
+#include "ns3/place-table.h"
 
 #include <cstdint>
 #include <memory>
@@ -22,11 +23,11 @@ struct RoceConnection
     /// Same for the same connection in every run; ECMP uses its low half.
     uint64_t GetHash() const;
 
-    /// Where a hash table may keep it: eight destinations of one source stand in a row, as sources
-    /// open connections in that order, and the row is one line of the cache.
+    /// Where a PlaceTable keeps it: eight destinations of one source stand in a row, as sources
+    /// open connections in that order.
     uint32_t GetPlace() const
     {
-        constexpr uint32_t ROW = 8;
+        constexpr auto ROW = PlaceTable::ROW;
         constexpr uint64_t MIX = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Knuth, TAOCP 3, 6.4
         auto mixed = (uint64_t{src} << 32 | stream / ROW) * MIX;
         mixed = ((mixed ^ mixed >> 32) + dst / ROW) * MIX;
@@ -41,13 +42,54 @@ struct RoceConnection
  *
  * Derived from its messages, so that the byte that these leave is used.
  */
-struct RoceReservation : MessageSeries
+class RoceReservation : public MessageSeries
 {
-    static constexpr uint32_t NONE = UINT32_MAX;
+  public:
+    static constexpr uint32_t MAX_SENT = (1U << 31) - 1;
+
+    /// True when it has no queue pair.
+    bool IsWaiting() const
+    {
+        return (m_state & WAITS) != 0;
+    }
+
+    /// The index of its queue pair. Only of one that does not wait.
+    uint32_t GetQueuePair() const
+    {
+        return m_state;
+    }
+
+    /// How many packets of the first message have been sent, and have arrived. Only of one that
+    /// waits.
+    uint32_t GetSent() const
+    {
+        return m_state & ~WAITS;
+    }
+
+    /// \param sent at most MAX_SENT
+    void Wait(uint32_t sent)
+    {
+        m_state = WAITS | sent;
+    }
+
+    void SetQueuePair(uint32_t index)
+    {
+        m_state = index;
+    }
+
+    void SetMessages(const MessageSeries& series)
+    {
+        static_cast<MessageSeries&>(*this) = series;
+    }
 
     uint8_t firstPsn{0}; //!< of the messages
     RoceConnection connection{};
-    uint32_t queuePair{NONE}; //!< its index; NONE: the connection waits
+
+  private:
+    friend class RoceReservations;
+    static constexpr uint32_t WAITS = 1U << 31;
+
+    uint32_t m_state{WAITS};
 };
 
 /// Reservations by their numbers; those given back serve again.
@@ -62,13 +104,13 @@ class RoceReservations
             Grow();
         }
         const auto number = m_free;
-        m_free = At(number).queuePair;
+        m_free = At(number).m_state;
         return number;
     }
 
     void Give(uint32_t number)
     {
-        At(number).queuePair = m_free;
+        At(number).m_state = m_free;
         m_free = number;
     }
 
@@ -79,7 +121,7 @@ class RoceReservations
 
   private:
     static constexpr uint32_t BLOCK_SIZE = 256;
-    static constexpr uint32_t NONE = RoceReservation::NONE;
+    static constexpr uint32_t NONE = UINT32_MAX;
 
     void Grow()
     {
@@ -87,13 +129,13 @@ class RoceReservations
         m_blocks.push_back(std::make_unique<RoceReservation[]>(BLOCK_SIZE));
         for (uint32_t i = 0; i < BLOCK_SIZE; ++i)
         {
-            At(number + i).queuePair = i + 1 < BLOCK_SIZE ? number + i + 1 : NONE;
+            At(number + i).m_state = i + 1 < BLOCK_SIZE ? number + i + 1 : NONE;
         }
         m_free = number;
     }
 
     std::vector<std::unique_ptr<RoceReservation[]>> m_blocks;
-    uint32_t m_free{NONE}; //!< linked by `queuePair`
+    uint32_t m_free{NONE}; //!< linked by `m_state`
 };
 
 } // namespace ns3::gradsync

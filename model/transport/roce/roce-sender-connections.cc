@@ -89,12 +89,13 @@ RoceSender::MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const Byt
     {
         return;
     }
-    if (!queuePair.mayLose)
+    auto& droppable = queuePair.ProvideIncidents().droppable;
+    if (!droppable)
     {
         queuePair.mayLose = true;
-        queuePair.droppable = std::make_unique<DroppablePackets>();
+        droppable = std::make_unique<DroppablePackets>();
     }
-    queuePair.droppable->Add(firstPsn + first, firstPsn + end);
+    droppable->Add(firstPsn + first, firstPsn + end);
     m_mayLose = true;
 }
 

@@ -95,7 +95,7 @@ RoceSender::DescribeFailure(const RoceQueuePair& queuePair) const
     return fmt::format("connection {} -> {} gave up after {} timeouts of {} ms",
                        name(queuePair.src),
                        name(queuePair.dst),
-                       queuePair.retries,
+                       queuePair.incidents->retries,
                        TimeStep(m_settings.timeout).ToDouble(Time::MS));
 }
 

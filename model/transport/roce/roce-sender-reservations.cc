@@ -7,13 +7,24 @@
 namespace ns3::gradsync
 {
 
-/// Whether a message may wait so: one that nothing is special about, of one packet. One of several
-/// is under way from its first turn to its last, so that all have queue pairs soon anyway.
+/// Whether a message may wait so: one that nothing is special about. One of several packets that
+/// is the next to have a turn comes back at once.
 bool
 RoceSender::MayReserve(const Message& message, const RoceConnection& connection) const
 {
-    return m_mayReserve && message.droppable.IsEmpty() && message.bytes <= m_settings.mtuBytes &&
-           m_flows.MayWait(connection);
+    // There are sequence numbers for any series of such messages.
+    const uint64_t most = UINT32_MAX / (2 * MessageSeries::MAX_COUNT);
+    return m_mayReserve && message.droppable.IsEmpty() && m_flows.MayWait(connection) &&
+           message.bytes <= most * m_settings.mtuBytes &&
+           (message.bytes <= m_settings.mtuBytes || !FindNic(connection).GetTurns().IsEmpty());
+}
+
+/// Whether a message goes on as those that wait, with as many packets.
+bool
+RoceSender::GoesOn(const RoceReservation& reservation, const Message& message) const
+{
+    const auto bytes = reservation.GetBytes(0);
+    return bytes == message.bytes || CountPackets(bytes) == CountPackets(message.bytes);
 }
 
 /// Has a message wait in a reservation. \return false when it must go to a queue pair: the
@@ -32,42 +43,40 @@ RoceSender::Reserve(const RoceConnection& connection, const Message& message, Ti
     if (!isOpen)
     {
         number = m_connections.Reserve(connection);
-        Fill(m_connections.GetReservation(number),
-             {message.bytes, message.tag, message.handler},
-             0);
+        auto& reservation = m_connections.GetReservation(number);
+        reservation.SetMessages({message.bytes, message.tag, message.handler});
+        reservation.firstPsn = 0;
         nic.AddTurn(number);
     }
-    else if (FindQueuePair(number) || !m_connections.GetReservation(number).Append(message.bytes,
-                                                                                   message.tag,
-                                                                                   message.handler))
+    else
     {
-        return false; // its turn has come now, or it is no series
+        auto& reservation = m_connections.GetReservation(number);
+        if (!reservation.IsWaiting() || !GoesOn(reservation, message) ||
+            !reservation.Append(message.bytes, message.tag, message.handler))
+        {
+            return false; // its turn has come now, or it is no series
+        }
     }
     nic.GetPort().SourceReady(now);
     return true;
-}
-
-void
-RoceSender::Fill(RoceReservation& reservation, const MessageSeries& series, uint32_t firstPsn)
-{
-    static_cast<MessageSeries&>(reservation) = series;
-    reservation.firstPsn = static_cast<uint8_t>(firstPsn);
 }
 
 /// Gives a connection that waits its queue pair; it keeps its place in the ring.
 RoceQueuePair&
 RoceSender::Build(uint32_t number)
 {
+    const auto& reservation = m_connections.GetReservation(number);
+    const auto sent = reservation.GetSent();
     auto& queuePair = m_connections.Build(number);
     ChooseFirstPorts(queuePair);
     m_flows.Open(queuePair);
-    const auto& reservation = m_connections.GetReservation(number);
     queuePair.BeginAt(reservation.firstPsn);
     queuePair.Post(MakeMessages(reservation));
     if (m_mirrors) [[unlikely]]
     {
         m_mirrors->OnBuilt(queuePair, *queuePair.newest);
     }
+    queuePair.GoOnAt(sent, m_settings.ackEvery);
     queuePair.isReady = true;
     return queuePair;
 }
@@ -89,14 +98,23 @@ RoceSender::BuildReserved()
     }
 }
 
+/// One that sends a message in several turns comes back soon: not unless there are many.
+bool
+RoceSender::IsWorthTakingBack(const RoceQueuePair& queuePair) const
+{
+    return queuePair.sending->packetCount == 1 || AreMany();
+}
+
 /// Whether all that is left of it are messages that wait for a turn: a queue pair that is built
 /// again sends the same.
 bool
 RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
 {
-    return RoceConnectionTable::IsReservation(queuePair.number) && m_mayReserve &&
-           m_settings.ackEvery <= UINT8_MAX && queuePair.isReady && queuePair.MayBeginAnew() &&
-           m_flows.IsFresh(queuePair) && queuePair.sending->packetCount == 1;
+    const auto every = m_settings.ackEvery;
+    const bool isReserved = RoceConnectionTable::IsReservation(queuePair.number) && m_mayReserve;
+    return isReserved && queuePair.isReady && queuePair.sending && IsWorthTakingBack(queuePair) &&
+           every <= UINT8_MAX && queuePair.MayBeginAnew(every) && m_flows.IsFresh(queuePair) &&
+           !queuePair.IsAnswerDue(every) && queuePair.CountSent() <= RoceReservation::MAX_SENT;
 }
 
 /// Its messages wait in a reservation again.
@@ -107,11 +125,14 @@ RoceSender::TakeBack(RoceQueuePair& queuePair)
     auto* messages = queuePair.sending;
     auto series = messages->series;
     series.Drop(messages->FindIndex(queuePair.nextPsn));
+    const auto sent = queuePair.CountSent();
     m_messages.Give(messages);
+    auto& reservation = m_connections.TakeBack(queuePair, sent);
+    reservation.SetMessages(series);
     // Receivers answer what they get twice by sequence numbers, modulo AckEvery.
     const auto every = m_settings.ackEvery;
-    const auto firstPsn = every == 0 ? 0 : queuePair.nextPsn % every;
-    Fill(m_connections.TakeBack(queuePair), series, firstPsn);
+    reservation.firstPsn =
+        static_cast<uint8_t>(every == 0 ? 0 : (queuePair.nextPsn - sent) % every);
 }
 
 /// The NIC where it waits.

@@ -66,7 +66,7 @@ RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
         isLast ? m_settings.dataFlags | PacketFlag::END_OF_MESSAGE : m_settings.dataFlags;
     if (queuePair.mayLose) [[unlikely]]
     {
-        packet->flags |= queuePair.droppable->Contains(psn) ? PacketFlag::DROPPABLE : 0;
+        packet->flags |= queuePair.incidents->droppable->Contains(psn) ? PacketFlag::DROPPABLE : 0;
         queuePair.SkipDroppable();
     }
     m_flows.OnSend(queuePair, *packet, start);
@@ -161,7 +161,7 @@ RoceSender::OnGap(RoceQueuePair& queuePair, const FabricPacket& packet, TimeStep
 void
 RoceSender::OnTimeout(RoceQueuePair& queuePair, TimeStepCount now)
 {
-    if (++queuePair.retries > m_settings.retryLimit)
+    if (++queuePair.ProvideIncidents().retries > m_settings.retryLimit)
     {
         Fail(queuePair);
         return;

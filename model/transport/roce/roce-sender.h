@@ -39,6 +39,7 @@ class RoceSender
         uint32_t retryLimit; //!< timeouts in a row after which a connection has failed
         RoceRecovery recovery;
         uint32_t reorderTolerance; //!< packets
+        uint32_t keptQueuePairs;   //!< so many are not taken back in the midst of a message
     };
 
     /// Told of losses: source, destination, whether by a timeout.
@@ -85,6 +86,22 @@ class RoceSender
 
     /// A queue pair has one more message to send, or to receive from another process.
     void AddMessage(RoceQueuePair& queuePair, const Message& message);
+
+    /// True when more queue pairs are in use than may wait in the midst of a message.
+    bool AreMany() const
+    {
+        return m_connections.CountUsedQueuePairs() > m_settings.keptQueuePairs;
+    }
+
+    /// A packet has arrived that needs no answer, and so has all that the queue pair sent, which
+    /// waits for its turn: takes it back if there are many.
+    void Rest(RoceQueuePair& queuePair)
+    {
+        if (AreMany() && MayTakeBack(queuePair))
+        {
+            TakeBack(queuePair);
+        }
+    }
 
     /// The oldest messages in a row of a connection that this process mirrors are delivered.
     void Forget(RoceQueuePair& queuePair);
@@ -184,8 +201,10 @@ class RoceSender
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     bool MayReserve(const Message& message, const RoceConnection& connection) const;
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
-    static void Fill(RoceReservation& reservation, const MessageSeries& series, uint32_t firstPsn);
+    bool GoesOn(const RoceReservation& reservation, const Message& message) const;
     RoceQueuePair& Build(uint32_t number);
+
+    bool IsWorthTakingBack(const RoceQueuePair& queuePair) const;
     bool MayTakeBack(const RoceQueuePair& queuePair) const;
     void TakeBack(RoceQueuePair& queuePair);
     RoceQueuePair& Open(const RoceConnection& connection);

@@ -65,7 +65,9 @@ void
 AddQueuePair(const RoceQueuePair& queuePair, StateWords& words)
 {
     const auto base = queuePair.ackedPsn;
-    if (queuePair.gaps || queuePair.nakSent || queuePair.retries > 0 || queuePair.receiving ||
+    static const RoceIncidents none{};
+    const auto& incidents = queuePair.incidents ? *queuePair.incidents : none;
+    if (queuePair.hasGaps || queuePair.nakSent || incidents.retries > 0 || queuePair.receiving ||
         queuePair.isAggregated)
     {
         words.Refuse(UNDER_WAY);
@@ -74,12 +76,12 @@ AddQueuePair(const RoceQueuePair& queuePair, StateWords& words)
                            queuePair.lastAckedPsn,
                            queuePair.nextPsn,
                            queuePair.endPsn,
-                           queuePair.repeats ? queuePair.highestPsn : queuePair.nextPsn})
+                           queuePair.repeats ? incidents.highestPsn : queuePair.nextPsn})
     {
         words.Add(psn - base);
     }
-    words.Add(queuePair.markedPackets - queuePair.marksSeen);
-    words.AddDeadline(queuePair.nextNotification);
+    words.Add(incidents.markedPackets - incidents.marksSeen);
+    words.AddDeadline(incidents.nextNotification);
     words.Add(queuePair.acknowledgePort);
     words.Add(queuePair.sourcePort);
     words.Add(queuePair.isReady);
@@ -188,7 +190,7 @@ RoceFlows::AddState(const FabricPacket& packet,
     }
     if (packet.kind != PacketKind::Data && m_settings.signals.ecn)
     {
-        words.Add(packet.feedback - queuePair.marksSeen);
+        words.Add(packet.feedback - queuePair.CountSeenMarks());
     }
     else if (m_settings.signals.delay)
     {

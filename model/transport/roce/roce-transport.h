@@ -157,6 +157,7 @@ class RoceTransport : public Transport,
   private:
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
+    void PrefetchDelivery(const RoceQueuePair& queuePair, uint32_t round) const;
     void FailRefused(Message message);
     void AddPacketState(const FabricPacket& packet, StateWords& words) const;
 
@@ -171,6 +172,7 @@ class RoceTransport : public Transport,
     uint32_t m_retryLimit;
     RoceRecovery m_recovery;
     uint32_t m_reorderTolerance;
+    uint32_t m_keptQueuePairs;
     std::string m_congestionControl; //!< name of the algorithm
     bool m_keepsRates;
 

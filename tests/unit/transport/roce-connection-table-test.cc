@@ -180,7 +180,10 @@ TEST(RoceConnectionTableReservationTest, ReservationsHaveAQueuePairNowAndThenUnd
         }
         else if (const auto generation = queuePair->generation; random() % 2 == 0)
         {
-            EXPECT_EQ(&table.TakeBack(*queuePair), &table.GetReservation(number));
+            const uint32_t sent = random() % 100;
+            EXPECT_EQ(&table.TakeBack(*queuePair, sent), &table.GetReservation(number));
+            EXPECT_TRUE(table.GetReservation(number).IsWaiting());
+            EXPECT_EQ(table.GetReservation(number).GetSent(), sent);
             EXPECT_EQ(table.Find(queuePair->index, generation), nullptr);
             built.erase(key);
         }
@@ -212,7 +215,7 @@ TEST(RoceConnectionTableReservationTest, ReservationsHaveAQueuePairNowAndThenUnd
     }
 }
 
-constexpr uint32_t ROW = 8;
+constexpr auto ROW = PlaceTable::ROW;
 
 TEST(RoceConnectionPlace, EightDestinationsInARowStandInOneRow)
 {

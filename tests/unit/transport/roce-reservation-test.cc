@@ -73,12 +73,65 @@ TEST_F(RoceReservationTest, ThereAreNoMoreQueuePairsThanConnectionsWithSomething
 
 TEST_F(RoceReservationTest, LongMessagesKeepTheirQueuePairs)
 {
-    // 3 packets each: they have one from the beginning.
+    // 3 packets each: they have one from their first turn to their last.
     InstallStar(OTHERS + 1);
     SendToAll(3 * 4096 - 100);
     Simulator::Run();
     ExpectAll();
     EXPECT_EQ(m_transport->CountQueuePairs(), OTHERS);
+}
+
+TEST_F(RoceReservationTest, LongMessagesGiveTheirQueuePairsBackWhereThereAreMany)
+{
+    // Likewise, but none is kept. The first two packets of a message serve until they arrive, the
+    // third until the answer is in: 2 * 33.424 + 2 * 0.688 + 4 = 72.224 us, while one leaves every
+    // 33.424 us: floor(72.224 / 33.424) + 1 = 3 serve at once. The first message of all had its
+    // queue pair at once, without a reservation, and keeps it.
+    constexpr uint32_t BYTES = 3 * 4096 - 100;
+    const auto data = OnLink(wire::RoceDataBytes(4096));
+    const auto total = 2 * data + 2 * OnLink(wire::ROCE_ACK_BYTES) + 4'000'000;
+    Set("KeptQueuePairs", UintegerValue(0));
+    InstallStar(OTHERS + 1);
+    SendToAll(BYTES);
+    Simulator::Run();
+    ExpectAll();
+    EXPECT_EQ(total / data + 1, 3U);
+    EXPECT_LE(m_transport->CountQueuePairs(), total / data + 2);
+    EXPECT_EQ(m_transport->GetStatistics().goodputBytes,
+              OTHERS * (MESSAGES * uint64_t{BYTES} + MESSAGES / 2));
+}
+
+TEST_F(RoceReservationTest, MessagesOfMorePacketsHaveTheirOwnSeries)
+{
+    // 2 and 3 packets are no series: connection 0 -> 2 waits with the first one until the other
+    // gives it a queue pair. What comes after all is in order.
+    Set("KeptQueuePairs", UintegerValue(0));
+    InstallStar(4);
+    Send(0, 1, 5000, 1); // leaves at once
+    Send(0, 2, 8192, 2);
+    Send(0, 2, 8193, 3);
+    Send(0, 3, 8192, 4);
+    Send(0, 3, 8191, 5); // 2 packets as well
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered,
+              (std::map<uint64_t, int>{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}}));
+    EXPECT_LT(m_handler.deliveredAt[2], m_handler.deliveredAt[3]);
+    EXPECT_LT(m_handler.deliveredAt[4], m_handler.deliveredAt[5]);
+    EXPECT_EQ(m_transport->GetStatistics().goodputBytes, 5000U + 8192 + 8193 + 8192 + 8191);
+}
+
+TEST_F(RoceReservationTest, WhatHasTooManyPacketsIsRefusedAmongOthersThatWaitToo)
+{
+    Set("Mtu", UintegerValue(64));
+    InstallStar(4);
+    Send(0, 1, 5000, 1); // leaves at once; the others wait
+    Send(0, 2, 100, 2);
+    Send(0, 3, uint64_t{64} << 32, 3); // 2^32 packets
+    Send(0, 2, 100, 4);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered, (std::map<uint64_t, int>{{1, 1}, {2, 1}, {4, 1}}));
+    ASSERT_EQ(m_handler.failures.size(), 1U);
+    EXPECT_THAT(m_handler.failures[3], ::testing::HasSubstr("2^32"));
 }
 
 TEST_F(RoceReservationTest, OtherSizesAndHandlersHaveTheirOwnMessages)

@@ -196,11 +196,19 @@ TEST_P(RoceStressTest, ReservationsChangeNothing)
     const auto folder = ::testing::TempDir();
     std::vector<std::tuple<std::map<uint64_t, Time>, uint64_t, uint64_t, uint64_t>> outcomes;
     std::vector<uint32_t> queuePairs;
-    for (const bool isCaptured : {true, false})
+
+    struct Case
+    {
+        bool isCaptured;
+        uint32_t kept;
+    };
+
+    for (const auto& [isCaptured, kept] : {Case{true, 262144}, Case{false, 262144}, Case{false, 0}})
     {
         TearDown();
         SetUp();
         m_handler = {};
+        Set("KeptQueuePairs", UintegerValue(kept));
         StartBursts();
         if (isCaptured)
         {
@@ -217,7 +225,9 @@ TEST_P(RoceStressTest, ReservationsChangeNothing)
     }
     EXPECT_EQ(std::get<0>(outcomes[0]).size(), 600U + 60 * 66);
     EXPECT_EQ(outcomes[0], outcomes[1]);
+    EXPECT_EQ(outcomes[0], outcomes[2]);
     EXPECT_LE(queuePairs[1], queuePairs[0]);
+    EXPECT_LE(queuePairs[2], queuePairs[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -231,6 +231,7 @@ list(APPEND gradsync_sources
   model/plan/plan-builder.cc
   model/plan/plan-graph.cc
   model/plan/plan-join.cc
+  model/plan/plan-order.cc
   model/plan/plan-part.cc
   model/plan/plan-protocol.cc
   model/plan/plan-statistics.cc
@@ -256,6 +257,7 @@ list(APPEND gradsync_headers
   model/plan/plan-gate.h
   model/plan/plan-graph.h
   model/plan/plan-join.h
+  model/plan/plan-order.h
   model/plan/plan-part.h
   model/plan/plan-protocol.h
   model/plan/plan-statistics.h
@@ -1485,6 +1487,7 @@ set(gradsync_tests_of_plan
   tests/unit/plan/plan-builder-test.cc
   tests/unit/plan/plan-join-test.cc
   tests/unit/plan/plan-protocol-test.cc
+  tests/unit/plan/plan-races-test.cc
   tests/unit/plan/plan-statistics-test.cc
   tests/unit/plan/plan-verifier-test.cc
   tests/unit/plan/round-counter-test.cc

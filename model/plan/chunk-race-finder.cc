@@ -16,10 +16,9 @@ constexpr uint32_t NO_NODE = std::numeric_limits<uint32_t>::max();
 
 } // namespace
 
-ChunkRaceFinder::ChunkRaceFinder(const Plan& plan, const PlanGraph& graph)
+ChunkRaceFinder::ChunkRaceFinder(const Plan& plan, const ChunkTransfers& transfers)
     : m_plan(plan),
-      m_graph(graph),
-      m_nodeOf(plan.GetOperations().size(), NO_NODE)
+      m_transfers(transfers)
 {
     const auto operations = plan.GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
@@ -28,6 +27,7 @@ ChunkRaceFinder::ChunkRaceFinder(const Plan& plan, const PlanGraph& graph)
         {
             continue;
         }
+        m_hasJoins = true;
         for (const auto successor : plan.GetSuccessors(id))
         {
             if (!operations[successor].IsMove())
@@ -36,6 +36,17 @@ ChunkRaceFinder::ChunkRaceFinder(const Plan& plan, const PlanGraph& graph)
             }
         }
     }
+    if (m_hasJoins)
+    {
+        GetGraph(); // while there is little else: it takes twice its room to make it
+    }
+    m_nodeOf.resize(operations.size(), NO_NODE);
+}
+
+const PlanGraph&
+ChunkRaceFinder::GetGraph()
+{
+    return m_graph ? *m_graph : m_graph.emplace(m_plan);
 }
 
 std::vector<ChunkRace>
@@ -43,7 +54,7 @@ ChunkRaceFinder::Find(uint32_t chunk, size_t limit)
 {
     m_races.clear();
     m_limit = limit;
-    const auto transfers = m_graph.GetTransfers(chunk);
+    const auto transfers = m_transfers.Get(chunk);
     for (uint32_t node = 0; node < transfers.size(); ++node)
     {
         m_nodeOf[transfers[node]] = node;
@@ -64,7 +75,7 @@ ChunkRaceFinder::Find(uint32_t chunk, size_t limit)
 void
 ChunkRaceFinder::CollectAccesses(uint32_t chunk)
 {
-    const auto transfers = m_graph.GetTransfers(chunk);
+    const auto transfers = m_transfers.Get(chunk);
     m_accesses.clear();
     for (uint32_t node = 0; node < transfers.size(); ++node)
     {
@@ -93,28 +104,17 @@ ChunkRaceFinder::CollectAccesses(uint32_t chunk)
 void
 ChunkRaceFinder::PropagateBlock(uint32_t chunk, uint32_t firstSource)
 {
-    const auto transfers = m_graph.GetTransfers(chunk);
+    const auto transfers = m_transfers.Get(chunk);
     const auto sources = std::min(BLOCK, static_cast<uint32_t>(transfers.size()) - firstSource);
+    m_firstJoin = static_cast<uint32_t>(transfers.size());
     m_rowWords = (sources + 63) / 64;
     m_rows.assign(transfers.size() * m_rowWords, 0);
-    // Joins and transfers are visited together in topological order, so that a row is complete when
-    // it is passed on.
-    const auto visitJoins = [this](uint32_t beforePosition) {
-        while (!m_openJoins.empty() && m_openJoins.front().first < beforePosition)
-        {
-            std::pop_heap(m_openJoins.begin(), m_openJoins.end(), std::greater<>());
-            const auto join = m_openJoins.back().second;
-            m_openJoins.pop_back();
-            const auto [begin, end] = m_joinEdges.equal_range(join);
-            for (auto edge = begin; edge != end; ++edge)
-            {
-                MergeRow(m_nodeOf[join], EnterJoin(edge->second));
-            }
-        }
-    };
     for (uint32_t node = 0; node < transfers.size(); ++node)
     {
-        visitJoins(m_graph.GetPosition(transfers[node]));
+        if (m_hasJoins)
+        {
+            VisitJoins(GetGraph().GetPosition(transfers[node]));
+        }
         PropagateTransfer(transfers[node], node, firstSource);
     }
     for (const auto join : m_entered)
@@ -125,16 +125,39 @@ ChunkRaceFinder::PropagateBlock(uint32_t chunk, uint32_t firstSource)
     m_openJoins.clear();
 }
 
+/// Joins and transfers are visited together in topological order, so that a row is complete when it
+/// is passed on.
+void
+ChunkRaceFinder::VisitJoins(uint32_t beforePosition)
+{
+    while (!m_openJoins.empty() && m_openJoins.front().first < beforePosition)
+    {
+        std::pop_heap(m_openJoins.begin(), m_openJoins.end(), std::greater<>());
+        const auto join = m_openJoins.back().second;
+        m_openJoins.pop_back();
+        const auto [begin, end] = m_joinEdges.equal_range(join);
+        for (auto edge = begin; edge != end; ++edge)
+        {
+            MergeRow(m_nodeOf[join], EnterJoin(edge->second));
+        }
+    }
+}
+
 void
 ChunkRaceFinder::PropagateTransfer(OperationId id, uint32_t node, uint32_t firstSource)
 {
     // A row holds what lies before a node, and the node itself, so that it can be passed on as it
-    // is. No check asks whether a node precedes itself.
-    for (const auto predecessor : m_graph.GetPredecessors(id))
+    // is. No check asks whether a node precedes itself. A join does not pass its own on to
+    // transfers, which may be all of the plan: those of the chunk fetch it.
+    if (m_hasJoins)
     {
-        if (m_nodeOf[predecessor] != NO_NODE)
+        for (const auto predecessor : GetGraph().GetPredecessors(id))
         {
-            MergeRow(m_nodeOf[predecessor], node);
+            const auto before = m_nodeOf[predecessor];
+            if (before != NO_NODE && before >= m_firstJoin)
+            {
+                MergeRow(before, node);
+            }
         }
     }
     if (node >= firstSource && node - firstSource < BLOCK)
@@ -144,7 +167,11 @@ ChunkRaceFinder::PropagateTransfer(OperationId id, uint32_t node, uint32_t first
     }
     for (const auto successor : m_plan.GetSuccessors(id))
     {
-        if (!m_plan.GetOperations()[successor].IsMove())
+        if (m_nodeOf[successor] != NO_NODE)
+        {
+            MergeRow(node, m_nodeOf[successor]);
+        }
+        else if (m_hasJoins && !m_plan.GetOperations()[successor].IsMove())
         {
             MergeRow(node, EnterJoin(successor));
         }
@@ -159,7 +186,7 @@ ChunkRaceFinder::EnterJoin(OperationId join)
         m_nodeOf[join] = static_cast<uint32_t>(m_rows.size() / m_rowWords);
         m_rows.resize(m_rows.size() + m_rowWords, 0);
         m_entered.push_back(join);
-        m_openJoins.emplace_back(m_graph.GetPosition(join), join);
+        m_openJoins.emplace_back(GetGraph().GetPosition(join), join);
         std::push_heap(m_openJoins.begin(), m_openJoins.end(), std::greater<>());
     }
     return m_nodeOf[join];
@@ -216,7 +243,7 @@ ChunkRaceFinder::CheckPair(std::span<const Access> earlier,
             wanted[bit / 64] |= uint64_t{1} << (bit % 64);
         }
     }
-    const auto transfers = m_graph.GetTransfers(chunk);
+    const auto transfers = m_transfers.Get(chunk);
     for (const auto& access : later)
     {
         const uint64_t* row = m_rows.data() + size_t{access.node} * m_rowWords;
@@ -233,7 +260,7 @@ ChunkRaceFinder::CheckPair(std::span<const Access> earlier,
             continue;
         }
         // Perhaps a path through transfers of other chunks orders them.
-        const auto unordered = m_graph.FindUnordered(missing, transfers[access.node]);
+        const auto unordered = GetGraph().FindUnordered(missing, transfers[access.node]);
         if (!unordered.empty())
         {
             const auto buffers = m_plan.GetBufferCount();

@@ -3,10 +3,12 @@
 #define GRADSYNC_CHUNK_RACE_FINDER_H
 
 #include "ns3/plan-graph.h"
+#include "ns3/plan-order.h"
 #include "ns3/plan.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,7 +23,7 @@ struct ChunkRace
     uint32_t rank;
     uint32_t buffer;
     uint32_t chunk;
-    OperationId first;  //!< the one that comes first in PlanGraph's order
+    OperationId first;  //!< the one that comes first in the order of SortTopologically
     OperationId second; //!< no path of edges leads from first to second
 };
 
@@ -37,13 +39,14 @@ struct ChunkRace
  * In a topological order, the accesses to one place fall into runs that do not conflict inside. The
  * place is free of races if and only if every member of a run is ordered before every member of the
  * next one. Paths that use only transfers of the same chunk and joins are found by bit sets, for
- * all pairs at once; only pairs without such a path are searched for in the whole plan.
+ * all pairs at once; only pairs without such a path are searched for in the whole plan. A PlanGraph
+ * is made of plans with joins, and for the first such pair.
  */
 class ChunkRaceFinder
 {
   public:
     /// Both must outlive the finder.
-    ChunkRaceFinder(const Plan& plan, const PlanGraph& graph);
+    ChunkRaceFinder(const Plan& plan, const ChunkTransfers& transfers);
 
     /// At most `limit` races on a chunk; at most one for a pair of runs and a later transfer.
     std::vector<ChunkRace> Find(uint32_t chunk, size_t limit);
@@ -66,6 +69,8 @@ class ChunkRaceFinder
         } kind;
     };
 
+    const PlanGraph& GetGraph();
+    void VisitJoins(uint32_t beforePosition);
     void CollectAccesses(uint32_t chunk);
     void PropagateBlock(uint32_t chunk, uint32_t firstSource);
     void PropagateTransfer(OperationId id, uint32_t node, uint32_t firstSource);
@@ -78,13 +83,16 @@ class ChunkRaceFinder
                    uint32_t firstSource);
 
     const Plan& m_plan;
-    const PlanGraph& m_graph;
+    const ChunkTransfers& m_transfers;
+    std::optional<PlanGraph> m_graph; //!< nothing before somebody asks for it
+    bool m_hasJoins{false};
     std::multimap<OperationId, OperationId> m_joinEdges; //!< join -> join
     std::vector<uint32_t> m_nodeOf;     //!< [operation] -> node in the current chunk, or none
     std::vector<OperationId> m_entered; //!< joins that are nodes of the current pass
     std::vector<std::pair<uint32_t, OperationId>> m_openJoins; //!< heap by position
     std::vector<uint64_t> m_rows; //!< [node * m_rowWords ..]: sources of this block before the node
     uint32_t m_rowWords{0};
+    uint32_t m_firstJoin{0}; //!< nodes from here on are joins
     std::vector<Access> m_accesses; //!< by place, then in topological order
     std::vector<ChunkRace> m_races;
     size_t m_limit{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-graph.h"
 
-#include "ns3/aggregation-gate.h"
+#include "ns3/plan-order.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,40 +11,14 @@ namespace ns3::gradsync
 {
 
 PlanGraph::PlanGraph(const Plan& plan)
+    : m_order(SortTopologically(plan)),
+      m_positions(m_order.size())
 {
-    SortTopologically(plan);
+    for (uint32_t position = 0; position < m_order.size(); ++position)
+    {
+        m_positions[m_order[position]] = position;
+    }
     ReverseEdges(plan);
-    IndexTransfers(plan);
-}
-
-void
-PlanGraph::SortTopologically(const Plan& plan)
-{
-    const size_t count = plan.GetOperations().size();
-    auto waitsFor = plan.CountPredecessors();
-    m_order.reserve(count);
-    AggregationGate gate(plan);
-    const auto append = [this](OperationId id) { m_order.push_back(id); };
-    for (OperationId id = 0; id < count; ++id)
-    {
-        if (waitsFor[id] == 0)
-        {
-            gate.Reach(id, append);
-        }
-    }
-    // m_order is its own queue: what lies behind `next` is ready, but not yet expanded.
-    m_positions.resize(count);
-    for (uint32_t next = 0; next < m_order.size(); ++next)
-    {
-        m_positions[m_order[next]] = next;
-        for (const auto successor : plan.GetSuccessors(m_order[next]))
-        {
-            if (--waitsFor[successor] == 0)
-            {
-                gate.Reach(successor, append);
-            }
-        }
-    }
 }
 
 void
@@ -62,34 +36,6 @@ PlanGraph::ReverseEdges(const Plan& plan)
         for (const auto successor : plan.GetSuccessors(id))
         {
             m_predecessors[--m_predecessorOffsets[successor]] = id;
-        }
-    }
-}
-
-void
-PlanGraph::IndexTransfers(const Plan& plan)
-{
-    const auto operations = plan.GetOperations();
-    m_transferOffsets.assign(size_t{plan.GetLayout().GetChunkCount()} + 1, 0);
-    for (const auto& operation : operations)
-    {
-        for (uint32_t i = 0; i < operation.chunkCount; ++i)
-        {
-            ++m_transferOffsets[operation.firstChunk + i];
-        }
-    }
-    std::inclusive_scan(m_transferOffsets.begin(),
-                        m_transferOffsets.end(),
-                        m_transferOffsets.begin());
-    m_transfers.resize(m_transferOffsets.back());
-    // From the back, because each offset starts at the end of its row and moves to the start.
-    for (size_t next = m_order.size(); next-- > 0;)
-    {
-        const auto id = m_order[next];
-        const auto& operation = operations[id];
-        for (uint32_t i = 0; i < operation.chunkCount; ++i)
-        {
-            m_transfers[--m_transferOffsets[operation.firstChunk + i]] = id;
         }
     }
 }

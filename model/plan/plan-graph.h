@@ -13,9 +13,8 @@ namespace ns3::gradsync
 {
 
 /**
- * What an analysis of a plan needs beside the plan itself: a topological order, the edges
- * backwards, and the transfers of each chunk. About 20 bytes an operation, 4 an edge and 4 a moved
- * chunk.
+ * What an analysis of a plan needs beside the plan itself: a topological order, and the edges
+ * backwards. 12 bytes an operation and 4 an edge.
  *
  * The plan must outlive the graph.
  */
@@ -24,7 +23,7 @@ class PlanGraph
   public:
     explicit PlanGraph(const Plan& plan);
 
-    /// All operations, each after everything that it waits for. The same order on every machine.
+    /// See SortTopologically.
     std::span<const OperationId> GetOrder() const
     {
         return m_order;
@@ -43,13 +42,6 @@ class PlanGraph
                 m_predecessorOffsets[id + 1] - m_predecessorOffsets[id]};
     }
 
-    /// The transfers that move a chunk, in the order of GetOrder().
-    std::span<const OperationId> GetTransfers(uint32_t chunk) const
-    {
-        return {m_transfers.data() + m_transferOffsets[chunk],
-                m_transferOffsets[chunk + 1] - m_transferOffsets[chunk]};
-    }
-
     /**
      * Those of `candidates` that are not ordered before `id` by any path of edges.
      * Walks the edges backwards from `id`, as far as the earliest candidate: exact, but linear in
@@ -59,16 +51,12 @@ class PlanGraph
                                            OperationId id) const;
 
   private:
-    void SortTopologically(const Plan& plan);
     void ReverseEdges(const Plan& plan);
-    void IndexTransfers(const Plan& plan);
 
     std::vector<OperationId> m_order;
     std::vector<uint32_t> m_positions;
     std::vector<uint32_t> m_predecessorOffsets;
     std::vector<OperationId> m_predecessors;
-    std::vector<size_t> m_transferOffsets; //!< size_t: a wide transfer counts once for each chunk
-    std::vector<OperationId> m_transfers;
 };
 
 } // namespace ns3::gradsync

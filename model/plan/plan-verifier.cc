@@ -2,7 +2,7 @@
 #include "ns3/plan-verifier.h"
 
 #include "ns3/chunk-race-finder.h"
-#include "ns3/plan-graph.h"
+#include "ns3/plan-order.h"
 
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
@@ -55,8 +55,8 @@ class Verification
     Verification(const Plan& plan, size_t maxViolations)
         : m_plan(plan),
           m_maxViolations(maxViolations),
-          m_graph(plan),
-          m_raceFinder(plan, m_graph),
+          m_transfers(plan),
+          m_raceFinder(plan, m_transfers),
           m_sets(size_t{plan.GetRankCount()} * plan.GetBufferCount(),
                  Contributions(plan.GetWorkerCount()))
     {
@@ -130,7 +130,7 @@ class Verification
     void Execute(uint32_t chunk)
     {
         Reset(m_plan.GetCollective().GetSource(chunk));
-        for (const auto id : m_graph.GetTransfers(chunk))
+        for (const auto id : m_transfers.Get(chunk))
         {
             const auto& operation = m_plan.GetOperations()[id];
             if (operation.IsAggregate())
@@ -261,7 +261,7 @@ class Verification
 
     const Plan& m_plan;
     size_t m_maxViolations;
-    PlanGraph m_graph;
+    ChunkTransfers m_transfers;
     ChunkRaceFinder m_raceFinder;
     std::vector<Contributions> m_sets; //!< [rank * buffers + buffer]
     PlanVerification m_result;

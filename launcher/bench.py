@@ -155,7 +155,7 @@ def _print(row: dict) -> None:
     )
 
 
-def _measure_peer(command: list[str]) -> list[dict]:
+def _measure_peer(command: list[str], limit_s: float) -> list[dict]:
     """Another simulator beside ours on the exchanges that stock ns-3 has, too."""
     rows = []
     for size in SIZES:
@@ -170,7 +170,7 @@ def _measure_peer(command: list[str]) -> list[dict]:
             f"--gradient={size.stock_gradient}",
             f"--mtu={_SMALL['fabric']}",
         )
-        peer = bench_peer.measure(command, exchange, _REPEATS, _LONG_S)
+        peer = bench_peer.measure(command, exchange, _REPEATS, _LONG_S, limit_s)
         for line in bench_peer.lines(ours, peer):
             say(line)
         rows.append({"ours": ours, "peer": peer})
@@ -199,18 +199,21 @@ def _measure_grid(full: bool) -> tuple[list[dict], list[dict]]:
     return rows, stock_rows
 
 
-def run_benchmarks(full: bool, peer: list[str]) -> Path:
+def run_benchmarks(full: bool, peer: list[str], peer_limit_s: float = bench_peer.LIMIT_S) -> Path:
     """Measure the grid, or a part of it, print tables, write results/bench.json.
 
-    `peer` is a command, none if it has no words. Returns the history, to which the figures are added.
+    `peer` is a command, none if it has no words; a run of it may take `peer_limit_s`. Returns the
+    history, to which the figures are added.
     """
+    history = RESULTS / "bench-history.csv"
+    # What may go wrong goes first, not after minutes.
+    bench_history.check(history)
+    peers = _measure_peer(peer, peer_limit_s) if peer else []
     rows, stock_rows = _measure_grid(full)
-    peers = _measure_peer(peer) if peer else []
     RESULTS.mkdir(exist_ok=True)
     out = RESULTS / "bench.json"
     found = {"fabric": rows, "stock_ns3": stock_rows, "peer": peers}
     out.write_text(json.dumps(found, indent=1) + "\n")
-    history = RESULTS / "bench-history.csv"
     bench_history.add(history, rows)
     say(f"figures in {out}, and beside those of earlier runs in {history}")
     return history

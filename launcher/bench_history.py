@@ -40,21 +40,27 @@ def _machine() -> str:
     return f"{model}, {os.cpu_count()} cores"
 
 
-def add(path: Path, rows: list[dict]) -> None:
-    """The rows of one run of the benchmarks, after those of earlier ones.
+def check(path: Path) -> bool:
+    """Whether there is a table already.
 
-    Raises LauncherError if the file is not such a table: it is not touched then.
+    Raises LauncherError if the file is another one: it is to be left alone.
     """
-    is_new = not path.exists() or path.stat().st_size == 0
-    if not is_new:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            found = next(csv.reader(file), [])
-        if tuple(found) != COLUMNS:
-            raise LauncherError(
-                f"{path}: this is no history of ./ns3 bench: its first line is not "
-                f"{','.join(COLUMNS)}; move it away",
-                BAD_INPUT,
-            )
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    with open(path, encoding="utf-8", errors="replace", newline="") as file:
+        found = next(csv.reader(file), [])
+    if tuple(found) != COLUMNS:
+        raise LauncherError(
+            f"{path}: this is no history of ./ns3 bench: its first line is not "
+            f"{','.join(COLUMNS)}; move it away",
+            BAD_INPUT,
+        )
+    return True
+
+
+def add(path: Path, rows: list[dict]) -> None:
+    """The rows of one run of the benchmarks, after those of earlier ones. Raises what check() does."""
+    is_new = not check(path)
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     common = {"date": now, "revision": revision(), "machine": _machine()}
     with open(path, "a", encoding="utf-8", newline="") as file:

@@ -7,6 +7,7 @@ declared there.
 
 import argparse
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from launcher import verbs
+from launcher.bench_peer import LIMIT_S
 from launcher.completion import SHELLS, script
 from launcher.doctor import doctor
 from launcher.errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, LauncherError
@@ -92,6 +94,13 @@ def _format_parser(parser: _Parser) -> None:
     _add_no_install(parser)
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not math.isfinite(seconds) or seconds <= 0.0:
+        raise argparse.ArgumentTypeError(f"found {shown(text)}, expected seconds above 0")
+    return seconds
+
+
 def _bench_parser(parser: _Parser) -> None:
     parser.add_argument(
         "--full", action="store_true", help="all sizes and loads: 20 minutes in place of 5"
@@ -101,6 +110,13 @@ def _bench_parser(parser: _Parser) -> None:
         metavar="COMMAND",
         help="another simulator, measured beside ours on the same exchanges; {hosts}, {leaves}, {spines}, "
         "{hosts_per_leaf}, {gradient_bytes}, {mtu_bytes}, {rate} and {delay} stand for theirs",
+    )
+    parser.add_argument(
+        "--peer-limit",
+        metavar="SECONDS",
+        type=_seconds,
+        default=LIMIT_S,
+        help="after which a run of it is ended and bench fails (%(default)g)",
     )
     _add_no_install(parser)
 

@@ -262,7 +262,7 @@ def bench(arguments: Namespace) -> int:
     install.ensure([BUILD, TEST, PLOT], not arguments.no_install)
     python_environment.ensure(not arguments.no_install, PLOTS)
     build(RELEASE, [])
-    history = run_benchmarks(arguments.full, peer)
+    history = run_benchmarks(arguments.full, peer, arguments.peer_limit)
     return python_environment.python("-m", "gradsync", "bench-history", str(history))
 
 

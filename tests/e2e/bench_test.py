@@ -3,6 +3,8 @@
 
 import csv
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, call
@@ -71,6 +73,8 @@ def test_a_peer_that_tells_nothing_is_credited_with_our_hops(tmp_path):
         ("true {host}", r"found {host}, allowed are delay, .*; the nearest is {hosts}"),
         ("true 'open", "No closing quotation"),
         ("true {hosts", "expected '}'"),
+        ("true {hosts:x}", "stands alone, without : or !"),
+        ("true {hosts!z}", "stands alone, without : or !"),
     ],
 )
 def test_a_command_that_cannot_be_run_is_refused_before_anything_is_measured(command, told):
@@ -84,6 +88,82 @@ def test_a_peer_that_fails_is_told_in_its_own_words(tmp_path):
     with pytest.raises(LauncherError, match=r"exit code 1: no route to host 3") as caught:
         bench_peer.measure(words, EXCHANGE, 3, 20.0)
     assert caught.value.code == FAILURE
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import os\nos.kill(os.getpid(), 9)\n", "ended by signal 9 (Killed): it says nothing"),
+        (
+            "import sys\nsys.stderr.buffer.write(b'\\xff\\xfe')\nsys.exit(3)\n",
+            "exit code 3: \ufffd\ufffd",
+        ),
+        (
+            'print(\'{"data_packet_hops": "many"}\')\n',
+            'data_packet_hops in its last line: found "many", allowed are numbers from 1 on',
+        ),
+        ("print('{\"data_packet_hops\": 0}')\n", "found 0, allowed are numbers from 1 on"),
+        ("print('{\"ict_s\": NaN}')\n", "ict_s in its last line: found NaN"),
+        ("print('{\"ict_s\": true}')\n", "ict_s in its last line: found true"),
+    ],
+)
+def test_a_peer_that_tells_nonsense_is_one_message(tmp_path, text, told):
+    with pytest.raises(LauncherError) as caught:
+        bench_peer.measure(write_peer(tmp_path, text), EXCHANGE, 1, 20.0)
+    assert told in str(caught.value) and caught.value.code == FAILURE
+
+
+def test_what_a_peer_prints_may_be_anything(tmp_path):
+    words = write_peer(tmp_path, "import sys\nsys.stdout.buffer.write(b'\\xff\\x00{\\n[1, {}]')\n")
+    peer = bench_peer.measure(words, EXCHANGE, 1, 20.0)
+    assert "data_packet_hops" not in peer and "ict_s" not in peer
+
+
+def test_a_peer_that_hangs_is_ended_with_all_that_it_started(tmp_path):
+    words = write_peer(
+        tmp_path,
+        "import subprocess, time\n"
+        "child = subprocess.Popen(['sleep', '1000'])\n"
+        f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
+        "time.sleep(1000)\n",
+    )
+    with pytest.raises(LauncherError, match=r"not ended after 3 s; --peer-limit SECONDS") as caught:
+        bench_peer.measure(words, EXCHANGE, 3, 20.0, 3.0)
+    assert caught.value.code == FAILURE
+    # A process that has ended is gone, or waits to be asked how: state Z.
+    stat = Path(f"/proc/{(tmp_path / 'child').read_text()}/stat")
+    for _ in range(100):
+        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    pytest.fail("its child goes on")
+
+
+def test_a_peer_that_cannot_be_started_is_told(tmp_path):
+    program = tmp_path / "peer"
+    program.write_text("no program\n")
+    program.chmod(0o755)
+    with pytest.raises(LauncherError, match=r"cannot be started: .*Exec format error") as caught:
+        bench_peer.measure(bench_peer.read_command(str(program)), EXCHANGE, 1, 20.0)
+    assert caught.value.code == BAD_INPUT
+
+
+def test_what_may_go_wrong_does_so_before_the_grid_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "RESULTS", tmp_path)
+    monkeypatch.setattr(bench, "_measure", lambda *_: {"data_packet_hops": 1})
+    monkeypatch.setattr(bench, "_measure_grid", lambda _full: pytest.fail("it is measured"))
+    with pytest.raises(LauncherError, match="exit code 1"):
+        bench.run_benchmarks(False, ["false"])
+    (tmp_path / "bench-history.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(LauncherError, match="no history"):
+        bench.run_benchmarks(False, [])
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "soon"])
+def test_a_limit_is_a_number_of_seconds(tmp_path, limit):
+    told = call([ROOT / "ns3", "bench", "--no-install", f"--peer-limit={limit}"], tmp_path)
+    assert told.returncode == 2
+    assert "--peer-limit" in told.stderr and len(told.stderr.splitlines()) == 1
 
 
 def row_of(scheme="ring", hosts=16, rate=10e6, **more):

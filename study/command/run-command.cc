@@ -164,10 +164,10 @@ class SweepExecution
                 m_store.Publish(run, folder);
                 return;
             }
-            m_store.Write(
-                run,
-                folder,
-                RunScenario(ResolveRun(m_scenario, run), report, folder, m_options.repeats));
+            const auto result =
+                RunScenario(ResolveRun(m_scenario, run), report, folder, m_options.repeats);
+            report.EndComputing();
+            m_store.Write(run, folder, result);
         };
         const bool complete =
             pool.Run(m_pending,

@@ -14,6 +14,19 @@ namespace ns3::gradsync
 {
 
 void
+BeginSync([[maybe_unused]] const std::filesystem::path& path)
+{
+#ifdef __linux__
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file >= 0)
+    {
+        sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
+        close(file);
+    }
+#endif
+}
+
+void
 SyncToDisk(const std::filesystem::path& path)
 {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -10,6 +10,10 @@
 namespace ns3::gradsync
 {
 
+/// Begins to write a file's content to the disk, if the system can: several are there sooner when
+/// all have begun before the first SyncToDisk. Whether it succeeds, that tells.
+void BeginSync(const std::filesystem::path& path);
+
 /// Returns when a file's content, or the names in a folder, are on the disk. \throws FileError
 void SyncToDisk(const std::filesystem::path& path);
 

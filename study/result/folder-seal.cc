@@ -7,11 +7,13 @@
 #include "ns3/json-document.h"
 #include "ns3/scenario-error.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
 #include <fstream>
 #include <set>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -49,12 +51,25 @@ DigestFile(const std::filesystem::path& path)
     return file.eof() ? fmt::format("{} {:016x}", bytes, hash) : std::string();
 }
 
+void
+WriteSeal(const std::filesystem::path& path, const Json& files)
+{
+    std::ofstream seal(path, std::ios::binary);
+    seal << Json{{"files", files}}.dump(2) << '\n';
+    seal.close();
+    if (!seal)
+    {
+        throw FileError(path, "writing failed: disk full?");
+    }
+}
+
 } // namespace
 
 void
 SealFolder(const std::filesystem::path& folder)
 {
     Json files = Json::object();
+    std::vector<std::filesystem::path> contents;
     std::set<std::filesystem::path> folders{folder};
     for (const auto& entry : ListTree(folder))
     {
@@ -63,25 +78,24 @@ SealFolder(const std::filesystem::path& folder)
             folders.insert(entry.path());
             continue;
         }
-        // An empty file has no more than its name, which its folder keeps.
-        if (entry.file_size() > 0)
-        {
-            SyncToDisk(entry.path());
-        }
         const auto digest = DigestFile(entry.path());
         if (digest.empty())
         {
             throw FileError(entry.path(), "cannot be read");
         }
         files[entry.path().lexically_relative(folder).string()] = digest;
+        // An empty file has no more than its name, which its folder keeps.
+        if (entry.file_size() > 0)
+        {
+            contents.push_back(entry.path());
+        }
     }
-    AtomicFile seal(folder / SEAL_FILE);
-    seal.GetStream() << Json{{"files", files}}.dump(2) << '\n';
-    seal.Commit();
-    for (const auto& name : folders)
-    {
-        SyncToDisk(name);
-    }
+    contents.push_back(folder / SEAL_FILE);
+    WriteSeal(contents.back(), files);
+    // All of it before the first is waited for: the disk then has one transaction, not one a file.
+    std::for_each(contents.begin(), contents.end(), BeginSync);
+    std::for_each(contents.begin(), contents.end(), SyncToDisk);
+    std::for_each(folders.begin(), folders.end(), SyncToDisk);
 }
 
 std::string

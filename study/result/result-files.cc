@@ -6,7 +6,6 @@
 #include "ns3/file-error.h"
 #include "ns3/folder-listing.h"
 #include "ns3/result-columns.h"
-#include "ns3/scenario-reader.h"
 #include "ns3/scenario-sweep.h"
 #include "ns3/summary-columns.h"
 #include "ns3/swept-columns.h"
@@ -191,7 +190,7 @@ ListResultNames(const Scenario& scenario)
     for (uint32_t run = 0; run < scenario.runCount; ++run)
     {
         // Checked later: what is no object makes nothing.
-        const auto document = MakePoint(scenario, run).document;
+        const auto document = ApplySweep(scenario, run).document;
         const auto results = document.find("results");
         if (results == document.end() || !results->is_object())
         {

@@ -10,6 +10,9 @@
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -27,7 +30,8 @@ namespace
 
 constexpr int TICK_MS = 200;
 constexpr char PROGRESS = 'P'; //!< followed by 8 bytes
-constexpr char PROBLEM = 'E';  //!< followed by text up to the end
+constexpr char COMPUTED = 'C';
+constexpr char PROBLEM = 'E'; //!< followed by text up to the end
 
 /// Signals that stop the program.
 sigset_t
@@ -73,6 +77,23 @@ DieWithParent(pid_t parent)
 
 } // namespace
 
+void
+ProcessPool::Report::operator()(uint64_t progress) const
+{
+    std::string message(1 + sizeof(progress), PROGRESS);
+    std::memcpy(message.data() + 1, &progress, sizeof(progress));
+    WriteAll(m_pipe, message);
+}
+
+void
+ProcessPool::Report::EndComputing() const
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    WriteAll(m_pipe, std::string(1, COMPUTED));
+}
+
 ProcessPool::ProcessPool(uint32_t parallel)
     : m_parallel(std::max<uint32_t>(1, parallel)),
       m_parent(getpid())
@@ -94,7 +115,7 @@ ProcessPool::Run(const std::vector<uint32_t>& tasks, const Task& task, const Lis
     size_t next = 0;
     while (next < tasks.size() || !m_children.empty())
     {
-        while (next < tasks.size() && m_children.size() < m_parallel)
+        while (next < tasks.size() && HasRoom())
         {
             Start(tasks[next], task);
             ++next;
@@ -108,6 +129,15 @@ ProcessPool::Run(const std::vector<uint32_t>& tasks, const Task& task, const Lis
         listener.onTick();
     }
     return true;
+}
+
+/// For one more child.
+bool
+ProcessPool::HasRoom() const
+{
+    const auto computing =
+        std::ranges::count_if(m_children, [](const auto& child) { return child.second.computes; });
+    return computing < m_parallel && m_children.size() < 2 * size_t{m_parallel};
 }
 
 void
@@ -132,7 +162,7 @@ ProcessPool::Start(uint32_t id, const Task& task)
     }
     close(ends[1]);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    m_children[id] = {process, ends[0], {}, {}};
+    m_children[id] = {process, ends[0], {}, {}, true};
 }
 
 void
@@ -144,11 +174,7 @@ ProcessPool::RunChild(uint32_t id, int pipe, const Task& task) const
     int status = 0;
     try
     {
-        task(id, [pipe](uint64_t progress) {
-            std::string message(1 + sizeof(progress), PROGRESS);
-            std::memcpy(message.data() + 1, &progress, sizeof(progress));
-            WriteAll(pipe, message);
-        });
+        task(id, Report(pipe));
     }
     catch (const std::exception& error)
     {
@@ -201,14 +227,34 @@ ProcessPool::Read(Child& child, uint32_t id, const Listener& listener) const
         return count < 0 && (errno == EAGAIN || errno == EINTR);
     }
     child.received.append(buffer.data(), static_cast<size_t>(count));
-    uint64_t progress = 0;
-    while (child.received.size() >= 1 + sizeof(progress) && child.received[0] == PROGRESS)
-    {
-        std::memcpy(&progress, child.received.data() + 1, sizeof(progress));
-        child.received.erase(0, 1 + sizeof(progress));
-        listener.onProgress(id, progress);
-    }
+    Understand(child, id, listener);
     return true;
+}
+
+/// Takes what has come whole.
+void
+ProcessPool::Understand(Child& child, uint32_t id, const Listener& listener) const
+{
+    auto& received = child.received;
+    while (!received.empty())
+    {
+        uint64_t progress = 0;
+        if (received[0] == COMPUTED)
+        {
+            child.computes = false;
+            received.erase(0, 1);
+        }
+        else if (received[0] == PROGRESS && received.size() >= 1 + sizeof(progress))
+        {
+            std::memcpy(&progress, received.data() + 1, sizeof(progress));
+            received.erase(0, 1 + sizeof(progress));
+            listener.onProgress(id, progress);
+        }
+        else
+        {
+            return;
+        }
+    }
 }
 
 TaskOutcome

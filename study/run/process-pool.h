@@ -29,8 +29,28 @@ struct TaskOutcome
 class ProcessPool
 {
   public:
-    /// Sends a count to the parent: the progress of the task.
-    using Report = std::function<void(uint64_t)>;
+    /// By which a task tells the parent how it goes on.
+    class Report
+    {
+      public:
+        /// \param pipe to the parent
+        explicit Report(int pipe)
+            : m_pipe(pipe)
+        {
+        }
+
+        /// The progress of the task.
+        void operator()(uint64_t progress) const;
+
+        /// It has computed, and what it has still to write waits for the disk more than it works:
+        /// the next one may start. Until they end, tasks that write are at most as many as those
+        /// that compute. Gives memory that is free back to the system, where it can.
+        void EndComputing() const;
+
+      private:
+        int m_pipe;
+    };
+
     /// Runs in the child; what it throws becomes the outcome's problem.
     using Task = std::function<void(uint32_t task, const Report& report)>;
 
@@ -42,7 +62,7 @@ class ProcessPool
         std::function<void()> onTick; //!< about five times a second
     };
 
-    /// \param parallel number of processes at a time, at least 1
+    /// \param parallel number of processes that compute at a time, at least 1
     explicit ProcessPool(uint32_t parallel);
     ~ProcessPool();
     ProcessPool(const ProcessPool&) = delete;
@@ -62,12 +82,15 @@ class ProcessPool
         int pipe;
         std::string received; //!< bytes not understood yet
         std::string problem;
+        bool computes{true}; //!< see Report::EndComputing
     };
 
+    bool HasRoom() const;
     void Start(uint32_t id, const Task& task);
     [[noreturn]] void RunChild(uint32_t id, int pipe, const Task& task) const;
     void Wait(const Listener& listener);
     bool Read(Child& child, uint32_t id, const Listener& listener) const;
+    void Understand(Child& child, uint32_t id, const Listener& listener) const;
     TaskOutcome Collect(Child& child);
     void KillAll();
     bool IsInterrupted();

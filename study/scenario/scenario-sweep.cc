@@ -148,8 +148,10 @@ DropForeignKeys(Json& document, const Json& original)
     {
         const auto segments = SplitPath(path);
         Json* section = FindAtPath(document, segments);
+        // Most have nothing but their kind.
         if (FindAtPath(original, {"sweep", path + ".kind"}) == nullptr || section == nullptr ||
-            !section->is_object() || !section->contains("kind") || !(*section)["kind"].is_string())
+            !section->is_object() || section->size() == 1 || !section->contains("kind") ||
+            !(*section)["kind"].is_string())
         {
             continue;
         }
@@ -178,7 +180,11 @@ SetSeeds(Json& document)
         const auto* spec = kind && kind->is_string()
                                ? FindKind(GetSchemeKinds(), kind->get<std::string>())
                                : nullptr;
-        for (const auto& parameter : spec ? spec->parameters : std::vector<ParameterSpec>())
+        if (!spec)
+        {
+            continue;
+        }
+        for (const auto& parameter : spec->parameters)
         {
             if (parameter.isSeed && !section->contains(parameter.name))
             {

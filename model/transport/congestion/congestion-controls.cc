@@ -38,6 +38,41 @@ ShortenName(const std::string& typeName)
     return name;
 }
 
+/// All that ns-3 knows now.
+std::vector<CongestionControlEntry>
+FindAll()
+{
+    std::vector<CongestionControlEntry> entries;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const auto type = TypeId::GetRegistered(i);
+        if (type.IsChildOf(CongestionControl::GetTypeId()) && type.HasConstructor())
+        {
+            entries.push_back({ShortenName(type.GetName()), type});
+        }
+    }
+    // ns-3 knows them in the order in which they were linked.
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return a.name < b.name;
+    });
+    return entries;
+}
+
+/// Looks through the types of ns-3 only when there are new ones: every run that is checked asks.
+const std::vector<CongestionControlEntry>&
+KnowAll()
+{
+    RequireCongestionControls();
+    static std::vector<CongestionControlEntry> known;
+    static uint16_t types = 0; // that were looked through
+    if (types != TypeId::GetRegisteredN())
+    {
+        known = FindAll();
+        types = TypeId::GetRegisteredN();
+    }
+    return known;
+}
+
 /// Texts that name a congestion control.
 class CongestionControlChecker : public AttributeChecker
 {
@@ -63,7 +98,7 @@ class CongestionControlChecker : public AttributeChecker
     {
         std::string inShort = NO_CONGESTION_CONTROL;
         std::string inFull;
-        for (const auto& [name, type] : GetCongestionControls())
+        for (const auto& [name, type] : KnowAll())
         {
             inShort += "|" + name;
             inFull += name != type.GetName() ? "|" + type.GetName() : "";
@@ -94,27 +129,13 @@ class CongestionControlChecker : public AttributeChecker
 std::vector<CongestionControlEntry>
 GetCongestionControls()
 {
-    RequireCongestionControls();
-    std::vector<CongestionControlEntry> entries;
-    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
-    {
-        const auto type = TypeId::GetRegistered(i);
-        if (type.IsChildOf(CongestionControl::GetTypeId()) && type.HasConstructor())
-        {
-            entries.push_back({ShortenName(type.GetName()), type});
-        }
-    }
-    // ns-3 knows them in the order in which they were linked.
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return a.name < b.name;
-    });
-    return entries;
+    return KnowAll();
 }
 
 std::optional<CongestionControlEntry>
 FindCongestionControl(std::string_view name)
 {
-    for (const auto& entry : GetCongestionControls())
+    for (const auto& entry : KnowAll())
     {
         if (entry.name == name || entry.type.GetName() == name)
         {

@@ -783,7 +783,10 @@ list(APPEND gradsync_sources
   model/engine/parameter-servers.cc
   model/engine/plan-aggregations.cc
   model/engine/plan-execution.cc
+  model/engine/plan-ranks.cc
+  model/engine/plan-reactions.cc
   model/engine/plan-roster.cc
+  model/engine/plan-sender.cc
   model/engine/ranked-job.cc
   model/engine/recorded-channel.cc
   model/engine/recorder.cc
@@ -830,7 +833,12 @@ list(APPEND gradsync_headers
   model/engine/operation-ledger.h
   model/engine/plan-aggregations.h
   model/engine/plan-execution.h
+  model/engine/plan-listener.h
+  model/engine/plan-ranks.h
   model/engine/plan-roster.h
+  model/engine/plan-sender.h
+  model/engine/rank-ends.h
+  model/engine/rank-launches.h
   model/engine/rank-parts.h
   model/engine/rank-share.h
   model/engine/ranked-job.h
@@ -1576,6 +1584,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/packet-oracle-test.cc
   tests/unit/engine/pipeline-forms-test.cc
   tests/unit/engine/plan-execution-test.cc
+  tests/unit/engine/plan-ranks-test.cc
   tests/unit/engine/sharded-parameters-test.cc
   tests/unit/engine/training-execution-test.cc
   tests/unit/engine/training-packets-test.cc

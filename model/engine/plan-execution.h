@@ -2,19 +2,19 @@
 #ifndef GRADSYNC_PLAN_EXECUTION_H
 #define GRADSYNC_PLAN_EXECUTION_H
 
-#include "ns3/busy-clock.h"
 #include "ns3/execution-table.h"
 #include "ns3/operation-ledger.h"
 #include "ns3/plan-aggregations.h"
+#include "ns3/plan-listener.h"
+#include "ns3/plan-ranks.h"
+#include "ns3/plan-sender.h"
 #include "ns3/plan.h"
-#include "ns3/rank-parts.h"
-#include "ns3/scoped-event.h"
+#include "ns3/rank-ends.h"
+#include "ns3/rank-launches.h"
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,51 +50,7 @@ struct LeftOperation
 class PlanExecution final : private OperationObserver
 {
   public:
-    /// Is told how it goes on. May start any execution from each of these calls.
-    class Listener
-    {
-      public:
-        /// Its own part is done. Only where Setup::tellsRanks asks for it.
-        virtual void OnRankEnded(PlanExecution& /* execution */, uint32_t /* rank */)
-        {
-        }
-
-        /// All is done. The last call; the execution may be destroyed in it.
-        virtual void OnEnded(PlanExecution& execution) = 0;
-
-        /// An operation is done that the gate counts. Only where Setup::hasGate asks for it.
-        virtual void OnAnswer(PlanExecution& /* execution */)
-        {
-        }
-
-        virtual void OnTransferDelivered(PlanExecution& /* execution */, OperationId /* id */)
-        {
-        }
-
-        /// A rank has computed for an operation, or added what it received by it; it took time.
-        virtual void OnWorked(PlanExecution& /* execution */, OperationId /* id */)
-        {
-        }
-
-        /// \param rank of the job
-        virtual void OnRankTrained(PlanExecution& /* execution */,
-                                   uint32_t /* rank */,
-                                   const Time& /* since */)
-        {
-        }
-
-        /// The transport gave up a transfer.
-        virtual void OnTransferFailed(PlanExecution& execution,
-                                      OperationId id,
-                                      const std::string& reason) = 0;
-        /// The network gave a wrong sum.
-        virtual void OnSumWrong(PlanExecution& execution,
-                                OperationId id,
-                                const std::string& reason) = 0;
-
-      protected:
-        ~Listener() = default;
-    };
+    using Listener = PlanListener;
 
     struct Setup
     {
@@ -127,8 +83,12 @@ class PlanExecution final : private OperationObserver
     void Withdraw(uint32_t rank);
     /// No transfer is started any more.
     void Halt();
+
     /// Sends at once what is ready, not when this instant is over.
-    void SendReady();
+    void SendReady()
+    {
+        m_sender.SendReady();
+    }
 
     const Plan& GetPlan() const
     {
@@ -147,17 +107,17 @@ class PlanExecution final : private OperationObserver
 
     ExchangeApplication& GetRank(uint32_t rank) const
     {
-        return *m_ranks[rank].application;
+        return m_ranks.Get(rank);
     }
 
     uint32_t GetRankCount() const
     {
-        return static_cast<uint32_t>(m_ranks.size());
+        return m_ranks.GetCount();
     }
 
     uint32_t GetFirstStream() const
     {
-        return m_firstStream;
+        return m_sender.GetFirstStream();
     }
 
     /// Of its messages, see ExecutionTable.
@@ -173,7 +133,7 @@ class PlanExecution final : private OperationObserver
     /// as with a RankShare, which is told of each.
     Time GetNetworkTime() const
     {
-        return m_networkClock.GetTime();
+        return m_sender.GetNetworkTime();
     }
 
     // For plans with a gate.
@@ -189,17 +149,6 @@ class PlanExecution final : private OperationObserver
 
   private:
     static constexpr OperationId NO_OPERATION = UINT32_MAX;
-    static constexpr size_t KEPT_OPERATIONS = 4096; //!< most that memory is kept for
-
-    struct Rank
-    {
-        ExchangeApplication* application;
-        bool isStarted{false};
-        uint32_t sending{0}; //!< transfers under way for which its limit counts
-        /// Before it has started, what is ready. Afterwards a heap of the transfers that wait for
-        /// one under way to be delivered, the lowest id on top.
-        std::vector<OperationId> kept{};
-    };
 
     void OnDelivered(OperationId id) override;
     void OnSentElsewhere(OperationId id, const Time& at) override;
@@ -210,68 +159,33 @@ class PlanExecution final : private OperationObserver
     void OnFailed(OperationId id, const std::string& reason) override;
     void OnWrongSum(OperationId id, const std::string& reason) override;
 
-    /// Ranks that are about to begin.
-    struct Launch
-    {
-        std::vector<uint32_t> ranks{};
-        ScopedEvent event{};
-    };
-
-    void LeaveToOthers();
     void OnLaunched();
     std::vector<uint32_t> EndLaunch();
     void Begin(std::span<const uint32_t> ranks);
     std::vector<OperationId> Admit(uint32_t rank);
-    void OnInstantOver();
     void MakeReady(std::span<const OperationId> ids);
     void MakeReady(OperationId id);
     bool Compute(OperationId id, const Operation& operation);
-    void BeginSending();
-    void Send(OperationId id);
-    void Hand(OperationId id, const Operation& operation);
     void Deliver(OperationId id, const Operation& operation);
     void Finish(OperationId id);
     void MarkDone(OperationId id);
     void ReleaseSuccessors(OperationId id);
     void FinishPart(uint32_t rank);
-    void TellRanks();
     void LeaveOut(OperationId id);
-    void BeginUnderWay();
-    void EndUnderWay();
-    void CountSent(uint32_t rank);
-    void CountArrived(uint32_t rank);
-    void SendHeld(uint32_t rank);
-    bool MaySend(const Rank& rank) const;
     uint64_t MakeTag(OperationId id) const;
 
     ExecutionTable& m_executions;
     Listener& m_listener;
     std::shared_ptr<const Plan> m_plan;
-    AggregationTurn m_aggregations;
-    uint32_t m_firstStream;
-    TransferCarrier* m_carrier;
-    std::vector<Rank> m_ranks;
+    PlanRanks m_ranks;
     OperationLedger m_ledger;
     uint32_t m_number;
-    RankShare* m_share;
-    uint32_t m_workers; //!< that are simulated here
-    uint32_t m_workersStarted{0};
-    std::optional<Time> m_begin;        //!< of the first rank
-    OperationId m_gate{NO_OPERATION};   //!< that passes by PassGate
-    RankParts m_parts;                  //!< counted where the ends of ranks are told
-    std::vector<uint32_t> m_endedRanks; //!< not told yet
-    std::vector<OperationId> m_ready;
-    std::vector<OperationId> m_sending; //!< m_ready of the instant in hand; kept for its memory
-    std::vector<OperationId> m_done;    //!< operations done whose successors are not told yet
-    std::list<Launch> m_launches;       //!< in the order in which they are over
-    ScopedEvent m_sendEvent;
-    BusyClock m_networkClock;
-    bool m_timesNetwork;
-    bool m_isSendScheduled{false}; //!< OnInstantOver is called before this instant is over
-    bool m_isMarkingDone{false};   //!< MarkDone is at work further up the stack
-    bool m_isTelling{false};       //!< TellRanks is
-    bool m_isHalted{false};
-    bool m_hasSent{false};
+    PlanSender m_sender;
+    RankLaunches m_launches;
+    RankEnds m_ends;                  //!< counted where they are told
+    OperationId m_gate{NO_OPERATION}; //!< that passes by PassGate
+    std::vector<OperationId> m_done;  //!< operations done whose successors are not told yet
+    bool m_isMarkingDone{false};      //!< MarkDone is at work further up the stack
     bool m_hasEnded{false};
 };
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/plan-ranks.h"
+
+#include "ns3/plan.h"
+#include "ns3/rank-share.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+PlanRanks::PlanRanks(std::span<ExchangeApplication* const> applications, uint32_t workers)
+    : m_workers(workers),
+      m_workersHere(workers)
+{
+    m_ranks.reserve(applications.size());
+    for (auto* application : applications)
+    {
+        m_ranks.push_back({application});
+    }
+}
+
+uint32_t
+PlanRanks::LeaveToOthers(const Plan& plan, const RankShare& share)
+{
+    std::vector<bool> isHere;
+    isHere.reserve(m_ranks.size());
+    for (const auto& rank : m_ranks)
+    {
+        isHere.push_back(share.IsHere(rank.application->GetEndpoint()));
+    }
+    m_workersHere =
+        static_cast<uint32_t>(std::count(isHere.begin(), isHere.begin() + m_workers, true));
+    uint32_t others = 0;
+    for (const auto& operation : plan.GetOperations())
+    {
+        others += isHere[operation.dst] ? 0 : 1;
+    }
+    return others;
+}
+
+bool
+PlanRanks::HaveStarted() const
+{
+    return std::ranges::all_of(m_ranks, &Rank::isStarted);
+}
+
+std::vector<OperationId>
+PlanRanks::Start(uint32_t rank)
+{
+    auto& started = m_ranks[rank];
+    if (std::exchange(started.isStarted, true))
+    {
+        return {};
+    }
+    m_workersStarted += rank < m_workers ? 1 : 0;
+    return std::exchange(started.untilStart, {});
+}
+
+void
+PlanRanks::Withdraw(uint32_t rank)
+{
+    m_ranks[rank] = {m_ranks[rank].application};
+}
+
+void
+PlanRanks::Hold(uint32_t rank, OperationId id)
+{
+    auto& held = m_ranks[rank].held;
+    held.push_back(id);
+    std::push_heap(held.begin(), held.end(), std::greater<>());
+}
+
+OperationId
+PlanRanks::PopHeld(uint32_t rank)
+{
+    auto& held = m_ranks[rank].held;
+    std::pop_heap(held.begin(), held.end(), std::greater<>());
+    const auto first = held.back();
+    held.pop_back();
+    return first;
+}
+
+} // namespace ns3::gradsync

@@ -54,9 +54,28 @@ class SteadyControl final : public CongestionControl
 
 NS_OBJECT_ENSURE_REGISTERED(SteadyControl);
 
+/// One that ns-3 knows from the first call of its GetTypeId on.
+class LateControl final : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::gradsync::tests::LateControl")
+                                .SetParent<CongestionControl>()
+                                .SetGroupName("GradSync")
+                                .AddConstructor<LateControl>();
+        return tid;
+    }
+
+    void Open(CongestionFlow& /* flow */) override
+    {
+    }
+};
+
 namespace
 {
 
+constexpr const char* LATE = "ns3::gradsync::tests::LateControl";
 constexpr const char* STEADY = "ns3::gradsync::tests::SteadyControl";
 
 /// One message of 1 MB, 1000 packets of 1000 B, over one switch at 10 Gb/s without delay.
@@ -124,9 +143,18 @@ TEST(OwnCongestionControl, ThoseOfTheLibraryHaveShortNamesToo)
         EXPECT_EQ(FindCongestionControl(entry.type.GetName())->name, entry.name);
         EXPECT_EQ(MakeCongestionControl(entry)->GetInstanceTypeId(), entry.type);
     }
+    names.erase(LATE); // of the test below, if that has run
     EXPECT_EQ(names, (std::set<std::string>{"dcqcn", "dctcp", "hpcc", "swift", "timely", STEADY}));
     EXPECT_FALSE(FindCongestionControl("none"));
     EXPECT_FALSE(FindCongestionControl("ns3::gradsync::RoceTransport"));
+}
+
+TEST(OwnCongestionControl, IsFoundThoughItIsRegisteredAfterOthersWereLookedFor)
+{
+    EXPECT_TRUE(FindCongestionControl("dcqcn"));
+    LateControl::GetTypeId();
+    ASSERT_TRUE(FindCongestionControl(LATE));
+    EXPECT_EQ(FindCongestionControl(LATE)->type, LateControl::GetTypeId());
 }
 
 class OwnControlTest : public BottleneckFixture

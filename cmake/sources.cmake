@@ -1683,7 +1683,10 @@ set(gradsync_tests_of_scenario
   tests/scenario/network-end-test.cc
   tests/scenario/nvls-runs-test.cc
   tests/scenario/own-congestion-control-test.cc
-  tests/scenario/program-test.cc
+  tests/scenario/program-folder-test.cc
+  tests/scenario/program-refusals-test.cc
+  tests/scenario/program-runs-test.cc
+  tests/scenario/program-verbs-test.cc
   tests/scenario/scenario-files-test.cc
   tests/scenario/scenario-reactions-test.cc
   tests/scenario/run-limits-test.cc

@@ -92,7 +92,7 @@ class ChunkRaceFinder
     std::vector<std::pair<uint32_t, OperationId>> m_openJoins; //!< heap by position
     std::vector<uint64_t> m_rows; //!< [node * m_rowWords ..]: sources of this block before the node
     uint32_t m_rowWords{0};
-    uint32_t m_firstJoin{0}; //!< nodes from here on are joins
+    uint32_t m_firstJoin{0};        //!< nodes from here on are joins
     std::vector<Access> m_accesses; //!< by place, then in topological order
     std::vector<ChunkRace> m_races;
     size_t m_limit{0};

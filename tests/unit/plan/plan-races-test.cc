@@ -18,8 +18,8 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr uint32_t RANKS = 3;
-constexpr uint32_t CHUNKS = 2;
+constexpr uint32_t RACING_RANKS = 3;
+constexpr uint32_t RACED_CHUNKS = 2;
 
 using Places = std::set<std::pair<uint32_t, uint32_t>>; // chunk, rank
 
@@ -32,10 +32,10 @@ class RandomPlan
     {
         for (uint32_t i = 0; i < operations; ++i)
         {
-            const uint32_t src = random() % RANKS;
-            const uint32_t dst = (src + 1 + random() % (RANKS - 1)) % RANKS;
-            const uint32_t first = random() % CHUNKS;
-            const uint32_t count = 1 + random() % (CHUNKS - first);
+            const uint32_t src = random() % RACING_RANKS;
+            const uint32_t dst = (src + 1 + random() % (RACING_RANKS - 1)) % RACING_RANKS;
+            const uint32_t first = random() % RACED_CHUNKS;
+            const uint32_t count = 1 + random() % (RACED_CHUNKS - first);
             switch (random() % 4)
             {
             case 0:
@@ -73,9 +73,9 @@ class RandomPlan
     Places FindRaces(const Plan& plan) const
     {
         Places races;
-        for (uint32_t chunk = 0; chunk < CHUNKS; ++chunk)
+        for (uint32_t chunk = 0; chunk < RACED_CHUNKS; ++chunk)
         {
-            for (uint32_t rank = 0; rank < RANKS; ++rank)
+            for (uint32_t rank = 0; rank < RACING_RANKS; ++rank)
             {
                 if (IsRacy(ListAccesses(plan, chunk, rank)))
                 {
@@ -139,7 +139,9 @@ class RandomPlan
         return false;
     }
 
-    PlanBuilder m_builder{RANKS, RANKS, ChunkLayout::Even(uint64_t{64} * CHUNKS, CHUNKS)};
+    PlanBuilder m_builder{RACING_RANKS,
+                          RACING_RANKS,
+                          ChunkLayout::Even(uint64_t{64} * RACED_CHUNKS, RACED_CHUNKS)};
     std::vector<std::vector<bool>> m_before; //!< [operation][operation before it, by any path]
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The part of RoceSender about connections that wait for a turn with nothing under way: they have a
-// reservation in place of a queue pair.
+// The part of RoceSender about connections that wait for a turn with nothing on the wire: they have
+// a reservation in place of a queue pair.
 #include "ns3/roce-mirrors.h"
 #include "ns3/roce-sender.h"
 

@@ -203,7 +203,6 @@ class RoceSender
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
     bool GoesOn(const RoceReservation& reservation, const Message& message) const;
     RoceQueuePair& Build(uint32_t number);
-
     bool IsWorthTakingBack(const RoceQueuePair& queuePair) const;
     bool MayTakeBack(const RoceQueuePair& queuePair) const;
     void TakeBack(RoceQueuePair& queuePair);

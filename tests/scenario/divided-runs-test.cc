@@ -155,16 +155,24 @@ TEST(DividedRunsTest, TelemetryCrossesWithItsPackets)
 
 TEST(DividedRunsTest, ConnectionsThatWaitForATurnHaveNoQueuePairInAnyProcess)
 {
-    // Messages of one packet and several, and, as nobody asks when they were sent, reservations. An
-    // exchange after the other meets connections that served before.
+    // Messages of one packet and several, and, as nobody asks when they were sent, reservations;
+    // those in the midst of a message too, where no queue pair is kept. An exchange after the other
+    // meets connections that served before.
     for (const auto* gradient : {"4kB", "200kB"})
     {
         for (const auto* scheme : {"ps", "rat", "all-to-all"})
         {
-            auto text = MakeRacks(scheme, R"("iterations": 3)");
-            text.replace(text.find("200kB"), 5, gradient);
-            text.replace(text.find(R"("trace": true)"), 13, R"("messages": false)");
-            ExpectSameInAnyNumber(text, 4);
+            for (const auto* kept : {"262144", "0"})
+            {
+                auto text = MakeRacks(scheme,
+                                      R"("iterations": 3)",
+                                      fmt::format(R"(, "transport": {{"kind": "roce", "mtu": "1kB",
+                                                              "keptQueuePairs": {}}})",
+                                                  kept));
+                text.replace(text.find("200kB"), 5, gradient);
+                text.replace(text.find(R"("trace": true)"), 13, R"("messages": false)");
+                ExpectSameInAnyNumber(text, 4);
+            }
         }
     }
 }

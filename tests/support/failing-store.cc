@@ -274,10 +274,61 @@ class Shim
         }
     }
 
+    /// 'R', 'T' and so on, as in proc(5); 'X' for a process that is gone.
+    static char StateOf(const char* process)
+    {
+        FILE* file = NEXT(fopen)((std::string("/proc/") + process + "/stat").c_str(), "r");
+        char state = 'X';
+        if (file && std::fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        {
+            state = 'X';
+        }
+        if (file)
+        {
+            NEXT(fclose)(file);
+        }
+        return state;
+    }
+
+    /// Stops one of the group; whether it does nothing any more.
+    static bool IsStill(const char* process)
+    {
+        const pid_t id = std::atoi(process);
+        if (id <= 0 || id == getpid() || getpgid(id) != getpgrp())
+        {
+            return true;
+        }
+        kill(id, SIGSTOP);
+        return std::strchr("TtZXx", StateOf(process)) != nullptr;
+    }
+
+    /**
+     * The power goes for all processes of the group at once: one that went on while this one takes
+     * back what is lost would see, and could keep, what no disk ever had.
+     */
+    static void StopOthers()
+    {
+        // Twice without a moving one: a process that was forked meanwhile comes with the next look.
+        for (int still = 0; still < 2;)
+        {
+            ++still;
+            DIR* processes = NEXT(opendir)("/proc");
+            while (const dirent* entry = processes ? NEXT(readdir)(processes) : nullptr)
+            {
+                still = IsStill(entry->d_name) ? still : 0;
+            }
+            if (processes)
+            {
+                closedir(processes);
+            }
+        }
+    }
+
     /// Takes back what has not been synced, and ends all processes of the group.
     [[noreturn]] void CutPower()
     {
         m_folder = "/none";
+        StopOthers();
         std::map<ino_t, bool> isWritten;
         std::vector<const Note*> renames;
         const auto count = std::min<uint64_t>(m_state->noteCount, MAX_NOTES);

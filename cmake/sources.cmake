@@ -723,6 +723,7 @@ list(APPEND gradsync_sources
   model/planner/nccl-schemes.cc
   model/planner/path-catalogue.cc
   model/planner/plan-estimator.cc
+  model/planner/served-paths.cc
   model/planner/survivor-planner.cc
   model/planner/time-bound.cc
   model/planner/training-planner.cc
@@ -745,6 +746,7 @@ list(APPEND gradsync_headers
   model/planner/path-catalogue.h
   model/planner/plan-estimator.h
   model/planner/planning-error.h
+  model/planner/served-paths.h
   model/planner/survivor-planner.h
   model/planner/time-bound.h
   model/planner/training-job-spec.h
@@ -1568,6 +1570,7 @@ set(gradsync_tests_of_planner
   tests/unit/planner/auto-planner-test.cc
   tests/unit/planner/workload-estimator-test.cc
   tests/unit/planner/nccl-model-test.cc
+  tests/unit/planner/served-paths-test.cc
 )
 set(gradsync_tests_of_engine
   tests/unit/engine/channel-timing-test.cc

@@ -5,32 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
-/// A class and a connection for each group, behind those of transfers.
+/// A path and a connection for each group, behind those of transfers.
 void
 FluidExecution::PrepareGroups()
 {
     m_firstGroup = static_cast<uint32_t>(m_connections.size());
     m_series.resize(m_paces.size());
-    m_capacities = m_paths.GetCapacities();
-    m_windowBytes.resize(m_capacities.size(), 0.0);
     for (const auto& pace : m_paces)
     {
-        const auto state = static_cast<uint32_t>(m_states.size());
-        m_connections.push_back({state, {}});
-        auto& own = m_states.emplace_back();
-        own.path = NONE;
-        own.nic = static_cast<uint32_t>(m_nics.size());
-        m_flowCounts.push_back(0);
-        m_rates.push_back(0.0);
-        m_nics.emplace_back();
-        m_allocator.AddClass(pace.GetUses()); // of the group, or of a NIC that has only this
-        m_usesOf.emplace_back(pace.GetUses().begin(), pace.GetUses().end());
+        m_connections.push_back({m_served.Add(pace.GetUses(), std::nullopt), {}});
+        m_pathOf.push_back(NONE);
     }
     const auto operations = m_placed.plan.GetOperations();
     for (OperationId id = 0; id < operations.size() && !m_paces.empty(); ++id)

@@ -2,7 +2,6 @@
 #include "ns3/fluid-execution.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace ns3::gradsync
@@ -31,34 +30,26 @@ FluidExecution::FluidExecution(const PlacedPlan& placed,
       m_paces(paces),
       m_model(model),
       m_paths(paths),
+      m_served(paths.GetCapacities(), sharing),
       m_gate(placed.plan),
-      m_sharing(sharing),
+      m_capacities(paths.GetCapacities()),
+      m_windowBytes(m_capacities.size(), 0.0),
       m_addingUntil(placed.plan.GetRankCount(), 0.0),
-      m_computingUntil(placed.plan.GetRankCount(), 0.0)
+      m_computingUntil(placed.plan.GetRankCount(), 0.0),
+      m_nextTurn(m_capacities.size(), 0.0)
 {
-    PrepareConnections();
-    PreparePaths();
+    PreparePaths(PrepareConnections());
     PrepareGroups();
 }
 
-uint32_t
-FluidExecution::FindState(uint32_t path, std::map<uint32_t, uint32_t>& known)
-{
-    const auto [found, isNew] = known.try_emplace(path, static_cast<uint32_t>(m_states.size()));
-    if (isNew)
-    {
-        m_states.emplace_back().path = path;
-    }
-    return found->second;
-}
-
-void
+std::vector<FluidExecution::PathBytes>
 FluidExecution::PrepareConnections()
 {
     const auto operations = m_placed.plan.GetOperations();
+    std::vector<PathBytes> bytesOf;                          // [path in m_served]
+    std::map<uint32_t, uint32_t> pathOf;                     // [path in the catalogue]
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> known; // [(path, stream)] -> connection
     m_connectionOf.assign(operations.size(), NONE);
-    std::map<uint32_t, uint32_t> stateOf;                    // [path]
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> known; // [(state, stream)] -> connection
     for (OperationId id = 0; id < operations.size(); ++id)
     {
         const auto& operation = operations[id];
@@ -66,58 +57,46 @@ FluidExecution::PrepareConnections()
         {
             continue;
         }
-        const auto path = m_paths.Find(m_placed.endpointOf[operation.src],
-                                       m_placed.endpointOf[operation.dst],
-                                       operation.stream);
-        const auto state = FindState(path, stateOf);
-        const auto [found, isNew] = known.try_emplace({state, operation.stream},
-                                                      static_cast<uint32_t>(m_connections.size()));
+        const auto found = m_paths.Find(m_placed.endpointOf[operation.src],
+                                        m_placed.endpointOf[operation.dst],
+                                        operation.stream);
+        const auto path =
+            pathOf.try_emplace(found, static_cast<uint32_t>(m_pathOf.size())).first->second;
+        if (path == m_pathOf.size())
+        {
+            m_pathOf.push_back(found);
+            bytesOf.emplace_back();
+        }
+        const auto [connection, isNew] =
+            known.try_emplace({path, operation.stream},
+                              static_cast<uint32_t>(m_connections.size()));
         if (isNew)
         {
-            m_connections.push_back({state, {}});
+            m_connections.push_back({path, {}});
         }
-        m_connectionOf[id] = found->second;
-        m_states[state].wireBytes += m_model.GetWireBytes(m_placed.plan.GetBytes(id));
-        m_states[state].ackBytes += m_model.GetAckWireBytes(m_placed.plan.GetBytes(id));
+        m_connectionOf[id] = connection->second;
+        bytesOf[path].sent += m_model.GetWireBytes(m_placed.plan.GetBytes(id));
+        bytesOf[path].acknowledging += m_model.GetAckWireBytes(m_placed.plan.GetBytes(id));
     }
+    return bytesOf;
 }
 
 void
-FluidExecution::PreparePaths()
+FluidExecution::PreparePaths(std::span<const PathBytes> bytes)
 {
-    m_allocator = MaxMinAllocator(m_paths.GetCapacities());
-    m_nextTurn.resize(m_paths.GetCapacities().size(), 0.0);
-    m_flowCounts.resize(m_states.size(), 0);
-    m_rates.resize(m_states.size(), 0.0);
-    std::map<uint32_t, uint32_t> nicOf; // [link direction]
-    for (auto& state : m_states)
+    for (size_t i = 0; i < bytes.size(); ++i)
     {
-        const auto& path = m_paths.Get(state.path);
+        const auto& path = m_paths.Get(m_pathOf[i]);
         auto uses = path.uses;
-        if (state.ackBytes > 0.0)
+        if (bytes[i].acknowledging > 0.0)
         {
             // On other directions of links, since both ways are shortest paths.
             for (const auto& use : m_paths.Get(path.back).uses)
             {
-                uses.push_back({use.link, use.weight * state.ackBytes / state.wireBytes});
+                uses.push_back({use.link, use.weight * bytes[i].acknowledging / bytes[i].sent});
             }
         }
-        state.nic =
-            nicOf.try_emplace(path.firstLink, static_cast<uint32_t>(nicOf.size())).first->second;
-        if (m_sharing == RateSharing::Connections)
-        {
-            m_allocator.AddClass(uses);
-        }
-        m_usesOf.push_back(std::move(uses));
-    }
-    m_nics.resize(nicOf.size());
-    if (m_sharing == RateSharing::Nics)
-    {
-        for (const auto& [link, nic] : nicOf)
-        {
-            const MaxMinAllocator::Use use{link, 1.0};
-            m_allocator.AddClass({&use, 1});
-        }
+        m_served.Add(uses, path.firstLink);
     }
 }
 
@@ -139,16 +118,20 @@ FluidExecution::Run(double limit)
     while (m_doneCount < initial.size())
     {
         StartReady();
-        Allocate();
-        auto next = FindNextService();
+        if (std::exchange(m_changed, false))
+        {
+            m_served.Allocate();
+        }
+        auto next = m_now + m_served.GetSecondsToNext();
         next = m_arrivals.empty() ? next : std::min(next, m_arrivals.top().first);
         next = m_turns.empty() ? next : std::min(next, m_turns.top().first);
-        m_work += m_active.size();
+        m_work += m_served.GetActive().size();
         if (next >= limit || m_work > MAX_WORK)
         {
             return std::nullopt;
         }
-        Advance(next);
+        m_served.Advance(next - m_now);
+        m_now = next;
         FinishServed();
         FinishArrivals();
         StartTurns();
@@ -207,7 +190,7 @@ FluidExecution::StartReady()
             m_turns.emplace(turn, m_connectionOf[id]);
             continue;
         }
-        Serve(m_connectionOf[id], m_states[connection.path].served);
+        Serve(m_connectionOf[id], m_served.GetServed(connection.path));
         m_changed = true;
     }
     m_ready.clear();
@@ -225,7 +208,7 @@ FluidExecution::TakeTurn(uint32_t connection, bool isFirst)
     {
         return m_now;
     }
-    const auto& path = m_paths.Get(m_states[m_connections[connection].path].path);
+    const auto& path = m_paths.Get(m_pathOf[m_connections[connection].path]);
     auto& next = m_nextTurn[path.firstLink];
     const auto turn = std::max(next, m_now);
     next = turn + m_model.GetPacketWireBytes(bytes) * path.firstSecondsPerByte;
@@ -239,7 +222,7 @@ FluidExecution::StartTurns()
     {
         const auto connection = m_turns.top().second;
         m_turns.pop();
-        Serve(connection, m_states[m_connections[connection].path].served);
+        Serve(connection, m_served.GetServed(m_connections[connection].path));
         m_changed = true;
     }
 }
@@ -259,113 +242,7 @@ FluidExecution::Serve(uint32_t connection, double base)
         m_series[connection - m_firstGroup].served = m_now;
         wireBytes = m_paces[connection - m_firstGroup].GetBytes(bytes);
     }
-    auto& state = m_states[served.path];
-    state.heap.push_back({base + wireBytes, connection});
-    std::push_heap(state.heap.begin(), state.heap.end());
-    if (state.activeIndex == NONE)
-    {
-        state.activeIndex = static_cast<uint32_t>(m_active.size());
-        m_active.push_back(served.path);
-    }
-}
-
-void
-FluidExecution::Allocate()
-{
-    if (!m_changed)
-    {
-        return;
-    }
-    m_changed = false;
-    bool stale = false;
-    for (size_t i = 0; i < m_active.size();)
-    {
-        const auto path = m_active[i];
-        auto& state = m_states[path];
-        const auto flows = static_cast<uint32_t>(state.heap.size());
-        stale = stale || flows != m_flowCounts[path];
-        m_flowCounts[path] = flows;
-        if (flows == 0)
-        {
-            m_active[i] = m_active.back();
-            m_states[m_active[i]].activeIndex = static_cast<uint32_t>(i);
-            m_active.pop_back();
-            state.activeIndex = NONE;
-            state.served = 0.0;
-            continue;
-        }
-        ++i;
-    }
-    if (!stale || m_active.empty())
-    {
-        return;
-    }
-    if (m_sharing == RateSharing::Nics)
-    {
-        ShareAmongNics();
-        return;
-    }
-    m_allocator.Allocate(m_active, m_flowCounts, m_rates);
-}
-
-void
-FluidExecution::ShareAmongNics()
-{
-    for (auto& nic : m_nics)
-    {
-        nic.uses.clear();
-    }
-    for (const auto path : m_active)
-    {
-        for (const auto& use : m_usesOf[path])
-        {
-            m_nics[m_states[path].nic].uses[use.link] += use.weight * m_flowCounts[path];
-        }
-    }
-    std::vector<uint32_t> active;
-    for (uint32_t i = 0; i < m_nics.size(); ++i)
-    {
-        if (m_nics[i].uses.empty())
-        {
-            continue;
-        }
-        std::vector<MaxMinAllocator::Use> uses;
-        for (const auto& [link, weight] : m_nics[i].uses)
-        {
-            uses.push_back({link, weight});
-        }
-        m_allocator.SetUses(i, uses);
-        active.push_back(i);
-    }
-    const std::vector<uint32_t> ones(m_nics.size(), 1);
-    std::vector<double> rates(m_nics.size(), 0.0);
-    m_allocator.Allocate(active, ones, rates);
-    for (const auto path : m_active)
-    {
-        m_rates[path] = rates[m_states[path].nic];
-    }
-}
-
-double
-FluidExecution::FindNextService() const
-{
-    double next = std::numeric_limits<double>::infinity();
-    for (const auto path : m_active)
-    {
-        const auto& state = m_states[path];
-        next = std::min(next, (state.heap.front().target - state.served) / m_rates[path]);
-    }
-    return m_now + std::max(next, 0.0);
-}
-
-void
-FluidExecution::Advance(double time)
-{
-    for (const auto path : m_active)
-    {
-        m_states[path].served += m_rates[path] * (time - m_now);
-    }
-    m_now = time;
+    m_served.Serve(served.path, {base + wireBytes, connection});
 }
 
 double
@@ -377,32 +254,25 @@ FluidExecution::GetTolerance() const
 void
 FluidExecution::FinishServed()
 {
-    for (const auto path : m_active)
+    for (const auto path : m_served.GetActive())
     {
-        const auto& state = m_states[path];
-        const auto slack = m_rates[path] * GetTolerance();
-        while (!state.heap.empty() && state.heap.front().target - state.served <= slack)
+        while (const auto service = m_served.TakeServed(path, GetTolerance()))
         {
-            FinishHead(path);
+            FinishService(path, *service);
         }
     }
 }
 
 void
-FluidExecution::FinishHead(uint32_t path)
+FluidExecution::FinishService(uint32_t path, const ServedPaths::Service& service)
 {
-    auto& heap = m_states[path].heap;
-    const auto service = heap.front();
-    std::pop_heap(heap.begin(), heap.end());
-    heap.pop_back();
     auto& connection = m_connections[service.connection];
     const auto id = connection.waiting.front();
     connection.waiting.pop_front();
     const auto arrival =
-        m_states[path].path == NONE
+        m_pathOf[path] == NONE
             ? FinishAggregation(id)
-            : m_now +
-                  m_paths.Get(m_states[path].path).GetLatency(m_model, m_placed.plan.GetBytes(id));
+            : m_now + m_paths.Get(m_pathOf[path]).GetLatency(m_model, m_placed.plan.GetBytes(id));
     m_arrivals.emplace(arrival + m_placed.GetHopSeconds(id), id);
     if (connection.waiting.empty())
     {

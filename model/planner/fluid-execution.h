@@ -4,10 +4,10 @@
 
 #include "ns3/aggregation-gate.h"
 #include "ns3/aggregation-pace.h"
-#include "ns3/max-min-allocator.h"
 #include "ns3/network-model.h"
 #include "ns3/path-catalogue.h"
 #include "ns3/plan-estimator.h"
+#include "ns3/served-paths.h"
 
 #include <cstdint>
 #include <deque>
@@ -15,19 +15,11 @@
 #include <optional>
 #include <queue>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// Who shares the links fairly.
-enum class RateSharing
-{
-    Connections, //!< max-min fair among connections
-    Nics         //!< among NICs, whose connections all have one rate
-};
 
 /**
  * One plan on max-min fair rates, executed in a loop of its own: ns-3's simulator is one for the
@@ -56,32 +48,8 @@ class FluidExecution
     /// of its first member: one is served, the others wait.
     struct Connection
     {
-        uint32_t path;                   //!< in m_states
+        uint32_t path;                   //!< in m_served
         std::deque<OperationId> waiting; //!< the first is served
-    };
-
-    /// A transfer that is served: through when its path has served `target` bytes a connection.
-    struct Service
-    {
-        double target;
-        uint32_t connection;
-
-        bool operator<(const Service& other) const
-        {
-            return target != other.target ? target > other.target : connection > other.connection;
-        }
-    };
-
-    /// All connections of one path have the same rate.
-    struct PathState
-    {
-        uint32_t path;              //!< in the catalogue; NONE: the links of a group
-        uint32_t nic{0};            //!< in m_nics
-        double served{0.0};         //!< bytes each connection was served
-        std::vector<Service> heap;  //!< least target first
-        uint32_t activeIndex{NONE}; //!< in m_active
-        double wireBytes{0.0};      //!< of all its transfers
-        double ackBytes{0.0};       //!< that these cost on the way back
     };
 
     /// The aggregations of a group that follow each other without a pause.
@@ -101,13 +69,19 @@ class FluidExecution
     /// (time, connection), earliest first.
     using Turn = std::pair<double, uint32_t>;
 
-    void PrepareConnections();
-    void PreparePaths();
+    /// Wire bytes of all transfers of a path.
+    struct PathBytes
+    {
+        double sent{0.0};
+        double acknowledging{0.0}; //!< what these cost on the way back
+    };
+
+    std::vector<PathBytes> PrepareConnections();
+    void PreparePaths(std::span<const PathBytes> bytes);
     void PrepareGroups();
     double FinishAggregation(OperationId id);
     void Queue(OperationId id, double sign);
     double GetQueueing(uint32_t group) const;
-    uint32_t FindState(uint32_t path, std::map<uint32_t, uint32_t>& known);
     void MakeReady(OperationId id, std::vector<OperationId>& done);
     void StartReady();
     bool BeginSeries(uint32_t group);
@@ -115,12 +89,8 @@ class FluidExecution
     double TakeTurn(uint32_t connection, bool isFirst);
     void StartTurns();
     void Serve(uint32_t connection, double base);
-    void Allocate();
-    void ShareAmongNics();
-    double FindNextService() const;
-    void Advance(double time);
     void FinishServed();
-    void FinishHead(uint32_t path);
+    void FinishService(uint32_t path, const ServedPaths::Service& service);
     void FinishArrivals();
     bool TakesTime(const Operation& operation) const;
     void StartWork(OperationId id);
@@ -132,7 +102,7 @@ class FluidExecution
     std::span<const AggregationPace> m_paces;
     const NetworkModel& m_model;
     PathCatalogue& m_paths;
-    MaxMinAllocator m_allocator; //!< classes are paths
+    ServedPaths m_served;
     double m_now{0.0};
     uint64_t m_work{0};
     uint64_t m_doneCount{0};
@@ -145,25 +115,11 @@ class FluidExecution
     AggregationGate m_gate;
     std::vector<double> m_capacities;  //!< [link direction]
     std::vector<double> m_windowBytes; //!< [link direction] under way, of groups that ask
+    std::vector<uint32_t> m_pathOf;    //!< [path in m_served] in the catalogue; NONE: of a group
     std::vector<Connection> m_connections;
-    std::vector<PathState> m_states;
-    std::vector<uint32_t> m_flowCounts; //!< [path]
-    std::vector<double> m_rates;        //!< [path]
-    std::vector<uint32_t> m_active;
-
-    /// A NIC, under RateSharing::Nics.
-    struct Nic
-    {
-        std::map<uint32_t, double> uses; //!< [link direction] by all its connections in service
-        double rate{0.0};                //!< of each of them
-    };
-
-    RateSharing m_sharing;
-    std::vector<Nic> m_nics;
-    std::vector<std::vector<MaxMinAllocator::Use>> m_usesOf; //!< [path] of one connection
-    std::vector<double> m_addingUntil;                       //!< [rank]
-    std::vector<double> m_computingUntil;                    //!< [rank]
-    std::vector<double> m_nextTurn;                          //!< [link direction] of NICs
+    std::vector<double> m_addingUntil;    //!< [rank]
+    std::vector<double> m_computingUntil; //!< [rank]
+    std::vector<double> m_nextTurn;       //!< [link direction] of NICs
     /// (time, connection): idle ones whose NIC has not come round to them yet.
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> m_turns;
     std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> m_arrivals;

@@ -1402,6 +1402,7 @@ list(APPEND gradsync_headers
   study/command/program-verbs.h
   study/command/scenario-warnings.h
   study/command/sum-error-study.h
+  study/command/verb-table.h
 )
 
 # What several processes of one simulation talk by: a library of its own, with MPI only.
@@ -1409,7 +1410,8 @@ set(gradsync_mpi_sources model/distributed/mpi/mpi-process-link.cc
   model/distributed/mpi/shared-boards.cc)
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
-set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc)
+set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc
+  study/command/run-verb.cc study/command/verb-table.cc)
 
 # Programs of one file that use the helpers. examples/expected has what each prints, as tests hold it.
 set(gradsync_examples

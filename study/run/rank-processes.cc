@@ -91,16 +91,27 @@ Become(const std::vector<std::string>& command, const CapturedWords& words, pid_
     _exit(EXIT_FAILURE);
 }
 
+/**
+ * What matters of what was printed: the last line before Open MPI's own words, which stand between
+ * lines of dashes, and the first of these; the rest of them is advice.
+ */
 std::string
-GetLastLine(const std::string& words)
+Summarise(const std::string& words)
 {
     std::istringstream lines(words);
-    std::string last;
-    for (std::string line; std::getline(lines, line);)
+    std::string before;
+    std::string first;
+    bool isBox = false;
+    for (std::string line; first.empty() && std::getline(lines, line);)
     {
-        last = line.find_first_not_of(" -") == std::string::npos ? last : line;
+        if (line.find_first_not_of(" -") == std::string::npos)
+        {
+            isBox = isBox || line.starts_with("--");
+            continue;
+        }
+        (isBox ? first : before) = line;
     }
-    return last;
+    return before + (before.empty() || first.empty() ? "" : "; ") + first;
 }
 
 } // namespace
@@ -139,11 +150,11 @@ DescribeRankFailure(const std::string& words, int status)
                            signal,
                            strsignal(signal));
     }
-    const auto last = GetLastLine(words);
+    const auto summary = Summarise(words);
     return fmt::format("mpirun ended with exit code {}{}{}",
                        WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                       last.empty() ? "" : ": ",
-                       last);
+                       summary.empty() ? "" : ": ",
+                       summary);
 }
 
 void

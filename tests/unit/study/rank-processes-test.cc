@@ -21,10 +21,14 @@ TEST(RankProcessesTest, WhatMpirunSaysOfAKilledProcessIsPutShortly)
     EXPECT_EQ(DescribeRankFailure(words, 137 << 8), "rank 1 crashed: signal 9 (Killed)");
 }
 
-TEST(RankProcessesTest, OtherwiseItsLastWordsAreTold)
+TEST(RankProcessesTest, OtherwiseTheLastWordsBeforeAdviceAreTold)
 {
     EXPECT_EQ(DescribeRankFailure("one\ntwo\n------\n", 3 << 8),
               "mpirun ended with exit code 3: two");
+    EXPECT_EQ(DescribeRankFailure("one\n\n------\nNo host.\nThis usually is:\n------\n", 3 << 8),
+              "mpirun ended with exit code 3: one; No host.");
+    EXPECT_EQ(DescribeRankFailure("------\nNo host.\nAdvice\n------\n", 3 << 8),
+              "mpirun ended with exit code 3: No host.");
     EXPECT_EQ(DescribeRankFailure("", 1 << 8), "mpirun ended with exit code 1");
 }
 

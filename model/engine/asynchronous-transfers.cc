@@ -139,10 +139,12 @@ AsynchronousTransfers::EndIfDone(uint32_t number)
 }
 
 void
-AsynchronousTransfers::OnTransferDelivered(PlanExecution& execution, OperationId id)
+AsynchronousTransfers::OnTransferDelivered(PlanExecution& /* execution */,
+                                           OperationId /* id */,
+                                           uint64_t bytes)
 {
     ++m_messages;
-    m_observer.OnMessage(execution.GetPlan().GetBytes(id));
+    m_observer.OnMessage(bytes);
 }
 
 void

@@ -98,7 +98,7 @@ class AsynchronousTransfers final : private PlanExecution::Listener
     // PlanExecution::Listener
     void OnRankEnded(PlanExecution& execution, uint32_t member) override;
     void OnEnded(PlanExecution& execution) override;
-    void OnTransferDelivered(PlanExecution& execution, OperationId id) override;
+    void OnTransferDelivered(PlanExecution& execution, OperationId id, uint64_t bytes) override;
     void OnTransferFailed(PlanExecution& execution,
                           OperationId id,
                           const std::string& reason) override;

@@ -103,9 +103,11 @@ CommunicationRuns::OnEnded(PlanExecution& execution)
 }
 
 void
-CommunicationRuns::OnTransferDelivered(PlanExecution& execution, OperationId id)
+CommunicationRuns::OnTransferDelivered(PlanExecution& /* execution */,
+                                       OperationId /* id */,
+                                       uint64_t bytes)
 {
-    m_owner.OnDelivered(execution.GetPlan().GetBytes(id));
+    m_owner.OnDelivered(bytes);
 }
 
 std::string

@@ -218,9 +218,9 @@ JobExecution::OnRankExchanging(uint32_t rank, const Time& computedSince)
 }
 
 void
-JobExecution::OnTransferDelivered(PlanExecution& execution, OperationId id)
+JobExecution::OnTransferDelivered(PlanExecution& execution, OperationId id, uint64_t bytes)
 {
-    m_site.listener->OnDelivered(execution.GetPlan().GetBytes(id));
+    m_site.listener->OnDelivered(bytes);
     m_site.listener->OnTransfer({m_index,
                                  m_iteration,
                                  id,

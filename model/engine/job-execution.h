@@ -66,7 +66,7 @@ class JobExecution final : public RankedJob,
     // PlanExecution::Listener
     void OnEnded(PlanExecution& execution) override;
     void OnAnswer(PlanExecution& execution) override;
-    void OnTransferDelivered(PlanExecution& execution, OperationId id) override;
+    void OnTransferDelivered(PlanExecution& execution, OperationId id, uint64_t bytes) override;
     void OnWorked(PlanExecution& execution, OperationId id) override;
     void OnRankTrained(PlanExecution& execution, uint32_t rank, const Time& since) override;
     void OnTransferFailed(PlanExecution& execution,

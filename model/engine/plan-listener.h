@@ -31,7 +31,10 @@ class PlanListener
     {
     }
 
-    virtual void OnTransferDelivered(PlanExecution& /* execution */, OperationId /* id */)
+    /// \param bytes that it moved
+    virtual void OnTransferDelivered(PlanExecution& /* execution */,
+                                     OperationId /* id */,
+                                     uint64_t /* bytes */)
     {
     }
 

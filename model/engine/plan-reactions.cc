@@ -52,8 +52,8 @@ PlanExecution::Deliver(OperationId id, const Operation& operation)
         }
         m_sender.EndTransfer(operation.src);
     }
-    m_listener.OnTransferDelivered(*this, id);
     const auto bytes = m_plan->GetBytes(id, operation);
+    m_listener.OnTransferDelivered(*this, id, bytes);
     auto& receiver = m_ranks.Get(operation.dst);
     receiver.TraceReceive(id, bytes);
     if (operation.kind != OperationKind::TransferReduce ||

@@ -54,7 +54,10 @@ void
 PlanSender::SendReady()
 {
     m_sending.swap(m_ready);
-    std::sort(m_sending.begin(), m_sending.end());
+    if (!std::is_sorted(m_sending.begin(), m_sending.end())) // most of what an exchange begins with
+    {
+        std::sort(m_sending.begin(), m_sending.end());
+    }
     TellCarrier();
     for (const auto id : m_sending)
     {

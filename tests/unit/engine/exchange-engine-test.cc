@@ -12,6 +12,7 @@
 #include "ns3/recorder.h"
 #include "ns3/simulator.h"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
@@ -134,6 +135,43 @@ TEST_F(ExchangeEngineTest, StartsOperationsThatAreReadyTogetherInAscendingOrder)
     }
     // One connection, so the order of delivery is the order of sending.
     EXPECT_THAT(order, ElementsAre(first, second, low, high));
+}
+
+TEST_F(ExchangeEngineTest, BeginsInAscendingOrderOverAllRanks)
+{
+    // 300 transfers are ready when all ranks begin. In the first job they are all there is, in the
+    // second few of many: of 200 times as many operations, which follow the last one.
+    constexpr uint32_t READY = 300;
+    std::array<std::vector<OperationId>, 2> sent;
+    std::vector<OperationId> expected;
+    for (uint32_t job = 0; job < sent.size(); ++job)
+    {
+        PlanBuilder builder(4, 4, ChunkLayout::Even(400, 4));
+        expected.clear();
+        for (uint32_t i = 0; i < READY; ++i)
+        {
+            expected.push_back(builder.AddCopy(i * i % 4, (i * i + 1 + i % 3) % 4, i % 4, 1));
+        }
+        auto last = expected.back();
+        for (uint32_t i = 0; i < job * 200 * READY; ++i)
+        {
+            const auto join = builder.AddJoin(0);
+            builder.AddEdge(last, join);
+            last = join;
+        }
+        engine->AddJob(MakeJob(std::make_shared<Plan>(builder.Build()), {0, 1, 2, 3}));
+        const auto listen = [&sent, job](uint32_t, OperationId id, uint64_t) {
+            sent[job].push_back(id);
+        };
+        for (uint32_t rank = 0; rank < 4; ++rank)
+        {
+            engine->GetApplication(job, rank)->TraceConnectWithoutContext(
+                "Send",
+                Callback<void, uint32_t, OperationId, uint64_t>(listen));
+        }
+    }
+    Simulator::Run();
+    EXPECT_THAT(sent, testing::Each(expected));
 }
 
 TEST_F(ExchangeEngineTest, JoinsCostNothingAndMayBeChained)

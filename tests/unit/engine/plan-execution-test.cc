@@ -53,11 +53,12 @@ class Follower final : public PlanExecution::Listener
         }
     }
 
-    void OnTransferDelivered(PlanExecution& of, OperationId id) override
+    void OnTransferDelivered(PlanExecution& of, OperationId id, uint64_t moved) override
     {
         sent[id] = of.GetLedger().GetSentAt(id);
         delivered[id] = Simulator::Now();
-        bytes += of.GetPlan().GetBytes(id);
+        EXPECT_EQ(moved, of.GetPlan().GetBytes(id));
+        bytes += moved;
     }
 
     void OnTransferFailed(PlanExecution& /* execution */,

@@ -497,6 +497,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-flows.h
   model/transport/roce/roce-frame-maker.h
   model/transport/roce/roce-frame.h
+  model/transport/roce/roce-handlers.h
   model/transport/roce/roce-incidents.h
   model/transport/roce/roce-mirrors.h
   model/transport/roce/roce-nic.h
@@ -1535,6 +1536,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/network-part-test.cc
   tests/unit/transport/roce-connection-table-test.cc
   tests/unit/transport/roce-droppable-test.cc
+  tests/unit/transport/roce-handlers-test.cc
   tests/unit/transport/roce-mistakes-test.cc
   tests/unit/transport/roce-order-test.cc
   tests/unit/transport/roce-reservation-test.cc

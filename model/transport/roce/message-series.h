@@ -83,6 +83,8 @@ class MessageSeries
     }
 
   private:
+    friend class RoceReservation; // which packs it
+
     /// A bit for each.
     uint16_t GetAll() const
     {

@@ -49,14 +49,6 @@ class PlaceTable
         return slot.number;
     }
 
-    /// \param number not NONE, and not in it
-    void Insert(uint32_t place, uint32_t number)
-    {
-        MakeRoom();
-        Put({place, number});
-        ++m_count;
-    }
-
     /// \param number in it
     void Remove(uint32_t place, uint32_t number)
     {

@@ -21,7 +21,7 @@ RoceConnectionTable::IsOf(uint32_t number, const RoceConnection& connection) con
 {
     if (IsReservation(number))
     {
-        return GetReservation(number).connection == connection;
+        return GetReservation(number).GetConnection() == connection;
     }
     const auto& queuePair = m_queuePairs.At(number);
     return queuePair.dst == connection.dst && queuePair.src == connection.src &&
@@ -51,23 +51,29 @@ RoceConnectionTable::Open(const RoceConnection& connection)
     return {queuePair, true};
 }
 
-uint32_t
+std::pair<uint32_t, bool>
 RoceConnectionTable::Reserve(const RoceConnection& connection)
 {
-    const auto number = m_reservations.Take() | RESERVED;
+    auto& number = m_numbers.Provide(connection.GetPlace(), [this, &connection](uint32_t other) {
+        return IsOf(other, connection);
+    });
+    if (number != NONE)
+    {
+        return {number, false};
+    }
+    number = m_reservations.Take() | RESERVED;
     auto& reservation = GetReservation(number);
-    reservation.connection = connection;
+    reservation.SetConnection(connection);
     reservation.Wait(0);
-    m_numbers.Insert(connection.GetPlace(), number);
     ++m_waitingCount;
-    return number;
+    return {number, true};
 }
 
 RoceQueuePair&
 RoceConnectionTable::Build(uint32_t number)
 {
     auto& reservation = GetReservation(number);
-    auto& queuePair = Begin(reservation.connection);
+    auto& queuePair = Begin(reservation.GetConnection());
     queuePair.number = number;
     reservation.SetQueuePair(queuePair.index);
     --m_waitingCount;

@@ -54,8 +54,9 @@ class RoceConnectionTable
     /// just now, ports still unset
     std::pair<RoceQueuePair&, bool> Open(const RoceConnection& connection);
 
-    /// Opens a connection, with a reservation, its messages still unset. \returns its number
-    uint32_t Reserve(const RoceConnection& connection);
+    /// Opens a connection that is not open, with a reservation, its messages still unset. \returns
+    /// its number and whether it was opened just now
+    std::pair<uint32_t, bool> Reserve(const RoceConnection& connection);
 
     /// Gives a connection that waits its queue pair. \returns it, its ports still unset
     RoceQueuePair& Build(uint32_t reservation);

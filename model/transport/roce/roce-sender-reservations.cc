@@ -14,17 +14,28 @@ RoceSender::MayReserve(const Message& message, const RoceConnection& connection)
 {
     // There are sequence numbers for any series of such messages.
     const uint64_t most = UINT32_MAX / (2 * MessageSeries::MAX_COUNT);
-    return m_mayReserve && message.droppable.IsEmpty() && m_flows.MayWait(connection) &&
-           message.bytes <= most * m_settings.mtuBytes &&
+    return m_mayReserve && message.droppable.IsEmpty() && RoceReservation::Fits(connection) &&
+           m_flows.MayWait(connection) && message.bytes <= most * m_settings.mtuBytes &&
            (message.bytes <= m_settings.mtuBytes || !FindNic(connection).GetTurns().IsEmpty());
 }
 
-/// Whether a message goes on as those that wait, with as many packets.
+/// Adds a message to those that wait. \return false when it does not go on as they do, with as
+/// many packets
 bool
-RoceSender::GoesOn(const RoceReservation& reservation, const Message& message) const
+RoceSender::Append(RoceReservation& reservation, const Message& message, uint32_t handler) const
 {
-    const auto bytes = reservation.GetBytes(0);
-    return bytes == message.bytes || CountPackets(bytes) == CountPackets(message.bytes);
+    auto series = reservation.GetMessages(message.handler);
+    const auto bytes = series.GetBytes(0);
+    const bool isAsLong =
+        bytes == message.bytes || CountPackets(bytes) == CountPackets(message.bytes);
+    if (!isAsLong || reservation.GetHandler() != handler ||
+        !series.Append(message.bytes, message.tag, message.handler) ||
+        !RoceReservation::Fits(series))
+    {
+        return false;
+    }
+    reservation.SetMessages(series, handler);
+    return true;
 }
 
 /// Has a message wait in a reservation. \return false when it must go to a queue pair: the
@@ -32,30 +43,29 @@ RoceSender::GoesOn(const RoceReservation& reservation, const Message& message) c
 bool
 RoceSender::Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now)
 {
-    auto number = m_connections.FindNumber(connection);
-    const bool isOpen = number != RoceConnectionTable::NONE;
-    if (isOpen && FindQueuePair(number))
+    const MessageSeries series(message.bytes, message.tag, message.handler);
+    const auto handler = m_handlers.Provide(message.dst, message.handler);
+    if (handler == RoceHandlers::NONE || !RoceReservation::Fits(series))
+    {
+        return false;
+    }
+    const auto [number, isNew] = m_connections.Reserve(connection);
+    if (!isNew && FindQueuePair(number))
     {
         return false;
     }
     auto& nic = FindNic(connection);
     nic.GetPort().Sync(now);
-    if (!isOpen)
+    auto& reservation = m_connections.GetReservation(number);
+    if (isNew)
     {
-        number = m_connections.Reserve(connection);
-        auto& reservation = m_connections.GetReservation(number);
-        reservation.SetMessages({message.bytes, message.tag, message.handler});
+        reservation.SetMessages(series, handler);
         reservation.firstPsn = 0;
         nic.AddTurn(number);
     }
-    else
+    else if (!reservation.IsWaiting() || !Append(reservation, message, handler))
     {
-        auto& reservation = m_connections.GetReservation(number);
-        if (!reservation.IsWaiting() || !GoesOn(reservation, message) ||
-            !reservation.Append(message.bytes, message.tag, message.handler))
-        {
-            return false; // its turn has come now, or it is no series
-        }
+        return false; // its turn has come now, or it is no series
     }
     nic.GetPort().SourceReady(now);
     return true;
@@ -67,11 +77,13 @@ RoceSender::Build(uint32_t number)
 {
     const auto& reservation = m_connections.GetReservation(number);
     const auto sent = reservation.GetSent();
+    const auto dst = reservation.GetConnection().dst;
+    const auto series = reservation.GetMessages(m_handlers.Get(dst, reservation.GetHandler()));
     auto& queuePair = m_connections.Build(number);
     ChooseFirstPorts(queuePair);
     m_flows.Open(queuePair);
     queuePair.BeginAt(reservation.firstPsn);
-    queuePair.Post(MakeMessages(reservation));
+    queuePair.Post(MakeMessages(series));
     if (m_mirrors) [[unlikely]]
     {
         m_mirrors->OnBuilt(queuePair, *queuePair.newest);
@@ -114,7 +126,10 @@ RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
     const bool isReserved = RoceConnectionTable::IsReservation(queuePair.number) && m_mayReserve;
     return isReserved && queuePair.isReady && queuePair.sending && IsWorthTakingBack(queuePair) &&
            every <= UINT8_MAX && queuePair.MayBeginAnew(every) && m_flows.IsFresh(queuePair) &&
-           !queuePair.IsAnswerDue(every) && queuePair.CountSent() <= RoceReservation::MAX_SENT;
+           !queuePair.IsAnswerDue(every) && queuePair.CountSent() <= RoceReservation::MAX_SENT &&
+           RoceReservation::Fits(queuePair.sending->series) &&
+           m_handlers.Find(queuePair.dst, queuePair.sending->series.GetHandler()) !=
+               RoceHandlers::NONE;
 }
 
 /// Its messages wait in a reservation again.
@@ -128,7 +143,7 @@ RoceSender::TakeBack(RoceQueuePair& queuePair)
     const auto sent = queuePair.CountSent();
     m_messages.Give(messages);
     auto& reservation = m_connections.TakeBack(queuePair, sent);
-    reservation.SetMessages(series);
+    reservation.SetMessages(series, m_handlers.Find(queuePair.dst, series.GetHandler()));
     // Receivers answer what they get twice by sequence numbers, modulo AckEvery.
     const auto every = m_settings.ackEvery;
     reservation.firstPsn =

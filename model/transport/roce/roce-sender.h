@@ -201,7 +201,7 @@ class RoceSender
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     bool MayReserve(const Message& message, const RoceConnection& connection) const;
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
-    bool GoesOn(const RoceReservation& reservation, const Message& message) const;
+    bool Append(RoceReservation& reservation, const Message& message, uint32_t handler) const;
     RoceQueuePair& Build(uint32_t number);
     bool IsWorthTakingBack(const RoceQueuePair& queuePair) const;
     bool MayTakeBack(const RoceQueuePair& queuePair) const;
@@ -234,6 +234,7 @@ class RoceSender
     NetworkAggregation* m_aggregation{nullptr};
     RoceMirrors* m_mirrors{nullptr};
     ObjectPool<RoceMessages> m_messages;
+    RoceHandlers m_handlers; //!< of what waits, or has waited
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};
     uint64_t m_timerLooks{0};

@@ -21,7 +21,7 @@ class PlaceTableTest : public ::testing::Test
   protected:
     void Insert(uint32_t place, uint32_t number)
     {
-        m_table.Insert(place, number);
+        m_table.Provide(place, [](uint32_t /* number */) { return false; }) = number;
         m_places[number] = place;
     }
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -168,8 +169,11 @@ TEST(RoceConnectionTableReservationTest, ReservationsHaveAQueuePairNowAndThenUnd
         ASSERT_EQ(queuePair != nullptr, built.contains(key));
         if (number == RoceConnectionTable::NONE)
         {
-            open[key] = table.Reserve(connection);
-            EXPECT_TRUE(table.GetReservation(open[key]).connection == connection);
+            const auto [reserved, isNew] = table.Reserve(connection);
+            EXPECT_TRUE(isNew);
+            EXPECT_EQ(table.Reserve(connection), std::pair(reserved, false));
+            EXPECT_TRUE(table.GetReservation(reserved).GetConnection() == connection);
+            open[key] = reserved;
         }
         else if (!queuePair)
         {

@@ -153,6 +153,32 @@ TEST_F(RoceReservationTest, OtherSizesAndHandlersHaveTheirOwnMessages)
     EXPECT_EQ(other.delivered, (std::map<uint64_t, int>{{6, 1}}));
 }
 
+TEST_F(RoceReservationTest, WhatReservationsHaveNoRoomForArrivesToo)
+{
+    // Sizes 256 bytes apart, a stream beyond 2^20, and one handler more than can be named: each has
+    // its queue pair at once, among others of the same destination that wait. All are one packet:
+    // what waits arrives in turns, the messages of one connection in order.
+    InstallStar(4);
+    std::vector<CountingHandler> others(RoceHandlers::MAX_COUNT + 1);
+    Send(0, 1, 4096, 1); // leaves at once; the others wait
+    Send(0, 2, 100, 2);
+    Send(0, 2, 356, 3);
+    m_transport->Send({0, 2, 1U << 20, 100, 4, &m_handler});
+    for (size_t i = 0; i < others.size(); ++i)
+    {
+        m_transport->Send({0, 3, static_cast<uint32_t>(i), 100, 5 + i, &others[i]});
+    }
+    // The first of these leaves when the packet of 4096 bytes has.
+    EXPECT_EQ(m_transport->CountQueuePairs(), 4U); // of tags 1, 2 and 3, 4, and the last one
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered, (std::map<uint64_t, int>{{1, 1}, {2, 1}, {3, 1}, {4, 1}}));
+    EXPECT_LT(m_handler.deliveredAt[2], m_handler.deliveredAt[3]);
+    for (size_t i = 0; i < others.size(); ++i)
+    {
+        EXPECT_EQ(others[i].delivered, (std::map<uint64_t, int>{{5 + i, 1}}));
+    }
+}
+
 TEST_F(RoceReservationTest, WhatWaitsCanBeAbandoned)
 {
     InstallStar(OTHERS + 1);

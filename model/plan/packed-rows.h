@@ -15,7 +15,7 @@ namespace ns3::gradsync
 
 /**
  * A table of 32-bit numbers, `COLUMNS` a row, that only grows at its end. Plans are regular: within
- * a block of 64 rows most columns stay the same or change by the same step (modulo 2^32) from row
+ * a block of 128 rows most columns stay the same or change by the same step (modulo 2^32) from row
  * to row, and others do so in a pattern that comes again in other blocks. A column of a block is
  * thus its first value and a step, or its first value and the number of a pattern, each of which is
  * kept once.
@@ -92,7 +92,7 @@ class PackedRows
     }
 
   private:
-    static constexpr size_t BLOCK_ROWS = 64;
+    static constexpr size_t BLOCK_ROWS = 128;
     /// In a block: the first value of each column, the step or the pattern of each, and a bit for
     /// each that has a pattern.
     static constexpr size_t STEPS = COLUMNS;

@@ -84,18 +84,19 @@ TEST(PackedRows, KeepsTheColumnsOfARowApart)
 
 TEST(PackedRows, GivesBackLongTablesOfLinesPatternsAndNoise)
 {
-    // The third block is the first that is packed once more: of 64 such blocks, 4096 rows, one is
-    // made. Lengths around all of these ends.
+    // The third block is the first that is packed once more: of 128 such blocks, 16,384 rows,
+    // one is made. Lengths around all of these ends.
     constexpr size_t NEAR = 2;
     std::mt19937 random(2);
-    for (const size_t length : {127, 128, 129, 191, 192, 193, 4223, 4224, 4225, 8320, 12'345})
+    for (const size_t length :
+         {255, 256, 257, 383, 384, 385, 16'639, 16'640, 16'641, 33'024, 40'000})
     {
         PackedRows<3, NEAR> rows;
         std::vector<std::array<uint32_t, 3>> values;
         for (uint32_t row = 0; row < length; ++row)
         {
             const uint32_t noise = row / 1000 % 3 == 1 ? random() : 0;
-            values.push_back({row * row % 97 + row / 64, 7 - 3 * row, noise});
+            values.push_back({row * row % 97 + row / 128, 7 - 3 * row, noise});
             rows.Append(values.back());
         }
         ASSERT_EQ(rows.GetSize(), length);
@@ -109,12 +110,12 @@ TEST(PackedRows, GivesBackLongTablesOfLinesPatternsAndNoise)
 TEST(PackedRows, TakesTwelveBytesForABlockThatIsALine)
 {
     PackedRows<1> rows;
-    for (uint32_t row = 0; row < 640; ++row)
+    for (uint32_t row = 0; row < 1280; ++row)
     {
         rows.Append({1000 - row});
     }
     rows.Trim();
-    // 10 blocks of 64 rows: 8 bytes of the line and 4 that tell of patterns.
+    // 10 blocks of 128 rows: 8 bytes of the line and 4 that tell of patterns.
     EXPECT_EQ(rows.GetMemoryBytes(), 10u * 12);
 }
 
@@ -122,37 +123,37 @@ TEST(PackedRows, TakesNearlyNothingForALongLine)
 {
     constexpr size_t NEAR = 3;
     PackedRows<1, NEAR> rows;
-    for (uint32_t row = 0; row < 64 * (NEAR + 64 * 10); ++row)
+    for (uint32_t row = 0; row < 128 * (NEAR + 128 * 10); ++row)
     {
         rows.Append({1000 - row});
     }
     rows.Trim();
-    // Each 64 of the blocks behind the first ones are a block of three columns: 7 numbers.
+    // Each 128 of the blocks behind the first ones are a block of three columns: 7 numbers.
     EXPECT_EQ(rows.GetMemoryBytes(), NEAR * 12 + 10 * 7 * 4);
 }
 
 TEST(PackedRows, KeepsAPatternOnce)
 {
     PackedRows<1> rows;
-    for (uint32_t row = 0; row < 640; ++row)
+    for (uint32_t row = 0; row < 1280; ++row)
     {
-        rows.Append({row / 64 * 5 + row % 64 * (row % 64)});
+        rows.Append({row / 128 * 5 + row % 128 * (row % 128)});
     }
     rows.Trim();
     // 0, 1, 4, 9, ... beside ten blocks.
-    EXPECT_EQ(rows.GetMemoryBytes(), 64u * 4 + 10 * 12);
+    EXPECT_EQ(rows.GetMemoryBytes(), 128u * 4 + 10 * 12);
 }
 
 TEST(PackedRows, TakesFourBytesAValueMoreForNoise)
 {
     std::mt19937 random(3);
     PackedRows<1> rows;
-    for (uint32_t row = 0; row < 640; ++row)
+    for (uint32_t row = 0; row < 1280; ++row)
     {
         rows.Append({static_cast<uint32_t>(random())});
     }
     rows.Trim();
-    EXPECT_EQ(rows.GetMemoryBytes(), 10u * (64 * 4 + 12));
+    EXPECT_EQ(rows.GetMemoryBytes(), 10u * (128 * 4 + 12));
 }
 
 TEST(OperationTable, KeepsEveryFieldOfAnOperation)

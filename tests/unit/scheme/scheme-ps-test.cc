@@ -124,13 +124,13 @@ TEST(PsScheme, FitsOneThousandWorkersInMemory)
 {
     const auto plan = BuildPlan("ps", MakePsRequest(1024, 97'000'000, 0, 1, false));
     // One by one they would be 2.1 million operations of 24 B, as many edges of 4 B and one more
-    // index of 4 B each: 67.1 MB. A block of 64 takes 13 numbers of 4 B for operations, and 3 each
-    // for edges, their index and counts of predecessors: 88 B, 1.375 B an operation, 2,882,176 B.
-    // Pushes and pulls of a rank wrap around once among their 1,023 rows, at one of 64 places of a
-    // block: the patterns of that, 256 B each, for no more than four columns, are 65,536 B.
+    // index of 4 B each: 67.1 MB. A block of 128 takes 13 numbers of 4 B for operations, and 3 each
+    // for edges, their index and counts of predecessors: 88 B, 0.6875 B an operation, 1,441,088 B.
+    // Pushes and pulls of a rank wrap around once among their 1,023 rows, at one of 128 places of a
+    // block: the patterns of that, 512 B each, for no more than four columns, are 262,144 B.
     EXPECT_EQ(plan.GetOperations().size(), 2u * 1024 * 1023 + 1024);
-    EXPECT_GT(plan.GetMemoryBytes(), 2'882'176u);
-    EXPECT_LT(plan.GetMemoryBytes(), 2'882'176u + 65'536);
+    EXPECT_GT(plan.GetMemoryBytes(), 1'441'088u);
+    EXPECT_LT(plan.GetMemoryBytes(), 1'441'088u + 262'144);
 }
 
 } // namespace

@@ -13,7 +13,7 @@ namespace ns3::gradsync
 {
 
 /**
- * The operations of a plan, packed: those of a regular exchange take about one byte each, which
+ * The operations of a plan, packed: those of a regular exchange take about half a byte each, which
  * also keeps them in the processor's caches.
  */
 class OperationTable

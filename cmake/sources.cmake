@@ -473,6 +473,7 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-frame-maker.cc
   model/transport/roce/roce-frame.cc
   model/transport/roce/roce-installation.cc
+  model/transport/roce/roce-arrivals.cc
   model/transport/roce/roce-mirrors.cc
   model/transport/roce/roce-nic.cc
   model/transport/roce/roce-part.cc
@@ -499,6 +500,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-frame.h
   model/transport/roce/roce-handlers.h
   model/transport/roce/roce-incidents.h
+  model/transport/roce/roce-arrivals.h
   model/transport/roce/roce-mirrors.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-part.h
@@ -789,6 +791,8 @@ list(APPEND gradsync_sources
   model/engine/plan-ranks.cc
   model/engine/plan-reactions.cc
   model/engine/plan-roster.cc
+  model/engine/distant-ends.cc
+  model/engine/end-teller.cc
   model/engine/plan-sender.cc
   model/engine/ranked-job.cc
   model/engine/recorded-channel.cc
@@ -839,6 +843,8 @@ list(APPEND gradsync_headers
   model/engine/plan-listener.h
   model/engine/plan-ranks.h
   model/engine/plan-roster.h
+  model/engine/distant-ends.h
+  model/engine/end-teller.h
   model/engine/plan-sender.h
   model/engine/rank-ends.h
   model/engine/rank-launches.h
@@ -1339,6 +1345,7 @@ list(APPEND gradsync_sources
   study/run/rank-processes.cc
   study/run/run-check.cc
   study/run/run-limits.cc
+  study/run/run-notices.cc
   study/run/run-numbers.cc
   study/run/run-outcome.cc
   study/run/run-summary.cc
@@ -1365,6 +1372,7 @@ list(APPEND gradsync_headers
   study/run/progress-probe.h
   study/run/rank-processes.h
   study/run/run-limits.h
+  study/run/run-notices.h
   study/run/run-numbers.h
   study/run/run-outcome.h
   study/run/run-summary.h
@@ -1581,6 +1589,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/collective-bandwidth-test.cc
   tests/unit/engine/context-ring-test.cc
   tests/unit/engine/asynchronous-execution-test.cc
+  tests/unit/engine/distant-ends-test.cc
   tests/unit/engine/exchange-engine-test.cc
   tests/unit/engine/execution-table-test.cc
   tests/unit/engine/failure-text-test.cc

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/window-protocol.h"
 
+#include "ns3/event-order.h"
 #include "ns3/log.h"
 #include "ns3/time-range.h"
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 namespace ns3::gradsync
@@ -35,13 +37,14 @@ WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
       m_transport(transport),
       m_link(link),
       m_own(link.GetOwn()),
+      m_told(link.GetCount()),
       m_notes(link.GetCount()),
       m_batches(link.GetCount()),
       m_received(link.GetCount())
 {
     for (const auto node : topology.GetEndpoints())
     {
-        m_isHere.push_back(division.IsHere(node));
+        m_partOf.push_back(division.partOf[node]);
     }
     const auto delay = FindLeastCutDelay(topology, division);
     m_lookahead = delay ? delay->GetTimeStep() : NEVER;
@@ -50,7 +53,32 @@ WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
 bool
 WindowProtocol::IsHere(uint32_t endpoint) const
 {
-    return m_isHere[endpoint];
+    return m_partOf[endpoint] == m_own;
+}
+
+uint32_t
+WindowProtocol::GetOwnPart() const
+{
+    return m_own;
+}
+
+uint32_t
+WindowProtocol::GetPart(uint32_t endpoint) const
+{
+    return m_partOf[endpoint];
+}
+
+void
+WindowProtocol::UseNotices(const Time& ahead, std::function<void(const Notice&)> takeNotice)
+{
+    m_lookahead = std::min(m_lookahead, ahead.GetTimeStep());
+    m_takeNotice = std::move(takeNotice);
+}
+
+void
+WindowProtocol::Tell(uint32_t part, const Notice& notice)
+{
+    m_told[part].push_back(notice);
 }
 
 void
@@ -186,10 +214,65 @@ WindowProtocol::HaveAllEnded() const
     return std::ranges::all_of(m_notes, [](const auto& note) { return note.endedAt >= 0; });
 }
 
+/// Of what happens next in this process, or in others as far as it has not handed it to them.
+int64_t
+WindowProtocol::GetNextTime() const
+{
+    auto next = std::min(m_simulator.GetNextTime(), m_transport.GetNextTime());
+    for (const auto& told : m_told)
+    {
+        for (const auto& notice : told)
+        {
+            next = std::min(next, notice.at);
+        }
+    }
+    return next;
+}
+
+void
+WindowProtocol::FillBatch(uint32_t part)
+{
+    auto& batch = m_batches[part];
+    if (m_takeNotice)
+    {
+        AppendList(batch, std::span<const Notice>(m_told[part]));
+        m_told[part].clear();
+    }
+    m_transport.Take(part, batch);
+    m_counts.sentBytes += batch.size();
+    m_counts.sentBatches += batch.empty() ? 0 : 1;
+}
+
+void
+WindowProtocol::TakeBatch(const ByteBatch& received)
+{
+    BatchReader batch(received);
+    if (m_takeNotice)
+    {
+        const auto notices = batch.TakeView<Notice>();
+        for (size_t i = 0; i < notices.GetSize(); ++i)
+        {
+            ScheduleNotice(notices[i]);
+        }
+    }
+    m_transport.Put(batch);
+}
+
+/// One process alone has no event of its own for it.
+void
+WindowProtocol::ScheduleNotice(const Notice& notice)
+{
+    const auto delay = notice.at - m_simulator.Now().GetTimeStep();
+    ScheduleInOrder(notice.order, TimeStep(static_cast<uint64_t>(delay)), [this, notice] {
+        CountForeignEvents(1);
+        m_takeNotice(notice);
+    });
+}
+
 void
 WindowProtocol::Exchange()
 {
-    ProcessNote own{.nextTime = std::min(m_simulator.GetNextTime(), m_transport.GetNextTime()),
+    ProcessNote own{.nextTime = GetNextTime(),
                     .endedAt = m_endedAt,
                     .isBehind = m_isBehind ? 1 : 0,
                     .isStopped = m_simulator.IsStopped() ? 1 : 0,
@@ -198,9 +281,7 @@ WindowProtocol::Exchange()
     {
         if (part != m_own)
         {
-            m_transport.Take(part, m_batches[part]);
-            m_counts.sentBytes += m_batches[part].size();
-            m_counts.sentBatches += m_batches[part].empty() ? 0 : 1;
+            FillBatch(part);
         }
     }
     own.workNs = GetWallNs() - m_workSince;
@@ -213,8 +294,7 @@ WindowProtocol::Exchange()
     {
         if (part != m_own)
         {
-            BatchReader batch(m_received[part]);
-            m_transport.Put(batch);
+            TakeBatch(m_received[part]);
         }
     }
 }

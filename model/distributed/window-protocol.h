@@ -51,11 +51,21 @@ class WindowProtocol final : public RankShare
                    const Topology& topology,
                    const TopologyDivision& division);
 
+    /**
+     * Processes Tell each other: all of them call this, before Run, with the same time. \param
+     * ahead of what happens it is told at least so long \param takeNotice is called when it
+     * happens, in the process that was told
+     */
+    void UseNotices(const Time& ahead, std::function<void(const Notice&)> takeNotice);
+
     /// Simulates until nothing is left to happen in any process.
     void Run();
 
     // RankShare
     bool IsHere(uint32_t endpoint) const override;
+    uint32_t GetOwnPart() const override;
+    uint32_t GetPart(uint32_t endpoint) const override;
+    void Tell(uint32_t part, const Notice& notice) override;
     void OnPartEnded(std::function<void()> goOn) override;
     void OnSharedEvent() override;
     void OnUnderWay(int32_t change) override;
@@ -100,17 +110,24 @@ class WindowProtocol final : public RankShare
     void CatchUp(int64_t end);
     bool IsAnyBehind() const;
     bool HaveAllEnded() const;
+    int64_t GetNextTime() const;
+    void FillBatch(uint32_t part);
+    void TakeBatch(const ByteBatch& received);
+    void ScheduleNotice(const Notice& notice);
 
     WindowSimulatorImpl& m_simulator;
     DividedTransport& m_transport;
     ProcessLink& m_link;
-    std::vector<bool> m_isHere; //!< [endpoint]
-    int64_t m_lookahead;        //!< time steps
+    std::vector<uint32_t> m_partOf; //!< [endpoint]
+    int64_t m_lookahead;            //!< time steps
     uint32_t m_own;
 
     std::function<void()> m_goOn; //!< empty: the part of this process goes on
     int64_t m_endedAt{-1};
     bool m_isBehind{false};
+
+    std::function<void(const Notice&)> m_takeNotice; //!< empty: there are none
+    std::vector<std::vector<Notice>> m_told;         //!< [process] since the last exchange
 
     std::vector<ProcessNote> m_notes; //!< [process] of the last exchange
     std::vector<ByteBatch> m_batches;

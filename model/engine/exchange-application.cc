@@ -341,6 +341,24 @@ ExchangeApplication::OnSentElsewhere(uint64_t tag, const Time& at)
     }
 }
 
+void
+ExchangeApplication::OnArriving(uint64_t tag, const Time& at, uint32_t order)
+{
+    if (auto* observer = FindObserver(tag))
+    {
+        observer->OnArriving(static_cast<OperationId>(tag), at, order);
+    }
+}
+
+void
+ExchangeApplication::OnTold(uint64_t tag, OperationNews news)
+{
+    if (auto* observer = FindObserver(tag))
+    {
+        observer->OnTold(static_cast<OperationId>(tag), news);
+    }
+}
+
 bool
 ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
 {
@@ -355,7 +373,13 @@ ExchangeApplication::StartReduce(uint64_t tag, uint64_t bytes)
 Time
 ExchangeApplication::GetReduceTime(uint64_t bytes) const
 {
-    return ToTime(static_cast<double>(bytes) * m_reduceSecondsPerByte);
+    return GetReduceTime(bytes, m_reduceSecondsPerByte);
+}
+
+Time
+ExchangeApplication::GetReduceTime(uint64_t bytes, double secondsPerByte)
+{
+    return ToTime(static_cast<double>(bytes) * secondsPerByte);
 }
 
 void

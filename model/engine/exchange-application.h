@@ -126,6 +126,9 @@ class ExchangeApplication : public Application, public MessageHandler
     /// That it takes to add so many bytes.
     Time GetReduceTime(uint64_t bytes) const;
 
+    /// Likewise of any rank that takes so long for a byte.
+    static Time GetReduceTime(uint64_t bytes, double secondsPerByte);
+
     /**
      * Adds that many bytes, after what is in hand, and tells the execution when that is done.
      * \returns false when that takes no time: nothing was begun
@@ -138,6 +141,15 @@ class ExchangeApplication : public Application, public MessageHandler
 
     /// Likewise for what slowdowns of the host make longer.
     void StartTask(uint64_t tag, const Time& duration, uint32_t processor);
+
+    /// When a processor of the rank has done what it has in hand.
+    Time GetBusyUntil(uint32_t processor) const
+    {
+        return m_busyUntil.at(processor);
+    }
+
+    /// The EventOrder of its events.
+    uint32_t GetOrder() const;
 
     /// Tells the execution when that time is over, whatever else the rank does meanwhile.
     void Delay(uint64_t tag, const Time& latency);
@@ -154,8 +166,12 @@ class ExchangeApplication : public Application, public MessageHandler
     // MessageHandler
     void OnDelivered(uint64_t tag) override;
     void OnSentElsewhere(uint64_t tag, const Time& at) override;
+    void OnArriving(uint64_t tag, const Time& at, uint32_t order) override;
     void OnFailed(uint64_t tag, const std::string& reason) override;
     void OnWrongSum(uint64_t tag, const std::string& reason) override;
+
+    /// What another process, which simulates this rank, has told happens to an operation now.
+    void OnTold(uint64_t tag, OperationNews news);
 
     /// Signature of the trace sources "Send" and "Receive": rank, operation, bytes.
     using TransferCallback = void (*)(uint32_t rank, OperationId operation, uint64_t bytes);
@@ -180,7 +196,6 @@ class ExchangeApplication : public Application, public MessageHandler
     void FinishCompute(uint64_t tag, uint32_t life);
     void FinishDelay(uint64_t tag, uint32_t life);
     void FinishTraining(uint64_t tag, uint32_t life, const Time& since);
-    uint32_t GetOrder() const;
     ByteRange FindDroppable(uint64_t bytes) const;
     void CancelExchange();
     Time Stretch(const Time& duration) const;

@@ -13,6 +13,13 @@
 namespace ns3::gradsync
 {
 
+/// What happens to an operation at a rank that another process simulates.
+struct OperationNews
+{
+    bool isDelivered{false}; //!< its sender may have one more under way
+    bool isDone{false};      //!< those that wait for it may go on
+};
+
 /// Hears from the ranks what becomes of the operations that they were given.
 class OperationObserver
 {
@@ -22,6 +29,17 @@ class OperationObserver
 
     /// Another process, which simulates its sender, has sent the transfer.
     virtual void OnSentElsewhere(OperationId /* id */, const Time& /* at */)
+    {
+    }
+
+    /// The transfer will be at its receiver at `at`, in the EventOrder `order`. Only where
+    /// DividedTransport::Announce asks for it.
+    virtual void OnArriving(OperationId /* id */, const Time& /* at */, uint32_t /* order */)
+    {
+    }
+
+    /// The process that simulates its receiver has told ahead what happens now.
+    virtual void OnTold(OperationId /* id */, OperationNews /* news */)
     {
     }
 

@@ -169,6 +169,30 @@ JobExecution::IsHere(uint32_t rank) const
     return m_site.share == nullptr || m_site.share->IsHere(m_job.endpointOf[rank]);
 }
 
+/// Of the plan in use, among several processes; nullptr: none of them waits for another.
+const DistantEnds*
+JobExecution::ProvideDistantEnds()
+{
+    if (m_site.share && m_distantPlan != m_planIndex)
+    {
+        m_distantPlan = m_planIndex;
+        std::vector<uint32_t> partOf;
+        for (const auto rank : GetPlan().ranks)
+        {
+            partOf.push_back(m_site.share->GetPart(m_job.endpointOf[rank]));
+        }
+        m_distant = std::make_unique<DistantEnds>(*GetPlan().plan,
+                                                  std::move(partOf),
+                                                  m_job.reduceSecondsPerByte,
+                                                  m_job.maxOutstandingSends != 0);
+        if (!m_distant->FindDemands().areAny)
+        {
+            m_distant.reset();
+        }
+    }
+    return m_distant.get();
+}
+
 /// Of the plan in use. No rank has started.
 void
 JobExecution::BeginExecution()
@@ -186,6 +210,7 @@ JobExecution::BeginExecution()
     setup.keepsTimes = m_site.listener->IsTransferTraced();
     setup.hasGate = true;
     setup.share = m_site.share;
+    setup.distant = ProvideDistantEnds();
     PlanExecution::Listener& listener = *this;
     m_execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
     m_gate.Open(*m_execution);

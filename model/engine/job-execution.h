@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_JOB_EXECUTION_H
 #define GRADSYNC_JOB_EXECUTION_H
 
+#include "ns3/distant-ends.h"
 #include "ns3/job.h"
 #include "ns3/late-operations.h"
 #include "ns3/plan-aggregations.h"
@@ -92,6 +93,7 @@ class JobExecution final : public RankedJob,
     void OnBoundary();
     void BeginExecution();
     bool IsHere(uint32_t rank) const;
+    const DistantEnds* ProvideDistantEnds();
     void DropExecution();
     void Use(uint32_t plan);
     void SetCodecTimes();
@@ -121,6 +123,8 @@ class JobExecution final : public RankedJob,
     PlanRoster m_roster;
     PlanAggregations m_aggregations;
     RoundGate m_gate;
+    std::unique_ptr<DistantEnds> m_distant; //!< of the plan in use; null: no process tells others
+    std::optional<uint32_t> m_distantPlan;  //!< that m_distant was made for
     std::unique_ptr<PlanExecution> m_execution; //!< of the iteration in hand
     uint32_t m_planIndex{0};                    //!< of the plan in use
     std::set<uint32_t> m_down;                  //!< ranks that are known to be down

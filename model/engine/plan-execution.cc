@@ -61,6 +61,10 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
     if (setup.share)
     {
         m_ledger.LeaveToOthers(m_ranks.LeaveToOthers(*m_plan, *setup.share));
+        if (setup.distant)
+        {
+            m_teller = std::make_unique<EndTeller>(*m_plan, m_ranks, *setup.distant, *setup.share);
+        }
     }
     if (setup.hasGate && m_plan->GetGate())
     {
@@ -189,6 +193,11 @@ PlanExecution::MakeReady(OperationId id)
     const auto operation = m_plan->GetOperations()[id];
     if (!m_ranks.HasStarted(operation.src))
     {
+        if (m_teller && !m_teller->IsHere(operation.src))
+        {
+            MarkDone(id); // it takes no time: else it would not be followed here
+            return;
+        }
         m_ranks.KeepUntilStart(operation.src, id);
         return;
     }
@@ -203,6 +212,10 @@ PlanExecution::MakeReady(OperationId id)
     else if (!Compute(id, operation))
     {
         MarkDone(id);
+    }
+    else if (m_teller)
+    {
+        m_teller->TellWork(MakeTag(id), operation);
     }
 }
 
@@ -262,10 +275,13 @@ PlanExecution::MarkDone(OperationId id)
     {
         const auto done = m_done.back();
         m_done.pop_back();
-        m_ledger.MarkDone(done);
-        if (m_ends.AreCounted())
+        if (!m_teller || m_teller->IsHere(m_plan->GetOperations()[done].dst))
         {
-            FinishPart(m_plan->GetOperations()[done].dst);
+            m_ledger.MarkDone(done);
+            if (m_ends.AreCounted())
+            {
+                FinishPart(m_plan->GetOperations()[done].dst);
+            }
         }
         ReleaseSuccessors(done);
     }
@@ -281,7 +297,7 @@ PlanExecution::ReleaseSuccessors(OperationId id)
         {
             m_listener.OnAnswer(*this);
         }
-        else if (m_ledger.Release(successor))
+        else if ((!m_teller || m_teller->IsWaitedForHere(successor)) && m_ledger.Release(successor))
         {
             MakeReady(successor);
         }

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_PLAN_EXECUTION_H
 #define GRADSYNC_PLAN_EXECUTION_H
 
+#include "ns3/end-teller.h"
 #include "ns3/execution-table.h"
 #include "ns3/operation-ledger.h"
 #include "ns3/plan-aggregations.h"
@@ -22,6 +23,7 @@
 namespace ns3::gradsync
 {
 
+class DistantEnds;
 class ExchangeApplication;
 class RankShare;
 class TransferCarrier;
@@ -67,6 +69,9 @@ class PlanExecution final : private OperationObserver
         /// Of what this process simulates; it outlives the execution. Ranks that others simulate
         /// are not started here. nullptr: all.
         RankShare* share{nullptr};
+        /// With a share: which ends other processes wait for; outlives the execution. nullptr:
+        /// none.
+        const DistantEnds* distant{nullptr};
     };
 
     /// \param executions of the ranks; outlives the execution, as does the listener
@@ -152,6 +157,8 @@ class PlanExecution final : private OperationObserver
 
     void OnDelivered(OperationId id) override;
     void OnSentElsewhere(OperationId id, const Time& at) override;
+    void OnArriving(OperationId id, const Time& at, uint32_t order) override;
+    void OnTold(OperationId id, OperationNews news) override;
     void OnDelayed(OperationId id) override;
     void OnComputed(OperationId id) override;
     void OnTrained(OperationId id, uint32_t rank, const Time& since) override;
@@ -182,10 +189,11 @@ class PlanExecution final : private OperationObserver
     uint32_t m_number;
     PlanSender m_sender;
     RankLaunches m_launches;
-    RankEnds m_ends;                  //!< counted where they are told
-    OperationId m_gate{NO_OPERATION}; //!< that passes by PassGate
-    std::vector<OperationId> m_done;  //!< operations done whose successors are not told yet
-    bool m_isMarkingDone{false};      //!< MarkDone is at work further up the stack
+    RankEnds m_ends;                     //!< counted where they are told
+    OperationId m_gate{NO_OPERATION};    //!< that passes by PassGate
+    std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet
+    std::unique_ptr<EndTeller> m_teller; //!< null: no process waits for ends in another
+    bool m_isMarkingDone{false};         //!< MarkDone is at work further up the stack
     bool m_hasEnded{false};
 };
 

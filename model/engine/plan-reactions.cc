@@ -34,6 +34,29 @@ PlanExecution::OnSentElsewhere(OperationId id, const Time& at)
 }
 
 void
+PlanExecution::OnArriving(OperationId id, const Time& at, uint32_t order)
+{
+    if (m_teller)
+    {
+        m_teller->TellArrival(MakeTag(id), at, order);
+    }
+}
+
+void
+PlanExecution::OnTold(OperationId id, OperationNews news)
+{
+    if (news.isDelivered)
+    {
+        m_sender.EndTransferElsewhere(m_plan->GetOperations()[id].src);
+    }
+    if (news.isDone)
+    {
+        MarkDone(id);
+        EndIfDone();
+    }
+}
+
+void
 PlanExecution::OnDelayed(OperationId id)
 {
     Deliver(id, m_plan->GetOperations()[id]);
@@ -61,6 +84,10 @@ PlanExecution::Deliver(OperationId id, const Operation& operation)
     {
         Finish(id);
         return;
+    }
+    if (m_teller)
+    {
+        m_teller->TellWork(MakeTag(id), operation);
     }
     EndIfDone(); // at its sender
 }

@@ -137,6 +137,13 @@ PlanSender::EndTransfer(uint32_t rank)
     SendHeld(rank);
 }
 
+void
+PlanSender::EndTransferElsewhere(uint32_t rank)
+{
+    m_ranks.CountArrived(rank);
+    SendHeld(rank);
+}
+
 /// A transfer that was held may start, if there is one.
 void
 PlanSender::SendHeld(uint32_t rank)

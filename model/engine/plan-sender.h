@@ -66,6 +66,9 @@ class PlanSender
     /// A transfer of the rank is delivered, or not waited for any more: another one may start.
     void EndTransfer(uint32_t rank);
 
+    /// Likewise at a rank of another process, where it is no more under way.
+    void EndTransferElsewhere(uint32_t rank);
+
     uint32_t GetFirstStream() const
     {
         return m_firstStream;

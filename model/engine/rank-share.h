@@ -2,6 +2,9 @@
 #ifndef GRADSYNC_RANK_SHARE_H
 #define GRADSYNC_RANK_SHARE_H
 
+#include "ns3/execution-table.h"
+
+#include <array>
 #include <cstdint>
 #include <functional>
 
@@ -16,8 +19,29 @@ namespace ns3::gradsync
 class RankShare
 {
   public:
+    /// What another process is to know ahead of an operation.
+    struct Notice
+    {
+        int64_t at;        //!< when it happens, in time steps
+        uint64_t tag;      //!< as ExecutionTable::MakeTag makes them
+        uint32_t order;    //!< its EventOrder
+        uint32_t endpoint; //!< of the rank that receives or does it
+        OperationNews news;
+        std::array<uint8_t, 6> reserved{}; //!< no bytes without a value
+    };
+
     /// Whether the ranks at an endpoint are of this process.
     virtual bool IsHere(uint32_t endpoint) const = 0;
+
+    /// The number of this process.
+    virtual uint32_t GetOwnPart() const = 0;
+
+    /// The number of the process that simulates the ranks at an endpoint.
+    virtual uint32_t GetPart(uint32_t endpoint) const = 0;
+
+    /// Tells another process, whose application of that rank hears of it then (OnTold). Of notices
+    /// of one time and order the first ones first.
+    virtual void Tell(uint32_t part, const Notice& notice) = 0;
 
     /**
      * All is done that this process has to do of an iteration. \param goOn is called when the

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 namespace ns3::gradsync
 {
@@ -37,12 +38,21 @@ class DividedTransport
      */
     virtual void Divide(const TopologyDivision& division, DividedMessages messages) = 0;
 
+    /**
+     * From now on handlers are told ahead of messages to these endpoints that are of this process
+     * (MessageHandler::OnArriving): as soon as the last packet leaves for them, which Depart sees
+     * to as well. After Divide, before the first message. \returns the least time ahead, for those
+     * of all processes \throws std::invalid_argument with a text for the user when it cannot be
+     * known
+     */
+    virtual Time Announce(std::span<const uint32_t> endpoints) = 0;
+
     /// Lets leave what is to leave this process up to `now`, in time steps.
     virtual void Depart(int64_t now) = 0;
 
     /// When the first of what has left and is not taken arrives, or the next packet leaves that
-    /// waits to, if nothing happens before; INT64_MAX: there is none, or none that is sure to.
-    /// After Depart, before Take.
+    /// waits to, on a way to others or to an endpoint of Announce, if nothing happens before;
+    /// INT64_MAX: there is none, or none that is sure to. After Depart, before Take.
     virtual int64_t GetNextTime() const = 0;
 
     /// Moves what is for a process to the end of a batch.

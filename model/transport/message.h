@@ -25,6 +25,12 @@ class MessageHandler
     {
     }
 
+    /// Before OnDelivered, which will be at `at`, in the EventOrder `order`: nothing can change
+    /// that any more. Only where DividedTransport::Announce asks for it. May not send.
+    virtual void OnArriving(uint64_t /* tag */, const Time& /* at */, uint32_t /* order */)
+    {
+    }
+
     /// What was delivered is not what was to be; `reason` says how. Nothing can mend that.
     virtual void OnWrongSum(uint64_t tag, const std::string& reason)
     {

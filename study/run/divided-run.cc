@@ -12,6 +12,7 @@
 #include "ns3/planning-translation.h"
 #include "ns3/recorder.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/run-notices.h"
 #include "ns3/run-outcome.h"
 #include "ns3/run-summary.h"
 #include "ns3/simulator-guard.h"
@@ -24,6 +25,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <functional>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -70,17 +72,17 @@ Gather(ProcessLink& link, ByteBatch own)
 void
 RequireDivisible(const MergedReport& merged)
 {
-    if (!merged.failure.empty())
-    {
-        throw std::runtime_error("a job did not finish, which without --ranks would be a result: " +
-                                 merged.failure);
-    }
     if (merged.statistics.retransmittedPackets > 0)
     {
         throw std::runtime_error(
             fmt::format("{} packets were sent again, which cannot go with --ranks: both ends of a "
                         "connection would have to know at once when it closes",
                         merged.statistics.retransmittedPackets));
+    }
+    if (!merged.failure.empty())
+    {
+        throw std::runtime_error("a job did not finish, which without --ranks would be a result: " +
+                                 merged.failure);
     }
 }
 
@@ -99,7 +101,13 @@ class Share
     ByteBatch Simulate(RunResult& result);
 
   private:
-    void Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine);
+    using FindApplication = std::function<ExchangeApplication*(uint32_t endpoint)>;
+
+    FindApplication MakeFinder(const Ptr<ExchangeEngine>& engine) const;
+    void Divide(DividedTransport& divided, const FindApplication& find);
+    void UseNotices(DividedTransport& divided,
+                    const FindApplication& find,
+                    WindowProtocol& protocol) const;
     void CountForeignRanks(WindowProtocol& protocol) const;
 
     const ResolvedRun& m_run;
@@ -108,9 +116,9 @@ class Share
     TopologyDivision m_division;
 };
 
-/// Before the engine has its jobs.
-void
-Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine)
+/// The rank at an endpoint, once the engine has its jobs.
+Share::FindApplication
+Share::MakeFinder(const Ptr<ExchangeEngine>& engine) const
 {
     std::unordered_map<uint32_t, uint32_t> rankOf; // by endpoint
     for (const auto& job : m_run.jobs)
@@ -120,12 +128,32 @@ Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine)
             rankOf[job.endpointOf[rank]] = rank;
         }
     }
+    return [engine = PeekPointer(engine), rankOf](uint32_t endpoint) {
+        return PeekPointer(engine->GetApplication(0, rankOf.at(endpoint)));
+    };
+}
+
+/// Before the engine has its jobs.
+void
+Share::Divide(DividedTransport& divided, const FindApplication& find)
+{
     divided.Divide(m_division,
-                   {.findHandler =
-                        [engine = PeekPointer(engine), rankOf](uint32_t endpoint) {
-                            return PeekPointer(engine->GetApplication(0, rankOf.at(endpoint)));
-                        },
-                    .tellsTimes = m_run.recordMessages || m_run.recordTrace});
+                   {.findHandler = find, .tellsTimes = m_run.recordMessages || m_run.recordTrace});
+}
+
+void
+Share::UseNotices(DividedTransport& divided,
+                  const FindApplication& find,
+                  WindowProtocol& protocol) const
+{
+    const auto notices = FindNotices(m_run, m_planned, m_division);
+    if (notices.areAny)
+    {
+        protocol.UseNotices(AnnounceArrivals(notices, divided),
+                            [find](const RankShare::Notice& notice) {
+                                find(notice.endpoint)->OnTold(notice.tag, notice.news);
+                            });
+    }
 }
 
 void
@@ -149,7 +177,9 @@ Share::Simulate(RunResult& result)
     auto& divided = *transport->GetCapabilities()->GetDivided();
     WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
     auto engine = CreateObject<ExchangeEngine>();
-    Divide(divided, engine);
+    const auto find = MakeFinder(engine);
+    Divide(divided, find);
+    UseNotices(divided, find, protocol);
     AddJobs(m_run, m_planned, transport, engine, &protocol);
     CountForeignRanks(protocol);
     const auto detail = m_run.recordTrace      ? Recorder::Detail::Work

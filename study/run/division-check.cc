@@ -5,13 +5,13 @@
 #include "ns3/network-parts.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
+#include "ns3/run-notices.h"
 #include "ns3/scenario-error.h"
 #include "ns3/simulator-guard.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-division.h"
 
 #include <fmt/format.h>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -72,36 +72,8 @@ CheckSections(const ResolvedRun& run)
     }
 }
 
-/// An operation that waits for one of another process, if there is one.
-std::optional<std::pair<OperationId, OperationId>>
-FindDistantEdge(const Plan& plan,
-                const JobSpec& job,
-                const ResolvedRun& run,
-                const TopologyDivision& division)
-{
-    const auto partOf = [&](uint32_t rank) {
-        return division.partOf[run.topology->GetEndpoints()[job.endpointOf[rank]]];
-    };
-    const auto operations = plan.GetOperations();
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        const auto part = partOf(operations[id].dst);
-        for (const auto successor : plan.GetSuccessors(id))
-        {
-            if (partOf(operations[successor].src) != part)
-            {
-                return std::pair{id, successor};
-            }
-        }
-    }
-    return std::nullopt;
-}
-
 void
-CheckJob(const JobSpec& job,
-         const PlannedJob& planned,
-         const ResolvedRun& run,
-         const TopologyDivision& division)
+CheckJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
 {
     const auto scheme = DescribeScheme(job);
     const auto& plan = *planned.plan;
@@ -113,11 +85,6 @@ CheckJob(const JobSpec& job,
     {
         Refuse(scheme, "all ranks together decide when it goes on");
     }
-    if (job.maxOutstandingSends != 0)
-    {
-        Refuse(job.name + ": maxOutstandingSends",
-               "senders would have to know at once what has arrived");
-    }
     if (job.transmission.reliableShare < 1.0)
     {
         Refuse(job.name + ": dgt", "both ends would have to know at once of what is lost");
@@ -126,13 +93,16 @@ CheckJob(const JobSpec& job,
     {
         Refuse(job.name + ": timeout", "it would have to end all ranks at once");
     }
-    if (const auto edge = FindDistantEdge(plan, job, run, division))
+}
+
+/// What processes cannot tell each other in time.
+void
+CheckNotices(const RunNotices& notices, const ResolvedRun& run)
+{
+    if (notices.obstacle)
     {
-        Refuse(scheme,
-               fmt::format("operation {} waits for operation {}, which ends at a rank of another "
-                           "process",
-                           edge->second,
-                           edge->first));
+        const auto& [job, why] = *notices.obstacle;
+        Refuse(DescribeScheme(run.jobs[job]), why);
     }
 }
 
@@ -160,8 +130,10 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
     const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        CheckJob(run.jobs[i], planned.jobs[i], run, division);
+        CheckJob(run.jobs[i], planned.jobs[i], run);
     }
+    const auto notices = FindNotices(run, planned, division);
+    CheckNotices(notices, run);
     const SimulatorGuard guard;
     UsePicoseconds();
     const auto transport = InstallTransport(run);
@@ -175,6 +147,7 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
     try
     {
         divided->Divide(division, {});
+        AnnounceArrivals(notices, *divided);
     }
     catch (const std::invalid_argument& error)
     {

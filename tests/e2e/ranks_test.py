@@ -57,7 +57,7 @@ def files_of(folder):
 
 
 def test_all_files_are_the_same_for_any_number_of_processes(program, tmp_path):
-    file = write(tmp_path, sweep={"scheme.kind": ["ps", "rat", "ring", "plink"]})
+    file = write(tmp_path, sweep={"scheme.kind": ["ps", "rat", "ring", "plink", "hierarchical", "multi-ring"]})
     expected = None
     for ranks in (1, 2, 3, 4):
         done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
@@ -67,6 +67,15 @@ def test_all_files_are_the_same_for_any_number_of_processes(program, tmp_path):
         assert any(name.startswith("trace") for name in found)
         expected = expected or found
         assert found == expected
+
+
+def test_the_quickstart_is_the_same(program, tmp_path):
+    # Of its schemes hierarchical has barriers for which all processes wait.
+    file = ROOT / "scenarios" / "quickstart.json"
+    for ranks in (1, 2):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+    assert files_of(tmp_path / "r2") == files_of(tmp_path / "r1")
 
 
 def test_what_is_too_large_for_shared_memory_goes_by_messages(program, tmp_path):

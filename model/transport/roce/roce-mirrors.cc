@@ -5,6 +5,7 @@
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -21,10 +22,12 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
     : m_connections(connections),
       m_sender(sender),
       m_fabric(fabric),
+      m_division(division),
       m_own(division.own),
       m_posts(division.count),
       m_messages(std::move(messages)),
-      m_cut(fabric, topology, division)
+      m_cut(fabric, topology, division),
+      m_arrivals(fabric, connections)
 {
     for (const auto node : topology.GetEndpoints())
     {
@@ -78,6 +81,25 @@ RoceMirrors::OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& message
                                  .generation = queuePair.generation,
                                  .firstPsn = messages.GetFirstPsn(i)});
     }
+}
+
+Time
+RoceMirrors::Announce(std::span<const uint32_t> endpoints)
+{
+    return m_arrivals.Watch(endpoints, m_division);
+}
+
+void
+RoceMirrors::Depart(TimeStepCount now)
+{
+    m_cut.Depart(now);
+    m_arrivals.Depart(now);
+}
+
+TimeStepCount
+RoceMirrors::GetNextTime() const
+{
+    return std::min(m_cut.GetNextTime(), m_arrivals.GetNextStart());
 }
 
 void
@@ -152,16 +174,22 @@ RoceTransport::Divide(const TopologyDivision& division, DividedMessages messages
                                               std::move(messages));
 }
 
+Time
+RoceTransport::Announce(std::span<const uint32_t> endpoints)
+{
+    return m_mirrors->Announce(endpoints);
+}
+
 void
 RoceTransport::Depart(int64_t now)
 {
-    m_mirrors->GetCut().Depart(now);
+    m_mirrors->Depart(now);
 }
 
 int64_t
 RoceTransport::GetNextTime() const
 {
-    return m_mirrors->GetCut().GetNextTime();
+    return m_mirrors->GetNextTime();
 }
 
 void

@@ -5,10 +5,12 @@
 #include "ns3/byte-batch.h"
 #include "ns3/divided-transport.h"
 #include "ns3/fabric-cut.h"
+#include "ns3/roce-arrivals.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-sender.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -35,16 +37,10 @@ class RoceMirrors
                 const TopologyDivision& division,
                 DividedMessages messages);
 
-    /// The links between the processes.
-    FabricCut& GetCut()
-    {
-        return m_cut;
-    }
-
-    const FabricCut& GetCut() const
-    {
-        return m_cut;
-    }
+    /// See DividedTransport.
+    Time Announce(std::span<const uint32_t> endpoints);
+    void Depart(TimeStepCount now);
+    TimeStepCount GetNextTime() const;
 
     /// A message is sent on a connection that has its queue pair. \param firstPsn of the message
     void OnPost(const RoceQueuePair& queuePair,
@@ -79,12 +75,14 @@ class RoceMirrors
     RoceConnectionTable& m_connections;
     RoceSender& m_sender;
     FabricNetwork& m_fabric;
+    TopologyDivision m_division;
     uint32_t m_own;
     std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
     std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
     DividedMessages m_messages;
     std::vector<MessageHandler*> m_handlers; //!< [endpoint]; null: not asked for yet
-    FabricCut m_cut;
+    FabricCut m_cut;                         //!< the links between the processes
+    RoceArrivals m_arrivals;
 };
 
 } // namespace ns3::gradsync

@@ -91,6 +91,7 @@ class RoceTransport : public Transport,
 
     DividedTransport* GetDivided() override;
     void Divide(const TopologyDivision& division, DividedMessages messages) override;
+    Time Announce(std::span<const uint32_t> endpoints) override;
     void Depart(int64_t now) override;
     int64_t GetNextTime() const override;
     void Take(uint32_t part, ByteBatch& batch) override;

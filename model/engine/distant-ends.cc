@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/distant-ends.h"
+
+#include "ns3/exchange-application.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+namespace ns3::gradsync
+{
+
+DistantEnds::DistantEnds(const Plan& plan,
+                         std::vector<uint32_t> partOf,
+                         double reduceSecondsPerByte,
+                         bool limitsSends)
+    : m_plan(plan),
+      m_partOf(std::move(partOf)),
+      m_reduceSecondsPerByte(reduceSecondsPerByte),
+      m_limitsSends(limitsSends)
+{
+    FollowInstants();
+}
+
+bool
+DistantEnds::TakesTime(OperationId id, const Operation& operation) const
+{
+    return operation.IsCompute() || operation.kind == OperationKind::Train ||
+           (operation.kind == OperationKind::TransferReduce && m_reduceSecondsPerByte > 0 &&
+            m_plan.GetBytes(id, operation) > 0);
+}
+
+bool
+DistantEnds::IsInstant(OperationId id, const Operation& operation) const
+{
+    return !operation.IsTransfer() && operation.kind != OperationKind::Gate &&
+           !TakesTime(id, operation);
+}
+
+/// Those that wait for what takes no time wait for what that waits for: until nothing new is
+/// found, which of operations in the order of their plan is at once.
+void
+DistantEnds::FollowInstants()
+{
+    const auto operations = m_plan.GetOperations();
+    bool isNew = true;
+    while (isNew)
+    {
+        isNew = false;
+        for (auto id = static_cast<OperationId>(operations.size()); id-- > 0;)
+        {
+            if (!IsInstant(id, operations[id]))
+            {
+                continue;
+            }
+            auto parts = FindParts(id);
+            if (parts.empty())
+            {
+                continue;
+            }
+            auto& followers = m_followers[id];
+            isNew = isNew || parts.size() != followers.size();
+            followers = std::move(parts);
+        }
+    }
+}
+
+/// Processes that wait for the end of an operation, that of its rank aside, as far as is known of
+/// what takes no time.
+std::vector<uint32_t>
+DistantEnds::FindParts(OperationId id) const
+{
+    const auto operations = m_plan.GetOperations();
+    const auto own = m_partOf[operations[id].dst];
+    std::vector<uint32_t> parts;
+    for (const auto successor : m_plan.GetSuccessors(id))
+    {
+        parts.push_back(m_partOf[operations[successor].src]);
+        if (const auto found = m_followers.find(successor); found != m_followers.end())
+        {
+            parts.insert(parts.end(), found->second.begin(), found->second.end());
+        }
+    }
+    std::erase(parts, own);
+    std::ranges::sort(parts);
+    const auto rest = std::ranges::unique(parts);
+    parts.erase(rest.begin(), rest.end());
+    return parts;
+}
+
+bool
+DistantEnds::IsFollowed(OperationId id, uint32_t part) const
+{
+    const auto found = m_followers.find(id);
+    return found != m_followers.end() && std::ranges::binary_search(found->second, part);
+}
+
+std::vector<uint32_t>
+DistantEnds::FindWaiting(OperationId id) const
+{
+    return m_followers.contains(id) ? std::vector<uint32_t>() : FindParts(id);
+}
+
+std::optional<uint32_t>
+DistantEnds::FindSender(const Operation& operation) const
+{
+    const auto part = m_partOf[operation.src];
+    return m_limitsSends && part != m_partOf[operation.dst] ? std::optional(part) : std::nullopt;
+}
+
+DistantEnds::Demands
+DistantEnds::FindDemands() const
+{
+    Demands demands;
+    std::set<uint32_t> receivers;
+    const auto operations = m_plan.GetOperations();
+    for (OperationId id = 0; id < operations.size(); ++id)
+    {
+        const auto operation = operations[id];
+        const auto takesTime = TakesTime(id, operation);
+        const bool isWaitedFor = !FindWaiting(id).empty();
+        demands.areAny = demands.areAny || isWaitedFor || FindSender(operation);
+        if ((isWaitedFor && operation.IsTransfer() && !takesTime) || FindSender(operation))
+        {
+            receivers.insert(operation.dst);
+        }
+        if (isWaitedFor && takesTime)
+        {
+            AddWork(id, operation, demands);
+        }
+    }
+    demands.receivers.assign(receivers.begin(), receivers.end());
+    if (const auto early = FindEarly())
+    {
+        demands.obstacle = fmt::format("operation {} of rank {}, for which ranks of other "
+                                       "processes wait, may be done before that rank begins",
+                                       *early,
+                                       operations[*early].src);
+    }
+    return demands;
+}
+
+/// An operation whose end is told when its rank begins to work for it.
+void
+DistantEnds::AddWork(OperationId id, const Operation& operation, Demands& demands) const
+{
+    const auto work = operation.kind == OperationKind::Train ? Time(0)
+                      : operation.IsCompute()
+                          ? PicoSeconds(m_plan.GetComputePicoseconds(id))
+                          : ExchangeApplication::GetReduceTime(m_plan.GetBytes(id, operation),
+                                                               m_reduceSecondsPerByte);
+    demands.leastWork = std::min(work, demands.leastWork.value_or(work));
+    if (work.IsZero())
+    {
+        demands.obstacle = fmt::format("ranks of other processes wait for the end of operation {}, "
+                                       "which nothing tells ahead",
+                                       id);
+    }
+}
+
+/// One that takes no time, is followed elsewhere, and need not wait until its rank has begun: none
+/// before it is the rank's own. Others do not know when the rank begins.
+std::optional<OperationId>
+DistantEnds::FindEarly() const
+{
+    const auto operations = m_plan.GetOperations();
+    std::unordered_set<OperationId> late;
+    for (OperationId id = 0; id < operations.size(); ++id)
+    {
+        const auto rank = operations[id].src;
+        for (const auto successor : m_plan.GetSuccessors(id))
+        {
+            if (operations[successor].src == rank && m_followers.contains(successor))
+            {
+                late.insert(successor);
+            }
+        }
+    }
+    std::optional<OperationId> early;
+    for (const auto& [id, parts] : m_followers)
+    {
+        if (!late.contains(id))
+        {
+            early = std::min(id, early.value_or(id));
+        }
+    }
+    return early;
+}
+
+} // namespace ns3::gradsync

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_DISTANT_ENDS_H
+#define GRADSYNC_DISTANT_ENDS_H
+
+#include "ns3/nstime.h"
+#include "ns3/plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+/**
+ * Which operations of a plan end in one process and are waited for in others, where several
+ * simulate the ranks of a job. These are told of the end before it happens (RankShare::Tell).
+ *
+ * What takes no time ends with the last operation before it, too late to be told: a join, or a copy
+ * within a rank. Each process that waits for such an operation follows it, by the ends of those
+ * before it.
+ */
+class DistantEnds
+{
+  public:
+    /// \param plan outlives this \param partOf [rank] -> process
+    /// \param reduceSecondsPerByte,limitsSends of the job: senders that may have only so many
+    /// transfers under way wait until these are delivered
+    DistantEnds(const Plan& plan,
+                std::vector<uint32_t> partOf,
+                double reduceSecondsPerByte,
+                bool limitsSends);
+
+    uint32_t GetPart(uint32_t rank) const
+    {
+        return m_partOf[rank];
+    }
+
+    /// Whether a process follows an operation of another one that takes no time.
+    bool IsFollowed(OperationId id, uint32_t part) const;
+
+    /// The processes that are to be told when an operation ends, ascending: none of what they
+    /// follow.
+    std::vector<uint32_t> FindWaiting(OperationId id) const;
+
+    /// The process whose rank waits until a transfer is delivered, not its own.
+    std::optional<uint32_t> FindSender(const Operation& operation) const;
+
+    /// Whether its rank is busy for a while before it ends: with a sum, or as it computes.
+    bool TakesTime(OperationId id, const Operation& operation) const;
+
+    /// What is needed so that all can be told in time.
+    struct Demands
+    {
+        bool areAny{false}; //!< something is told at all
+        /// Ranks to which transfers go whose arrivals must be known ahead, ascending.
+        std::vector<uint32_t> receivers{};
+        /// The shortest time for which a rank is busy before an end that is told; nothing: there
+        /// is none such.
+        std::optional<Time> leastWork{};
+        std::string obstacle{}; //!< why one cannot be told; empty: all can
+    };
+
+    Demands FindDemands() const;
+
+  private:
+    bool IsInstant(OperationId id, const Operation& operation) const;
+    void FollowInstants();
+    std::optional<OperationId> FindEarly() const;
+    std::vector<uint32_t> FindParts(OperationId id) const;
+    void AddWork(OperationId id, const Operation& operation, Demands& demands) const;
+
+    const Plan& m_plan;
+    std::vector<uint32_t> m_partOf;
+    double m_reduceSecondsPerByte;
+    bool m_limitsSends;
+    /// What takes no time -> the other processes that wait for it, ascending.
+    std::unordered_map<OperationId, std::vector<uint32_t>> m_followers;
+};
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_DISTANT_ENDS_H

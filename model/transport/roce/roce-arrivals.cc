@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/roce-arrivals.h"
+
+#include "ns3/event-order.h"
+#include "ns3/fabric-network.h"
+#include "ns3/serialisation-time.h"
+#include "ns3/wire-format.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ns3::gradsync
+{
+
+RoceArrivals::RoceArrivals(FabricNetwork& fabric, const RoceConnectionTable& connections)
+    : m_fabric(fabric),
+      m_connections(connections)
+{
+}
+
+Time
+RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision& division)
+{
+    const auto& topology = m_fabric.GetTopology();
+    auto least = TimeStep(INT64_MAX);
+    for (const auto endpoint : endpoints)
+    {
+        const auto node = topology.GetEndpoints()[endpoint];
+        for (const auto& [id, peer] : topology.GetPorts(node))
+        {
+            if (!m_fabric.GetSwitch(peer))
+            {
+                throw std::invalid_argument(fmt::format("{} is linked to another host directly: "
+                                                        "when a message arrives there is not "
+                                                        "known ahead",
+                                                        topology.GetNodes()[node].name));
+            }
+            const auto& link = topology.GetLinks()[id];
+            const SerialisationTime serialisation(link.rate);
+            least =
+                std::min(least, link.delay + TimeStep(serialisation.Get(wire::RoceDataBytes(0))));
+            if (division.IsHere(node))
+            {
+                const auto port = 2 * id + (link.a == node ? 1 : 0);
+                m_ports.push_back(&m_fabric.GetPort(port));
+                m_ports.back()->SetTap(this);
+                m_endpointOf.emplace(port, endpoint);
+            }
+        }
+    }
+    return least;
+}
+
+void
+RoceArrivals::Depart(TimeStepCount now)
+{
+    for (auto* port : m_ports)
+    {
+        port->Sync(now);
+    }
+}
+
+TimeStepCount
+RoceArrivals::GetNextStart() const
+{
+    TimeStepCount next = INT64_MAX;
+    for (const auto* port : m_ports)
+    {
+        next = std::min(next, port->GetNextStart());
+    }
+    return next;
+}
+
+void
+RoceArrivals::OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount /* start */)
+{
+    if (packet.kind != PacketKind::Data || (packet.flags & PacketFlag::PROGRAM) != 0 ||
+        packet.destination != m_endpointOf.at(portIndex)) // else the endpoint forwards it
+    {
+        return;
+    }
+    const auto* queuePair = m_connections.Find(packet.connection, packet.generation);
+    if (!queuePair)
+    {
+        return;
+    }
+    auto& departed = m_departed[packet.connection];
+    if (departed.generation != packet.generation)
+    {
+        // Its first packet: nothing has come to the receiver yet.
+        departed = {.generation = packet.generation,
+                    .nextPsn = queuePair->expectedPsn,
+                    .last = {},
+                    .early = {}};
+    }
+    const Arrival arrival{packet.arrival, portIndex};
+    if (packet.psn != departed.nextPsn)
+    {
+        if (packet.psn > departed.nextPsn)
+        {
+            departed.early.emplace(packet.psn, arrival);
+        }
+        return;
+    }
+    Pass(departed, *queuePair, arrival);
+    while (!departed.early.empty() && departed.early.begin()->first == departed.nextPsn)
+    {
+        Pass(departed, *queuePair, departed.early.begin()->second);
+        departed.early.erase(departed.early.begin());
+    }
+}
+
+/// The next packet in order has left.
+void
+RoceArrivals::Pass(Departed& departed, const RoceQueuePair& queuePair, const Arrival& arrival)
+{
+    const auto psn = departed.nextPsn++;
+    departed.last = std::max(departed.last, arrival);
+    const auto* messages = queuePair.receiving;
+    while (messages->EndsBefore(psn))
+    {
+        messages = messages->next;
+    }
+    const auto index = messages->FindIndex(psn);
+    if (messages->GetFirstPsn(index + 1) == departed.nextPsn)
+    {
+        messages->series.GetHandler()->OnArriving(
+            messages->series.GetTag(index),
+            TimeStep(static_cast<uint64_t>(departed.last.first)),
+            EventOrder::OfArrival(departed.last.second));
+    }
+}
+
+} // namespace ns3::gradsync

@@ -85,8 +85,7 @@ DistantEnds::FindParts(OperationId id) const
     }
     std::erase(parts, own);
     std::ranges::sort(parts);
-    const auto rest = std::ranges::unique(parts);
-    parts.erase(rest.begin(), rest.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
     return parts;
 }
 

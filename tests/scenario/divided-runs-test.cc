@@ -372,6 +372,7 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
     expect(MakeRacks("ring", job, R"(, "fabric": {"pfc": false})"), "Pfc");
     expect(MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "ackEvery": 0})"), "AckEvery");
     expect(MakeRacks("switchml", job), "switches that aggregate");
+    expect(MakeRacks("bbtopk", job), "may be done before that rank begins");
     expect(MakeRacks("ring", job + R"(, "timeout": "1s")"), "timeout");
 }
 

@@ -161,10 +161,21 @@ FabricPort::PrefetchArrivals(std::span<EventImpl* const> next)
         Prefetch(event, HOT_BYTES); // it may be something else, and smaller: that does no harm
     }
     std::array<const FabricPort*, RadixScheduler::PREFETCH_COUNT> ports;
+    std::array<const FabricPort*, RadixScheduler::PREFETCH_COUNT> departing;
     size_t count = 0;
-    for (const auto* event : next)
+    size_t departingCount = 0;
+    for (auto* event : next)
     {
-        if (typeid(*event) == typeid(FabricPort))
+        if (typeid(*event) == typeid(Departure))
+        {
+            if (event->IsCancelled())
+            {
+                continue; // of a port that may be gone
+            }
+            departing[departingCount] = static_cast<const Departure*>(event)->GetPort();
+            departing[departingCount++]->PrefetchSelf();
+        }
+        else if (typeid(*event) == typeid(FabricPort))
         {
             ports[count] = static_cast<const FabricPort*>(event);
             Prefetch(ports[count]->m_firstFlying);
@@ -176,6 +187,10 @@ FabricPort::PrefetchArrivals(std::span<EventImpl* const> next)
         for (size_t i = 0; i < count; ++i)
         {
             ports[i]->PrefetchArrival(round);
+        }
+        for (size_t i = 0; round == 0 && i < departingCount; ++i)
+        {
+            departing[i]->PrefetchPackets();
         }
     }
 }

@@ -376,6 +376,11 @@ class alignas(64) FabricPort final : public EventImpl
         {
         }
 
+        const FabricPort* GetPort() const
+        {
+            return m_port;
+        }
+
       private:
         void Notify() override
         {

@@ -1338,6 +1338,7 @@ list(APPEND gradsync_sources
   study/run/link-sampler.cc
   study/run/network-parts.cc
   study/run/part-report.cc
+  study/run/plan-figures.cc
   study/run/planned-run.cc
   study/run/process-link-loader.cc
   study/run/process-pool.cc
@@ -1365,6 +1366,7 @@ list(APPEND gradsync_headers
   study/run/network-parts.h
   study/run/part-report.h
   study/run/peak-memory.h
+  study/run/plan-figures.h
   study/run/planned-run.h
   study/run/process-link-loader.h
   study/run/process-pool.h

@@ -74,6 +74,14 @@ PlanStatistics::GetPeakReceivedBytes() const
 PlanStatistics
 ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
 {
+    auto statistics = CountPlanTraffic(plan, groups);
+    statistics.transfersPerRound = RoundCounter(plan).Count();
+    return statistics;
+}
+
+PlanStatistics
+CountPlanTraffic(const Plan& plan, const WorkerGroups& groups)
+{
     PlanStatistics statistics;
     statistics.sentBytes.resize(plan.GetRankCount());
     statistics.receivedBytes.resize(plan.GetRankCount());
@@ -109,7 +117,6 @@ ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups)
             statistics.crossings[level].transfers += crossings;
         }
     }
-    statistics.transfersPerRound = RoundCounter(plan).Count();
     return statistics;
 }
 

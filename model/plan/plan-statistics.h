@@ -60,6 +60,9 @@ struct PlanStatistics
  */
 PlanStatistics ComputePlanStatistics(const Plan& plan, const WorkerGroups& groups = {});
 
+/// Likewise, without the rounds.
+PlanStatistics CountPlanTraffic(const Plan& plan, const WorkerGroups& groups = {});
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_PLAN_STATISTICS_H

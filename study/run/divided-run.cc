@@ -200,6 +200,7 @@ Share::Simulate(RunResult& result)
                              .events = protocol.CountOwnEvents(),
                              .sharedInstants = protocol.GetSharedInstants(),
                              .underWay = protocol.GetUnderWay(),
+                             .plans = CountPlans(result, m_link.GetOwn(), m_link.GetCount()),
                              .failure = failure ? failure->reason : ""});
     if (const auto* aggregation = transport->GetAggregation())
     {
@@ -228,7 +229,7 @@ Complete(const std::vector<ByteBatch>& reports,
     SummariseTransport(merged.statistics, result.summary);
     // One process looks at each end of an iteration in an event of its own (IterationSkip).
     result.summary.events = merged.events + result.iterations.size() - merged.statistics.timerLooks;
-    SummariseExchanges(result);
+    SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
 }

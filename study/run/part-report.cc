@@ -304,6 +304,7 @@ PackReport(const PartReport& report)
     AppendPlain(batch, report.events);
     AppendList(batch, std::span<const int64_t>(report.sharedInstants));
     AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay));
+    AppendList(batch, std::span<const PlanFigures>(report.plans));
     AppendList(batch, std::span<const char>(report.failure));
     return batch;
 }
@@ -339,6 +340,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         instants = std::move(all);
         const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
         underWay.insert(underWay.end(), changes.begin(), changes.end());
+        AddFigures(batch.TakeList<PlanFigures>(), merged.plans);
         const auto failure = batch.TakeList<char>();
         if (merged.failure.empty())
         {

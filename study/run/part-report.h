@@ -4,6 +4,7 @@
 
 #include "ns3/byte-batch.h"
 #include "ns3/exchange-engine.h"
+#include "ns3/plan-figures.h"
 #include "ns3/recorder.h"
 #include "ns3/run-result.h"
 #include "ns3/transport.h"
@@ -55,6 +56,7 @@ struct PartReport
     uint64_t events;                     //!< of its own
     std::vector<int64_t> sharedInstants; //!< at which it had an event of all processes, ascending
     std::vector<WindowProtocol::UnderWay> underWay; //!< transfers, where they are timed
+    std::vector<PlanFigures> plans;                 //!< those that it counts
     std::string failure; //!< why its jobs are not finished; empty: they are
 };
 
@@ -66,6 +68,7 @@ struct MergedReport
 {
     TransportStatistics statistics;
     uint64_t events{0};
+    std::vector<PlanFigures> plans;
     std::string failure; //!< the first one
 };
 

@@ -107,19 +107,6 @@ SummariseBandwidth(RunResult& result)
     }
 }
 
-/// The endpoints of the ranks of a plan.
-std::vector<uint32_t>
-GetEndpoints(const RunResult::JobInfo& job, const ExecutedPlan& plan)
-{
-    std::vector<uint32_t> endpoints;
-    endpoints.reserve(plan.ranks.size());
-    for (const auto rank : plan.ranks)
-    {
-        endpoints.push_back(job.endpointOf[rank]);
-    }
-    return endpoints;
-}
-
 /// Of one iteration of a training job. Communications of a plan and a group are counted once.
 uint64_t
 CountCrossRackBytes(const TrainingResult& training, const RunResult& result)
@@ -150,22 +137,21 @@ CountCrossRackBytes(const TrainingResult& training, const RunResult& result)
 
 /// What the plans move; bytes between racks of the plans by which iterations ended.
 void
-SummarisePlans(RunResult& result)
+SummarisePlans(RunResult& result, std::span<const PlanFigures> plans)
 {
     auto& summary = result.summary;
-    std::vector<std::vector<uint64_t>> crossRack(result.jobs.size()); // [job][plan]
-    for (size_t job = 0; job < result.jobs.size(); ++job)
+    for (const auto& plan : plans)
     {
-        for (const auto& executed : result.jobs[job].plans)
-        {
-            const WorkerGroups racks{
-                {FindRacks(*result.topology, GetEndpoints(result.jobs[job], executed))}};
-            const auto statistics = ComputePlanStatistics(*executed.plan, racks);
-            crossRack[job].push_back(statistics.crossings.front().bytes);
-            summary.peakReceivedBytes =
-                std::max(summary.peakReceivedBytes, statistics.GetPeakReceivedBytes());
-            summary.longestChain = std::max(summary.longestChain, statistics.GetLongestChain());
-        }
+        summary.peakReceivedBytes = std::max(summary.peakReceivedBytes, plan.peakReceivedBytes);
+        summary.longestChain =
+            std::max(summary.longestChain, static_cast<uint32_t>(plan.longestChain));
+    }
+    std::vector<size_t> first; // [job] of its plans
+    size_t count = 0;
+    for (const auto& job : result.jobs)
+    {
+        first.push_back(count);
+        count += job.plans.size();
     }
     for (const auto& training : result.trainings)
     {
@@ -174,8 +160,9 @@ SummarisePlans(RunResult& result)
     }
     for (const auto& record : result.iterations)
     {
-        const auto& own = crossRack[record.job];
-        summary.crossRackBytes += own.empty() ? 0 : own[record.plan]; // empty: it trains
+        const bool trains = result.jobs[record.job].plans.empty();
+        summary.crossRackBytes +=
+            trains ? 0 : plans[first[record.job] + record.plan].crossRackBytes;
     }
     for (const auto& asynchronous : result.asynchronous)
     {
@@ -186,12 +173,12 @@ SummarisePlans(RunResult& result)
 } // namespace
 
 void
-SummariseExchanges(RunResult& result)
+SummariseExchanges(RunResult& result, std::span<const PlanFigures> plans)
 {
     SummariseTimes(result);
     SummariseBounds(result);
     SummariseBandwidth(result);
-    SummarisePlans(result);
+    SummarisePlans(result, plans);
     result.summary.training = SummariseTraining(result);
     result.summary.asynchronous = SummariseAsynchronous(result);
 }

@@ -3,18 +3,21 @@
 #define GRADSYNC_RUN_SUMMARY_H
 
 #include "ns3/job-planner.h"
+#include "ns3/plan-figures.h"
 #include "ns3/run-result.h"
 #include "ns3/scenario.h"
 #include "ns3/training-planner.h"
 #include "ns3/transport.h"
 
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
 {
 
 /// Fills the summary of a run from its iterations and plans: times, bounds, bytes, chains.
-void SummariseExchanges(RunResult& result);
+/// \param plans of CountPlans
+void SummariseExchanges(RunResult& result, std::span<const PlanFigures> plans);
 
 /// What the transport counted.
 void SummariseTransport(const TransportStatistics& statistics, RunSummary& summary);

@@ -121,7 +121,7 @@ RunScenario(const ResolvedRun& run,
     RunResult result;
     DescribeRun(run, planned, result);
     Simulate(run, planned, progress, folder, repeats, result);
-    SummariseExchanges(result);
+    SummariseExchanges(result, CountPlans(result));
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;

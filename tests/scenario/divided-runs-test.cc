@@ -9,6 +9,7 @@
 #include "support/forked-link.h"
 
 #include "ns3/divided-run.h"
+#include "ns3/plan-figures.h"
 #include "ns3/scenario-error.h"
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -100,6 +102,31 @@ MakeRacks(const std::string& scheme, const std::string& job, const std::string& 
                        scheme.starts_with('{') || scheme.starts_with('"') ? scheme
                                                                           : '"' + scheme + '"',
                        more);
+}
+
+TEST(DividedRunsTest, ProcessesCountPlansTogether)
+{
+    // A ring of w = 8 workers in r = 4 racks, of K = 200 kB: 2 (w - 1) rounds, in which each
+    // receives 2 (w - 1) / w K, and of w steps of a round r lead to another rack. PS with a server
+    // at each: each gets (w - 1) / w K as a server and as much back, 2 rounds; of the w (w - 1)
+    // pairs but w are of two racks, both ways.
+    for (const auto& [scheme, rounds, peak, crossing] :
+         {std::tuple{"ring", 14, 350'000, 1'400'000}, std::tuple{"ps", 2, 350'000, 2'400'000}})
+    {
+        const auto result = RunScenario(Resolve(MakeRacks(scheme, R"("iterations": 1)")));
+        for (uint32_t processes = 1; processes <= 3; ++processes)
+        {
+            std::vector<PlanFigures> figures;
+            for (uint32_t own = 0; own < processes; ++own)
+            {
+                AddFigures(CountPlans(result, own, processes), figures);
+            }
+            ASSERT_EQ(figures.size(), 1);
+            EXPECT_EQ(figures[0].longestChain, rounds) << scheme;
+            EXPECT_EQ(figures[0].peakReceivedBytes, peak) << scheme;
+            EXPECT_EQ(figures[0].crossRackBytes, crossing) << scheme;
+        }
+    }
 }
 
 TEST(DividedRunsTest, ARingIsTheSameInAnyNumberOfProcesses)

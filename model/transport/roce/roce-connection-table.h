@@ -86,6 +86,15 @@ class RoceConnectionTable
                                            uint32_t generation,
                                            const RoceConnection& connection);
 
+    /// Fetches what Mirror writes.
+    void PrefetchMirror(uint32_t index) const
+    {
+        if (Has(index))
+        {
+            Prefetch(&m_queuePairs.At(index), sizeof(RoceQueuePair));
+        }
+    }
+
     /// A closed queue pair may serve another connection, and so may its reservation.
     void Recycle(RoceQueuePair& queuePair);
 

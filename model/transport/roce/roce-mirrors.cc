@@ -121,9 +121,14 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
     {
         return; // it had nothing
     }
+    constexpr size_t AHEAD = 8; // so much later a queue pair that is fetched now is used
     const auto posts = batch.TakeView<Post>();
     for (size_t i = 0; i < posts.GetSize(); ++i)
     {
+        if (i + AHEAD < posts.GetSize())
+        {
+            m_connections.PrefetchMirror(posts[i + AHEAD].index);
+        }
         Expect(posts[i]);
     }
     m_cut.Put(batch, now);

@@ -220,7 +220,9 @@ RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
     if (round == 0)
     {
         constexpr size_t RECEIVER_BYTES = 64;
-        Prefetch(&queuePair, isData && !mayRest ? RECEIVER_BYTES : sizeof(RoceQueuePair));
+        const bool mayForget = endsMessage && m_mirrors; // which is the sender's business elsewhere
+        const bool isReceived = isData && !mayRest && !mayForget;
+        Prefetch(&queuePair, isReceived ? RECEIVER_BYTES : sizeof(RoceQueuePair));
         return;
     }
     if (mayRest)

@@ -5,6 +5,7 @@
 #include "ns3/byte-batch.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -13,34 +14,38 @@ namespace ns3::gradsync
 /// What each process tells all others at once, beside what it has for one of them.
 struct ProcessNote
 {
-    int64_t nextTime;  //!< of what happens next in it, in time steps; INT64_MAX: nothing
+    int64_t nextTime;  //!< nothing happens before in it or by what it has just sent, in time steps
+    int64_t clock;     //!< all before has happened in it, or its part has ended before
     int64_t endedAt;   //!< when its part of an iteration ended; -1: it goes on
-    int64_t isBehind;  //!< 1: not all before the end of the window has happened in it
+    int64_t endCount;  //!< parts of iterations that have ended in it
     int64_t isStopped; //!< 1: it ends the simulation
-    int64_t workNs;    //!< wall-clock time since its last exchange, in nanoseconds
 };
 
 /**
  * Connects the processes that simulate one network together: as many as there are of them, numbered
- * from 0. All of them call Exchange equally often. Where one is gone, the others end too.
+ * from 0. All of them send equally often. Where one is gone, the others end too.
  */
 class ProcessLink
 {
   public:
+    /// A process that sends for the k-th time has received what all others sent for the (k - 2)-th.
+    static constexpr uint32_t MOST_AHEAD = 2;
+
     virtual ~ProcessLink() = default;
 
     virtual uint32_t GetCount() const = 0;
     virtual uint32_t GetOwn() const = 0;
 
     /**
-     * Tells all others a note, and hands each of them a batch, that of this one aside.
-     * \param batches [process] for it; afterwards empty, with their memory
-     * \param[out] notes [process] \param[out] received [process] from it
+     * Tells all others a note, and hands each of them a batch, that of this one aside. Waits for
+     * nobody.
+     * \param batches [process] for it; afterwards empty
      */
-    virtual void Exchange(const ProcessNote& note,
-                          std::vector<ByteBatch>& batches,
-                          std::vector<ProcessNote>& notes,
-                          std::vector<ByteBatch>& received) = 0;
+    virtual void Send(const ProcessNote& note, std::vector<ByteBatch>& batches) = 0;
+
+    /// Waits for what another process has sent, of all that was not received yet the first.
+    /// \returns the batch, which lasts until the next call for that process
+    virtual std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) = 0;
 };
 
 /// What a library that links processes has under this name (ProcessLinkFactory): the only link of

@@ -39,8 +39,7 @@ WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
       m_own(link.GetOwn()),
       m_told(link.GetCount()),
       m_notes(link.GetCount()),
-      m_batches(link.GetCount()),
-      m_received(link.GetCount())
+      m_batches(link.GetCount())
 {
     for (const auto node : topology.GetEndpoints())
     {
@@ -86,7 +85,7 @@ WindowProtocol::OnPartEnded(std::function<void()> goOn)
 {
     m_goOn = std::move(goOn);
     m_endedAt = m_simulator.Now().GetTimeStep();
-    m_isBehind = true;
+    ++m_endCount;
     m_simulator.Pause();
 }
 
@@ -121,91 +120,105 @@ WindowProtocol::CountOwnEvents() const
 void
 WindowProtocol::Run()
 {
-    m_workSince = GetWallNs();
-    Exchange();
-    while (RunWindow())
+    TellAll();
+    do
     {
-    }
+        TellAll();
+        HearAll();
+    } while (RunWindow());
+    HearAll(); // what was told last
     NS_LOG_INFO("process " << m_own << ": " << CountOwnEvents() << " events of its own in "
-                           << m_counts.windows << " windows, " << m_counts.exchanges
-                           << " exchanges, " << m_counts.sentBatches << " batches of "
-                           << m_counts.sentBytes << " bytes sent; "
-                           << static_cast<double>(m_counts.workNs) * 1e-9
-                           << " s between exchanges, of whoever had most before each "
-                           << static_cast<double>(m_counts.longestNs) * 1e-9 << " s");
+                           << m_counts.windows << " windows, " << m_counts.sentBatches
+                           << " batches of " << m_counts.sentBytes << " bytes sent, "
+                           << static_cast<double>(m_counts.waitNs) * 1e-9
+                           << " s of waiting for others");
 }
 
-/// \returns false when nothing is left to happen
+/// By what all have told after the last window but one. \returns false when nothing is left to
+/// happen
 bool
 WindowProtocol::RunWindow()
 {
-    const auto next = std::ranges::min(m_notes, {}, &ProcessNote::nextTime).nextTime;
+    const auto next = GetNextTime();
     const bool isStopped = std::ranges::any_of(m_notes, &ProcessNote::isStopped);
     if (next > LAST_TIME_STEP || isStopped)
     {
         return false;
     }
     ++m_counts.windows;
-    const auto end = AddTimeSteps(next, m_lookahead);
+    const auto step = std::max<int64_t>(m_lookahead / 2, 1);
+    m_end = std::min(AddTimeSteps(next, m_lookahead), AddTimeSteps(std::max(m_end, next), step));
+    const auto hasEnded = [this](const auto& note) { return note.endCount == m_endCount; };
+    if (m_goOn && std::ranges::all_of(m_notes, hasEnded))
+    {
+        BeginNext();
+    }
     if (m_goOn)
     {
-        m_isBehind = true;
+        Follow();
     }
     else
     {
-        RunTo(end);
-    }
-    Exchange();
-    while (IsAnyBehind())
-    {
-        CatchUp(end);
-        Exchange();
+        RunTo(m_end);
     }
     return true;
+}
+
+/// All know that all parts have ended, which they do in the same window.
+void
+WindowProtocol::BeginNext()
+{
+    const auto last = GetLastEnd();
+    m_simulator.RunUntil(last + 1); // what else happens at that instant comes first
+    m_simulator.AdvanceTo(last);
+    m_endedAt = -1;
+    std::exchange(m_goOn, {})();
+}
+
+/// The own part has ended: where others go on the next iteration may begin.
+void
+WindowProtocol::Follow()
+{
+    auto end = m_end;
+    for (const auto& note : m_notes)
+    {
+        if (note.endCount < m_endCount)
+        {
+            end = std::min(end, note.clock);
+        }
+    }
+    if (end > m_simulator.Now().GetTimeStep())
+    {
+        RunTo(end);
+    }
 }
 
 /// All that is earlier than `end`, or up to the end of this process's part.
 void
 WindowProtocol::RunTo(int64_t end)
 {
+    const auto endCount = m_endCount;
     m_simulator.RunUntil(end);
-    if (!m_isBehind && !m_simulator.IsStopped())
+    if (m_endCount == endCount && !m_simulator.IsStopped())
     {
         m_simulator.AdvanceTo(end - 1);
         m_transport.Depart(end - 1);
+        m_clock = end;
     }
 }
 
-/// Those that have not run the window do so: those that wait, or, if nobody else is at work on the
-/// iteration, all of them begin the next one first.
-void
-WindowProtocol::CatchUp(int64_t end)
+/// Of all processes, as far as they have told.
+int64_t
+WindowProtocol::GetNextTime() const
 {
-    if (!HaveAllEnded())
-    {
-        if (m_isBehind)
-        {
-            m_isBehind = false;
-            RunTo(end);
-        }
-        return;
-    }
-    const auto last = std::ranges::max(m_notes, {}, &ProcessNote::endedAt).endedAt;
-    m_simulator.RunUntil(last + 1); // what else happens at that instant comes first
-    m_simulator.AdvanceTo(last);
-    m_endedAt = -1;
-    m_isBehind = false;
-    std::exchange(m_goOn, {})();
-    if (!m_goOn)
-    {
-        RunTo(end);
-    }
+    const auto next = std::ranges::min(m_notes, {}, &ProcessNote::nextTime).nextTime;
+    return HaveAllEnded() ? std::min(next, GetLastEnd()) : next; // when the next iteration begins
 }
 
-bool
-WindowProtocol::IsAnyBehind() const
+int64_t
+WindowProtocol::GetLastEnd() const
 {
-    return std::ranges::any_of(m_notes, &ProcessNote::isBehind);
+    return std::ranges::max(m_notes, {}, &ProcessNote::endedAt).endedAt;
 }
 
 bool
@@ -214,19 +227,19 @@ WindowProtocol::HaveAllEnded() const
     return std::ranges::all_of(m_notes, [](const auto& note) { return note.endedAt >= 0; });
 }
 
-/// Of what happens next in this process, or in others as far as it has not handed it to them.
+/// When the first of what others have not taken yet happens to them.
 int64_t
-WindowProtocol::GetNextTime() const
+WindowProtocol::GetFirstArrival() const
 {
-    auto next = std::min(m_simulator.GetNextTime(), m_transport.GetNextTime());
+    auto first = m_transport.GetFirstArrival();
     for (const auto& told : m_told)
     {
         for (const auto& notice : told)
         {
-            next = std::min(next, notice.at);
+            first = std::min(first, notice.at);
         }
     }
-    return next;
+    return first;
 }
 
 void
@@ -244,9 +257,8 @@ WindowProtocol::FillBatch(uint32_t part)
 }
 
 void
-WindowProtocol::TakeBatch(const ByteBatch& received)
+WindowProtocol::TakeBatch(BatchReader& batch)
 {
-    BatchReader batch(received);
     if (m_takeNotice)
     {
         const auto notices = batch.TakeView<Notice>();
@@ -270,13 +282,17 @@ WindowProtocol::ScheduleNotice(const Notice& notice)
 }
 
 void
-WindowProtocol::Exchange()
+WindowProtocol::TellAll()
 {
-    ProcessNote own{.nextTime = GetNextTime(),
-                    .endedAt = m_endedAt,
-                    .isBehind = m_isBehind ? 1 : 0,
-                    .isStopped = m_simulator.IsStopped() ? 1 : 0,
-                    .workNs = 0}; // not known yet
+    // Others have not taken what was sent last either when they tell next what they have to do.
+    const auto arrival = GetFirstArrival();
+    const auto next = std::min(m_simulator.GetNextTime(), m_transport.GetNextStart());
+    m_ownNotes.push_back(
+        {.nextTime = std::min({next, arrival, std::exchange(m_lastArrival, arrival)}),
+         .clock = m_clock,
+         .endedAt = m_endedAt,
+         .endCount = m_endCount,
+         .isStopped = m_simulator.IsStopped() ? 1 : 0});
     for (uint32_t part = 0; part < m_batches.size(); ++part)
     {
         if (part != m_own)
@@ -284,19 +300,24 @@ WindowProtocol::Exchange()
             FillBatch(part);
         }
     }
-    own.workNs = GetWallNs() - m_workSince;
-    m_link.Exchange(own, m_batches, m_notes, m_received);
-    m_workSince = GetWallNs();
-    ++m_counts.exchanges;
-    m_counts.workNs += own.workNs;
-    m_counts.longestNs += std::ranges::max(m_notes, {}, &ProcessNote::workNs).workNs;
-    for (uint32_t part = 0; part < m_received.size(); ++part)
+    m_link.Send(m_ownNotes.back(), m_batches);
+}
+
+void
+WindowProtocol::HearAll()
+{
+    for (uint32_t part = 0; part < m_notes.size(); ++part)
     {
         if (part != m_own)
         {
-            TakeBatch(m_received[part]);
+            const auto since = GetWallNs();
+            BatchReader batch(m_link.Receive(part, m_notes[part]));
+            m_counts.waitNs += GetWallNs() - since;
+            TakeBatch(batch);
         }
     }
+    m_notes[m_own] = m_ownNotes.front();
+    m_ownNotes.pop_front();
 }
 
 } // namespace ns3::gradsync

@@ -10,6 +10,7 @@
 #include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -20,12 +21,16 @@ namespace ns3::gradsync
  * Keeps processes in step that simulate one network together, in windows as ns-3's
  * DistributedSimulatorImpl does (granted time windows; Nicol, "The cost of conservative
  * synchronization in parallel discrete event simulations", J. ACM 40, 1993): none of them goes
- * farther than the shortest delay of a link between them beyond the earliest of all their next
- * events. At the end of a window they hand each other all packets of it at once.
+ * farther than the shortest delay of a link between them (the lookahead) beyond the earliest of all
+ * their next events. At the end of a window they hand each other all packets of it at once.
+ *
+ * A window is half as long as the lookahead, so that each begins by what all others told after the
+ * last but one: a process that has more to do in one window than the others makes them wait only
+ * where it falls behind by more than a window.
  *
  * An iteration ends everywhere at the instant at which its last operation is done, in whatever
- * process that is. One whose own part has ended therefore waits, at each window, until the others
- * have run it or have ended too; then all know the instant, run up to it, and begin the next
+ * process that is. One whose own part has ended goes on only as far as those have come whose parts
+ * have not; when all know that all have ended, they run up to the last instant and begin the next
  * iteration there.
  */
 class WindowProtocol final : public RankShare
@@ -35,13 +40,9 @@ class WindowProtocol final : public RankShare
     struct Counts
     {
         uint64_t windows{0};
-        uint64_t exchanges{0};   //!< of notes and packets: one a window, and more where parts end
         uint64_t sentBytes{0};   //!< by this process
         uint64_t sentBatches{0}; //!< likewise, with anything in them
-        int64_t workNs{0};       //!< of this process, between exchanges
-        /// Of the process that had most to do before each exchange: what all would take together on
-        /// a core each if exchanges took no time.
-        int64_t longestNs{0};
+        int64_t waitNs{0};       //!< of this process, for others
     };
 
     /// All must outlive it. \param transport divided
@@ -105,14 +106,17 @@ class WindowProtocol final : public RankShare
 
   private:
     bool RunWindow();
+    void BeginNext();
+    void Follow();
     void RunTo(int64_t end);
-    void Exchange();
-    void CatchUp(int64_t end);
-    bool IsAnyBehind() const;
-    bool HaveAllEnded() const;
+    void TellAll();
+    void HearAll();
     int64_t GetNextTime() const;
+    int64_t GetFirstArrival() const;
+    int64_t GetLastEnd() const;
+    bool HaveAllEnded() const;
     void FillBatch(uint32_t part);
-    void TakeBatch(const ByteBatch& received);
+    void TakeBatch(BatchReader& batch);
     void ScheduleNotice(const Notice& notice);
 
     WindowSimulatorImpl& m_simulator;
@@ -124,19 +128,21 @@ class WindowProtocol final : public RankShare
 
     std::function<void()> m_goOn; //!< empty: the part of this process goes on
     int64_t m_endedAt{-1};
-    bool m_isBehind{false};
+    int64_t m_endCount{0};
+    int64_t m_end{0};   //!< of the window
+    int64_t m_clock{0}; //!< all before has happened, but for the rest of an ended part
 
     std::function<void(const Notice&)> m_takeNotice; //!< empty: there are none
-    std::vector<std::vector<Notice>> m_told;         //!< [process] since the last exchange
+    std::vector<std::vector<Notice>> m_told;         //!< [process] and not sent
 
-    std::vector<ProcessNote> m_notes; //!< [process] of the last exchange
+    std::vector<ProcessNote> m_notes;   //!< [process] after the last window but one
+    std::deque<ProcessNote> m_ownNotes; //!< that come after
+    int64_t m_lastArrival{INT64_MAX};   //!< the first one of what was sent last
     std::vector<ByteBatch> m_batches;
-    std::vector<ByteBatch> m_received;
     std::vector<int64_t> m_sharedInstants;
     std::vector<UnderWay> m_underWay;
     uint64_t m_sharedEvents{0};
     uint64_t m_foreignEvents{0};
-    int64_t m_workSince{0}; //!< end of the last exchange
     Counts m_counts;
 };
 

@@ -48,13 +48,15 @@ FabricCut::Depart(TimeStepCount now)
 }
 
 TimeStepCount
-FabricCut::GetNextTime() const
+FabricCut::GetFirstArrival() const
+{
+    return std::ranges::min(m_outgoing, {}, &Outgoing::firstArrival).firstArrival;
+}
+
+TimeStepCount
+FabricCut::GetNextStart() const
 {
     TimeStepCount next = INT64_MAX;
-    for (const auto& outgoing : m_outgoing)
-    {
-        next = std::min(next, outgoing.firstArrival);
-    }
     for (const auto* port : m_leaving)
     {
         next = std::min(next, port->GetNextStart());

@@ -38,10 +38,13 @@ class FabricCut : private PacketTaker
     /// Starts what should have started up to `now` on the links that leave this process.
     void Depart(TimeStepCount now);
 
-    /// When the first of the packets arrives that have started and not been taken, or the next one
-    /// starts that waits, if nothing happens before; INT64_MAX: there is none, or none waits for
+    /// When the first of the packets arrives that have started and not been taken; INT64_MAX: there
+    /// is none.
+    TimeStepCount GetFirstArrival() const;
+
+    /// When the next one starts that waits, if nothing happens before; INT64_MAX: none waits for
     /// its turn alone. After Depart.
-    TimeStepCount GetNextTime() const;
+    TimeStepCount GetNextStart() const;
 
     /// Whether a packet has started on the way to a process.
     bool HasFor(uint32_t part) const

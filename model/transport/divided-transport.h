@@ -50,10 +50,13 @@ class DividedTransport
     /// Lets leave what is to leave this process up to `now`, in time steps.
     virtual void Depart(int64_t now) = 0;
 
-    /// When the first of what has left and is not taken arrives, or the next packet leaves that
-    /// waits to, on a way to others or to an endpoint of Announce, if nothing happens before;
-    /// INT64_MAX: there is none, or none that is sure to. After Depart, before Take.
-    virtual int64_t GetNextTime() const = 0;
+    /// When the first of what has left and is not taken arrives; INT64_MAX: there is none. After
+    /// Depart, before Take.
+    virtual int64_t GetFirstArrival() const = 0;
+
+    /// When the next packet leaves that waits to, on a way to others or to an endpoint of Announce,
+    /// if nothing happens before; INT64_MAX: there is none that is sure to. After Depart.
+    virtual int64_t GetNextStart() const = 0;
 
     /// Moves what is for a process to the end of a batch.
     virtual void Take(uint32_t part, ByteBatch& batch) = 0;

@@ -55,17 +55,27 @@ std::vector<ByteBatch>
 Gather(ProcessLink& link, ByteBatch own)
 {
     std::vector<ByteBatch> batches(link.GetCount());
-    std::vector<ByteBatch> received(link.GetCount());
-    std::vector<ProcessNote> notes(link.GetCount());
-    if (link.GetOwn() != 0)
+    const auto number = link.GetOwn();
+    if (number != 0)
     {
         batches[0] = std::move(own);
-        link.Exchange({}, batches, notes, received);
+    }
+    link.Send({}, batches);
+    for (uint32_t peer = 0; peer < link.GetCount(); ++peer)
+    {
+        if (peer != number)
+        {
+            ProcessNote note{};
+            const auto batch = link.Receive(peer, note);
+            batches[peer].assign(batch.begin(), batch.end());
+        }
+    }
+    if (number != 0)
+    {
         return {};
     }
-    link.Exchange({}, batches, notes, received);
-    received[0] = std::move(own);
-    return received;
+    batches[0] = std::move(own);
+    return batches;
 }
 
 /// What only shows while it runs. \throws std::runtime_error

@@ -5,12 +5,15 @@
 #include "ns3/process-link.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <gtest/gtest.h>
 #include <iostream>
+#include <sched.h>
+#include <span>
 #include <stdexcept>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -29,7 +32,9 @@ class ForkedLink final : public ProcessLink
     /// \param peers [process] socket to it
     ForkedLink(uint32_t own, std::vector<int> peers)
         : m_own(own),
-          m_peers(std::move(peers))
+          m_peers(std::move(peers)),
+          m_unsent(m_peers.size()),
+          m_received(m_peers.size())
     {
     }
 
@@ -43,70 +48,81 @@ class ForkedLink final : public ProcessLink
         return m_own;
     }
 
-    void Exchange(const ProcessNote& note,
-                  std::vector<ByteBatch>& batches,
-                  std::vector<ProcessNote>& notes,
-                  std::vector<ByteBatch>& received) override
+    void Send(const ProcessNote& note, std::vector<ByteBatch>& batches) override
     {
-        notes[m_own] = note;
-        // All go through the pairs in one order, and of each the lower number speaks first: nobody
-        // waits for one who waits for him.
         for (uint32_t peer = 0; peer < GetCount(); ++peer)
         {
-            if (peer < m_own)
+            if (peer != m_own)
             {
-                Receive(peer, notes[peer], received[peer]);
-                Send(peer, note, batches[peer]);
-            }
-            else if (peer > m_own)
-            {
-                Send(peer, note, batches[peer]);
-                Receive(peer, notes[peer], received[peer]);
+                AppendPlain(m_unsent[peer], note);
+                AppendList(m_unsent[peer], std::span<const std::byte>(batches[peer]));
+                Flush(peer);
             }
             batches[peer].clear();
         }
     }
 
-  private:
-    void Send(uint32_t peer, const ProcessNote& note, const ByteBatch& batch) const
-    {
-        const uint64_t size = batch.size();
-        WriteAll(peer, &note, sizeof(note));
-        WriteAll(peer, &size, sizeof(size));
-        WriteAll(peer, batch.data(), size);
-    }
-
-    void Receive(uint32_t peer, ProcessNote& note, ByteBatch& batch) const
+    std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) override
     {
         uint64_t size = 0;
-        ReadAll(peer, &note, sizeof(note));
-        ReadAll(peer, &size, sizeof(size));
-        batch.resize(size);
-        ReadAll(peer, batch.data(), size);
+        Read(peer, &note, sizeof(note));
+        Read(peer, &size, sizeof(size));
+        m_received[peer].resize(size);
+        Read(peer, m_received[peer].data(), size);
+        return m_received[peer];
     }
 
-    void WriteAll(uint32_t peer, const void* data, size_t size) const
+    /// Sends what is left.
+    void Finish()
     {
-        const auto* at = static_cast<const char*>(data);
-        while (size > 0)
+        for (uint32_t peer = 0; peer < GetCount(); ++peer)
         {
-            const auto count = send(m_peers[peer], at, size, MSG_NOSIGNAL);
-            Require(count);
-            at += count;
-            size -= static_cast<size_t>(count);
+            while (!m_unsent[peer].empty())
+            {
+                Flush(peer);
+            }
         }
     }
 
-    void ReadAll(uint32_t peer, void* data, size_t size) const
+  private:
+    /// Sends as much as goes without waiting.
+    void Flush(uint32_t peer)
+    {
+        auto& unsent = m_unsent[peer];
+        if (!unsent.empty())
+        {
+            const auto count =
+                send(m_peers[peer], unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            unsent.erase(unsent.begin(), unsent.begin() + CountDone(count));
+        }
+    }
+
+    /// What others wait for goes on meanwhile.
+    void Read(uint32_t peer, void* data, size_t size)
     {
         auto* at = static_cast<char*>(data);
         while (size > 0)
         {
-            const auto count = recv(m_peers[peer], at, size, 0);
-            Require(count);
+            const auto count = CountDone(recv(m_peers[peer], at, size, MSG_DONTWAIT));
             at += count;
             size -= static_cast<size_t>(count);
+            for (uint32_t other = 0; count == 0 && other < GetCount(); ++other)
+            {
+                Flush(other);
+            }
         }
+    }
+
+    /// \returns 0 where nothing goes now
+    static ssize_t CountDone(ssize_t count)
+    {
+        if (count < 0 && errno == EAGAIN)
+        {
+            sched_yield();
+            return 0;
+        }
+        Require(count);
+        return count;
     }
 
     static void Require(ssize_t count)
@@ -119,6 +135,8 @@ class ForkedLink final : public ProcessLink
 
     uint32_t m_own;
     std::vector<int> m_peers;
+    std::vector<ByteBatch> m_unsent;   //!< [process]
+    std::vector<ByteBatch> m_received; //!< likewise
 };
 
 /// Runs `task` in so many processes, linked. \returns how many of them did not come to an end
@@ -154,6 +172,7 @@ RunForked(uint32_t count, const std::function<void(ProcessLink& link)>& task)
             {
                 ForkedLink link(own, peers[own]);
                 task(link);
+                link.Finish();
             }
             catch (const std::exception& error)
             {

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mpi.h>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -29,8 +32,7 @@ class MpiProcessLink final : public ProcessLink
         MPI_Comm_rank(MPI_COMM_WORLD, &number);
         m_own = static_cast<uint32_t>(number);
         MPI_Comm_size(MPI_COMM_WORLD, &number);
-        m_sent.resize(static_cast<size_t>(number));
-        m_received.resize(m_sent.size());
+        m_received.resize(static_cast<size_t>(number));
         m_boards = std::make_unique<SharedBoards>();
     }
 
@@ -40,13 +42,19 @@ class MpiProcessLink final : public ProcessLink
         {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); // the others would wait for ever
         }
+        for (auto& sending : m_sendings)
+        {
+            MPI_Waitall(static_cast<int>(sending.requests.size()),
+                        sending.requests.data(),
+                        MPI_STATUSES_IGNORE);
+        }
         m_boards.reset();
         MPI_Finalize();
     }
 
     uint32_t GetCount() const override
     {
-        return static_cast<uint32_t>(m_sent.size());
+        return static_cast<uint32_t>(m_received.size());
     }
 
     uint32_t GetOwn() const override
@@ -54,13 +62,11 @@ class MpiProcessLink final : public ProcessLink
         return m_own;
     }
 
-    void Exchange(const ProcessNote& note,
-                  std::vector<ByteBatch>& batches,
-                  std::vector<ProcessNote>& notes,
-                  std::vector<ByteBatch>& received) override;
+    void Send(const ProcessNote& note, std::vector<ByteBatch>& batches) override;
+    std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) override;
 
   private:
-    /// What each tells each other one first.
+    /// What goes to another process by messages first.
     struct Header
     {
         ProcessNote note;
@@ -68,6 +74,14 @@ class MpiProcessLink final : public ProcessLink
     };
 
     static_assert(std::is_trivially_copyable_v<Header>);
+
+    /// What goes to all others at once and may be under way.
+    struct Sending
+    {
+        std::vector<Header> headers;    //!< [process]; none by boards
+        std::vector<ByteBatch> batches; //!< [process]
+        std::vector<MPI_Request> requests;
+    };
 
     static constexpr int TAG = 0;
 
@@ -84,119 +98,121 @@ class MpiProcessLink final : public ProcessLink
         }
     }
 
-    void ExchangeByBoards(const ProcessNote& note,
-                          std::vector<ByteBatch>& batches,
-                          std::vector<ProcessNote>& notes,
-                          std::vector<ByteBatch>& received);
-    void ExchangeByMessages(const ProcessNote& note,
-                            std::vector<ByteBatch>& batches,
-                            std::vector<ProcessNote>& notes,
-                            std::vector<ByteBatch>& received);
-    void Receive(uint32_t peer, ByteBatch& batch);
-    void Send(std::vector<ByteBatch>& batches);
+    void SendByMessages(const ProcessNote* note, std::vector<ByteBatch>& batches);
+    static void Begin(Sending& sending, uint32_t peer);
+    void DropSent();
+    std::span<const std::byte> ReceiveBatch(uint32_t peer, uint64_t bytes);
 
     uint32_t m_own{0};
     std::unique_ptr<SharedBoards> m_boards;
-    std::vector<Header> m_sent;     //!< [process]
-    std::vector<Header> m_received; //!< likewise
-    std::vector<MPI_Request> m_requests;
+    std::vector<ByteBatch> m_received; //!< [process] by messages
+    std::deque<Sending> m_sendings;    //!< not known to have left
 };
 
 void
-MpiProcessLink::Exchange(const ProcessNote& note,
-                         std::vector<ByteBatch>& batches,
-                         std::vector<ProcessNote>& notes,
-                         std::vector<ByteBatch>& received)
+MpiProcessLink::Send(const ProcessNote& note, std::vector<ByteBatch>& batches)
 {
-    m_requests.clear();
-    if (m_boards->Exist())
+    DropSent();
+    const bool byBoards = m_boards->Exist();
+    if (!byBoards || !m_boards->PutUp(note, batches))
     {
-        ExchangeByBoards(note, batches, notes, received);
+        SendByMessages(byBoards ? nullptr : &note, batches);
     }
-    else
-    {
-        ExchangeByMessages(note, batches, notes, received);
-    }
-    MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE);
     for (auto& batch : batches)
     {
         batch.clear();
     }
 }
 
-void
-MpiProcessLink::ExchangeByBoards(const ProcessNote& note,
-                                 std::vector<ByteBatch>& batches,
-                                 std::vector<ProcessNote>& notes,
-                                 std::vector<ByteBatch>& received)
+std::span<const std::byte>
+MpiProcessLink::Receive(uint32_t peer, ProcessNote& note)
 {
-    if (!m_boards->PutUp(note, batches))
+    if (!m_boards->Exist())
     {
-        Send(batches);
+        Header header{};
+        const auto from = static_cast<int>(peer);
+        MPI_Recv(&header, sizeof(header), MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        note = header.note;
+        return ReceiveBatch(peer, header.bytes);
     }
-    notes[m_own] = note;
+    while (!m_sendings.empty() && !m_boards->IsUp(peer))
+    {
+        DropSent(); // messages may need it to get on
+    }
+    const auto reading = m_boards->Read(peer);
+    note = reading.note;
+    return reading.batch ? std::span(reading.batch, reading.size)
+                         : ReceiveBatch(peer, reading.size);
+}
+
+/// Begins to send the batches to all others. \param note goes before them; nullptr: none
+void
+MpiProcessLink::SendByMessages(const ProcessNote* note, std::vector<ByteBatch>& batches)
+{
+    auto& sending = m_sendings.emplace_back();
+    sending.batches.resize(batches.size());
+    sending.batches.swap(batches);
+    for (const auto& batch : sending.batches)
+    {
+        if (note)
+        {
+            sending.headers.push_back({*note, batch.size()});
+        }
+    }
     for (uint32_t peer = 0; peer < GetCount(); ++peer)
     {
-        if (peer != m_own && !m_boards->Read(peer, notes[peer], received[peer]))
+        if (peer != m_own)
         {
-            Receive(peer, received[peer]);
+            Begin(sending, peer);
         }
     }
 }
 
 void
-MpiProcessLink::ExchangeByMessages(const ProcessNote& note,
-                                   std::vector<ByteBatch>& batches,
-                                   std::vector<ProcessNote>& notes,
-                                   std::vector<ByteBatch>& received)
+MpiProcessLink::Begin(Sending& sending, uint32_t peer)
 {
-    for (size_t part = 0; part < m_sent.size(); ++part)
+    const auto to = static_cast<int>(peer);
+    const auto send = [&sending, to](const void* data, int bytes) {
+        auto& request = sending.requests.emplace_back();
+        MPI_Isend(data, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request);
+    };
+    if (!sending.headers.empty())
     {
-        m_sent[part] = {note, batches[part].size()};
+        send(&sending.headers[peer], sizeof(Header));
     }
-    MPI_Alltoall(m_sent.data(),
-                 sizeof(Header),
-                 MPI_BYTE,
-                 m_received.data(),
-                 sizeof(Header),
-                 MPI_BYTE,
-                 MPI_COMM_WORLD);
-    for (uint32_t part = 0; part < GetCount(); ++part)
-    {
-        notes[part] = m_received[part].note;
-        received[part].resize(part == m_own ? 0 : m_received[part].bytes);
-        Receive(part, received[part]);
-    }
-    Send(batches);
+    ForPieces(sending.batches[peer], send);
 }
 
-/// Begins to receive a batch of that size.
+/// Forgets what has left.
 void
-MpiProcessLink::Receive(uint32_t peer, ByteBatch& batch)
+MpiProcessLink::DropSent()
 {
-    ForPieces(batch, [this, peer](std::byte* piece, int bytes) {
-        auto& request = m_requests.emplace_back();
+    while (!m_sendings.empty())
+    {
+        auto& requests = m_sendings.front().requests;
+        int haveLeft = 0;
+        MPI_Testall(static_cast<int>(requests.size()),
+                    requests.data(),
+                    &haveLeft,
+                    MPI_STATUSES_IGNORE);
+        if (haveLeft == 0)
+        {
+            return;
+        }
+        m_sendings.pop_front();
+    }
+}
+
+std::span<const std::byte>
+MpiProcessLink::ReceiveBatch(uint32_t peer, uint64_t bytes)
+{
+    auto& batch = m_received[peer];
+    batch.resize(bytes);
+    ForPieces(batch, [peer](std::byte* piece, int count) {
         const auto from = static_cast<int>(peer);
-        MPI_Irecv(piece, bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request);
+        MPI_Recv(piece, count, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     });
-}
-
-/// Begins to send all batches but that of this process.
-void
-MpiProcessLink::Send(std::vector<ByteBatch>& batches)
-{
-    for (uint32_t part = 0; part < GetCount(); ++part)
-    {
-        if (part == m_own)
-        {
-            continue;
-        }
-        ForPieces(batches[part], [this, part](std::byte* piece, int bytes) {
-            auto& request = m_requests.emplace_back();
-            const auto to = static_cast<int>(part);
-            MPI_Isend(piece, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request);
-        });
-    }
+    return batch;
 }
 
 } // namespace

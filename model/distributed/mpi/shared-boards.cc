@@ -77,10 +77,11 @@ SharedBoards::SharedBoards()
         m_segments.push_back(segment + GetPadding(segment));
     }
     auto* own = m_segments[static_cast<size_t>(m_own)];
-    for (const size_t place : {size_t{0}, GetBoardBytes()})
+    for (size_t board = 0; board < BOARDS; ++board)
     {
-        new (own + place) Board{.round = 0, .note = {}, .hasBatches = 0};
+        new (own + board * GetBoardBytes()) Board{.round = 0, .note = {}, .hasBatches = 0};
     }
+    m_read.resize(m_segments.size());
     MPI_Barrier(MPI_COMM_WORLD); // all boards are begun
 }
 
@@ -91,7 +92,7 @@ SharedBoards::Allocate()
     std::byte* own = nullptr;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const auto error =
-        MPI_Win_allocate_shared(static_cast<MPI_Aint>(2 * GetBoardBytes() + LINE_BYTES),
+        MPI_Win_allocate_shared(static_cast<MPI_Aint>(BOARDS * GetBoardBytes() + LINE_BYTES),
                                 1,
                                 MPI_INFO_NULL,
                                 MPI_COMM_WORLD,
@@ -118,18 +119,17 @@ SharedBoards::GetBoardBytes() const
            alignof(Board);
 }
 
-/// Of this round.
 std::byte*
-SharedBoards::GetBoard(uint32_t process) const
+SharedBoards::GetBoard(uint32_t process, uint64_t round) const
 {
-    return m_segments[process] + (m_round % 2) * GetBoardBytes();
+    return m_segments[process] + (round % BOARDS) * GetBoardBytes();
 }
 
 bool
 SharedBoards::PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batches)
 {
     ++m_round;
-    auto* place = GetBoard(static_cast<uint32_t>(m_own));
+    auto* place = GetBoard(static_cast<uint32_t>(m_own), m_round);
     auto& board = *reinterpret_cast<Board*>(place);
     place += sizeof(Board);
     m_sizes.clear();
@@ -154,29 +154,22 @@ SharedBoards::PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batch
     return hasRoom;
 }
 
-bool
-SharedBoards::Read(uint32_t peer, ProcessNote& note, ByteBatch& batch)
+SharedBoards::Reading
+SharedBoards::Read(uint32_t peer)
 {
-    const auto* place = GetBoard(peer);
-    const auto& board = *reinterpret_cast<const Board*>(place);
-    for (uint32_t look = 0; board.round.load(std::memory_order_acquire) != m_round; ++look)
+    for (uint32_t look = 0; !IsUp(peer); ++look)
     {
         WaitABit(look);
     }
-    place += sizeof(Board);
+    const auto& board = FindNext(peer);
+    const auto* place = GetBoard(peer, ++m_read[peer]) + sizeof(Board);
     m_sizes.resize(m_segments.size());
     std::memcpy(m_sizes.data(), place, m_sizes.size() * sizeof(uint64_t));
     place += m_sizes.size() * sizeof(uint64_t);
-    note = board.note;
-    const auto size = m_sizes[static_cast<size_t>(m_own)];
-    if (board.hasBatches == 0)
-    {
-        batch.resize(size);
-        return false;
-    }
     place += std::accumulate(m_sizes.begin(), m_sizes.begin() + m_own, uint64_t{0});
-    batch.assign(place, place + size);
-    return true;
+    return {.note = board.note,
+            .size = m_sizes[static_cast<size_t>(m_own)],
+            .batch = board.hasBatches == 0 ? nullptr : place};
 }
 
 } // namespace ns3::gradsync

@@ -15,11 +15,11 @@ namespace ns3::gradsync
 
 /**
  * Memory that all processes of one machine share, where each of them puts up what it has for the
- * others in a round. A round is over as soon as all have read, without a message by MPI, which
- * takes several times as long as a short window.
+ * others in a round, without a message by MPI, which takes several times as long as a short window.
  *
- * Each process has two boards, for even and odd rounds. It puts up round k when it has read all
- * others of round k - 1; these had read round k - 2 then, which it may so write over.
+ * Each process has four boards, for rounds one after the other. It puts up round k when it has read
+ * all others of round k - 2 (ProcessLink::MOST_AHEAD); these had read round k - 4 then, which it
+ * may so write over.
  */
 class SharedBoards
 {
@@ -45,9 +45,22 @@ class SharedBoards
     /// batches; without, only the note and their sizes are up
     bool PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batches);
 
-    /// Waits for what another process puts up in this round. \param[out] batch for this process, or
-    /// as large as that will be \returns whether it is there
-    bool Read(uint32_t peer, ProcessNote& note, ByteBatch& batch);
+    /// Whether another process has put up the round that is next to be read of it.
+    bool IsUp(uint32_t peer) const
+    {
+        return FindNext(peer).round.load(std::memory_order_acquire) == m_read[peer] + 1;
+    }
+
+    /// What a process has put up for this one, until the next Read of it.
+    struct Reading
+    {
+        ProcessNote note;
+        uint64_t size;          //!< of the batch
+        const std::byte* batch; //!< nullptr: there was no room
+    };
+
+    /// Waits for the round that is next to be read of a process.
+    Reading Read(uint32_t peer);
 
   private:
     struct alignas(64) Board
@@ -59,15 +72,23 @@ class SharedBoards
 
     static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
+    static constexpr uint32_t BOARDS = 2 * ProcessLink::MOST_AHEAD;
+
     bool Allocate();
     size_t GetBoardBytes() const;
-    std::byte* GetBoard(uint32_t process) const;
+    std::byte* GetBoard(uint32_t process, uint64_t round) const;
+
+    const Board& FindNext(uint32_t peer) const
+    {
+        return *reinterpret_cast<const Board*>(GetBoard(peer, m_read[peer] + 1));
+    }
 
     int m_own{0};
     int m_count{0};
-    uint64_t m_round{0};
+    uint64_t m_round{0};          //!< put up
+    std::vector<uint64_t> m_read; //!< [process] round that was read of it
     MPI_Win m_window{MPI_WIN_NULL};
-    std::vector<std::byte*> m_segments; //!< [process] its two boards, each with sizes and batches
+    std::vector<std::byte*> m_segments; //!< [process] its boards, each with sizes and batches
     std::vector<uint64_t> m_sizes;      //!< of batches; kept for its memory
 };
 

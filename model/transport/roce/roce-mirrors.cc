@@ -97,9 +97,15 @@ RoceMirrors::Depart(TimeStepCount now)
 }
 
 TimeStepCount
-RoceMirrors::GetNextTime() const
+RoceMirrors::GetFirstArrival() const
 {
-    return std::min(m_cut.GetNextTime(), m_arrivals.GetNextStart());
+    return m_cut.GetFirstArrival();
+}
+
+TimeStepCount
+RoceMirrors::GetNextStart() const
+{
+    return std::min(m_cut.GetNextStart(), m_arrivals.GetNextStart());
 }
 
 void
@@ -192,9 +198,15 @@ RoceTransport::Depart(int64_t now)
 }
 
 int64_t
-RoceTransport::GetNextTime() const
+RoceTransport::GetFirstArrival() const
 {
-    return m_mirrors->GetNextTime();
+    return m_mirrors->GetFirstArrival();
+}
+
+int64_t
+RoceTransport::GetNextStart() const
+{
+    return m_mirrors->GetNextStart();
 }
 
 void

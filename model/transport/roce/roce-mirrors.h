@@ -40,7 +40,8 @@ class RoceMirrors
     /// See DividedTransport.
     Time Announce(std::span<const uint32_t> endpoints);
     void Depart(TimeStepCount now);
-    TimeStepCount GetNextTime() const;
+    TimeStepCount GetFirstArrival() const;
+    TimeStepCount GetNextStart() const;
 
     /// A message is sent on a connection that has its queue pair. \param firstPsn of the message
     void OnPost(const RoceQueuePair& queuePair,

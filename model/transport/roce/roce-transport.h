@@ -93,7 +93,8 @@ class RoceTransport : public Transport,
     void Divide(const TopologyDivision& division, DividedMessages messages) override;
     Time Announce(std::span<const uint32_t> endpoints) override;
     void Depart(int64_t now) override;
-    int64_t GetNextTime() const override;
+    int64_t GetFirstArrival() const override;
+    int64_t GetNextStart() const override;
     void Take(uint32_t part, ByteBatch& batch) override;
     void Put(BatchReader& batch) override;
 

@@ -219,6 +219,9 @@ class alignas(64) FabricPort final : public EventImpl
             Prefetch(m_data.Front());
             Prefetch(m_data.Back());
         }
+        // GCC takes functions that only prefetch for ones without an effect, and leaves calls of
+        // them out. This is one, of no instruction.
+        asm volatile("");
     }
 
     /// Fetches the packet behind which PutOnWire puts another one.

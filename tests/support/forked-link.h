@@ -12,7 +12,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <iostream>
-#include <sched.h>
+#include <poll.h>
 #include <span>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -80,6 +80,7 @@ class ForkedLink final : public ProcessLink
             while (!m_unsent[peer].empty())
             {
                 Flush(peer);
+                Wait(m_own);
             }
         }
     }
@@ -110,6 +111,29 @@ class ForkedLink final : public ProcessLink
             {
                 Flush(other);
             }
+            if (count == 0)
+            {
+                Wait(peer);
+            }
+        }
+    }
+
+    /// Sleeps until something comes from a process, none if it is the own one, or more can be sent.
+    /// Processes that waited busily would starve each other where there are fewer cores.
+    void Wait(uint32_t from)
+    {
+        std::vector<pollfd> awaited;
+        for (uint32_t peer = 0; peer < GetCount(); ++peer)
+        {
+            const int events = (peer == from ? POLLIN : 0) | (m_unsent[peer].empty() ? 0 : POLLOUT);
+            if (peer != m_own && events != 0)
+            {
+                awaited.push_back({m_peers[peer], static_cast<short>(events), 0});
+            }
+        }
+        if (!awaited.empty())
+        {
+            poll(awaited.data(), awaited.size(), -1);
         }
     }
 
@@ -118,7 +142,6 @@ class ForkedLink final : public ProcessLink
     {
         if (count < 0 && errno == EAGAIN)
         {
-            sched_yield();
             return 0;
         }
         Require(count);

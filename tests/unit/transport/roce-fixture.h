@@ -22,7 +22,7 @@ namespace ns3::gradsync
 {
 
 /// Counts what arrives, by tag.
-class CountingHandler : public MessageHandler
+class CountingHandler final : public MessageHandler
 {
   public:
     void OnDelivered(uint64_t tag) override

@@ -54,28 +54,21 @@ UseWindowSimulator()
 std::vector<ByteBatch>
 Gather(ProcessLink& link, ByteBatch own)
 {
-    std::vector<ByteBatch> batches(link.GetCount());
     const auto number = link.GetOwn();
-    if (number != 0)
-    {
-        batches[0] = std::move(own);
-    }
-    link.Send({}, batches);
+    std::vector<ByteBatch> sent(link.GetCount());
+    std::vector<ByteBatch> reports(link.GetCount());
+    (number == 0 ? reports : sent)[0] = std::move(own);
+    link.Send({}, sent);
     for (uint32_t peer = 0; peer < link.GetCount(); ++peer)
     {
         if (peer != number)
         {
             ProcessNote note{};
-            const auto batch = link.Receive(peer, note);
-            batches[peer].assign(batch.begin(), batch.end());
+            const auto report = link.Receive(peer, note);
+            reports[peer].assign(report.begin(), report.end());
         }
     }
-    if (number != 0)
-    {
-        return {};
-    }
-    batches[0] = std::move(own);
-    return batches;
+    return number == 0 ? reports : std::vector<ByteBatch>{};
 }
 
 /// What only shows while it runs. \throws std::runtime_error

@@ -402,6 +402,7 @@ list(APPEND gradsync_headers
   model/fabric/fabric-switch.h
   model/fabric/flood-clock.h
   model/fabric/flood-source.h
+  model/fabric/lazy-ports.h
   model/fabric/link-fault.h
   model/fabric/link-state.h
   model/fabric/load-balancing.h
@@ -465,6 +466,7 @@ list(APPEND gradsync_headers
 # model/transport/roce
 list(APPEND gradsync_sources
   model/transport/roce/longest-path.cc
+  model/transport/roce/roce-arrivals.cc
   model/transport/roce/roce-capabilities.cc
   model/transport/roce/roce-capture.cc
   model/transport/roce/roce-connection-table.cc
@@ -473,7 +475,6 @@ list(APPEND gradsync_sources
   model/transport/roce/roce-frame-maker.cc
   model/transport/roce/roce-frame.cc
   model/transport/roce/roce-installation.cc
-  model/transport/roce/roce-arrivals.cc
   model/transport/roce/roce-mirrors.cc
   model/transport/roce/roce-nic.cc
   model/transport/roce/roce-part.cc
@@ -493,6 +494,7 @@ list(APPEND gradsync_headers
   model/transport/roce/message-series.h
   model/transport/roce/packet-set.h
   model/transport/roce/place-table.h
+  model/transport/roce/roce-arrivals.h
   model/transport/roce/roce-capture.h
   model/transport/roce/roce-connection-table.h
   model/transport/roce/roce-flows.h
@@ -500,7 +502,6 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-frame.h
   model/transport/roce/roce-handlers.h
   model/transport/roce/roce-incidents.h
-  model/transport/roce/roce-arrivals.h
   model/transport/roce/roce-mirrors.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-part.h
@@ -765,6 +766,8 @@ list(APPEND gradsync_sources
   model/engine/asynchronous-job.cc
   model/engine/asynchronous-steps.cc
   model/engine/asynchronous-transfers.cc
+  model/engine/distant-ends.cc
+  model/engine/end-teller.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
   model/engine/channel-timing.cc
@@ -791,8 +794,6 @@ list(APPEND gradsync_sources
   model/engine/plan-ranks.cc
   model/engine/plan-reactions.cc
   model/engine/plan-roster.cc
-  model/engine/distant-ends.cc
-  model/engine/end-teller.cc
   model/engine/plan-sender.cc
   model/engine/ranked-job.cc
   model/engine/recorded-channel.cc
@@ -816,6 +817,8 @@ list(APPEND gradsync_headers
   model/engine/collective-records.h
   model/engine/communication-runs.h
   model/engine/critical-path.h
+  model/engine/distant-ends.h
+  model/engine/end-teller.h
   model/engine/exchange-path.h
   model/engine/engine-job.h
   model/engine/asynchronous-execution.h
@@ -843,8 +846,6 @@ list(APPEND gradsync_headers
   model/engine/plan-listener.h
   model/engine/plan-ranks.h
   model/engine/plan-roster.h
-  model/engine/distant-ends.h
-  model/engine/end-teller.h
   model/engine/plan-sender.h
   model/engine/rank-ends.h
   model/engine/rank-launches.h

@@ -74,6 +74,12 @@ WindowProtocol::UseNotices(const Time& ahead, std::function<void(const Notice&)>
     m_takeNotice = std::move(takeNotice);
 }
 
+bool
+WindowProtocol::AreEndsTold() const
+{
+    return bool{m_takeNotice};
+}
+
 void
 WindowProtocol::Tell(uint32_t part, const Notice& notice)
 {

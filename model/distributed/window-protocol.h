@@ -53,9 +53,9 @@ class WindowProtocol final : public RankShare
                    const TopologyDivision& division);
 
     /**
-     * Processes Tell each other: all of them call this, before Run, with the same time. \param
-     * ahead of what happens it is told at least so long \param takeNotice is called when it
-     * happens, in the process that was told
+     * Processes Tell each other: all of them call this, before Run, with the same time.
+     * \param ahead of what happens it is told at least so long
+     * \param takeNotice is called when it happens, in the process that was told
      */
     void UseNotices(const Time& ahead, std::function<void(const Notice&)> takeNotice);
 
@@ -66,6 +66,7 @@ class WindowProtocol final : public RankShare
     bool IsHere(uint32_t endpoint) const override;
     uint32_t GetOwnPart() const override;
     uint32_t GetPart(uint32_t endpoint) const override;
+    bool AreEndsTold() const override;
     void Tell(uint32_t part, const Notice& notice) override;
     void OnPartEnded(std::function<void()> goOn) override;
     void OnSharedEvent() override;

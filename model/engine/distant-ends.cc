@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -89,6 +90,22 @@ DistantEnds::FindParts(OperationId id) const
     return parts;
 }
 
+/// Whether another process is to be told of its end: FindWaiting without a list.
+bool
+DistantEnds::IsWaitedFor(OperationId id, const Operation& operation) const
+{
+    const auto own = m_partOf[operation.dst];
+    const auto operations = m_plan.GetOperations();
+    for (const auto successor : m_plan.GetSuccessors(id))
+    {
+        if (m_partOf[operations[successor].src] != own)
+        {
+            return !m_followers.contains(id);
+        }
+    }
+    return !m_followers.empty() && !FindWaiting(id).empty();
+}
+
 bool
 DistantEnds::IsFollowed(OperationId id, uint32_t part) const
 {
@@ -113,13 +130,17 @@ DistantEnds::Demands
 DistantEnds::FindDemands() const
 {
     Demands demands;
+    if (std::ranges::adjacent_find(m_partOf, std::not_equal_to<>()) == m_partOf.end())
+    {
+        return demands; // there is one process alone
+    }
     std::set<uint32_t> receivers;
     const auto operations = m_plan.GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
         const auto operation = operations[id];
         const auto takesTime = TakesTime(id, operation);
-        const bool isWaitedFor = !FindWaiting(id).empty();
+        const bool isWaitedFor = IsWaitedFor(id, operation);
         demands.areAny = demands.areAny || isWaitedFor || FindSender(operation);
         if ((isWaitedFor && operation.IsTransfer() && !takesTime) || FindSender(operation))
         {
@@ -164,6 +185,10 @@ DistantEnds::AddWork(OperationId id, const Operation& operation, Demands& demand
 std::optional<OperationId>
 DistantEnds::FindEarly() const
 {
+    if (m_followers.empty())
+    {
+        return std::nullopt;
+    }
     const auto operations = m_plan.GetOperations();
     std::unordered_set<OperationId> late;
     for (OperationId id = 0; id < operations.size(); ++id)

@@ -70,6 +70,7 @@ class DistantEnds
     void FollowInstants();
     std::optional<OperationId> FindEarly() const;
     std::vector<uint32_t> FindParts(OperationId id) const;
+    bool IsWaitedFor(OperationId id, const Operation& operation) const;
     void AddWork(OperationId id, const Operation& operation, Demands& demands) const;
 
     const Plan& m_plan;

@@ -173,7 +173,7 @@ JobExecution::IsHere(uint32_t rank) const
 const DistantEnds*
 JobExecution::ProvideDistantEnds()
 {
-    if (m_site.share && m_distantPlan != m_planIndex)
+    if (m_site.share && m_site.share->AreEndsTold() && m_distantPlan != m_planIndex)
     {
         m_distantPlan = m_planIndex;
         std::vector<uint32_t> partOf;

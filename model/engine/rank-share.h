@@ -39,6 +39,9 @@ class RankShare
     /// The number of the process that simulates the ranks at an endpoint.
     virtual uint32_t GetPart(uint32_t endpoint) const = 0;
 
+    /// Whether anybody Tells; if not, no end needs to be looked for.
+    virtual bool AreEndsTold() const = 0;
+
     /// Tells another process, whose application of that rank hears of it then (OnTold). Of notices
     /// of one time and order the first ones first.
     virtual void Tell(uint32_t part, const Notice& notice) = 0;

@@ -31,8 +31,9 @@ FabricCut::FabricCut(FabricNetwork& network,
             if (division.IsHere(from))
             {
                 m_partOf[port] = division.partOf[to];
-                m_leaving.push_back(&network.GetPort(port));
-                m_leaving.back()->SetTaker(this);
+                auto& leaving = network.GetPort(port);
+                leaving.SetTaker(this);
+                m_leaving.Add(leaving);
             }
         }
     }
@@ -41,10 +42,7 @@ FabricCut::FabricCut(FabricNetwork& network,
 void
 FabricCut::Depart(TimeStepCount now)
 {
-    for (auto* port : m_leaving)
-    {
-        port->Sync(now);
-    }
+    m_leaving.Depart(now);
 }
 
 TimeStepCount
@@ -56,12 +54,7 @@ FabricCut::GetFirstArrival() const
 TimeStepCount
 FabricCut::GetNextStart() const
 {
-    TimeStepCount next = INT64_MAX;
-    for (const auto* port : m_leaving)
-    {
-        next = std::min(next, port->GetNextStart());
-    }
-    return next;
+    return m_leaving.GetNextStart();
 }
 
 void

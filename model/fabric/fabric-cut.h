@@ -4,6 +4,7 @@
 
 #include "ns3/byte-batch.h"
 #include "ns3/fabric-port.h"
+#include "ns3/lazy-ports.h"
 #include "ns3/packet-pool.h"
 #include "ns3/telemetry-record.h"
 #include "ns3/topology-division.h"
@@ -93,9 +94,9 @@ class FabricCut : private PacketTaker
 
     FabricNetwork& m_network;
     PacketPool& m_pool;
-    std::vector<FabricPort*> m_leaving; //!< ports whose packets leave this process
-    std::vector<uint32_t> m_partOf;     //!< [port] -> process at its far end
-    std::vector<Outgoing> m_outgoing;   //!< [process]
+    LazyPorts m_leaving;              //!< ports whose packets leave this process
+    std::vector<uint32_t> m_partOf;   //!< [port] -> process at its far end
+    std::vector<Outgoing> m_outgoing; //!< [process]
 };
 
 } // namespace ns3::gradsync

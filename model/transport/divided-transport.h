@@ -41,9 +41,9 @@ class DividedTransport
     /**
      * From now on handlers are told ahead of messages to these endpoints that are of this process
      * (MessageHandler::OnArriving): as soon as the last packet leaves for them, which Depart sees
-     * to as well. After Divide, before the first message. \returns the least time ahead, for those
-     * of all processes \throws std::invalid_argument with a text for the user when it cannot be
-     * known
+     * to as well. After Divide, before the first message.
+     * \returns the least time ahead, for those of all processes
+     * \throws std::invalid_argument with a text for the user when it cannot be known
      */
     virtual Time Announce(std::span<const uint32_t> endpoints) = 0;
 

@@ -43,8 +43,9 @@ RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision&
             if (division.IsHere(node))
             {
                 const auto port = 2 * id + (link.a == node ? 1 : 0);
-                m_ports.push_back(&m_fabric.GetPort(port));
-                m_ports.back()->SetTap(this);
+                auto& watched = m_fabric.GetPort(port);
+                watched.SetTap(this);
+                m_ports.Add(watched);
                 m_endpointOf.emplace(port, endpoint);
             }
         }
@@ -55,21 +56,13 @@ RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision&
 void
 RoceArrivals::Depart(TimeStepCount now)
 {
-    for (auto* port : m_ports)
-    {
-        port->Sync(now);
-    }
+    m_ports.Depart(now);
 }
 
 TimeStepCount
 RoceArrivals::GetNextStart() const
 {
-    TimeStepCount next = INT64_MAX;
-    for (const auto* port : m_ports)
-    {
-        next = std::min(next, port->GetNextStart());
-    }
-    return next;
+    return m_ports.GetNextStart();
 }
 
 void

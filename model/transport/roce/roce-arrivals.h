@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_ARRIVALS_H
 
 #include "ns3/fabric-port.h"
+#include "ns3/lazy-ports.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/topology-division.h"
 
@@ -11,7 +12,6 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace ns3::gradsync
 {
@@ -67,7 +67,7 @@ class RoceArrivals : private PacketTap
 
     FabricNetwork& m_fabric;
     const RoceConnectionTable& m_connections;
-    std::vector<FabricPort*> m_ports;
+    LazyPorts m_ports;
     std::unordered_map<uint32_t, uint32_t> m_endpointOf; //!< [port] whose packets are watched
     std::unordered_map<uint32_t, Departed> m_departed;   //!< [index of a queue pair]
 };

@@ -5,6 +5,7 @@ each with a name of its own, so that MPI has no memory to share and talks over t
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import warnings
@@ -15,6 +16,7 @@ from conftest import ROOT
 from ranks_test import SCENARIO, files_of, pytestmark, write
 
 __all__ = ["pytestmark"]
+PROGRAM = ROOT / "build" / "release" / "gradsync"
 NUMBERS = count()
 # Open MPI's way to a machine: the name of the host, then the words of a command.
 AGENT = """#!/bin/sh
@@ -64,7 +66,7 @@ class Machines:
             "OMPI_MCA_btl_tcp_if_include": "10.99.0.0/24",
             "OMPI_MCA_oob_tcp_if_include": "10.99.0.0/24",
         }
-        enter = [self.agent, self.names[0], " ".join(map(str, words))]
+        enter = [self.agent, self.names[0], shlex.join(map(str, words))]
         return subprocess.run(
             enter,
             cwd=self.folder,
@@ -101,8 +103,7 @@ def test_processes_of_two_machines_make_the_same_files(program, tmp_path, machin
     alone = program("run", file, "--out=r1", "--ranks=1", "--progress=never")
     assert alone.returncode == 0, alone.stderr
     before = machines.get_wire_bytes()
-    run = [ROOT / "build/release/gradsync", "run", file, "--out=r2", "--ranks=2", "--progress=never"]
-    apart = machines.start(*run)
+    apart = machines.start(PROGRAM, "run", file, "--out=r2", "--ranks=2", "--progress=never")
     assert apart.returncode == 0, apart.stderr
     assert files_of(tmp_path / "r2") == files_of(tmp_path / "r1")
     # Of the ring's 8 connections 2 join the halves. On each 14 chunks of 375 kB an iteration, in
@@ -115,8 +116,7 @@ def test_processes_of_two_machines_make_the_same_files(program, tmp_path, machin
 def test_a_machine_that_cannot_be_reached_ends_the_run_with_a_message(tmp_path, machines):
     file = write(tmp_path, job={"gradient": "3MB"})
     machines.hosts.write_text(f"{machines.names[0]} slots=1\nnowhere slots=1\n")
-    run = [ROOT / "build/release/gradsync", "run", file, "--out=r", "--ranks=2", "--progress=never"]
-    apart = machines.start(*run)
+    apart = machines.start(PROGRAM, "run", file, "--out=r", "--ranks=2", "--progress=never")
     assert apart.returncode == 1
     (line,) = apart.stderr.splitlines()
     assert re.fullmatch(r"gradsync: error: run 0 .*nowhere.*; ORTE was unable to .*", line), line

@@ -57,7 +57,10 @@ def files_of(folder):
 
 
 def test_all_files_are_the_same_for_any_number_of_processes(program, tmp_path):
-    file = write(tmp_path, sweep={"scheme.kind": ["ps", "rat", "ring", "plink", "hierarchical", "multi-ring"]})
+    file = write(
+        tmp_path,
+        sweep={"scheme.kind": ["ps", "rat", "ring", "plink", "hierarchical", "multi-ring"]},
+    )
     expected = None
     for ranks in (1, 2, 3, 4):
         done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")

@@ -799,6 +799,7 @@ list(APPEND gradsync_sources
   model/engine/recorded-channel.cc
   model/engine/recorder.cc
   model/engine/round-gate.cc
+  model/engine/sending-turns.cc
   model/engine/shard-plans.cc
   model/engine/stage-progress.cc
   model/engine/time-spans.cc
@@ -856,6 +857,7 @@ list(APPEND gradsync_headers
   model/engine/recorder.h
   model/engine/round-gate.h
   model/engine/scoped-event.h
+  model/engine/sending-turns.h
   model/engine/shard-plans.h
   model/engine/task-log.h
   model/engine/task-stream.h
@@ -1117,11 +1119,13 @@ list(APPEND gradsync_headers
 
 # model/distributed
 list(APPEND gradsync_sources
+  model/distributed/part-ends.cc
   model/distributed/window-protocol.cc
   model/distributed/window-simulator-impl.cc
 )
 list(APPEND gradsync_headers
   model/distributed/mpi/shared-boards.h
+  model/distributed/part-ends.h
   model/distributed/process-link.h
   model/distributed/window-protocol.h
   model/distributed/window-simulator-impl.h

@@ -56,6 +56,12 @@ class EventOrder
         return Make(NODE, node);
     }
 
+    /// An iteration of a job ends, where several processes must know that before they go on.
+    static constexpr uint32_t OfEnd(uint32_t job)
+    {
+        return Make(END, job);
+    }
+
     /// The order of an event of any context.
     static constexpr uint32_t Get(uint32_t context)
     {
@@ -100,6 +106,7 @@ class EventOrder
     static constexpr uint32_t WAKE = 10;
     static constexpr uint32_t TIMEOUT = 11;
     static constexpr uint32_t NODE = 12;
+    static constexpr uint32_t END = 13;
 
     static constexpr uint32_t Make(uint32_t kind, uint32_t index)
     {

@@ -14,11 +14,13 @@ namespace ns3::gradsync
 /// What each process tells all others at once, beside what it has for one of them.
 struct ProcessNote
 {
-    int64_t nextTime;  //!< nothing happens before in it or by what it has just sent, in time steps
-    int64_t clock;     //!< all before has happened in it, or its part has ended before
-    int64_t endedAt;   //!< when its part of an iteration ended; -1: it goes on
-    int64_t endCount;  //!< parts of iterations that have ended in it
-    int64_t isStopped; //!< 1: it ends the simulation
+    int64_t nextTime;   //!< nothing happens before in it or by what it has just sent, in time steps
+    int64_t nextEvent;  //!< nothing happens before in it, but for what others send it
+    int64_t arrival;    //!< nothing happens before by what it has just sent
+    int64_t clock;      //!< all before has happened in it
+    uint32_t endCount;  //!< parts of iterations that have ended in it: first in each batch
+    uint16_t isOrdered; //!< 1: the next event has an EventOrder; else it ends no part
+    uint16_t isStopped; //!< 1: it ends the simulation
 };
 
 /**

@@ -37,6 +37,7 @@ WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
       m_transport(transport),
       m_link(link),
       m_own(link.GetOwn()),
+      m_ends(m_own, {}),
       m_told(link.GetCount()),
       m_notes(link.GetCount()),
       m_batches(link.GetCount())
@@ -87,34 +88,51 @@ WindowProtocol::Tell(uint32_t part, const Notice& notice)
 }
 
 void
-WindowProtocol::OnPartEnded(std::function<void()> goOn)
+WindowProtocol::UseJobs(const std::vector<std::vector<uint32_t>>& endpointsOf)
 {
-    m_goOn = std::move(goOn);
-    m_endedAt = m_simulator.Now().GetTimeStep();
-    ++m_endCount;
+    std::vector<std::vector<bool>> takesPart;
+    for (const auto& endpoints : endpointsOf)
+    {
+        takesPart.emplace_back(m_link.GetCount());
+        for (const auto endpoint : endpoints)
+        {
+            takesPart.back()[m_partOf[endpoint]] = true;
+        }
+    }
+    m_ends = PartEnds(m_own, std::move(takesPart));
+    m_sharedInstants.resize(endpointsOf.size());
+    m_underWay.resize(endpointsOf.size());
+}
+
+void
+WindowProtocol::OnPartEnded(uint32_t job, std::function<void()> goOn)
+{
+    m_ends.End(job, m_simulator.Now().GetTimeStep(), m_simulator.GetOrder(), std::move(goOn));
     m_simulator.Pause();
 }
 
 void
-WindowProtocol::OnSharedEvent()
+WindowProtocol::OnSharedEvent(uint32_t job)
 {
     const auto now = m_simulator.Now().GetTimeStep();
     ++m_sharedEvents;
-    if (m_sharedInstants.empty() || m_sharedInstants.back() != now)
+    auto& instants = m_sharedInstants[job];
+    if (instants.empty() || instants.back() != now)
     {
-        m_sharedInstants.push_back(now);
+        instants.push_back(now);
     }
 }
 
 void
-WindowProtocol::OnUnderWay(int32_t change)
+WindowProtocol::OnUnderWay(uint32_t job, int32_t change)
 {
     const auto now = m_simulator.Now().GetTimeStep();
-    if (m_underWay.empty() || m_underWay.back().at != now)
+    auto& underWay = m_underWay[job];
+    if (underWay.empty() || underWay.back().at != now)
     {
-        m_underWay.push_back({.at = now, .change = 0});
+        underWay.push_back({.at = now, .change = 0});
     }
-    m_underWay.back().change += change;
+    underWay.back().change += change;
 }
 
 uint64_t
@@ -145,8 +163,10 @@ WindowProtocol::Run()
 bool
 WindowProtocol::RunWindow()
 {
+    m_lastBegin = std::exchange(m_begin, ScheduleNextIterations());
     const auto next = GetNextTime();
-    const bool isStopped = std::ranges::any_of(m_notes, &ProcessNote::isStopped);
+    const bool isStopped =
+        std::ranges::any_of(m_notes, [](const auto& note) { return note.isStopped != 0; });
     if (next > LAST_TIME_STEP || isStopped)
     {
         return false;
@@ -154,60 +174,65 @@ WindowProtocol::RunWindow()
     ++m_counts.windows;
     const auto step = std::max<int64_t>(m_lookahead / 2, 1);
     m_end = std::min(AddTimeSteps(next, m_lookahead), AddTimeSteps(std::max(m_end, next), step));
-    const auto hasEnded = [this](const auto& note) { return note.endCount == m_endCount; };
-    if (m_goOn && std::ranges::all_of(m_notes, hasEnded))
-    {
-        BeginNext();
-    }
-    if (m_goOn)
-    {
-        Follow();
-    }
-    else
-    {
-        RunTo(m_end);
-    }
+    RunTo(FindBound(next));
     return true;
 }
 
-/// All know that all parts have ended, which they do in the same window.
-void
-WindowProtocol::BeginNext()
+/// Of the jobs of which all know that all parts have ended, which they do in the same window. What
+/// else happens at that instant at ranks and links comes before. \returns where the first begins
+int64_t
+WindowProtocol::ScheduleNextIterations()
 {
-    const auto last = GetLastEnd();
-    m_simulator.RunUntil(last + 1); // what else happens at that instant comes first
-    m_simulator.AdvanceTo(last);
-    m_endedAt = -1;
-    std::exchange(m_goOn, {})();
-}
-
-/// The own part has ended: where others go on the next iteration may begin.
-void
-WindowProtocol::Follow()
-{
-    auto end = m_end;
-    for (const auto& note : m_notes)
+    auto first = INT64_MAX;
+    for (auto& iteration : m_ends.TakeEnded())
     {
-        if (note.endCount < m_endCount)
+        first = std::min(first, iteration.end);
+        if (iteration.goOn)
         {
-            end = std::min(end, note.clock);
+            const auto delay = iteration.end - m_simulator.Now().GetTimeStep();
+            ScheduleInOrder(EventOrder::OfEnd(iteration.job),
+                            TimeStep(static_cast<uint64_t>(delay)),
+                            [this, order = iteration.order, goOn = std::move(iteration.goOn)] {
+                                CountForeignEvents(1); // one process alone has none of its own
+                                m_endOrders.push_back(order);
+                                goOn();
+                            });
         }
     }
-    if (end > m_simulator.Now().GetTimeStep())
-    {
-        RunTo(end);
-    }
+    return first;
 }
 
-/// All that is earlier than `end`, or up to the end of this process's part.
-void
-WindowProtocol::RunTo(int64_t end)
+/// How far this window goes. \param next as GetNextTime
+RunBound
+WindowProtocol::FindBound(int64_t next) const
 {
-    const auto endCount = m_endCount;
-    m_simulator.RunUntil(end);
-    if (m_endCount == endCount && !m_simulator.IsStopped())
+    const RunBound end{m_end - 1, true};
+    const auto arrival = std::ranges::min(m_notes, {}, &ProcessNote::arrival).arrival;
+    const auto sent = std::min({arrival, m_begin, m_lastBegin, AddTimeSteps(next, m_lookahead)});
+    return std::min(end, m_ends.FindBound(m_notes, sent).value_or(end));
+}
+
+/// All up to there, or up to the end of a part of this process.
+void
+WindowProtocol::RunTo(const RunBound& bound)
+{
+    m_simulator.RunUntil(bound.isWhole ? bound.time + 1 : bound.time);
+    if (!bound.isWhole && !m_simulator.IsPaused())
     {
-        m_simulator.AdvanceTo(end - 1);
+        m_simulator.RunOrdered(bound.time);
+    }
+    if (m_simulator.IsStopped())
+    {
+        return;
+    }
+    auto end = bound.isWhole ? bound.time + 1 : bound.time;
+    if (m_simulator.IsPaused())
+    {
+        end = m_simulator.Now().GetTimeStep();
+    }
+    if (end > m_clock)
+    {
+        m_simulator.AdvanceTo(std::max(m_simulator.Now().GetTimeStep(), end - 1));
         m_transport.Depart(end - 1);
         m_clock = end;
     }
@@ -218,19 +243,7 @@ int64_t
 WindowProtocol::GetNextTime() const
 {
     const auto next = std::ranges::min(m_notes, {}, &ProcessNote::nextTime).nextTime;
-    return HaveAllEnded() ? std::min(next, GetLastEnd()) : next; // when the next iteration begins
-}
-
-int64_t
-WindowProtocol::GetLastEnd() const
-{
-    return std::ranges::max(m_notes, {}, &ProcessNote::endedAt).endedAt;
-}
-
-bool
-WindowProtocol::HaveAllEnded() const
-{
-    return std::ranges::all_of(m_notes, [](const auto& note) { return note.endedAt >= 0; });
+    return std::min({next, m_begin, m_lastBegin});
 }
 
 /// When the first of what others have not taken yet happens to them.
@@ -249,9 +262,13 @@ WindowProtocol::GetFirstArrival() const
 }
 
 void
-WindowProtocol::FillBatch(uint32_t part)
+WindowProtocol::FillBatch(uint32_t part, std::span<const PartEnd> ends)
 {
     auto& batch = m_batches[part];
+    for (const auto& end : ends)
+    {
+        AppendPlain(batch, end);
+    }
     if (m_takeNotice)
     {
         AppendList(batch, std::span<const Notice>(m_told[part]));
@@ -263,8 +280,12 @@ WindowProtocol::FillBatch(uint32_t part)
 }
 
 void
-WindowProtocol::TakeBatch(BatchReader& batch)
+WindowProtocol::TakeBatch(uint32_t part, BatchReader& batch)
 {
+    for (uint32_t i = 0; i < m_notes[part].endCount; ++i)
+    {
+        m_ends.Hear(part, batch.Take<PartEnd>());
+    }
     if (m_takeNotice)
     {
         const auto notices = batch.TakeView<Notice>();
@@ -291,22 +312,28 @@ void
 WindowProtocol::TellAll()
 {
     // Others have not taken what was sent last either when they tell next what they have to do.
-    const auto arrival = GetFirstArrival();
-    const auto next = std::min(m_simulator.GetNextTime(), m_transport.GetNextStart());
+    const auto sent = GetFirstArrival();
+    const auto arrival = std::min(sent, std::exchange(m_lastArrival, sent));
+    const auto event = m_simulator.GetNextTime();
     m_ownNotes.push_back(
-        {.nextTime = std::min({next, arrival, std::exchange(m_lastArrival, arrival)}),
-         .clock = m_clock,
-         .endedAt = m_endedAt,
-         .endCount = m_endCount,
-         .isStopped = m_simulator.IsStopped() ? 1 : 0});
+        {.note = {.nextTime = std::min({event, m_transport.GetNextStart(), arrival}),
+                  .nextEvent = event,
+                  .arrival = arrival,
+                  .clock = m_clock,
+                  .endCount = 0,
+                  .isOrdered = m_simulator.IsNextOrdered() ? uint16_t{1} : uint16_t{0},
+                  .isStopped = m_simulator.IsStopped() ? uint16_t{1} : uint16_t{0}},
+         .ends = m_ends.Take()});
+    auto& told = m_ownNotes.back();
+    told.note.endCount = static_cast<uint32_t>(told.ends.size());
     for (uint32_t part = 0; part < m_batches.size(); ++part)
     {
         if (part != m_own)
         {
-            FillBatch(part);
+            FillBatch(part, told.ends);
         }
     }
-    m_link.Send(m_ownNotes.back(), m_batches);
+    m_link.Send(told.note, m_batches);
 }
 
 void
@@ -319,10 +346,15 @@ WindowProtocol::HearAll()
             const auto since = GetWallNs();
             BatchReader batch(m_link.Receive(part, m_notes[part]));
             m_counts.waitNs += GetWallNs() - since;
-            TakeBatch(batch);
+            TakeBatch(part, batch);
         }
     }
-    m_notes[m_own] = m_ownNotes.front();
+    const auto& own = m_ownNotes.front();
+    m_notes[m_own] = own.note;
+    for (const auto& end : own.ends)
+    {
+        m_ends.Hear(m_own, end);
+    }
     m_ownNotes.pop_front();
 }
 

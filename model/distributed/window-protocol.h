@@ -3,6 +3,7 @@
 #define GRADSYNC_WINDOW_PROTOCOL_H
 
 #include "ns3/divided-transport.h"
+#include "ns3/part-ends.h"
 #include "ns3/process-link.h"
 #include "ns3/rank-share.h"
 #include "ns3/topology-division.h"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -28,10 +30,9 @@ namespace ns3::gradsync
  * last but one: a process that has more to do in one window than the others makes them wait only
  * where it falls behind by more than a window.
  *
- * An iteration ends everywhere at the instant at which its last operation is done, in whatever
- * process that is. One whose own part has ended goes on only as far as those have come whose parts
- * have not; when all know that all have ended, they run up to the last instant and begin the next
- * iteration there.
+ * An iteration of a job ends everywhere at the instant at which its last operation is done, in
+ * whatever process that is. One whose own part has ended goes no farther than that may be, as far
+ * as it knows (PartEnds); when all know that all have ended, the next iteration begins there.
  */
 class WindowProtocol final : public RankShare
 {
@@ -59,6 +60,9 @@ class WindowProtocol final : public RankShare
      */
     void UseNotices(const Time& ahead, std::function<void(const Notice&)> takeNotice);
 
+    /// Before Run, in all of them. \param endpointsOf [job] those of its ranks
+    void UseJobs(const std::vector<std::vector<uint32_t>>& endpointsOf);
+
     /// Simulates until nothing is left to happen in any process.
     void Run();
 
@@ -68,17 +72,17 @@ class WindowProtocol final : public RankShare
     uint32_t GetPart(uint32_t endpoint) const override;
     bool AreEndsTold() const override;
     void Tell(uint32_t part, const Notice& notice) override;
-    void OnPartEnded(std::function<void()> goOn) override;
-    void OnSharedEvent() override;
-    void OnUnderWay(int32_t change) override;
+    void OnPartEnded(uint32_t job, std::function<void()> goOn) override;
+    void OnSharedEvent(uint32_t job) override;
+    void OnUnderWay(uint32_t job, int32_t change) override;
 
     const Counts& GetCounts() const
     {
         return m_counts;
     }
 
-    /// The instants of shared events, ascending, in time steps.
-    const std::vector<int64_t>& GetSharedInstants() const
+    /// The instants of shared events of each job, ascending, in time steps.
+    const std::vector<std::vector<int64_t>>& GetSharedInstants() const
     {
         return m_sharedInstants;
     }
@@ -90,10 +94,17 @@ class WindowProtocol final : public RankShare
         int64_t change;
     };
 
-    /// By ascending instants, one each.
-    const std::vector<UnderWay>& GetUnderWay() const
+    /// Of each job by ascending instants, one each.
+    const std::vector<std::vector<UnderWay>>& GetUnderWay() const
     {
         return m_underWay;
+    }
+
+    /// The EventOrders of the ends of the iterations in which this process took part, and how those
+    /// of one order follow each other, in the order of the ends.
+    const std::vector<uint64_t>& GetEndOrders() const
+    {
+        return m_endOrders;
     }
 
     /// Events of this process, without foreign and shared ones.
@@ -107,17 +118,15 @@ class WindowProtocol final : public RankShare
 
   private:
     bool RunWindow();
-    void BeginNext();
-    void Follow();
-    void RunTo(int64_t end);
+    int64_t ScheduleNextIterations();
+    RunBound FindBound(int64_t next) const;
+    void RunTo(const RunBound& bound);
     void TellAll();
     void HearAll();
     int64_t GetNextTime() const;
     int64_t GetFirstArrival() const;
-    int64_t GetLastEnd() const;
-    bool HaveAllEnded() const;
-    void FillBatch(uint32_t part);
-    void TakeBatch(BatchReader& batch);
+    void FillBatch(uint32_t part, std::span<const PartEnd> ends);
+    void TakeBatch(uint32_t part, BatchReader& batch);
     void ScheduleNotice(const Notice& notice);
 
     WindowSimulatorImpl& m_simulator;
@@ -127,21 +136,30 @@ class WindowProtocol final : public RankShare
     int64_t m_lookahead;            //!< time steps
     uint32_t m_own;
 
-    std::function<void()> m_goOn; //!< empty: the part of this process goes on
-    int64_t m_endedAt{-1};
-    int64_t m_endCount{0};
+    PartEnds m_ends;
     int64_t m_end{0};   //!< of the window
-    int64_t m_clock{0}; //!< all before has happened, but for the rest of an ended part
+    int64_t m_clock{0}; //!< all before has happened
+    /// Where the first iterations begin that were scheduled last, and before.
+    int64_t m_begin{INT64_MAX};
+    int64_t m_lastBegin{INT64_MAX};
+    std::vector<uint64_t> m_endOrders;
 
     std::function<void(const Notice&)> m_takeNotice; //!< empty: there are none
     std::vector<std::vector<Notice>> m_told;         //!< [process] and not sent
 
-    std::vector<ProcessNote> m_notes;   //!< [process] after the last window but one
-    std::deque<ProcessNote> m_ownNotes; //!< that come after
-    int64_t m_lastArrival{INT64_MAX};   //!< the first one of what was sent last
+    /// What this process has told and not heard yet.
+    struct Told
+    {
+        ProcessNote note;
+        std::vector<PartEnd> ends;
+    };
+
+    std::vector<ProcessNote> m_notes; //!< [process] after the last window but one
+    std::deque<Told> m_ownNotes;      //!< that come after
+    int64_t m_lastArrival{INT64_MAX}; //!< the first one of what was sent last
     std::vector<ByteBatch> m_batches;
-    std::vector<int64_t> m_sharedInstants;
-    std::vector<UnderWay> m_underWay;
+    std::vector<std::vector<int64_t>> m_sharedInstants; //!< [job]
+    std::vector<std::vector<UnderWay>> m_underWay;      //!< [job]
     uint64_t m_sharedEvents{0};
     uint64_t m_foreignEvents{0};
     Counts m_counts;

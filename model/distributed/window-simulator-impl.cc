@@ -2,7 +2,6 @@
 #include "ns3/window-simulator-impl.h"
 
 #include "ns3/assert.h"
-#include "ns3/event-order.h"
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -119,6 +118,22 @@ WindowSimulatorImpl::RunUntil(int64_t end)
     {
         ProcessOneEvent();
     }
+}
+
+void
+WindowSimulatorImpl::RunOrdered(int64_t ts)
+{
+    m_pauses = false;
+    while (!m_pauses && !m_stop && GetNextTime() == ts && IsNextOrdered())
+    {
+        ProcessOneEvent();
+    }
+}
+
+bool
+WindowSimulatorImpl::IsNextOrdered() const
+{
+    return !m_events->IsEmpty() && m_events->GetNextOrder() != Simulator::NO_CONTEXT;
 }
 
 void

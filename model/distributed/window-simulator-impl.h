@@ -4,6 +4,7 @@
 
 #include "ns3/event-id.h"
 #include "ns3/event-impl.h"
+#include "ns3/event-order.h"
 #include "ns3/ns3-interfaces.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
@@ -61,10 +62,19 @@ class WindowSimulatorImpl : public SimulatorImpl
     /// Runs the events that are earlier than `end`, in time steps, until Pause or Stop.
     void RunUntil(int64_t end);
 
+    /// Runs the events at `ts` that have an EventOrder, likewise. None may be pending before.
+    void RunOrdered(int64_t ts);
+
     /// RunUntil returns when the event in hand is over.
     void Pause()
     {
         m_pauses = true;
+    }
+
+    /// Somebody has called Pause since it was run last.
+    bool IsPaused() const
+    {
+        return m_pauses;
     }
 
     /// Time goes on to `ts`. No event may be pending before.
@@ -72,6 +82,9 @@ class WindowSimulatorImpl : public SimulatorImpl
 
     /// Of the next event, in time steps; INT64_MAX: there is none.
     int64_t GetNextTime() const;
+
+    /// Whether the next event has an EventOrder.
+    bool IsNextOrdered() const;
 
     /// Somebody has called Stop.
     bool IsStopped() const
@@ -82,7 +95,7 @@ class WindowSimulatorImpl : public SimulatorImpl
     /// The EventOrder of the event in hand.
     uint32_t GetOrder() const
     {
-        return m_currentOrder;
+        return EventOrder::Get(m_currentOrder);
     }
 
   private:

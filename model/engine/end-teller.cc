@@ -12,11 +12,13 @@ namespace ns3::gradsync
 EndTeller::EndTeller(const Plan& plan,
                      const PlanRanks& ranks,
                      const DistantEnds& distant,
-                     RankShare& share)
+                     RankShare& share,
+                     uint32_t job)
     : m_plan(plan),
       m_ranks(ranks),
       m_distant(distant),
       m_share(share),
+      m_job(job),
       m_own(share.GetOwnPart())
 {
 }
@@ -35,6 +37,7 @@ EndTeller::TellArrival(uint64_t tag, const Time& at, uint32_t order) const
                              .tag = tag,
                              .order = hop == 0 ? order : receiver.GetOrder(),
                              .endpoint = receiver.GetEndpoint(),
+                             .job = m_job,
                              .news = {.isDelivered = false, .isDone = true}};
     for (const auto part : parts)
     {
@@ -62,6 +65,7 @@ EndTeller::TellWork(uint64_t tag, const Operation& operation) const
                                    .tag = tag,
                                    .order = rank.GetOrder(),
                                    .endpoint = rank.GetEndpoint(),
+                                   .job = m_job,
                                    .news = {.isDelivered = false, .isDone = true}};
     for (const auto part : parts)
     {

@@ -19,11 +19,12 @@ class RankShare;
 class EndTeller
 {
   public:
-    /// All outlive it.
+    /// All outlive it. \param job its index in the engine
     EndTeller(const Plan& plan,
               const PlanRanks& ranks,
               const DistantEnds& distant,
-              RankShare& share);
+              RankShare& share,
+              uint32_t job);
 
     /// Whether this process simulates a rank.
     bool IsHere(uint32_t rank) const
@@ -48,6 +49,7 @@ class EndTeller
     const PlanRanks& m_ranks;
     const DistantEnds& m_distant;
     RankShare& m_share;
+    uint32_t m_job;
     uint32_t m_own; //!< process
 };
 

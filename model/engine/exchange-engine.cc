@@ -185,7 +185,7 @@ ExchangeEngine::AddJob(Job job)
         applications.push_back(MakeApplication(job.endpointOf[rank], job.start));
         SetUp(*applications.back(), job, rank);
     }
-    const JobSite site{m_transport, &m_slowdowns, this, m_share};
+    const JobSite site{m_transport, &m_slowdowns, this, m_share, &m_turns};
     m_jobs.push_back(
         std::make_shared<JobExecution>(site, index, std::move(job), std::move(applications)));
     return index;
@@ -205,7 +205,7 @@ ExchangeEngine::AddTraining(TrainingJob job)
         applications.push_back(MakeApplication(endpoint, job.start));
         SetUp(*applications.back(), job.reduceSecondsPerByte, job.transmission);
     }
-    const JobSite site{m_transport, &m_slowdowns, this, m_share, m_recordsCollectives};
+    const JobSite site{m_transport, &m_slowdowns, this, m_share, &m_turns, m_recordsCollectives};
     m_jobs.push_back(
         std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)));
     return index;
@@ -225,7 +225,7 @@ ExchangeEngine::AddAsynchronous(AsynchronousJob job)
         applications.push_back(MakeApplication(endpoint, job.start));
         SetUp(*applications.back(), job.reduceSecondsPerByte, {});
     }
-    const JobSite site{m_transport, &m_slowdowns, this, m_share};
+    const JobSite site{m_transport, &m_slowdowns, this, m_share, &m_turns};
     m_jobs.push_back(std::make_shared<AsynchronousExecution>(site,
                                                              index,
                                                              std::move(job),

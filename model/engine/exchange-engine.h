@@ -9,6 +9,7 @@
 #include "ns3/job-listener.h"
 #include "ns3/job.h"
 #include "ns3/object.h"
+#include "ns3/sending-turns.h"
 #include "ns3/state-words.h"
 #include "ns3/traced-callback.h"
 #include "ns3/transport.h"
@@ -170,6 +171,7 @@ class ExchangeEngine : public Object, private JobListener
     std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
     RankShare* m_share{nullptr};                    //!< null: all ranks are simulated here
     HostSlowdowns m_slowdowns;
+    SendingTurns m_turns;
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
     bool m_recordsCollectives;

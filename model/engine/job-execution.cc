@@ -24,7 +24,7 @@ JobExecution::JobExecution(const JobSite& site,
       m_job(std::move(job)),
       m_roster(m_job),
       m_gate(m_executions, *this, *this),
-      m_finished(m_job.iterations == 0)
+      m_finished(m_job.iterations == 0 || !IsAnyHere())
 {
     try
     {
@@ -147,19 +147,23 @@ JobExecution::BeginIteration()
         m_timeoutEvent.Schedule(m_job.timeout, &JobExecution::OnTimeout, this);
     }
     BeginExecution();
-    bool hasPart = false;
     for (const auto rank : GetPlan().ranks)
     {
         if (IsHere(rank))
         {
             m_applications[rank]->BeginIteration();
-            hasPart = true;
         }
     }
-    if (!hasPart)
-    {
-        OnEnded(*m_execution);
-    }
+}
+
+/// Whether this process simulates any rank: else others do all that there is to do.
+bool
+JobExecution::IsAnyHere() const
+{
+    return m_site.share == nullptr ||
+           std::ranges::any_of(m_job.endpointOf, [this](uint32_t endpoint) {
+               return m_site.share->IsHere(endpoint);
+           });
 }
 
 /// Whether this process simulates the rank.
@@ -210,6 +214,8 @@ JobExecution::BeginExecution()
     setup.keepsTimes = m_site.listener->IsTransferTraced();
     setup.hasGate = true;
     setup.share = m_site.share;
+    setup.job = m_index;
+    setup.turns = m_site.turns;
     setup.distant = ProvideDistantEnds();
     PlanExecution::Listener& listener = *this;
     m_execution = std::make_unique<PlanExecution>(m_executions, listener, std::move(setup));
@@ -282,7 +288,7 @@ JobExecution::OnEnded(PlanExecution& /* execution */)
     }
     if (m_site.share)
     {
-        m_site.share->OnPartEnded([job = shared_from_this()] { job->EndIteration(); });
+        m_site.share->OnPartEnded(m_index, [job = shared_from_this()] { job->EndIteration(); });
         return;
     }
     EndIteration();

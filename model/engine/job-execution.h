@@ -92,6 +92,7 @@ class JobExecution final : public RankedJob,
     void EndIteration();
     void OnBoundary();
     void BeginExecution();
+    bool IsAnyHere() const;
     bool IsHere(uint32_t rank) const;
     const DistantEnds* ProvideDistantEnds();
     void DropExecution();

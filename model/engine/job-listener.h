@@ -14,6 +14,7 @@ namespace ns3::gradsync
 
 class HostSlowdowns;
 class RankShare;
+class SendingTurns;
 
 /// Is told what the jobs of an engine do.
 class JobListener
@@ -56,6 +57,7 @@ struct JobSite
     const HostSlowdowns* slowdowns; //!< outlives the job
     JobListener* listener;          //!< likewise
     RankShare* share;               //!< likewise; nullptr: all ranks are simulated here
+    SendingTurns* turns;            //!< likewise, of all jobs
     bool recordsCollectives{
         false}; //!< the job is all that uses the network, and may leave out what it knows
 };

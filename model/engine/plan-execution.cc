@@ -2,6 +2,7 @@
 #include "ns3/plan-execution.h"
 
 #include "ns3/exchange-application.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <bit>
@@ -56,14 +57,20 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
                 std::move(setup.aggregations),
                 setup.firstStream,
                 setup.carrier,
-                setup.share})
+                setup.share,
+                setup.job,
+                setup.turns})
 {
     if (setup.share)
     {
         m_ledger.LeaveToOthers(m_ranks.LeaveToOthers(*m_plan, *setup.share));
         if (setup.distant)
         {
-            m_teller = std::make_unique<EndTeller>(*m_plan, m_ranks, *setup.distant, *setup.share);
+            m_teller = std::make_unique<EndTeller>(*m_plan,
+                                                   m_ranks,
+                                                   *setup.distant,
+                                                   *setup.share,
+                                                   setup.job);
         }
     }
     if (setup.hasGate && m_plan->GetGate())
@@ -123,7 +130,12 @@ PlanExecution::StartTogether(std::span<const uint32_t> ranks)
         return;
     }
     m_sender.BeginUnderWay();
-    m_launches.Add(ranks, PicoSeconds(base), &PlanExecution::OnLaunched, this);
+    // In the place of its rank: what is sent then leaves when the instant is over.
+    m_launches.Add(ranks,
+                   ranks.empty() ? Simulator::NO_CONTEXT : m_ranks.Get(ranks.front()).GetOrder(),
+                   PicoSeconds(base),
+                   &PlanExecution::OnLaunched,
+                   this);
 }
 
 void

@@ -26,6 +26,7 @@ namespace ns3::gradsync
 class DistantEnds;
 class ExchangeApplication;
 class RankShare;
+class SendingTurns;
 class TransferCarrier;
 
 /// An operation that nobody waits for any more, and that was not done.
@@ -69,6 +70,9 @@ class PlanExecution final : private OperationObserver
         /// Of what this process simulates; it outlives the execution. Ranks that others simulate
         /// are not started here. nullptr: all.
         RankShare* share{nullptr};
+        uint32_t job{0}; //!< index of the job, for the share and the turns
+        /// Of all jobs; outlives the execution. nullptr: nobody else sends.
+        SendingTurns* turns{nullptr};
         /// With a share: which ends other processes wait for; outlives the execution. nullptr:
         /// none.
         const DistantEnds* distant{nullptr};

@@ -3,6 +3,7 @@
 
 #include "ns3/exchange-application.h"
 #include "ns3/execution-table.h"
+#include "ns3/sending-turns.h"
 #include "ns3/simulator.h"
 #include "ns3/transfer-carrier.h"
 
@@ -21,8 +22,18 @@ PlanSender::PlanSender(Parts parts)
       m_firstStream(parts.firstStream),
       m_carrier(parts.carrier),
       m_share(parts.share),
+      m_job(parts.job),
+      m_turns(parts.turns),
       m_timesNetwork(m_plan.IsCompressed() || m_plan.GetGate().has_value())
 {
+}
+
+PlanSender::~PlanSender()
+{
+    if (m_turns && m_isScheduled)
+    {
+        m_turns->Remove(*this);
+    }
 }
 
 void
@@ -36,6 +47,11 @@ PlanSender::ScheduleSending()
 {
     m_isScheduled = true;
     // After all deliveries of this instant, so that ascending ids hold among all of them.
+    if (m_turns)
+    {
+        m_turns->Add(m_job, *this);
+        return;
+    }
     m_event.Schedule(Time(0), &PlanSender::OnInstantOver, this);
 }
 
@@ -45,7 +61,7 @@ PlanSender::OnInstantOver()
     m_isScheduled = false;
     if (m_share)
     {
-        m_share->OnSharedEvent();
+        m_share->OnSharedEvent(m_job);
     }
     SendReady();
 }

@@ -17,6 +17,7 @@
 namespace ns3::gradsync
 {
 
+class SendingTurns;
 class TransferCarrier;
 
 /// Sends the transfers of one execution of a plan, and gives its aggregations to the network: those
@@ -35,9 +36,12 @@ class PlanSender
         uint32_t firstStream;     //!< added to the streams of the plan
         TransferCarrier* carrier; //!< nullptr: there is none
         RankShare* share;         //!< nullptr: this process simulates all ranks
+        uint32_t job;             //!< with a share: index of the job
+        SendingTurns* turns;      //!< nullptr: nobody else sends
     };
 
     explicit PlanSender(Parts parts);
+    ~PlanSender();
     PlanSender(const PlanSender&) = delete;
     PlanSender& operator=(const PlanSender&) = delete;
 
@@ -53,6 +57,9 @@ class PlanSender
             ScheduleSending();
         }
     }
+
+    /// This instant is over.
+    void OnInstantOver();
 
     /// Sends at once what is ready.
     void SendReady();
@@ -85,7 +92,7 @@ class PlanSender
     {
         if (m_timesNetwork && m_share)
         {
-            m_share->OnUnderWay(1);
+            m_share->OnUnderWay(m_job, 1);
         }
         else if (m_timesNetwork)
         {
@@ -98,7 +105,7 @@ class PlanSender
     {
         if (m_timesNetwork && m_share)
         {
-            m_share->OnUnderWay(-1);
+            m_share->OnUnderWay(m_job, -1);
         }
         else if (m_timesNetwork)
         {
@@ -117,7 +124,6 @@ class PlanSender
     static constexpr size_t KEPT_OPERATIONS = 4096; //!< most that memory is kept for
 
     void ScheduleSending();
-    void OnInstantOver();
     void TellCarrier();
     void Send(OperationId id);
     void Hand(OperationId id, const Operation& operation);
@@ -131,6 +137,8 @@ class PlanSender
     uint32_t m_firstStream;
     TransferCarrier* m_carrier;
     RankShare* m_share;
+    uint32_t m_job;
+    SendingTurns* m_turns;
     std::optional<Time> m_begin; //!< of the first rank
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_sending; //!< m_ready of the instant in hand; kept for its memory

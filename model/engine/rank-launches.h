@@ -18,13 +18,14 @@ namespace ns3::gradsync
 class RankLaunches
 {
   public:
-    /// \param what is called after the delay, and takes the ranks by TakeFirst
+    /// \param order the EventOrder of the end \param what is called after the delay, and takes the
+    /// ranks by TakeFirst
     template <typename... Ts>
-    void Add(std::span<const uint32_t> ranks, const Time& delay, Ts&&... what)
+    void Add(std::span<const uint32_t> ranks, uint32_t order, const Time& delay, Ts&&... what)
     {
         auto& launch = m_launches.emplace_back();
         launch.ranks.assign(ranks.begin(), ranks.end());
-        launch.event.Schedule(delay, std::forward<Ts>(what)...);
+        launch.event.ScheduleInOrder(order, delay, std::forward<Ts>(what)...);
     }
 
     bool IsEmpty() const

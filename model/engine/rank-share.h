@@ -26,8 +26,9 @@ class RankShare
         uint64_t tag;      //!< as ExecutionTable::MakeTag makes them
         uint32_t order;    //!< its EventOrder
         uint32_t endpoint; //!< of the rank that receives or does it
+        uint32_t job;      //!< index of its job in the engine
         OperationNews news;
-        std::array<uint8_t, 6> reserved{}; //!< no bytes without a value
+        std::array<uint8_t, 2> reserved{}; //!< no bytes without a value
     };
 
     /// Whether the ranks at an endpoint are of this process.
@@ -47,18 +48,19 @@ class RankShare
     virtual void Tell(uint32_t part, const Notice& notice) = 0;
 
     /**
-     * All is done that this process has to do of an iteration. \param goOn is called when the
-     * others say so too, at the time of the last one
+     * All is done that this process has to do of an iteration of a job. Of a process none of whose
+     * ranks takes part nobody waits for it. \param job its index in the engine, likewise below
+     * \param goOn is called when all that take part say so, at the time of the last one
      */
-    virtual void OnPartEnded(std::function<void()> goOn) = 0;
+    virtual void OnPartEnded(uint32_t job, std::function<void()> goOn) = 0;
 
-    /// An event of all ranks together: at this instant others may have it too, and one process that
-    /// had all ranks would have it once.
-    virtual void OnSharedEvent() = 0;
+    /// An event of all ranks of a job together: at this instant others may have it too, and one
+    /// process that had all ranks would have it once.
+    virtual void OnSharedEvent(uint32_t job) = 0;
 
-    /// From this instant on so many more transfers are under way, or fewer: those that ranks of
-    /// this process have begun, without those that have come to them.
-    virtual void OnUnderWay(int32_t change) = 0;
+    /// From this instant on so many more transfers of a job are under way, or fewer: those that
+    /// ranks of this process have begun, without those that have come to them.
+    virtual void OnUnderWay(uint32_t job, int32_t change) = 0;
 
   protected:
     ~RankShare() = default;

@@ -3,6 +3,7 @@
 #define GRADSYNC_SCOPED_EVENT_H
 
 #include "ns3/event-id.h"
+#include "ns3/event-order.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
@@ -31,6 +32,15 @@ class ScopedEvent
     {
         Cancel();
         m_event = Simulator::Schedule(delay, std::forward<Ts>(what)...);
+    }
+
+    /// As ScheduleInOrder, in place of the one before.
+    template <typename... Ts>
+    void ScheduleInOrder(uint32_t order, const Time& delay, Ts&&... what)
+    {
+        Cancel();
+        const auto event = gradsync::ScheduleInOrder(order, delay, std::forward<Ts>(what)...);
+        m_event = EventId(event, 0, order, 0);
     }
 
     void Cancel()

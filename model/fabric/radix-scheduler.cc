@@ -229,22 +229,33 @@ RadixScheduler::HasBefore(uint64_t ts) const
 }
 
 Scheduler::Event
-RadixScheduler::PeekNext() const
+RadixScheduler::FindNext() const
 {
     // Must not deal out: an event earlier than the present first one may still be inserted.
     if (m_frontHead < m_front.size())
     {
-        return WithContext(m_front[m_frontHead]);
+        return m_front[m_frontHead];
     }
     if (m_occupied == 0)
     {
-        return WithContext(GetLate());
+        return GetLate();
     }
     const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
-    return WithContext(
-        *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
-            return IsBefore(a, b);
-        }));
+    return *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
+        return IsBefore(a, b);
+    });
+}
+
+Scheduler::Event
+RadixScheduler::PeekNext() const
+{
+    return WithContext(FindNext());
+}
+
+uint32_t
+RadixScheduler::GetNextOrder() const
+{
+    return EventOrder::Get(FindNext().key.m_context);
 }
 
 inline Scheduler::Event

@@ -62,6 +62,9 @@ class RadixScheduler : public Scheduler
     /// look.
     bool HasBefore(uint64_t ts) const;
 
+    /// The EventOrder of the event that PeekNext tells of.
+    uint32_t GetNextOrder() const;
+
     /// As RemoveNext, with the EventOrder of the event as its context still.
     Event RemoveNextInOrder();
 
@@ -144,6 +147,7 @@ class RadixScheduler : public Scheduler
     bool ListFront();
     bool List(uint32_t port, uint32_t place);
     void AppendOthers();
+    Event FindNext() const;
     Event GetLate() const;
     Event RemoveFirst();
     void MergeCancelled(Bucket& bucket);

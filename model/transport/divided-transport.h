@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -16,8 +17,15 @@ namespace ns3::gradsync
 /// What is asked of the messages that cross.
 struct DividedMessages
 {
-    /// Who is told of the messages to an endpoint: the same for all of them.
-    std::function<MessageHandler*(uint32_t endpoint)> findHandler;
+    /// Who is told of messages, and where these go.
+    struct Receiver
+    {
+        MessageHandler* handler;
+        uint32_t endpoint;
+    };
+
+    /// All of them, in the same order in all processes; asked for at the first message.
+    std::function<std::vector<Receiver>()> listReceivers;
     bool tellsTimes{false}; //!< handlers are told when they were sent (OnSentElsewhere)
 };
 
@@ -33,7 +41,7 @@ class DividedTransport
 {
   public:
     /**
-     * After Install, before the first message. All messages are of one handler an endpoint.
+     * After Install, before the first message.
      * \throws std::invalid_argument with a text for the user for settings that cannot be divided
      */
     virtual void Divide(const TopologyDivision& division, DividedMessages messages) = 0;

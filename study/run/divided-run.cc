@@ -25,7 +25,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
-#include <functional>
+#include <set>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -36,9 +36,9 @@ namespace ns3::gradsync
 namespace
 {
 
-/// A node that is made here for a rank of another process starts itself, the application and the
-/// rank.
-constexpr uint64_t EVENTS_OF_FOREIGN_RANK = 3;
+/// A node that is made here for ranks of another process starts itself, and of each rank the
+/// application and the rank.
+constexpr uint64_t EVENTS_OF_FOREIGN_RANK = 2;
 
 /// In time to be ns-3's simulator. \returns it
 WindowSimulatorImpl&
@@ -99,17 +99,18 @@ class Share
           m_link(link),
           m_division(DivideTopology(*run.topology, link.GetCount(), link.GetOwn()))
     {
+        for (const auto& job : run.jobs)
+        {
+            m_endpointsOf.push_back(job.endpointOf);
+        }
     }
 
     ByteBatch Simulate(RunResult& result);
 
   private:
-    using FindApplication = std::function<ExchangeApplication*(uint32_t endpoint)>;
-
-    FindApplication MakeFinder(const Ptr<ExchangeEngine>& engine) const;
-    void Divide(DividedTransport& divided, const FindApplication& find);
+    void Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) const;
     void UseNotices(DividedTransport& divided,
-                    const FindApplication& find,
+                    const Ptr<ExchangeEngine>& engine,
                     WindowProtocol& protocol) const;
     void CountForeignRanks(WindowProtocol& protocol) const;
 
@@ -117,58 +118,74 @@ class Share
     const PlannedRun& m_planned;
     ProcessLink& m_link;
     TopologyDivision m_division;
+    std::vector<std::vector<uint32_t>> m_endpointsOf; //!< [job][rank] as the engine has them
 };
-
-/// The rank at an endpoint, once the engine has its jobs.
-Share::FindApplication
-Share::MakeFinder(const Ptr<ExchangeEngine>& engine) const
-{
-    std::unordered_map<uint32_t, uint32_t> rankOf; // by endpoint
-    for (const auto& job : m_run.jobs)
-    {
-        for (uint32_t rank = 0; rank < job.endpointOf.size(); ++rank)
-        {
-            rankOf[job.endpointOf[rank]] = rank;
-        }
-    }
-    return [engine = PeekPointer(engine), rankOf](uint32_t endpoint) {
-        return PeekPointer(engine->GetApplication(0, rankOf.at(endpoint)));
-    };
-}
 
 /// Before the engine has its jobs.
 void
-Share::Divide(DividedTransport& divided, const FindApplication& find)
+Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) const
 {
-    divided.Divide(m_division,
-                   {.findHandler = find, .tellsTimes = m_run.recordMessages || m_run.recordTrace});
+    const auto listReceivers = [this, engine = PeekPointer(engine)] {
+        std::vector<DividedMessages::Receiver> receivers;
+        for (uint32_t job = 0; job < m_endpointsOf.size(); ++job)
+        {
+            for (uint32_t rank = 0; rank < m_endpointsOf[job].size(); ++rank)
+            {
+                receivers.push_back(
+                    {PeekPointer(engine->GetApplication(job, rank)), m_endpointsOf[job][rank]});
+            }
+        }
+        return receivers;
+    };
+    divided.Divide(
+        m_division,
+        {.listReceivers = listReceivers, .tellsTimes = m_run.recordMessages || m_run.recordTrace});
 }
 
+/// Likewise.
 void
 Share::UseNotices(DividedTransport& divided,
-                  const FindApplication& find,
+                  const Ptr<ExchangeEngine>& engine,
                   WindowProtocol& protocol) const
 {
     const auto notices = FindNotices(m_run, m_planned, m_division);
-    if (notices.areAny)
+    if (!notices.areAny)
     {
-        protocol.UseNotices(AnnounceArrivals(notices, divided),
-                            [find](const RankShare::Notice& notice) {
-                                find(notice.endpoint)->OnTold(notice.tag, notice.news);
-                            });
+        return;
     }
+    std::vector<std::unordered_map<uint32_t, uint32_t>> rankOf; // [job], by endpoint
+    for (const auto& endpoints : m_endpointsOf)
+    {
+        auto& ranks = rankOf.emplace_back();
+        for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
+        {
+            ranks[endpoints[rank]] = rank;
+        }
+    }
+    protocol.UseNotices(
+        AnnounceArrivals(notices, divided),
+        [engine = PeekPointer(engine), rankOf](const RankShare::Notice& notice) {
+            const auto rank = rankOf[notice.job].at(notice.endpoint);
+            engine->GetApplication(notice.job, rank)->OnTold(notice.tag, notice.news);
+        });
 }
 
 void
 Share::CountForeignRanks(WindowProtocol& protocol) const
 {
-    for (const auto& job : m_run.jobs)
+    std::set<uint32_t> nodes;
+    for (const auto& endpoints : m_endpointsOf)
     {
-        const auto foreign = std::ranges::count_if(job.endpointOf, [&](uint32_t endpoint) {
-            return !protocol.IsHere(endpoint);
-        });
-        protocol.CountForeignEvents(EVENTS_OF_FOREIGN_RANK * static_cast<uint64_t>(foreign));
+        for (const auto endpoint : endpoints)
+        {
+            if (!protocol.IsHere(endpoint))
+            {
+                nodes.insert(endpoint);
+                protocol.CountForeignEvents(EVENTS_OF_FOREIGN_RANK);
+            }
+        }
     }
+    protocol.CountForeignEvents(nodes.size());
 }
 
 ByteBatch
@@ -180,9 +197,9 @@ Share::Simulate(RunResult& result)
     auto& divided = *transport->GetCapabilities()->GetDivided();
     WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
     auto engine = CreateObject<ExchangeEngine>();
-    const auto find = MakeFinder(engine);
-    Divide(divided, find);
-    UseNotices(divided, find, protocol);
+    Divide(divided, engine);
+    UseNotices(divided, engine, protocol);
+    protocol.UseJobs(m_endpointsOf);
     AddJobs(m_run, m_planned, transport, engine, &protocol);
     CountForeignRanks(protocol);
     const auto detail = m_run.recordTrace      ? Recorder::Detail::Work
@@ -203,6 +220,7 @@ Share::Simulate(RunResult& result)
                              .events = protocol.CountOwnEvents(),
                              .sharedInstants = protocol.GetSharedInstants(),
                              .underWay = protocol.GetUnderWay(),
+                             .endOrders = protocol.GetEndOrders(),
                              .plans = CountPlans(result, m_link.GetOwn(), m_link.GetCount()),
                              .failure = failure ? failure->reason : ""});
     if (const auto* aggregation = transport->GetAggregation())
@@ -231,7 +249,8 @@ Complete(const std::vector<ByteBatch>& reports,
     }
     SummariseTransport(merged.statistics, result.summary);
     // One process looks at each end of an iteration in an event of its own (IterationSkip).
-    result.summary.events = merged.events + result.iterations.size() - merged.statistics.timerLooks;
+    const auto looks = IsOneJobAlone(run) ? result.iterations.size() : 0;
+    result.summary.events = merged.events + looks - merged.statistics.timerLooks;
     SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);

@@ -40,10 +40,6 @@ CheckSections(const ResolvedRun& run)
     {
         Refuse("asynchronous job " + run.asynchronous.front().job.name, NOT_YET);
     }
-    if (run.jobs.size() > 1)
-    {
-        Refuse("jobs", fmt::format("found {} of them, expected one", run.jobs.size()));
-    }
     if (!run.faults.empty())
     {
         Refuse("faults",

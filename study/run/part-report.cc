@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <tuple>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -25,10 +27,17 @@ struct PackedRecord
     uint32_t reserved;
 };
 
-/// What processes may know differently of an iteration.
+/// An iteration as a process knows it that takes part. Some of it others may know differently.
 struct PackedIteration
 {
+    uint64_t order; //!< of the event that ended it
+    uint32_t job;
+    uint32_t iteration;
+    int64_t start;
     int64_t exchangeStart;
+    int64_t end;
+    int64_t compress;
+    int64_t decompress;
     int64_t training;
 };
 
@@ -184,28 +193,82 @@ PutInOrder(std::vector<PackedRecord>& packed, std::vector<RECORD>& records)
     }
 }
 
-void
-MergeIterations(BatchReader& batch, std::vector<IterationRecord>& iterations)
+PackedIteration
+Pack(const IterationRecord& record, uint64_t order)
 {
-    const auto own = batch.TakeList<PackedIteration>();
-    for (size_t i = 0; i < iterations.size() && i < own.size(); ++i)
-    {
-        auto& record = iterations[i];
-        const auto start = TimeStep(own[i].exchangeStart);
-        // Of a process without a worker it is before the iteration: there is none.
-        if (start >= record.start &&
-            (record.exchangeStart < record.start || start < record.exchangeStart))
-        {
-            record.exchangeStart = start;
-        }
-        record.training = std::max<Time>(record.training, TimeStep(own[i].training));
-    }
+    return {.order = order,
+            .job = record.job,
+            .iteration = record.iteration,
+            .start = record.start.GetTimeStep(),
+            .exchangeStart = record.exchangeStart.GetTimeStep(),
+            .end = record.end.GetTimeStep(),
+            .compress = record.compress.GetTimeStep(),
+            .decompress = record.decompress.GetTimeStep(),
+            .training = record.training.GetTimeStep()};
 }
 
-/// For how long any transfer was on its way, of each iteration: all of these are over when it ends.
-/// \param underWay of all processes, in any order
+/// Iterations of all processes, in the order of their ends.
+class MergedIterations
+{
+  public:
+    void Add(std::span<const PackedIteration> iterations)
+    {
+        for (const auto& own : iterations)
+        {
+            const auto [place, isNew] = m_byJob.emplace(std::pair(own.job, own.iteration), own);
+            if (!isNew)
+            {
+                Complete(place->second, own);
+            }
+        }
+    }
+
+    void Take(std::vector<IterationRecord>& records) const
+    {
+        std::vector<PackedIteration> packed;
+        for (const auto& [key, iteration] : m_byJob)
+        {
+            packed.push_back(iteration);
+        }
+        std::ranges::sort(packed, [](const auto& one, const auto& other) {
+            return std::tie(one.end, one.order) < std::tie(other.end, other.order);
+        });
+        records.clear();
+        for (const auto& own : packed)
+        {
+            IterationRecord record{};
+            record.job = own.job;
+            record.iteration = own.iteration;
+            record.start = TimeStep(own.start);
+            record.exchangeStart = TimeStep(own.exchangeStart);
+            record.end = TimeStep(own.end);
+            record.compress = TimeStep(own.compress);
+            record.decompress = TimeStep(own.decompress);
+            record.training = TimeStep(own.training);
+            records.push_back(record);
+        }
+    }
+
+  private:
+    static void Complete(PackedIteration& record, const PackedIteration& own)
+    {
+        // Of a process without a worker it is before the iteration: there is none.
+        if (own.exchangeStart >= record.start &&
+            (record.exchangeStart < record.start || own.exchangeStart < record.exchangeStart))
+        {
+            record.exchangeStart = own.exchangeStart;
+        }
+        record.training = std::max(record.training, own.training);
+    }
+
+    std::map<std::pair<uint32_t, uint32_t>, PackedIteration> m_byJob;
+};
+
+/// For how long any transfer was on its way, of each iteration of a job: all of these are over when
+/// it ends. \param underWay of all processes, in any order
 void
-TimeNetwork(std::vector<WindowProtocol::UnderWay>& underWay,
+TimeNetwork(uint32_t job,
+            std::vector<WindowProtocol::UnderWay>& underWay,
             std::vector<IterationRecord>& iterations)
 {
     std::ranges::sort(underWay, {}, &WindowProtocol::UnderWay::at);
@@ -218,8 +281,8 @@ TimeNetwork(std::vector<WindowProtocol::UnderWay>& underWay,
         const Time until = TimeStep(underWay[i + 1].at);
         if (count > 0)
         {
-            record = std::find_if(record, iterations.end(), [until](const auto& one) {
-                return until <= one.end;
+            record = std::find_if(record, iterations.end(), [job, until](const auto& one) {
+                return one.job == job && until <= one.end;
             });
             record->network += until - since;
         }
@@ -286,9 +349,9 @@ PackReport(const PartReport& report)
 {
     ByteBatch batch;
     std::vector<PackedIteration> iterations;
-    for (const auto& record : report.result->iterations)
+    for (size_t i = 0; i < report.result->iterations.size(); ++i)
     {
-        iterations.push_back({record.exchangeStart.GetTimeStep(), record.training.GetTimeStep()});
+        iterations.push_back(Pack(report.result->iterations[i], report.endOrders[i]));
     }
     AppendList(batch, std::span<const PackedIteration>(iterations));
     AppendRecords(batch, report.result->transfers, report.orders->transfers);
@@ -302,12 +365,37 @@ PackReport(const PartReport& report)
     AppendList(batch, std::span<const PackedLink>(links));
     AppendPlain(batch, Pack(report.statistics));
     AppendPlain(batch, report.events);
-    AppendList(batch, std::span<const int64_t>(report.sharedInstants));
-    AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay));
+    for (size_t job = 0; job < report.result->jobs.size(); ++job)
+    {
+        AppendList(batch, std::span<const int64_t>(report.sharedInstants[job]));
+        AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay[job]));
+    }
     AppendList(batch, std::span<const PlanFigures>(report.plans));
     AppendList(batch, std::span<const char>(report.failure));
     return batch;
 }
+
+namespace
+{
+
+/// What processes count of one job, together.
+struct MergedJob
+{
+    std::vector<int64_t> instants; //!< of shared events
+    std::vector<WindowProtocol::UnderWay> underWay;
+
+    void Take(BatchReader& batch)
+    {
+        const auto own = batch.TakeList<int64_t>();
+        std::vector<int64_t> all;
+        std::ranges::set_union(instants, own, std::back_inserter(all));
+        instants = std::move(all);
+        const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
+        underWay.insert(underWay.end(), changes.begin(), changes.end());
+    }
+};
+
+} // namespace
 
 MergedReport
 MergeReports(std::span<const ByteBatch> batches, RunResult& result)
@@ -316,13 +404,13 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
     std::vector<PackedRecord> transfers;
     std::vector<PackedRecord> computations;
     std::vector<PackedRecord> work;
-    std::vector<int64_t> instants;
-    std::vector<WindowProtocol::UnderWay> underWay;
+    std::vector<MergedJob> jobs(result.jobs.size());
+    MergedIterations iterations;
     result.links.clear();
     for (const auto& bytes : batches)
     {
         BatchReader batch(bytes);
-        MergeIterations(batch, result.iterations);
+        iterations.Add(batch.TakeList<PackedIteration>());
         TakeRecords(batch, transfers);
         TakeRecords(batch, computations);
         TakeRecords(batch, work);
@@ -334,12 +422,10 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         }
         Add(batch.Take<PackedStatistics>(), merged.statistics);
         merged.events += batch.Take<uint64_t>();
-        const auto own = batch.TakeList<int64_t>();
-        std::vector<int64_t> all;
-        std::ranges::set_union(instants, own, std::back_inserter(all));
-        instants = std::move(all);
-        const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
-        underWay.insert(underWay.end(), changes.begin(), changes.end());
+        for (auto& job : jobs)
+        {
+            job.Take(batch);
+        }
         AddFigures(batch.TakeList<PlanFigures>(), merged.plans);
         const auto failure = batch.TakeList<char>();
         if (merged.failure.empty())
@@ -347,10 +433,14 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
             merged.failure.assign(failure.begin(), failure.end());
         }
     }
-    merged.events += instants.size();
-    if (merged.failure.empty())
+    iterations.Take(result.iterations);
+    for (uint32_t job = 0; job < jobs.size(); ++job)
     {
-        TimeNetwork(underWay, result.iterations);
+        merged.events += jobs[job].instants.size();
+        if (merged.failure.empty())
+        {
+            TimeNetwork(job, jobs[job].underWay, result.iterations);
+        }
     }
     PutInOrder(transfers, result.transfers);
     PutInOrder(computations, result.computations);

@@ -51,12 +51,14 @@ struct PartReport
 {
     const RunResult* result; //!< its own part: iterations, transfers, computations, work
     const RecordOrders* orders;
-    std::vector<LinkStatistics> links;   //!< of what its own nodes sent; empty when not recorded
-    TransportStatistics statistics;      //!< likewise
-    uint64_t events;                     //!< of its own
-    std::vector<int64_t> sharedInstants; //!< at which it had an event of all processes, ascending
-    std::vector<WindowProtocol::UnderWay> underWay; //!< transfers, where they are timed
-    std::vector<PlanFigures> plans;                 //!< those that it counts
+    std::vector<LinkStatistics> links; //!< of what its own nodes sent; empty when not recorded
+    TransportStatistics statistics;    //!< likewise
+    uint64_t events;                   //!< of its own
+    /// [job] at which it had an event of all processes, ascending
+    std::vector<std::vector<int64_t>> sharedInstants;
+    std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
+    std::vector<uint64_t> endOrders;                             //!< [iteration] see WindowProtocol
+    std::vector<PlanFigures> plans;                              //!< those that it counts
     std::string failure; //!< why its jobs are not finished; empty: they are
 };
 

@@ -12,6 +12,7 @@
 #include "ns3/plan-figures.h"
 #include "ns3/scenario-error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <numeric>
 #include <random>
 #include <sstream>
 #include <string>
@@ -301,24 +303,138 @@ TEST(DividedRunsTest, SendersOfOtherProcessesKnowWhatHasArrived)
         4);
 }
 
+/// Four racks of two hosts with several jobs. \param jobs objects of JSON
+std::string
+MakeJobs(const std::string& jobs, const std::string& more = "")
+{
+    auto text = MakeRacks("ring", "", more);
+    const std::string job = R"("job": {"gradient": "200kB", },)";
+    text.replace(text.find(job), job.size(), R"("jobs": [)" + jobs + "],");
+    const std::string scheme = R"("scheme": "ring",)";
+    text.erase(text.find(scheme), scheme.size());
+    return text;
+}
+
+TEST(DividedRunsTest, JobsShareHostsAndLinksAndEndEachOnItsOwn)
+{
+    ExpectSameInAnyNumber(MakeJobs(R"({"gradient": "200kB", "scheme": "ring", "iterations": 3},
+                    {"gradient": "50kB", "scheme": "ps", "iterations": 5, "compute": "3us",
+                     "endpoints": ["host1", "host2", "host5", "host7"]},
+                    {"gradient": "100kB", "scheme": "barrier", "iterations": 4, "start": "20us",
+                     "endpoints": ["host0", "host3", "host6"]})"),
+                          4);
+}
+
+TEST(DividedRunsTest, EqualJobsEndAtOnce)
+{
+    // On the same hosts, and each in another process, in step.
+    const auto* const same = R"({"gradient": "64kB", "scheme": "rat", "iterations": 4},
+                                {"gradient": "64kB", "scheme": "rat", "iterations": 4})";
+    ExpectSameInAnyNumber(MakeJobs(same), 4);
+    const auto* const apart = R"({"gradient": "64kB", "scheme": "ps", "iterations": 4,
+                                  "endpoints": ["host0", "host1"]},
+                                 {"gradient": "64kB", "scheme": "ps", "iterations": 4,
+                                  "endpoints": ["host6", "host7"]})";
+    ExpectSameInAnyNumber(MakeJobs(apart), 4);
+    const auto* const crossed = R"({"gradient": "64kB", "scheme": "ring", "iterations": 9,
+                                    "endpoints": ["host0", "host4"]},
+                                   {"gradient": "64kB", "scheme": "ring", "iterations": 9,
+                                    "endpoints": ["host5", "host1"]})";
+    ExpectSameInAnyNumber(MakeJobs(crossed), 4);
+}
+
+/// What random scenarios are drawn from.
+class Dice
+{
+  public:
+    explicit Dice(std::mt19937& random)
+        : m_random(random)
+    {
+    }
+
+    std::string Pick(std::initializer_list<const char*> from)
+    {
+        return *(from.begin() + m_random() % from.size());
+    }
+
+    /// \returns it as in JSON
+    std::string PickScheme()
+    {
+        return m_random() % 2 == 0 ? WAITING_SCHEMES[m_random() % std::size(WAITING_SCHEMES)]
+                                   : '"' + Pick(OTHER_SCHEMES) + '"';
+    }
+
+  private:
+    std::mt19937& m_random;
+};
+
+/// Several jobs on hosts of their own or shared ones.
+std::string
+DrawJobs(std::mt19937& random, size_t hosts)
+{
+    Dice dice(random);
+    std::string jobs;
+    const auto count = 2 + random() % 2;
+    for (size_t i = 0; i < count; ++i)
+    {
+        std::vector<size_t> all(hosts);
+        std::iota(all.begin(), all.end(), 0);
+        std::shuffle(all.begin(), all.end(), random);
+        all.resize(std::min<size_t>(hosts, 2 + random() % 6));
+        auto scheme = dice.PickScheme();
+        scheme = scheme == R"("blueconnect")" ? R"("ring")" : scheme; // for racks of one size only
+        std::string endpoints;
+        for (const auto host : all)
+        {
+            endpoints += fmt::format("{}\"host{}\"", endpoints.empty() ? "" : ", ", host);
+        }
+        jobs += fmt::format(
+            R"({}{{"name": "j{}", "gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{},
+                   "scheme": {}, "endpoints": [{}]}})",
+            i == 0 ? "" : ", ",
+            i,
+            random() % 3 == 0 ? 64 : 1 + random() % 200,
+            1 + random() % 4,
+            dice.Pick({"0s", "0s", "700ns", "20us"}),
+            dice.Pick({"", "", R"(, "start": "15us")"}),
+            dice.Pick({"", R"(, "reduceRate": "20Gbps")"}),
+            dice.Pick({"", "", R"(, "codec": "fp16")"}),
+            dice.Pick({"", "", R"(, "protocol": "simple")", R"(, "maxOutstandingSends": 2)"}),
+            scheme,
+            endpoints);
+    }
+    return jobs;
+}
+
 /// A scenario drawn at random, of those that can be divided or nearly.
 std::string
 DrawDivided(std::mt19937& random)
 {
-    const auto pick = [&random](std::initializer_list<const char*> from) {
-        return std::string(*(from.begin() + random() % from.size()));
-    };
-    const std::string scheme = random() % 2 == 0
-                                   ? WAITING_SCHEMES[random() % std::size(WAITING_SCHEMES)]
-                                   : '"' + pick(OTHER_SCHEMES) + '"';
+    Dice dice(random);
+    const auto pick = [&dice](std::initializer_list<const char*> from) { return dice.Pick(from); };
+    const auto scheme = dice.PickScheme();
     const bool isGrid = scheme == R"("blueconnect")"; // which takes racks of one size only
     std::string hosts;
     const auto leaves = 2 + random() % 5;
     const auto size = 1 + random() % 4;
+    size_t count = 0;
     for (size_t i = 0; i < leaves; ++i)
     {
-        hosts += fmt::format("{}{}", i == 0 ? "" : ", ", isGrid ? size : 1 + random() % 4);
+        const auto own = isGrid ? size : 1 + random() % 4;
+        hosts += fmt::format("{}{}", i == 0 ? "" : ", ", own);
+        count += own;
     }
+    const auto several = random() % 2 == 0 && count > 1 ? DrawJobs(random, count) : "";
+    const auto job = fmt::format(
+        R"("job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}}}, "scheme": {})",
+        1 + random() % 200,
+        1 + random() % 3,
+        pick({"0s", "1ns", "700ns", "20us"}),
+        pick({"", R"(, "reduceRate": "20Gbps")"}),
+        pick({"", "", R"(, "codec": "fp16")", R"(, "codec": {"kind": "qsgd", "levels": 4})"}),
+        pick({"", "", R"(, "maxOutstandingSends": 1)", R"(, "maxOutstandingSends": 4)"}),
+        pick({"", "", R"(, "protocol": "simple")"}),
+        scheme);
     const auto balancing = pick({"hash", "hash", "destination", "spray", "adaptive", "flowlet"});
     const auto control = pick({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"});
     return fmt::format(
@@ -326,8 +442,7 @@ DrawDivided(std::mt19937& random)
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
                     "hostLink": {{"rate": "{}", "delay": "{}"}},
                     "fabricLink": {{"rate": "{}", "delay": "{}"}}}},
-      "job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}}},
-      "scheme": {},
+      {},
       "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
                      "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}",
@@ -340,14 +455,7 @@ DrawDivided(std::mt19937& random)
         pick({"0s", "100ns", "1us"}),
         pick({"10Gbps", "40Gbps", "7Gbps"}),
         pick({"200ns", "1us", "1.5us", "10us"}),
-        1 + random() % 200,
-        1 + random() % 3,
-        pick({"0s", "1ns", "700ns", "20us"}),
-        pick({"", R"(, "reduceRate": "20Gbps")"}),
-        pick({"", "", R"(, "codec": "fp16")", R"(, "codec": {"kind": "qsgd", "levels": 4})"}),
-        pick({"", "", R"(, "maxOutstandingSends": 1)", R"(, "maxOutstandingSends": 4)"}),
-        pick({"", "", R"(, "protocol": "simple")"}),
-        scheme,
+        several.empty() ? job : fmt::format(R"("jobs": [{}])", several),
         control,
         pick({"0", "8", "64"}),
         pick({"1kB", "4096B"}),
@@ -364,7 +472,7 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
     std::mt19937 random(23 +
                         static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
     uint32_t same = 0;
-    for (int round = 0; round < 80; ++round)
+    for (int round = 0; round < 160; ++round)
     {
         const auto text = DrawDivided(random);
         const auto ranks = 2 + static_cast<uint32_t>(random() % 3);
@@ -383,7 +491,7 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
         ++same;
         EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
     }
-    EXPECT_GE(same, 40U);
+    EXPECT_GE(same, 80U);
 }
 
 TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)

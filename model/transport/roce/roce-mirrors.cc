@@ -33,7 +33,7 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
     {
         m_partOf.push_back(division.partOf[node]);
     }
-    m_handlers.resize(m_partOf.size());
+    m_receiversAt.resize(m_partOf.size());
     m_connections.Divide(division.own, division.count);
     m_sender.SetMirrors(this);
     if (m_messages.tellsTimes)
@@ -55,7 +55,9 @@ RoceMirrors::OnPost(const RoceQueuePair& queuePair,
         m_posts[part].push_back({.at = m_messages.tellsTimes ? now : -1,
                                  .bytes = message.bytes,
                                  .tag = message.tag,
-                                 .connection = {message.src, message.dst, message.stream},
+                                 .src = message.src,
+                                 .receiver = FindReceiver(message.dst, message.handler),
+                                 .stream = message.stream,
                                  .index = queuePair.index,
                                  .generation = queuePair.generation,
                                  .firstPsn = firstPsn});
@@ -70,13 +72,15 @@ RoceMirrors::OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& message
     {
         return;
     }
-    const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
+    const auto receiver = FindReceiver(queuePair.dst, messages.series.GetHandler());
     for (uint32_t i = 0; i < messages.series.GetCount(); ++i)
     {
         m_posts[part].push_back({.at = -1,
                                  .bytes = messages.series.GetBytes(i),
                                  .tag = messages.series.GetTag(i),
-                                 .connection = connection,
+                                 .src = queuePair.src,
+                                 .receiver = receiver,
+                                 .stream = queuePair.stream,
                                  .index = queuePair.index,
                                  .generation = queuePair.generation,
                                  .firstPsn = messages.GetFirstPsn(i)});
@@ -144,22 +148,55 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
 void
 RoceMirrors::Expect(const Post& post)
 {
+    const auto& [handler, dst] = GetReceiver(post.receiver);
     const auto [queuePair, isNew] =
-        m_connections.Mirror(post.index, post.generation, post.connection);
+        m_connections.Mirror(post.index, post.generation, {post.src, dst, post.stream});
     if (isNew)
     {
-        queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(post.connection.dst,
-                                                                ~queuePair.flowHash,
-                                                                post.connection.src);
+        queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(dst, ~queuePair.flowHash, post.src);
         queuePair.BeginAt(post.firstPsn);
     }
-    auto*& handler = m_handlers[post.connection.dst];
-    handler = handler ? handler : m_messages.findHandler(post.connection.dst);
-    const auto& [src, dst, stream] = post.connection;
-    m_sender.AddMessage(queuePair, {src, dst, stream, post.bytes, post.tag, handler, {}});
+    m_sender.AddMessage(queuePair, {post.src, dst, post.stream, post.bytes, post.tag, handler, {}});
     if (m_messages.tellsTimes)
     {
         handler->OnSentElsewhere(post.tag, TimeStep(post.at));
+    }
+}
+
+/// By its number in all processes.
+uint32_t
+RoceMirrors::FindReceiver(uint32_t endpoint, const MessageHandler* handler)
+{
+    ListReceivers();
+    const auto& numbers = m_receiversAt[endpoint];
+    const auto found = std::ranges::find_if(numbers, [this, handler](uint32_t number) {
+        return m_receivers[number].handler == handler;
+    });
+    if (found == numbers.end())
+    {
+        throw std::logic_error("a message to another process is for somebody it does not know");
+    }
+    return *found;
+}
+
+const DividedMessages::Receiver&
+RoceMirrors::GetReceiver(uint32_t number)
+{
+    ListReceivers();
+    return m_receivers.at(number);
+}
+
+void
+RoceMirrors::ListReceivers()
+{
+    if (!m_receivers.empty())
+    {
+        return;
+    }
+    m_receivers = m_messages.listReceivers();
+    for (uint32_t number = 0; number < m_receivers.size(); ++number)
+    {
+        m_receiversAt[m_receivers[number].endpoint].push_back(number);
     }
 }
 

@@ -65,13 +65,18 @@ class RoceMirrors
         TimeStepCount at; //!< when it was sent; -1: nobody asks
         uint64_t bytes;
         uint64_t tag;
-        RoceConnection connection;
+        uint32_t src;
+        uint32_t receiver; //!< its number, which tells the destination
+        uint32_t stream;
         uint32_t index;
         uint32_t generation;
         uint32_t firstPsn; //!< of its first packet
     };
 
     void Expect(const Post& post);
+    uint32_t FindReceiver(uint32_t endpoint, const MessageHandler* handler);
+    const DividedMessages::Receiver& GetReceiver(uint32_t number);
+    void ListReceivers();
 
     RoceConnectionTable& m_connections;
     RoceSender& m_sender;
@@ -81,8 +86,9 @@ class RoceMirrors
     std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
     std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
     DividedMessages m_messages;
-    std::vector<MessageHandler*> m_handlers; //!< [endpoint]; null: not asked for yet
-    FabricCut m_cut;                         //!< the links between the processes
+    std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet
+    std::vector<std::vector<uint32_t>> m_receiversAt;   //!< [endpoint] their numbers
+    FabricCut m_cut;                                    //!< the links between the processes
     RoceArrivals m_arrivals;
 };
 

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_PART_ENDS_H
 #define GRADSYNC_PART_ENDS_H
 
+#include "ns3/nstime.h"
 #include "ns3/process-link.h"
 
 #include <compare>
@@ -34,6 +35,15 @@ struct RunBound
     auto operator<=>(const RunBound&) const = default;
 };
 
+/// A job that several processes simulate together.
+struct SharedJob
+{
+    std::vector<uint32_t> endpoints; //!< of its ranks
+    uint32_t iterations;
+    Time start;
+    Time timeout; //!< of each iteration; 0: none
+};
+
 /**
  * Which processes have ended their parts of the iterations of which jobs, as far as all know.
  *
@@ -44,8 +54,14 @@ struct RunBound
 class PartEnds
 {
   public:
-    /// \param takesPart [job][process] whether it simulates ranks of it
-    PartEnds(uint32_t own, std::vector<std::vector<bool>> takesPart);
+    /// \param partOf [endpoint] -> process
+    PartEnds(uint32_t own,
+             std::span<const SharedJob> jobs,
+             std::span<const uint32_t> partOf,
+             size_t processes);
+
+    /// An iteration of a job begins here. \param onTimeout is due when it does not end in time
+    void Begin(uint32_t job, std::function<void()> onTimeout);
 
     /// The part of this process. \param order the EventOrder of the event in hand \param goOn what
     /// is due at the end of the iteration
@@ -64,10 +80,21 @@ class PartEnds
         uint64_t order;
         uint32_t job;
         std::function<void()> goOn; //!< empty: this process takes no part
+        bool isTimedOut{false};
     };
 
     /// Those that were heard of last, each once, by their ends.
     std::vector<Iteration> TakeEnded();
+
+    /// Those that cannot end in time any more, likewise. \param notes [process] what all have told
+    /// \param begin where the next iteration begins that not all have told of
+    std::vector<Iteration> TakeTimedOut(std::span<const ProcessNote> notes, int64_t begin);
+
+    /// When the last job failed, if none is left to go on.
+    std::optional<int64_t> GetLastFailure() const
+    {
+        return m_lastFailure;
+    }
 
     /**
      * How far this process may go for the ends that it waits for; nothing: as far as it likes.
@@ -85,8 +112,13 @@ class PartEnds
         PartEnd last;                //!< of those that have
         std::function<void()> goOn;  //!< not empty: the part of this process has ended
         int64_t endedAt;             //!< when that was
+        std::function<void()> onTimeout;
+        int64_t timeout;     //!< 0: none
+        int64_t deadline;    //!< of the iteration in hand; INT64_MAX: none
+        uint32_t iterations; //!< that are not done
     };
 
+    static int64_t FindDeadline(const Job& job, int64_t begin);
     static RunBound FindBound(const Job& job,
                               uint32_t own,
                               std::span<const ProcessNote> notes,
@@ -96,8 +128,9 @@ class PartEnds
     std::vector<Job> m_jobs;
     std::vector<PartEnd> m_new;    //!< of this process
     std::vector<uint32_t> m_ended; //!< jobs
-    size_t m_waiting{0};           //!< jobs whose part here has ended
     uint32_t m_count{0};           //!< ends of this process
+    size_t m_going{0};             //!< jobs that have neither finished nor failed
+    std::optional<int64_t> m_lastFailure;
 };
 
 } // namespace ns3::gradsync

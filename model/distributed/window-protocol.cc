@@ -37,7 +37,7 @@ WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
       m_transport(transport),
       m_link(link),
       m_own(link.GetOwn()),
-      m_ends(m_own, {}),
+      m_ends(m_own, {}, {}, 0),
       m_told(link.GetCount()),
       m_notes(link.GetCount()),
       m_batches(link.GetCount())
@@ -88,20 +88,17 @@ WindowProtocol::Tell(uint32_t part, const Notice& notice)
 }
 
 void
-WindowProtocol::UseJobs(const std::vector<std::vector<uint32_t>>& endpointsOf)
+WindowProtocol::UseJobs(std::span<const SharedJob> jobs)
 {
-    std::vector<std::vector<bool>> takesPart;
-    for (const auto& endpoints : endpointsOf)
-    {
-        takesPart.emplace_back(m_link.GetCount());
-        for (const auto endpoint : endpoints)
-        {
-            takesPart.back()[m_partOf[endpoint]] = true;
-        }
-    }
-    m_ends = PartEnds(m_own, std::move(takesPart));
-    m_sharedInstants.resize(endpointsOf.size());
-    m_underWay.resize(endpointsOf.size());
+    m_ends = PartEnds(m_own, jobs, m_partOf, m_link.GetCount());
+    m_sharedInstants.resize(jobs.size());
+    m_underWay.resize(jobs.size());
+}
+
+void
+WindowProtocol::OnPartBegun(uint32_t job, std::function<void()> onTimeout)
+{
+    m_ends.Begin(job, std::move(onTimeout));
 }
 
 void
@@ -164,6 +161,13 @@ bool
 WindowProtocol::RunWindow()
 {
     m_lastBegin = std::exchange(m_begin, ScheduleNextIterations());
+    FailTimedOut();
+    if (const auto end = m_ends.GetLastFailure())
+    {
+        RunTo({*end, false});
+        m_simulator.AdvanceTo(*end);
+        return false;
+    }
     const auto next = GetNextTime();
     const bool isStopped =
         std::ranges::any_of(m_notes, [](const auto& note) { return note.isStopped != 0; });
@@ -178,8 +182,8 @@ WindowProtocol::RunWindow()
     return true;
 }
 
-/// Of the jobs of which all know that all parts have ended, which they do in the same window. What
-/// else happens at that instant at ranks and links comes before. \returns where the first begins
+/// Of the jobs of which all know that all parts have ended, which they do in the same window.
+/// \returns where the first begins
 int64_t
 WindowProtocol::ScheduleNextIterations()
 {
@@ -187,19 +191,42 @@ WindowProtocol::ScheduleNextIterations()
     for (auto& iteration : m_ends.TakeEnded())
     {
         first = std::min(first, iteration.end);
-        if (iteration.goOn)
-        {
-            const auto delay = iteration.end - m_simulator.Now().GetTimeStep();
-            ScheduleInOrder(EventOrder::OfEnd(iteration.job),
-                            TimeStep(static_cast<uint64_t>(delay)),
-                            [this, order = iteration.order, goOn = std::move(iteration.goOn)] {
-                                CountForeignEvents(1); // one process alone has none of its own
-                                m_endOrders.push_back(order);
-                                goOn();
-                            });
-        }
+        ScheduleIteration(std::move(iteration));
     }
     return first;
+}
+
+/// What is due at the end of an iteration, if this process takes part. What else happens at that
+/// instant at ranks and links comes before.
+void
+WindowProtocol::ScheduleIteration(PartEnds::Iteration iteration)
+{
+    if (!iteration.goOn)
+    {
+        return;
+    }
+    const auto delay = iteration.end - m_simulator.Now().GetTimeStep();
+    const auto order = EventOrder::OfEnd(iteration.job);
+    ScheduleInOrder(order,
+                    TimeStep(static_cast<uint64_t>(delay)),
+                    [this, own = std::move(iteration)] {
+                        CountForeignEvents(1); // one process alone has none of its own
+                        if (!own.isTimedOut)
+                        {
+                            m_endOrders.push_back(own.order);
+                        }
+                        own.goOn();
+                    });
+}
+
+/// Jobs whose iterations do not end in time, which all know in the same window.
+void
+WindowProtocol::FailTimedOut()
+{
+    for (auto& iteration : m_ends.TakeTimedOut(m_notes, std::min(m_begin, m_lastBegin)))
+    {
+        ScheduleIteration(std::move(iteration));
+    }
 }
 
 /// How far this window goes. \param next as GetNextTime

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,8 +61,8 @@ class WindowProtocol final : public RankShare
      */
     void UseNotices(const Time& ahead, std::function<void(const Notice&)> takeNotice);
 
-    /// Before Run, in all of them. \param endpointsOf [job] those of its ranks
-    void UseJobs(const std::vector<std::vector<uint32_t>>& endpointsOf);
+    /// Before Run, in all of them. \param jobs as the engine numbers them
+    void UseJobs(std::span<const SharedJob> jobs);
 
     /// Simulates until nothing is left to happen in any process.
     void Run();
@@ -73,6 +74,7 @@ class WindowProtocol final : public RankShare
     bool AreEndsTold() const override;
     void Tell(uint32_t part, const Notice& notice) override;
     void OnPartEnded(uint32_t job, std::function<void()> goOn) override;
+    void OnPartBegun(uint32_t job, std::function<void()> onTimeout) override;
     void OnSharedEvent(uint32_t job) override;
     void OnUnderWay(uint32_t job, int32_t change) override;
 
@@ -107,6 +109,12 @@ class WindowProtocol final : public RankShare
         return m_endOrders;
     }
 
+    /// When the last job failed, if none is left to go on: nothing is simulated from then on.
+    std::optional<int64_t> GetLastFailure() const
+    {
+        return m_ends.GetLastFailure();
+    }
+
     /// Events of this process, without foreign and shared ones.
     uint64_t CountOwnEvents() const;
 
@@ -119,6 +127,8 @@ class WindowProtocol final : public RankShare
   private:
     bool RunWindow();
     int64_t ScheduleNextIterations();
+    void ScheduleIteration(PartEnds::Iteration iteration);
+    void FailTimedOut();
     RunBound FindBound(int64_t next) const;
     void RunTo(const RunBound& bound);
     void TellAll();

@@ -82,6 +82,7 @@ WindowSimulatorImpl::ProcessOneEvent()
     const auto next = m_events->RemoveNextInOrder();
     m_eventCount++;
     m_currentTs = next.key.m_ts;
+    m_lastTime = static_cast<int64_t>(next.key.m_ts);
     m_currentOrder = next.key.m_context;
     m_currentContext = EventOrder::GetContext(next.key.m_context);
     m_currentUid = next.key.m_uid;

@@ -83,6 +83,12 @@ class WindowSimulatorImpl : public SimulatorImpl
     /// Of the next event, in time steps; INT64_MAX: there is none.
     int64_t GetNextTime() const;
 
+    /// Of the last event, in time steps.
+    int64_t GetLastTime() const
+    {
+        return m_lastTime;
+    }
+
     /// Whether the next event has an EventOrder.
     bool IsNextOrdered() const;
 
@@ -111,6 +117,7 @@ class WindowSimulatorImpl : public SimulatorImpl
     uint32_t m_uid{EventId::UID::VALID};
     uint32_t m_currentUid{EventId::UID::INVALID};
     uint64_t m_currentTs{0};
+    int64_t m_lastTime{0};
     uint32_t m_currentContext;
     uint32_t m_currentOrder;
     uint64_t m_eventCount{0};

@@ -334,6 +334,19 @@ ExchangeEngine::GetFailure() const
     return std::nullopt;
 }
 
+std::optional<ExchangeFailure>
+ExchangeEngine::GetFailure(uint32_t job) const
+{
+    const auto& own = *m_jobs.at(job);
+    return own.IsFinished() ? std::nullopt : std::optional(own.DescribeFailure());
+}
+
+bool
+ExchangeEngine::HasFailed(uint32_t job) const
+{
+    return m_jobs.at(job)->HasFailed();
+}
+
 bool
 ExchangeEngine::IsSettled() const
 {
@@ -406,7 +419,7 @@ ExchangeEngine::OnJobFailed()
 void
 ExchangeEngine::StopIfSettled()
 {
-    if (m_stopsSimulator && IsSettled())
+    if (m_stopsSimulator && !m_share && IsSettled()) // several processes know that together only
     {
         Simulator::Stop(); // whatever the network goes on with is nobody's any more
     }

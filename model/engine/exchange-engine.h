@@ -51,9 +51,7 @@ class ExchangeEngine : public Object, private JobListener
 
     /**
      * Other processes simulate the same jobs on the same network, each some of the ranks: for jobs
-     * whose plans have no gate, no aggregations, no codec and no limit of transfers under way, and
-     * in which each operation waits only for what its own rank, or another one of the same process,
-     * has received or done. Before AddJob. \param share outlives the jobs
+     * whose plans have no gate and no aggregations. Before AddJob. \param share outlives the jobs
      */
     void SetShare(RankShare* share);
 
@@ -120,6 +118,10 @@ class ExchangeEngine : public Object, private JobListener
     /// happen).
     std::optional<ExchangeFailure> GetFailure() const;
 
+    /// Likewise of one job; whether it has failed, or only not finished.
+    std::optional<ExchangeFailure> GetFailure(uint32_t job) const;
+    bool HasFailed(uint32_t job) const;
+
     uint64_t CountDoneOperations() const;      //!< of all jobs, so far
     uint64_t CountRecordedCollectives() const; //!< of these, not simulated
     uint64_t GetTotalBytes() const;            //!< bytes that all transfers of all iterations move
@@ -167,11 +169,11 @@ class ExchangeEngine : public Object, private JobListener
     void StopIfSettled();
 
     Ptr<Transport> m_transport;
+    SendingTurns m_turns;                           //!< of all jobs, which it outlives
     std::vector<std::shared_ptr<EngineJob>> m_jobs; //!< shared with events that are due at once
     std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
     RankShare* m_share{nullptr};                    //!< null: all ranks are simulated here
     HostSlowdowns m_slowdowns;
-    SendingTurns m_turns;
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
     bool m_recordsCollectives;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <utility>
 
 namespace ns3::gradsync
@@ -126,6 +127,19 @@ JobExecution::ComputesFirst() const
     return !GetPlan().plan->GetGate();
 }
 
+/// What is done with the job then, unless it is gone.
+template <typename F>
+std::function<void()>
+JobExecution::Later(F action)
+{
+    return [job = weak_from_this(), action] {
+        if (const auto alive = job.lock())
+        {
+            action(*alive);
+        }
+    };
+}
+
 void
 JobExecution::BeginIteration()
 {
@@ -142,7 +156,11 @@ JobExecution::BeginIteration()
     m_record.iteration = m_iteration;
     m_record.start = Simulator::Now();
     m_record.exchangeStart = TimeStep(-1); // not yet
-    if (m_job.timeout.IsStrictlyPositive())
+    if (m_site.share)
+    {
+        m_site.share->OnPartBegun(m_index, Later([](auto& job) { job.OnTimeout(); }));
+    }
+    else if (m_job.timeout.IsStrictlyPositive())
     {
         m_timeoutEvent.Schedule(m_job.timeout, &JobExecution::OnTimeout, this);
     }
@@ -171,6 +189,13 @@ bool
 JobExecution::IsHere(uint32_t rank) const
 {
     return m_site.share == nullptr || m_site.share->IsHere(m_job.endpointOf[rank]);
+}
+
+/// Likewise of a rank of the plan in use.
+bool
+JobExecution::IsPlanRankHere(uint32_t rank) const
+{
+    return m_site.share == nullptr || IsHere(GetPlan().ranks[rank]);
 }
 
 /// Of the plan in use, among several processes; nullptr: none of them waits for another.
@@ -288,7 +313,7 @@ JobExecution::OnEnded(PlanExecution& /* execution */)
     }
     if (m_site.share)
     {
-        m_site.share->OnPartEnded(m_index, [job = shared_from_this()] { job->EndIteration(); });
+        m_site.share->OnPartEnded(m_index, Later([](auto& job) { job.EndIteration(); }));
         return;
     }
     EndIteration();
@@ -395,19 +420,23 @@ JobExecution::DescribeFailure() const
     const auto* ledger = m_execution ? &m_execution->GetLedger() : nullptr;
     for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
     {
+        const auto operation = plan.GetOperations()[id];
+        const bool isReceiver = IsPlanRankHere(operation.dst);
+        const bool isSender = IsPlanRankHere(operation.src);
         // Nothing is known of an iteration that did not begin: all of it is missing.
-        if (ledger == nullptr || !ledger->IsDone(id))
+        if (isReceiver && (ledger == nullptr || !ledger->IsDone(id)))
         {
             failure.unfinished.push_back(id);
         }
-        if (ledger != nullptr && ledger->IsSent(id))
+        if (isSender && ledger != nullptr && ledger->IsSent(id))
         {
             failure.inNetwork.push_back(id);
         }
     }
+    failure.cause = GetFailureCause();
     failure.reason = FormatFailure(
         plan,
-        {m_job.name, m_iteration, GetFailureCause(), failure.unfinished, failure.inNetwork});
+        {m_job.name, m_iteration, failure.cause, failure.unfinished, failure.inNetwork});
     return failure;
 }
 

@@ -13,6 +13,7 @@
 #include "ns3/scoped-event.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -87,6 +88,8 @@ class JobExecution final : public RankedJob,
     void OnNobodyAnswered(const Time& timeout) override;
 
     // Iterations: job-execution.cc.
+    template <typename F>
+    std::function<void()> Later(F action);
     void BeginIteration();
     void GoOn();
     void EndIteration();
@@ -94,6 +97,7 @@ class JobExecution final : public RankedJob,
     void BeginExecution();
     bool IsAnyHere() const;
     bool IsHere(uint32_t rank) const;
+    bool IsPlanRankHere(uint32_t rank) const;
     const DistantEnds* ProvideDistantEnds();
     void DropExecution();
     void Use(uint32_t plan);

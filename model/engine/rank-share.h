@@ -54,6 +54,12 @@ class RankShare
      */
     virtual void OnPartEnded(uint32_t job, std::function<void()> goOn) = 0;
 
+    /**
+     * An iteration of a job begins. \param onTimeout is called if it does not end in the time that
+     * the job has (SharedJob::timeout), in every process that takes part
+     */
+    virtual void OnPartBegun(uint32_t job, std::function<void()> onTimeout) = 0;
+
     /// An event of all ranks of a job together: at this instant others may have it too, and one
     /// process that had all ranks would have it once.
     virtual void OnSharedEvent(uint32_t job) = 0;

@@ -22,7 +22,7 @@ FabricNetwork::GetFault(size_t port)
     auto& fault = m_faults[port];
     if (!fault)
     {
-        fault = std::make_unique<LinkFault>(m_loss.get(),
+        fault = std::make_unique<LinkFault>(GetLoss(port),
                                             FAULT_STREAM + static_cast<int64_t>(port),
                                             m_pool);
         m_ports[port]->SetLoss(fault.get());

@@ -25,8 +25,8 @@ NS_OBJECT_ENSURE_REGISTERED(FabricNetwork);
 namespace
 {
 
-constexpr int64_t LOSS_STREAM = 1;               //!< random number stream of the link losses
-constexpr int64_t ECN_STREAM = int64_t{1} << 37; //!< random number streams of marks, one a port
+constexpr int64_t ECN_STREAM = int64_t{1} << 37;  //!< random number streams of marks, one a port
+constexpr int64_t LOSS_STREAM = int64_t{1} << 38; //!< likewise of lost packets
 
 } // namespace
 
@@ -194,7 +194,13 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     }
     if (m_lossRate > 0.0)
     {
-        m_loss = std::make_unique<RandomLoss>(m_lossRate, LOSS_STREAM, m_pool);
+        for (size_t port = 0; port < m_portCount; ++port)
+        {
+            m_losses.push_back(
+                std::make_unique<RandomLoss>(m_lossRate,
+                                             LOSS_STREAM + static_cast<int64_t>(port),
+                                             m_pool));
+        }
     }
     if (m_hashSeed == 0)
     {
@@ -337,8 +343,8 @@ FabricNetwork::ConnectPorts()
             InstallTelemetry(id);
             forward.SetEcnMarker(GetEcnMarker(link.rate));
             backward.SetEcnMarker(GetEcnMarker(link.rate));
-            forward.SetLoss(m_loss.get());
-            backward.SetLoss(m_loss.get());
+            forward.SetLoss(GetLoss(size_t{2} * id));
+            backward.SetLoss(GetLoss(size_t{2} * id + 1));
         }
     }
 }
@@ -432,20 +438,15 @@ FabricNetwork::CountBlocked(FabricPort& port)
     }
 }
 
+PacketLoss*
+FabricNetwork::GetLoss(size_t port) const
+{
+    return m_losses.empty() ? nullptr : m_losses[port].get();
+}
+
 std::string
 FabricNetwork::FindShared() const
 {
-    if (m_lossRate > 0.0)
-    {
-        return "attribute LossRate of the fabric is not 0: all links draw from one stream of "
-               "random "
-               "numbers, and both ends of a connection would have to know at once of what is lost";
-    }
-    if (!m_pfc)
-    {
-        return "attribute Pfc of the fabric is false: both ends of a connection would have to know "
-               "at once of packets that switches drop";
-    }
     if (m_countBlocked)
     {
         return "attribute CountBlocked of the fabric is true: it looks into the next switch at "
@@ -483,7 +484,9 @@ FabricNetwork::ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t
 PortCounters
 FabricNetwork::GetCounters(size_t index) const
 {
-    return m_ports[index]->GetCounters(Simulator::Now().GetTimeStep());
+    const auto now = Simulator::Now().GetTimeStep();
+    m_ports[index]->Sync(now); // else what is late to start would not count where a run is ended
+    return m_ports[index]->GetCounters(now);
 }
 
 uint64_t

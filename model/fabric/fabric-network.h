@@ -80,6 +80,12 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// empty: they can.
     std::string FindShared() const;
 
+    /// Links or full buffers may lose packets, also where nothing has gone wrong.
+    bool MayLose() const
+    {
+        return m_lossRate > 0.0 || !m_pfc;
+    }
+
     /// So many processes simulate it together: about so many times the packets of this one are
     /// under way, for which the Attribute PrefetchPackets holds.
     void SetProcesses(uint32_t count)
@@ -110,8 +116,8 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// Links or hosts have faults, or lose packets, or had faults.
     bool HasFaults() const
     {
-        return m_loss || !m_faults.empty() || !m_floods.empty() || !m_linkStates.empty() ||
-               !m_deafSinks.empty();
+        return !m_losses.empty() || !m_faults.empty() || !m_floods.empty() ||
+               !m_linkStates.empty() || !m_deafSinks.empty();
     }
 
     /// What decides how it goes on from now; syncs all ports.
@@ -159,6 +165,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     void OnQueue(uint32_t portIndex, uint64_t queueBytes, TimeStepCount at) override;
     void WatchQueues(bool isWatched);
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
+    PacketLoss* GetLoss(size_t port) const;
     LinkFault& GetFault(size_t port);
     void SetFlood(size_t port, double bitRate);
     void TakeDown(LinkId link, TimeStepCount now);
@@ -198,7 +205,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;
     std::vector<FabricSwitch*> m_switches;                    //!< [node]; null for endpoints
-    std::unique_ptr<PacketLoss> m_loss;                       //!< null without loss
+    std::vector<std::unique_ptr<PacketLoss>> m_losses;        //!< [port]; empty without loss
     std::vector<NextHopChooser> m_choosers;                   //!< [node]
     std::map<uint64_t, std::unique_ptr<EcnMarker>> m_markers; //!< by bit rate of the link
     std::map<size_t, std::unique_ptr<LinkFault>> m_faults;    //!< [port], once a fault was there

@@ -40,7 +40,7 @@ class PacketLoss
     PacketPool& m_pool;
 };
 
-/// Independent random loss of packets on Ethernet links (bit errors).
+/// Independent random loss of the packets of one port of an Ethernet link (bit errors).
 class RandomLoss final : public PacketLoss
 {
   public:
@@ -49,19 +49,29 @@ class RandomLoss final : public PacketLoss
     RandomLoss(double rate, int64_t stream, PacketPool& pool)
         : PacketLoss(pool),
           m_rate(rate),
-          m_random(CreateObject<UniformRandomVariable>())
+          m_stream(stream)
     {
-        m_random->SetStream(stream);
     }
 
     bool IsLost(const FabricPacket& packet) override
     {
-        return !IsPfc(packet) && m_random->GetValue() < m_rate;
+        return !IsPfc(packet) && Draw() < m_rate;
     }
 
   private:
+    double Draw()
+    {
+        if (!m_random)
+        {
+            m_random = CreateObject<UniformRandomVariable>();
+            m_random->SetStream(m_stream);
+        }
+        return m_random->GetValue();
+    }
+
     double m_rate;
-    Ptr<UniformRandomVariable> m_random;
+    int64_t m_stream;
+    Ptr<UniformRandomVariable> m_random; //!< null until it draws first
 };
 
 } // namespace ns3::gradsync

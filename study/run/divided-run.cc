@@ -17,6 +17,7 @@
 #include "ns3/run-summary.h"
 #include "ns3/simulator-guard.h"
 #include "ns3/string.h"
+#include "ns3/time-range.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-division.h"
 #include "ns3/window-protocol.h"
@@ -71,22 +72,84 @@ Gather(ProcessLink& link, ByteBatch own)
     return number == 0 ? reports : std::vector<ByteBatch>{};
 }
 
-/// What only shows while it runs. \throws std::runtime_error
+/// What only shows while it runs. \param areArrivalsTold whether processes told each other ahead
+/// what arrives \throws std::runtime_error
 void
-RequireDivisible(const MergedReport& merged)
+RequireDivisible(const MergedReport& merged, bool areArrivalsTold)
 {
-    if (merged.statistics.retransmittedPackets > 0)
+    if (areArrivalsTold && merged.statistics.retransmittedPackets > 0)
     {
         throw std::runtime_error(
-            fmt::format("{} packets were sent again, which cannot go with --ranks: both ends of a "
-                        "connection would have to know at once when it closes",
+            fmt::format("{} packets were sent again, which cannot go with --ranks: ranks wait for "
+                        "what arrives at ranks of other processes, which is then not known ahead",
                         merged.statistics.retransmittedPackets));
     }
-    if (!merged.failure.empty())
+    if (merged.failure && merged.failure->cause.empty())
     {
         throw std::runtime_error("a job did not finish, which without --ranks would be a result: " +
-                                 merged.failure);
+                                 merged.failure->reason);
     }
+}
+
+/// The jobs as the engine has them.
+std::vector<SharedJob>
+ListJobs(const ResolvedRun& run)
+{
+    std::vector<SharedJob> jobs;
+    for (const auto& job : run.jobs)
+    {
+        jobs.push_back({job.endpointOf, job.iterations, job.start, FindTimeout(job.timeout, run)});
+    }
+    return jobs;
+}
+
+/// When the timers of iterations are over, which one process has and cancels when they end in time,
+/// but for that of the failure.
+std::vector<Time>
+ListTimeouts(const std::vector<SharedJob>& jobs, const RunResult& result)
+{
+    std::vector<Time> timeouts;
+    for (uint32_t index = 0; index < jobs.size(); ++index)
+    {
+        auto begin = jobs[index].start;
+        uint32_t done = 0;
+        const auto add = [&timeouts, &begin, &job = jobs[index]] {
+            const auto end = AddTimes(begin, job.timeout);
+            if (!job.timeout.IsZero())
+            {
+                timeouts.push_back(end);
+            }
+        };
+        for (const auto& record : result.iterations)
+        {
+            if (record.job == index)
+            {
+                add();
+                begin = record.end;
+                ++done;
+            }
+        }
+        if (done < jobs[index].iterations)
+        {
+            add();
+        }
+    }
+    return timeouts;
+}
+
+/// What this process knows of jobs that are not finished.
+std::vector<PartFailure>
+ListFailures(const ExchangeEngine& engine)
+{
+    std::vector<PartFailure> failures;
+    for (uint32_t job = 0; job < engine.GetJobCount(); ++job)
+    {
+        if (auto failure = engine.GetFailure(job))
+        {
+            failures.push_back({std::move(*failure), engine.HasFailed(job)});
+        }
+    }
+    return failures;
 }
 
 /// One process's share of a run, from the network to its report.
@@ -97,28 +160,32 @@ class Share
         : m_run(run),
           m_planned(planned),
           m_link(link),
-          m_division(DivideTopology(*run.topology, link.GetCount(), link.GetOwn()))
+          m_division(DivideTopology(*run.topology, link.GetCount(), link.GetOwn())),
+          m_jobs(ListJobs(run))
     {
-        for (const auto& job : run.jobs)
-        {
-            m_endpointsOf.push_back(job.endpointOf);
-        }
     }
 
     ByteBatch Simulate(RunResult& result);
+
+    /// Whether processes tell each other ahead what arrives.
+    bool AreArrivalsTold() const
+    {
+        return m_areArrivalsTold;
+    }
 
   private:
     void Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) const;
     void UseNotices(DividedTransport& divided,
                     const Ptr<ExchangeEngine>& engine,
-                    WindowProtocol& protocol) const;
+                    WindowProtocol& protocol);
     void CountForeignRanks(WindowProtocol& protocol) const;
 
     const ResolvedRun& m_run;
     const PlannedRun& m_planned;
     ProcessLink& m_link;
     TopologyDivision m_division;
-    std::vector<std::vector<uint32_t>> m_endpointsOf; //!< [job][rank] as the engine has them
+    std::vector<SharedJob> m_jobs;
+    bool m_areArrivalsTold{false};
 };
 
 /// Before the engine has its jobs.
@@ -127,12 +194,13 @@ Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) cons
 {
     const auto listReceivers = [this, engine = PeekPointer(engine)] {
         std::vector<DividedMessages::Receiver> receivers;
-        for (uint32_t job = 0; job < m_endpointsOf.size(); ++job)
+        for (uint32_t job = 0; job < m_jobs.size(); ++job)
         {
-            for (uint32_t rank = 0; rank < m_endpointsOf[job].size(); ++rank)
+            const auto& endpoints = m_jobs[job].endpoints;
+            for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
             {
                 receivers.push_back(
-                    {PeekPointer(engine->GetApplication(job, rank)), m_endpointsOf[job][rank]});
+                    {PeekPointer(engine->GetApplication(job, rank)), endpoints[rank]});
             }
         }
         return receivers;
@@ -146,16 +214,18 @@ Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) cons
 void
 Share::UseNotices(DividedTransport& divided,
                   const Ptr<ExchangeEngine>& engine,
-                  WindowProtocol& protocol) const
+                  WindowProtocol& protocol)
 {
     const auto notices = FindNotices(m_run, m_planned, m_division);
+    m_areArrivalsTold = !notices.endpoints.empty();
     if (!notices.areAny)
     {
         return;
     }
     std::vector<std::unordered_map<uint32_t, uint32_t>> rankOf; // [job], by endpoint
-    for (const auto& endpoints : m_endpointsOf)
+    for (const auto& job : m_jobs)
     {
+        const auto& endpoints = job.endpoints;
         auto& ranks = rankOf.emplace_back();
         for (uint32_t rank = 0; rank < endpoints.size(); ++rank)
         {
@@ -174,9 +244,9 @@ void
 Share::CountForeignRanks(WindowProtocol& protocol) const
 {
     std::set<uint32_t> nodes;
-    for (const auto& endpoints : m_endpointsOf)
+    for (const auto& job : m_jobs)
     {
-        for (const auto endpoint : endpoints)
+        for (const auto endpoint : job.endpoints)
         {
             if (!protocol.IsHere(endpoint))
             {
@@ -199,7 +269,7 @@ Share::Simulate(RunResult& result)
     auto engine = CreateObject<ExchangeEngine>();
     Divide(divided, engine);
     UseNotices(divided, engine, protocol);
-    protocol.UseJobs(m_endpointsOf);
+    protocol.UseJobs(m_jobs);
     AddJobs(m_run, m_planned, transport, engine, &protocol);
     CountForeignRanks(protocol);
     const auto detail = m_run.recordTrace      ? Recorder::Detail::Work
@@ -211,7 +281,6 @@ Share::Simulate(RunResult& result)
     Simulator::Run();
 
     TakeRecords(recorder, *engine, result);
-    const auto failure = engine->GetFailure();
     auto batch = PackReport({.result = &result,
                              .orders = &orders,
                              .links = m_run.recordLinks ? transport->GetLinkStatistics()
@@ -222,7 +291,9 @@ Share::Simulate(RunResult& result)
                              .underWay = protocol.GetUnderWay(),
                              .endOrders = protocol.GetEndOrders(),
                              .plans = CountPlans(result, m_link.GetOwn(), m_link.GetCount()),
-                             .failure = failure ? failure->reason : ""});
+                             .failures = ListFailures(*engine),
+                             .end = protocol.GetLastFailure().value_or(simulator.GetLastTime()),
+                             .isStopped = protocol.GetLastFailure().has_value()});
     if (const auto* aggregation = transport->GetAggregation())
     {
         result.summary.aggregation = aggregation->GetStatistics();
@@ -237,12 +308,24 @@ void
 Complete(const std::vector<ByteBatch>& reports,
          const ResolvedRun& run,
          const PlannedRun& planned,
+         bool areArrivalsTold,
          RunResult& result)
 {
     const auto merged = MergeReports(reports, result);
-    RequireDivisible(merged);
-    result.summary.finished = true;
+    RequireDivisible(merged, areArrivalsTold);
+    result.failure = merged.failure;
+    result.summary.finished = !merged.failure;
+    result.summary.failure = merged.failure ? merged.failure->reason : "";
     result.recordTrace = run.recordTrace;
+    auto end = merged.end;
+    uint64_t timeouts = 0;
+    for (const auto& timeout : ListTimeouts(ListJobs(run), result))
+    {
+        const bool isOver = !merged.isStopped || timeout <= merged.end;
+        timeouts += isOver ? 1 : 0;
+        end = isOver ? std::max(end, timeout) : end;
+    }
+    result.duration = merged.failure ? end : Time(0);
     for (const auto& record : result.iterations)
     {
         result.duration = std::max(result.duration, record.end);
@@ -250,7 +333,7 @@ Complete(const std::vector<ByteBatch>& reports,
     SummariseTransport(merged.statistics, result.summary);
     // One process looks at each end of an iteration in an event of its own (IterationSkip).
     const auto looks = IsOneJobAlone(run) ? result.iterations.size() : 0;
-    result.summary.events = merged.events + looks - merged.statistics.timerLooks;
+    result.summary.events = merged.events + timeouts + looks - merged.statistics.timerLooks;
     SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
@@ -268,12 +351,13 @@ RunDivided(const ResolvedRun& run, ProcessLink& link)
     const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
     RunResult result;
     DescribeRun(run, planned, result);
-    const auto reports = Gather(link, Share(run, planned, link).Simulate(result));
+    Share share(run, planned, link);
+    const auto reports = Gather(link, share.Simulate(result));
     if (link.GetOwn() != 0)
     {
         return std::nullopt;
     }
-    Complete(reports, run, planned, result);
+    Complete(reports, run, planned, share.AreArrivalsTold(), result);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

@@ -85,10 +85,6 @@ CheckJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
     {
         Refuse(job.name + ": dgt", "both ends would have to know at once of what is lost");
     }
-    if (job.timeout && !job.timeout->IsZero())
-    {
-        Refuse(job.name + ": timeout", "it would have to end all ranks at once");
-    }
 }
 
 /// What processes cannot tell each other in time.

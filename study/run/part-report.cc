@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/part-report.h"
 
+#include "ns3/failure-text.h"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -193,6 +195,98 @@ PutInOrder(std::vector<PackedRecord>& packed, std::vector<RECORD>& records)
     }
 }
 
+void
+Append(ByteBatch& batch, const PartFailure& part)
+{
+    const auto& failure = part.failure;
+    AppendPlain(batch, failure.job);
+    AppendPlain(batch, failure.iteration);
+    AppendPlain(batch, failure.plan);
+    AppendPlain(batch, part.hasFailed);
+    AppendList(batch, std::span<const char>(failure.cause));
+    AppendList(batch, std::span<const char>(failure.reason));
+    AppendList(batch, std::span<const OperationId>(failure.unfinished));
+    AppendList(batch, std::span<const OperationId>(failure.inNetwork));
+}
+
+PartFailure
+TakeFailure(BatchReader& batch)
+{
+    PartFailure part{};
+    auto& failure = part.failure;
+    failure.job = batch.Take<uint32_t>();
+    failure.iteration = batch.Take<uint32_t>();
+    failure.plan = batch.Take<uint32_t>();
+    part.hasFailed = batch.Take<bool>();
+    const auto cause = batch.TakeList<char>();
+    failure.cause.assign(cause.begin(), cause.end());
+    const auto reason = batch.TakeList<char>();
+    failure.reason.assign(reason.begin(), reason.end());
+    failure.unfinished = batch.TakeList<OperationId>();
+    failure.inNetwork = batch.TakeList<OperationId>();
+    return part;
+}
+
+/// Jobs of all processes that are not finished.
+class MergedFailures
+{
+  public:
+    void Take(BatchReader& batch)
+    {
+        for (auto left = batch.Take<uint64_t>(); left > 0; --left)
+        {
+            auto part = TakeFailure(batch);
+            const auto [place, isNew] = m_byJob.emplace(part.failure.job, part);
+            if (!isNew)
+            {
+                auto& whole = place->second.failure;
+                Unite(whole.unfinished, part.failure.unfinished);
+                Unite(whole.inNetwork, part.failure.inNetwork);
+            }
+        }
+    }
+
+    /// As ExchangeEngine::GetFailure of one process. \param result of what was planned
+    std::optional<ExchangeFailure> GetFirst(const RunResult& result) const
+    {
+        const auto first =
+            std::ranges::find_if(m_byJob, [](const auto& one) { return one.second.hasFailed; });
+        const auto found = first == m_byJob.end() ? m_byJob.begin() : first;
+        if (found == m_byJob.end())
+        {
+            return std::nullopt;
+        }
+        auto failure = found->second.failure;
+        // What was sent, and not received.
+        std::vector<OperationId> inNetwork;
+        std::ranges::set_intersection(failure.inNetwork,
+                                      failure.unfinished,
+                                      std::back_inserter(inNetwork));
+        failure.inNetwork = std::move(inNetwork);
+        const auto& job = result.jobs[failure.job];
+        if (!job.plans.empty())
+        {
+            failure.reason = FormatFailure(*job.plans[failure.plan].plan,
+                                           {job.name,
+                                            failure.iteration,
+                                            failure.cause,
+                                            failure.unfinished,
+                                            failure.inNetwork});
+        }
+        return failure;
+    }
+
+  private:
+    static void Unite(std::vector<OperationId>& ids, const std::vector<OperationId>& more)
+    {
+        std::vector<OperationId> all;
+        std::ranges::set_union(ids, more, std::back_inserter(all));
+        ids = std::move(all);
+    }
+
+    std::map<uint32_t, PartFailure> m_byJob;
+};
+
 PackedIteration
 Pack(const IterationRecord& record, uint64_t order)
 {
@@ -265,7 +359,7 @@ class MergedIterations
 };
 
 /// For how long any transfer was on its way, of each iteration of a job: all of these are over when
-/// it ends. \param underWay of all processes, in any order
+/// it ends; none is, of one that does not end. \param underWay of all processes, in any order
 void
 TimeNetwork(uint32_t job,
             std::vector<WindowProtocol::UnderWay>& underWay,
@@ -284,6 +378,10 @@ TimeNetwork(uint32_t job,
             record = std::find_if(record, iterations.end(), [job, until](const auto& one) {
                 return one.job == job && until <= one.end;
             });
+            if (record == iterations.end())
+            {
+                return;
+            }
             record->network += until - since;
         }
     }
@@ -371,7 +469,13 @@ PackReport(const PartReport& report)
         AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay[job]));
     }
     AppendList(batch, std::span<const PlanFigures>(report.plans));
-    AppendList(batch, std::span<const char>(report.failure));
+    AppendPlain(batch, uint64_t{report.failures.size()});
+    for (const auto& failure : report.failures)
+    {
+        Append(batch, failure);
+    }
+    AppendPlain(batch, report.end);
+    AppendPlain(batch, report.isStopped);
     return batch;
 }
 
@@ -406,6 +510,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
     std::vector<PackedRecord> work;
     std::vector<MergedJob> jobs(result.jobs.size());
     MergedIterations iterations;
+    MergedFailures failures;
     result.links.clear();
     for (const auto& bytes : batches)
     {
@@ -427,21 +532,17 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
             job.Take(batch);
         }
         AddFigures(batch.TakeList<PlanFigures>(), merged.plans);
-        const auto failure = batch.TakeList<char>();
-        if (merged.failure.empty())
-        {
-            merged.failure.assign(failure.begin(), failure.end());
-        }
+        failures.Take(batch);
+        merged.end = std::max<Time>(merged.end, TimeStep(batch.Take<int64_t>()));
+        merged.isStopped = batch.Take<bool>() || merged.isStopped;
     }
     iterations.Take(result.iterations);
     for (uint32_t job = 0; job < jobs.size(); ++job)
     {
         merged.events += jobs[job].instants.size();
-        if (merged.failure.empty())
-        {
-            TimeNetwork(job, jobs[job].underWay, result.iterations);
-        }
+        TimeNetwork(job, jobs[job].underWay, result.iterations);
     }
+    merged.failure = failures.GetFirst(result);
     PutInOrder(transfers, result.transfers);
     PutInOrder(computations, result.computations);
     PutInOrder(work, result.work);

@@ -12,6 +12,7 @@
 #include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,13 @@ class RecordOrders
     Recorder::Detail m_detail;
 };
 
+/// What a process knows of a job that is not finished.
+struct PartFailure
+{
+    ExchangeFailure failure; //!< what its own ranks have not received, and what they have sent
+    bool hasFailed;          //!< else it waits for something
+};
+
 /// What one of several processes found out of a run.
 struct PartReport
 {
@@ -59,7 +67,9 @@ struct PartReport
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
     std::vector<uint64_t> endOrders;                             //!< [iteration] see WindowProtocol
     std::vector<PlanFigures> plans;                              //!< those that it counts
-    std::string failure; //!< why its jobs are not finished; empty: they are
+    std::vector<PartFailure> failures; //!< of its jobs that are not finished
+    int64_t end;                       //!< when the last thing happened, in time steps
+    bool isStopped;                    //!< then, as no job was left to go on with
 };
 
 /// For process 0.
@@ -71,7 +81,9 @@ struct MergedReport
     TransportStatistics statistics;
     uint64_t events{0};
     std::vector<PlanFigures> plans;
-    std::string failure; //!< the first one
+    std::optional<ExchangeFailure> failure; //!< the first one, of jobs that have failed if any has
+    Time end;                               //!< when the last thing happened
+    bool isStopped{false};                  //!< then, as no job was left to go on with
 };
 
 /// Puts all reports in the place of the records of one of them, in the order in which one process

@@ -24,6 +24,12 @@ MayBeDisturbed(const ResolvedRun& run)
 
 } // namespace
 
+Time
+FindTimeout(const std::optional<Time>& own, const ResolvedRun& run)
+{
+    return own.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+}
+
 PlannedRun
 PlanRun(const ResolvedRun& run)
 {
@@ -43,7 +49,7 @@ Job
 MakeJob(const JobSpec& spec, const PlannedJob& planned, const ResolvedRun& run)
 {
     auto own = std::make_shared<JobSpec>(spec);
-    own->timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+    own->timeout = FindTimeout(spec.timeout, run);
     return gradsync::MakeJob(own, planned, run.topology);
 }
 
@@ -57,7 +63,7 @@ TrainingJob
 MakeTraining(const TrainingJobSpec& spec, const PlannedTraining& planned, const ResolvedRun& run)
 {
     auto own = spec;
-    own.timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+    own.timeout = FindTimeout(spec.timeout, run);
     return MakeTrainingJob(own, planned, run.topology);
 }
 
@@ -65,7 +71,7 @@ AsynchronousJob
 MakeAsynchronous(const AsynchronousJobSpec& spec, const ResolvedRun& run)
 {
     auto job = spec.job;
-    job.timeout = spec.timeout.value_or(MayBeDisturbed(run) ? DEFAULT_FAULT_TIMEOUT : Time());
+    job.timeout = FindTimeout(spec.timeout, run);
     job.reduceSecondsPerByte = GetReduceSecondsPerByte(spec.reduceRate);
     return job;
 }

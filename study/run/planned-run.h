@@ -11,6 +11,7 @@
 #include "ns3/training-planner.h"
 #include "ns3/transport.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct PlannedRun
 
 /// Of jobs in networks with faults or foreign flows, which may leave an exchange waiting for ever.
 inline const Time DEFAULT_FAULT_TIMEOUT = Seconds(60);
+
+/// Of an iteration of a job, if it has none of its own; 0: no limit.
+Time FindTimeout(const std::optional<Time>& own, const ResolvedRun& run);
 
 /// \throws PlanningError
 PlannedRun PlanRun(const ResolvedRun& run);

@@ -81,6 +81,25 @@ def test_the_quickstart_is_the_same(program, tmp_path):
     assert files_of(tmp_path / "r2") == files_of(tmp_path / "r1")
 
 
+def test_jobs_that_fail_and_losses_are_the_same(program, tmp_path):
+    # The first job has 20 us for what takes 160 at least; the second goes on without it, and loses packets.
+    jobs = [
+        {"gradient": "200kB", "timeout": "20us", "endpoints": ["host0", "host2", "host5"]},
+        {"gradient": "100kB", "iterations": 3, "endpoints": ["host1", "host2", "host6"]},
+    ]
+    sections = {key: value for key, value in SCENARIO.items() if key != "job"}
+    sections |= {"jobs": jobs, "scheme": "ps", "fabric": {"lossRate": 0.01}}
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(sections))
+    codes = []
+    for ranks in (1, 3):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert "timed out" in done.stderr
+        codes.append(done.returncode)
+    assert codes[0] == codes[1] != 0
+    assert files_of(tmp_path / "r3") == files_of(tmp_path / "r1")
+
+
 def test_what_is_too_large_for_shared_memory_goes_by_messages(program, tmp_path):
     # 2 * 255 * 256 transfers, half of which arrive in process 1: at the end it hands over 65,280
     # records of 40 bytes at once, where a board of SharedBoards has room for 2 MiB.
@@ -106,7 +125,8 @@ def test_processes_without_shared_memory_talk_by_messages_alone(program, tmp_pat
     [
         ({"transport": "tcp"}, "transport.kind"),
         ({"scheme": "switchml"}, "switches that aggregate"),
-        ({"fabric": {"pfc": False}}, "attribute Pfc"),
+        ({"fabric": {"countBlocked": True}}, "attribute CountBlocked"),
+        ({"fabric": {"pfc": False}, "scheme": "hierarchical"}, "not known ahead"),
         ({"results": {"pcap": [["leaf0", "spine0"]]}}, "results.pcap"),
     ],
 )

@@ -22,6 +22,13 @@ RoceArrivals::RoceArrivals(FabricNetwork& fabric, const RoceConnectionTable& con
 Time
 RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision& division)
 {
+    if (!endpoints.empty() && m_fabric.MayLose())
+    {
+        throw std::invalid_argument(
+            "ranks wait for what arrives at ranks of other processes, which "
+            "is not known ahead where packets are lost: attribute LossRate "
+            "of the fabric is not 0, or Pfc is false");
+    }
     const auto& topology = m_fabric.GetTopology();
     auto least = TimeStep(INT64_MAX);
     for (const auto endpoint : endpoints)

@@ -98,7 +98,10 @@ RoceConnectionTable::Recycle(RoceQueuePair& queuePair)
     {
         m_reservations.Give(queuePair.number & ~RESERVED);
     }
-    m_queuePairs.Give(queuePair);
+    if (!queuePair.hasRepeated)
+    {
+        m_queuePairs.Give(queuePair);
+    }
 }
 
 RoceQueuePair&
@@ -160,7 +163,14 @@ RoceConnectionTable::Close(RoceQueuePair& queuePair)
 {
     const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
     m_numbers.Remove(connection.GetPlace(), queuePair.number);
-    Retire(queuePair);
+    if (queuePair.hasRepeated)
+    {
+        queuePair.isClosed = true;
+    }
+    else
+    {
+        Retire(queuePair);
+    }
     if (!queuePair.isReady)
     {
         Recycle(queuePair);

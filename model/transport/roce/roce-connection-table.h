@@ -68,7 +68,8 @@ class RoceConnectionTable
     /**
      * Ends a connection: packets of it that are still under way find another generation. While the
      * queue pair stands in its NIC's ring (isReady) it is not used again; the NIC then calls
-     * Recycle.
+     * Recycle. One that has sent packets twice is never used again: it still receives, as the
+     * receiver does not know that the sender has heard of all that arrived.
      */
     void Close(RoceQueuePair& queuePair);
 

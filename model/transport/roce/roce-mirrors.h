@@ -22,9 +22,9 @@ namespace ns3::gradsync
  * The process of the source has the half that sends, that of the destination a mirror with the half
  * that receives, under the same index and generation. Of each message the mirror is told when the
  * connection has its queue pair, which is before any of its packets can be there. It lives as long
- * as the other half counts on it: until the next connection of that index. The half that sends
- * closes when all is acknowledged, and the mirror, where no packet is sent twice, then hears
- * nothing more.
+ * as the other half counts on it: until the next connection of that index, which there is only
+ * where no packet was sent twice. The half that sends closes when all is acknowledged; the mirror
+ * then hears nothing more, or answers what comes twice, and nobody listens.
  */
 class RoceMirrors
 {

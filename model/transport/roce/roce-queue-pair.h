@@ -63,7 +63,8 @@ struct RoceFlow : CongestionFlow
 /**
  * Both halves of a reliable connection (sender at src, receiver at dst). One exists per connection
  * that has unacknowledged messages; idle ones go back to the pool, so that memory follows the open
- * work, but for what congestion control has decided of them (RoceFlows).
+ * work, but for what congestion control has decided of them (RoceFlows), and for those that have
+ * sent packets twice: the receiving half of such a one goes on to answer what arrives late.
  *
  * Packet sequence numbers count from 0 in each life of the struct; the wire's 24 bits are not
  * modelled.
@@ -86,7 +87,7 @@ struct alignas(64) RoceQueuePair
     uint16_t acknowledgePort;                 //!< port of dst by which acknowledgements leave
     uint16_t sourcePort;
     bool nakSent : 1;      //!< for the present gap
-    bool isClosed : 1;     //!< to be recycled when it leaves the ring
+    bool isClosed : 1;     //!< it sends nothing more; to be recycled when it leaves the ring
     bool hasGaps : 1;      //!< among the incidents
     bool mayLose : 1;      //!< it has droppable packets
     bool isMirror : 1;     //!< another process has the half that sends (RoceMirrors)
@@ -94,6 +95,7 @@ struct alignas(64) RoceQueuePair
     bool isTimed : 1;      //!< in the list by timedSince
     bool isAggregated : 1; //!< the network aggregates what it carries
     bool repeats : 1;      //!< nextPsn is before highestPsn
+    bool hasRepeated : 1;  //!< some packet was sent twice
 
     // What a sender touches for every packet or acknowledgement: one more.
     alignas(64) uint32_t ackedPsn; //!< all before it are acknowledged

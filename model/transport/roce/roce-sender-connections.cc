@@ -126,6 +126,10 @@ RoceSender::Close(RoceQueuePair& queuePair, bool isIdle)
 {
     m_flows.Close(queuePair, isIdle);
     GetNic(queuePair).StopTimeout(queuePair);
+    if (!isIdle)
+    {
+        queuePair.hasRepeated = false; // nobody answers what is still under way
+    }
     m_connections.Close(queuePair);
 }
 

@@ -4,6 +4,7 @@
 #include "ns3/roce-sender.h"
 
 #include <fmt/format.h>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,10 @@ RoceSender::Fail(RoceQueuePair& queuePair)
 {
     const auto reason = DescribeFailure(queuePair);
     NS_LOG_WARN(reason);
+    if (m_mirrors)
+    {
+        throw std::runtime_error(reason + ": other processes would have to know that at once");
+    }
     std::vector<std::pair<MessageHandler*, uint64_t>> undelivered;
     for (const auto* messages = queuePair.receiving; messages; messages = messages->next)
     {

@@ -49,6 +49,7 @@ RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
     }
     if (wentBefore)
     {
+        queuePair.hasRepeated = true;
         ++m_retransmittedPackets;
         m_retransmittedBytes += payload;
     }

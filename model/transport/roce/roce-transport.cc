@@ -178,11 +178,15 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
     {
         m_receiver.OnData(*queuePair, *packet, now);
     }
-    else if (queuePair && packet->kind == PacketKind::Cnp)
+    else if (!queuePair || queuePair->isClosed)
+    {
+        // It is of a connection that has ended.
+    }
+    else if (packet->kind == PacketKind::Cnp)
     {
         m_sender.OnNotification(*queuePair, now);
     }
-    else if (queuePair)
+    else
     {
         m_sender.OnAcknowledgement(*queuePair, *packet, now);
     }

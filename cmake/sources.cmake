@@ -805,9 +805,11 @@ list(APPEND gradsync_sources
   model/engine/time-spans.cc
   model/engine/training-execution.cc
   model/engine/training-job.cc
+  model/engine/training-records.cc
   model/engine/workload-aggregations.cc
   model/engine/workload-channels.cc
   model/engine/workload-execution.cc
+  model/engine/workload-parts.cc
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
@@ -865,9 +867,11 @@ list(APPEND gradsync_headers
   model/engine/training-execution.h
   model/engine/transfer-carrier.h
   model/engine/training-job.h
+  model/engine/training-records.h
   model/engine/workload-aggregations.h
   model/engine/workload-channels.h
   model/engine/workload-execution.h
+  model/engine/workload-parts.h
 )
 
 # model/aggregation/common
@@ -1343,6 +1347,7 @@ list(APPEND gradsync_sources
   study/run/link-sampler.cc
   study/run/network-parts.cc
   study/run/part-report.cc
+  study/run/part-runs.cc
   study/run/plan-figures.cc
   study/run/planned-run.cc
   study/run/process-link-loader.cc
@@ -1370,6 +1375,7 @@ list(APPEND gradsync_headers
   study/run/link-sampler.h
   study/run/network-parts.h
   study/run/part-report.h
+  study/run/part-runs.h
   study/run/peak-memory.h
   study/run/plan-figures.h
   study/run/planned-run.h
@@ -1695,6 +1701,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/dapple-runs-test.cc
   tests/scenario/dgt-runs-test.cc
   tests/scenario/divided-runs-test.cc
+  tests/scenario/divided-trainings-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc
   tests/scenario/flare-runs-test.cc

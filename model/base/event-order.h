@@ -17,7 +17,8 @@ namespace ns3::gradsync
 /**
  * Which of the events of one instant comes first, whoever was inserted first: by the kind of the
  * event, then by its port or node, then in the order of insertion, which at one port or node is the
- * order of what happened there. All other events come after those, in the order of insertion.
+ * order of what happened there. All other events come after those, in the order of insertion, but
+ * for what executions send, which comes last.
  *
  * It travels as the context of ns-3's ScheduleWithContext, which is otherwise the number of a node,
  * all below the orders, or NO_CONTEXT, above them. The RadixScheduler sorts by it and gives the
@@ -62,10 +63,16 @@ class EventOrder
         return Make(END, job);
     }
 
+    /// What an execution sends. \param execution by a number that it has in any process
+    static constexpr uint32_t OfSending(uint32_t execution)
+    {
+        return Make(SENDING, execution);
+    }
+
     /// The order of an event of any context.
     static constexpr uint32_t Get(uint32_t context)
     {
-        return context >= FIRST ? context : Simulator::NO_CONTEXT;
+        return context >= FIRST && context != Simulator::NO_CONTEXT ? context : Make(OTHER, 0);
     }
 
     static constexpr bool IsArrival(uint32_t context)
@@ -77,6 +84,13 @@ class EventOrder
     static constexpr bool IsOfPort(uint32_t context)
     {
         return context >= FIRST && context >> INDEX_BITS < NODE;
+    }
+
+    /// Whether it is one of all but the last two kinds, each of which belongs to a port, a node or a
+    /// job.
+    static constexpr bool IsOfPlace(uint32_t order)
+    {
+        return order < Make(OTHER, 0);
     }
 
     /// The port of an arrival.
@@ -107,6 +121,8 @@ class EventOrder
     static constexpr uint32_t TIMEOUT = 11;
     static constexpr uint32_t NODE = 12;
     static constexpr uint32_t END = 13;
+    static constexpr uint32_t OTHER = 14;
+    static constexpr uint32_t SENDING = 15;
 
     static constexpr uint32_t Make(uint32_t kind, uint32_t index)
     {

@@ -91,7 +91,6 @@ void
 WindowProtocol::UseJobs(std::span<const SharedJob> jobs)
 {
     m_ends = PartEnds(m_own, jobs, m_partOf, m_link.GetCount());
-    m_sharedInstants.resize(jobs.size());
     m_underWay.resize(jobs.size());
 }
 
@@ -109,15 +108,19 @@ WindowProtocol::OnPartEnded(uint32_t job, std::function<void()> goOn)
 }
 
 void
-WindowProtocol::OnSharedEvent(uint32_t job)
+WindowProtocol::OnSharedEvent(uint32_t job, uint32_t owner)
 {
-    const auto now = m_simulator.Now().GetTimeStep();
-    ++m_sharedEvents;
-    auto& instants = m_sharedInstants[job];
-    if (instants.empty() || instants.back() != now)
-    {
-        instants.push_back(now);
-    }
+    constexpr uint32_t WORD_BITS = 32;
+    m_sharedEvents.push_back({.at = m_simulator.Now().GetTimeStep(),
+                              .owner = uint64_t{job} << WORD_BITS | owner});
+}
+
+std::vector<WindowProtocol::SharedEvent>
+WindowProtocol::GetSharedEvents() const
+{
+    auto events = m_sharedEvents;
+    std::ranges::sort(events);
+    return events;
 }
 
 void
@@ -135,7 +138,7 @@ WindowProtocol::OnUnderWay(uint32_t job, int32_t change)
 uint64_t
 WindowProtocol::CountOwnEvents() const
 {
-    return m_simulator.GetEventCount() - m_sharedEvents - m_foreignEvents;
+    return m_simulator.GetEventCount() - m_sharedEvents.size() - m_foreignEvents;
 }
 
 void

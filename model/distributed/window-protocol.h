@@ -10,6 +10,7 @@
 #include "ns3/topology.h"
 #include "ns3/window-simulator-impl.h"
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -75,7 +76,7 @@ class WindowProtocol final : public RankShare
     void Tell(uint32_t part, const Notice& notice) override;
     void OnPartEnded(uint32_t job, std::function<void()> goOn) override;
     void OnPartBegun(uint32_t job, std::function<void()> onTimeout) override;
-    void OnSharedEvent(uint32_t job) override;
+    void OnSharedEvent(uint32_t job, uint32_t owner) override;
     void OnUnderWay(uint32_t job, int32_t change) override;
 
     const Counts& GetCounts() const
@@ -83,11 +84,17 @@ class WindowProtocol final : public RankShare
         return m_counts;
     }
 
-    /// The instants of shared events of each job, ascending, in time steps.
-    const std::vector<std::vector<int64_t>>& GetSharedInstants() const
+    /// An event of ranks together.
+    struct SharedEvent
     {
-        return m_sharedInstants;
-    }
+        int64_t at; //!< in time steps
+        uint64_t owner;
+
+        auto operator<=>(const SharedEvent&) const = default;
+    };
+
+    /// Ascending.
+    std::vector<SharedEvent> GetSharedEvents() const;
 
     /// How many more transfers were under way from an instant on, or fewer.
     struct UnderWay
@@ -168,9 +175,8 @@ class WindowProtocol final : public RankShare
     std::deque<Told> m_ownNotes;      //!< that come after
     int64_t m_lastArrival{INT64_MAX}; //!< the first one of what was sent last
     std::vector<ByteBatch> m_batches;
-    std::vector<std::vector<int64_t>> m_sharedInstants; //!< [job]
-    std::vector<std::vector<UnderWay>> m_underWay;      //!< [job]
-    uint64_t m_sharedEvents{0};
+    std::vector<SharedEvent> m_sharedEvents;       //!< by ascending instants
+    std::vector<std::vector<UnderWay>> m_underWay; //!< [job]
     uint64_t m_foreignEvents{0};
     Counts m_counts;
 };

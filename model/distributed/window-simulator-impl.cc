@@ -134,7 +134,7 @@ WindowSimulatorImpl::RunOrdered(int64_t ts)
 bool
 WindowSimulatorImpl::IsNextOrdered() const
 {
-    return !m_events->IsEmpty() && m_events->GetNextOrder() != Simulator::NO_CONTEXT;
+    return !m_events->IsEmpty() && EventOrder::IsOfPlace(m_events->GetNextOrder());
 }
 
 void

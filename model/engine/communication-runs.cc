@@ -11,20 +11,44 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+/// Communications that several processes have in common are numbered from here: behind all numbers
+/// that each process gives on its own.
+constexpr uint32_t FIRST_SHARED = uint32_t{1} << 31;
+
+} // namespace
+
 CommunicationRuns::CommunicationRuns(ExecutionTable& executions,
                                      WorkloadAggregations& aggregations,
                                      Owner& owner,
                                      const Workload& workload,
                                      const std::vector<ExchangeApplication*>& ranks,
-                                     CollectiveRecords* records)
+                                     CollectiveRecords* records,
+                                     const WorkloadShare* share)
     : m_executions(executions),
       m_aggregations(aggregations),
       m_owner(owner),
       m_workload(workload),
       m_ranks(ranks),
       m_records(records),
+      m_share(share),
       m_firstStreams(NumberChannels(workload))
 {
+    if (m_share)
+    {
+        m_isOver.resize(workload.GetCommunications().size());
+        m_executions.SetSource(this);
+    }
+}
+
+CommunicationRuns::~CommunicationRuns()
+{
+    if (m_share)
+    {
+        m_executions.SetSource(nullptr);
+    }
 }
 
 void
@@ -50,6 +74,26 @@ CommunicationRuns::Halt()
     }
 }
 
+void
+CommunicationRuns::Provide(uint32_t number)
+{
+    const CommunicationId id = number - FIRST_SHARED;
+    if (number >= FIRST_SHARED && id < m_isOver.size() && !m_isOver[id])
+    {
+        Find(id);
+    }
+}
+
+/// What there is to a communication that other processes take part in.
+void
+CommunicationRuns::Share(CommunicationId id, PlanExecution::Setup& setup) const
+{
+    setup.share = m_share->share;
+    setup.job = m_share->job;
+    setup.distant = &m_share->parts->GetEnds(id);
+    setup.number = FIRST_SHARED + id;
+}
+
 /// Makes it when its first rank begins.
 PlanExecution&
 CommunicationRuns::Find(CommunicationId id)
@@ -68,6 +112,11 @@ CommunicationRuns::Find(CommunicationId id)
     setup.firstStream = m_firstStreams[id];
     setup.aggregations = m_aggregations.TakeTurn(m_workload, id);
     setup.tellsRanks = true;
+    setup.turn = id;
+    if (m_share && m_share->parts->IsDivided(id))
+    {
+        Share(id, setup);
+    }
     auto carrier = m_records ? m_records->MakeCarrier(id) : nullptr;
     setup.carrier = carrier.get();
     PlanExecution::Listener& listener = *this;
@@ -96,6 +145,10 @@ CommunicationRuns::OnEnded(PlanExecution& execution)
     if (m_records)
     {
         m_records->OnEnded(found->second.communication);
+    }
+    if (m_share)
+    {
+        m_isOver[found->second.communication] = true;
     }
     m_numberOf.erase(found->second.communication);
     m_running.erase(found);

@@ -5,6 +5,7 @@
 #include "ns3/plan-execution.h"
 #include "ns3/transfer-carrier.h"
 #include "ns3/workload-aggregations.h"
+#include "ns3/workload-parts.h"
 #include "ns3/workload.h"
 
 #include <cstdint>
@@ -24,8 +25,11 @@ class CollectiveRecords;
  * Each is a PlanExecution that is made when its first rank comes to it, starts at each rank when
  * that rank is ready, ends at each when its own part is done, and is freed when all of it is: no
  * barrier that the workload does not draw, and no memory for what has not begun.
+ *
+ * Where several processes simulate the ranks, one that they have in common has the same number in
+ * all of them, and is also made when something is heard of it from ranks elsewhere that began it.
  */
-class CommunicationRuns final : private PlanExecution::Listener
+class CommunicationRuns final : private PlanExecution::Listener, private ExecutionSource
 {
   public:
     /// Is told how they go on. May start any communication from each of these calls.
@@ -49,6 +53,7 @@ class CommunicationRuns final : private PlanExecution::Listener
      * \param executions of the ranks; outlives this, as does all else
      * \param aggregations open for the workload
      * \param records of the workload; nullptr: all is simulated
+     * \param share of the workload; nullptr: all ranks are simulated here
      * \throws std::invalid_argument see NumberChannels
      */
     CommunicationRuns(ExecutionTable& executions,
@@ -56,7 +61,11 @@ class CommunicationRuns final : private PlanExecution::Listener
                       Owner& owner,
                       const Workload& workload,
                       const std::vector<ExchangeApplication*>& ranks,
-                      CollectiveRecords* records);
+                      CollectiveRecords* records,
+                      const WorkloadShare* share);
+    ~CommunicationRuns();
+    CommunicationRuns(const CommunicationRuns&) = delete;
+    CommunicationRuns& operator=(const CommunicationRuns&) = delete;
 
     /// A member begins its part.
     void Start(CommunicationId id, uint32_t member);
@@ -87,7 +96,11 @@ class CommunicationRuns final : private PlanExecution::Listener
                           const std::string& reason) override;
     void OnSumWrong(PlanExecution& execution, OperationId id, const std::string& reason) override;
 
+    // ExecutionSource
+    void Provide(uint32_t number) override;
+
     PlanExecution& Find(CommunicationId id);
+    void Share(CommunicationId id, PlanExecution::Setup& setup) const;
     std::string DescribeFailure(const PlanExecution& execution,
                                 OperationId id,
                                 const std::string& reason) const;
@@ -98,6 +111,8 @@ class CommunicationRuns final : private PlanExecution::Listener
     const Workload& m_workload;
     const std::vector<ExchangeApplication*>& m_ranks;
     CollectiveRecords* m_records;
+    const WorkloadShare* m_share;
+    std::vector<bool> m_isOver;                     //!< [communication], with a share
     std::vector<uint32_t> m_firstStreams;           //!< [communication] of the transport
     std::map<uint32_t, Running> m_running;          //!< by number of the execution
     std::map<CommunicationId, uint32_t> m_numberOf; //!< of those that run

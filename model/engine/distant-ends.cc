@@ -16,11 +16,11 @@ namespace ns3::gradsync
 DistantEnds::DistantEnds(const Plan& plan,
                          std::vector<uint32_t> partOf,
                          double reduceSecondsPerByte,
-                         bool limitsSends)
+                         bool tellsSenders)
     : m_plan(plan),
       m_partOf(std::move(partOf)),
       m_reduceSecondsPerByte(reduceSecondsPerByte),
-      m_limitsSends(limitsSends)
+      m_tellsSenders(tellsSenders)
 {
     FollowInstants();
 }
@@ -123,7 +123,7 @@ std::optional<uint32_t>
 DistantEnds::FindSender(const Operation& operation) const
 {
     const auto part = m_partOf[operation.src];
-    return m_limitsSends && part != m_partOf[operation.dst] ? std::optional(part) : std::nullopt;
+    return m_tellsSenders && part != m_partOf[operation.dst] ? std::optional(part) : std::nullopt;
 }
 
 DistantEnds::Demands

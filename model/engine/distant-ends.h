@@ -26,12 +26,12 @@ class DistantEnds
 {
   public:
     /// \param plan outlives this \param partOf [rank] -> process
-    /// \param reduceSecondsPerByte,limitsSends of the job: senders that may have only so many
-    /// transfers under way wait until these are delivered
+    /// \param reduceSecondsPerByte of the job \param tellsSenders whether senders wait until
+    /// transfers are delivered
     DistantEnds(const Plan& plan,
                 std::vector<uint32_t> partOf,
                 double reduceSecondsPerByte,
-                bool limitsSends);
+                bool tellsSenders);
 
     uint32_t GetPart(uint32_t rank) const
     {
@@ -76,7 +76,7 @@ class DistantEnds
     const Plan& m_plan;
     std::vector<uint32_t> m_partOf;
     double m_reduceSecondsPerByte;
-    bool m_limitsSends;
+    bool m_tellsSenders;
     /// What takes no time -> the other processes that wait for it, ascending.
     std::unordered_map<OperationId, std::vector<uint32_t>> m_followers;
 };

@@ -14,6 +14,26 @@ ExecutionTable::Add(OperationObserver& observer)
     return number;
 }
 
+uint32_t
+ExecutionTable::Add(OperationObserver& observer, uint32_t number)
+{
+    m_observers.emplace(number, &observer);
+    m_lastFound = nullptr;
+    return number;
+}
+
+OperationObserver*
+ExecutionTable::Look(uint32_t number) const
+{
+    auto found = m_observers.find(number);
+    if (found == m_observers.end() && m_source)
+    {
+        m_source->Provide(number);
+        found = m_observers.find(number);
+    }
+    return found == m_observers.end() ? nullptr : found->second;
+}
+
 void
 ExecutionTable::Replace(uint32_t number, OperationObserver& observer)
 {

@@ -61,6 +61,17 @@ class OperationObserver
     ~OperationObserver() = default;
 };
 
+/// Makes an execution that ranks of another process have begun before those of this one.
+class ExecutionSource
+{
+  public:
+    /// Something is heard of a number that nobody has. Adds it, unless it is over.
+    virtual void Provide(uint32_t number) = 0;
+
+  protected:
+    ~ExecutionSource() = default;
+};
+
 /**
  * Numbers the executions that run at once on the ranks of a job, so that none hears of what belongs
  * to another, or to one that is over: a number is given again after 2^32 others only, and never
@@ -86,6 +97,15 @@ class ExecutionTable
     /// \returns the number under which the observer is found from now on
     uint32_t Add(OperationObserver& observer);
 
+    /// Likewise under a number of the caller's, which nobody has. \returns it
+    uint32_t Add(OperationObserver& observer, uint32_t number);
+
+    /// Who is asked for numbers that nobody has; nullptr: nobody. It outlives its place here.
+    void SetSource(ExecutionSource* source)
+    {
+        m_source = source;
+    }
+
     /// Somebody else goes on under that number.
     void Replace(uint32_t number, OperationObserver& observer);
 
@@ -97,16 +117,18 @@ class ExecutionTable
         const auto number = static_cast<uint32_t>(tag >> 32);
         if (m_lastFound == nullptr || number != m_lastNumber)
         {
-            const auto found = m_observers.find(number);
-            m_lastFound = found == m_observers.end() ? nullptr : found->second;
+            m_lastFound = Look(number);
             m_lastNumber = number;
         }
         return m_lastFound;
     }
 
   private:
+    OperationObserver* Look(uint32_t number) const;
+
     std::unordered_map<uint32_t, OperationObserver*> m_observers;
     RunningNumbers m_numbers;
+    ExecutionSource* m_source{nullptr};
     // Most jobs run one at a time.
     mutable uint32_t m_lastNumber{0};
     mutable OperationObserver* m_lastFound{nullptr};

@@ -237,6 +237,7 @@ JobExecution::BeginExecution()
     }
     setup.aggregations = m_aggregations.TakeTurn(*setup.plan);
     setup.keepsTimes = m_site.listener->IsTransferTraced();
+    setup.timesNetwork = true;
     setup.hasGate = true;
     setup.share = m_site.share;
     setup.job = m_index;

@@ -49,7 +49,7 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
       m_plan(std::move(setup.plan)),
       m_ranks(setup.ranks, m_plan->GetWorkerCount()),
       m_ledger(*m_plan, setup.keepsTimes),
-      m_number(executions.Add(*this)),
+      m_number(setup.number ? executions.Add(*this, *setup.number) : executions.Add(*this)),
       m_sender({*m_plan,
                 m_ranks,
                 m_ledger,
@@ -59,7 +59,10 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
                 setup.carrier,
                 setup.share,
                 setup.job,
-                setup.turns})
+                setup.turns,
+                setup.turn,
+                setup.timesNetwork}),
+      m_isShared(setup.share != nullptr)
 {
     if (setup.share)
     {
@@ -331,12 +334,28 @@ PlanExecution::EndIfDone()
         return; // whoever tells goes on
     }
     m_ends.TellAll([this](uint32_t rank) { m_listener.OnRankEnded(*this, rank); });
-    // Of plans with a gate those that do not start are left out.
-    if (m_ledger.GetLeft() == 0 && (m_gate != NO_OPERATION || m_ranks.HaveWorkersStarted()))
+    if (IsDone())
     {
         m_hasEnded = true;
         m_listener.OnEnded(*this);
     }
+}
+
+/// At the ranks of this process.
+bool
+PlanExecution::IsDone() const
+{
+    if (m_ledger.GetLeft() > 0)
+    {
+        return false;
+    }
+    if (m_isShared && m_ends.AreCounted())
+    {
+        // What was sent may be under way still.
+        return m_ends.CountTold() == m_ranks.CountHere();
+    }
+    // Of plans with a gate those that do not start are left out.
+    return m_gate != NO_OPERATION || m_ranks.HaveWorkersStarted();
 }
 
 } // namespace ns3::gradsync

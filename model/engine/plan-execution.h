@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,7 +48,8 @@ struct LeftOperation
  * time of a hop of the protocol is over.
  *
  * The whole ends when every operation is done and every worker has started; where several processes
- * share it, every operation that a rank of this one executes or receives, and every worker of it.
+ * share it, every operation that a rank of this one executes or receives, and every worker of it;
+ * where ranks are told, when all ranks of this one have ended.
  * Operations that become ready at one instant start in ascending id.
  */
 class PlanExecution final : private OperationObserver
@@ -66,6 +68,11 @@ class PlanExecution final : private OperationObserver
         bool keepsTimes{false};            //!< of transfers: OperationLedger::GetSentAt
         bool tellsRanks{false};            //!< Listener::OnRankEnded
         TransferCarrier* carrier{nullptr}; //!< of its messages; outlives the execution
+        bool timesNetwork{false};          //!< GetNetworkTime
+        /// Its place among executions that have something to send at one instant, after all else;
+        /// nothing: the one that was ready first sends first.
+        std::optional<uint32_t> turn{};
+        std::optional<uint32_t> number{}; //!< that it is to have; nothing: any
         bool hasGate{false}; //!< its gate passes by PassGate; else when all before it is done
         /// Of what this process simulates; it outlives the execution. Ranks that others simulate
         /// are not started here. nullptr: all.
@@ -138,8 +145,8 @@ class PlanExecution final : private OperationObserver
     /// How long a rank is busy with an operation, beside its transfer.
     Time GetWorkTime(OperationId id) const;
 
-    /// For how long a transfer was on its way. Of plans that are compressed or have a gate; else 0,
-    /// as with a RankShare, which is told of each.
+    /// For how long a transfer was on its way. Where Setup::timesNetwork asks for it, of plans that
+    /// are compressed or have a gate; else 0, as with a RankShare, which is told of each.
     Time GetNetworkTime() const
     {
         return m_sender.GetNetworkTime();
@@ -184,6 +191,7 @@ class PlanExecution final : private OperationObserver
     void FinishPart(uint32_t rank);
     void LeaveOut(OperationId id);
     uint64_t MakeTag(OperationId id) const;
+    bool IsDone() const;
 
     ExecutionTable& m_executions;
     Listener& m_listener;
@@ -197,6 +205,7 @@ class PlanExecution final : private OperationObserver
     OperationId m_gate{NO_OPERATION};    //!< that passes by PassGate
     std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet
     std::unique_ptr<EndTeller> m_teller; //!< null: no process waits for ends in another
+    bool m_isShared;                     //!< other processes simulate some of its ranks
     bool m_isMarkingDone{false};         //!< MarkDone is at work further up the stack
     bool m_hasEnded{false};
 };

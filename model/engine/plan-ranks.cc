@@ -13,6 +13,7 @@ namespace ns3::gradsync
 
 PlanRanks::PlanRanks(std::span<ExchangeApplication* const> applications, uint32_t workers)
     : m_workers(workers),
+      m_ranksHere(static_cast<uint32_t>(applications.size())),
       m_workersHere(workers)
 {
     m_ranks.reserve(applications.size());
@@ -31,6 +32,7 @@ PlanRanks::LeaveToOthers(const Plan& plan, const RankShare& share)
     {
         isHere.push_back(share.IsHere(rank.application->GetEndpoint()));
     }
+    m_ranksHere = static_cast<uint32_t>(std::ranges::count(isHere, true));
     m_workersHere =
         static_cast<uint32_t>(std::count(isHere.begin(), isHere.begin() + m_workers, true));
     uint32_t others = 0;

@@ -36,6 +36,12 @@ class PlanRanks
         return static_cast<uint32_t>(m_ranks.size());
     }
 
+    /// Those that this process simulates.
+    uint32_t CountHere() const
+    {
+        return m_ranksHere;
+    }
+
     ExchangeApplication& Get(uint32_t rank) const
     {
         return *m_ranks[rank].application;
@@ -113,7 +119,8 @@ class PlanRanks
 
     std::vector<Rank> m_ranks;
     uint32_t m_workers;
-    uint32_t m_workersHere; //!< that this process simulates
+    uint32_t m_ranksHere;   //!< that this process simulates
+    uint32_t m_workersHere; //!< likewise
     uint32_t m_workersStarted{0};
 };
 

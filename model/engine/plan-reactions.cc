@@ -47,13 +47,15 @@ PlanExecution::OnTold(OperationId id, OperationNews news)
 {
     if (news.isDelivered)
     {
-        m_sender.EndTransferElsewhere(m_plan->GetOperations()[id].src);
+        const auto sender = m_plan->GetOperations()[id].src;
+        FinishPart(sender);
+        m_sender.EndTransferElsewhere(sender);
     }
     if (news.isDone)
     {
         MarkDone(id);
-        EndIfDone();
     }
+    EndIfDone();
 }
 
 void

@@ -24,7 +24,8 @@ PlanSender::PlanSender(Parts parts)
       m_share(parts.share),
       m_job(parts.job),
       m_turns(parts.turns),
-      m_timesNetwork(m_plan.IsCompressed() || m_plan.GetGate().has_value())
+      m_turn(parts.turn),
+      m_timesNetwork(parts.timesNetwork && (m_plan.IsCompressed() || m_plan.GetGate().has_value()))
 {
 }
 
@@ -50,9 +51,18 @@ PlanSender::ScheduleSending()
     if (m_turns)
     {
         m_turns->Add(m_job, *this);
-        return;
     }
-    m_event.Schedule(Time(0), &PlanSender::OnInstantOver, this);
+    else if (m_turn)
+    {
+        m_event.ScheduleInOrder(EventOrder::OfSending(*m_turn),
+                                Time(0),
+                                &PlanSender::OnInstantOver,
+                                this);
+    }
+    else
+    {
+        m_event.Schedule(Time(0), &PlanSender::OnInstantOver, this);
+    }
 }
 
 void
@@ -61,7 +71,7 @@ PlanSender::OnInstantOver()
     m_isScheduled = false;
     if (m_share)
     {
-        m_share->OnSharedEvent(m_job);
+        m_share->OnSharedEvent(m_job, m_number);
     }
     SendReady();
 }

@@ -33,11 +33,13 @@ class PlanSender
         OperationLedger& ledger;
         const uint32_t& number; //!< of the execution, see ExecutionTable; it may change
         AggregationTurn aggregations;
-        uint32_t firstStream;     //!< added to the streams of the plan
-        TransferCarrier* carrier; //!< nullptr: there is none
-        RankShare* share;         //!< nullptr: this process simulates all ranks
-        uint32_t job;             //!< with a share: index of the job
-        SendingTurns* turns;      //!< nullptr: nobody else sends
+        uint32_t firstStream;         //!< added to the streams of the plan
+        TransferCarrier* carrier;     //!< nullptr: there is none
+        RankShare* share;             //!< nullptr: this process simulates all ranks
+        uint32_t job;                 //!< with a share: index of the job
+        SendingTurns* turns;          //!< nullptr: no other job sends
+        std::optional<uint32_t> turn; //!< see PlanExecution::Setup
+        bool timesNetwork;            //!< likewise
     };
 
     explicit PlanSender(Parts parts);
@@ -113,8 +115,8 @@ class PlanSender
         }
     }
 
-    /// For how long anything was on its way. Of plans that are compressed or have a gate; else 0,
-    /// as with a RankShare, which is told of each.
+    /// For how long anything was on its way. Where that is asked for, of plans that are compressed
+    /// or have a gate; else 0, as with a RankShare, which is told of each.
     Time GetNetworkTime() const
     {
         return m_clock.GetTime();
@@ -139,6 +141,7 @@ class PlanSender
     RankShare* m_share;
     uint32_t m_job;
     SendingTurns* m_turns;
+    std::optional<uint32_t> m_turn;
     std::optional<Time> m_begin; //!< of the first rank
     std::vector<OperationId> m_ready;
     std::vector<OperationId> m_sending; //!< m_ready of the instant in hand; kept for its memory

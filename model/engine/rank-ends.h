@@ -50,6 +50,12 @@ class RankEnds
         return m_areTold;
     }
 
+    /// Ranks that were told of, each once.
+    uint32_t CountTold() const
+    {
+        return m_told;
+    }
+
     /// Calls `tell` with each rank that has ended. It may start other ranks, which then end behind
     /// these.
     template <typename Tell>
@@ -61,6 +67,7 @@ class RankEnds
             const auto ended = std::exchange(m_ended, {});
             for (const auto rank : ended)
             {
+                ++m_told;
                 tell(rank);
             }
         }
@@ -70,6 +77,7 @@ class RankEnds
   private:
     RankParts m_parts;
     std::vector<uint32_t> m_ended; //!< not told yet
+    uint32_t m_told{0};
     bool m_areTold{false};
 };
 

@@ -60,9 +60,13 @@ class RankShare
      */
     virtual void OnPartBegun(uint32_t job, std::function<void()> onTimeout) = 0;
 
-    /// An event of all ranks of a job together: at this instant others may have it too, and one
-    /// process that had all ranks would have it once.
-    virtual void OnSharedEvent(uint32_t job) = 0;
+    /**
+     * An event at this instant of all ranks of a job together: others may have it too, and one
+     * process that had all ranks would have it once. \param owner whose event it is, by a number
+     * that it has in any process; of several of one owner at an instant one process has as many as
+     * the one that has most
+     */
+    virtual void OnSharedEvent(uint32_t job, uint32_t owner) = 0;
 
     /// From this instant on so many more transfers of a job are under way, or fewer: those that
     /// ranks of this process have begun, without those that have come to them.

@@ -2,9 +2,10 @@
 #ifndef GRADSYNC_SCOPED_EVENT_H
 #define GRADSYNC_SCOPED_EVENT_H
 
-#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
 #include "ns3/event-order.h"
 #include "ns3/nstime.h"
+#include "ns3/ptr.h"
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -31,29 +32,28 @@ class ScopedEvent
     void Schedule(const Time& delay, Ts&&... what)
     {
         Cancel();
-        m_event = Simulator::Schedule(delay, std::forward<Ts>(what)...);
+        m_event = Simulator::Schedule(delay, std::forward<Ts>(what)...).PeekEventImpl();
     }
 
-    /// As ScheduleInOrder, in place of the one before.
+    /// Likewise, with an EventOrder.
     template <typename... Ts>
     void ScheduleInOrder(uint32_t order, const Time& delay, Ts&&... what)
     {
         Cancel();
-        const auto event = gradsync::ScheduleInOrder(order, delay, std::forward<Ts>(what)...);
-        m_event = EventId(event, 0, order, 0);
+        m_event = gradsync::ScheduleInOrder(order, delay, std::forward<Ts>(what)...);
     }
 
     void Cancel()
     {
         // Not EventId::Cancel, which makes a new simulator when the old one is destroyed already.
-        if (auto* event = m_event.PeekEventImpl())
+        if (m_event)
         {
-            event->Cancel();
+            m_event->Cancel();
         }
     }
 
   private:
-    EventId m_event;
+    Ptr<EventImpl> m_event; //!< null before the first one
 };
 
 } // namespace ns3::gradsync

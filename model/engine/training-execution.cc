@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/training-execution.h"
 
-#include "ns3/codec-times.h"
 #include "ns3/failure-text.h"
 #include "ns3/host-slowdowns.h"
-#include "ns3/iteration-breakdown.h"
 #include "ns3/log.h"
+#include "ns3/rank-share.h"
 #include "ns3/simulator.h"
+#include "ns3/training-records.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -29,6 +28,10 @@ TrainingExecution::TrainingExecution(const JobSite& site,
     for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
     {
         m_ranks.push_back(rank);
+    }
+    if (std::ranges::none_of(m_ranks, [this](uint32_t rank) { return IsHere(rank); }))
+    {
+        m_iteration = m_job.iterations; // other processes do all that there is to do
     }
     try
     {
@@ -275,11 +278,41 @@ TrainingExecution::BeginRun()
                                                       owner,
                                                       m_job.workload,
                                                       std::move(ranks),
-                                                      FindRecords());
+                                                      FindRecords(),
+                                                      ProvideShare());
     for (const auto rank : m_ranks)
     {
-        m_applications[rank]->BeginIteration();
+        if (IsHere(rank))
+        {
+            m_applications[rank]->BeginIteration();
+        }
     }
+}
+
+/// Whether this process simulates the rank.
+bool
+TrainingExecution::IsHere(uint32_t rank) const
+{
+    return m_site.share == nullptr || m_site.share->IsHere(m_job.endpointOf[rank]);
+}
+
+/// Of the next run, among several processes; else nullptr.
+const WorkloadShare*
+TrainingExecution::ProvideShare()
+{
+    if (m_site.share && !m_parts)
+    {
+        std::vector<uint32_t> partOf;
+        for (const auto rank : m_ranks)
+        {
+            partOf.push_back(m_site.share->GetPart(m_job.endpointOf[rank]));
+        }
+        m_parts = std::make_unique<WorkloadParts>(*m_job.workload,
+                                                  std::move(partOf),
+                                                  m_job.reduceSecondsPerByte);
+    }
+    m_share = {m_site.share, m_parts.get(), m_index, m_share.run + 1};
+    return m_site.share ? &m_share : nullptr;
 }
 
 /// Of a job whose ranks do nothing but compute for as long as they say, send and wait.
@@ -314,81 +347,41 @@ TrainingExecution::OnWorkloadDelivered(WorkloadExecution& /* execution */, uint6
     m_site.listener->OnDelivered(bytes);
 }
 
-/// What ranks compress and decompress, in each iteration.
 void
-TrainingExecution::SetCodecTimes(std::vector<IterationRecord>& records) const
-{
-    const auto& workload = *m_job.workload;
-    std::map<const Plan*, CodecTimes> ofPlans;
-    std::vector<CodecTimes> sums(records.size(), CodecTimes(workload.GetRankCount()));
-    for (const auto& task : workload.GetTasks())
-    {
-        if (!task.IsCompute() && workload.GetPlan(task.communication)->IsCompressed())
-        {
-            const auto* plan = workload.GetPlan(task.communication).get();
-            const auto found = ofPlans.try_emplace(plan, *plan).first;
-            sums[task.iteration].Add(task.rank, found->second, task.member);
-        }
-    }
-    for (size_t i = 0; i < records.size(); ++i)
-    {
-        records[i].compress = sums[i].GetMostEncode();
-        records[i].decompress = sums[i].GetMostDecode();
-    }
-}
-
-/// Of each iteration: from the end of the one before to its last task.
-std::vector<IterationRecord>
-TrainingExecution::MakeRecords() const
-{
-    const auto& log = m_execution->GetLog();
-    const auto& workload = *m_job.workload;
-    std::vector<IterationRecord> records;
-    for (const auto& span : SplitIterations(workload, log, {m_begin, Simulator::Now()}))
-    {
-        IterationRecord record{};
-        record.job = m_index;
-        record.iteration = m_iteration + static_cast<uint32_t>(records.size());
-        record.start = span.start;
-        record.end = span.end;
-        record.exchangeStart = span.end;
-        records.push_back(record);
-    }
-    for (TaskId id = 0; id < workload.GetTasks().size(); ++id)
-    {
-        const auto& task = workload.GetTasks()[id];
-        auto& record = records[task.iteration];
-        if (!task.IsCompute())
-        {
-            record.exchangeStart =
-                std::max(record.start, std::min(record.exchangeStart, log.GetBegin(id)));
-        }
-    }
-    SetCodecTimes(records);
-    return records;
-}
-
-void
-TrainingExecution::OnWorkloadEnded(WorkloadExecution& execution)
+TrainingExecution::OnWorkloadEnded(WorkloadExecution& /* execution */)
 {
     if (m_failure)
     {
         return;
     }
+    if (m_site.share)
+    {
+        m_site.share->OnPartEnded(m_index, [job = shared_from_this()] { job->EndRun(); });
+        return;
+    }
+    EndRun();
+}
+
+/// It is done at every rank.
+void
+TrainingExecution::EndRun()
+{
     m_timeoutEvent.Cancel();
     if (m_records)
     {
         m_records->EndRun();
     }
-    const auto records = MakeRecords();
-    m_site.listener->OnTraining({m_index,
-                                 m_iteration,
-                                 m_begin,
-                                 Simulator::Now(),
-                                 m_resumed,
-                                 m_ranks,
-                                 m_job.workload,
-                                 &execution.GetLog()});
+    const TrainingRecord run{m_index,
+                             m_iteration,
+                             m_begin,
+                             Simulator::Now(),
+                             m_resumed,
+                             m_ranks,
+                             m_job.workload,
+                             &m_execution->GetLog()};
+    // One of several processes has the times of its own tasks only.
+    const auto records = m_site.share ? std::vector<IterationRecord>{} : MakeIterationRecords(run);
+    m_site.listener->OnTraining(run);
     m_iteration += m_job.workload->GetIterationCount();
     m_doneTasks += m_job.workload->GetTasks().size();
     m_execution.reset();

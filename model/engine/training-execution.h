@@ -24,8 +24,12 @@ namespace ns3::gradsync
  *
  * When a rank is lost, the survivors begin the run anew with a workload of their own, where the job
  * has one (data-parallel ranks alone hold all of the model each); else the job ends by name.
+ *
+ * Among several processes each has the tasks of its own ranks in its logs, and tells of no
+ * iterations, which only all logs together show.
  */
 class TrainingExecution final : public RankedJob,
+                                public std::enable_shared_from_this<TrainingExecution>,
                                 private RankOwner,
                                 private WorkloadExecution::Owner
 {
@@ -68,6 +72,9 @@ class TrainingExecution final : public RankedJob,
     void GoOn();
     void OnBoundary();
     void BeginRun();
+    void EndRun();
+    bool IsHere(uint32_t rank) const;
+    const WorkloadShare* ProvideShare();
     CollectiveRecords* FindRecords();
     void OpenAggregations();
     void DoWithout(const AggregationDenied& denied);
@@ -78,12 +85,13 @@ class TrainingExecution final : public RankedJob,
     void GoOnWithout(uint32_t rank);
     void OnTimeout();
     void Fail(std::string cause);
-    std::vector<IterationRecord> MakeRecords() const;
-    void SetCodecTimes(std::vector<IterationRecord>& records) const;
 
     TrainingJob m_job;
     WorkloadAggregations m_aggregations;
-    std::unique_ptr<CollectiveRecords> m_records;   //!< of the job's own workload; may be null
+    std::unique_ptr<CollectiveRecords> m_records; //!< of the job's own workload; may be null
+    std::unique_ptr<WorkloadParts>
+        m_parts;             //!< of the job's own workload; null: this process has all
+    WorkloadShare m_share{}; //!< of the run in hand, where there are several
     std::unique_ptr<WorkloadExecution> m_execution; //!< of the iteration in hand
     /// Of the ranks that are left, where the job's is what they fell back to; null: they have not.
     std::shared_ptr<const Workload> m_aggregating;

@@ -2,6 +2,7 @@
 #include "ns3/workload-execution.h"
 
 #include "ns3/exchange-application.h"
+#include "ns3/rank-share.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -15,16 +16,20 @@ WorkloadExecution::WorkloadExecution(ExecutionTable& executions,
                                      Owner& owner,
                                      std::shared_ptr<const Workload> workload,
                                      std::vector<ExchangeApplication*> ranks,
-                                     CollectiveRecords* records)
+                                     CollectiveRecords* records,
+                                     const WorkloadShare* share)
     : m_executions(executions),
       m_owner(owner),
+      m_share(share),
       m_workload(std::move(workload)),
       m_ranks(std::move(ranks)),
       m_number(executions.Add(*this)),
-      m_runs(executions, aggregations, *this, *m_workload, m_ranks, records),
+      m_runs(executions, aggregations, *this, *m_workload, m_ranks, records, share),
       m_waiting(m_workload->CountPredecessors()),
       m_log(m_waiting.size()),
-      m_left(static_cast<uint32_t>(m_waiting.size()))
+      m_left(static_cast<uint32_t>(
+          std::ranges::count_if(m_workload->GetTasks(),
+                                [this](const auto& task) { return IsHere(task); })))
 {
     const auto streams = m_workload->GetStreams();
     for (uint32_t rank = 0; rank < m_workload->GetRankCount(); ++rank)
@@ -49,6 +54,12 @@ TaskStream&
 WorkloadExecution::GetStream(const WorkloadTask& task)
 {
     return m_streams[task.rank * m_workload->GetStreams().size() + task.stream];
+}
+
+bool
+WorkloadExecution::IsHere(const WorkloadTask& task) const
+{
+    return !m_share || m_share->share->GetOwnPart() == m_share->parts->GetPart(task.rank);
 }
 
 /// Of a communication, as credit counts them; at least 1.
@@ -203,6 +214,10 @@ WorkloadExecution::ServeLater(const WorkloadTask& task)
     if (m_due.empty())
     {
         m_serveEvent.Schedule(Time(0), &WorkloadExecution::OnInstantOver, this);
+        if (m_share)
+        {
+            m_share->share->OnSharedEvent(m_share->job, m_share->run);
+        }
     }
     m_due.emplace_back(task.rank, task.stream);
 }

@@ -30,7 +30,8 @@ class WorkloadExecution final : private OperationObserver, private Communication
     class Owner
     {
       public:
-        /// All tasks are done. The last call; the execution may be destroyed in it.
+        /// All tasks that this process simulates are done. The last call; the execution may be
+        /// destroyed in it.
         virtual void OnWorkloadEnded(WorkloadExecution& execution) = 0;
 
         /// A message of one of its communications has arrived.
@@ -53,6 +54,8 @@ class WorkloadExecution final : private OperationObserver, private Communication
      * \param ranks [rank]
      * \param aggregations open for the workload; outlive the execution
      * \param records of the workload, likewise; nullptr: all is simulated
+     * \param share of the workload, likewise: ranks that other processes simulate are not started
+     * here, and it ends when those of this one are done; nullptr: all are simulated here
      * \throws std::invalid_argument when a plan has a gate, which workloads do not have
      */
     WorkloadExecution(ExecutionTable& executions,
@@ -60,7 +63,8 @@ class WorkloadExecution final : private OperationObserver, private Communication
                       Owner& owner,
                       std::shared_ptr<const Workload> workload,
                       std::vector<ExchangeApplication*> ranks,
-                      CollectiveRecords* records = nullptr);
+                      CollectiveRecords* records = nullptr,
+                      const WorkloadShare* share = nullptr);
     ~WorkloadExecution();
     WorkloadExecution(const WorkloadExecution&) = delete;
     WorkloadExecution& operator=(const WorkloadExecution&) = delete;
@@ -76,12 +80,13 @@ class WorkloadExecution final : private OperationObserver, private Communication
         return *m_workload;
     }
 
+    /// Of the tasks that this process simulates.
     const TaskLog& GetLog() const
     {
         return m_log;
     }
 
-    /// Tasks that are not done.
+    /// Tasks of this process that are not done.
     uint32_t GetLeft() const
     {
         return m_left;
@@ -110,6 +115,7 @@ class WorkloadExecution final : private OperationObserver, private Communication
 
     TaskStream& GetStream(const WorkloadTask& task);
     uint64_t GetBytes(const WorkloadTask& task) const;
+    bool IsHere(const WorkloadTask& task) const;
     bool HasRoom(TaskId id);
     void Reach(TaskId id, TaskId cause);
     void Agree(TaskId id);
@@ -126,6 +132,7 @@ class WorkloadExecution final : private OperationObserver, private Communication
 
     ExecutionTable& m_executions;
     Owner& m_owner;
+    const WorkloadShare* m_share;
     std::shared_ptr<const Workload> m_workload;
     std::vector<ExchangeApplication*> m_ranks;
     uint32_t m_number;

@@ -7,6 +7,7 @@
 #include "ns3/global-value.h"
 #include "ns3/network-parts.h"
 #include "ns3/part-report.h"
+#include "ns3/part-runs.h"
 #include "ns3/peak-memory.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
@@ -91,14 +92,22 @@ RequireDivisible(const MergedReport& merged, bool areArrivalsTold)
     }
 }
 
-/// The jobs as the engine has them.
+/// The jobs as the engine has them. Of trainings a run of the workload is what ends and begins.
 std::vector<SharedJob>
-ListJobs(const ResolvedRun& run)
+ListJobs(const ResolvedRun& run, const PlannedRun& planned)
 {
     std::vector<SharedJob> jobs;
     for (const auto& job : run.jobs)
     {
         jobs.push_back({job.endpointOf, job.iterations, job.start, FindTimeout(job.timeout, run)});
+    }
+    for (size_t i = 0; i < run.trainings.size(); ++i)
+    {
+        const auto training = MakeTraining(run.trainings[i], planned.trainings[i], run);
+        jobs.push_back({training.endpointOf,
+                        training.iterations / training.workload->GetIterationCount(),
+                        training.start,
+                        training.timeout});
     }
     return jobs;
 }
@@ -161,11 +170,12 @@ class Share
           m_planned(planned),
           m_link(link),
           m_division(DivideTopology(*run.topology, link.GetCount(), link.GetOwn())),
-          m_jobs(ListJobs(run))
+          m_jobs(ListJobs(run, planned))
     {
     }
 
-    ByteBatch Simulate(RunResult& result);
+    /// \param runs of workloads \returns the report of this process
+    ByteBatch Simulate(RunResult& result, std::vector<PartRun>& runs);
 
     /// Whether processes tell each other ahead what arrives.
     bool AreArrivalsTold() const
@@ -259,7 +269,7 @@ Share::CountForeignRanks(WindowProtocol& protocol) const
 }
 
 ByteBatch
-Share::Simulate(RunResult& result)
+Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
 {
     auto& simulator = UseWindowSimulator();
     const SimulatorGuard guard;
@@ -276,6 +286,7 @@ Share::Simulate(RunResult& result)
                         : m_run.recordMessages ? Recorder::Detail::Transfers
                                                : Recorder::Detail::Iterations;
     const Recorder recorder(engine, detail);
+    const PartRunRecorder trainings(engine, runs);
     const RecordOrders orders(engine, simulator, detail);
     simulator.SetRun([&protocol] { protocol.Run(); });
     Simulator::Run();
@@ -287,7 +298,7 @@ Share::Simulate(RunResult& result)
                                                         : std::vector<LinkStatistics>{},
                              .statistics = transport->GetStatistics(),
                              .events = protocol.CountOwnEvents(),
-                             .sharedInstants = protocol.GetSharedInstants(),
+                             .sharedEvents = protocol.GetSharedEvents(),
                              .underWay = protocol.GetUnderWay(),
                              .endOrders = protocol.GetEndOrders(),
                              .plans = CountPlans(result, m_link.GetOwn(), m_link.GetCount()),
@@ -303,9 +314,26 @@ Share::Simulate(RunResult& result)
     return batch;
 }
 
+/// One process looks at each end of an iteration of a scheme, and at each end of a run of a
+/// workload, in an event of its own (IterationSkip).
+uint64_t
+CountBoundaries(const ResolvedRun& run, const RunResult& result)
+{
+    auto count =
+        static_cast<uint64_t>(std::ranges::count_if(result.iterations, [&run](const auto& record) {
+            return record.job < run.jobs.size();
+        }));
+    for (const auto& training : result.trainings)
+    {
+        count += training.runs.size();
+    }
+    return count;
+}
+
 /// Of all processes, for process 0.
 void
 Complete(const std::vector<ByteBatch>& reports,
+         const std::vector<ByteBatch>& runs,
          const ResolvedRun& run,
          const PlannedRun& planned,
          bool areArrivalsTold,
@@ -313,13 +341,13 @@ Complete(const std::vector<ByteBatch>& reports,
 {
     const auto merged = MergeReports(reports, result);
     RequireDivisible(merged, areArrivalsTold);
+    MergeRuns(runs, result);
     result.failure = merged.failure;
     result.summary.finished = !merged.failure;
     result.summary.failure = merged.failure ? merged.failure->reason : "";
-    result.recordTrace = run.recordTrace;
     auto end = merged.end;
     uint64_t timeouts = 0;
-    for (const auto& timeout : ListTimeouts(ListJobs(run), result))
+    for (const auto& timeout : ListTimeouts(ListJobs(run, planned), result))
     {
         const bool isOver = !merged.isStopped || timeout <= merged.end;
         timeouts += isOver ? 1 : 0;
@@ -331,8 +359,7 @@ Complete(const std::vector<ByteBatch>& reports,
         result.duration = std::max(result.duration, record.end);
     }
     SummariseTransport(merged.statistics, result.summary);
-    // One process looks at each end of an iteration in an event of its own (IterationSkip).
-    const auto looks = IsOneJobAlone(run) ? result.iterations.size() : 0;
+    const auto looks = IsOneJobAlone(run) ? CountBoundaries(run, result) : 0;
     result.summary.events = merged.events + timeouts + looks - merged.statistics.timerLooks;
     SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
@@ -352,12 +379,15 @@ RunDivided(const ResolvedRun& run, ProcessLink& link)
     RunResult result;
     DescribeRun(run, planned, result);
     Share share(run, planned, link);
-    const auto reports = Gather(link, share.Simulate(result));
+    result.recordTrace = run.recordTrace;
+    std::vector<PartRun> runs;
+    const auto reports = Gather(link, share.Simulate(result, runs));
+    const auto parts = Gather(link, PackRuns(runs));
     if (link.GetOwn() != 0)
     {
         return std::nullopt;
     }
-    Complete(reports, run, planned, share.AreArrivalsTold(), result);
+    Complete(reports, parts, run, planned, share.AreArrivalsTold(), result);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

@@ -10,6 +10,7 @@
 #include "ns3/simulator-guard.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-division.h"
+#include "ns3/workload-parts.h"
 
 #include <fmt/format.h>
 #include <stdexcept>
@@ -31,14 +32,23 @@ Refuse(const std::string& path, const std::string& why)
 void
 CheckSections(const ResolvedRun& run)
 {
-    constexpr const char* NOT_YET = "only jobs that exchange by a scheme can be divided";
-    if (!run.trainings.empty())
-    {
-        Refuse("training of " + run.trainings.front().name, NOT_YET);
-    }
     if (!run.asynchronous.empty())
     {
-        Refuse("asynchronous job " + run.asynchronous.front().job.name, NOT_YET);
+        Refuse("asynchronous job " + run.asynchronous.front().job.name,
+               "its workers' steps cannot be divided");
+    }
+    if (const auto jobs = run.jobs.size() + run.trainings.size();
+        jobs > 1 && !run.trainings.empty())
+    {
+        Refuse("training of " + run.trainings.front().name,
+               fmt::format("found {} jobs, expected it alone", jobs));
+    }
+    if (run.hasFluidServers && run.jobs.size() > 1)
+    {
+        Refuse("fidelity.server",
+               fmt::format("found {} jobs, expected one: others could not know in time when a "
+                           "fluid ends an iteration",
+                           run.jobs.size()));
     }
     if (!run.faults.empty())
     {
@@ -53,10 +63,6 @@ CheckSections(const ResolvedRun& run)
     if (!run.programs.empty())
     {
         Refuse("transport.programs", "packets for programs have contents of their own");
-    }
-    if (run.hasFluidServers)
-    {
-        Refuse("fidelity.server", "only networks that are packets throughout can be divided");
     }
     if (!run.capturedLinks.empty())
     {
@@ -87,14 +93,44 @@ CheckJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
     }
 }
 
+void
+CheckTraining(const TrainingJob& job, const ResolvedRun& run, const TopologyDivision& division)
+{
+    const auto& workload = *job.workload;
+    if (workload.HasAggregations())
+    {
+        Refuse("training of " + job.name, "switches that aggregate cannot be divided");
+    }
+    if (job.transmission.reliableShare < 1.0)
+    {
+        Refuse(job.name + ": dgt", "both ends would have to know at once of what is lost");
+    }
+    if (job.timeout.IsStrictlyPositive())
+    {
+        Refuse(job.name + ": timeout", "it would have to end all ranks at once");
+    }
+    const WorkloadParts parts(workload,
+                              FindParts(job.endpointOf, run, division),
+                              job.reduceSecondsPerByte);
+    if (const auto id = parts.FindAgreed())
+    {
+        const auto& task = workload.GetTasks()[workload.GetParts(*id).front()];
+        Refuse("training of " + job.name,
+               fmt::format("{} begins on stream {} when all its ranks are ready, which those of "
+                           "other processes would have to know at once",
+                           workload.GetLabel(workload.GetCommunications()[*id].label),
+                           workload.GetStreams()[task.stream].name));
+    }
+}
+
 /// What processes cannot tell each other in time.
 void
-CheckNotices(const RunNotices& notices, const ResolvedRun& run)
+CheckNotices(const RunNotices& notices)
 {
     if (notices.obstacle)
     {
         const auto& [job, why] = *notices.obstacle;
-        Refuse(DescribeScheme(run.jobs[job]), why);
+        Refuse(job, why);
     }
 }
 
@@ -124,8 +160,12 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
     {
         CheckJob(run.jobs[i], planned.jobs[i], run);
     }
+    for (size_t i = 0; i < run.trainings.size(); ++i)
+    {
+        CheckTraining(MakeTraining(run.trainings[i], planned.trainings[i], run), run, division);
+    }
     const auto notices = FindNotices(run, planned, division);
-    CheckNotices(notices, run);
+    CheckNotices(notices);
     const SimulatorGuard guard;
     UsePicoseconds();
     const auto transport = InstallTransport(run);

@@ -463,9 +463,9 @@ PackReport(const PartReport& report)
     AppendList(batch, std::span<const PackedLink>(links));
     AppendPlain(batch, Pack(report.statistics));
     AppendPlain(batch, report.events);
+    AppendList(batch, std::span<const WindowProtocol::SharedEvent>(report.sharedEvents));
     for (size_t job = 0; job < report.result->jobs.size(); ++job)
     {
-        AppendList(batch, std::span<const int64_t>(report.sharedInstants[job]));
         AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay[job]));
     }
     AppendList(batch, std::span<const PlanFigures>(report.plans));
@@ -479,28 +479,6 @@ PackReport(const PartReport& report)
     return batch;
 }
 
-namespace
-{
-
-/// What processes count of one job, together.
-struct MergedJob
-{
-    std::vector<int64_t> instants; //!< of shared events
-    std::vector<WindowProtocol::UnderWay> underWay;
-
-    void Take(BatchReader& batch)
-    {
-        const auto own = batch.TakeList<int64_t>();
-        std::vector<int64_t> all;
-        std::ranges::set_union(instants, own, std::back_inserter(all));
-        instants = std::move(all);
-        const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
-        underWay.insert(underWay.end(), changes.begin(), changes.end());
-    }
-};
-
-} // namespace
-
 MergedReport
 MergeReports(std::span<const ByteBatch> batches, RunResult& result)
 {
@@ -508,7 +486,8 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
     std::vector<PackedRecord> transfers;
     std::vector<PackedRecord> computations;
     std::vector<PackedRecord> work;
-    std::vector<MergedJob> jobs(result.jobs.size());
+    std::vector<WindowProtocol::SharedEvent> shared;
+    std::vector<std::vector<WindowProtocol::UnderWay>> underWay(result.jobs.size());
     MergedIterations iterations;
     MergedFailures failures;
     result.links.clear();
@@ -527,9 +506,14 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         }
         Add(batch.Take<PackedStatistics>(), merged.statistics);
         merged.events += batch.Take<uint64_t>();
-        for (auto& job : jobs)
+        const auto own = batch.TakeList<WindowProtocol::SharedEvent>();
+        std::vector<WindowProtocol::SharedEvent> all;
+        std::ranges::set_union(shared, own, std::back_inserter(all)); // of equal ones the most
+        shared = std::move(all);
+        for (auto& ofJob : underWay)
         {
-            job.Take(batch);
+            const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
+            ofJob.insert(ofJob.end(), changes.begin(), changes.end());
         }
         AddFigures(batch.TakeList<PlanFigures>(), merged.plans);
         failures.Take(batch);
@@ -537,10 +521,10 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         merged.isStopped = batch.Take<bool>() || merged.isStopped;
     }
     iterations.Take(result.iterations);
-    for (uint32_t job = 0; job < jobs.size(); ++job)
+    merged.events += shared.size();
+    for (uint32_t job = 0; job < underWay.size(); ++job)
     {
-        merged.events += jobs[job].instants.size();
-        TimeNetwork(job, jobs[job].underWay, result.iterations);
+        TimeNetwork(job, underWay[job], result.iterations);
     }
     merged.failure = failures.GetFirst(result);
     PutInOrder(transfers, result.transfers);

@@ -62,8 +62,7 @@ struct PartReport
     std::vector<LinkStatistics> links; //!< of what its own nodes sent; empty when not recorded
     TransportStatistics statistics;    //!< likewise
     uint64_t events;                   //!< of its own
-    /// [job] at which it had an event of all processes, ascending
-    std::vector<std::vector<int64_t>> sharedInstants;
+    std::vector<WindowProtocol::SharedEvent> sharedEvents; //!< that it had, ascending
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
     std::vector<uint64_t> endOrders;                             //!< [iteration] see WindowProtocol
     std::vector<PlanFigures> plans;                              //!< those that it counts

@@ -7,10 +7,10 @@
 #include "ns3/planned-run.h"
 #include "ns3/topology-division.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -22,9 +22,14 @@ struct RunNotices
     bool areAny{false};
     std::vector<uint32_t> endpoints{}; //!< at which messages are to be known before they arrive
     std::optional<Time> leastWork{};   //!< the shortest that is told when it begins
-    /// The first job of which not all can be told in time, and why.
-    std::optional<std::pair<size_t, std::string>> obstacle{};
+    /// The first job of which not all can be told in time, as messages call it, and why.
+    std::optional<std::pair<std::string, std::string>> obstacle{};
 };
+
+/// \param endpointOf [rank] of a job \returns [rank] -> process
+std::vector<uint32_t> FindParts(const std::vector<uint32_t>& endpointOf,
+                                const ResolvedRun& run,
+                                const TopologyDivision& division);
 
 /// \param planned whose jobs can be divided but for that
 RunNotices FindNotices(const ResolvedRun& run,

@@ -42,7 +42,50 @@ KeepRanks(const TrainingFigures& all, const std::vector<uint32_t>& ranks)
     return figures;
 }
 
+TrainingResult&
+FindResult(const TrainingRecord& record, std::vector<TrainingResult>& trainings)
+{
+    const auto isOfJob = [&record](const auto& training) { return training.job == record.job; };
+    const auto first = std::ranges::find_if(trainings, isOfJob);
+    const auto end = std::find_if_not(first, trainings.end(), isOfJob);
+    const auto found = std::find_if(first, end, [&record](const auto& training) {
+        return training.workload == record.workload;
+    });
+    if (found != end)
+    {
+        return *found;
+    }
+    TrainingResult survivors;
+    survivors.job = record.job;
+    survivors.workload = record.workload;
+    survivors.figures = KeepRanks(first->figures, record.ranks);
+    survivors.ranks = record.ranks;
+    return *trainings.insert(end, std::move(survivors));
+}
+
 } // namespace
+
+void
+AddTraining(const TrainingRecord& record, bool keepsTasks, std::vector<TrainingResult>& trainings)
+{
+    auto& training = FindResult(record, trainings);
+    // What was done before is lost: nothing of it is known.
+    const IterationSpan run{record.resumed, record.end};
+    auto spans = SplitIterations(*record.workload, *record.log, run);
+    auto ranks = BreakDownIterations(*record.workload, *record.log, spans);
+    const auto lost = record.resumed - record.start;
+    spans.front().start = record.start;
+    for (uint32_t i = 0; i < spans.size(); ++i)
+    {
+        training.iterations.push_back(
+            {record.iteration + i, spans[i], i == 0 ? lost : Time(), std::move(ranks[i])});
+    }
+    training.runs.push_back({record.iteration,
+                             run,
+                             FindCriticalPath(*record.workload, *record.log),
+                             keepsTasks ? std::optional(*record.log) : std::nullopt});
+    training.collectives.Add(*record.workload, *record.log);
+}
 
 TrainingRecorder::TrainingRecorder(const Ptr<ExchangeEngine>& engine,
                                    std::vector<TrainingResult>& trainings,
@@ -59,27 +102,6 @@ TrainingRecorder::~TrainingRecorder()
 {
     m_engine->TraceDisconnectWithoutContext("Training",
                                             MakeCallback(&TrainingRecorder::OnTraining, this));
-}
-
-TrainingResult&
-TrainingRecorder::FindResult(const TrainingRecord& record)
-{
-    const auto isOfJob = [&record](const auto& training) { return training.job == record.job; };
-    const auto first = std::ranges::find_if(m_trainings, isOfJob);
-    const auto end = std::find_if_not(first, m_trainings.end(), isOfJob);
-    const auto found = std::find_if(first, end, [&record](const auto& training) {
-        return training.workload == record.workload;
-    });
-    if (found != end)
-    {
-        return *found;
-    }
-    TrainingResult survivors;
-    survivors.job = record.job;
-    survivors.workload = record.workload;
-    survivors.figures = KeepRanks(first->figures, record.ranks);
-    survivors.ranks = record.ranks;
-    return *m_trainings.insert(end, std::move(survivors));
 }
 
 void
@@ -122,7 +144,7 @@ TrainingRecorder::AddLater(TrainingRecord record, const TaskLog& log)
 {
     if (m_laterIterations == 0)
     {
-        Add(record);
+        AddTraining(record, m_keepsTasks, m_trainings);
         return;
     }
     const auto later = log.GetLater(m_later);
@@ -131,29 +153,7 @@ TrainingRecorder::AddLater(TrainingRecord record, const TaskLog& log)
     record.resumed += m_later;
     record.iteration += m_laterIterations;
     record.log = &later;
-    Add(record);
-}
-
-void
-TrainingRecorder::Add(const TrainingRecord& record)
-{
-    auto& training = FindResult(record);
-    // What was done before is lost: nothing of it is known.
-    const IterationSpan run{record.resumed, record.end};
-    auto spans = SplitIterations(*record.workload, *record.log, run);
-    auto ranks = BreakDownIterations(*record.workload, *record.log, spans);
-    const auto lost = record.resumed - record.start;
-    spans.front().start = record.start;
-    for (uint32_t i = 0; i < spans.size(); ++i)
-    {
-        training.iterations.push_back(
-            {record.iteration + i, spans[i], i == 0 ? lost : Time(), std::move(ranks[i])});
-    }
-    training.runs.push_back({record.iteration,
-                             run,
-                             FindCriticalPath(*record.workload, *record.log),
-                             m_keepsTasks ? std::optional(*record.log) : std::nullopt});
-    training.collectives.Add(*record.workload, *record.log);
+    AddTraining(record, m_keepsTasks, m_trainings);
 }
 
 } // namespace ns3::gradsync

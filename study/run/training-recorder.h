@@ -16,6 +16,13 @@
 namespace ns3::gradsync
 {
 
+/// Adds a run of a workload to what is kept of its job. \param record with the log of all tasks
+/// \param keepsTasks for a timeline \param trainings one of each job, behind which those of
+/// survivors come
+void AddTraining(const TrainingRecord& record,
+                 bool keepsTasks,
+                 std::vector<TrainingResult>& trainings);
+
 /// Keeps what the training iterations of an engine did: what they are made of and what bounds them,
 /// as the tasks of thousands of iterations would take the memory of a machine.
 class TrainingRecorder
@@ -61,8 +68,6 @@ class TrainingRecorder
 
     void OnTraining(const TrainingRecord& record);
     void AddLater(TrainingRecord record, const TaskLog& log);
-    void Add(const TrainingRecord& record);
-    TrainingResult& FindResult(const TrainingRecord& record);
 
     Ptr<ExchangeEngine> m_engine;
     std::vector<TrainingResult>& m_trainings;

@@ -4,9 +4,7 @@
  * last byte of every table. What MPI does for the program, sockets between forked processes do
  * here.
  */
-#include "scenario/scenario-runs.h"
-#include "scenario/shown-result.h"
-#include "support/forked-link.h"
+#include "scenario/divided-runs.h"
 
 #include "ns3/divided-run.h"
 #include "ns3/plan-figures.h"
@@ -15,18 +13,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <string>
 #include <tuple>
-#include <unistd.h>
 #include <vector>
 
 namespace ns3::gradsync
@@ -37,60 +31,6 @@ namespace
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-ResolvedRun
-Resolve(const std::string& text)
-{
-    UsePicoseconds();
-    return ResolveRun(ParseScenario(text, "x.json", {}), 0);
-}
-
-/// What so many processes find out; one is the usual way. Else what the first says that fails.
-std::string
-SimulateDivided(const std::string& text, uint32_t ranks)
-{
-    const auto file =
-        std::filesystem::temp_directory_path() / fmt::format("divided-{}-{}.txt", getpid(), ranks);
-    std::filesystem::remove(file);
-    tests::RunForked(ranks, [&](ProcessLink& link) {
-        try
-        {
-            const auto run = Resolve(text);
-            if (ranks > 1)
-            {
-                CheckDivision(run, ranks);
-            }
-            const auto result =
-                ranks == 1 ? RunScenario(run, {}, {}, Repeats::Simulate) : RunDivided(run, link);
-            if (result)
-            {
-                std::ofstream stream(file);
-                stream << ShowWhole(*result) << result->summary.failure << "\n";
-                WriteUnfinished(*result, stream);
-            }
-        }
-        catch (const std::exception& error)
-        {
-            std::ofstream(file) << "error: " << error.what();
-            throw;
-        }
-    });
-    std::ifstream stream(file);
-    std::string shown{std::istreambuf_iterator<char>(stream), {}};
-    std::filesystem::remove(file);
-    return shown;
-}
-
-void
-ExpectSameInAnyNumber(const std::string& text, uint32_t most)
-{
-    const auto alone = SimulateDivided(text, 1);
-    ASSERT_THAT(alone, Not(HasSubstr("error: ")));
-    for (uint32_t ranks = 2; ranks <= most; ++ranks)
-    {
-        EXPECT_EQ(SimulateDivided(text, ranks), alone) << ranks << " processes: " << text;
-    }
-}
 
 /// Four racks of two hosts. \param scheme its name, as in JSON too, or an object \param more keys
 /// of the scenario, without braces
@@ -117,7 +57,7 @@ TEST(DividedRunsTest, ProcessesCountPlansTogether)
     for (const auto& [scheme, rounds, peak, crossing] :
          {std::tuple{"ring", 14, 350'000, 1'400'000}, std::tuple{"ps", 2, 350'000, 2'400'000}})
     {
-        const auto result = RunScenario(Resolve(MakeRacks(scheme, R"("iterations": 1)")));
+        const auto result = RunScenario(ResolveDivided(MakeRacks(scheme, R"("iterations": 1)")));
         for (uint32_t processes = 1; processes <= 3; ++processes)
         {
             std::vector<PlanFigures> figures;
@@ -166,7 +106,7 @@ TEST(DividedRunsTest, PausesGoFromProcessToProcess)
                                 R"("iterations": 2, "workers": 7)",
                                 R"(, "fabric": {"bufferBytes": "120kB"})");
     UsePicoseconds();
-    const auto alone = RunScenario(Resolve(text));
+    const auto alone = RunScenario(ResolveDivided(text));
     EXPECT_GT(alone.summary.pfcPausePs, 0);
     ExpectSameInAnyNumber(text, 4);
 }
@@ -230,7 +170,7 @@ TEST(DividedRunsTest, LossesAreMadeGoodBetweenProcesses)
                                 recovery,
                                 control));
                 UsePicoseconds();
-                const auto alone = RunScenario(Resolve(text), {}, {}, Repeats::Simulate);
+                const auto alone = RunScenario(ResolveDivided(text), {}, {}, Repeats::Simulate);
                 EXPECT_GT(alone.summary.retransmittedPackets, 0U);
                 ExpectSameInAnyNumber(text, 3);
             }
@@ -251,7 +191,7 @@ TEST(DividedRunsTest, MarksByChanceAreThoseOfEachPort)
                                               "ecnMaxProbability": 0.2}})",
                                   control));
         UsePicoseconds();
-        const auto alone = RunScenario(Resolve(text));
+        const auto alone = RunScenario(ResolveDivided(text));
         EXPECT_GT(alone.summary.ecnMarkedPackets, 0U);
         EXPECT_LT(alone.summary.ecnMarkedPackets, alone.summary.packetHops / 4); // not a step
         ExpectSameInAnyNumber(text, 4);
@@ -271,7 +211,7 @@ TEST(DividedRunsTest, CodecsTimeTheNetworkOfAllProcessesTogether)
                                       codec,
                                       GRADSYNC_SOURCE_DIR));
             UsePicoseconds();
-            const auto alone = RunScenario(Resolve(text));
+            const auto alone = RunScenario(ResolveDivided(text));
             EXPECT_GT(alone.iterations.back().network, Time(0));
             ExpectSameInAnyNumber(text, 4);
         }
@@ -366,7 +306,7 @@ TEST(DividedRunsTest, JobsThatDoNotEndInTimeFailEverywhereAtOnce)
             const auto text =
                 MakeRacks(scheme, fmt::format(R"("iterations": 3, "timeout": "{}")", timeout));
             UsePicoseconds();
-            EXPECT_THAT(RunScenario(Resolve(text)).summary.failure, HasSubstr("timed out"));
+            EXPECT_THAT(RunScenario(ResolveDivided(text)).summary.failure, HasSubstr("timed out"));
             ExpectSameInAnyNumber(text, 4);
         }
     }
@@ -578,7 +518,7 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
 {
     const auto expect = [](const std::string& text, const std::string& path) {
         EXPECT_THAT(
-            [&] { CheckDivision(Resolve(text), 2); },
+            [&] { CheckDivision(ResolveDivided(text), 2); },
             ThrowsMessage<ScenarioError>(::testing::AllOf(HasSubstr(path), HasSubstr("--ranks"))))
             << text;
     };
@@ -597,7 +537,7 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
 TEST(DividedRunsTest, MoreProcessesThanPartsAreRefused)
 {
     EXPECT_THAT(
-        [] { CheckDivision(Resolve(MakeRacks("ring", R"("iterations": 1)")), 5); },
+        [] { CheckDivision(ResolveDivided(MakeRacks("ring", R"("iterations": 1)")), 5); },
         ThrowsMessage<ScenarioError>(HasSubstr("--ranks: found 5: the network has 4 parts")));
 }
 

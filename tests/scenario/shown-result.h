@@ -14,6 +14,27 @@
 namespace ns3::gradsync
 {
 
+/// Of each run of which they are kept.
+inline void
+ShowTasks(const RunResult& result, std::ostream& text)
+{
+    for (const auto& training : result.trainings)
+    {
+        for (const auto& run : training.runs)
+        {
+            for (TaskId id = 0; run.log && id < training.workload->GetTasks().size(); ++id)
+            {
+                text << fmt::format("{} {} {} {} {}\n",
+                                    run.firstIteration,
+                                    id,
+                                    run.log->GetBegin(id).GetTimeStep(),
+                                    run.log->GetEnd(id).GetTimeStep(),
+                                    run.log->GetCause(id));
+            }
+        }
+    }
+}
+
 /// The tables that the result files have of a run, and what its trace is drawn from.
 inline void
 ShowTables(const RunResult& result, std::ostream& text)
@@ -42,6 +63,7 @@ ShowTables(const RunResult& result, std::ostream& text)
     WriteStreams(result, text);
     WriteCollectives(result, text);
     WriteCriticalPaths(result, text);
+    ShowTasks(result, text);
 }
 
 /// All rows that the result files have of a run, but for what it cost.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef GRADSYNC_DIVIDED_RUNS_H
+#define GRADSYNC_DIVIDED_RUNS_H
+
+#include "scenario/scenario-runs.h"
+#include "scenario/shown-result.h"
+#include "support/forked-link.h"
+
+#include "ns3/divided-run.h"
+#include "ns3/result-rows.h"
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+
+namespace ns3::gradsync
+{
+
+/// Files that it names are found from scenarios/.
+inline ResolvedRun
+ResolveDivided(const std::string& text)
+{
+    UsePicoseconds();
+    const auto file = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "scenarios/x.json";
+    return ResolveRun(ParseScenario(text, file, {}), 0);
+}
+
+/// What so many processes find out; one is the usual way. Else what the first says that fails.
+inline std::string
+SimulateDivided(const std::string& text, uint32_t ranks)
+{
+    const auto file =
+        std::filesystem::temp_directory_path() / fmt::format("divided-{}-{}.txt", getpid(), ranks);
+    std::filesystem::remove(file);
+    tests::RunForked(ranks, [&](ProcessLink& link) {
+        try
+        {
+            const auto run = ResolveDivided(text);
+            if (ranks > 1)
+            {
+                CheckDivision(run, ranks);
+            }
+            const auto result =
+                ranks == 1 ? RunScenario(run, {}, {}, Repeats::Simulate) : RunDivided(run, link);
+            if (result)
+            {
+                std::ofstream stream(file);
+                stream << ShowWhole(*result) << result->summary.failure << "\n";
+                WriteUnfinished(*result, stream);
+            }
+        }
+        catch (const std::exception& error)
+        {
+            std::ofstream(file) << "error: " << error.what();
+            throw;
+        }
+    });
+    std::ifstream stream(file);
+    std::string shown{std::istreambuf_iterator<char>(stream), {}};
+    std::filesystem::remove(file);
+    return shown;
+}
+
+inline void
+ExpectSameInAnyNumber(const std::string& text, uint32_t most)
+{
+    const auto alone = SimulateDivided(text, 1);
+    ASSERT_THAT(alone, ::testing::Not(::testing::HasSubstr("error: ")));
+    for (uint32_t ranks = 2; ranks <= most; ++ranks)
+    {
+        EXPECT_EQ(SimulateDivided(text, ranks), alone) << ranks << " processes: " << text;
+    }
+}
+
+} // namespace ns3::gradsync
+
+#endif // GRADSYNC_DIVIDED_RUNS_H

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Training iterations that several processes simulate together must be those of one, to the last
+ * byte of every table and of the times of every task.
+ */
+#include "scenario/divided-runs.h"
+#include "scenario/repeated-runs.h"
+
+#include "ns3/scenario-error.h"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// Four racks of two hosts. \param more keys of the job, without braces
+std::string
+MakeTraining(const std::string& training, const std::string& more = R"("iterations": 2)")
+{
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 4, "hostsPerLeaf": 2,
+                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
+      "transport": "roce", "job": {{"training": {{{}}}, {}}}, "results": {{"trace": true}}}})",
+                       training,
+                       more);
+}
+
+/// \param tensor bytes that are summed after each pass of a layer
+std::string
+MakeBlocks(const std::string& tensor = "0B")
+{
+    return fmt::format(R"("blocks": [{{"count": 4, "forward": "10us", "backward": "15us",
+                           "weight": "5us", "gradient": "60kB", "tensorForward": "{0}",
+                           "tensorBackward": "{0}"}}], "bucket": "100kB", "firstBucket": "60kB")",
+                       tensor);
+}
+
+TEST(DividedTrainingsTest, DataParallelRanksOverlapBucketsWithComputations)
+{
+    ExpectSameInAnyNumber(MakeTraining(MakeBlocks()), 4);
+    ExpectSameInAnyNumber(MakeTraining(MakeBlocks() + R"(, "slices": 2, "streams": 2)"), 4);
+}
+
+TEST(DividedTrainingsTest, GroupsCrossProcessesOrDoNot)
+{
+    // Tensor-parallel ranks of a rack, of two racks, and of all; the other ranks exchange gradients
+    // with their like in other racks.
+    for (const auto tensor : {2, 4, 8})
+    {
+        ExpectSameInAnyNumber(
+            MakeTraining(MakeBlocks("20kB") +
+                         fmt::format(R"(, "tensor": {}, "microbatches": 2)", tensor)),
+            4);
+    }
+}
+
+TEST(DividedTrainingsTest, PipelinesSendFromProcessToProcess)
+{
+    for (const auto* schedule : {"gpipe", "1f1b", "zb-h1"})
+    {
+        ExpectSameInAnyNumber(
+            MakeTraining(MakeBlocks("20kB") +
+                         fmt::format(R"(, "activation": "30kB", "tensor": 2, "pipeline": 2,
+                                      "microbatches": 4, "schedule": "{}", "zero": 1)",
+                                     schedule)),
+            4);
+    }
+}
+
+TEST(DividedTrainingsTest, AProcessMayHaveNoRankOfTheJob)
+{
+    ExpectSameInAnyNumber(MakeTraining(MakeBlocks() + R"(, "data": 3)"), 4);
+}
+
+TEST(DividedTrainingsTest, ProtocolsReductionsAndCodecsTakeTheirTime)
+{
+    for (const auto* more : {R"("protocol": "simple")",
+                             R"("reduceRate": "20Gbps")",
+                             R"("codec": "fp16", "profile":
+                                "../profiles/h100-sxm-estimate-5us.profile.json")"})
+    {
+        ExpectSameInAnyNumber(
+            MakeTraining(MakeBlocks(), fmt::format(R"("iterations": 2, {})", more)),
+            4);
+    }
+}
+
+TEST(DividedTrainingsTest, StreamsWithAPolicyGoWhereGroupsAreOfOneProcess)
+{
+    // Gradients are exchanged within a rack: by default groups are of neighbours.
+    const auto text = MakeTraining(MakeBlocks() + R"(, "data": 2, "streamPolicy": "priority",
+                                                      "credit": "200kB")");
+    ExpectSameInAnyNumber(text, 4);
+    EXPECT_THAT(
+        [] {
+            CheckDivision(
+                ResolveDivided(MakeTraining(MakeBlocks() + R"(, "streamPolicy": "lifo")")),
+                2);
+        },
+        ThrowsMessage<ScenarioError>(
+            ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("when all its ranks are ready"))));
+}
+
+/// Racks of hosts, or servers on a leaf each. \param ranks at least so many
+std::string
+DrawNetwork(Draw& draw, uint32_t ranks)
+{
+    const auto* rate = draw.Of({"10Gbps", "25Gbps", "100Gbps"});
+    if (draw.Between(0, 2) > 0)
+    {
+        const auto size = draw.Between(1, 4);
+        return fmt::format(R"({{"kind": "spine-leaf", "spines": {}, "leaves": {},
+             "hostsPerLeaf": {}, "hostLink": {{"rate": "{}", "delay": "{}"}},
+             "fabricLink": {{"rate": "{}", "delay": "{}"}}}})",
+                           draw.Between(1, 3),
+                           std::max(2U, (ranks + size - 1) / size),
+                           size,
+                           rate,
+                           draw.Of({"0s", "100ns", "1us"}),
+                           draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
+                           draw.Of({"200ns", "1us", "1.5us", "10us"}));
+    }
+    const auto accelerators = draw.Between(1, 4);
+    return fmt::format(R"({{"kind": "spine-leaf", "spines": 1, "leaves": {}, "hostsPerLeaf": {},
+         "hostLink": {{"rate": "{}", "delay": "500ns"}},
+         "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
+         "server": {{"accelerators": {}, "nics": {}, "pcieSwitches": {},
+                     "nvlink": {{"rate": "600Gbps", "delay": "{}ns"}}}}}})",
+                       1,
+                       std::max(2U, (ranks + accelerators - 1) / accelerators),
+                       rate,
+                       accelerators,
+                       accelerators,
+                       accelerators,
+                       draw.Between(0, 400));
+}
+
+/// Computations of no time too, and what meets at one instant: all ranks of a kind take as long.
+std::string
+DrawBlocks(Draw& draw, uint32_t stages)
+{
+    const auto* unit = draw.Of({"ns", "us"});
+    const auto most = *unit == 'n' ? 3000U : 30U;
+    return fmt::format(R"("blocks": [{{"count": {}, "forward": "{}{}", "backward": "{}{}",
+             "weight": "{}{}", "gradient": "{}B", "tensorForward": "{}B",
+             "tensorBackward": "{}B"}}], "activation": "{}B")",
+                       stages * draw.Between(1, 3),
+                       draw.Between(0, 1) * draw.Between(1, most),
+                       unit,
+                       draw.Between(0, most),
+                       unit,
+                       draw.Between(0, most),
+                       unit,
+                       4 * draw.Between(1, 20'000),
+                       4 * draw.Between(0, 10'000),
+                       4 * draw.Between(0, 10'000),
+                       draw.Between(0, 50'000));
+}
+
+/// How gradients are exchanged.
+std::string
+DrawGradients(Draw& draw)
+{
+    switch (draw.Between(0, 5))
+    {
+    case 0:
+        return R"(, "zero": 3)";
+    case 1:
+        return R"(, "zero": 1)";
+    case 2:
+        return fmt::format(R"(, "slices": {})", draw.Between(1, 3));
+    default:
+        return fmt::format(R"(, "bucket": "{0}kB", "firstBucket": "{0}kB", "streams": {1},
+                               "overlap": {2}, "gradientScheme": "{3}")",
+                           draw.Between(1, 200),
+                           draw.Between(1, 3),
+                           draw.Between(0, 3) > 0,
+                           draw.Of({"ring",
+                                    "ring",
+                                    "halving-doubling",
+                                    "double-binary-tree",
+                                    "ps",
+                                    "rat",
+                                    "butterfly",
+                                    "multi-ring"}));
+    }
+}
+
+/// All kinds of parallelism.
+std::string
+DrawTraining(Draw& draw)
+{
+    const auto tensor = 1U << draw.Between(0, 2);
+    const auto pipeline = draw.Between(1, 3);
+    const auto data = draw.Between(1, 4);
+    const auto* schedule = pipeline == 1 ? draw.Of({"gpipe", "1f1b"})
+                                         : draw.Of({"gpipe", "1f1b", "interleaved", "zb-h1"});
+    const auto chunks = std::string(schedule) == "interleaved" ? 2U : 1U;
+    const auto training = fmt::format(R"({}, "tensor": {}, "pipeline": {}, "data": {},
+             "schedule": "{}", "chunks": {}, "microbatches": {}, "tensorScheme": "{}"{})",
+                                      DrawBlocks(draw, pipeline * chunks),
+                                      tensor,
+                                      pipeline,
+                                      data,
+                                      schedule,
+                                      chunks,
+                                      pipeline * draw.Between(1, 3),
+                                      draw.Of({"ring", "ring", "halving-doubling", "ps"}),
+                                      DrawGradients(draw));
+    return fmt::format(R"({{"topology": {}, "job": {{"iterations": {}, "training": {{{}}}{}{}}},
+      "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
+                     "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
+      "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}", "ecnMinBytes": "30kB",
+                  "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
+      "results": {}, "seed": {}}})",
+                       DrawNetwork(draw, tensor * pipeline * data),
+                       draw.Between(1, 3),
+                       training,
+                       draw.Of({"", "", R"(, "reduceRate": "20Gbps")"}),
+                       draw.Of({"", "", R"(, "protocol": "simple")"}),
+                       draw.Of({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"}),
+                       draw.Of({"0", "8", "64"}),
+                       draw.Of({"1kB", "4096B"}),
+                       draw.Of({"hash", "hash", "destination", "spray", "adaptive", "flowlet"}),
+                       draw.Of({"1MB", "16MB"}),
+                       draw.Of({R"({"trace": true})", R"({"messages": false})"}),
+                       draw.Between(1, 1000));
+}
+
+TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
+{
+    // Others with --gtest_shuffle --gtest_random_seed=N.
+    Draw draw(23 + static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
+    uint32_t same = 0;
+    constexpr uint32_t ROUNDS = 60;
+    for (uint32_t round = 0; round < ROUNDS; ++round)
+    {
+        const auto text = DrawTraining(draw);
+        const auto ranks = draw.Between(2, 4);
+        const auto divided = SimulateDivided(text, ranks);
+        if (divided.starts_with("error: "))
+        {
+            // It is one of those that are said to be none.
+            EXPECT_THAT(divided,
+                        ::testing::AnyOf(HasSubstr("at most that many ranks"),
+                                         HasSubstr("were sent again"),
+                                         HasSubstr("may be done before that rank begins"),
+                                         HasSubstr("headroom")))
+                << text;
+            continue;
+        }
+        ++same;
+        EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
+    }
+    EXPECT_GE(same, ROUNDS / 2);
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

@@ -100,6 +100,56 @@ def test_jobs_that_fail_and_losses_are_the_same(program, tmp_path):
     assert files_of(tmp_path / "r3") == files_of(tmp_path / "r1")
 
 
+def test_training_iterations_are_the_same(program, tmp_path):
+    # Tensor-parallel groups of a server as packets and as fluids, pipelines and gradients between
+    # servers, all in the trace.
+    topology = {
+        "kind": "spine-leaf",
+        "spines": 1,
+        "leaves": 1,
+        "hostsPerLeaf": 4,
+        "hostLink": {"rate": "100Gbps", "delay": "1us"},
+        "fabricLink": {"rate": "100Gbps", "delay": "1us"},
+        "server": {
+            "accelerators": 2,
+            "nics": 2,
+            "pcieSwitches": 2,
+            "nvlink": {"rate": "600Gbps", "delay": "100ns"},
+        },
+    }
+    block = {
+        "count": 4,
+        "forward": "20us",
+        "backward": "30us",
+        "gradient": "200kB",
+        "tensorForward": "100kB",
+        "tensorBackward": "100kB",
+    }
+    training = {
+        "blocks": [block],
+        "activation": "50kB",
+        "tensor": 2,
+        "pipeline": 2,
+        "microbatches": 4,
+        "zero": 1,
+    }
+    file = write(
+        tmp_path,
+        topology=topology,
+        transport="roce",
+        job={"training": training, "iterations": 2},
+        sweep={"fidelity.server": ["packets", "fluid"]},
+    )
+    for ranks in (1, 2, 3):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+    expected = files_of(tmp_path / "r1")
+    assert {"runs.csv", "training.csv"} <= expected.keys()
+    assert any(name.startswith("trace") for name in expected)
+    assert files_of(tmp_path / "r2") == expected
+    assert files_of(tmp_path / "r3") == expected
+
+
 def test_what_is_too_large_for_shared_memory_goes_by_messages(program, tmp_path):
     # 2 * 255 * 256 transfers, half of which arrive in process 1: at the end it hands over 65,280
     # records of 40 bytes at once, where a board of SharedBoards has room for 2 MiB.

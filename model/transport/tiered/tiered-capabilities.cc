@@ -70,6 +70,13 @@ TieredTransport::ListConcerns(const Topology& topology)
     return m_capabilities->ListConcerns(topology);
 }
 
+/// A message inside a server has nothing to do with others, so the network is all that is divided.
+DividedTransport*
+TieredTransport::GetDivided()
+{
+    return m_capabilities->GetDivided();
+}
+
 void
 TieredTransport::Capture(LinkId link, const std::string& folder)
 {

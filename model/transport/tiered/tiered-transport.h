@@ -28,8 +28,8 @@ namespace ns3::gradsync
  * inner link messages can use what headers of that transport's full packets leave
  * (GetPayloadShare).
  *
- * Faults of the network are that transport's. Inner links and nodes have none; switches do not
- * aggregate, and no process simulates a part alone.
+ * Faults of the network are that transport's. Inner links and nodes have none, and switches do not
+ * aggregate. Several processes may divide the network, but no server, as DivideTopology does.
  */
 class TieredTransport : public Transport,
                         public TransportCapabilities,
@@ -68,6 +68,7 @@ class TieredTransport : public Transport,
     Ptr<Object> GetPart(const std::string& name) override;
     Ptr<FabricNetwork> GetFabric() const override;
     std::vector<std::string> ListConcerns(const Topology& topology) override;
+    DividedTransport* GetDivided() override;
     void Capture(LinkId link, const std::string& folder) override;
     void CloseCaptures() override;
 

@@ -137,14 +137,14 @@ PlanExecution::StartTogether(std::span<const uint32_t> ranks)
     m_launches.Add(ranks,
                    ranks.empty() ? Simulator::NO_CONTEXT : m_ranks.Get(ranks.front()).GetOrder(),
                    PicoSeconds(base),
-                   &PlanExecution::OnLaunched,
-                   this);
+                   [this](const auto& launched) { OnLaunched(launched); });
 }
 
 void
-PlanExecution::OnLaunched()
+PlanExecution::OnLaunched(std::span<const uint32_t> ranks)
 {
-    Begin(EndLaunch()); // of the first: all take the same time
+    m_sender.EndUnderWay();
+    Begin(ranks);
 }
 
 void
@@ -178,16 +178,9 @@ PlanExecution::Halt()
     m_sender.Halt();
     while (!m_launches.IsEmpty())
     {
-        EndLaunch();
+        m_sender.EndUnderWay();
+        m_launches.DropFirst();
     }
-}
-
-/// Of the first one: its ranks.
-std::vector<uint32_t>
-PlanExecution::EndLaunch()
-{
-    m_sender.EndUnderWay();
-    return m_launches.TakeFirst();
 }
 
 void

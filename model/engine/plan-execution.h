@@ -177,8 +177,7 @@ class PlanExecution final : private OperationObserver
     void OnFailed(OperationId id, const std::string& reason) override;
     void OnWrongSum(OperationId id, const std::string& reason) override;
 
-    void OnLaunched();
-    std::vector<uint32_t> EndLaunch();
+    void OnLaunched(std::span<const uint32_t> ranks);
     void Begin(std::span<const uint32_t> ranks);
     std::vector<OperationId> Admit(uint32_t rank);
     void MakeReady(std::span<const OperationId> ids);

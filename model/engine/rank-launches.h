@@ -18,14 +18,14 @@ namespace ns3::gradsync
 class RankLaunches
 {
   public:
-    /// \param order the EventOrder of the end \param what is called after the delay, and takes the
-    /// ranks by TakeFirst
-    template <typename... Ts>
-    void Add(std::span<const uint32_t> ranks, uint32_t order, const Time& delay, Ts&&... what)
+    /// \param order the EventOrder of the end \param begin is called after the delay, with the
+    /// ranks
+    template <typename Begin>
+    void Add(std::span<const uint32_t> ranks, uint32_t order, const Time& delay, Begin begin)
     {
-        auto& launch = m_launches.emplace_back();
-        launch.ranks.assign(ranks.begin(), ranks.end());
-        launch.event.ScheduleInOrder(order, delay, std::forward<Ts>(what)...);
+        const auto launch = m_launches.emplace(m_launches.end());
+        launch->ranks.assign(ranks.begin(), ranks.end());
+        launch->event.ScheduleInOrder(order, delay, [this, launch, begin] { begin(Take(launch)); });
     }
 
     bool IsEmpty() const
@@ -33,12 +33,10 @@ class RankLaunches
         return m_launches.empty();
     }
 
-    /// The launch that began first is over, or will not be. \returns its ranks
-    std::vector<uint32_t> TakeFirst()
+    /// The launch that began first will not be over.
+    void DropFirst()
     {
-        auto ranks = std::move(m_launches.front().ranks);
         m_launches.pop_front();
-        return ranks;
     }
 
     /// The rank will not begin.
@@ -57,7 +55,15 @@ class RankLaunches
         ScopedEvent event{};
     };
 
-    std::list<Launch> m_launches; //!< in the order in which they are over
+    /// It is over. \returns its ranks
+    std::vector<uint32_t> Take(std::list<Launch>::iterator launch)
+    {
+        auto ranks = std::move(launch->ranks);
+        m_launches.erase(launch);
+        return ranks;
+    }
+
+    std::list<Launch> m_launches; //!< in the order in which they began
 };
 
 } // namespace ns3::gradsync

@@ -2,9 +2,11 @@
 #include "ns3/run-notices.h"
 
 #include "ns3/distant-ends.h"
+#include "ns3/inner-networks.h"
 #include "ns3/workload-parts.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,13 +17,64 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Adds those of a plan. \param name of its job \param endpointOf [rank of the plan]
+/// [endpoint] -> its server, where servers run as fluids; else empty.
+std::vector<uint32_t>
+FindFluidServers(const ResolvedRun& run)
+{
+    std::vector<uint32_t> serverOf;
+    if (run.hasFluidServers)
+    {
+        serverOf.assign(run.topology->GetEndpoints().size(), UINT32_MAX);
+        uint32_t server = 0;
+        for (const auto& inner : FindInnerNetworks(*run.topology))
+        {
+            for (const auto endpoint : inner.endpoints)
+            {
+                serverOf[endpoint] = server;
+            }
+            ++server;
+        }
+    }
+    return serverOf;
+}
+
+/// What the ranks of a plan do where.
+struct PlacedPlan
+{
+    const Plan& plan;
+    const DistantEnds& ends;
+    std::string name;                 //!< of its job
+    std::vector<uint32_t> endpointOf; //!< [rank of the plan]
+};
+
+/// A transfer inside a server of whose end other processes are to be told: how fast a fluid flows
+/// on nobody knows. \param serverOf as of FindFluidServers
+std::optional<OperationId>
+FindFluidEnd(const PlacedPlan& placed, const std::vector<uint32_t>& serverOf)
+{
+    const auto operations = placed.plan.GetOperations();
+    for (OperationId id = 0; id < operations.size() && !serverOf.empty(); ++id)
+    {
+        const auto operation = operations[id];
+        const auto server = serverOf[placed.endpointOf[operation.src]];
+        if (operation.IsTransfer() && server != UINT32_MAX &&
+            server == serverOf[placed.endpointOf[operation.dst]] &&
+            !placed.ends.TakesTime(id, operation) && !placed.ends.FindWaiting(id).empty())
+        {
+            return id;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Adds those of a plan.
 void
-Add(const DistantEnds::Demands& demands,
-    const std::string& name,
-    const std::vector<uint32_t>& endpointOf,
+Add(const PlacedPlan& placed,
+    const DistantEnds::Demands& demands,
+    const std::vector<uint32_t>& serverOf,
     RunNotices& notices)
 {
+    const auto& [plan, ends, name, endpointOf] = placed;
     notices.areAny = notices.areAny || demands.areAny;
     for (const auto rank : demands.receivers)
     {
@@ -36,11 +89,21 @@ Add(const DistantEnds::Demands& demands,
     {
         notices.obstacle = {name, demands.obstacle};
     }
+    if (const auto id = FindFluidEnd(placed, serverOf); id && !notices.obstacle)
+    {
+        notices.obstacle = {name,
+                            fmt::format("ranks of other processes wait for the end of operation "
+                                        "{}, which goes as a fluid (fidelity.server)",
+                                        *id)};
+    }
 }
 
 /// Of all communications that are divided.
 void
-AddTraining(const TrainingJob& job, std::vector<uint32_t> partOf, RunNotices& notices)
+AddTraining(const TrainingJob& job,
+            std::vector<uint32_t> partOf,
+            const std::vector<uint32_t>& serverOf,
+            RunNotices& notices)
 {
     const auto& workload = *job.workload;
     WorkloadParts parts(workload, std::move(partOf), job.reduceSecondsPerByte);
@@ -59,15 +122,15 @@ AddTraining(const TrainingJob& job, std::vector<uint32_t> partOf, RunNotices& no
         {
             found->second = ends.FindDemands();
         }
-        std::vector<uint32_t> endpointOf;
+        PlacedPlan placed{*workload.GetPlan(id),
+                          ends,
+                          job.name + ": " + workload.GetLabel(communication.label),
+                          {}};
         for (const auto rank : workload.GetGroup(id))
         {
-            endpointOf.push_back(job.endpointOf[rank]);
+            placed.endpointOf.push_back(job.endpointOf[rank]);
         }
-        Add(found->second,
-            job.name + ": " + workload.GetLabel(communication.label),
-            endpointOf,
-            notices);
+        Add(placed, found->second, serverOf, notices);
     }
 }
 
@@ -90,6 +153,7 @@ RunNotices
 FindNotices(const ResolvedRun& run, const PlannedRun& planned, const TopologyDivision& division)
 {
     RunNotices notices;
+    const auto serverOf = FindFluidServers(run);
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
         const auto job = MakeJob(run.jobs[i], planned.jobs[i], run);
@@ -97,12 +161,15 @@ FindNotices(const ResolvedRun& run, const PlannedRun& planned, const TopologyDiv
                                FindParts(job.endpointOf, run, division),
                                job.reduceSecondsPerByte,
                                job.maxOutstandingSends != 0);
-        Add(ends.FindDemands(), DescribeScheme(run.jobs[i]), job.endpointOf, notices);
+        Add({*job.plan, ends, DescribeScheme(run.jobs[i]), job.endpointOf},
+            ends.FindDemands(),
+            serverOf,
+            notices);
     }
     for (size_t i = 0; i < run.trainings.size(); ++i)
     {
         const auto job = MakeTraining(run.trainings[i], planned.trainings[i], run);
-        AddTraining(job, FindParts(job.endpointOf, run, division), notices);
+        AddTraining(job, FindParts(job.endpointOf, run, division), serverOf, notices);
     }
     std::ranges::sort(notices.endpoints);
     const auto twice = std::ranges::unique(notices.endpoints);

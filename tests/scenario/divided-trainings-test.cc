@@ -8,6 +8,7 @@
 
 #include "ns3/scenario-error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -111,12 +112,53 @@ TEST(DividedTrainingsTest, StreamsWithAPolicyGoWhereGroupsAreOfOneProcess)
             ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("when all its ranks are ready"))));
 }
 
+TEST(DividedTrainingsTest, ServersMayRunAsFluids)
+{
+    // Four servers of two; messages between accelerators of one are fluid, all others packets.
+    const auto make = [](const std::string& job) {
+        return fmt::format(R"({{
+          "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
+              "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
+              "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
+              "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
+                          "nvlink": {{"rate": "600Gbps", "delay": "100ns"}}}}}},
+          "fidelity": {{"server": "fluid"}}, "transport": "roce", "job": {{{}, "iterations": 3}},
+          "results": {{"trace": true}}}})",
+                           job);
+    };
+    ExpectSameInAnyNumber(make(R"("gradient": "300kB", "scheme": "ring")"), 4);
+    EXPECT_THAT(
+        [&] {
+            const auto* job = R"("gradient": "300kB", "scheme": "hierarchical")";
+            CheckDivision(ResolveDivided(make(job)), 2); // whose barriers wait for all
+        },
+        ThrowsMessage<ScenarioError>(::testing::AllOf(HasSubstr("--ranks"), HasSubstr("a fluid"))));
+    ExpectSameInAnyNumber(make(fmt::format(R"("training": {{{}, "tensor": 2, "pipeline": 2,
+                                              "activation": "30kB", "microbatches": 4}})",
+                                           MakeBlocks("20kB"))),
+                          4);
+}
+
+TEST(DividedTrainingsTest, OtherJobsBesideItAreRefused)
+{
+    const std::string text = fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 2,
+                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
+      "transport": "roce",
+      "jobs": [{{"training": {{{}}}, "iterations": 1}},
+               {{"gradient": "10kB", "scheme": "ring", "iterations": 1}}]}})",
+                                         MakeBlocks());
+    EXPECT_THAT([&] { CheckDivision(ResolveDivided(text), 2); },
+                ThrowsMessage<ScenarioError>(
+                    ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("expected it alone"))));
+}
+
 /// Racks of hosts, or servers on a leaf each. \param ranks at least so many
 std::string
-DrawNetwork(Draw& draw, uint32_t ranks)
+DrawNetwork(Draw& draw, uint32_t ranks, bool hasServers)
 {
     const auto* rate = draw.Of({"10Gbps", "25Gbps", "100Gbps"});
-    if (draw.Between(0, 2) > 0)
+    if (!hasServers)
     {
         const auto size = draw.Between(1, 4);
         return fmt::format(R"({{"kind": "spine-leaf", "spines": {}, "leaves": {},
@@ -130,7 +172,7 @@ DrawNetwork(Draw& draw, uint32_t ranks)
                            draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
                            draw.Of({"200ns", "1us", "1.5us", "10us"}));
     }
-    const auto accelerators = draw.Between(1, 4);
+    const auto accelerators = draw.Between(2, 4);
     return fmt::format(R"({{"kind": "spine-leaf", "spines": 1, "leaves": {}, "hostsPerLeaf": {},
          "hostLink": {{"rate": "{}", "delay": "500ns"}},
          "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
@@ -200,6 +242,7 @@ DrawGradients(Draw& draw)
 std::string
 DrawTraining(Draw& draw)
 {
+    const bool hasServers = draw.Between(0, 2) == 0;
     const auto tensor = 1U << draw.Between(0, 2);
     const auto pipeline = draw.Between(1, 3);
     const auto data = draw.Between(1, 4);
@@ -222,8 +265,8 @@ DrawTraining(Draw& draw)
                      "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}", "ecnMinBytes": "30kB",
                   "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
-      "results": {}, "seed": {}}})",
-                       DrawNetwork(draw, tensor * pipeline * data),
+      "results": {}, "seed": {}{}}})",
+                       DrawNetwork(draw, tensor * pipeline * data, hasServers),
                        draw.Between(1, 3),
                        training,
                        draw.Of({"", "", R"(, "reduceRate": "20Gbps")"}),
@@ -234,7 +277,8 @@ DrawTraining(Draw& draw)
                        draw.Of({"hash", "hash", "destination", "spray", "adaptive", "flowlet"}),
                        draw.Of({"1MB", "16MB"}),
                        draw.Of({R"({"trace": true})", R"({"messages": false})"}),
-                       draw.Between(1, 1000));
+                       draw.Between(1, 1000),
+                       hasServers ? draw.Of({"", R"(, "fidelity": {"server": "fluid"})"}) : "");
 }
 
 TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
@@ -255,6 +299,7 @@ TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
                         ::testing::AnyOf(HasSubstr("at most that many ranks"),
                                          HasSubstr("were sent again"),
                                          HasSubstr("may be done before that rank begins"),
+                                         HasSubstr("goes as a fluid"),
                                          HasSubstr("headroom")))
                 << text;
             continue;

@@ -1619,6 +1619,7 @@ set(gradsync_tests_of_engine
   tests/unit/engine/training-packets-test.cc
   tests/unit/engine/training-workload-test.cc
   tests/unit/engine/workload-execution-test.cc
+  tests/unit/engine/workload-parts-test.cc
 )
 set(gradsync_tests_of_aggregation
   tests/unit/aggregation/added-float-tensor-test.cc

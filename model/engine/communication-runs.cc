@@ -34,6 +34,7 @@ CommunicationRuns::CommunicationRuns(ExecutionTable& executions,
       m_ranks(ranks),
       m_records(records),
       m_share(share),
+      m_ordersSends(!workload.HasAggregations()),
       m_firstStreams(NumberChannels(workload))
 {
     if (m_share)
@@ -112,7 +113,7 @@ CommunicationRuns::Find(CommunicationId id)
     setup.firstStream = m_firstStreams[id];
     setup.aggregations = m_aggregations.TakeTurn(m_workload, id);
     setup.tellsRanks = true;
-    setup.turn = id;
+    setup.turn = m_ordersSends ? std::optional(id) : std::nullopt;
     if (m_share && m_share->parts->IsDivided(id))
     {
         Share(id, setup);

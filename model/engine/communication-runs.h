@@ -112,7 +112,8 @@ class CommunicationRuns final : private PlanExecution::Listener, private Executi
     const std::vector<ExchangeApplication*>& m_ranks;
     CollectiveRecords* m_records;
     const WorkloadShare* m_share;
-    std::vector<bool> m_isOver;                     //!< [communication], with a share
+    bool m_ordersSends;         //!< by communications, where no switch meets what was ready first
+    std::vector<bool> m_isOver; //!< [communication], with a share
     std::vector<uint32_t> m_firstStreams;           //!< [communication] of the transport
     std::map<uint32_t, Running> m_running;          //!< by number of the execution
     std::map<CommunicationId, uint32_t> m_numberOf; //!< of those that run

@@ -62,6 +62,47 @@ TEST(ExecutionTable, GivesNoNumberThatIsInUseAfter32Bits)
     EXPECT_EQ(table.Find(ExecutionTable::MakeTag(0, 0)), nullptr);
 }
 
+/// Adds whatever it is asked for, but for what is over.
+class NumberSource final : public ExecutionSource
+{
+  public:
+    explicit NumberSource(ExecutionTable& table)
+        : m_table(table)
+    {
+    }
+
+    void Provide(uint32_t number) override
+    {
+        asked.push_back(number);
+        if (number != OVER)
+        {
+            m_table.Add(observer, number);
+        }
+    }
+
+    static constexpr uint32_t OVER = 8;
+    NumberedObserver observer;
+    std::vector<uint32_t> asked;
+
+  private:
+    ExecutionTable& m_table;
+};
+
+TEST(ExecutionTable, AsksItsSourceForNumbersThatNobodyHas)
+{
+    ExecutionTable table;
+    NumberSource source(table);
+    EXPECT_EQ(table.Find(ExecutionTable::MakeTag(7, 1)), nullptr);
+    table.SetSource(&source);
+    EXPECT_EQ(table.Find(ExecutionTable::MakeTag(7, 1)), &source.observer);
+    EXPECT_EQ(table.Find(ExecutionTable::MakeTag(7, 2)), &source.observer);
+    EXPECT_EQ(table.Find(ExecutionTable::MakeTag(NumberSource::OVER, 0)), nullptr);
+    EXPECT_THAT(source.asked, ElementsAre(7, NumberSource::OVER));
+    table.Remove(7);
+    table.SetSource(nullptr);
+    EXPECT_EQ(table.Find(ExecutionTable::MakeTag(7, 1)), nullptr);
+}
+
 TEST(ExecutionTable, SkipsALongExecutionThatIsStillUnderWay)
 {
     // As after 2^32 - 1 others: numbers 0 and 1 are those of executions that have not ended.

@@ -194,7 +194,8 @@ MakeOrderedEvent(uint64_t ts, uint32_t uid, uint32_t context, EventImpl* impl = 
 TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveByKindThenPlaceThenAge)
 {
     // What an event is comes before where it is, and that before when it was inserted; all that
-    // has no order of its own, context of a node or not, comes last.
+    // has no order of its own, context of a node or not, comes last but for what is sent.
+    m_radix->Insert(MakeOrderedEvent(50, 0, EventOrder::OfSending(4)));
     m_radix->Insert(MakeOrderedEvent(50, 1, 7));
     m_radix->Insert(MakeOrderedEvent(50, 2, EventOrder::OfNode(3)));
     m_radix->Insert(MakeOrderedEvent(50, 3, EventOrder::OfTimeout(2)));
@@ -215,7 +216,8 @@ TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveByKindThenPlaceThenAge)
     m_radix->Insert(MakeOrderedEvent(50, 12, EventOrder::OfDeparture(0)));
     m_radix->Insert(MakeOrderedEvent(50, 13, EventOrder::OfNode(2)));
     m_radix->Insert(MakeOrderedEvent(50, 14, EventOrder::OfNode(3)));
-    for (const uint32_t expected : {12, 5, 3, 13, 2, 9, 14, 1, 4, 10})
+    m_radix->Insert(MakeOrderedEvent(50, 15, EventOrder::OfSending(3)));
+    for (const uint32_t expected : {12, 5, 3, 13, 2, 9, 14, 1, 4, 10, 15, 0})
     {
         ASSERT_EQ(m_radix->PeekNext().key.m_uid, expected);
         ASSERT_EQ(m_radix->RemoveNext().key.m_uid, expected);

@@ -86,8 +86,7 @@ class EventOrder
         return context >= FIRST && context >> INDEX_BITS < NODE;
     }
 
-    /// Whether it is one of all but the last two kinds, each of which belongs to a port, a node or a
-    /// job.
+    /// Whether it is of a port, a node or a job: of all kinds but the last two.
     static constexpr bool IsOfPlace(uint32_t order)
     {
         return order < Make(OTHER, 0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <ranges>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -45,17 +46,20 @@ DistantEnds::IsInstant(OperationId id, const Operation& operation) const
 void
 DistantEnds::FollowInstants()
 {
-    const auto operations = m_plan.GetOperations();
+    std::vector<OperationId> instants;
+    m_plan.GetOperations().ForEach([&](size_t index, const Operation& operation) {
+        const auto id = static_cast<OperationId>(index);
+        if (IsInstant(id, operation))
+        {
+            instants.push_back(id);
+        }
+    });
     bool isNew = true;
     while (isNew)
     {
         isNew = false;
-        for (auto id = static_cast<OperationId>(operations.size()); id-- > 0;)
+        for (const auto id : std::views::reverse(instants))
         {
-            if (!IsInstant(id, operations[id]))
-            {
-                continue;
-            }
             auto parts = FindParts(id);
             if (parts.empty())
             {
@@ -73,12 +77,18 @@ DistantEnds::FollowInstants()
 std::vector<uint32_t>
 DistantEnds::FindParts(OperationId id) const
 {
-    const auto operations = m_plan.GetOperations();
-    const auto own = m_partOf[operations[id].dst];
+    const auto own = m_partOf[m_plan.GetOperations()[id].dst];
     std::vector<uint32_t> parts;
     for (const auto successor : m_plan.GetSuccessors(id))
     {
-        parts.push_back(m_partOf[operations[successor].src]);
+        if (const auto part = m_partOf[m_plan.GetSrc(successor)]; part != own)
+        {
+            parts.push_back(part);
+        }
+        if (m_followers.empty())
+        {
+            continue;
+        }
         if (const auto found = m_followers.find(successor); found != m_followers.end())
         {
             parts.insert(parts.end(), found->second.begin(), found->second.end());
@@ -95,10 +105,9 @@ bool
 DistantEnds::IsWaitedFor(OperationId id, const Operation& operation) const
 {
     const auto own = m_partOf[operation.dst];
-    const auto operations = m_plan.GetOperations();
     for (const auto successor : m_plan.GetSuccessors(id))
     {
-        if (m_partOf[operations[successor].src] != own)
+        if (m_partOf[m_plan.GetSrc(successor)] != own)
         {
             return !m_followers.contains(id);
         }
@@ -135,14 +144,17 @@ DistantEnds::FindDemands() const
         return demands; // there is one process alone
     }
     std::set<uint32_t> receivers;
-    const auto operations = m_plan.GetOperations();
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        const auto operation = operations[id];
-        const auto takesTime = TakesTime(id, operation);
+    m_plan.GetOperations().ForEach([&](size_t index, const Operation& operation) {
+        const auto id = static_cast<OperationId>(index);
         const bool isWaitedFor = IsWaitedFor(id, operation);
-        demands.areAny = demands.areAny || isWaitedFor || FindSender(operation);
-        if ((isWaitedFor && operation.IsTransfer() && !takesTime) || FindSender(operation))
+        const bool hasSender = FindSender(operation).has_value();
+        if (!isWaitedFor && !hasSender)
+        {
+            return;
+        }
+        demands.areAny = true;
+        const auto takesTime = TakesTime(id, operation);
+        if ((operation.IsTransfer() && !takesTime) || hasSender)
         {
             receivers.insert(operation.dst);
         }
@@ -150,14 +162,14 @@ DistantEnds::FindDemands() const
         {
             AddWork(id, operation, demands);
         }
-    }
+    });
     demands.receivers.assign(receivers.begin(), receivers.end());
     if (const auto early = FindEarly())
     {
         demands.obstacle = fmt::format("operation {} of rank {}, for which ranks of other "
                                        "processes wait, may be done before that rank begins",
                                        *early,
-                                       operations[*early].src);
+                                       m_plan.GetSrc(*early));
     }
     return demands;
 }

@@ -84,14 +84,12 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
     {
         m_ends.Count(*m_plan);
     }
-    const auto operations = m_plan->GetOperations();
-    for (OperationId id = 0; id < m_ledger.GetSize(); ++id)
-    {
-        if (m_ledger.GetWaiting(id) == 0)
+    m_plan->ForEachFirst([this](OperationId id) {
+        if (const auto rank = m_plan->GetSrc(id); m_ranks.IsHere(rank))
         {
-            m_ranks.KeepUntilStart(operations[id].src, id);
+            m_ranks.KeepUntilStart(rank, id);
         }
-    }
+    });
 }
 
 PlanExecution::~PlanExecution()

@@ -26,20 +26,19 @@ PlanRanks::PlanRanks(std::span<ExchangeApplication* const> applications, uint32_
 uint32_t
 PlanRanks::LeaveToOthers(const Plan& plan, const RankShare& share)
 {
-    std::vector<bool> isHere;
+    std::vector<uint8_t> isHere;
     isHere.reserve(m_ranks.size());
-    for (const auto& rank : m_ranks)
+    for (auto& rank : m_ranks)
     {
-        isHere.push_back(share.IsHere(rank.application->GetEndpoint()));
+        rank.isHere = share.IsHere(rank.application->GetEndpoint());
+        isHere.push_back(rank.isHere ? 1 : 0);
     }
     m_ranksHere = static_cast<uint32_t>(std::ranges::count(isHere, true));
     m_workersHere =
-        static_cast<uint32_t>(std::count(isHere.begin(), isHere.begin() + m_workers, true));
+        static_cast<uint32_t>(std::count(isHere.begin(), isHere.begin() + m_workers, 1));
     uint32_t others = 0;
-    for (const auto& operation : plan.GetOperations())
-    {
-        others += isHere[operation.dst] ? 0 : 1;
-    }
+    plan.GetOperations().ForEach(
+        [&](size_t /* id */, const Operation& operation) { others += 1 - isHere[operation.dst]; });
     return others;
 }
 
@@ -64,7 +63,7 @@ PlanRanks::Start(uint32_t rank)
 void
 PlanRanks::Withdraw(uint32_t rank)
 {
-    m_ranks[rank] = {m_ranks[rank].application};
+    m_ranks[rank] = {m_ranks[rank].application, m_ranks[rank].isHere};
 }
 
 void

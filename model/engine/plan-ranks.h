@@ -52,6 +52,12 @@ class PlanRanks
         return m_ranks[rank].isStarted;
     }
 
+    /// Whether this process simulates it.
+    bool IsHere(uint32_t rank) const
+    {
+        return m_ranks[rank].isHere;
+    }
+
     /// All ranks.
     bool HaveStarted() const;
 
@@ -109,6 +115,7 @@ class PlanRanks
     struct Rank
     {
         ExchangeApplication* application;
+        bool isHere{true};
         bool isStarted{false};
         uint32_t underWay{0}; //!< transfers for which its limit counts
         std::vector<OperationId> untilStart{};

@@ -13,11 +13,10 @@ uint64_t
 CountTransferBytes(const Plan& plan)
 {
     uint64_t bytes = 0;
-    const auto operations = plan.GetOperations();
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        bytes += operations[id].IsTransfer() ? plan.GetBytes(id) : 0;
-    }
+    plan.GetOperations().ForEach([&](size_t id, const Operation& operation) {
+        const auto own = static_cast<OperationId>(id);
+        bytes += operation.IsTransfer() ? plan.GetBytes(own, operation) : 0;
+    });
     return bytes;
 }
 

@@ -20,7 +20,8 @@ class ComingNumbers
     /// Numbers a block.
     static constexpr size_t BLOCK = 4096;
 
-    /// \param read the number at an index below `count`
+    /// \param read read(first, last, visit) calls visit(number) for the numbers of indices [first,
+    /// last), all below `count`
     template <typename Read>
     ComingNumbers(size_t count, const Read& read)
         : m_least((count + BLOCK - 1) / BLOCK + 1, UINT32_MAX)
@@ -28,10 +29,9 @@ class ComingNumbers
         for (size_t block = m_least.size() - 1; block-- > 0;)
         {
             auto least = m_least[block + 1];
-            for (size_t i = block * BLOCK; i < std::min(count, (block + 1) * BLOCK); ++i)
-            {
-                least = std::min(least, read(i));
-            }
+            read(block * BLOCK, std::min(count, (block + 1) * BLOCK), [&least](uint32_t number) {
+                least = std::min(least, number);
+            });
             m_least[block] = least;
         }
     }

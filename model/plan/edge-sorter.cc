@@ -86,6 +86,11 @@ class SuccessorWriter
     void WriteRow(std::span<OperationId> successors)
     {
         m_sorted.offsets.Append(static_cast<OperationId>(m_sorted.successors.GetSize()));
+        if (successors.size() < 2)
+        {
+            std::ranges::for_each(successors, [this](auto id) { m_sorted.successors.Append(id); });
+            return;
+        }
         std::sort(successors.begin(), successors.end());
         std::for_each(successors.begin(),
                       std::unique(successors.begin(), successors.end()),
@@ -99,23 +104,20 @@ class SuccessorWriter
 };
 
 void
-CheckEdges(const PackedRows<2>& edges, size_t operations)
+CheckEdge(const Edge& edge, size_t operations)
 {
-    for (size_t edge = 0; edge < edges.GetSize(); ++edge)
+    const auto [earlier, later] = edge;
+    if (std::max(earlier, later) >= operations)
     {
-        const auto [earlier, later] = edges.GetRow(edge);
-        if (std::max(earlier, later) >= operations)
-        {
-            throw std::logic_error(fmt::format("plan: edge {} -> {}, but there are {} operations",
-                                               earlier,
-                                               later,
-                                               operations));
-        }
+        throw std::logic_error(fmt::format("plan: edge {} -> {}, but there are {} operations",
+                                           earlier,
+                                           later,
+                                           operations));
     }
 }
 
-/// Calls `take` with the index of each edge, and `pause` after each block with the least number
-/// that is still to come.
+/// Calls take(first, last) for all blocks of edges, and `pause` after each with the least number
+/// that is still to come. \param read see ComingNumbers
 template <typename Read, typename Take, typename Pause>
 void
 ForEachBlock(size_t count, const Read& read, const Take& take, const Pause& pause)
@@ -124,10 +126,7 @@ ForEachBlock(size_t count, const Read& read, const Take& take, const Pause& paus
     for (size_t block = 0; block < coming.CountBlocks(); ++block)
     {
         const auto first = block * ComingNumbers::BLOCK;
-        for (size_t i = first; i < std::min(count, first + ComingNumbers::BLOCK); ++i)
-        {
-            take(i);
-        }
+        take(first, std::min(count, first + ComingNumbers::BLOCK));
         pause(coming.GetLeastAfter(block));
     }
 }
@@ -145,11 +144,19 @@ CountPredecessors(const OperationIdTable& successors, size_t operations)
     };
     ForEachBlock(
         successors.GetSize(),
-        [&](size_t edge) { return successors.MakeItem(edge); },
-        [&](size_t edge) {
-            const auto place = successors.MakeItem(edge) - counts.GetSize();
-            open.resize(std::max(open.size(), place + 1));
-            ++open[place];
+        [&](size_t first, size_t last, const auto& visit) {
+            successors.ForEachItem(first, last, [&](size_t, OperationId id) { visit(id); });
+        },
+        [&](size_t first, size_t last) {
+            const auto written = counts.GetSize();
+            successors.ForEachItem(first, last, [&](size_t, OperationId id) {
+                const auto place = id - written;
+                if (place >= open.size()) [[unlikely]]
+                {
+                    open.resize(place + 1);
+                }
+                ++open[place];
+            });
         },
         [&](size_t least) {
             if (least - counts.GetSize() >= std::max(LEAST_OPEN, open.size() / 2))
@@ -170,15 +177,20 @@ CountPredecessors(const OperationIdTable& successors, size_t operations)
 SortedEdges
 SortEdges(const PackedRows<2>& edges, size_t operations)
 {
-    CheckEdges(edges, operations);
     SortedEdges sorted;
     SuccessorWriter writer(sorted);
     ForEachBlock(
         edges.GetSize(),
-        [&](size_t edge) { return edges.Get(edge, 0); },
-        [&](size_t edge) {
-            const auto [earlier, later] = edges.GetRow(edge);
-            writer.Take({earlier, later});
+        [&](size_t first, size_t last, const auto& visit) {
+            edges.ForEachRow(first, last, [&](size_t, const auto& row) {
+                CheckEdge({row[0], row[1]}, operations);
+                visit(row[0]);
+            });
+        },
+        [&](size_t first, size_t last) {
+            edges.ForEachRow(first, last, [&](size_t, const auto& row) {
+                writer.Take({row[0], row[1]});
+            });
         },
         [&](size_t least) { writer.WriteWorthwhile(std::min(least, operations)); });
     writer.WriteBefore(operations);

@@ -38,14 +38,21 @@ class OperationTable
 
     Operation MakeItem(size_t id) const
     {
-        const auto row = m_rows.GetRow(id);
-        return {static_cast<OperationKind>(row[0] & 0xFF),
-                {static_cast<uint8_t>(row[0] >> 8), static_cast<uint8_t>(row[0] >> 16)},
-                row[1],
-                row[2],
-                row[3],
-                row[4],
-                row[5]};
+        return MakeOperation(m_rows.GetRow(id));
+    }
+
+    /// Calls visit(id, operation) for [first, last).
+    template <typename Visit>
+    void ForEachItem(size_t first, size_t last, const Visit& visit) const
+    {
+        m_rows.ForEachRow(first, last, [&visit](size_t id, const auto& row) {
+            visit(id, MakeOperation(row));
+        });
+    }
+
+    uint32_t GetSrc(size_t id) const
+    {
+        return m_rows.Get(id, SRC);
     }
 
     void Trim()
@@ -59,6 +66,19 @@ class OperationTable
     }
 
   private:
+    static constexpr size_t SRC = 1; //!< its column
+
+    static Operation MakeOperation(const PackedRows<6>::Row& row)
+    {
+        return {static_cast<OperationKind>(row[0] & 0xFF),
+                {static_cast<uint8_t>(row[0] >> 8), static_cast<uint8_t>(row[0] >> 16)},
+                row[SRC],
+                row[2],
+                row[3],
+                row[4],
+                row[5]};
+    }
+
     PackedRows<6> m_rows;
 };
 
@@ -82,6 +102,15 @@ class OperationIdTable
     OperationId MakeItem(size_t index) const
     {
         return m_rows.Get(index, 0);
+    }
+
+    /// Calls visit(index, id) for [first, last).
+    template <typename Visit>
+    void ForEachItem(size_t first, size_t last, const Visit& visit) const
+    {
+        m_rows.ForEachRow(first, last, [&visit](size_t index, const auto& row) {
+            visit(index, row[0]);
+        });
     }
 
     void Trim()

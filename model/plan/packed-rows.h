@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_PACKED_ROWS_H
 #define GRADSYNC_PACKED_ROWS_H
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -36,7 +37,16 @@ class PackedRows
 
     uint32_t Get(size_t row, size_t column) const
     {
-        return GetRow(row)[column];
+        const size_t number = row / BLOCK_ROWS;
+        if (number >= m_near.size()) [[unlikely]]
+        {
+            return GetRow(row)[column];
+        }
+        const auto& block = m_near[number];
+        const auto position = static_cast<uint32_t>(row % BLOCK_ROWS);
+        const auto step = block[STEPS + column];
+        return block[column] + ((block[PATTERNED] >> column & 1) != 0 ? m_patterns[step][position]
+                                                                      : position * step);
     }
 
     Row GetRow(size_t row) const
@@ -55,6 +65,29 @@ class PackedRows
             }
         }
         return m_open[position];
+    }
+
+    /// Calls visit(row, values) for the rows [first, last): many of them in much less time than
+    /// GetRow takes.
+    template <typename Visit>
+    void ForEachRow(size_t first, size_t last, const Visit& visit) const
+    {
+        Columns columns;
+        while (first < last)
+        {
+            const size_t number = first / BLOCK_ROWS;
+            const auto end = std::min(last, (number + 1) * BLOCK_ROWS);
+            const bool isOpen = number == CountBlocks();
+            if (!isOpen)
+            {
+                UnpackAll(GetBlock(number), columns);
+            }
+            for (; first < end; ++first)
+            {
+                const auto position = first % BLOCK_ROWS;
+                visit(first, isOpen ? m_open[position] : PickRow(columns, position));
+            }
+        }
     }
 
     void Append(const Row& values)
@@ -101,6 +134,7 @@ class PackedRows
     static_assert(COLUMNS <= 32);
     /// From the first value.
     using Pattern = std::array<uint32_t, BLOCK_ROWS>;
+    using Columns = std::array<std::array<uint32_t, BLOCK_ROWS>, COLUMNS>;
     static constexpr bool HAS_FAR = NEAR_BLOCKS != SIZE_MAX;
     /// Blocks that are packed once more, all in one level.
     using Far = PackedRows<HAS_FAR ? PATTERNED + 1 : 1, SIZE_MAX>;
@@ -131,6 +165,44 @@ class PackedRows
             values[column] = block[column] + m_patterns[block[STEPS + column]][position];
         }
         return values;
+    }
+
+    Block GetBlock(size_t number) const
+    {
+        if constexpr (HAS_FAR)
+        {
+            if (number >= m_near.size())
+            {
+                return m_far.GetRow(number - NEAR_BLOCKS);
+            }
+        }
+        return m_near[number];
+    }
+
+    void UnpackAll(const Block& block, Columns& columns) const
+    {
+        for (size_t column = 0; column < COLUMNS; ++column)
+        {
+            const auto base = block[column];
+            const auto step = block[STEPS + column];
+            const bool isPatterned = (block[PATTERNED] >> column & 1) != 0;
+            const auto* pattern = isPatterned ? m_patterns[step].data() : nullptr;
+            auto& values = columns[column];
+            for (uint32_t row = 0; row < BLOCK_ROWS; ++row)
+            {
+                values[row] = base + (isPatterned ? pattern[row] : row * step);
+            }
+        }
+    }
+
+    static Row PickRow(const Columns& columns, size_t position)
+    {
+        Row row;
+        for (size_t column = 0; column < COLUMNS; ++column)
+        {
+            row[column] = columns[column][position];
+        }
+        return row;
     }
 
     Block MakeBlock()

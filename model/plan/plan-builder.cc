@@ -41,6 +41,7 @@ PlanBuilder::Add(const Operation& operation)
     {
         throw std::length_error(fmt::format("plan: more than {} operations", m_limit));
     }
+    m_hasFaults = m_hasFaults || !IsFaultless(operation);
     const uint32_t lastBuffer = std::max(operation.buffers.src, operation.buffers.dst);
     m_plan.m_bufferCount = std::max(m_plan.m_bufferCount, lastBuffer + 1);
     m_plan.m_operations.Append(operation);
@@ -220,6 +221,7 @@ PlanBuilder::Build()
     TakeEdges();
     FinishMessageBytes();
     m_durations.clear();
+    m_hasFaults = false;
     m_plan.m_operations.Trim();
     return std::exchange(m_plan, Plan());
 }
@@ -246,6 +248,23 @@ PlanBuilder::CheckGroups() const
     }
 }
 
+/// What CheckOperations names at the end, where not.
+bool
+PlanBuilder::IsFaultless(const Operation& operation) const
+{
+    if (std::max(operation.src, operation.dst) >= m_plan.m_rankCount)
+    {
+        return false;
+    }
+    if (!operation.IsMove())
+    {
+        return operation.kind != OperationKind::Signal || operation.IsTransfer();
+    }
+    const uint64_t end = uint64_t{operation.firstChunk} + operation.chunkCount;
+    return (operation.IsTransfer() || operation.buffers.src != operation.buffers.dst) &&
+           operation.chunkCount > 0 && end <= m_plan.m_layout.GetChunkCount();
+}
+
 void
 PlanBuilder::CheckOperations() const
 {
@@ -259,7 +278,7 @@ PlanBuilder::CheckOperations() const
                         m_plan.m_workerCount,
                         chunks));
     }
-    for (size_t id = 0; id < m_plan.m_operations.GetSize(); ++id)
+    for (size_t id = 0; m_hasFaults && id < m_plan.m_operations.GetSize(); ++id)
     {
         const auto operation = m_plan.m_operations.MakeItem(id);
         if (std::max(operation.src, operation.dst) >= m_plan.m_rankCount)
@@ -310,6 +329,7 @@ PlanBuilder::TakeEdges()
     m_plan.m_successorOffsets = std::move(sorted.offsets);
     m_plan.m_successors = std::move(sorted.successors);
     m_plan.m_predecessors = std::move(sorted.predecessors);
+    m_plan.m_isForward = sorted.areForward;
     if (!sorted.areForward || m_plan.HasAggregations())
     {
         CheckAcyclic();

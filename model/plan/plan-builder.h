@@ -117,6 +117,7 @@ class PlanBuilder
 
   private:
     OperationId Add(const Operation& operation);
+    bool IsFaultless(const Operation& operation) const;
     void CheckOperations() const;
     void CheckGroups() const;
     void TakeEdges();
@@ -131,7 +132,8 @@ class PlanBuilder
     Plan m_plan;
     std::map<uint64_t, uint32_t> m_durations; //!< picoseconds -> number in the plan
     std::vector<std::pair<OperationId, uint64_t>> m_messageBytes;
-    PackedRows<2> m_edges; //!< earlier and later operation
+    PackedRows<2> m_edges;   //!< earlier and later operation
+    bool m_hasFaults{false}; //!< CheckOperations has something to name
 };
 
 } // namespace ns3::gradsync

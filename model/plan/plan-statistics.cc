@@ -57,6 +57,38 @@ CountCrossings(const Plan& plan,
     return isFirst ? CountLeaving(level, plan.GetAggregationGroups()[group], hasRoot) : 0;
 }
 
+void
+CountOperation(const Plan& plan,
+               OperationId id,
+               const Operation& operation,
+               const WorkerGroups& groups,
+               PlanStatistics& statistics)
+{
+    if (!operation.IsTransfer())
+    {
+        ++(operation.IsMove() ? statistics.localCount : statistics.joinCount);
+        return;
+    }
+    const auto bytes = plan.GetBytes(id, operation);
+    ++statistics.transferCount;
+    const bool isMessage = !operation.IsAggregate();
+    if (isMessage || plan.GivesToAggregation(operation))
+    {
+        statistics.totalBytes += bytes;
+        statistics.sentBytes[operation.src] += bytes;
+    }
+    if (isMessage || plan.GetsFromAggregation(operation))
+    {
+        statistics.receivedBytes[operation.dst] += bytes;
+    }
+    for (size_t level = 0; level < groups.levels.size(); ++level)
+    {
+        const auto crossings = CountCrossings(plan, id, operation, groups.levels[level]);
+        statistics.crossings[level].bytes += bytes * crossings;
+        statistics.crossings[level].transfers += crossings;
+    }
+}
+
 } // namespace
 
 uint64_t
@@ -89,34 +121,9 @@ CountPlanTraffic(const Plan& plan, const WorkerGroups& groups)
     {
         statistics.crossings.push_back({level.name});
     }
-    const auto operations = plan.GetOperations();
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        const auto operation = operations[id];
-        if (!operation.IsTransfer())
-        {
-            ++(operation.IsMove() ? statistics.localCount : statistics.joinCount);
-            continue;
-        }
-        const auto bytes = plan.GetBytes(id, operation);
-        ++statistics.transferCount;
-        const bool isMessage = !operation.IsAggregate();
-        if (isMessage || plan.GivesToAggregation(operation))
-        {
-            statistics.totalBytes += bytes;
-            statistics.sentBytes[operation.src] += bytes;
-        }
-        if (isMessage || plan.GetsFromAggregation(operation))
-        {
-            statistics.receivedBytes[operation.dst] += bytes;
-        }
-        for (size_t level = 0; level < groups.levels.size(); ++level)
-        {
-            const auto crossings = CountCrossings(plan, id, operation, groups.levels[level]);
-            statistics.crossings[level].bytes += bytes * crossings;
-            statistics.crossings[level].transfers += crossings;
-        }
-    }
+    plan.GetOperations().ForEach([&](size_t id, const Operation& operation) {
+        CountOperation(plan, static_cast<OperationId>(id), operation, groups, statistics);
+    });
     return statistics;
 }
 

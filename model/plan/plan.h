@@ -69,6 +69,12 @@ class Plan
         return {m_operations, 0, m_operations.GetSize()};
     }
 
+    /// The rank at which an operation starts, for those who ask for nothing else of it.
+    uint32_t GetSrc(OperationId id) const
+    {
+        return m_operations.GetSrc(id);
+    }
+
     /// Operations that wait for `id`, in ascending order.
     OperationIdRange GetSuccessors(OperationId id) const
     {
@@ -85,6 +91,26 @@ class Plan
 
     /// Of all operations.
     std::vector<uint32_t> CountPredecessors() const;
+
+    /// Calls visit(id) for the operations that wait for none, in ascending order.
+    template <typename Visit>
+    void ForEachFirst(const Visit& visit) const
+    {
+        m_predecessors.ForEachRow(0,
+                                  m_predecessors.GetSize(),
+                                  [&visit](size_t id, const auto& row) {
+                                      if (row[0] == 0)
+                                      {
+                                          visit(static_cast<OperationId>(id));
+                                      }
+                                  });
+    }
+
+    /// Whether all edges lead to operations of higher ids.
+    bool IsForward() const
+    {
+        return m_isForward;
+    }
 
     /// Bytes that operation `id` moves, over the network or within a rank; 0 if it moves nothing.
     uint64_t GetBytes(OperationId id) const
@@ -218,6 +244,7 @@ class Plan
     bool m_selectsSums{false};
     bool m_sharesExponents{false};
     bool m_isCompressed{false};
+    bool m_isForward{true};
     ChunkLayout m_layout;
     Collective m_collective;
     OperationTable m_operations;

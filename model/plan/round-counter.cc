@@ -9,7 +9,8 @@ namespace ns3::gradsync
 
 RoundCounter::RoundCounter(const Plan& plan)
     : m_plan(plan),
-      m_gate(plan)
+      m_gate(plan),
+      m_isInOrder(plan.IsForward() && !plan.HasAggregations())
 {
     const auto size = static_cast<uint32_t>(plan.GetOperations().size());
     m_pages.reserve((size_t{size} + PAGE_SIZE - 1) / PAGE_SIZE);
@@ -22,6 +23,13 @@ RoundCounter::RoundCounter(const Plan& plan)
 std::vector<uint64_t>
 RoundCounter::Count()
 {
+    if (m_isInOrder)
+    {
+        m_plan.GetOperations().ForEach([this](size_t id, const Operation& operation) {
+            Pass(static_cast<OperationId>(id), operation);
+        });
+        return std::move(m_transfersPerRound);
+    }
     const auto size = static_cast<uint32_t>(m_plan.GetOperations().size());
     while (m_next < size || !m_ready.empty())
     {
@@ -36,7 +44,7 @@ RoundCounter::Count()
         }
         const auto id = m_ready.top();
         m_ready.pop();
-        Pass(id);
+        Pass(id, m_plan.GetOperations()[id]);
     }
     return std::move(m_transfersPerRound);
 }
@@ -78,9 +86,8 @@ RoundCounter::JoinMembers(OperationId id)
 }
 
 void
-RoundCounter::Pass(OperationId id)
+RoundCounter::Pass(OperationId id, const Operation& operation)
 {
-    const auto operation = m_plan.GetOperations()[id];
     if (operation.IsAggregate())
     {
         JoinMembers(id);
@@ -96,7 +103,8 @@ RoundCounter::Pass(OperationId id)
     {
         auto& state = Touch(successor);
         state.depth = std::max(state.depth, round + (isTransfer ? 1 : 0));
-        if (--state.waitsFor == 0 && successor < m_next) // else its turn is yet to come
+        if (!m_isInOrder && --state.waitsFor == 0 &&
+            successor < m_next) // else its turn is yet to come
         {
             Reach(successor);
         }
@@ -112,7 +120,7 @@ RoundCounter::Touch(OperationId id)
     {
         page.states = std::make_unique<std::array<State, PAGE_SIZE>>();
         const auto first = id / PAGE_SIZE * PAGE_SIZE;
-        for (uint32_t i = 0; i < page.left; ++i)
+        for (uint32_t i = 0; !m_isInOrder && i < page.left; ++i)
         {
             (*page.states)[i].waitsFor = m_plan.GetPredecessorCount(first + i);
         }

@@ -55,13 +55,14 @@ class RoundCounter
 
     void Reach(OperationId id);
     void JoinMembers(OperationId id);
-    void Pass(OperationId id);
+    void Pass(OperationId id, const Operation& operation);
     bool IsReady(OperationId id) const;
     State& Touch(OperationId id);
     void Forget(OperationId id);
 
     const Plan& m_plan;
     AggregationGate m_gate;
+    bool m_isInOrder; //!< each operation comes after all before it
     std::vector<Page> m_pages;
     size_t m_pageCount{0};
     size_t m_mostPages{0};

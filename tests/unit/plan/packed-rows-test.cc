@@ -103,7 +103,31 @@ TEST(PackedRows, GivesBackLongTablesOfLinesPatternsAndNoise)
         for (uint32_t row = 0; row < length; ++row)
         {
             ASSERT_EQ(rows.GetRow(row), values[row]) << length << ", " << row;
+            ASSERT_EQ(rows.Get(row, row % 3), values[row][row % 3]) << length << ", " << row;
         }
+    }
+}
+
+TEST(PackedRows, VisitsAnyRangeOfRows)
+{
+    // Ranges that begin and end within blocks and in what is not in one yet, near and far.
+    constexpr size_t NEAR = 2;
+    std::mt19937 random(3);
+    PackedRows<3, NEAR> rows;
+    for (uint32_t row = 0; row < 17'000; ++row)
+    {
+        rows.Append({row * row % 97, 7 - 3 * row, static_cast<uint32_t>(random())});
+    }
+    for (int round = 0; round < 200; ++round)
+    {
+        const size_t first = random() % (rows.GetSize() + 1);
+        const auto last = std::min(rows.GetSize(), first + random() % 400);
+        auto next = first;
+        rows.ForEachRow(first, last, [&](size_t row, const auto& values) {
+            ASSERT_EQ(row, next++);
+            ASSERT_EQ(values, rows.GetRow(row));
+        });
+        EXPECT_EQ(next, last);
     }
 }
 

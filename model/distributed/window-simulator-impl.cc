@@ -162,7 +162,7 @@ WindowSimulatorImpl::Stop(const Time& delay)
         Simulator::Schedule(delay, static_cast<void (*)()>(&Simulator::Stop)));
 }
 
-EventId
+inline Scheduler::EventKey
 WindowSimulatorImpl::Insert(uint32_t context, uint64_t ts, EventImpl* event)
 {
     Scheduler::Event entry{};
@@ -171,16 +171,16 @@ WindowSimulatorImpl::Insert(uint32_t context, uint64_t ts, EventImpl* event)
     entry.key.m_context = context;
     entry.key.m_uid = m_uid++;
     m_events->Insert(entry);
-    return EventId(event, entry.key.m_ts, entry.key.m_context, entry.key.m_uid);
+    return entry.key;
 }
 
 EventId
 WindowSimulatorImpl::Schedule(const Time& delay, EventImpl* event)
 {
     NS_ASSERT_MSG(!delay.IsStrictlyNegative(), "an event in the past");
-    return Insert(m_currentContext,
-                  m_currentTs + static_cast<uint64_t>(delay.GetTimeStep()),
-                  event);
+    const auto key =
+        Insert(m_currentContext, m_currentTs + static_cast<uint64_t>(delay.GetTimeStep()), event);
+    return EventId(event, key.m_ts, key.m_context, key.m_uid);
 }
 
 void

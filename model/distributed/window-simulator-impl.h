@@ -107,7 +107,7 @@ class WindowSimulatorImpl : public SimulatorImpl
   private:
     void DoDispose() override;
     void ProcessOneEvent();
-    EventId Insert(uint32_t context, uint64_t ts, EventImpl* event);
+    Scheduler::EventKey Insert(uint32_t context, uint64_t ts, EventImpl* event);
 
     Ptr<RadixScheduler> m_events;
     std::list<EventId> m_destroyEvents;

@@ -81,19 +81,34 @@ RadixScheduler::~RadixScheduler()
 inline void
 RadixScheduler::Push(const Event& event)
 {
-    const auto index = GetIndex(event.key.m_ts);
-    if (index == 0)
+    if (event.key.m_ts == m_last)
     {
         PushToFront(event);
         return;
     }
-    auto& bucket = m_buckets[index - 1];
-    if (bucket.size() == bucket.capacity() && bucket.size() >= MERGED_FROM) [[unlikely]]
+    const auto index = GetBucket(event.key.m_ts);
+    auto& bucket = m_buckets[index];
+    if (bucket.size() == bucket.capacity()) [[unlikely]]
+    {
+        Grow(bucket);
+    }
+    bucket.push_back(event);
+    m_occupied.Add(index);
+}
+
+/// It is full.
+void
+RadixScheduler::Grow(Bucket& bucket)
+{
+    if (bucket.capacity() == 0 && !m_spare.empty())
+    {
+        bucket.swap(m_spare.back());
+        m_spare.pop_back();
+    }
+    else if (bucket.size() >= MERGED_FROM)
     {
         MergeCancelled(bucket);
     }
-    bucket.push_back(event);
-    m_occupied |= uint64_t{1} << (index - 1);
 }
 
 /// An event of the present instant: where it belongs among those that are left of it.
@@ -190,7 +205,7 @@ RadixScheduler::Insert(const Event& event)
 bool
 RadixScheduler::IsEmpty() const
 {
-    return m_occupied == 0 && m_frontHead == m_front.size() && m_late.empty();
+    return m_frontHead == m_front.size() && m_occupied.IsEmpty() && m_late.empty();
 }
 
 /// A late event as it leaves, when no other is left.
@@ -209,16 +224,18 @@ RadixScheduler::HasBefore(uint64_t ts) const
     {
         return m_last < ts;
     }
-    if (m_occupied == 0)
+    const auto lowest = m_occupied.FindFrom(0);
+    if (lowest == BUCKETS)
     {
         return !m_late.empty() && ts > LAST_TIME_STEP;
     }
-    // All times of the lowest bucket agree above a bit, in which they differ from that of the last
-    // event: they lie between these two.
-    const auto lowest = static_cast<size_t>(std::countr_zero(m_occupied));
-    const auto bit = uint64_t{1} << lowest;
-    const auto earliest = (m_last | bit) & ~(bit - 1);
-    const auto latest = earliest | (bit - 1);
+    // All times of the lowest bucket have its digit, and above it those of the last event: they lie
+    // between these two.
+    const auto shift = GetShift(lowest);
+    const auto below = (uint64_t{1} << shift) - 1;
+    const auto above = m_last & ~(below | uint64_t{DIGITS - 1} << shift);
+    const auto earliest = above | uint64_t{lowest % DIGITS} << shift;
+    const auto latest = earliest | below;
     if (latest < ts)
     {
         return true;
@@ -236,11 +253,12 @@ RadixScheduler::FindNext() const
     {
         return m_front[m_frontHead];
     }
-    if (m_occupied == 0)
+    const auto lowest = m_occupied.FindFrom(0);
+    if (lowest == BUCKETS)
     {
         return GetLate();
     }
-    const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(m_occupied))];
+    const auto& bucket = m_buckets[lowest];
     return *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
         return IsBefore(a, b);
     });
@@ -263,7 +281,7 @@ RadixScheduler::RemoveFirst()
 {
     if (m_frontHead == m_front.size())
     {
-        if (m_occupied == 0) [[unlikely]]
+        if (m_occupied.IsEmpty()) [[unlikely]]
         {
             const auto event = GetLate();
             m_late.pop_back();
@@ -319,9 +337,9 @@ RadixScheduler::Foresee()
     {
         m_foreseenFront = SIZE_MAX;
         m_foreseenTime = m_last;
-        for (auto occupied = m_occupied; occupied != 0; occupied &= occupied - 1)
+        for (auto i = m_occupied.FindFrom(0); i < BUCKETS; i = m_occupied.FindFrom(i + 1))
         {
-            const auto& bucket = m_buckets[static_cast<size_t>(std::countr_zero(occupied))];
+            const auto& bucket = m_buckets[i];
             if (count + bucket.size() > next.size())
             {
                 break;
@@ -345,10 +363,14 @@ RadixScheduler::RefillFront()
     {
         s_untilWatch = s_watch(*this);
     }
-    const auto lowest = static_cast<size_t>(std::countr_zero(m_occupied));
+    const auto lowest = m_occupied.FindFrom(0);
     auto& bucket = m_buckets[lowest];
-    m_occupied &= m_occupied - 1;
-    m_last = std::min_element(bucket.begin(), bucket.end())->key.m_ts;
+    m_occupied.Remove(lowest);
+    m_last = UINT64_MAX;
+    for (const auto& event : bucket)
+    {
+        m_last = std::min(m_last, event.key.m_ts);
+    }
     for (const auto& event : bucket)
     {
         if (event.key.m_ts == m_last)
@@ -361,6 +383,10 @@ RadixScheduler::RefillFront()
         }
     }
     bucket.clear();
+    if (bucket.capacity() > SHARED_FROM)
+    {
+        m_spare.push_back(std::exchange(bucket, {}));
+    }
     m_foreseenFront = m_last <= m_foreseenTime ? SIZE_MAX : 0;
     SortFront();
 }
@@ -454,17 +480,18 @@ void
 RadixScheduler::Remove(const Event& event)
 {
     const bool isLate = event.key.m_ts > LAST_TIME_STEP;
-    const auto index = isLate ? m_buckets.size() : GetIndex(event.key.m_ts);
-    auto& bucket = isLate ? m_late : index == 0 ? m_front : m_buckets[index - 1];
-    const auto begin = bucket.begin() + static_cast<std::ptrdiff_t>(index == 0 ? m_frontHead : 0);
+    const bool isInFront = event.key.m_ts == m_last;
+    const auto index = isLate || isInFront ? BUCKETS : GetBucket(event.key.m_ts);
+    auto& bucket = isLate ? m_late : isInFront ? m_front : m_buckets[index];
+    const auto begin = bucket.begin() + static_cast<std::ptrdiff_t>(isInFront ? m_frontHead : 0);
     const auto found = std::find_if(begin, bucket.end(), [&event](const Event& candidate) {
         return candidate.key.m_uid == event.key.m_uid;
     });
     NS_ASSERT(found != bucket.end());
     bucket.erase(found);
-    if (!isLate && index != 0 && bucket.empty())
+    if (index != BUCKETS && bucket.empty())
     {
-        m_occupied &= ~(uint64_t{1} << (index - 1));
+        m_occupied.Remove(index);
     }
 }
 
@@ -479,7 +506,7 @@ RadixScheduler::Rebase(uint64_t ts)
         all.insert(all.end(), bucket.begin(), bucket.end());
         bucket.clear();
     }
-    m_occupied = 0;
+    m_occupied.Clear();
     m_last = ts;
     std::sort(all.begin(), all.end(), [this](const auto& a, const auto& b) {
         return IsBefore(a, b);

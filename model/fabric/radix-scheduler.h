@@ -28,10 +28,11 @@ class CancelledEvents;
  * A drop-in ns-3 scheduler: a monotone radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster
  * algorithms for the shortest path problem", J. ACM 37, 1990, section 4).
  *
- * Simulated time never runs backwards, so an event can be filed by the highest bit in which its
- * time differs from the time of the event removed last. Bucket 0 holds the events of that very
- * time; when it is empty, the lowest bucket is dealt out to those below. Each event moves down at
- * most once a bit, in arrays that are read in order: no tree, no allocation per event. Events of
+ * Simulated time never runs backwards, so an event can be filed by the highest digit, of four bits,
+ * in which its time differs from the time of the event removed last, and by its value there. The
+ * front holds the events of that very time; when it is empty, the lowest bucket is dealt out to
+ * those below. Each event moves down at most once a digit, in arrays that are read in order: no
+ * tree, no allocation per event. Events of
  * equal time leave in the EventOrder of their context, and those that are equal there in the order
  * of their uid, of which ns-3 has 2^32 before it begins anew: the order is that of their age, right
  * for all that were inserted within the last 2^32.
@@ -118,10 +119,73 @@ class RadixScheduler : public Scheduler
 
     static constexpr uint32_t WORD_BITS = 64;
 
-    /// Bucket of an event at time `ts`, not earlier than m_last.
-    size_t GetIndex(uint64_t ts) const
+    static constexpr uint32_t DIGIT_BITS = 4;
+    static constexpr uint32_t DIGITS = 1U << DIGIT_BITS; //!< values of one
+    static constexpr size_t BUCKETS = size_t{64} / DIGIT_BITS * DIGITS;
+
+    /// Larger arrays of events go from bucket to bucket: else each would have one of its own.
+    static constexpr size_t SHARED_FROM = 64;
+
+    /// Which buckets have events.
+    class BucketSet
     {
-        return static_cast<size_t>(std::bit_width(ts ^ m_last));
+      public:
+        bool IsEmpty() const
+        {
+            return std::ranges::all_of(m_words, [](auto word) { return word == 0; });
+        }
+
+        void Add(size_t bucket)
+        {
+            m_words[bucket / WORD_BITS] |= uint64_t{1} << bucket % WORD_BITS;
+        }
+
+        void Remove(size_t bucket)
+        {
+            m_words[bucket / WORD_BITS] &= ~(uint64_t{1} << bucket % WORD_BITS);
+        }
+
+        void Clear()
+        {
+            m_words = {};
+        }
+
+        /// The first one from `bucket` on; BUCKETS: there is none.
+        size_t FindFrom(size_t bucket) const
+        {
+            if (bucket >= BUCKETS)
+            {
+                return BUCKETS;
+            }
+            auto word = bucket / WORD_BITS;
+            auto bits = m_words[word] & ~uint64_t{0} << bucket % WORD_BITS;
+            while (bits == 0)
+            {
+                if (++word == m_words.size())
+                {
+                    return BUCKETS;
+                }
+                bits = m_words[word];
+            }
+            return word * WORD_BITS + static_cast<size_t>(std::countr_zero(bits));
+        }
+
+      private:
+        std::array<uint64_t, BUCKETS / WORD_BITS> m_words{};
+    };
+
+    /// The lowest bit of the digit of a bucket.
+    static uint32_t GetShift(size_t bucket)
+    {
+        return static_cast<uint32_t>(bucket / DIGITS * DIGIT_BITS);
+    }
+
+    /// Bucket of an event at time `ts`, later than m_last.
+    size_t GetBucket(uint64_t ts) const
+    {
+        const auto highest = static_cast<uint32_t>(std::bit_width(ts ^ m_last)) - 1;
+        const auto shift = highest & ~(DIGIT_BITS - 1);
+        return size_t{shift} / DIGIT_BITS * DIGITS + (ts >> shift & (DIGITS - 1));
     }
 
     /// Whether one event leaves before another.
@@ -150,25 +214,27 @@ class RadixScheduler : public Scheduler
     Event FindNext() const;
     Event GetLate() const;
     Event RemoveFirst();
+    void Grow(Bucket& bucket);
     void MergeCancelled(Bucket& bucket);
     Event LeaveFront();
     void RefillFront();
     void Foresee();
     void Rebase(uint64_t ts);
 
-    uint32_t m_newest{0};   //!< uid of the event inserted last
-    uint64_t m_last{0};     //!< time of the event removed last
-    uint64_t m_occupied{0}; //!< bit i: bucket i + 1 has events
-    size_t m_frontHead{0};  //!< bucket 0 is a queue: its first event
-    Bucket m_front;         //!< bucket 0: events at m_last, as they will leave
-    std::array<Bucket, 64> m_buckets;
+    uint32_t m_newest{0}; //!< uid of the event inserted last
+    uint64_t m_last{0};   //!< time of the event removed last
+    BucketSet m_occupied;
+    size_t m_frontHead{0}; //!< the front is a queue: its first event
+    Bucket m_front;        //!< events at m_last, as they will leave
+    std::array<Bucket, BUCKETS> m_buckets;
+    std::vector<Bucket> m_spare;    //!< empty ones with room
     Bucket m_sorted;                //!< what becomes the front
     std::vector<uint64_t> m_listed; //!< bit of each port, while the front is sorted
     std::vector<uint32_t> m_places; //!< [port] where in the front it was
     Bucket m_late;                  //!< after the end of time
     bool m_hasMerged{false};        //!< some bucket may have a CancelledEvents
     uint64_t m_foreseenTime{0};     //!< the PrefetchFunction was told of what comes up to this time
-    size_t m_foreseenFront{0};      //!< and of this many in bucket 0
+    size_t m_foreseenFront{0};      //!< and of this many in the front
 
     static inline std::vector<const RadixScheduler*> s_all;
     static inline PrefetchFunction s_prefetch{nullptr};

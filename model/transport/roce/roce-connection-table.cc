@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-connection-table.h"
 
-#include "ns3/hash.h"
-
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+constexpr uint32_t
+MixLast(uint32_t hash)
+{
+    hash = (hash ^ hash >> 16) * 0x85ebca6b;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35;
+    return hash ^ hash >> 16;
+}
+
+} // namespace
+
+/// As ns-3's Hash64 of the three numbers, in a fifth of the time: MurmurHash3 (x86, 128 bits, by
+/// A. Appleby), of 12 bytes, with ns-3's seed.
 uint64_t
 RoceConnection::GetHash() const
 {
-    const uint32_t key[] = {src, dst, stream};
-    return Hash64(reinterpret_cast<const char*>(key), sizeof(key));
+    constexpr uint32_t SEED = 0x8BADF00D;
+    constexpr uint32_t BYTES = 12;
+    uint32_t first = SEED ^ std::rotl(src * 0x239b961b, 15) * 0xab0e9789 ^ BYTES;
+    uint32_t second = SEED ^ std::rotl(dst * 0xab0e9789, 16) * 0x38b34ae5 ^ BYTES;
+    uint32_t third = SEED ^ std::rotl(stream * 0x38b34ae5, 17) * 0xa1e38b93 ^ BYTES;
+    uint32_t fourth = SEED ^ BYTES;
+    first += second + third + fourth;
+    second = MixLast(second + first);
+    third = MixLast(third + first);
+    fourth = MixLast(fourth + first);
+    first = MixLast(first) + second + third + fourth;
+    return uint64_t{second + first} << 32 | first;
 }
 
 bool

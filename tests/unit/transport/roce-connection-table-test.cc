@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/hash.h"
 #include "ns3/roce-connection-table.h"
 
 #include <algorithm>
@@ -260,6 +261,18 @@ TEST(RoceConnectionPlace, RowsAreSpreadAsDrawnAtRandom)
     EXPECT_NEAR(static_cast<double>(std::count(taken.begin(), taken.end(), true)),
                 ROWS * (1.0 - std::pow(1.0 - 1.0 / ROWS, DRAWN)),
                 4 * 181.0);
+}
+
+TEST(RoceConnection, HashesAsNs3Does)
+{
+    std::mt19937 random(7);
+    for (int round = 0; round < 1000; ++round)
+    {
+        const auto draw = [&random] { return static_cast<uint32_t>(random() >> random() % 32); };
+        const RoceConnection connection{draw(), draw(), draw()};
+        const uint32_t key[] = {connection.src, connection.dst, connection.stream};
+        EXPECT_EQ(connection.GetHash(), Hash64(reinterpret_cast<const char*>(key), sizeof(key)));
+    }
 }
 
 } // namespace

@@ -75,12 +75,24 @@ FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
                                 .kind = packet->kind,
                                 .flags = packet->flags,
                                 .reserved = 0});
-    if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
+    if ((packet->flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM)) != 0) [[unlikely]]
     {
-        outgoing.telemetry.push_back(m_pool.GetTelemetry(*packet));
+        TakeRecord(*packet, outgoing);
     }
     outgoing.firstArrival = std::min(outgoing.firstArrival, packet->arrival);
     m_pool.Give(packet);
+}
+
+/// What a packet carries beside itself.
+void
+FabricCut::TakeRecord(const FabricPacket& packet, Outgoing& outgoing) const
+{
+    if ((packet.flags & PacketFlag::PROGRAM) != 0)
+    {
+        m_pool.GetContents().Write(packet.feedback, outgoing.contents);
+        return;
+    }
+    outgoing.telemetry.push_back(m_pool.GetTelemetry(packet));
 }
 
 void
@@ -89,8 +101,10 @@ FabricCut::Take(uint32_t part, ByteBatch& batch)
     auto& outgoing = m_outgoing[part];
     AppendList(batch, std::span<const Crossing>(outgoing.packets));
     AppendList(batch, std::span<const TelemetryRecord>(outgoing.telemetry));
+    batch.insert(batch.end(), outgoing.contents.begin(), outgoing.contents.end());
     outgoing.packets.clear(); // and keeps its memory
     outgoing.telemetry.clear();
+    outgoing.contents.clear();
     outgoing.firstArrival = INT64_MAX;
 }
 
@@ -115,6 +129,10 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         {
             m_pool.AttachTelemetry(*packet);
             m_pool.GetTelemetry(*packet) = telemetry[nextRecord++];
+        }
+        else if ((packet->flags & PacketFlag::PROGRAM) != 0) [[unlikely]]
+        {
+            packet->feedback = m_pool.GetContents().Read(batch);
         }
         m_network.GetPort(crossing.port).PutOnWire(packet, now);
     }

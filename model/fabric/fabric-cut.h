@@ -87,9 +87,11 @@ class FabricCut : private PacketTaker
     {
         std::vector<Crossing> packets;
         std::vector<TelemetryRecord> telemetry; //!< of those that have some, in their order
+        ByteBatch contents;                     //!< likewise, of those for programs of switches
         TimeStepCount firstArrival{INT64_MAX};
     };
 
+    void TakeRecord(const FabricPacket& packet, Outgoing& outgoing) const;
     FabricPacket* MakePacket(const Crossing& crossing);
 
     FabricNetwork& m_network;

@@ -51,6 +51,12 @@ class PacketPool
         m_contents = contents;
     }
 
+    /// Where there are packets for programs.
+    PacketContents& GetContents() const
+    {
+        return *m_contents;
+    }
+
     /// Gives a packet an empty record, which returns to the pool with it.
     void AttachTelemetry(FabricPacket& packet)
     {

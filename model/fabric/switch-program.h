@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_SWITCH_PROGRAM_H
 #define GRADSYNC_SWITCH_PROGRAM_H
 
+#include "ns3/byte-batch.h"
 #include "ns3/fabric-packet.h"
 
 #include <cstdint>
@@ -41,6 +42,12 @@ class PacketContents
   public:
     /// Nobody uses the packet any more.
     virtual void Release(uint32_t contents) = 0;
+
+    /// Appends them to a batch for another process, which has the same network.
+    virtual void Write(uint32_t contents, ByteBatch& batch) const = 0;
+
+    /// Keeps what Write has appended in another process. \returns the new contents
+    virtual uint32_t Read(BatchReader& batch) = 0;
 
   protected:
     ~PacketContents() = default;

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_AGGREGATION_CONTENTS_H
 #define GRADSYNC_AGGREGATION_CONTENTS_H
 
+#include "ns3/byte-batch.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/switch-program.h"
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -64,14 +66,8 @@ class AggregationContents final : public PacketContents
     /// Gives a packet contents, with whatever their last user left in them, but no frame.
     AggregationPacket& Attach(FabricPacket& packet)
     {
-        if (m_unused.empty())
-        {
-            m_unused.push_back(static_cast<uint32_t>(m_packets.size()));
-            m_packets.emplace_back();
-        }
-        packet.feedback = m_unused.back();
+        packet.feedback = Take();
         packet.flags = PacketFlag::PROGRAM;
-        m_unused.pop_back();
         m_packets[packet.feedback].frame.clear();
         return m_packets[packet.feedback];
     }
@@ -86,7 +82,41 @@ class AggregationContents final : public PacketContents
         m_unused.push_back(contents);
     }
 
+    void Write(uint32_t contents, ByteBatch& batch) const override
+    {
+        const auto& packet = m_packets[contents];
+        AppendPlain(batch, packet.driver);
+        AppendPlain(batch, packet.bytes);
+        AppendList(batch, std::span<const int32_t>(packet.values));
+        AppendList(batch, std::span<const uint8_t>(packet.frame));
+        AppendPlain(batch, packet.framedBy);
+    }
+
+    uint32_t Read(BatchReader& batch) override
+    {
+        const auto contents = Take();
+        auto& packet = m_packets[contents];
+        packet.driver = batch.Take<uint8_t>();
+        packet.bytes = batch.Take<decltype(packet.bytes)>();
+        packet.values = batch.TakeList<int32_t>();
+        packet.frame = batch.TakeList<uint8_t>();
+        packet.framedBy = batch.Take<uint32_t>();
+        return contents;
+    }
+
   private:
+    uint32_t Take()
+    {
+        if (m_unused.empty())
+        {
+            m_unused.push_back(static_cast<uint32_t>(m_packets.size()));
+            m_packets.emplace_back();
+        }
+        const auto taken = m_unused.back();
+        m_unused.pop_back();
+        return taken;
+    }
+
     std::deque<AggregationPacket> m_packets; //!< a deque: references stay valid
     std::vector<uint32_t> m_unused;
 };

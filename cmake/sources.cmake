@@ -1346,6 +1346,7 @@ list(APPEND gradsync_sources
   study/run/iteration-skip.cc
   study/run/link-sampler.cc
   study/run/network-parts.cc
+  study/run/part-aggregation.cc
   study/run/part-report.cc
   study/run/part-runs.cc
   study/run/plan-figures.cc
@@ -1374,6 +1375,7 @@ list(APPEND gradsync_headers
   study/run/iteration-skip.h
   study/run/link-sampler.h
   study/run/network-parts.h
+  study/run/part-aggregation.h
   study/run/part-report.h
   study/run/part-runs.h
   study/run/peak-memory.h
@@ -1658,6 +1660,7 @@ set(gradsync_tests_of_fault
   tests/unit/fault/silent-host-test.cc
 )
 set(gradsync_tests_of_distributed
+  tests/unit/distributed/aggregation-contents-test.cc
   tests/unit/distributed/byte-batch-test.cc
   tests/unit/distributed/window-simulator-test.cc
 )
@@ -1701,6 +1704,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/chaos-test.cc
   tests/scenario/dapple-runs-test.cc
   tests/scenario/dgt-runs-test.cc
+  tests/scenario/divided-aggregations-test.cc
   tests/scenario/divided-runs-test.cc
   tests/scenario/divided-trainings-test.cc
   tests/scenario/exchange-trace-test.cc

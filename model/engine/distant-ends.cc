@@ -158,7 +158,7 @@ DistantEnds::FindDemands() const
         {
             receivers.insert(operation.dst);
         }
-        if (isWaitedFor && takesTime)
+        if (isWaitedFor && (takesTime || operation.IsAggregate()))
         {
             AddWork(id, operation, demands);
         }
@@ -174,11 +174,13 @@ DistantEnds::FindDemands() const
     return demands;
 }
 
-/// An operation whose end is told when its rank begins to work for it.
+/// An operation whose end is told when its rank begins to work for it; that of an aggregation would
+/// have to be told by its switches.
 void
 DistantEnds::AddWork(OperationId id, const Operation& operation, Demands& demands) const
 {
-    const auto work = operation.kind == OperationKind::Train ? Time(0)
+    const bool isTold = operation.kind != OperationKind::Train && !operation.IsAggregate();
+    const auto work = !isTold ? Time(0)
                       : operation.IsCompute()
                           ? PicoSeconds(m_plan.GetComputePicoseconds(id))
                           : ExchangeApplication::GetReduceTime(m_plan.GetBytes(id, operation),
@@ -187,8 +189,9 @@ DistantEnds::AddWork(OperationId id, const Operation& operation, Demands& demand
     if (work.IsZero())
     {
         demands.obstacle = fmt::format("ranks of other processes wait for the end of operation {}, "
-                                       "which nothing tells ahead",
-                                       id);
+                                       "{}which nothing tells ahead",
+                                       id,
+                                       operation.IsAggregate() ? "an aggregation, " : "");
     }
 }
 

@@ -108,6 +108,14 @@ JobExecution::OnTransferFailed(PlanExecution& execution, OperationId id, const s
     }
     if (operation.IsAggregate() && m_job.planFallback)
     {
+        if (m_site.share)
+        {
+            throw std::runtime_error(
+                fmt::format("job {} would go on without switches that aggregate, which cannot go "
+                            "with --ranks, as all ranks would have to know it at once: {}",
+                            m_job.name,
+                            reason));
+        }
         Soon([number = execution.GetNumber()](auto& job) { job.FallBack(number); });
         return;
     }

@@ -111,6 +111,9 @@ class TransportAggregation
     /// What the aggregations of an open group put on the network; nothing: that is not known.
     virtual std::optional<AggregationLoad> DescribeLoad(uint32_t group) const = 0;
     virtual AggregationStatistics GetStatistics() const = 0;
+    /// What endpoints or switches of a protocol learn of each other at once, which those of
+    /// different processes cannot; empty: nothing. \throws std::invalid_argument as OpenAggregation
+    virtual std::string FindShared(const std::string& protocol) const = 0;
 
     /// Told the number of a group that got other switches.
     using RebuildHandler = std::function<void(uint32_t group)>;

@@ -73,17 +73,26 @@ Gather(ProcessLink& link, ByteBatch own)
     return number == 0 ? reports : std::vector<ByteBatch>{};
 }
 
+AggregationStatistics
+GetAggregationStatistics(const Transport& transport)
+{
+    const auto* aggregation = transport.GetAggregation();
+    return aggregation != nullptr ? aggregation->GetStatistics() : AggregationStatistics();
+}
+
 /// What only shows while it runs. \param areArrivalsTold whether processes told each other ahead
 /// what arrives \throws std::runtime_error
 void
 RequireDivisible(const MergedReport& merged, bool areArrivalsTold)
 {
-    if (areArrivalsTold && merged.statistics.retransmittedPackets > 0)
+    // What goes to switches that aggregate has no connection.
+    const auto resent = merged.statistics.retransmittedPackets - merged.aggregation.retransmissions;
+    if (areArrivalsTold && resent > 0)
     {
         throw std::runtime_error(
             fmt::format("{} packets were sent again, which cannot go with --ranks: ranks wait for "
                         "what arrives at ranks of other processes, which is then not known ahead",
-                        merged.statistics.retransmittedPackets));
+                        resent));
     }
     if (merged.failure && merged.failure->cause.empty())
     {
@@ -297,6 +306,7 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
                              .links = m_run.recordLinks ? transport->GetLinkStatistics()
                                                         : std::vector<LinkStatistics>{},
                              .statistics = transport->GetStatistics(),
+                             .aggregation = GetAggregationStatistics(*transport),
                              .events = protocol.CountOwnEvents(),
                              .sharedEvents = protocol.GetSharedEvents(),
                              .underWay = protocol.GetUnderWay(),
@@ -305,10 +315,6 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
                              .failures = ListFailures(*engine),
                              .end = protocol.GetLastFailure().value_or(simulator.GetLastTime()),
                              .isStopped = protocol.GetLastFailure().has_value()});
-    if (const auto* aggregation = transport->GetAggregation())
-    {
-        result.summary.aggregation = aggregation->GetStatistics();
-    }
     engine->Dispose();
     transport->Dispose();
     return batch;
@@ -330,6 +336,14 @@ CountBoundaries(const ResolvedRun& run, const RunResult& result)
     return count;
 }
 
+/// Estimates look at networks of their own, in a simulator that is not that of the run.
+PlannedRun
+PlanApart(const ResolvedRun& run)
+{
+    const SimulatorGuard guard;
+    return TranslatePlanningErrors([&run] { return PlanRun(run); });
+}
+
 /// Of all processes, for process 0.
 void
 Complete(const std::vector<ByteBatch>& reports,
@@ -342,6 +356,7 @@ Complete(const std::vector<ByteBatch>& reports,
     const auto merged = MergeReports(reports, result);
     RequireDivisible(merged, areArrivalsTold);
     MergeRuns(runs, result);
+    result.summary.aggregation = merged.aggregation;
     result.failure = merged.failure;
     result.summary.finished = !merged.failure;
     result.summary.failure = merged.failure ? merged.failure->reason : "";
@@ -375,7 +390,7 @@ RunDivided(const ResolvedRun& run, ProcessLink& link)
     UsePicoseconds();
     RngSeedManager::SetSeed(run.seed);
     RngSeedManager::SetRun(1);
-    const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
+    const auto planned = PlanApart(run);
     RunResult result;
     DescribeRun(run, planned, result);
     Share share(run, planned, link);

@@ -3,6 +3,7 @@
 #include "ns3/divided-run.h"
 #include "ns3/divided-transport.h"
 #include "ns3/network-parts.h"
+#include "ns3/plan-aggregations.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
 #include "ns3/run-notices.h"
@@ -12,6 +13,7 @@
 #include "ns3/topology-division.h"
 #include "ns3/workload-parts.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <string>
@@ -60,9 +62,15 @@ CheckSections(const ResolvedRun& run)
         Refuse("traffic",
                "foreign flows end when the jobs do, which is not known everywhere at once");
     }
-    if (!run.programs.empty())
+    const auto taking = std::ranges::find_if(run.programs, [](const auto& program) {
+        return program.second.takesAll;
+    });
+    if (taking != run.programs.end())
     {
-        Refuse("transport.programs", "packets for programs have contents of their own");
+        Refuse("transport.aggregation.programs",
+               fmt::format("{} runs one for all packets, but those of connections can be made "
+                           "frames only where both their ends are simulated",
+                           run.topology->GetNodes()[taking->first].name));
     }
     if (!run.capturedLinks.empty())
     {
@@ -79,10 +87,6 @@ CheckJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
 {
     const auto scheme = DescribeScheme(job);
     const auto& plan = *planned.plan;
-    if (plan.HasAggregations())
-    {
-        Refuse(scheme, "switches that aggregate cannot be divided");
-    }
     if (plan.GetGate() || !MakeJob(job, planned, run).laterPlans.empty())
     {
         Refuse(scheme, "all ranks together decide when it goes on");
@@ -120,6 +124,44 @@ CheckTraining(const TrainingJob& job, const ResolvedRun& run, const TopologyDivi
                            "other processes would have to know at once",
                            workload.GetLabel(workload.GetCommunications()[*id].label),
                            workload.GetStreams()[task.stream].name));
+    }
+}
+
+/// Of switches that are to aggregate for a job. What they lack for any number of processes the run
+/// itself says.
+void
+CheckAggregations(const ResolvedRun& run,
+                  const JobSpec& job,
+                  const Plan& plan,
+                  const Ptr<Transport>& transport)
+{
+    if (!plan.HasAggregations())
+    {
+        return;
+    }
+    const auto scheme = DescribeScheme(job);
+    if (!run.faults.empty())
+    {
+        Refuse(scheme,
+               "where something fails other switches aggregate, and all workers begin again with "
+               "what any of them lacks, which would have to be known everywhere at once");
+    }
+    try
+    {
+        const auto shared =
+            transport->RequireAggregation().FindShared(plan.GetAggregationProtocol().name);
+        if (!shared.empty())
+        {
+            Refuse(scheme, shared);
+        }
+        PlanAggregations().Open(plan, job.endpointOf, transport, job.aggregationRoots);
+    }
+    catch (const AggregationDenied& denied)
+    {
+        Refuse(scheme,
+               fmt::format("{}; when the switches have room would have to be known everywhere "
+                           "at once",
+                           denied.what()));
     }
 }
 
@@ -175,6 +217,10 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
     {
         Refuse("transport.kind",
                fmt::format("found \"{}\", expected \"roce\"", run.transport.kind));
+    }
+    for (size_t i = 0; i < run.jobs.size(); ++i)
+    {
+        CheckAggregations(run, run.jobs[i], *planned.jobs[i].plan, transport);
     }
     try
     {

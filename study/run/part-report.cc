@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/part-report.h"
 
+#include "ns3/event-order.h"
 #include "ns3/failure-text.h"
+#include "ns3/part-aggregation.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <map>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -170,22 +174,43 @@ AppendRecords(ByteBatch& batch,
     AppendList(batch, std::span<const PackedRecord>(packed));
 }
 
+/// When a record was made, as one process alone would have it: in which event, and of that in which
+/// all ranks send, for which operation.
+auto
+GetPlace(const PackedRecord& record)
+{
+    return std::tuple(record.end,
+                      record.order,
+                      record.order == Simulator::NO_CONTEXT ? record.what : 0);
+}
+
 /// Takes the records of one process behind those of the ones before.
+/// \throws std::runtime_error where the ranks sent twice at one instant, which one process alone
+/// would have had in another order
 void
 TakeRecords(BatchReader& batch, std::vector<PackedRecord>& records)
 {
     const auto own = batch.TakeList<PackedRecord>();
+    const auto wouldMove = [](const auto& last, const auto& record) {
+        return record.end == last.end && record.order == last.order &&
+               GetPlace(record) < GetPlace(last);
+    };
+    if (std::ranges::adjacent_find(own, wouldMove) != own.end())
+    {
+        throw std::runtime_error("what was sent and was done at one instant, twice over, cannot go "
+                                 "with --ranks: nothing tells which came first");
+    }
     records.insert(records.end(), own.begin(), own.end());
 }
 
 /// In the order in which their events come, which is known but for those of one event; those are of
-/// one process and in order.
+/// one process and in order, or of that in which all ranks send.
 template <typename RECORD>
 void
 PutInOrder(std::vector<PackedRecord>& packed, std::vector<RECORD>& records)
 {
     std::stable_sort(packed.begin(), packed.end(), [](const auto& one, const auto& other) {
-        return std::tie(one.end, one.order) < std::tie(other.end, other.order);
+        return GetPlace(one) < GetPlace(other);
     });
     records.clear();
     records.reserve(packed.size());
@@ -427,19 +452,19 @@ RecordOrders::~RecordOrders()
 void
 RecordOrders::OnTransfer(const TransferRecord& /* record */)
 {
-    transfers.push_back(m_simulator.GetOrder());
+    transfers.push_back(EventOrder::Get(m_simulator.GetOrder()));
 }
 
 void
 RecordOrders::OnCompute(const ComputeRecord& /* record */)
 {
-    computations.push_back(m_simulator.GetOrder());
+    computations.push_back(EventOrder::Get(m_simulator.GetOrder()));
 }
 
 void
 RecordOrders::OnWork(const WorkRecord& /* record */)
 {
-    work.push_back(m_simulator.GetOrder());
+    work.push_back(EventOrder::Get(m_simulator.GetOrder()));
 }
 
 ByteBatch
@@ -462,6 +487,7 @@ PackReport(const PartReport& report)
     }
     AppendList(batch, std::span<const PackedLink>(links));
     AppendPlain(batch, Pack(report.statistics));
+    AppendStatistics(batch, report.aggregation);
     AppendPlain(batch, report.events);
     AppendList(batch, std::span<const WindowProtocol::SharedEvent>(report.sharedEvents));
     for (size_t job = 0; job < report.result->jobs.size(); ++job)
@@ -505,6 +531,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
             Add(links[i], result.links[i]);
         }
         Add(batch.Take<PackedStatistics>(), merged.statistics);
+        AddStatistics(batch, merged.aggregation);
         merged.events += batch.Take<uint64_t>();
         const auto own = batch.TakeList<WindowProtocol::SharedEvent>();
         std::vector<WindowProtocol::SharedEvent> all;

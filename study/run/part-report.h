@@ -61,8 +61,9 @@ struct PartReport
     const RecordOrders* orders;
     std::vector<LinkStatistics> links; //!< of what its own nodes sent; empty when not recorded
     TransportStatistics statistics;    //!< likewise
+    AggregationStatistics aggregation; //!< likewise, of its switches too
     uint64_t events;                   //!< of its own
-    std::vector<WindowProtocol::SharedEvent> sharedEvents; //!< that it had, ascending
+    std::vector<WindowProtocol::SharedEvent> sharedEvents;       //!< that it had, ascending
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
     std::vector<uint64_t> endOrders;                             //!< [iteration] see WindowProtocol
     std::vector<PlanFigures> plans;                              //!< those that it counts
@@ -78,6 +79,7 @@ ByteBatch PackReport(const PartReport& report);
 struct MergedReport
 {
     TransportStatistics statistics;
+    AggregationStatistics aggregation;
     uint64_t events{0};
     std::vector<PlanFigures> plans;
     std::optional<ExchangeFailure> failure; //!< the first one, of jobs that have failed if any has

@@ -72,6 +72,23 @@ def test_all_files_are_the_same_for_any_number_of_processes(program, tmp_path):
         assert found == expected
 
 
+def test_switches_that_aggregate_give_the_same_files(program, tmp_path):
+    file = write(
+        tmp_path,
+        transport={"kind": "roce", "aggregation": {"values": "real"}},
+        job={"gradient": "100kB", "iterations": 2, "compute": "5us", "workers": 6},
+        sweep={"scheme.kind": ["switchml", "libra", "sharp", "flare", "atp", "netreduce"]},
+    )
+    for ranks in (1, 2, 4):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+    expected = files_of(tmp_path / "r1")
+    print_at = expected["runs.csv"][0].index("sum_print")
+    assert all(row[print_at] for row in expected["runs.csv"][1:])
+    assert files_of(tmp_path / "r2") == expected
+    assert files_of(tmp_path / "r4") == expected
+
+
 def test_the_quickstart_is_the_same(program, tmp_path):
     # Of its schemes hierarchical has barriers for which all processes wait.
     file = ROOT / "scenarios" / "quickstart.json"
@@ -174,9 +191,15 @@ def test_processes_without_shared_memory_talk_by_messages_alone(program, tmp_pat
     ("sections", "named"),
     [
         ({"transport": "tcp"}, "transport.kind"),
-        ({"scheme": "switchml"}, "switches that aggregate"),
         ({"fabric": {"countBlocked": True}}, "attribute CountBlocked"),
         ({"fabric": {"pfc": False}, "scheme": "hierarchical"}, "not known ahead"),
+        (
+            {
+                "scheme": "switchml",
+                "transport": {"kind": "roce", "aggregation": {"slot": {"sharing": "dynamic"}}},
+            },
+            "Sharing is dynamic",
+        ),
         ({"results": {"pcap": [["leaf0", "spine0"]]}}, "results.pcap"),
     ],
 )

@@ -5,8 +5,8 @@
  * here.
  */
 #include "scenario/divided-runs.h"
+#include "scenario/scenario-runs.h"
 
-#include "ns3/divided-run.h"
 #include "ns3/plan-figures.h"
 #include "ns3/scenario-error.h"
 
@@ -31,22 +31,6 @@ namespace
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-/// Four racks of two hosts. \param scheme its name, as in JSON too, or an object \param more keys
-/// of the scenario, without braces
-std::string
-MakeRacks(const std::string& scheme, const std::string& job, const std::string& more = "")
-{
-    return fmt::format(R"({{
-      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 4, "hostsPerLeaf": 2,
-                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
-      "job": {{"gradient": "200kB", {}}},
-      "scheme": {}, "results": {{"trace": true}}{}}})",
-                       job,
-                       scheme.starts_with('{') || scheme.starts_with('"') ? scheme
-                                                                          : '"' + scheme + '"',
-                       more);
-}
 
 TEST(DividedRunsTest, ProcessesCountPlansTogether)
 {
@@ -530,7 +514,6 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
     }
     expect(MakeRacks("ring", job, R"(, "fabric": {"countBlocked": true})"), "CountBlocked");
     expect(MakeRacks("ring", job, R"(, "transport": {"kind": "roce", "ackEvery": 0})"), "AckEvery");
-    expect(MakeRacks("switchml", job), "switches that aggregate");
     expect(MakeRacks("bbtopk", job), "may be done before that rank begins");
 }
 

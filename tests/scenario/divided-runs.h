@@ -79,6 +79,22 @@ ExpectSameInAnyNumber(const std::string& text, uint32_t most)
     }
 }
 
+/// Four racks of two hosts. \param scheme its name, as in JSON too, or an object \param more keys
+/// of the scenario, without braces
+inline std::string
+MakeRacks(const std::string& scheme, const std::string& job, const std::string& more = "")
+{
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 4, "hostsPerLeaf": 2,
+                    "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
+      "job": {{"gradient": "200kB", {}}},
+      "scheme": {}, "results": {{"trace": true}}{}}})",
+                       job,
+                       scheme.starts_with('{') || scheme.starts_with('"') ? scheme
+                                                                          : '"' + scheme + '"',
+                       more);
+}
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_DIVIDED_RUNS_H

@@ -33,6 +33,12 @@ AggregationDriver::HasFlow(AggregationFlow flow) const
     return flow == AggregationFlow::AllReduce;
 }
 
+std::string
+AggregationDriver::FindShared() const
+{
+    return {};
+}
+
 bool
 AggregationDriver::ReadsFrames() const
 {

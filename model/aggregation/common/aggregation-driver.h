@@ -67,6 +67,8 @@ class AggregationDriver : public Object
     /// \throws std::invalid_argument with a text for the user when the group or the settings of the
     /// network are not for this protocol
     virtual void Check(const AggregationGroup& group) const = 0;
+    /// As TransportAggregation::FindShared.
+    virtual std::string FindShared() const;
     /// A session that is not open yet. \param id of the group
     virtual std::unique_ptr<AggregationSession> MakeSession(const AggregationGroup& group,
                                                             uint32_t id) = 0;

@@ -12,6 +12,14 @@
 namespace ns3::gradsync
 {
 
+namespace
+{
+
+/// Blocks whose first sums are kept at most: workers of other processes never check theirs.
+constexpr size_t KEPT_BLOCKS = 1 << 14;
+
+} // namespace
+
 FlareTensor::FlareTensor(uint16_t job, const Shape& shape, const Settings& settings)
     : GradientTensor(job, shape, settings.distribution),
       m_seed(GetSeed(job)),
@@ -164,6 +172,10 @@ FlareTensor::Check(uint64_t block, std::span<const int32_t> values, bool hasOver
     {
         const auto verdict = Judge(block, values, hasOverflowed);
         m_first[block] = {{values.begin(), values.end()}, verdict, GetShape().workers - 1};
+        if (m_first.size() > KEPT_BLOCKS)
+        {
+            m_first.erase(m_first.begin());
+        }
         return verdict;
     }
     auto& first = found->second;

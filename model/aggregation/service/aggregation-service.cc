@@ -70,7 +70,7 @@ AggregationService::GetPart(const std::string& name)
 }
 
 AggregationDriver&
-AggregationService::ChooseDriver(const std::string& protocol)
+AggregationService::ChooseDriver(const std::string& protocol) const
 {
     const auto found = m_byProtocol.find(protocol);
     if (found == m_byProtocol.end())
@@ -86,6 +86,12 @@ AggregationService::ChooseDriver(const std::string& protocol)
                         fmt::join(known, ", ")));
     }
     return *found->second;
+}
+
+std::string
+AggregationService::FindShared(const std::string& protocol) const
+{
+    return ChooseDriver(protocol).FindShared();
 }
 
 void

@@ -69,6 +69,7 @@ class AggregationService : public NetworkAggregation,
                                    NodeId receiver) override;
     std::optional<AggregationLoad> DescribeLoad(uint32_t group) const override;
     AggregationStatistics GetStatistics() const override;
+    std::string FindShared(const std::string& protocol) const override;
     void AddStatistics(TransportStatistics& total) const override;
 
     /// The part of a node in the protocol of a driver, or nullptr.
@@ -107,7 +108,7 @@ class AggregationService : public NetworkAggregation,
     void FindIncapable();
     bool HasLimits() const;
     void InstallPrograms();
-    AggregationDriver& ChooseDriver(const std::string& protocol);
+    AggregationDriver& ChooseDriver(const std::string& protocol) const;
     AggregationSession& GetSessionOfStream(uint32_t stream) const;
     void Rebuild(AggregationSession& session);
     void Forget(AggregationSession& session);

@@ -236,6 +236,14 @@ SlotDriver::Check(const AggregationGroup& /* group */) const
 {
 }
 
+std::string
+SlotDriver::FindShared() const
+{
+    return m_sharingMode == SHARING_DYNAMIC ? "attribute Sharing is dynamic: switches share out "
+                                              "slots as soon as any worker begins"
+                                            : "";
+}
+
 float
 SlotDriver::GetFactor(const std::string& protocol)
 {

@@ -30,6 +30,7 @@ class SlotDriver final : public AggregationDriver
     static std::vector<CompiledChoice> GetCompiledChoices();
 
     void Check(const AggregationGroup& group) const override;
+    std::string FindShared() const override;
     std::unique_ptr<AggregationSession> MakeSession(const AggregationGroup& group,
                                                     uint32_t id) override;
     std::unique_ptr<AggregationNode> MakeNode(NodeId node) override;

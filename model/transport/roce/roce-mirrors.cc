@@ -2,6 +2,7 @@
 #include "ns3/roce-mirrors.h"
 
 #include "ns3/fabric-network.h"
+#include "ns3/network-aggregation.h"
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
 
@@ -52,15 +53,16 @@ RoceMirrors::OnPost(const RoceQueuePair& queuePair,
     const auto part = m_partOf[message.dst];
     if (part != m_own)
     {
-        m_posts[part].push_back({.at = m_messages.tellsTimes ? now : -1,
-                                 .bytes = message.bytes,
-                                 .tag = message.tag,
-                                 .src = message.src,
-                                 .receiver = FindReceiver(message.dst, message.handler),
-                                 .stream = message.stream,
-                                 .index = queuePair.index,
-                                 .generation = queuePair.generation,
-                                 .firstPsn = firstPsn});
+        m_posts[part].push_back(
+            {.at = m_messages.tellsTimes ? now : -1,
+             .bytes = message.bytes,
+             .tag = message.tag,
+             .src = message.src,
+             .receiver = FindReceiver(message.dst, message.stream, message.handler),
+             .stream = message.stream,
+             .index = queuePair.index,
+             .generation = queuePair.generation,
+             .firstPsn = firstPsn});
     }
 }
 
@@ -72,7 +74,8 @@ RoceMirrors::OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& message
     {
         return;
     }
-    const auto receiver = FindReceiver(queuePair.dst, messages.series.GetHandler());
+    const auto receiver =
+        FindReceiver(queuePair.dst, queuePair.stream, messages.series.GetHandler());
     for (uint32_t i = 0; i < messages.series.GetCount(); ++i)
     {
         m_posts[part].push_back({.at = -1,
@@ -148,7 +151,7 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
 void
 RoceMirrors::Expect(const Post& post)
 {
-    const auto& [handler, dst] = GetReceiver(post.receiver);
+    const auto [handler, dst] = GetReceiver(post.receiver);
     const auto [queuePair, isNew] =
         m_connections.Mirror(post.index, post.generation, {post.src, dst, post.stream});
     if (isNew)
@@ -165,9 +168,13 @@ RoceMirrors::Expect(const Post& post)
 
 /// By its number in all processes.
 uint32_t
-RoceMirrors::FindReceiver(uint32_t endpoint, const MessageHandler* handler)
+RoceMirrors::FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandler* handler)
 {
     ListReceivers();
+    if (stream >= NetworkAggregation::FIRST_STREAM)
+    {
+        handler = &m_nobody;
+    }
     const auto& numbers = m_receiversAt[endpoint];
     const auto found = std::ranges::find_if(numbers, [this, handler](uint32_t number) {
         return m_receivers[number].handler == handler;
@@ -194,10 +201,24 @@ RoceMirrors::ListReceivers()
         return;
     }
     m_receivers = m_messages.listReceivers();
+    for (uint32_t endpoint = 0; endpoint < m_partOf.size(); ++endpoint)
+    {
+        m_receivers.push_back({&m_nobody, endpoint});
+    }
     for (uint32_t number = 0; number < m_receivers.size(); ++number)
     {
         m_receiversAt[m_receivers[number].endpoint].push_back(number);
     }
+}
+
+void
+RoceMirrors::Nobody::OnDelivered(uint64_t /* tag */)
+{
+}
+
+void
+RoceMirrors::Nobody::OnFailed(uint64_t /* tag */, const std::string& /* reason */)
+{
 }
 
 void

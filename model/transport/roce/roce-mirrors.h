@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -73,8 +74,16 @@ class RoceMirrors
         uint32_t firstPsn; //!< of its first packet
     };
 
+    /// Told of the messages of switches that aggregate: what is in their packets says all.
+    class Nobody final : public MessageHandler
+    {
+      public:
+        void OnDelivered(uint64_t tag) override;
+        void OnFailed(uint64_t tag, const std::string& reason) override;
+    };
+
     void Expect(const Post& post);
-    uint32_t FindReceiver(uint32_t endpoint, const MessageHandler* handler);
+    uint32_t FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandler* handler);
     const DividedMessages::Receiver& GetReceiver(uint32_t number);
     void ListReceivers();
 
@@ -88,7 +97,8 @@ class RoceMirrors
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet
     std::vector<std::vector<uint32_t>> m_receiversAt;   //!< [endpoint] their numbers
-    FabricCut m_cut;                                    //!< the links between the processes
+    Nobody m_nobody;
+    FabricCut m_cut; //!< the links between the processes
     RoceArrivals m_arrivals;
 };
 

@@ -131,6 +131,24 @@ TEST_F(DistantEndsTest, WorkOfNoTimeCannotBeTold)
     EXPECT_THAT(Find().FindDemands().obstacle, HasSubstr("the end of operation 0"));
 }
 
+TEST_F(DistantEndsTest, WhatSwitchesAggregateEndsForItsOwnRankAlone)
+{
+    const auto group = m_builder.AddAggregationGroup({0, 1, 2, 3}, {.name = "switchml"});
+    const auto parts = m_builder.AddAggregate(group, 0, 1); // operations 0 to 3
+    const auto own = m_builder.AddCopy(0, 2, 0, 1);
+    m_builder.AddEdge(parts, own);
+    EXPECT_THAT(Find().FindDemands().obstacle, IsEmpty());
+}
+
+TEST_F(DistantEndsTest, NobodyTellsAheadWhenSwitchesAnswerAnotherRank)
+{
+    const auto group = m_builder.AddAggregationGroup({0, 1, 2, 3}, {.name = "switchml"});
+    const auto parts = m_builder.AddAggregate(group, 0, 1);
+    const auto other = m_builder.AddCopy(2, 3, 0, 1);
+    m_builder.AddEdge(parts, other); // rank 2 waits for what rank 0 gets
+    EXPECT_THAT(Find().FindDemands().obstacle, HasSubstr("operation 0, an aggregation"));
+}
+
 } // namespace
 
 } // namespace ns3::gradsync

@@ -26,6 +26,7 @@
 #include <fstream>
 #include <numeric>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace ns3::gradsync
@@ -416,7 +417,10 @@ RunRank(const RunOptions& options, const Scenario& scenario)
         const auto file = options.folder / RANK_PROBLEM_FILE;
         if (!std::filesystem::exists(file))
         {
-            std::ofstream(file) << error.what() << '\n';
+            // Whole at once: another one that fails now may end this one at any time.
+            const auto draft = options.folder / fmt::format("{}.{}", RANK_PROBLEM_FILE, getpid());
+            std::ofstream(draft) << error.what() << '\n';
+            std::filesystem::rename(draft, file);
         }
         throw;
     }

@@ -74,7 +74,7 @@ FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
                                 .sackOffset = packet->sackOffset,
                                 .kind = packet->kind,
                                 .flags = packet->flags,
-                                .reserved = 0});
+                                .returns = m_network.CountReturns(portIndex)});
     if ((packet->flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM)) != 0) [[unlikely]]
     {
         TakeRecord(*packet, outgoing);
@@ -134,6 +134,7 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         {
             packet->feedback = m_pool.GetContents().Read(batch);
         }
+        m_network.ExpectReturns(crossing.port, crossing.returns, crossing.arrival);
         m_network.GetPort(crossing.port).PutOnWire(packet, now);
     }
 }

@@ -79,7 +79,7 @@ class FabricCut : private PacketTaker
         uint16_t sackOffset;
         PacketKind kind;
         uint8_t flags;
-        uint32_t reserved; //!< no bytes without a value
+        uint32_t returns; //!< of the link, when it started
     };
 
     /// What has started on the way to a process and is not taken yet.

@@ -16,6 +16,28 @@ constexpr int64_t FAULT_STREAM = 1 << 20; //!< random number streams of faulty l
 
 } // namespace
 
+/// From which a port sends.
+NodeId
+FabricNetwork::GetSource(size_t port) const
+{
+    const auto& link = m_topology->GetLinks()[port / 2];
+    return port % 2 == 0 ? link.a : link.b;
+}
+
+/// Whether this process simulates a node.
+bool
+FabricNetwork::IsHere(NodeId node) const
+{
+    return m_division.partOf.empty() || m_division.IsHere(node);
+}
+
+/// Packets are put on this wire when they have long started.
+bool
+FabricNetwork::ComesFromElsewhere(size_t port) const
+{
+    return !IsHere(GetSource(port));
+}
+
 LinkFault&
 FabricNetwork::GetFault(size_t port)
 {
@@ -26,6 +48,10 @@ FabricNetwork::GetFault(size_t port)
                                             FAULT_STREAM + static_cast<int64_t>(port),
                                             m_pool);
         m_ports[port]->SetLoss(fault.get());
+        if (ComesFromElsewhere(port))
+        {
+            fault->Expect(0, -1);
+        }
     }
     return *fault;
 }
@@ -33,6 +59,10 @@ FabricNetwork::GetFault(size_t port)
 void
 FabricNetwork::SetFlood(size_t port, double bitRate)
 {
+    if (!IsHere(GetSource(port)))
+    {
+        return;
+    }
     auto& flood = m_floods[port];
     if (!flood && bitRate > 0.0)
     {
@@ -84,7 +114,7 @@ FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
         auto& fault = GetFault(port);
         if (!before.up && state.up)
         {
-            fault.SetUp(m_ports[port]->GetLastArrival(now));
+            fault.SetUp(ComesFromElsewhere(port) ? -1 : m_ports[port]->GetLastArrival(now));
         }
         if (before.loss != state.loss)
         {

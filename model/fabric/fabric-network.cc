@@ -211,7 +211,8 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     ConnectPorts();
     SetPrefetching(m_portCount >= m_prefetchPorts);
     m_pool.SetGrowthCallback([this] {
-        SetPrefetching(m_prefetches || m_pool.GetCapacity() * m_processes >= m_prefetchPackets);
+        SetPrefetching(m_prefetches ||
+                       m_pool.GetCapacity() * m_division.count >= m_prefetchPackets);
     });
     WatchQueues(m_queueTrace.IsWatched());
     NS_LOG_INFO("fabric of " << m_endpoints.size() << " endpoints, "

@@ -15,6 +15,7 @@
 #include "ns3/packet-pool.h"
 #include "ns3/routing-tables.h"
 #include "ns3/state-words.h"
+#include "ns3/topology-division.h"
 #include "ns3/topology.h"
 #include "ns3/traced-callback.h"
 #include "ns3/watched-trace.h"
@@ -86,11 +87,28 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
         return m_lossRate > 0.0 || !m_pfc;
     }
 
-    /// So many processes simulate it together: about so many times the packets of this one are
-    /// under way, for which the Attribute PrefetchPackets holds.
-    void SetProcesses(uint32_t count)
+    /// Several processes simulate it together: about so many times the packets of this one are
+    /// under way, for which the Attribute PrefetchPackets holds, and faults touch what is here.
+    void Divide(const TopologyDivision& division)
     {
-        m_processes = count;
+        m_division = division;
+    }
+
+    /// How often a link has returned from a fault. \param index of a port, as of GetCounters
+    uint32_t CountReturns(size_t index) const
+    {
+        const auto found = m_faults.empty() ? m_faults.end() : m_faults.find(index);
+        return found == m_faults.end() ? 0 : found->second->CountReturns();
+    }
+
+    /// From an arrival on, packets on a link from another process started when it had returned so
+    /// often. \param index of a port, as of GetCounters
+    void ExpectReturns(size_t index, uint32_t returns, TimeStepCount arrival)
+    {
+        if (returns > 0) [[unlikely]]
+        {
+            GetFault(index).Expect(returns, arrival);
+        }
     }
 
     PacketPool& GetPool()
@@ -166,6 +184,9 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     void WatchQueues(bool isWatched);
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     PacketLoss* GetLoss(size_t port) const;
+    NodeId GetSource(size_t port) const;
+    bool IsHere(NodeId node) const;
+    bool ComesFromElsewhere(size_t port) const;
     LinkFault& GetFault(size_t port);
     void SetFlood(size_t port, double bitRate);
     void TakeDown(LinkId link, TimeStepCount now);
@@ -194,7 +215,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     double m_lossRate;
     size_t m_prefetchPorts;
     size_t m_prefetchPackets;
-    uint32_t m_processes{1};
+    TopologyDivision m_division; //!< of one process: without nodes
     bool m_prefetches{false};
 
     std::shared_ptr<const Topology> m_topology;

@@ -120,6 +120,7 @@ FabricPort::IsTaken(FabricPacket* packet, TimeStepCount start)
     }
     if (m_taker)
     {
+        m_lastTaken = packet->arrival;
         m_taker->TakeOver(m_index, packet);
     }
     return m_taker != nullptr;
@@ -451,10 +452,11 @@ FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
     m_serialisation = SerialisationTime(rate);
     m_bitRate = static_cast<double>(rate.GetBitRate());
     m_delay = delay.GetTimeStep();
-    if (m_firstFlying)
+    const auto last = m_firstFlying ? m_lastFlying->arrival : m_lastTaken;
+    if (last > now)
     {
         // A shorter delay must not let a packet overtake those that are on the wire.
-        m_busyUntil = std::max(m_busyUntil, m_lastFlying->arrival - m_delay);
+        m_busyUntil = std::max(m_busyUntil, last - m_delay);
     }
 }
 

@@ -460,7 +460,8 @@ class alignas(64) FabricPort final : public EventImpl
     PacketLoss* m_loss{nullptr};
     Ptr<EventImpl> m_departure; //!< null until the port is eager for the first time
     TimeStepCount m_pausedSince{0};
-    uint64_t m_longestBefore{0}; //!< queue, before it was measured anew
+    TimeStepCount m_lastTaken{0}; //!< when the last packet that was taken arrives
+    uint64_t m_longestBefore{0};  //!< queue, before it was measured anew
     PortObserver* m_observer{nullptr};
     EcnMarker* m_marker{nullptr};
     SwitchProgram* m_program{nullptr};

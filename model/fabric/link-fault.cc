@@ -23,6 +23,27 @@ LinkFault::SetUp(TimeStepCount lastArrival)
 {
     m_down = false;
     m_lostThrough = lastArrival;
+    ++m_returns;
+}
+
+void
+LinkFault::Expect(uint32_t returns, TimeStepCount arrival)
+{
+    if (m_expected.empty() || m_expected.back().returns != returns)
+    {
+        m_expected.push_back({arrival, returns});
+    }
+}
+
+/// Before the wire worked again, as the process says from where it comes.
+bool
+LinkFault::StartedBefore(const FabricPacket& packet)
+{
+    while (m_expected.size() > 1 && m_expected[1].arrival <= packet.arrival)
+    {
+        m_expected.pop_front();
+    }
+    return !m_expected.empty() && m_expected.front().returns < m_returns;
 }
 
 void
@@ -35,7 +56,8 @@ LinkFault::SetLoss(const LossModel& loss)
 bool
 LinkFault::IsLost(const FabricPacket& packet)
 {
-    if (packet.kind == PacketKind::Flood || m_down || packet.arrival <= m_lostThrough)
+    if (packet.kind == PacketKind::Flood || StartedBefore(packet) || m_down ||
+        packet.arrival <= m_lostThrough)
     {
         return true;
     }

@@ -41,7 +41,7 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
     {
         m_sender.KeepQueuePairs(); // reservations do not know when their messages were sent
     }
-    m_fabric.SetProcesses(division.count);
+    m_fabric.Divide(division);
 }
 
 void

@@ -167,6 +167,7 @@ FaultInjector::ScheduleNext()
     {
         const auto time = m_timeline.begin()->first.first;
         m_event = Simulator::Schedule(time - Simulator::Now(), &FaultInjector::Advance, this);
+        ++m_eventCount;
     }
 }
 

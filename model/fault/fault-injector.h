@@ -68,6 +68,12 @@ class FaultInjector : public Object
         return m_problem;
     }
 
+    /// Simulator events that it has scheduled.
+    uint64_t CountEvents() const
+    {
+        return m_eventCount;
+    }
+
     /// Signature of the trace source "Fault".
     using FaultCallback = void (*)(const FaultRecord& record);
 
@@ -125,6 +131,7 @@ class FaultInjector : public Object
     EventId m_event;
     uint64_t m_maxBeginnings;
     uint64_t m_beginnings{0};
+    uint64_t m_eventCount{0};
     std::string m_problem;
     TracedCallback<const FaultRecord&> m_faultTrace; //!< trace source "Fault"
 };

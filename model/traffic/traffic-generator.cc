@@ -147,6 +147,7 @@ TrafficGenerator::DoDispose()
 {
     m_transport = nullptr;
     m_isSettled = nullptr;
+    m_isHere = nullptr;
     m_sources.clear();
     Object::DoDispose();
 }
@@ -164,6 +165,19 @@ TrafficGenerator::Install(std::vector<TrafficSpec> traffic,
         CheckSpec(spec);
         AddSource(std::move(spec), topology);
     }
+}
+
+void
+TrafficGenerator::Divide(std::function<bool(uint32_t endpoint)> isHere, uint32_t count)
+{
+    m_isHere = std::move(isHere);
+    m_processes = count;
+}
+
+bool
+TrafficGenerator::IsHere(uint32_t endpoint) const
+{
+    return !m_isHere || m_isHere(endpoint);
 }
 
 void
@@ -216,6 +230,7 @@ TrafficGenerator::Schedule(uint32_t index, const Time& delay)
     if (!spec.duration || AddTimes(Simulator::Now(), delay) < AddTimes(spec.start, *spec.duration))
     {
         m_sources[index].event = Simulator::Schedule(delay, &TrafficGenerator::Begin, this, index);
+        ++m_eventCount;
     }
 }
 
@@ -228,11 +243,11 @@ TrafficGenerator::Begin(uint32_t index)
     }
     if (IsBeyondLimits())
     {
-        m_problem = fmt::format("ended by background traffic: {} flows have begun, {} of them are "
-                                "under way, more than the network carries",
-                                m_flowCount,
-                                m_flows.size());
-        Simulator::Stop();
+        GiveUp(fmt::format("{} flows have begun, {} of them are under way{}, more than the network "
+                           "carries",
+                           m_flowCount,
+                           m_flows.size(),
+                           m_processes > 1 ? " to hosts of one process" : ""));
         return;
     }
     auto& source = m_sources[index];
@@ -250,7 +265,14 @@ TrafficGenerator::Begin(uint32_t index)
 bool
 TrafficGenerator::IsBeyondLimits() const
 {
-    return m_flowCount > m_maxFlows || m_flows.size() > m_maxActiveFlows;
+    return m_flowCount > m_maxFlows || m_flows.size() > m_maxActiveFlows / m_processes;
+}
+
+void
+TrafficGenerator::GiveUp(std::string problem)
+{
+    m_problem = "ended by background traffic: " + std::move(problem);
+    Simulator::Stop();
 }
 
 void
@@ -286,9 +308,15 @@ TrafficGenerator::BeginFlow(uint32_t index, uint32_t src, uint32_t dst)
                            ? std::max<uint64_t>(static_cast<uint64_t>(source.sizes->GetValue()), 1)
                            : source.spec.bytes;
     const auto tag = m_flowCount++;
-    m_flows[tag] = {index, src, dst, bytes, Simulator::Now(), Time(), false};
-    const auto stream = FIRST_MESSAGE_STREAM + static_cast<uint32_t>(tag % m_streams);
-    m_transport->Send({src, dst, stream, bytes, tag, this});
+    if (IsHere(dst))
+    {
+        m_flows[tag] = {index, src, dst, bytes, Simulator::Now(), Time(), false};
+    }
+    if (IsHere(src))
+    {
+        const auto stream = FIRST_MESSAGE_STREAM + static_cast<uint32_t>(tag % m_streams);
+        m_transport->Send({src, dst, stream, bytes, tag, this});
+    }
 }
 
 void
@@ -307,9 +335,16 @@ TrafficGenerator::OnDelivered(uint64_t tag)
 }
 
 void
-TrafficGenerator::OnFailed(uint64_t tag, const std::string& /* reason */)
+TrafficGenerator::OnFailed(uint64_t tag, const std::string& reason)
 {
-    End(tag, true);
+    if (m_flows.contains(tag))
+    {
+        End(tag, true);
+    }
+    else
+    {
+        GiveUp("a flow to a host of another process failed: " + reason);
+    }
 }
 
 } // namespace ns3::gradsync

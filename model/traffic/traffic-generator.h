@@ -97,6 +97,26 @@ class TrafficGenerator : public Object, private MessageHandler
                  const Ptr<Transport>& transport,
                  std::function<bool()> isSettled);
 
+    /**
+     * Several processes simulate one network together: all draw all flows, and each starts those
+     * from its own hosts and reports those to them. What they cannot know together, which are flows
+     * that fail or very many at once, ends the simulation (GetProblem). Before Install.
+     * \param isHere whether an endpoint is of this process \param count of processes
+     */
+    void Divide(std::function<bool(uint32_t endpoint)> isHere, uint32_t count);
+
+    /// Is told of the messages.
+    MessageHandler& GetHandler()
+    {
+        return *this;
+    }
+
+    /// Simulator events that it has scheduled.
+    uint64_t CountEvents() const
+    {
+        return m_eventCount;
+    }
+
     /// Flows that have begun and not ended.
     size_t GetActiveFlows() const
     {
@@ -140,6 +160,8 @@ class TrafficGenerator : public Object, private MessageHandler
     void Begin(uint32_t index);
     void BeginIncast(uint32_t index);
     bool IsBeyondLimits() const;
+    void GiveUp(std::string problem);
+    bool IsHere(uint32_t endpoint) const;
     void BeginFlow(uint32_t index, uint32_t src, uint32_t dst);
     std::vector<uint32_t> DrawHosts(Source& source, uint32_t count);
 
@@ -149,8 +171,11 @@ class TrafficGenerator : public Object, private MessageHandler
     std::vector<Source> m_sources;
     Ptr<Transport> m_transport;
     std::function<bool()> m_isSettled;
+    std::function<bool(uint32_t)> m_isHere; //!< empty: all are
+    uint32_t m_processes{1};
     std::unordered_map<uint64_t, FlowRecord> m_flows; //!< under way, by tag; never iterated
     uint64_t m_flowCount{0};
+    uint64_t m_eventCount{0};
     Time m_lastEnd;
     std::string m_problem;
     TracedCallback<const FlowRecord&> m_flowTrace; //!< trace source "Flow"

@@ -30,6 +30,12 @@ class LinkSampler
     LinkSampler(const LinkSampler&) = delete;
     LinkSampler& operator=(const LinkSampler&) = delete;
 
+    /// How often it has looked, in an event each.
+    uint32_t GetCount() const
+    {
+        return m_count;
+    }
+
     /// In the order of time, then port; without those of idle ports.
     const std::vector<LinkSample>& GetSamples() const
     {

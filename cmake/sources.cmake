@@ -1342,6 +1342,7 @@ list(APPEND gradsync_sources
   study/run/asynchronous-recorder.cc
   study/run/child-probe.cc
   study/run/divided-run.cc
+  study/run/divided-surroundings.cc
   study/run/division-check.cc
   study/run/iteration-skip.cc
   study/run/link-sampler.cc
@@ -1349,6 +1350,7 @@ list(APPEND gradsync_sources
   study/run/part-aggregation.cc
   study/run/part-report.cc
   study/run/part-runs.cc
+  study/run/part-surroundings.cc
   study/run/plan-figures.cc
   study/run/planned-run.cc
   study/run/process-link-loader.cc
@@ -1372,12 +1374,14 @@ list(APPEND gradsync_headers
   study/run/captured-words.h
   study/run/child-probe.h
   study/run/divided-run.h
+  study/run/divided-surroundings.h
   study/run/iteration-skip.h
   study/run/link-sampler.h
   study/run/network-parts.h
   study/run/part-aggregation.h
   study/run/part-report.h
   study/run/part-runs.h
+  study/run/part-surroundings.h
   study/run/peak-memory.h
   study/run/plan-figures.h
   study/run/planned-run.h
@@ -1706,6 +1710,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/dgt-runs-test.cc
   tests/scenario/divided-aggregations-test.cc
   tests/scenario/divided-runs-test.cc
+  tests/scenario/divided-surroundings-test.cc
   tests/scenario/divided-trainings-test.cc
   tests/scenario/exchange-trace-test.cc
   tests/scenario/federated-rounds-test.cc

@@ -13,13 +13,14 @@ namespace ns3::gradsync
 PartEnds::PartEnds(uint32_t own,
                    std::span<const SharedJob> jobs,
                    std::span<const uint32_t> partOf,
-                   size_t processes)
+                   size_t processes,
+                   bool tellsAll)
     : m_own(own)
 {
     for (const auto& shared : jobs)
     {
         Job job{};
-        job.takesPart.resize(processes);
+        job.takesPart.assign(processes, tellsAll);
         for (const auto endpoint : shared.endpoints)
         {
             job.takesPart[partOf[endpoint]] = true;

@@ -54,11 +54,12 @@ struct SharedJob
 class PartEnds
 {
   public:
-    /// \param partOf [endpoint] -> process
+    /// \param partOf [endpoint] -> process \param tellsAll all processes take part in all jobs
     PartEnds(uint32_t own,
              std::span<const SharedJob> jobs,
              std::span<const uint32_t> partOf,
-             size_t processes);
+             size_t processes,
+             bool tellsAll);
 
     /// An iteration of a job begins here. \param onTimeout is due when it does not end in time
     void Begin(uint32_t job, std::function<void()> onTimeout);

@@ -81,6 +81,12 @@ WindowProtocol::AreEndsTold() const
     return bool{m_takeNotice};
 }
 
+bool
+WindowProtocol::AreAllEndsTold() const
+{
+    return m_tellsAllEnds;
+}
+
 void
 WindowProtocol::Tell(uint32_t part, const Notice& notice)
 {
@@ -88,9 +94,10 @@ WindowProtocol::Tell(uint32_t part, const Notice& notice)
 }
 
 void
-WindowProtocol::UseJobs(std::span<const SharedJob> jobs)
+WindowProtocol::UseJobs(std::span<const SharedJob> jobs, bool tellsAll)
 {
-    m_ends = PartEnds(m_own, jobs, m_partOf, m_link.GetCount());
+    m_tellsAllEnds = tellsAll;
+    m_ends = PartEnds(m_own, jobs, m_partOf, m_link.GetCount(), tellsAll);
     m_underWay.resize(jobs.size());
 }
 
@@ -111,8 +118,8 @@ void
 WindowProtocol::OnSharedEvent(uint32_t job, uint32_t owner)
 {
     constexpr uint32_t WORD_BITS = 32;
-    m_sharedEvents.push_back({.at = m_simulator.Now().GetTimeStep(),
-                              .owner = uint64_t{job} << WORD_BITS | owner});
+    m_sharedEvents.push_back(
+        {.at = m_simulator.Now().GetTimeStep(), .owner = uint64_t{job} << WORD_BITS | owner});
 }
 
 std::vector<WindowProtocol::SharedEvent>

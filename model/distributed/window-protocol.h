@@ -62,8 +62,9 @@ class WindowProtocol final : public RankShare
      */
     void UseNotices(const Time& ahead, std::function<void(const Notice&)> takeNotice);
 
-    /// Before Run, in all of them. \param jobs as the engine numbers them
-    void UseJobs(std::span<const SharedJob> jobs);
+    /// Before Run, in all of them. \param jobs as the engine numbers them \param tellsAll processes
+    /// without ranks of a job are told of its ends too
+    void UseJobs(std::span<const SharedJob> jobs, bool tellsAll);
 
     /// Simulates until nothing is left to happen in any process.
     void Run();
@@ -73,6 +74,7 @@ class WindowProtocol final : public RankShare
     uint32_t GetOwnPart() const override;
     uint32_t GetPart(uint32_t endpoint) const override;
     bool AreEndsTold() const override;
+    bool AreAllEndsTold() const override;
     void Tell(uint32_t part, const Notice& notice) override;
     void OnPartEnded(uint32_t job, std::function<void()> goOn) override;
     void OnPartBegun(uint32_t job, std::function<void()> onTimeout) override;
@@ -153,6 +155,7 @@ class WindowProtocol final : public RankShare
     int64_t m_lookahead;            //!< time steps
     uint32_t m_own;
 
+    bool m_tellsAllEnds{false};
     PartEnds m_ends;
     int64_t m_end{0};   //!< of the window
     int64_t m_clock{0}; //!< all before has happened

@@ -25,7 +25,7 @@ JobExecution::JobExecution(const JobSite& site,
       m_job(std::move(job)),
       m_roster(m_job),
       m_gate(m_executions, *this, *this),
-      m_finished(m_job.iterations == 0 || !IsAnyHere())
+      m_finished(m_job.iterations == 0 || !TakesPart())
 {
     try
     {
@@ -165,20 +165,26 @@ JobExecution::BeginIteration()
         m_timeoutEvent.Schedule(m_job.timeout, &JobExecution::OnTimeout, this);
     }
     BeginExecution();
+    bool hasPart = false;
     for (const auto rank : GetPlan().ranks)
     {
         if (IsHere(rank))
         {
             m_applications[rank]->BeginIteration();
+            hasPart = true;
         }
+    }
+    if (!hasPart)
+    {
+        OnEnded(*m_execution);
     }
 }
 
-/// Whether this process simulates any rank: else others do all that there is to do.
+/// Whether this process simulates any rank, or is told: else others do all that there is to do.
 bool
-JobExecution::IsAnyHere() const
+JobExecution::TakesPart() const
 {
-    return m_site.share == nullptr ||
+    return m_site.share == nullptr || m_site.share->AreAllEndsTold() ||
            std::ranges::any_of(m_job.endpointOf, [this](uint32_t endpoint) {
                return m_site.share->IsHere(endpoint);
            });

@@ -95,7 +95,7 @@ class JobExecution final : public RankedJob,
     void EndIteration();
     void OnBoundary();
     void BeginExecution();
-    bool IsAnyHere() const;
+    bool TakesPart() const;
     bool IsHere(uint32_t rank) const;
     bool IsPlanRankHere(uint32_t rank) const;
     const DistantEnds* ProvideDistantEnds();

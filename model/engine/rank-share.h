@@ -54,6 +54,9 @@ class RankShare
      */
     virtual void OnPartEnded(uint32_t job, std::function<void()> goOn) = 0;
 
+    /// Whether all processes are told of the ends of all jobs, and take part with no rank too.
+    virtual bool AreAllEndsTold() const = 0;
+
     /**
      * An iteration of a job begins. \param onTimeout is called if it does not end in the time that
      * the job has (SharedJob::timeout), in every process that takes part

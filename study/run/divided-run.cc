@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/divided-run.h"
 
+#include "ns3/divided-surroundings.h"
 #include "ns3/divided-transport.h"
 #include "ns3/exchange-application.h"
 #include "ns3/fabric-helper.h"
@@ -93,6 +94,11 @@ RequireDivisible(const MergedReport& merged, bool areArrivalsTold)
             fmt::format("{} packets were sent again, which cannot go with --ranks: ranks wait for "
                         "what arrives at ranks of other processes, which is then not known ahead",
                         resent));
+    }
+    if (!merged.problem.empty())
+    {
+        throw std::runtime_error("the run was ended, which without --ranks would be a result: " +
+                                 merged.problem);
     }
     if (merged.failure && merged.failure->cause.empty())
     {
@@ -193,7 +199,9 @@ class Share
     }
 
   private:
-    void Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) const;
+    void Divide(DividedTransport& divided,
+                const Ptr<ExchangeEngine>& engine,
+                const DividedSurroundings& surroundings) const;
     void UseNotices(DividedTransport& divided,
                     const Ptr<ExchangeEngine>& engine,
                     WindowProtocol& protocol);
@@ -209,9 +217,11 @@ class Share
 
 /// Before the engine has its jobs.
 void
-Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) const
+Share::Divide(DividedTransport& divided,
+              const Ptr<ExchangeEngine>& engine,
+              const DividedSurroundings& surroundings) const
 {
-    const auto listReceivers = [this, engine = PeekPointer(engine)] {
+    const auto listReceivers = [this, engine = PeekPointer(engine), &surroundings] {
         std::vector<DividedMessages::Receiver> receivers;
         for (uint32_t job = 0; job < m_jobs.size(); ++job)
         {
@@ -222,6 +232,7 @@ Share::Divide(DividedTransport& divided, const Ptr<ExchangeEngine>& engine) cons
                     {PeekPointer(engine->GetApplication(job, rank)), endpoints[rank]});
             }
         }
+        surroundings.AddReceivers(receivers);
         return receivers;
     };
     divided.Divide(
@@ -286,9 +297,10 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
     auto& divided = *transport->GetCapabilities()->GetDivided();
     WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
     auto engine = CreateObject<ExchangeEngine>();
-    Divide(divided, engine);
+    DividedSurroundings surroundings(m_run, simulator, protocol, m_link.GetCount());
+    Divide(divided, engine, surroundings);
     UseNotices(divided, engine, protocol);
-    protocol.UseJobs(m_jobs);
+    protocol.UseJobs(m_jobs, DividedSurroundings::AreAny(m_run));
     AddJobs(m_run, m_planned, transport, engine, &protocol);
     CountForeignRanks(protocol);
     const auto detail = m_run.recordTrace      ? Recorder::Detail::Work
@@ -297,10 +309,16 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
     const Recorder recorder(engine, detail);
     const PartRunRecorder trainings(engine, runs);
     const RecordOrders orders(engine, simulator, detail);
+    surroundings.Start(transport, engine);
     simulator.SetRun([&protocol] { protocol.Run(); });
     Simulator::Run();
+    if (m_link.GetOwn() != 0) // what all have is of process 0
+    {
+        protocol.CountForeignEvents(surroundings.CountEvents());
+    }
 
     TakeRecords(recorder, *engine, result);
+    result.faults = surroundings.TakeFaults();
     auto batch = PackReport({.result = &result,
                              .orders = &orders,
                              .links = m_run.recordLinks ? transport->GetLinkStatistics()
@@ -312,9 +330,11 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
                              .underWay = protocol.GetUnderWay(),
                              .endOrders = protocol.GetEndOrders(),
                              .plans = CountPlans(result, m_link.GetOwn(), m_link.GetCount()),
+                             .surroundings = surroundings.Describe(),
                              .failures = ListFailures(*engine),
                              .end = protocol.GetLastFailure().value_or(simulator.GetLastTime()),
-                             .isStopped = protocol.GetLastFailure().has_value()});
+                             .isStopped = protocol.GetLastFailure().has_value(),
+                             .problem = surroundings.GetProblem()});
     engine->Dispose();
     transport->Dispose();
     return batch;
@@ -369,6 +389,7 @@ Complete(const std::vector<ByteBatch>& reports,
         end = isOver ? std::max(end, timeout) : end;
     }
     result.duration = merged.failure ? end : Time(0);
+    result.sampleEvery = run.sampleEvery;
     for (const auto& record : result.iterations)
     {
         result.duration = std::max(result.duration, record.end);

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -28,6 +29,67 @@ namespace
 Refuse(const std::string& path, const std::string& why)
 {
     throw ScenarioError(path, "cannot go with --ranks: " + why);
+}
+
+/// Whether packets may be lost by it.
+bool
+MayLose(const FaultSpec& fault)
+{
+    return fault.kind == FaultKind::LinkDown || fault.kind == FaultKind::SwitchDown ||
+           fault.kind == FaultKind::HostPause ||
+           (fault.kind == FaultKind::LinkDegraded && fault.degraded.loss.IsLossy());
+}
+
+[[noreturn]] void
+Refuse(const FaultSpec& fault, const std::string& why)
+{
+    Refuse("faults", fmt::format("{}: {}", ToString(fault.kind), why));
+}
+
+void
+CheckFault(const FaultSpec& fault, const ResolvedRun& run)
+{
+    if (fault.kind == FaultKind::HostCrash)
+    {
+        Refuse(fault, "jobs would have to go on without the host, or fail, everywhere at once");
+    }
+    if (fault.kind == FaultKind::AggregatorDown)
+    {
+        Refuse(fault, "switches that aggregate cannot be divided");
+    }
+    const auto hasChoice = [&run](NodeId node) { return run.topology->GetPorts(node).size() > 1; };
+    if ((fault.kind == FaultKind::LinkDown || fault.kind == FaultKind::SwitchDown) &&
+        std::ranges::any_of(run.topology->GetEndpoints(), hasChoice))
+    {
+        Refuse(fault,
+               "the order in which hosts of several NICs move their connections is not the same in "
+               "all processes");
+    }
+}
+
+/// What goes on beside the jobs.
+void
+CheckSurroundings(const ResolvedRun& run)
+{
+    for (const auto& fault : run.faults)
+    {
+        CheckFault(fault, run);
+    }
+    if (run.trainings.empty() && !run.hasFluidServers)
+    {
+        return;
+    }
+    constexpr const char* NOT_YET =
+        "found beside training or servers that are fluid, expected jobs that exchange by packets";
+    for (const auto& [isThere, path] : {std::pair{!run.faults.empty(), "faults"},
+                                        std::pair{!run.traffic.empty(), "traffic"},
+                                        std::pair{!run.sampleEvery.IsZero(), "results.every"}})
+    {
+        if (isThere)
+        {
+            Refuse(path, NOT_YET);
+        }
+    }
 }
 
 /// What the scenario has beside jobs that exchange.
@@ -52,16 +114,7 @@ CheckSections(const ResolvedRun& run)
                            "fluid ends an iteration",
                            run.jobs.size()));
     }
-    if (!run.faults.empty())
-    {
-        Refuse("faults",
-               "what happens to a link or a host would have to be known everywhere at once");
-    }
-    if (!run.traffic.empty())
-    {
-        Refuse("traffic",
-               "foreign flows end when the jobs do, which is not known everywhere at once");
-    }
+    CheckSurroundings(run);
     const auto taking = std::ranges::find_if(run.programs, [](const auto& program) {
         return program.second.takesAll;
     });
@@ -76,10 +129,6 @@ CheckSections(const ResolvedRun& run)
     {
         Refuse("results.pcap", "links cannot be captured");
     }
-    if (!run.sampleEvery.IsZero())
-    {
-        Refuse("results.sampleEvery", "links cannot be sampled");
-    }
 }
 
 void
@@ -87,6 +136,10 @@ CheckJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
 {
     const auto scheme = DescribeScheme(job);
     const auto& plan = *planned.plan;
+    if (plan.HasAggregations() && (!run.faults.empty() || !run.traffic.empty()))
+    {
+        Refuse(run.faults.empty() ? "traffic" : "faults", "found beside switches that aggregate");
+    }
     if (plan.GetGate() || !MakeJob(job, planned, run).laterPlans.empty())
     {
         Refuse(scheme, "all ranks together decide when it goes on");
@@ -167,12 +220,17 @@ CheckAggregations(const ResolvedRun& run,
 
 /// What processes cannot tell each other in time.
 void
-CheckNotices(const RunNotices& notices)
+CheckNotices(const RunNotices& notices, const ResolvedRun& run)
 {
     if (notices.obstacle)
     {
         const auto& [job, why] = *notices.obstacle;
         Refuse(job, why);
+    }
+    const auto lossy = std::ranges::find_if(run.faults, MayLose);
+    if (notices.areAny && lossy != run.faults.end())
+    {
+        Refuse(*lossy, "what processes tell each other ahead could be lost");
     }
 }
 
@@ -207,7 +265,7 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
         CheckTraining(MakeTraining(run.trainings[i], planned.trainings[i], run), run, division);
     }
     const auto notices = FindNotices(run, planned, division);
-    CheckNotices(notices);
+    CheckNotices(notices, run);
     const SimulatorGuard guard;
     UsePicoseconds();
     const auto transport = InstallTransport(run);

@@ -65,16 +65,15 @@ StartCaptures(const ResolvedRun& run,
     }
 }
 
-Ptr<TrafficGenerator>
+void
 InstallTraffic(const ResolvedRun& run,
                const Ptr<Transport>& transport,
-               const Ptr<ExchangeEngine>& engine)
+               const Ptr<ExchangeEngine>& engine,
+               const Ptr<TrafficGenerator>& generator)
 {
-    auto generator = CreateObject<TrafficGenerator>();
     generator->Install(run.traffic, *run.topology, transport, [engine = PeekPointer(engine)] {
         return engine->IsSettled();
     });
-    return generator;
 }
 
 std::unique_ptr<LinkSampler>

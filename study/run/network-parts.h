@@ -28,10 +28,11 @@ void StartCaptures(const ResolvedRun& run,
                    const Ptr<Transport>& transport,
                    const std::filesystem::path& folder);
 
-/// Foreign flows, which end when the engine is settled.
-Ptr<TrafficGenerator> InstallTraffic(const ResolvedRun& run,
-                                     const Ptr<Transport>& transport,
-                                     const Ptr<ExchangeEngine>& engine);
+/// Foreign flows, which end when the engine is settled. \param generator as it was made
+void InstallTraffic(const ResolvedRun& run,
+                    const Ptr<Transport>& transport,
+                    const Ptr<ExchangeEngine>& engine,
+                    const Ptr<TrafficGenerator>& generator);
 
 /// None unless the scenario asks for samples.
 std::unique_ptr<LinkSampler> StartSampler(const ResolvedRun& run,

@@ -495,6 +495,7 @@ PackReport(const PartReport& report)
         AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay[job]));
     }
     AppendList(batch, std::span<const PlanFigures>(report.plans));
+    AppendSurroundings(batch, report.surroundings);
     AppendPlain(batch, uint64_t{report.failures.size()});
     for (const auto& failure : report.failures)
     {
@@ -502,6 +503,7 @@ PackReport(const PartReport& report)
     }
     AppendPlain(batch, report.end);
     AppendPlain(batch, report.isStopped);
+    AppendList(batch, std::span<const char>(report.problem));
     return batch;
 }
 
@@ -516,6 +518,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay(result.jobs.size());
     MergedIterations iterations;
     MergedFailures failures;
+    PartSurroundings surroundings;
     result.links.clear();
     for (const auto& bytes : batches)
     {
@@ -543,9 +546,15 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
             ofJob.insert(ofJob.end(), changes.begin(), changes.end());
         }
         AddFigures(batch.TakeList<PlanFigures>(), merged.plans);
+        TakeSurroundings(batch, surroundings);
         failures.Take(batch);
         merged.end = std::max<Time>(merged.end, TimeStep(batch.Take<int64_t>()));
         merged.isStopped = batch.Take<bool>() || merged.isStopped;
+        const auto problem = batch.TakeList<char>();
+        if (merged.problem.empty())
+        {
+            merged.problem.assign(problem.begin(), problem.end());
+        }
     }
     iterations.Take(result.iterations);
     merged.events += shared.size();
@@ -557,6 +566,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
     PutInOrder(transfers, result.transfers);
     PutInOrder(computations, result.computations);
     PutInOrder(work, result.work);
+    PutInOrder(std::move(surroundings), result);
     return merged;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ns3/byte-batch.h"
 #include "ns3/exchange-engine.h"
+#include "ns3/part-surroundings.h"
 #include "ns3/plan-figures.h"
 #include "ns3/recorder.h"
 #include "ns3/run-result.h"
@@ -67,9 +68,11 @@ struct PartReport
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
     std::vector<uint64_t> endOrders;                             //!< [iteration] see WindowProtocol
     std::vector<PlanFigures> plans;                              //!< those that it counts
+    PartSurroundings surroundings;
     std::vector<PartFailure> failures; //!< of its jobs that are not finished
     int64_t end;                       //!< when the last thing happened, in time steps
     bool isStopped;                    //!< then, as no job was left to go on with
+    std::string problem; //!< why it was ended from outside of the jobs; empty: it was not
 };
 
 /// For process 0.
@@ -85,6 +88,7 @@ struct MergedReport
     std::optional<ExchangeFailure> failure; //!< the first one, of jobs that have failed if any has
     Time end;                               //!< when the last thing happened
     bool isStopped{false};                  //!< then, as no job was left to go on with
+    std::string problem;                    //!< as of the first PartReport that has one
 };
 
 /// Puts all reports in the place of the records of one of them, in the order in which one process

@@ -59,7 +59,8 @@ Simulate(const ResolvedRun& run,
     {
         faults.emplace(injector, "Fault");
     }
-    const auto generator = InstallTraffic(run, transport, engine);
+    const auto generator = CreateObject<TrafficGenerator>();
+    InstallTraffic(run, transport, engine, generator);
     std::optional<TraceRecorder<TrafficGenerator, FlowRecord>> flows;
     if (run.recordMessages)
     {

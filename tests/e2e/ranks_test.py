@@ -167,6 +167,25 @@ def test_training_iterations_are_the_same(program, tmp_path):
     assert files_of(tmp_path / "r3") == expected
 
 
+def test_what_goes_on_beside_the_job_is_the_same(program, tmp_path):
+    file = write(
+        tmp_path,
+        faults=[
+            {"kind": "straggler", "random": 1, "slowdown": {"distribution": "uniform", "low": 1, "high": 3}},
+            {"kind": "link-degraded", "at": "leaf1", "rateShare": 0.3, "extraDelay": "2us", "start": "50us"},
+            {"kind": "host-pause-send", "random": 2, "every": "60us"},
+        ],
+        traffic=[{"kind": "poisson", "sizes": "hadoop", "load": 0.2}],
+        results={"trace": True, "every": "20us"},
+    )
+    for ranks in (1, 2, 4):
+        done = program("run", file, f"--out=r{ranks}", f"--ranks={ranks}", "--progress=never")
+        assert done.returncode == 0, done.stderr
+        found = files_of(tmp_path / f"r{ranks}")
+        assert {"faults.csv", "flows.csv", "samples.csv"} <= found.keys()
+        assert found == files_of(tmp_path / "r1")
+
+
 def test_what_is_too_large_for_shared_memory_goes_by_messages(program, tmp_path):
     # 2 * 255 * 256 transfers, half of which arrive in process 1: at the end it hands over 65,280
     # records of 40 bytes at once, where a board of SharedBoards has room for 2 MiB.
@@ -201,6 +220,7 @@ def test_processes_without_shared_memory_talk_by_messages_alone(program, tmp_pat
             "Sharing is dynamic",
         ),
         ({"results": {"pcap": [["leaf0", "spine0"]]}}, "results.pcap"),
+        ({"faults": [{"kind": "host-crash", "hosts": [1], "start": "1ms"}]}, "host-crash"),
     ],
 )
 def test_what_cannot_go_with_it_is_named_before_anything_is_written(

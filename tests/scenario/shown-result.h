@@ -64,6 +64,10 @@ ShowTables(const RunResult& result, std::ostream& text)
     WriteCollectives(result, text);
     WriteCriticalPaths(result, text);
     ShowTasks(result, text);
+    WriteSamples(result, text);
+    WriteFlows(result, text);
+    WriteFaults(result, text);
+    WriteBlocked(result, text);
 }
 
 /// All rows that the result files have of a run, but for what it cost.

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What goes on beside the jobs of a run that several processes simulate together: samples of links
+ * and foreign traffic, which must be those of one process.
+ */
+#include "scenario/divided-runs.h"
+
+#include "ns3/scenario-error.h"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <initializer_list>
+#include <random>
+#include <string>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(DividedSurroundingsTest, SamplesOfAllProcessesAreInTheOrderOfOne)
+{
+    // 1 us is less than a window, and 0.5 us and a few more fall together with ends of packets of
+    // 1,250 bytes, which take 1 us at 10 Gb/s.
+    for (const auto* every : {"500ns", "1us", "37us"})
+    {
+        for (const auto* scheme : {"ring", "ps", "hierarchical"})
+        {
+            auto text = MakeRacks(scheme, R"("iterations": 2)");
+            text.insert(text.find(R"("trace")"), fmt::format(R"("every": "{}", )", every));
+            const auto alone = RunScenario(ResolveDivided(text));
+            EXPECT_GT(alone.samples.size(), 20U);
+            ExpectSameInAnyNumber(text, 4);
+        }
+    }
+}
+
+TEST(DividedSurroundingsTest, ForeignFlowsAreThoseOfOneProcess)
+{
+    for (const auto* traffic :
+         {R"({"kind": "poisson", "size": "30kB", "load": 0.2})",
+          R"({"kind": "incast", "fanIn": 5, "size": "20kB", "every": "50us"})",
+          R"({"kind": "poisson", "size": "1kB", "load": 0.1, "start": "100us",
+              "duration": "90us"})"})
+    {
+        for (const auto* scheme : {"ring", "ps", "k-nomial"})
+        {
+            const auto text = MakeRacks(scheme,
+                                        R"("iterations": 3, "compute": "10us")",
+                                        fmt::format(R"(, "traffic": [{}])", traffic));
+            const auto alone = RunScenario(ResolveDivided(text));
+            EXPECT_GT(alone.flows.size(), 3U);
+            ExpectSameInAnyNumber(text, 4);
+        }
+    }
+}
+
+TEST(DividedSurroundingsTest, FlowsBeginUntilTheLastPartHasEnded)
+{
+    // The job of three ranks in two racks; all others belong to processes without a part.
+    ExpectSameInAnyNumber(
+        MakeRacks("ring",
+                  R"("iterations": 4, "workers": 3, "compute": "5us")",
+                  R"(, "traffic": [{"kind": "incast", "fanIn": 3, "size": "5kB", "every": "60us"},
+                                   {"kind": "poisson", "size": "700B", "load": 0.01}])"),
+        4);
+}
+
+TEST(DividedSurroundingsTest, FaultsHappenInAllProcessesAtOnce)
+{
+    // At 30 us all are in the midst of the exchange, which takes some 500 us.
+    for (const auto* fault :
+         {R"({"kind": "straggler", "hosts": [1, 6],
+              "slowdown": {"distribution": "lognormal", "median": 1.3, "sigma": 0.4}})",
+          R"({"kind": "host-pause-send", "random": 2, "every": "40us", "start": "10us"})",
+          R"({"kind": "link-degraded", "random": 3, "every": "50us", "duration": "20us",
+              "rateShare": 0.3, "extraDelay": "7us"})",
+          R"({"kind": "flood", "random": 2, "every": "60us", "rate": "3Gbps", "start": "30us"})",
+          R"({"kind": "link-degraded", "mtbf": "100us", "mttr": "30us", "extraDelay": "1us"})"})
+    {
+        for (const auto* scheme : {"ring", "ps", "hierarchical"})
+        {
+            const auto text = MakeRacks(scheme,
+                                        R"("iterations": 3, "compute": "20us")",
+                                        fmt::format(R"(, "faults": [{}])", fault));
+            const auto alone = RunScenario(ResolveDivided(text));
+            EXPECT_GT(alone.faults.size(), 1U);
+            ExpectSameInAnyNumber(text, 4);
+        }
+    }
+}
+
+/// Faults, drawn at random. \param mayLose packets, too
+std::string
+DrawFaults(std::mt19937& random, bool mayLose)
+{
+    const auto pick = [&random](std::initializer_list<const char*> from) {
+        return std::string(*(from.begin() + random() % from.size()));
+    };
+    std::string faults;
+    const auto entries = random() % 4;
+    for (uint32_t i = 0; i < entries; ++i)
+    {
+        faults += faults.empty() ? "" : ", ";
+        faults += mayLose && random() % 2 == 0
+                      ? pick({R"({"kind": "link-down", "random": 1, "detectionDelay": "5us")",
+                              R"({"kind": "link-down", "random": 2, "detectionDelay": "1ms")",
+                              R"({"kind": "switch-down", "random": 1, "detectionDelay": "10us")",
+                              R"({"kind": "host-pause", "random": 1)",
+                              R"({"kind": "link-degraded", "random": 2, "loss": 0.01)",
+                              R"({"kind": "link-degraded", "random": 1,
+                                  "loss": {"goodToBad": 0.01, "badToGood": 0.3})"})
+                      : pick({R"({"kind": "straggler", "random": 1, "slowdown": 2.5)",
+                              R"({"kind": "straggler", "random": 2,
+                            "slowdown": {"distribution": "exponential", "mean": 0.5})",
+                              R"({"kind": "host-pause-send", "random": 1)",
+                              R"({"kind": "link-degraded", "random": 2, "rateShare": 0.2)",
+                              R"({"kind": "link-degraded", "random": 1, "extraDelay": "3us")",
+                              R"({"kind": "flood", "random": 1, "rate": "4Gbps")"});
+        faults += pick({R"(, "every": "50us", "duration": "20us")",
+                        R"(, "every": "33us")",
+                        R"(, "start": "20us", "duration": "100us")",
+                        R"(, "mtbf": "60us", "mttr": "15us")"}) +
+                  "}";
+    }
+    return faults;
+}
+
+/// What may go on beside a job, drawn at random.
+std::string
+DrawSurroundings(std::mt19937& random, bool mayLose)
+{
+    const auto pick = [&random](std::initializer_list<const char*> from) {
+        return std::string(*(from.begin() + random() % from.size()));
+    };
+    std::string traffic;
+    const auto entries = random() % 3;
+    for (uint32_t i = 0; i < entries; ++i)
+    {
+        traffic += traffic.empty() ? "" : ", ";
+        traffic += pick({R"({"kind": "poisson", "sizes": "hadoop", "load": 0.4)",
+                         R"({"kind": "poisson", "size": "3kB", "load": 0.2)",
+                         R"({"kind": "incast", "fanIn": 2, "size": "9kB", "every": "20us")",
+                         R"({"kind": "incast", "fanIn": 1, "size": "64KiB", "every": "100us")"});
+        traffic += pick({"", "", R"(, "start": "30us")", R"(, "duration": "150us")"}) + "}";
+    }
+    const auto faults = DrawFaults(random, mayLose);
+    return fmt::format(R"({}{}"results": {{"messages": {}{}}})",
+                       traffic.empty() ? "" : fmt::format(R"("traffic": [{}], )", traffic),
+                       faults.empty() ? "" : fmt::format(R"("faults": [{}], )", faults),
+                       pick({"true", "false"}),
+                       pick({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
+}
+
+std::string
+DrawSurrounded(std::mt19937& random, bool mayLose)
+{
+    const auto pick = [&random](std::initializer_list<const char*> from) {
+        return std::string(*(from.begin() + random() % from.size()));
+    };
+    return fmt::format(
+        R"({{
+      "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsPerLeaf": {},
+                    "hostLink": {{"rate": "{}", "delay": "{}"}},
+                    "fabricLink": {{"rate": "{}", "delay": "{}"}}}},
+      "job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}}}, "scheme": "{}",
+      "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
+                     "reorderTolerance": 4000}},
+      "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}"}}, "seed": {}, {}}})",
+        1 + random() % 3,
+        2 + random() % 3,
+        2 + random() % 3,
+        pick({"10Gbps", "25Gbps"}),
+        pick({"0s", "100ns", "1us"}),
+        pick({"10Gbps", "40Gbps"}),
+        pick({"200ns", "1us", "1.5us", "10us"}),
+        1 + random() % 200,
+        1 + random() % 3,
+        pick({"0s", "700ns", "20us"}),
+        pick({"", R"(, "reduceRate": "20Gbps")"}),
+        pick({"ring", "ps", "rat", "all-to-all", "hierarchical", "multi-ring"}),
+        pick({"none", "timely", "dcqcn", "hpcc"}),
+        pick({"hash", "destination", "spray", "flowlet"}),
+        pick({"400kB", "16MB"}),
+        1 + random() % 1000,
+        DrawSurroundings(random, mayLose));
+}
+
+/// Runs drawn at random with one process and several. \returns how many could be divided
+uint32_t
+CompareRandomRuns(std::mt19937& random, int rounds, bool mayLose)
+{
+    uint32_t same = 0;
+    for (int round = 0; round < rounds; ++round)
+    {
+        const auto text = DrawSurrounded(random, mayLose);
+        const auto ranks = 2 + static_cast<uint32_t>(random() % 3);
+        const auto divided = SimulateDivided(text, ranks);
+        if (divided.starts_with("error: "))
+        {
+            // It is one of those that are said to be none.
+            EXPECT_THAT(divided,
+                        ::testing::AnyOf(HasSubstr("at most that many ranks"),
+                                         HasSubstr("were sent again"),
+                                         HasSubstr("may be done before that rank begins"),
+                                         HasSubstr("ahead could be lost"),
+                                         HasSubstr("headroom")))
+                << text;
+            continue;
+        }
+        ++same;
+        EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
+    }
+    return same;
+}
+
+TEST(DividedSurroundingsTest, RandomSurroundingsAreTheSameInAnyNumberOfProcesses)
+{
+    // Others with --gtest_shuffle --gtest_random_seed=N.
+    std::mt19937 random(29 +
+                        static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
+    EXPECT_GE(CompareRandomRuns(random, 40, false), 20U);
+}
+
+TEST(DividedSurroundingsTest, RandomLossesAreTheSameInAnyNumberOfProcesses)
+{
+    std::mt19937 random(31 +
+                        static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
+    EXPECT_GE(CompareRandomRuns(random, 20, true), 4U);
+}
+
+TEST(DividedSurroundingsTest, FaultsThatAllWouldHaveToDecideOnAreNamed)
+{
+    const auto expect = [](const std::string& scheme, const std::string& fault, const char* text) {
+        const auto scenario =
+            MakeRacks(scheme, R"("iterations": 1)", fmt::format(R"(, "faults": [{}])", fault));
+        EXPECT_THAT(
+            [&] { CheckDivision(ResolveDivided(scenario), 2); },
+            ThrowsMessage<ScenarioError>(
+                ::testing::AllOf(HasSubstr("faults: cannot go with --ranks"), HasSubstr(text))))
+            << scenario;
+    };
+    expect("ring", R"({"kind": "host-crash", "hosts": [1], "start": "1ms"})", "host-crash");
+    expect("ring", R"({"kind": "aggregator-down", "switches": ["leaf0"]})", "aggregator-down");
+    for (const auto* lossy : {R"({"kind": "link-down", "random": 1})",
+                              R"({"kind": "switch-down", "random": 1})",
+                              R"({"kind": "host-pause", "random": 1})",
+                              R"({"kind": "link-degraded", "random": 1, "loss": 0.01})"})
+    {
+        expect("hierarchical", lossy, "ahead could be lost");
+    }
+}
+
+TEST(DividedSurroundingsTest, JobsBesideWhichNothingMayGoOnAreNamed)
+{
+    const auto expect = [](const std::string& text, const char* what) {
+        EXPECT_THAT([&] { CheckDivision(ResolveDivided(text), 2); },
+                    ThrowsMessage<ScenarioError>(HasSubstr(what)))
+            << text;
+    };
+    expect(MakeRacks("switchml",
+                     R"("iterations": 1)",
+                     R"(, "traffic": [{"kind": "poisson", "size": "1kB", "load": 0.1}])"),
+           "traffic: cannot go with --ranks: found beside switches that aggregate");
+    const auto* training = R"({
+      "topology": {"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 4,
+                   "hostLink": {"rate": "10Gbps", "delay": "1us"}, "oversubscription": 1},
+      "transport": "roce",
+      "job": {"iterations": 1,
+              "training": {"blocks": [{"count": 4, "forward": "20us", "backward": "30us",
+                                       "gradient": "200kB"}]}},
+      "faults": [{"kind": "straggler", "random": 1, "slowdown": 2}]})";
+    expect(training, "faults: cannot go with --ranks: found beside training");
+}
+
+} // namespace
+
+} // namespace ns3::gradsync

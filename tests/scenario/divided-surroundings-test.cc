@@ -107,27 +107,27 @@ DrawFaults(std::mt19937& random, bool mayLose)
     const auto entries = random() % 4;
     for (uint32_t i = 0; i < entries; ++i)
     {
-        faults += faults.empty() ? "" : ", ";
-        faults += mayLose && random() % 2 == 0
-                      ? pick({R"({"kind": "link-down", "random": 1, "detectionDelay": "5us")",
-                              R"({"kind": "link-down", "random": 2, "detectionDelay": "1ms")",
-                              R"({"kind": "switch-down", "random": 1, "detectionDelay": "10us")",
-                              R"({"kind": "host-pause", "random": 1)",
-                              R"({"kind": "link-degraded", "random": 2, "loss": 0.01)",
-                              R"({"kind": "link-degraded", "random": 1,
-                                  "loss": {"goodToBad": 0.01, "badToGood": 0.3})"})
-                      : pick({R"({"kind": "straggler", "random": 1, "slowdown": 2.5)",
-                              R"({"kind": "straggler", "random": 2,
-                            "slowdown": {"distribution": "exponential", "mean": 0.5})",
-                              R"({"kind": "host-pause-send", "random": 1)",
-                              R"({"kind": "link-degraded", "random": 2, "rateShare": 0.2)",
-                              R"({"kind": "link-degraded", "random": 1, "extraDelay": "3us")",
-                              R"({"kind": "flood", "random": 1, "rate": "4Gbps")"});
-        faults += pick({R"(, "every": "50us", "duration": "20us")",
-                        R"(, "every": "33us")",
-                        R"(, "start": "20us", "duration": "100us")",
-                        R"(, "mtbf": "60us", "mttr": "15us")"}) +
-                  "}";
+        const auto kind =
+            mayLose && random() % 2 == 0
+                ? pick({R"("link-down", "detectionDelay": "5us")",
+                        R"("link-down", "detectionDelay": "1ms")",
+                        R"("switch-down", "detectionDelay": "10us")",
+                        R"("host-pause")",
+                        R"("link-degraded", "loss": 0.01)",
+                        R"("link-degraded", "loss": {"goodToBad": 0.01, "badToGood": 0.3})"})
+                : pick({R"("straggler", "slowdown": 2.5)",
+                        R"("straggler", "slowdown": {"distribution": "exponential", "mean": 0.5})",
+                        R"("host-pause-send")",
+                        R"("link-degraded", "rateShare": 0.2)",
+                        R"("link-degraded", "extraDelay": "3us")",
+                        R"("flood", "rate": "4Gbps")"});
+        faults += fmt::format(R"({}{{"kind": {}, {}}})",
+                              faults.empty() ? "" : ", ",
+                              kind,
+                              pick({R"("random": 1, "every": "50us", "duration": "20us")",
+                                    R"("random": 2, "every": "33us")",
+                                    R"("random": 2, "start": "20us", "duration": "100us")",
+                                    R"("mtbf": "200us", "mttr": "15us")"}));
     }
     return faults;
 }

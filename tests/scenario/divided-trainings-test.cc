@@ -102,6 +102,9 @@ TEST(DividedTrainingsTest, StreamsWithAPolicyGoWhereGroupsAreOfOneProcess)
     const auto text = MakeTraining(MakeBlocks() + R"(, "data": 2, "streamPolicy": "priority",
                                                       "credit": "200kB")");
     ExpectSameInAnyNumber(text, 4);
+    ExpectSameInAnyNumber(MakeTraining(MakeBlocks() + R"(, "pipeline": 4, "microbatches": 4,
+                              "activation": "30kB", "streamPolicy": "priority")"),
+                          4);
     EXPECT_THAT(
         [] {
             CheckDivision(

@@ -70,12 +70,13 @@ class FabricEndpoint final : public FabricNode
         m_sink->Receive(packet, m_endpoint, now);
     }
 
-    void PrefetchFor(const FabricPacket& packet, uint32_t round) const override
+    const FabricPort* PrefetchFor(const FabricPacket& packet, uint32_t round) const override
     {
         if (packet.kind < PacketKind::Pause)
         {
             m_sink->PrefetchFor(packet, round);
         }
+        return nullptr; // what an answer leaves by may be another one
     }
 
   private:

@@ -9,6 +9,8 @@
 namespace ns3::gradsync
 {
 
+class FabricPort;
+
 /// The far end of a link: takes packets.
 class FabricNode
 {
@@ -24,9 +26,13 @@ class FabricNode
     /**
      * Fetches into the cache what Receive will touch for a packet that is on its way, and changes
      * nothing. Called for rounds 0, 1, 2: each may follow the pointers that the one before fetched.
+     * \returns the port by which the packet leaves, as soon as that is known and its first lines
+     * were fetched: what the port touches is fetched in the next rounds, and nobody asks again
      */
-    virtual void PrefetchFor(const FabricPacket& /* packet */, uint32_t /* round */) const
+    virtual const FabricPort* PrefetchFor(const FabricPacket& /* packet */,
+                                          uint32_t /* round */) const
     {
+        return nullptr;
     }
 
     static constexpr uint32_t PREFETCH_ROUNDS = 3;

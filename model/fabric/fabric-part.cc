@@ -33,25 +33,24 @@ Subtract(PortCounters from, const PortCounters& counters)
 void
 FabricPort::AddCounters(const PortCounters& counters)
 {
-    m_counters.packets += counters.packets;
-    m_counters.dataPackets += counters.dataPackets;
-    m_counters.payloadBytes += counters.payloadBytes;
-    m_counters.wireBytes += counters.wireBytes;
-    m_counters.droppedPackets += counters.droppedPackets;
-    m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, counters.maxQueueBytes);
-    m_counters.pausedFor += counters.pausedFor;
-    m_counters.pauses += counters.pauses;
-    m_counters.blockedBytes += counters.blockedBytes;
-    m_counters.ecnMarkedPackets += counters.ecnMarkedPackets;
+    m_traffic.packets += counters.packets;
+    m_traffic.dataPackets += counters.dataPackets;
+    m_traffic.payloadBytes += counters.payloadBytes;
+    m_traffic.wireBytes += counters.wireBytes;
+    m_incidents.droppedPackets += counters.droppedPackets;
+    m_maxQueueBytes = std::max(m_maxQueueBytes, counters.maxQueueBytes);
+    m_incidents.pausedFor += counters.pausedFor;
+    m_incidents.pauses += counters.pauses;
+    m_incidents.blockedBytes += counters.blockedBytes;
+    m_incidents.ecnMarkedPackets += counters.ecnMarkedPackets;
 }
 
 bool
 FabricPort::IsUndisturbed(bool isMarked) const
 {
     return !m_eager && !m_isTapped && !m_isLossy && !m_isWatched &&
-           m_counters.droppedPackets == 0 && m_counters.pauses == 0 &&
-           m_counters.ecnMarkedPackets == 0 &&
-           !(isMarked && m_counters.maxQueueBytes > m_markAboveBytes);
+           m_incidents.droppedPackets == 0 && m_incidents.pauses == 0 &&
+           m_incidents.ecnMarkedPackets == 0 && !(isMarked && m_maxQueueBytes > m_markAboveBytes);
 }
 
 uint32_t

@@ -77,10 +77,10 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
 {
     m_busyUntil = start + m_serialisation.Get(packet->wireBytes);
     packet->arrival = m_busyUntil + m_delay;
-    ++m_counters.packets;
-    m_counters.dataPackets += packet->kind == PacketKind::Data;
-    m_counters.payloadBytes += packet->payloadBytes;
-    m_counters.wireBytes += packet->wireBytes;
+    ++m_traffic.packets;
+    m_traffic.dataPackets += packet->kind == PacketKind::Data;
+    m_traffic.payloadBytes += packet->payloadBytes;
+    m_traffic.wireBytes += packet->wireBytes;
     if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
     {
         WriteTelemetry(*packet, start);
@@ -159,7 +159,7 @@ FabricPort::PrefetchArrivals(std::span<EventImpl* const> next)
 {
     for (const auto* event : next)
     {
-        Prefetch(event, HOT_BYTES); // it may be something else, and smaller: that does no harm
+        Prefetch(event, 1); // of a port its first line
     }
     std::array<const FabricPort*, RadixScheduler::PREFETCH_COUNT> ports;
     std::array<const FabricPort*, RadixScheduler::PREFETCH_COUNT> departing;
@@ -167,46 +167,69 @@ FabricPort::PrefetchArrivals(std::span<EventImpl* const> next)
     size_t departingCount = 0;
     for (auto* event : next)
     {
-        if (typeid(*event) == typeid(Departure))
+        if (typeid(*event) == typeid(FabricPort)) [[likely]] // most are, and others take a strcmp
         {
-            if (event->IsCancelled())
+            const auto* port = ports[count++] = static_cast<const FabricPort*>(event);
+            Prefetch(port->m_firstFlying);
+            if (port->MayStart())
             {
-                continue; // of a port that may be gone
+                Prefetch(port->m_lastFlying);
+                Prefetch(port, HOT_BYTES);
             }
-            departing[departingCount] = static_cast<const Departure*>(event)->GetPort();
-            departing[departingCount++]->PrefetchSelf();
         }
-        else if (typeid(*event) == typeid(FabricPort))
+        else if (typeid(*event) == typeid(Departure) && !event->IsCancelled())
         {
-            ports[count] = static_cast<const FabricPort*>(event);
-            Prefetch(ports[count]->m_firstFlying);
-            ports[count++]->PrefetchPackets();
+            // A cancelled one may be of a port that is gone.
+            departing[departingCount] = static_cast<const Departure*>(event)->GetPort();
+            Prefetch(departing[departingCount++], HOT_BYTES);
         }
     }
+    PrefetchArrivalsAt({ports.data(), count});
+    for (size_t i = 0; i < departingCount; ++i)
+    {
+        departing[i]->PrefetchPackets();
+    }
+}
+
+/// Fetches what the arrivals touch beyond their ports and packets, which were fetched.
+void
+FabricPort::PrefetchArrivalsAt(std::span<const FabricPort* const> ports)
+{
+    std::array<const FabricPort*, RadixScheduler::PREFETCH_COUNT> egresses{};
     for (uint32_t round = 0; round < FabricNode::PREFETCH_ROUNDS; ++round)
     {
-        for (size_t i = 0; i < count; ++i)
+        for (size_t i = 0; i < ports.size(); ++i)
         {
-            ports[i]->PrefetchArrival(round);
-        }
-        for (size_t i = 0; round == 0 && i < departingCount; ++i)
-        {
-            departing[i]->PrefetchPackets();
+            const auto& port = *ports[i];
+            if (round == 0 && port.m_dataWaits)
+            {
+                Prefetch(port.m_data.Front());
+            }
+            else if (!port.m_sourceEmpty && !port.m_dataWaits)
+            {
+                port.m_source->PrefetchPull(round);
+            }
+            if (egresses[i])
+            {
+                egresses[i]->PrefetchForOne(port.m_firstFlying->arrival);
+            }
+            else if (port.m_firstFlying)
+            {
+                egresses[i] = port.m_peer->PrefetchFor(*port.m_firstFlying, round);
+            }
         }
     }
 }
 
+/// Fetches what it touches when the port takes a packet, beyond its first two lines.
 inline void
-FabricPort::PrefetchArrival(uint32_t round) const
+FabricPort::PrefetchForOne(TimeStepCount arrival) const
 {
-    if (!m_sourceEmpty && !m_dataWaits)
+    if (m_dataWaits || m_busyUntil > arrival)
     {
-        m_source->PrefetchPull(round);
+        Prefetch(&m_maxQueueBytes); // the third line
     }
-    if (m_firstFlying)
-    {
-        m_peer->PrefetchFor(*m_firstFlying, round);
-    }
+    PrefetchPackets();
 }
 
 bool
@@ -314,7 +337,7 @@ FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
     m_data.Push(packet);
     m_dataWaits = true;
     m_queueBytes += packet->wireBytes;
-    m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queueBytes);
+    m_maxQueueBytes = std::max(m_maxQueueBytes, m_queueBytes);
     TellQueue(now);
     if (m_queueBytes > m_markAboveBytes && (packet->flags & PacketFlag::ECN_CAPABLE) != 0)
     {
@@ -356,7 +379,7 @@ FabricPort::WriteTelemetry(const FabricPacket& packet, TimeStepCount start)
     {
         record.path = record.path * 0x9e3779b1U + m_index + 1;
         record.hops[record.hopCount++] = {.bitRate = m_bitRate,
-                                          .sentWireBytes = m_counters.wireBytes,
+                                          .sentWireBytes = m_traffic.wireBytes,
                                           .queueBytes = m_queueBytes,
                                           .at = start};
     }
@@ -368,7 +391,7 @@ FabricPort::Mark(FabricPacket* packet)
     if (m_marker->IsMarked(m_queueBytes, m_index))
     {
         packet->flags |= PacketFlag::CONGESTION_EXPERIENCED;
-        ++m_counters.ecnMarkedPackets;
+        ++m_incidents.ecnMarkedPackets;
         if (m_observer)
         {
             m_observer->OnMark(m_index, m_queueBytes);
@@ -419,11 +442,11 @@ FabricPort::SetPaused(bool paused, TimeStepCount now)
     if (paused)
     {
         m_pausedSince = now;
-        ++m_counters.pauses;
+        ++m_incidents.pauses;
     }
     else
     {
-        m_counters.pausedFor += now - m_pausedSince;
+        m_incidents.pausedFor += now - m_pausedSince;
     }
     SetStop(STOP_PFC, paused, now);
 }
@@ -506,7 +529,7 @@ FabricPort::CountDrop(const FabricPacket& packet)
     {
         return; // nobody misses it
     }
-    ++m_counters.droppedPackets;
+    ++m_incidents.droppedPackets;
     if (m_observer)
     {
         m_observer->OnDrop(m_index, packet);
@@ -529,10 +552,17 @@ FabricPort::GetWait(TimeStepCount now) const
 PortCounters
 FabricPort::GetCounters(TimeStepCount now) const
 {
-    auto counters = m_counters;
-    counters.pausedFor += (m_stops & STOP_PFC) != 0 ? now - m_pausedSince : 0;
-    counters.maxQueueBytes = std::max(counters.maxQueueBytes, m_longestBefore);
-    return counters;
+    const auto pausedNow = (m_stops & STOP_PFC) != 0 ? now - m_pausedSince : 0;
+    return {.packets = m_traffic.packets,
+            .dataPackets = m_traffic.dataPackets,
+            .payloadBytes = m_traffic.payloadBytes,
+            .wireBytes = m_traffic.wireBytes,
+            .droppedPackets = m_incidents.droppedPackets,
+            .maxQueueBytes = std::max(m_maxQueueBytes, m_longestBefore),
+            .pausedFor = m_incidents.pausedFor + pausedNow,
+            .pauses = m_incidents.pauses,
+            .blockedBytes = m_incidents.blockedBytes,
+            .ecnMarkedPackets = m_incidents.ecnMarkedPackets};
 }
 
 void

@@ -204,10 +204,10 @@ class alignas(64) FabricPort final : public EventImpl
      */
     static void PrefetchArrivals(std::span<EventImpl* const> next);
 
-    /// Fetches what taking a packet touches of the port itself.
+    /// Fetches what taking a packet touches of the port itself if none waits.
     void PrefetchSelf() const
     {
-        Prefetch(this, HOT_BYTES);
+        Prefetch(this, TAKING_BYTES);
     }
 
     /// Fetches the packets that are linked or started when the port takes another one.
@@ -310,7 +310,7 @@ class alignas(64) FabricPort final : public EventImpl
     /// Counts bytes that wait here for nothing but the end of a pause.
     void CountBlocked(uint64_t bytes)
     {
-        m_counters.blockedBytes += bytes;
+        m_incidents.blockedBytes += bytes;
     }
 
     /// The data packets that wait, the first one first; nullptr: none. Exact after Sync.
@@ -344,14 +344,14 @@ class alignas(64) FabricPort final : public EventImpl
     /// The longest queue is measured anew, beside that of all time.
     void MeasureQueue()
     {
-        m_longestBefore = std::max(m_longestBefore, m_counters.maxQueueBytes);
-        m_counters.maxQueueBytes = m_queueBytes;
+        m_longestBefore = std::max(m_longestBefore, m_maxQueueBytes);
+        m_maxQueueBytes = m_queueBytes;
     }
 
     /// Since MeasureQueue.
     uint64_t GetMeasuredQueue() const
     {
-        return m_counters.maxQueueBytes;
+        return m_maxQueueBytes;
     }
 
     /// As of SetObserver.
@@ -393,6 +393,25 @@ class alignas(64) FabricPort final : public EventImpl
         FabricPort* m_port;
     };
 
+    /// Counters of all that starts; see PortCounters.
+    struct Traffic
+    {
+        uint64_t packets{0};
+        uint64_t dataPackets{0};
+        uint64_t payloadBytes{0};
+        uint64_t wireBytes{0};
+    };
+
+    /// Counters of what is rare; see PortCounters.
+    struct Incidents
+    {
+        uint64_t droppedPackets{0};
+        TimeStepCount pausedFor{0};
+        uint64_t pauses{0};
+        uint64_t blockedBytes{0};
+        uint64_t ecnMarkedPackets{0};
+    };
+
     /// As an event, a port is the arrival of the first packet on its wire.
     void Notify() override
     {
@@ -416,14 +435,23 @@ class alignas(64) FabricPort final : public EventImpl
     bool StartControl(TimeStepCount start, TimeStepCount now);
     bool StartData(TimeStepCount start, TimeStepCount now);
     void StartWatched(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
-    void PrefetchArrival(uint32_t round) const;
+    static void PrefetchArrivalsAt(std::span<const FabricPort* const> ports);
+    void PrefetchForOne(TimeStepCount arrival) const;
 
-    static constexpr size_t HOT_BYTES = 256; //!< of a port: all but what is rare
+    /// Whether something may start when it is brought up to date.
+    bool MayStart() const
+    {
+        return m_dataWaits || m_controlWaits || !m_sourceEmpty;
+    }
+
+    static constexpr size_t TAKING_BYTES = 128; //!< of a port: what each packet touches
+    static constexpr size_t HOT_BYTES = 192;    //!< all but what is rare
     static constexpr uint8_t STOP_PFC = 1;
     static constexpr uint8_t STOP_FAULT = 2;
 
     // An arrival takes one packet off a wire and puts it on the next. What it touches of the first
-    // port lies in the first cache line, of the second one in the first two.
+    // port lies in the first cache line, of the second one in the first two, or where packets wait
+    // in the first three.
     uint8_t m_stops{0}; //!< why the data class does not start: a set of the reasons above
     bool m_sourceEmpty{true};
     bool m_controlWaits{false}; //!< m_pfc or m_control has packets
@@ -445,16 +473,18 @@ class alignas(64) FabricPort final : public EventImpl
     SerialisationTime m_serialisation;
     TimeStepCount m_delay{0};
     PacketFifo m_data;
-    PortCounters m_counters; // four of it
+    Traffic m_traffic;
 
-    // What only packets that wait need.
+    // The third line: what only packets that wait need.
+    uint64_t m_maxQueueBytes{0};
     uint64_t m_queueBytes{0};
     uint64_t m_markAboveBytes{UINT64_MAX}; //!< the marker is asked from here on
     SwitchBuffer* m_buffer{nullptr};
     PacketSource* m_source{nullptr};
     PacketFifo m_control;
-    PacketFifo m_pfc;
+    PacketFifo m_pfc; // its head
 
+    Incidents m_incidents;
     PacketTap* m_tap{nullptr};
     PacketTaker* m_taker{nullptr};
     PacketLoss* m_loss{nullptr};

@@ -63,34 +63,28 @@ FabricSwitch::ChooseByConnection(const FabricPacket& packet,
     return m_ports[nextHops[m_chooser.Choose(packet.flowHash, packet.destination, count)]];
 }
 
-void
+const FabricPort*
 FabricSwitch::PrefetchFor(const FabricPacket& packet, uint32_t round) const
 {
     // The destination of a packet for programs may be no endpoint: only they know the way.
     const bool isProgram = (packet.flags & PacketFlag::PROGRAM) != 0;
-    if (isProgram || packet.kind >= PacketKind::Pause)
+    if (isProgram || packet.kind >= PacketKind::Pause || round > 1)
     {
-        return;
+        return nullptr;
     }
     if (round == 0)
     {
         m_routes->PrefetchNextHops(m_node, packet.destination);
-        return;
+        return nullptr;
     }
     const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
     if (nextHops.empty() || IsSelected(packet, nextHops))
     {
-        return;
+        return nullptr;
     }
     const auto* egress = ChooseByConnection(packet, nextHops);
-    if (round == 1)
-    {
-        egress->PrefetchSelf();
-    }
-    else
-    {
-        egress->PrefetchPackets();
-    }
+    egress->PrefetchSelf();
+    return egress;
 }
 
 inline bool

@@ -36,7 +36,7 @@ class FabricSwitch final : public FabricNode
 
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
 
-    void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
+    const FabricPort* PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
 
     /// A packet that may be dropped is, where it would make a queue longer than this.
     void SetDroppableBytes(uint64_t bytes)

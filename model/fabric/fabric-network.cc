@@ -146,7 +146,7 @@ FabricNetwork::GetTypeId()
                 "Networks with at least so many ports (two a link) have the cache fetch what the "
                 "next events touch. Changes nothing but the speed; only schedulers of type "
                 "RadixScheduler can tell which events come next.",
-                UintegerValue(1024),
+                UintegerValue(8192),
                 MakeUintegerAccessor(&FabricNetwork::m_prefetchPorts),
                 MakeUintegerChecker<size_t>())
             .AddAttribute("PrefetchPackets",

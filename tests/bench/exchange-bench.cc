@@ -40,7 +40,7 @@ struct Options
     std::string loadBalancing{"destination"};
     std::string scheduler{"ns3::gradsync::RadixScheduler"};
     uint32_t maxOutstandingSends{0};
-    uint64_t prefetchPorts{1024};
+    uint64_t prefetchPorts{8192};
     uint64_t prefetchPackets{6144};
 };
 

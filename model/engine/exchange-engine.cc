@@ -176,7 +176,7 @@ ExchangeEngine::AddJob(Job job)
 {
     CheckTransport();
     CheckJob(job);
-    m_totalBytes += CountTransferBytes(job);
+    m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
 
     const auto index = GetJobCount();
     std::vector<Ptr<ExchangeApplication>> applications;
@@ -196,7 +196,7 @@ ExchangeEngine::AddTraining(TrainingJob job)
 {
     CheckTransport();
     CheckJob(job);
-    m_totalBytes += CountTransferBytes(job);
+    m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
 
     const auto index = GetJobCount();
     std::vector<Ptr<ExchangeApplication>> applications;
@@ -216,7 +216,7 @@ ExchangeEngine::AddAsynchronous(AsynchronousJob job)
 {
     CheckTransport();
     CheckJob(job);
-    m_totalBytes += CountTransferBytes(job);
+    m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
 
     const auto index = GetJobCount();
     std::vector<Ptr<ExchangeApplication>> applications;
@@ -380,7 +380,12 @@ ExchangeEngine::CountRecordedCollectives() const
 uint64_t
 ExchangeEngine::GetTotalBytes() const
 {
-    return m_totalBytes;
+    uint64_t bytes = 0;
+    for (const auto& count : m_byteCounts)
+    {
+        bytes += count();
+    }
+    return bytes;
 }
 
 uint64_t

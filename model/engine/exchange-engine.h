@@ -177,7 +177,7 @@ class ExchangeEngine : public Object, private JobListener
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
     bool m_recordsCollectives;
-    uint64_t m_totalBytes{0};
+    std::vector<std::function<uint64_t()>> m_byteCounts; //!< of each job; takes a walk along it
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"

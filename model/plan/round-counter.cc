@@ -96,7 +96,10 @@ RoundCounter::Pass(OperationId id, const Operation& operation)
     const bool isTransfer = operation.IsTransfer();
     if (isTransfer)
     {
-        m_transfersPerRound.resize(std::max<size_t>(m_transfersPerRound.size(), round + 1));
+        if (round >= m_transfersPerRound.size())
+        {
+            m_transfersPerRound.resize(round + 1);
+        }
         ++m_transfersPerRound[round];
     }
     for (const auto successor : m_plan.GetSuccessors(id))
@@ -112,21 +115,15 @@ RoundCounter::Pass(OperationId id, const Operation& operation)
     Forget(id);
 }
 
-RoundCounter::State&
-RoundCounter::Touch(OperationId id)
+void
+RoundCounter::Open(Page& page, OperationId first)
 {
-    auto& page = m_pages[id / PAGE_SIZE];
-    if (!page.states)
+    page.states = std::make_unique<std::array<State, PAGE_SIZE>>();
+    for (uint32_t i = 0; !m_isInOrder && i < page.left; ++i)
     {
-        page.states = std::make_unique<std::array<State, PAGE_SIZE>>();
-        const auto first = id / PAGE_SIZE * PAGE_SIZE;
-        for (uint32_t i = 0; !m_isInOrder && i < page.left; ++i)
-        {
-            (*page.states)[i].waitsFor = m_plan.GetPredecessorCount(first + i);
-        }
-        m_mostPages = std::max(m_mostPages, ++m_pageCount);
+        (*page.states)[i].waitsFor = m_plan.GetPredecessorCount(first + i);
     }
-    return (*page.states)[id % PAGE_SIZE];
+    m_mostPages = std::max(m_mostPages, ++m_pageCount);
 }
 
 /// Nobody asks for it again.

@@ -57,7 +57,18 @@ class RoundCounter
     void JoinMembers(OperationId id);
     void Pass(OperationId id, const Operation& operation);
     bool IsReady(OperationId id) const;
-    State& Touch(OperationId id);
+    void Open(Page& page, OperationId first);
+
+    State& Touch(OperationId id)
+    {
+        auto& page = m_pages[id / PAGE_SIZE];
+        if (!page.states) [[unlikely]]
+        {
+            Open(page, id / PAGE_SIZE * PAGE_SIZE);
+        }
+        return (*page.states)[id % PAGE_SIZE];
+    }
+
     void Forget(OperationId id);
 
     const Plan& m_plan;

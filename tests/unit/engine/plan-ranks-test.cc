@@ -112,20 +112,25 @@ TEST_P(PlanRanksTest, HoldTransfersBeyondTheLimit)
 
 INSTANTIATE_TEST_SUITE_P(Limits, PlanRanksTest, testing::Values(0, 1, 4));
 
-TEST(RankLaunches, AreOverInTheirOrderWithoutThoseThatWithdrew)
+TEST(RankLaunches, EachBeginsItsOwnRanksWithoutThoseThatWithdrew)
 {
     RankLaunches launches;
-    const std::vector<uint32_t> first{0, 1, 2};
-    const std::vector<uint32_t> second{3};
-    uint32_t over = 0;
-    launches.Add(first, NanoSeconds(2), [&over] { ++over; });
-    launches.Add(second, NanoSeconds(2), [&over] { ++over; });
+    std::vector<std::vector<uint32_t>> begun;
+    const auto begin = [&begun](const auto& ranks) { begun.push_back(ranks); };
+    const auto add = [&](const std::vector<uint32_t>& ranks, const Time& delay) {
+        launches.Add(ranks, Simulator::NO_CONTEXT, delay, begin);
+    };
+    add({0, 1, 2}, NanoSeconds(3));
+    add({3}, NanoSeconds(2)); // is over before the one that began first
     launches.Withdraw(1);
-    EXPECT_THAT(launches.TakeFirst(), ElementsAre(0, 2));
     Simulator::Run();
-    EXPECT_EQ(over, 1U); // the one that was taken before its time does not happen
-    EXPECT_THAT(launches.TakeFirst(), ElementsAre(3));
+    EXPECT_THAT(begun, ElementsAre(ElementsAre(3), ElementsAre(0, 2)));
     EXPECT_TRUE(launches.IsEmpty());
+    add({4}, NanoSeconds(1));
+    launches.DropFirst();
+    EXPECT_TRUE(launches.IsEmpty());
+    Simulator::Run();
+    EXPECT_EQ(begun.size(), 2U);
     Simulator::Destroy();
 }
 

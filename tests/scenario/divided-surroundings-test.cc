@@ -121,13 +121,14 @@ DrawFaults(std::mt19937& random, bool mayLose)
                         R"("link-degraded", "rateShare": 0.2)",
                         R"("link-degraded", "extraDelay": "3us")",
                         R"("flood", "rate": "4Gbps")"});
-        faults += fmt::format(R"({}{{"kind": {}, {}}})",
-                              faults.empty() ? "" : ", ",
-                              kind,
-                              pick({R"("random": 1, "every": "50us", "duration": "20us")",
-                                    R"("random": 2, "every": "33us")",
-                                    R"("random": 2, "start": "20us", "duration": "100us")",
-                                    R"("mtbf": "200us", "mttr": "15us")"}));
+        faults +=
+            fmt::format(R"({}{{"kind": {}, {}}})",
+                        faults.empty() ? "" : ", ",
+                        kind,
+                        pick({R"("random": 1, "every": "50us", "duration": "20us", "count": 4)",
+                              R"("random": 2, "every": "33us", "count": 5, "duration": "33us")",
+                              R"("random": 2, "start": "20us", "duration": "100us")",
+                              R"("mtbf": "2ms", "mttr": "15us")"}));
     }
     return faults;
 }
@@ -148,14 +149,17 @@ DrawSurroundings(std::mt19937& random, bool mayLose)
                          R"({"kind": "poisson", "size": "3kB", "load": 0.2)",
                          R"({"kind": "incast", "fanIn": 2, "size": "9kB", "every": "20us")",
                          R"({"kind": "incast", "fanIn": 1, "size": "64KiB", "every": "100us")"});
-        traffic += pick({"", "", R"(, "start": "30us")", R"(, "duration": "150us")"}) + "}";
+        // What is lost may be sent again after 67 ms only.
+        traffic += mayLose
+                       ? R"(, "duration": "150us"})"
+                       : pick({"", "", R"(, "start": "30us")", R"(, "duration": "150us")"}) + "}";
     }
     const auto faults = DrawFaults(random, mayLose);
     return fmt::format(R"({}{}"results": {{"messages": {}{}}})",
                        traffic.empty() ? "" : fmt::format(R"("traffic": [{}], )", traffic),
                        faults.empty() ? "" : fmt::format(R"("faults": [{}], )", faults),
                        pick({"true", "false"}),
-                       pick({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
+                       mayLose ? "" : pick({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
 }
 
 std::string

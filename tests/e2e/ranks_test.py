@@ -171,8 +171,18 @@ def test_what_goes_on_beside_the_job_is_the_same(program, tmp_path):
     file = write(
         tmp_path,
         faults=[
-            {"kind": "straggler", "random": 1, "slowdown": {"distribution": "uniform", "low": 1, "high": 3}},
-            {"kind": "link-degraded", "at": "leaf1", "rateShare": 0.3, "extraDelay": "2us", "start": "50us"},
+            {
+                "kind": "straggler",
+                "random": 1,
+                "slowdown": {"distribution": "uniform", "low": 1, "high": 3},
+            },
+            {
+                "kind": "link-degraded",
+                "at": "leaf1",
+                "rateShare": 0.3,
+                "extraDelay": "2us",
+                "start": "50us",
+            },
             {"kind": "host-pause-send", "random": 2, "every": "60us"},
         ],
         traffic=[{"kind": "poisson", "sizes": "hadoop", "load": 0.2}],

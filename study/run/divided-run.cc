@@ -84,7 +84,7 @@ GetAggregationStatistics(const Transport& transport)
 /// What only shows while it runs. \param areArrivalsTold whether processes told each other ahead
 /// what arrives \throws std::runtime_error
 void
-RequireDivisible(const MergedReport& merged, bool areArrivalsTold)
+RequireDivisible(const MergedReport& merged, bool areArrivalsTold, const ResolvedRun& run)
 {
     // What goes to switches that aggregate has no connection.
     const auto resent = merged.statistics.retransmittedPackets - merged.aggregation.retransmissions;
@@ -100,7 +100,9 @@ RequireDivisible(const MergedReport& merged, bool areArrivalsTold)
         throw std::runtime_error("the run was ended, which without --ranks would be a result: " +
                                  merged.problem);
     }
-    if (merged.failure && merged.failure->cause.empty())
+    // What goes on beside the jobs is stopped in its midst, and the text names faults that hold.
+    const bool isSurrounded = DividedSurroundings::AreAny(run);
+    if (merged.failure && (isSurrounded || merged.failure->cause.empty()))
     {
         throw std::runtime_error("a job did not finish, which without --ranks would be a result: " +
                                  merged.failure->reason);
@@ -374,7 +376,7 @@ Complete(const std::vector<ByteBatch>& reports,
          RunResult& result)
 {
     const auto merged = MergeReports(reports, result);
-    RequireDivisible(merged, areArrivalsTold);
+    RequireDivisible(merged, areArrivalsTold, run);
     MergeRuns(runs, result);
     result.summary.aggregation = merged.aggregation;
     result.failure = merged.failure;

@@ -37,7 +37,7 @@ WindowProtocol::WindowProtocol(WindowSimulatorImpl& simulator,
       m_transport(transport),
       m_link(link),
       m_own(link.GetOwn()),
-      m_ends(m_own, {}, {}, 0),
+      m_ends(m_own, {}, {}, 0, false),
       m_told(link.GetCount()),
       m_notes(link.GetCount()),
       m_batches(link.GetCount())

@@ -346,6 +346,15 @@ WindowProtocol::ScheduleNotice(const Notice& notice)
 }
 
 void
+WindowProtocol::CallAt(const Time& at, std::function<void()> action)
+{
+    Simulator::Schedule(at - m_simulator.Now(), [this, action = std::move(action)] {
+        CountForeignEvents(1);
+        action();
+    });
+}
+
+void
 WindowProtocol::TellAll()
 {
     // Others have not taken what was sent last either when they tell next what they have to do.

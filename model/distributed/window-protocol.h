@@ -66,6 +66,10 @@ class WindowProtocol final : public RankShare
     /// without ranks of a job are told of its ends too
     void UseJobs(std::span<const SharedJob> jobs, bool tellsAll);
 
+    /// Calls back at an instant that is not over, after what has an EventOrder there. No event of
+    /// one process.
+    void CallAt(const Time& at, std::function<void()> action);
+
     /// Simulates until nothing is left to happen in any process.
     void Run();
 

@@ -27,6 +27,9 @@ struct DividedMessages
     /// All of them, in the same order in all processes; asked for at the first message.
     std::function<std::vector<Receiver>()> listReceivers;
     bool tellsTimes{false}; //!< handlers are told when they were sent (OnSentElsewhere)
+    /// Calls back at an instant that is not over, after what happens then otherwise; of no event.
+    /// Only where times are told.
+    std::function<void(const Time& at, std::function<void()> action)> callAt;
 };
 
 /**

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <compare>
 #include <fmt/format.h>
 #include <set>
 #include <stdexcept>
@@ -129,38 +130,49 @@ ListJobs(const ResolvedRun& run, const PlannedRun& planned)
     return jobs;
 }
 
-/// When the timers of iterations are over, which one process has and cancels when they end in time,
-/// but for that of the failure.
-std::vector<Time>
-ListTimeouts(const std::vector<SharedJob>& jobs, const RunResult& result)
+/// The timer of an iteration, which one process has, and cancels when that ends in time. They
+/// compare as they go off there: of simultaneous ones in the order in which they were set.
+struct IterationTimer
 {
-    std::vector<Time> timeouts;
+    Time over;
+    Time begin;
+    uint32_t job;
+
+    std::strong_ordering operator<=>(const IterationTimer&) const = default;
+};
+
+struct IterationTimers
+{
+    std::vector<IterationTimer> all;
+    std::optional<IterationTimer> lastFailure; //!< of an iteration that did not end
+};
+
+IterationTimers
+ListTimers(const std::vector<SharedJob>& jobs, const RunResult& result)
+{
+    IterationTimers timers;
     for (uint32_t index = 0; index < jobs.size(); ++index)
     {
-        auto begin = jobs[index].start;
+        const auto& job = jobs[index];
+        auto begin = job.start;
         uint32_t done = 0;
-        const auto add = [&timeouts, &begin, &job = jobs[index]] {
-            const auto end = AddTimes(begin, job.timeout);
-            if (!job.timeout.IsZero())
-            {
-                timeouts.push_back(end);
-            }
-        };
         for (const auto& record : result.iterations)
         {
-            if (record.job == index)
+            if (record.job == index && !job.timeout.IsZero())
             {
-                add();
+                timers.all.push_back({AddTimes(begin, job.timeout), begin, index});
                 begin = record.end;
                 ++done;
             }
         }
-        if (done < jobs[index].iterations)
+        if (done < job.iterations && !job.timeout.IsZero())
         {
-            add();
+            const IterationTimer timer{AddTimes(begin, job.timeout), begin, index};
+            timers.all.push_back(timer);
+            timers.lastFailure = std::max(timer, timers.lastFailure.value_or(timer));
         }
     }
-    return timeouts;
+    return timers;
 }
 
 /// What this process knows of jobs that are not finished.
@@ -203,7 +215,8 @@ class Share
   private:
     void Divide(DividedTransport& divided,
                 const Ptr<ExchangeEngine>& engine,
-                const DividedSurroundings& surroundings) const;
+                const DividedSurroundings& surroundings,
+                WindowProtocol& protocol) const;
     void UseNotices(DividedTransport& divided,
                     const Ptr<ExchangeEngine>& engine,
                     WindowProtocol& protocol);
@@ -221,7 +234,8 @@ class Share
 void
 Share::Divide(DividedTransport& divided,
               const Ptr<ExchangeEngine>& engine,
-              const DividedSurroundings& surroundings) const
+              const DividedSurroundings& surroundings,
+              WindowProtocol& protocol) const
 {
     const auto listReceivers = [this, engine = PeekPointer(engine), &surroundings] {
         std::vector<DividedMessages::Receiver> receivers;
@@ -237,9 +251,12 @@ Share::Divide(DividedTransport& divided,
         surroundings.AddReceivers(receivers);
         return receivers;
     };
-    divided.Divide(
-        m_division,
-        {.listReceivers = listReceivers, .tellsTimes = m_run.recordMessages || m_run.recordTrace});
+    divided.Divide(m_division,
+                   {.listReceivers = listReceivers,
+                    .tellsTimes = m_run.recordMessages || m_run.recordTrace,
+                    .callAt = [&protocol](const Time& at, std::function<void()> action) {
+                        protocol.CallAt(at, std::move(action));
+                    }});
 }
 
 /// Likewise.
@@ -300,7 +317,7 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
     WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
     auto engine = CreateObject<ExchangeEngine>();
     DividedSurroundings surroundings(m_run, simulator, protocol, m_link.GetCount());
-    Divide(divided, engine, surroundings);
+    Divide(divided, engine, surroundings, protocol);
     UseNotices(divided, engine, protocol);
     protocol.UseJobs(m_jobs, DividedSurroundings::AreAny(m_run));
     AddJobs(m_run, m_planned, transport, engine, &protocol);
@@ -384,13 +401,14 @@ Complete(const std::vector<ByteBatch>& reports,
     result.summary.failure = merged.failure ? merged.failure->reason : "";
     auto end = merged.end;
     uint64_t timeouts = 0;
-    for (const auto& timeout : ListTimeouts(ListJobs(run, planned), result))
+    const auto timers = ListTimers(ListJobs(run, planned), result);
+    for (const auto& timer : timers.all)
     {
-        const bool isOver = !merged.isStopped || timeout <= merged.end;
+        const bool isOver = !merged.isStopped || timer <= timers.lastFailure;
         timeouts += isOver ? 1 : 0;
-        end = isOver ? std::max(end, timeout) : end;
+        end = isOver ? std::max(end, timer.over) : end;
     }
-    result.duration = merged.failure ? end : Time(0);
+    result.duration = std::max(result.duration, merged.failure ? end : Time(0)); // that of flows
     result.sampleEvery = run.sampleEvery;
     for (const auto& record : result.iterations)
     {

@@ -58,7 +58,10 @@ SimulateDivided(const std::string& text, uint32_t ranks)
         }
         catch (const std::exception& error)
         {
-            std::ofstream(file) << "error: " << error.what();
+            if (!std::filesystem::exists(file)) // others may say that this one is gone
+            {
+                std::ofstream(file) << "error: " << error.what();
+            }
             throw;
         }
     });

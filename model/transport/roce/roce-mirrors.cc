@@ -142,14 +142,14 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
         {
             m_connections.PrefetchMirror(posts[i + AHEAD].index);
         }
-        Expect(posts[i]);
+        Expect(posts[i], now);
     }
     m_cut.Put(batch, now);
 }
 
 /// A message will come from another process.
 void
-RoceMirrors::Expect(const Post& post)
+RoceMirrors::Expect(const Post& post, TimeStepCount now)
 {
     const auto [handler, dst] = GetReceiver(post.receiver);
     const auto [queuePair, isNew] =
@@ -162,8 +162,21 @@ RoceMirrors::Expect(const Post& post)
     m_sender.AddMessage(queuePair, {post.src, dst, post.stream, post.bytes, post.tag, handler, {}});
     if (m_messages.tellsTimes)
     {
-        handler->OnSentElsewhere(post.tag, TimeStep(post.at));
+        TellSending(handler, post.tag, TimeStep(post.at), now);
     }
+}
+
+/// Other processes may be ahead of this one, whose handler may not have begun what the message is
+/// of.
+void
+RoceMirrors::TellSending(MessageHandler* handler, uint64_t tag, const Time& at, TimeStepCount now)
+{
+    if (at.GetTimeStep() < now)
+    {
+        handler->OnSentElsewhere(tag, at);
+        return;
+    }
+    m_messages.callAt(at, [handler, tag, at] { handler->OnSentElsewhere(tag, at); });
 }
 
 /// By its number in all processes.

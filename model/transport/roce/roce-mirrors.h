@@ -82,7 +82,8 @@ class RoceMirrors
         void OnFailed(uint64_t tag, const std::string& reason) override;
     };
 
-    void Expect(const Post& post);
+    void Expect(const Post& post, TimeStepCount now);
+    void TellSending(MessageHandler* handler, uint64_t tag, const Time& at, TimeStepCount now);
     uint32_t FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandler* handler);
     const DividedMessages::Receiver& GetReceiver(uint32_t number);
     void ListReceivers();

@@ -311,7 +311,6 @@ TEST_F(TieredTransportTest, RefusesWhatItCannot)
                 HasSubstr("link host0.gpu0-host0.nvswitch runs as a fluid"));
     EXPECT_THAT(getError([&] { tiered->RequireAggregation(); }),
                 HasSubstr("while no servers run as fluids"));
-    EXPECT_EQ(tiered->GetCapabilities()->GetDivided(), nullptr);
     tiered->Dispose();
 }
 

@@ -103,6 +103,7 @@ WindowSimulatorImpl::Run()
     if (m_run)
     {
         m_run();
+        m_stop = true; // finished, whatever is left: others have ended the run
         return;
     }
     while (!IsFinished())

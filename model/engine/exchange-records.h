@@ -35,6 +35,7 @@ struct ExchangeFailure
     std::vector<OperationId> unfinished;
     std::vector<OperationId> inNetwork; //!< of these, transfers under way
     uint32_t plan{0};                   //!< index of their plan, see ExchangeEngine::GetPlans
+    std::vector<OperationId> arrived{}; //!< of the unfinished ones, transfers that wait to be added
     std::string cause{};                //!< of the reason: what, without what is missing
 };
 

@@ -434,6 +434,10 @@ JobExecution::DescribeFailure() const
         if (isReceiver && (ledger == nullptr || !ledger->IsDone(id)))
         {
             failure.unfinished.push_back(id);
+            if (ledger != nullptr && ledger->IsDelivered(id))
+            {
+                failure.arrived.push_back(id);
+            }
         }
         if (isSender && ledger != nullptr && ledger->IsSent(id))
         {

@@ -486,7 +486,12 @@ PortCounters
 FabricNetwork::GetCounters(size_t index) const
 {
     const auto now = Simulator::Now().GetTimeStep();
-    m_ports[index]->Sync(now); // else what is late to start would not count where a run is ended
+    if (Simulator::IsFinished())
+    {
+        // Else what is late to start would not count where a run is ended. Before, who looks must
+        // change nothing.
+        m_ports[index]->Sync(now);
+    }
     return m_ports[index]->GetCounters(now);
 }
 

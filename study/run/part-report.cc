@@ -232,6 +232,7 @@ Append(ByteBatch& batch, const PartFailure& part)
     AppendList(batch, std::span<const char>(failure.reason));
     AppendList(batch, std::span<const OperationId>(failure.unfinished));
     AppendList(batch, std::span<const OperationId>(failure.inNetwork));
+    AppendList(batch, std::span<const OperationId>(failure.arrived));
 }
 
 PartFailure
@@ -249,6 +250,7 @@ TakeFailure(BatchReader& batch)
     failure.reason.assign(reason.begin(), reason.end());
     failure.unfinished = batch.TakeList<OperationId>();
     failure.inNetwork = batch.TakeList<OperationId>();
+    failure.arrived = batch.TakeList<OperationId>();
     return part;
 }
 
@@ -267,6 +269,7 @@ class MergedFailures
                 auto& whole = place->second.failure;
                 Unite(whole.unfinished, part.failure.unfinished);
                 Unite(whole.inNetwork, part.failure.inNetwork);
+                Unite(whole.arrived, part.failure.arrived);
             }
         }
     }
@@ -282,12 +285,13 @@ class MergedFailures
             return std::nullopt;
         }
         auto failure = found->second.failure;
-        // What was sent, and not received.
-        std::vector<OperationId> inNetwork;
+        // What was sent, and has not arrived.
+        std::vector<OperationId> left;
         std::ranges::set_intersection(failure.inNetwork,
                                       failure.unfinished,
-                                      std::back_inserter(inNetwork));
-        failure.inNetwork = std::move(inNetwork);
+                                      std::back_inserter(left));
+        failure.inNetwork.clear();
+        std::ranges::set_difference(left, failure.arrived, std::back_inserter(failure.inNetwork));
         const auto& job = result.jobs[failure.job];
         if (!job.plans.empty())
         {

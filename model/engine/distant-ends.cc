@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <ranges>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -58,8 +57,10 @@ DistantEnds::FollowInstants()
     while (isNew)
     {
         isNew = false;
-        for (const auto id : std::views::reverse(instants))
+        // Clang 14 has no std::views::reverse.
+        for (auto place = instants.rbegin(); place != instants.rend(); ++place)
         {
+            const auto id = *place;
             auto parts = FindParts(id);
             if (parts.empty())
             {

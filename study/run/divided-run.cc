@@ -27,10 +27,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <compare>
 #include <fmt/format.h>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -138,7 +138,10 @@ struct IterationTimer
     Time begin;
     uint32_t job;
 
-    std::strong_ordering operator<=>(const IterationTimer&) const = default;
+    bool operator<(const IterationTimer& other) const
+    {
+        return std::tie(over, begin, job) < std::tie(other.over, other.begin, other.job);
+    }
 };
 
 struct IterationTimers
@@ -404,7 +407,8 @@ Complete(const std::vector<ByteBatch>& reports,
     const auto timers = ListTimers(ListJobs(run, planned), result);
     for (const auto& timer : timers.all)
     {
-        const bool isOver = !merged.isStopped || timer <= timers.lastFailure;
+        const bool isOver =
+            !merged.isStopped || (timers.lastFailure && !(*timers.lastFailure < timer));
         timeouts += isOver ? 1 : 0;
         end = isOver ? std::max(end, timer.over) : end;
     }

@@ -118,6 +118,7 @@ MergeRuns(std::span<const ByteBatch> batches, RunResult& result)
     while (!readers.empty() && !readers.front().IsAtEnd())
     {
         std::vector<PartRun> parts;
+        parts.reserve(readers.size());
         for (auto& reader : readers)
         {
             parts.push_back(TakeRun(reader));

@@ -6,8 +6,6 @@
  */
 #include "scenario/repeated-runs.h"
 
-#include "ns3/divided-run.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -179,11 +177,6 @@ TEST(FidelityRuns, WhatCannotGoWithItIsRefused)
                                          R"("gradient": "1MB", "scheme": "switchml")",
                                          FLUID_SERVERS)),
                 HasSubstr("while no servers run as fluids"));
-    const auto run =
-        ResolveRun(ParseScenario(MakeTieredScenario(servers, ring, FLUID_SERVERS), "x.json", {}),
-                   0);
-    EXPECT_THAT(ErrorOf([&] { CheckDivision(run, 2); }),
-                HasSubstr("fidelity.server: cannot go with --ranks"));
 }
 
 } // namespace

@@ -172,8 +172,9 @@ FindNotices(const ResolvedRun& run, const PlannedRun& planned, const TopologyDiv
         AddTraining(job, FindParts(job.endpointOf, run, division), serverOf, notices);
     }
     std::ranges::sort(notices.endpoints);
-    const auto twice = std::ranges::unique(notices.endpoints);
-    notices.endpoints.erase(twice.begin(), twice.end());
+    // Clang 14 has no std::ranges::unique.
+    notices.endpoints.erase(std::unique(notices.endpoints.begin(), notices.endpoints.end()),
+                            notices.endpoints.end());
     return notices;
 }
 

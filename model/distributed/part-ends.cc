@@ -124,10 +124,11 @@ PartEnds::TakeTimedOut(std::span<const ProcessNote> notes, int64_t begin)
         job.goOn = {};
         job.deadline = INT64_MAX;
         timedOut.push_back({deadline, 0, index, std::exchange(job.onTimeout, {}), true});
-        if (--m_going == 0)
-        {
-            m_lastFailure = deadline;
-        }
+        --m_going;
+    }
+    if (m_going == 0 && !timedOut.empty())
+    {
+        m_lastFailure = std::ranges::max(timedOut, {}, &Iteration::end).end;
     }
     return timedOut;
 }

@@ -21,6 +21,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -314,6 +315,21 @@ TEST(DividedRunsTest, AJobGoesOnWhenAnotherHasFailed)
                                      timeout)),
                 4);
         }
+    }
+}
+
+TEST(DividedRunsTest, JobsThatAllKnowToFailAtOnceFailEachInItsTime)
+{
+    // Nothing is left to happen before either time is over, and the run ends with the later one.
+    for (const auto& [first, second] : {std::pair("90us", "50us"), std::pair("50us", "90us")})
+    {
+        ExpectSameInAnyNumber(MakeJobs(fmt::format(R"({{"gradient": "64kB", "scheme": "rat",
+                                                       "compute": "1ms", "timeout": "{}"}},
+                                                     {{"gradient": "64kB", "scheme": "ps",
+                                                       "compute": "1ms", "timeout": "{}"}})",
+                                                   first,
+                                                   second)),
+                              4);
     }
 }
 

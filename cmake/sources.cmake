@@ -1345,9 +1345,13 @@ list(APPEND gradsync_sources
   study/run/divided-surroundings.cc
   study/run/division-check.cc
   study/run/iteration-skip.cc
+  study/run/iteration-timers.cc
   study/run/link-sampler.cc
   study/run/network-parts.cc
   study/run/part-aggregation.cc
+  study/run/part-failures.cc
+  study/run/part-iterations.cc
+  study/run/part-records.cc
   study/run/part-report.cc
   study/run/part-runs.cc
   study/run/part-surroundings.cc
@@ -1376,9 +1380,13 @@ list(APPEND gradsync_headers
   study/run/divided-run.h
   study/run/divided-surroundings.h
   study/run/iteration-skip.h
+  study/run/iteration-timers.h
   study/run/link-sampler.h
   study/run/network-parts.h
   study/run/part-aggregation.h
+  study/run/part-failures.h
+  study/run/part-iterations.h
+  study/run/part-records.h
   study/run/part-report.h
   study/run/part-runs.h
   study/run/part-surroundings.h

@@ -6,6 +6,7 @@
 #include "ns3/exchange-application.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/global-value.h"
+#include "ns3/iteration-timers.h"
 #include "ns3/network-parts.h"
 #include "ns3/part-report.h"
 #include "ns3/part-runs.h"
@@ -19,7 +20,6 @@
 #include "ns3/run-summary.h"
 #include "ns3/simulator-guard.h"
 #include "ns3/string.h"
-#include "ns3/time-range.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-division.h"
 #include "ns3/window-protocol.h"
@@ -30,7 +30,6 @@
 #include <fmt/format.h>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -128,54 +127,6 @@ ListJobs(const ResolvedRun& run, const PlannedRun& planned)
                         training.timeout});
     }
     return jobs;
-}
-
-/// The timer of an iteration, which one process has, and cancels when that ends in time. They
-/// compare as they go off there: of simultaneous ones in the order in which they were set.
-struct IterationTimer
-{
-    Time over;
-    Time begin;
-    uint32_t job;
-
-    bool operator<(const IterationTimer& other) const
-    {
-        return std::tie(over, begin, job) < std::tie(other.over, other.begin, other.job);
-    }
-};
-
-struct IterationTimers
-{
-    std::vector<IterationTimer> all;
-    std::optional<IterationTimer> lastFailure; //!< of an iteration that did not end
-};
-
-IterationTimers
-ListTimers(const std::vector<SharedJob>& jobs, const RunResult& result)
-{
-    IterationTimers timers;
-    for (uint32_t index = 0; index < jobs.size(); ++index)
-    {
-        const auto& job = jobs[index];
-        auto begin = job.start;
-        uint32_t done = 0;
-        for (const auto& record : result.iterations)
-        {
-            if (record.job == index && !job.timeout.IsZero())
-            {
-                timers.all.push_back({AddTimes(begin, job.timeout), begin, index});
-                begin = record.end;
-                ++done;
-            }
-        }
-        if (done < job.iterations && !job.timeout.IsZero())
-        {
-            const IterationTimer timer{AddTimes(begin, job.timeout), begin, index};
-            timers.all.push_back(timer);
-            timers.lastFailure = std::max(timer, timers.lastFailure.value_or(timer));
-        }
-    }
-    return timers;
 }
 
 /// What this process knows of jobs that are not finished.
@@ -402,16 +353,8 @@ Complete(const std::vector<ByteBatch>& reports,
     result.failure = merged.failure;
     result.summary.finished = !merged.failure;
     result.summary.failure = merged.failure ? merged.failure->reason : "";
-    auto end = merged.end;
-    uint64_t timeouts = 0;
-    const auto timers = ListTimers(ListJobs(run, planned), result);
-    for (const auto& timer : timers.all)
-    {
-        const bool isOver =
-            !merged.isStopped || (timers.lastFailure && !(*timers.lastFailure < timer));
-        timeouts += isOver ? 1 : 0;
-        end = isOver ? std::max(end, timer.over) : end;
-    }
+    const auto timers = CountTimers(ListJobs(run, planned), result.iterations, merged.isStopped);
+    const auto end = std::max(merged.end, timers.last);
     result.duration = std::max(result.duration, merged.failure ? end : Time(0)); // that of flows
     result.sampleEvery = run.sampleEvery;
     for (const auto& record : result.iterations)
@@ -420,7 +363,7 @@ Complete(const std::vector<ByteBatch>& reports,
     }
     SummariseTransport(merged.statistics, result.summary);
     const auto looks = IsOneJobAlone(run) ? CountBoundaries(run, result) : 0;
-    result.summary.events = merged.events + timeouts + looks - merged.statistics.timerLooks;
+    result.summary.events = merged.events + timers.count + looks - merged.statistics.timerLooks;
     SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);

@@ -3,14 +3,13 @@
 #define GRADSYNC_PART_REPORT_H
 
 #include "ns3/byte-batch.h"
-#include "ns3/exchange-engine.h"
+#include "ns3/part-failures.h"
+#include "ns3/part-records.h"
 #include "ns3/part-surroundings.h"
 #include "ns3/plan-figures.h"
-#include "ns3/recorder.h"
 #include "ns3/run-result.h"
 #include "ns3/transport.h"
 #include "ns3/window-protocol.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,40 +19,6 @@
 
 namespace ns3::gradsync
 {
-
-/// What the records of a run leave out that one process alone does not need: the place among
-/// simultaneous events of that in which each was made. Listens from now until it is destroyed.
-class RecordOrders
-{
-  public:
-    /// \param simulator must outlive it \param detail of the records
-    RecordOrders(const Ptr<ExchangeEngine>& engine,
-                 const WindowSimulatorImpl& simulator,
-                 Recorder::Detail detail);
-    ~RecordOrders();
-    RecordOrders(const RecordOrders&) = delete;
-    RecordOrders& operator=(const RecordOrders&) = delete;
-
-    std::vector<uint32_t> transfers;    //!< [transfer] as the recorder of the run has it
-    std::vector<uint32_t> computations; //!< likewise
-    std::vector<uint32_t> work;         //!< likewise
-
-  private:
-    void OnTransfer(const TransferRecord& record);
-    void OnCompute(const ComputeRecord& record);
-    void OnWork(const WorkRecord& record);
-
-    Ptr<ExchangeEngine> m_engine;
-    const WindowSimulatorImpl& m_simulator;
-    Recorder::Detail m_detail;
-};
-
-/// What a process knows of a job that is not finished.
-struct PartFailure
-{
-    ExchangeFailure failure; //!< what its own ranks have not received, and what they have sent
-    bool hasFailed;          //!< else it waits for something
-};
 
 /// What one of several processes found out of a run.
 struct PartReport

@@ -486,33 +486,21 @@ DrawDivided(std::mt19937& random)
 
 TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
 {
-    // Others with --gtest_shuffle --gtest_random_seed=N.
-    std::mt19937 random(23 +
-                        static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
-    uint32_t same = 0;
-    for (int round = 0; round < 160; ++round)
-    {
-        const auto text = DrawDivided(random);
-        const auto ranks = 2 + static_cast<uint32_t>(random() % 3);
-        const auto divided = SimulateDivided(text, ranks);
-        if (divided.starts_with("error: "))
-        {
-            // It is one of those that are said to be none.
-            EXPECT_THAT(divided,
-                        ::testing::AnyOf(HasSubstr("at most that many ranks"),
-                                         HasSubstr("were sent again"),
-                                         HasSubstr("is not known ahead"),
-                                         HasSubstr("gave up after"),
-                                         HasSubstr("LoadBalancing reorders packets"),
-                                         HasSubstr("may be done before that rank begins"),
-                                         HasSubstr("headroom")))
-                << text;
-            continue;
-        }
-        ++same;
-        EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
-    }
-    EXPECT_GE(same, 80U);
+    std::mt19937 random(GetDrawnSeed(23));
+    const auto draw = [&random] {
+        auto text = DrawDivided(random);
+        return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
+    };
+    EXPECT_GE(CompareDrawnRuns(160,
+                               draw,
+                               {"at most that many ranks",
+                                "were sent again",
+                                "is not known ahead",
+                                "gave up after",
+                                "LoadBalancing reorders packets",
+                                "may be done before that rank begins",
+                                "headroom"}),
+              80U);
 }
 
 TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)

@@ -9,16 +9,19 @@
 #include "ns3/divided-run.h"
 #include "ns3/result-rows.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -80,6 +83,51 @@ ExpectSameInAnyNumber(const std::string& text, uint32_t most)
     {
         EXPECT_EQ(SimulateDivided(text, ranks), alone) << ranks << " processes: " << text;
     }
+}
+
+/// Of a random test. Others with --gtest_shuffle --gtest_random_seed=N.
+inline uint32_t
+GetDrawnSeed(uint32_t own)
+{
+    return own + static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
+}
+
+/// A scenario drawn at random, and for how many processes.
+struct DrawnRun
+{
+    std::string text;
+    uint32_t ranks;
+};
+
+/// Expects of runs drawn at random that so many processes find out what one does. \param excuses
+/// parts of what is said of those that cannot be divided \param mayFail scenarios may be drawn that
+/// one process refuses, too \returns how many could be divided
+inline uint32_t
+CompareDrawnRuns(uint32_t rounds,
+                 const std::function<DrawnRun()>& draw,
+                 const std::vector<std::string>& excuses,
+                 bool mayFail = false)
+{
+    uint32_t same = 0;
+    for (uint32_t round = 0; round < rounds; ++round)
+    {
+        const auto [text, ranks] = draw();
+        const auto divided = SimulateDivided(text, ranks);
+        if (!divided.starts_with("error: "))
+        {
+            ++same;
+            EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
+        }
+        else if (!mayFail || !SimulateDivided(text, 1).starts_with("error: "))
+        {
+            EXPECT_TRUE(std::ranges::any_of(excuses,
+                                            [&said = divided](const auto& excuse) {
+                                                return said.find(excuse) != std::string::npos;
+                                            }))
+                << divided << ": " << text;
+        }
+    }
+    return same;
 }
 
 /// Four racks of two hosts. \param scheme its name, as in JSON too, or an object \param more keys

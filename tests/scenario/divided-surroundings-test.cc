@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <random>
 #include <string>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -199,46 +200,31 @@ DrawSurrounded(std::mt19937& random, bool mayLose)
 
 /// Runs drawn at random with one process and several. \returns how many could be divided
 uint32_t
-CompareRandomRuns(std::mt19937& random, int rounds, bool mayLose)
+CompareRandomRuns(uint32_t seed, uint32_t rounds, bool mayLose)
 {
-    uint32_t same = 0;
-    for (int round = 0; round < rounds; ++round)
-    {
-        const auto text = DrawSurrounded(random, mayLose);
-        const auto ranks = 2 + static_cast<uint32_t>(random() % 3);
-        const auto divided = SimulateDivided(text, ranks);
-        if (divided.starts_with("error: "))
-        {
-            // It is one of those that are said to be none.
-            EXPECT_THAT(divided,
-                        ::testing::AnyOf(HasSubstr("at most that many ranks"),
-                                         HasSubstr("were sent again"),
-                                         HasSubstr("may be done before that rank begins"),
-                                         HasSubstr("ahead could be lost"),
-                                         HasSubstr("headroom"),
-                                         HasSubstr("a job did not finish")))
-                << text;
-            continue;
-        }
-        ++same;
-        EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
-    }
-    return same;
+    std::mt19937 random(GetDrawnSeed(seed));
+    const auto draw = [&random, mayLose] {
+        auto text = DrawSurrounded(random, mayLose);
+        return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
+    };
+    return CompareDrawnRuns(rounds,
+                            draw,
+                            {"at most that many ranks",
+                             "were sent again",
+                             "may be done before that rank begins",
+                             "ahead could be lost",
+                             "headroom",
+                             "a job did not finish"});
 }
 
 TEST(DividedSurroundingsTest, RandomSurroundingsAreTheSameInAnyNumberOfProcesses)
 {
-    // Others with --gtest_shuffle --gtest_random_seed=N.
-    std::mt19937 random(29 +
-                        static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
-    EXPECT_GE(CompareRandomRuns(random, 40, false), 20U);
+    EXPECT_GE(CompareRandomRuns(29, 40, false), 20U);
 }
 
 TEST(DividedSurroundingsTest, RandomLossesAreTheSameInAnyNumberOfProcesses)
 {
-    std::mt19937 random(31 +
-                        static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
-    EXPECT_GE(CompareRandomRuns(random, 20, true), 4U);
+    EXPECT_GE(CompareRandomRuns(31, 20, true), 4U);
 }
 
 TEST(DividedSurroundingsTest, FaultsThatAllWouldHaveToDecideOnAreNamed)

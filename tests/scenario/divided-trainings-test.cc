@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -286,31 +287,19 @@ DrawTraining(Draw& draw)
 
 TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
 {
-    // Others with --gtest_shuffle --gtest_random_seed=N.
-    Draw draw(23 + static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed()));
-    uint32_t same = 0;
-    constexpr uint32_t ROUNDS = 60;
-    for (uint32_t round = 0; round < ROUNDS; ++round)
-    {
-        const auto text = DrawTraining(draw);
-        const auto ranks = draw.Between(2, 4);
-        const auto divided = SimulateDivided(text, ranks);
-        if (divided.starts_with("error: "))
-        {
-            // It is one of those that are said to be none.
-            EXPECT_THAT(divided,
-                        ::testing::AnyOf(HasSubstr("at most that many ranks"),
-                                         HasSubstr("were sent again"),
-                                         HasSubstr("may be done before that rank begins"),
-                                         HasSubstr("goes as a fluid"),
-                                         HasSubstr("headroom")))
-                << text;
-            continue;
-        }
-        ++same;
-        EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
-    }
-    EXPECT_GE(same, ROUNDS / 2);
+    Draw draw(GetDrawnSeed(23));
+    const auto drawRun = [&draw] {
+        auto text = DrawTraining(draw);
+        return DrawnRun{std::move(text), draw.Between(2, 4)};
+    };
+    EXPECT_GE(CompareDrawnRuns(60,
+                               drawRun,
+                               {"at most that many ranks",
+                                "were sent again",
+                                "may be done before that rank begins",
+                                "goes as a fluid",
+                                "headroom"}),
+              30U);
 }
 
 } // namespace

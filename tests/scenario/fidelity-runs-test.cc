@@ -6,6 +6,8 @@
  */
 #include "scenario/repeated-runs.h"
 
+#include "ns3/divided-run.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -177,6 +179,18 @@ TEST(FidelityRuns, WhatCannotGoWithItIsRefused)
                                          R"("gradient": "1MB", "scheme": "switchml")",
                                          FLUID_SERVERS)),
                 HasSubstr("while no servers run as fluids"));
+    const auto run = ResolveRun(
+        ParseScenario(
+            fmt::format(R"({{"topology": {}, "transport": "roce", "jobs": [{{{}}}, {{{}}}]{}}})",
+                        servers,
+                        ring,
+                        ring,
+                        FLUID_SERVERS),
+            "x.json",
+            {}),
+        0);
+    EXPECT_THAT(ErrorOf([&] { CheckDivision(run, 2); }),
+                HasSubstr("fidelity.server: cannot go with --ranks: found 2 jobs"));
 }
 
 } // namespace

@@ -126,9 +126,9 @@ RoceSender::Close(RoceQueuePair& queuePair, bool isIdle)
 {
     m_flows.Close(queuePair, isIdle);
     GetNic(queuePair).StopTimeout(queuePair);
-    if (!isIdle)
+    if (queuePair.receiving)
     {
-        queuePair.hasRepeated = false; // nobody answers what is still under way
+        queuePair.hasRepeated = false; // given up: nobody answers what is still under way
     }
     m_connections.Close(queuePair);
 }

@@ -311,6 +311,8 @@ TEST_F(TieredTransportTest, RefusesWhatItCannot)
                 HasSubstr("link host0.gpu0-host0.nvswitch runs as a fluid"));
     EXPECT_THAT(getError([&] { tiered->RequireAggregation(); }),
                 HasSubstr("while no servers run as fluids"));
+    // Several processes may share it, where no server is divided.
+    EXPECT_NE(tiered->GetCapabilities()->GetDivided(), nullptr);
     tiered->Dispose();
 }
 

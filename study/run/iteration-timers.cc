@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ns3/iteration-timers.h"
+
+#include "ns3/time-range.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace ns3::gradsync
+{
+
+namespace
+{
+
+/// They compare as they go off: of simultaneous ones in the order in which they were set.
+struct Timer
+{
+    Time over;
+    Time begin;
+    uint32_t job;
+
+    bool operator<(const Timer& other) const
+    {
+        return std::tie(over, begin, job) < std::tie(other.over, other.begin, other.job);
+    }
+};
+
+struct Timers
+{
+    std::vector<Timer> all;
+    std::optional<Timer> lastFailure; //!< of an iteration that did not end
+};
+
+/// Adds those of one job.
+void
+Add(const SharedJob& job,
+    uint32_t index,
+    std::span<const IterationRecord> iterations,
+    Timers& timers)
+{
+    if (job.timeout.IsZero())
+    {
+        return;
+    }
+    auto begin = job.start;
+    uint32_t done = 0;
+    for (const auto& record : iterations)
+    {
+        if (record.job == index)
+        {
+            timers.all.push_back({AddTimes(begin, job.timeout), begin, index});
+            begin = record.end;
+            ++done;
+        }
+    }
+    if (done < job.iterations)
+    {
+        const Timer timer{AddTimes(begin, job.timeout), begin, index};
+        timers.all.push_back(timer);
+        timers.lastFailure = std::max(timer, timers.lastFailure.value_or(timer));
+    }
+}
+
+} // namespace
+
+IterationTimers
+CountTimers(std::span<const SharedJob> jobs,
+            std::span<const IterationRecord> iterations,
+            bool isStopped)
+{
+    Timers timers;
+    for (uint32_t index = 0; index < jobs.size(); ++index)
+    {
+        Add(jobs[index], index, iterations, timers);
+    }
+    IterationTimers counted;
+    for (const auto& timer : timers.all)
+    {
+        if (!isStopped || !timers.lastFailure || !(*timers.lastFailure < timer))
+        {
+            ++counted.count;
+            counted.last = std::max(counted.last, timer.over);
+        }
+    }
+    return counted;
+}
+
+} // namespace ns3::gradsync

@@ -45,7 +45,7 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
 }
 
 void
-RoceMirrors::OnPost(const RoceQueuePair& queuePair,
+RoceMirrors::OnPost(RoceQueuePair& queuePair,
                     const Message& message,
                     uint32_t firstPsn,
                     TimeStepCount now)
@@ -53,6 +53,7 @@ RoceMirrors::OnPost(const RoceQueuePair& queuePair,
     const auto part = m_partOf[message.dst];
     if (part != m_own)
     {
+        queuePair.receiving = nullptr;
         m_posts[part].push_back(
             {.at = m_messages.tellsTimes ? now : -1,
              .bytes = message.bytes,
@@ -67,13 +68,14 @@ RoceMirrors::OnPost(const RoceQueuePair& queuePair,
 }
 
 void
-RoceMirrors::OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& messages)
+RoceMirrors::OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages)
 {
     const auto part = m_partOf[queuePair.dst];
     if (part == m_own)
     {
         return;
     }
+    queuePair.receiving = nullptr;
     const auto receiver =
         FindReceiver(queuePair.dst, queuePair.stream, messages.series.GetHandler());
     for (uint32_t i = 0; i < messages.series.GetCount(); ++i)

@@ -45,13 +45,13 @@ class RoceMirrors
     TimeStepCount GetNextStart() const;
 
     /// A message is sent on a connection that has its queue pair. \param firstPsn of the message
-    void OnPost(const RoceQueuePair& queuePair,
+    void OnPost(RoceQueuePair& queuePair,
                 const Message& message,
                 uint32_t firstPsn,
                 TimeStepCount now);
 
     /// A connection that waited in its reservation has got its queue pair, with these messages.
-    void OnBuilt(const RoceQueuePair& queuePair, const RoceMessages& messages);
+    void OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages);
 
     /// Moves the messages and packets for a process to the end of a batch.
     void Take(uint32_t part, ByteBatch& batch);

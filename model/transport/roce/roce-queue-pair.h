@@ -80,9 +80,9 @@ struct alignas(64) RoceQueuePair
     uint32_t number;   //!< of its connection, in the RoceConnectionTable
     uint32_t flowHash; //!< of the data packets; the acknowledgements' is its complement
     uint32_t expectedPsn;
-    uint32_t lastAckedPsn;                    //!< expectedPsn of the last acknowledgement sent
-    uint32_t nextPsn;                         //!< to be sent next
-    RoceMessages* receiving;                  //!< that hold expectedPsn
+    uint32_t lastAckedPsn;   //!< expectedPsn of the last acknowledgement sent
+    uint32_t nextPsn;        //!< to be sent next
+    RoceMessages* receiving; //!< that hold expectedPsn; null where another process receives
     std::unique_ptr<RoceIncidents> incidents; //!< null until the first
     uint16_t acknowledgePort;                 //!< port of dst by which acknowledgements leave
     uint16_t sourcePort;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -144,7 +143,6 @@ DistantEnds::FindDemands() const
     {
         return demands; // there is one process alone
     }
-    std::set<uint32_t> receivers;
     m_plan.GetOperations().ForEach([&](size_t index, const Operation& operation) {
         const auto id = static_cast<OperationId>(index);
         const bool isWaitedFor = IsWaitedFor(id, operation);
@@ -157,14 +155,14 @@ DistantEnds::FindDemands() const
         const auto takesTime = TakesTime(id, operation);
         if ((operation.IsTransfer() && !takesTime) || hasSender)
         {
-            receivers.insert(operation.dst);
+            auto& hasOwn = demands.receivers[operation.dst];
+            hasOwn = hasOwn || m_partOf[operation.src] == m_partOf[operation.dst];
         }
         if (isWaitedFor && (takesTime || operation.IsAggregate()))
         {
             AddWork(id, operation, demands);
         }
     });
-    demands.receivers.assign(receivers.begin(), receivers.end());
     if (const auto early = FindEarly())
     {
         demands.obstacle = fmt::format("operation {} of rank {}, for which ranks of other "

@@ -6,6 +6,7 @@
 #include "ns3/plan.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -55,8 +56,9 @@ class DistantEnds
     struct Demands
     {
         bool areAny{false}; //!< something is told at all
-        /// Ranks to which transfers go whose arrivals must be known ahead, ascending.
-        std::vector<uint32_t> receivers{};
+        /// Rank to which transfers go whose arrivals must be known ahead -> whether some of these
+        /// come from its own process.
+        std::map<uint32_t, bool> receivers{};
         /// The shortest time for which a rank is busy before an end that is told; nothing: there
         /// is none such.
         std::optional<Time> leastWork{};

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <map>
 #include <vector>
 
 namespace ns3::gradsync
@@ -31,6 +31,10 @@ struct DividedMessages
     /// Only where times are told.
     std::function<void(const Time& at, std::function<void()> action)> callAt;
 };
+
+/// Endpoint at which messages are to be known before they arrive -> whether those from its own
+/// process are, too.
+using AwaitedEndpoints = std::map<uint32_t, bool>;
 
 /**
  * A transport of which each of several processes simulates some nodes. All of them have the whole
@@ -56,7 +60,7 @@ class DividedTransport
      * \returns the least time ahead, for those of all processes
      * \throws std::invalid_argument with a text for the user when it cannot be known
      */
-    virtual Time Announce(std::span<const uint32_t> endpoints) = 0;
+    virtual Time Announce(const AwaitedEndpoints& endpoints) = 0;
 
     /// Lets leave what is to leave this process up to `now`, in time steps.
     virtual void Depart(int64_t now) = 0;

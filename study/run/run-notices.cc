@@ -76,9 +76,10 @@ Add(const PlacedPlan& placed,
 {
     const auto& [plan, ends, name, endpointOf] = placed;
     notices.areAny = notices.areAny || demands.areAny;
-    for (const auto rank : demands.receivers)
+    for (const auto& [rank, hasOwn] : demands.receivers)
     {
-        notices.endpoints.push_back(endpointOf[rank]);
+        auto& known = notices.endpoints[endpointOf[rank]];
+        known = known || hasOwn;
     }
     if (demands.leastWork)
     {
@@ -171,10 +172,6 @@ FindNotices(const ResolvedRun& run, const PlannedRun& planned, const TopologyDiv
         const auto job = MakeTraining(run.trainings[i], planned.trainings[i], run);
         AddTraining(job, FindParts(job.endpointOf, run, division), serverOf, notices);
     }
-    std::ranges::sort(notices.endpoints);
-    // Clang 14 has no std::ranges::unique.
-    notices.endpoints.erase(std::unique(notices.endpoints.begin(), notices.endpoints.end()),
-                            notices.endpoints.end());
     return notices;
 }
 

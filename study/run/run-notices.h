@@ -20,7 +20,7 @@ namespace ns3::gradsync
 struct RunNotices
 {
     bool areAny{false};
-    std::vector<uint32_t> endpoints{}; //!< at which messages are to be known before they arrive
+    AwaitedEndpoints endpoints{};
     std::optional<Time> leastWork{};   //!< the shortest that is told when it begins
     /// The first job of which not all can be told in time, as messages call it, and why.
     std::optional<std::pair<std::string, std::string>> obstacle{};

@@ -6,7 +6,14 @@
 #include "scenario/divided-runs.h"
 #include "scenario/repeated-runs.h"
 
+#include "ns3/network-parts.h"
+#include "ns3/planned-run.h"
+#include "ns3/run-notices.h"
 #include "ns3/scenario-error.h"
+#include "ns3/simulator-guard.h"
+#include "ns3/topology-division.h"
+#include "ns3/transport-capabilities.h"
+#include "ns3/wire-format.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -141,6 +148,40 @@ TEST(DividedTrainingsTest, ServersMayRunAsFluids)
                                               "activation": "30kB", "microbatches": 4}})",
                                            MakeBlocks("20kB"))),
                           4);
+}
+
+TEST(DividedTrainingsTest, LinksOfOneProcessAloneShortenNoWindows)
+{
+    // Two servers, gradients between them: the last link is PCIe, by default of 250 ns and
+    // 126.03076923 Gb/s (ServerOptions). NVLinks of 10 ns, by which tensor-parallel
+    // ranks exchange, are of one process each, unless somebody elsewhere waits for what they carry.
+    const auto find = [](const std::string& job) {
+        const auto run = ResolveDivided(fmt::format(R"({{
+          "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 1,
+              "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
+              "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
+              "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
+                          "nvlink": {{"rate": "600Gbps", "delay": "10ns"}}}}}},
+          "transport": "roce", "job": {{{}}}}})",
+                                                    job));
+        const auto division = DivideTopology(*run.topology, 2, 0);
+        const SimulatorGuard guard;
+        UsePicoseconds();
+        const auto transport = InstallTransport(run);
+        auto* divided = transport->GetCapabilities()->GetDivided();
+        divided->Divide(division, {});
+        const auto ahead = AnnounceArrivals(FindNotices(run, PlanRun(run), division), *divided);
+        transport->Dispose();
+        return ahead;
+    };
+    const auto bits = uint64_t{8} * wire::RoceDataBytes(0);
+    const auto findAhead = [bits](uint64_t rate, const Time& delay) {
+        return delay + PicoSeconds((bits * 1'000'000'000'000 + rate / 2) / rate);
+    };
+    EXPECT_EQ(find(fmt::format(R"("training": {{{}, "tensor": 2}})", MakeBlocks("20kB"))),
+              findAhead(126'030'769'230, NanoSeconds(250)));
+    EXPECT_EQ(find(R"("gradient": "40kB", "scheme": "hierarchical")"),
+              findAhead(600'000'000'000, NanoSeconds(10)));
 }
 
 TEST(DividedTrainingsTest, OtherJobsBesideItAreRefused)

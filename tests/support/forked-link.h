@@ -4,10 +4,13 @@
 
 #include "ns3/process-link.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <gtest/gtest.h>
@@ -34,7 +37,7 @@ class ForkedLink final : public ProcessLink
         : m_own(own),
           m_peers(std::move(peers)),
           m_unsent(m_peers.size()),
-          m_received(m_peers.size())
+          m_incoming(m_peers.size())
     {
     }
 
@@ -64,12 +67,18 @@ class ForkedLink final : public ProcessLink
 
     std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) override
     {
+        constexpr size_t HEADER = sizeof(ProcessNote) + sizeof(uint64_t);
+        auto& incoming = m_incoming[peer];
+        // So that what comes begins where memory is aligned.
+        incoming.bytes.erase(incoming.bytes.begin(), incoming.bytes.begin() + incoming.usedBytes);
+        incoming.usedBytes = 0;
+        FillTo(peer, HEADER);
         uint64_t size = 0;
-        Read(peer, &note, sizeof(note));
-        Read(peer, &size, sizeof(size));
-        m_received[peer].resize(size);
-        Read(peer, m_received[peer].data(), size);
-        return m_received[peer];
+        std::memcpy(&note, incoming.bytes.data(), sizeof(note));
+        std::memcpy(&size, incoming.bytes.data() + sizeof(note), sizeof(size));
+        FillTo(peer, HEADER + size);
+        incoming.usedBytes = static_cast<ptrdiff_t>(HEADER + size);
+        return std::span(incoming.bytes).subspan(HEADER, size);
     }
 
     /// Sends what is left.
@@ -86,6 +95,13 @@ class ForkedLink final : public ProcessLink
     }
 
   private:
+    /// What has come from a process.
+    struct Incoming
+    {
+        ByteBatch bytes;
+        ptrdiff_t usedBytes = 0; //!< of the last that was handed out
+    };
+
     /// Sends as much as goes without waiting.
     void Flush(uint32_t peer)
     {
@@ -98,15 +114,19 @@ class ForkedLink final : public ProcessLink
         }
     }
 
-    /// What others wait for goes on meanwhile.
-    void Read(uint32_t peer, void* data, size_t size)
+    /// Reads, as much at a time as has come. What others wait for goes on meanwhile.
+    void FillTo(uint32_t peer, size_t size)
     {
-        auto* at = static_cast<char*>(data);
-        while (size > 0)
+        constexpr size_t STEP = 65536;
+        auto& bytes = m_incoming[peer].bytes;
+        while (bytes.size() < size)
         {
-            const auto count = CountDone(recv(m_peers[peer], at, size, MSG_DONTWAIT));
-            at += count;
-            size -= static_cast<size_t>(count);
+            const auto before = bytes.size();
+            bytes.resize(before + STEP);
+            const bool mayWait = std::ranges::all_of(m_unsent, &ByteBatch::empty);
+            const auto count = CountDone(
+                recv(m_peers[peer], bytes.data() + before, STEP, mayWait ? 0 : MSG_DONTWAIT));
+            bytes.resize(before + static_cast<size_t>(count));
             for (uint32_t other = 0; count == 0 && other < GetCount(); ++other)
             {
                 Flush(other);
@@ -158,8 +178,8 @@ class ForkedLink final : public ProcessLink
 
     uint32_t m_own;
     std::vector<int> m_peers;
-    std::vector<ByteBatch> m_unsent;   //!< [process]
-    std::vector<ByteBatch> m_received; //!< likewise
+    std::vector<ByteBatch> m_unsent;  //!< [process]
+    std::vector<Incoming> m_incoming; //!< likewise
 };
 
 /// Runs `task` in so many processes, linked. \returns how many of them did not come to an end

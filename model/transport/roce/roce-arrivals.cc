@@ -3,15 +3,50 @@
 
 #include "ns3/event-order.h"
 #include "ns3/fabric-network.h"
+#include "ns3/forwarding-components.h"
 #include "ns3/serialisation-time.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
+#include <set>
 #include <stdexcept>
+#include <vector>
 
 namespace ns3::gradsync
 {
+
+namespace
+{
+
+/// [component] -> the process of all endpoints at it; nothing: they are of several.
+std::vector<std::optional<uint32_t>>
+FindParts(const Topology& topology,
+          const ForwardingComponents& components,
+          const TopologyDivision& division)
+{
+    std::vector<std::set<uint32_t>> found(components.count);
+    for (const auto node : topology.GetEndpoints())
+    {
+        for (const auto& port : topology.GetPorts(node))
+        {
+            const auto component = components.componentOf[port.peer];
+            if (component != ForwardingComponents::None)
+            {
+                found[component].insert(division.partOf[node]);
+            }
+        }
+    }
+    std::vector<std::optional<uint32_t>> partOf;
+    for (const auto& parts : found)
+    {
+        partOf.push_back(parts.size() == 1 ? std::optional(*parts.begin()) : std::nullopt);
+    }
+    return partOf;
+}
+
+} // namespace
 
 RoceArrivals::RoceArrivals(FabricNetwork& fabric, const RoceConnectionTable& connections)
     : m_fabric(fabric),
@@ -20,7 +55,7 @@ RoceArrivals::RoceArrivals(FabricNetwork& fabric, const RoceConnectionTable& con
 }
 
 Time
-RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision& division)
+RoceArrivals::Watch(const AwaitedEndpoints& endpoints, const TopologyDivision& division)
 {
     if (!endpoints.empty() && m_fabric.MayLose())
     {
@@ -30,8 +65,10 @@ RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision&
             "of the fabric is not 0, or Pfc is false");
     }
     const auto& topology = m_fabric.GetTopology();
+    const auto components = FindForwardingComponents(topology);
+    const auto partOfComponent = FindParts(topology, components, division);
     auto least = TimeStep(INT64_MAX);
-    for (const auto endpoint : endpoints)
+    for (const auto& [endpoint, awaitsOwn] : endpoints)
     {
         const auto node = topology.GetEndpoints()[endpoint];
         for (const auto& [id, peer] : topology.GetPorts(node))
@@ -42,6 +79,10 @@ RoceArrivals::Watch(std::span<const uint32_t> endpoints, const TopologyDivision&
                                                         "when a message arrives there is not "
                                                         "known ahead",
                                                         topology.GetNodes()[node].name));
+            }
+            if (!awaitsOwn && partOfComponent[components.componentOf[peer]])
+            {
+                continue; // nothing of other processes comes from there
             }
             const auto& link = topology.GetLinks()[id];
             const SerialisationTime serialisation(link.rate);

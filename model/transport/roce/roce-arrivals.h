@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_ROCE_ARRIVALS_H
 #define GRADSYNC_ROCE_ARRIVALS_H
 
+#include "ns3/divided-transport.h"
 #include "ns3/fabric-port.h"
 #include "ns3/lazy-ports.h"
 #include "ns3/roce-connection-table.h"
@@ -9,7 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -35,12 +35,13 @@ class RoceArrivals : private PacketTap
     RoceArrivals& operator=(const RoceArrivals&) = delete;
 
     /**
-     * Watches what leaves for those of these endpoints that this process simulates.
+     * Watches what leaves for those of these endpoints that this process simulates, on links by
+     * which something may come that is awaited.
      * \returns the least time from a start of a packet to its arrival, for all of them
      * \throws std::invalid_argument with a text for the user when a link comes from an endpoint,
      * which sends without events
      */
-    Time Watch(std::span<const uint32_t> endpoints, const TopologyDivision& division);
+    Time Watch(const AwaitedEndpoints& endpoints, const TopologyDivision& division);
 
     /// Starts what should have started up to `now` on the links that are watched.
     void Depart(TimeStepCount now);

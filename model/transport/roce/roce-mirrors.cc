@@ -93,7 +93,7 @@ RoceMirrors::OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages)
 }
 
 Time
-RoceMirrors::Announce(std::span<const uint32_t> endpoints)
+RoceMirrors::Announce(const AwaitedEndpoints& endpoints)
 {
     return m_arrivals.Watch(endpoints, m_division);
 }
@@ -259,7 +259,7 @@ RoceTransport::Divide(const TopologyDivision& division, DividedMessages messages
 }
 
 Time
-RoceTransport::Announce(std::span<const uint32_t> endpoints)
+RoceTransport::Announce(const AwaitedEndpoints& endpoints)
 {
     return m_mirrors->Announce(endpoints);
 }

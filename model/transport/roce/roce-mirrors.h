@@ -39,7 +39,7 @@ class RoceMirrors
                 DividedMessages messages);
 
     /// See DividedTransport.
-    Time Announce(std::span<const uint32_t> endpoints);
+    Time Announce(const AwaitedEndpoints& endpoints);
     void Depart(TimeStepCount now);
     TimeStepCount GetFirstArrival() const;
     TimeStepCount GetNextStart() const;

@@ -91,7 +91,7 @@ class RoceTransport : public Transport,
 
     DividedTransport* GetDivided() override;
     void Divide(const TopologyDivision& division, DividedMessages messages) override;
-    Time Announce(std::span<const uint32_t> endpoints) override;
+    Time Announce(const AwaitedEndpoints& endpoints) override;
     void Depart(int64_t now) override;
     int64_t GetFirstArrival() const override;
     int64_t GetNextStart() const override;

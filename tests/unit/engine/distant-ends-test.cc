@@ -15,6 +15,7 @@ namespace
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 /// Ranks 0 and 1 are of process 0, 2 and 3 of process 1; one chunk of 1,000 bytes.
 class DistantEndsTest : public testing::Test
@@ -51,7 +52,7 @@ TEST_F(DistantEndsTest, WhoWaitsUntilItsMessageHasArrivedIsTold)
     EXPECT_THAT(ends.FindWaiting(second), IsEmpty());
     const auto demands = ends.FindDemands();
     EXPECT_TRUE(demands.areAny);
-    EXPECT_THAT(demands.receivers, ElementsAre(2));
+    EXPECT_THAT(demands.receivers, ElementsAre(Pair(2, false)));
     EXPECT_FALSE(demands.leastWork);
     EXPECT_THAT(demands.obstacle, IsEmpty());
 }
@@ -73,7 +74,7 @@ TEST_F(DistantEndsTest, ABarrierIsFollowedByThoseWhoWaitForIt)
     EXPECT_THAT(ends.FindWaiting(back), ElementsAre(1));  // to follow it
     EXPECT_THAT(ends.FindWaiting(barrier), IsEmpty());    // nobody is told of it
     const auto demands = ends.FindDemands();
-    EXPECT_THAT(demands.receivers, ElementsAre(0, 2));
+    EXPECT_THAT(demands.receivers, ElementsAre(Pair(0, false), Pair(2, false)));
     EXPECT_THAT(demands.obstacle, IsEmpty()); // rank 0 has begun: it has sent `there`
 }
 
@@ -91,6 +92,7 @@ TEST_F(DistantEndsTest, WhatIsFollowedIsFollowedThroughWhatItWaitsFor)
     EXPECT_TRUE(ends.IsFollowed(second, 0));
     EXPECT_TRUE(ends.IsFollowed(first, 1)); // to end `second` at rank 2
     EXPECT_THAT(ends.FindWaiting(own), ElementsAre(1));
+    EXPECT_THAT(ends.FindDemands().receivers, ElementsAre(Pair(1, true))); // from its own process
     // All before `second` may be done before rank 2 begins, which process 0 would have to know.
     EXPECT_THAT(ends.FindDemands().obstacle, HasSubstr("operation 1 of rank 2"));
 }
@@ -119,7 +121,8 @@ TEST_F(DistantEndsTest, SendersWithALimitAreToldWhatHasArrived)
     EXPECT_FALSE(ends.FindSender(operations[1])); // within a process
     EXPECT_EQ(ends.FindSender(operations[2]), 1U);
     const auto demands = ends.FindDemands();
-    EXPECT_THAT(demands.receivers, ElementsAre(1, 2)); // before it is added
+    EXPECT_THAT(demands.receivers,
+                ElementsAre(Pair(1, false), Pair(2, false))); // before it is added
     EXPECT_FALSE(demands.leastWork);
 }
 

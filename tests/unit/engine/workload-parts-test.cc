@@ -14,6 +14,7 @@ namespace
 {
 
 using testing::ElementsAre;
+using testing::Pair;
 
 /// Four ranks, of which the first and the last two sum among themselves, then the even and the odd
 /// ones, on a stream of that policy.
@@ -54,7 +55,9 @@ TEST(WorkloadParts, SendersOfOtherProcessesAreToldAndWhatIsAlikeIsFoundOnce)
     EXPECT_EQ(&ends, &parts.GetEnds(3));
     const auto demands = ends.FindDemands();
     EXPECT_TRUE(demands.areAny);
-    EXPECT_THAT(demands.receivers, ElementsAre(0, 1)); // each receives from the other process
+    EXPECT_THAT(
+        demands.receivers,
+        ElementsAre(Pair(0, false), Pair(1, false))); // each receives from the other process
     EXPECT_TRUE(demands.obstacle.empty());
 }
 

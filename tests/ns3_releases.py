@@ -3,9 +3,9 @@
 
     python3 -P tests/ns3_releases.py [--all] [RELEASE...]
 
-Of each release (default: those that CI takes, the oldest, the newest and one between in turn, by the number
-of commits) PyPI's package `ns3` is fetched and unpacked, once, in
-build/ns3-packages; the program and the unit tests of the rooms that use ns-3's simulator are built in
+Of each release (default: those that CI takes, the newest and one of the others in turn, by the number of
+commits; the oldest is Debian's, which all else is built with) PyPI's package `ns3` is fetched and
+unpacked, once, in build/ns3-packages; the program and the unit tests of the rooms that use ns-3's simulator are built in
 build/ns3-RELEASE, unoptimised, as compiling takes most of the time. The tests run, and the program some
 scenarios, whose results are to be those of build/release (./ns3 build). Where ns-3's own TCP is another one,
 that is printed. --all builds and runs all unit tests, TestSuites and examples, which takes twice as long.
@@ -94,6 +94,7 @@ KNOWN = (
         "3.39.post2",
         "3.11",
         "7e6ab25b050100755a1d8fd152beb445ba3163a1acfbde0cc94d66a042e0b1d6",
+        in_ci="in turn",
     ),
     Package(
         "3.40",

@@ -4,6 +4,7 @@
  * and counted events are compared with those of the same runs simulated whole.
  */
 #include "scenario/repeated-runs.h"
+#include "support/drawn-rounds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -204,7 +205,7 @@ DrawHybrid(uint32_t seed)
 TEST(CollectiveRecords, RandomHybridsAreTheSameWithAndWithout)
 {
     uint32_t recording = 0;
-    constexpr uint32_t SEEDS = 120;
+    constexpr auto SEEDS = tests::CountDrawn(120);
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawHybrid(seed);
@@ -250,7 +251,7 @@ DrawModel(uint32_t seed)
 TEST(CollectiveRecords, RandomModelsAreTheSameWithAndWithout)
 {
     uint32_t recording = 0;
-    constexpr uint32_t SEEDS = 60;
+    constexpr auto SEEDS = tests::CountDrawn(60);
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawModel(seed);

@@ -418,8 +418,11 @@ TEST(DividedAggregationsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
         auto text = DrawAggregating(random);
         return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
     };
-    EXPECT_GE(CompareDrawnRuns(60, draw, {"at most that many ranks", "were sent again"}, MAY_FAIL),
-              30U);
+    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(60),
+                               draw,
+                               {"at most that many ranks", "were sent again"},
+                               MAY_FAIL),
+              tests::CountDrawn(30));
 }
 
 } // namespace

@@ -491,7 +491,7 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
         auto text = DrawDivided(random);
         return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
     };
-    EXPECT_GE(CompareDrawnRuns(160,
+    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(160),
                                draw,
                                {"at most that many ranks",
                                 "were sent again",
@@ -500,7 +500,7 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
                                 "LoadBalancing reorders packets",
                                 "may be done before that rank begins",
                                 "headroom"}),
-              80U);
+              tests::CountDrawn(80));
 }
 
 TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)

@@ -4,6 +4,7 @@
 
 #include "scenario/scenario-runs.h"
 #include "scenario/shown-result.h"
+#include "support/drawn-rounds.h"
 #include "support/forked-link.h"
 
 #include "ns3/divided-run.h"

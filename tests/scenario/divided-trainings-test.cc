@@ -333,14 +333,14 @@ TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
         auto text = DrawTraining(draw);
         return DrawnRun{std::move(text), draw.Between(2, 4)};
     };
-    EXPECT_GE(CompareDrawnRuns(60,
+    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(60),
                                drawRun,
                                {"at most that many ranks",
                                 "were sent again",
                                 "may be done before that rank begins",
                                 "goes as a fluid",
                                 "headroom"}),
-              30U);
+              tests::CountDrawn(30));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
  * with those of the same runs simulated whole.
  */
 #include "scenario/repeated-runs.h"
+#include "support/drawn-rounds.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -184,7 +185,7 @@ DrawScenario(uint32_t seed)
 TEST(IterationSkip, RandomScenariosAreTheSameWithAndWithout)
 {
     uint32_t skipping = 0;
-    constexpr uint32_t SEEDS = 150;
+    constexpr auto SEEDS = tests::CountDrawn(150);
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawScenario(seed);
@@ -225,7 +226,7 @@ DrawCongestion(uint32_t seed)
 
 TEST(IterationSkip, WhatFlowsRememberOfCongestionIsCompared)
 {
-    constexpr uint32_t SEEDS = 60;
+    constexpr auto SEEDS = tests::CountDrawn(60);
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawCongestion(seed);

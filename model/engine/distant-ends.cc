@@ -52,14 +52,13 @@ DistantEnds::FollowInstants()
             instants.push_back(id);
         }
     });
+    std::ranges::reverse(instants);
     bool isNew = true;
     while (isNew)
     {
         isNew = false;
-        // Clang 14 has no std::views::reverse.
-        for (auto place = instants.rbegin(); place != instants.rend(); ++place)
+        for (const auto id : instants)
         {
-            const auto id = *place;
             auto parts = FindParts(id);
             if (parts.empty())
             {

@@ -143,6 +143,7 @@ FindParts(const std::vector<uint32_t>& endpointOf,
           const TopologyDivision& division)
 {
     std::vector<uint32_t> partOf;
+    partOf.reserve(endpointOf.size());
     for (const auto endpoint : endpointOf)
     {
         partOf.push_back(division.partOf[run.topology->GetEndpoints()[endpoint]]);

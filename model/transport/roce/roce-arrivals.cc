@@ -39,6 +39,7 @@ FindParts(const Topology& topology,
         }
     }
     std::vector<std::optional<uint32_t>> partOf;
+    partOf.reserve(found.size());
     for (const auto& parts : found)
     {
         partOf.push_back(parts.size() == 1 ? std::optional(*parts.begin()) : std::nullopt);

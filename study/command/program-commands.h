@@ -47,9 +47,10 @@ struct RunOptions
     uint32_t parallel{1}; //!< processes at a time
     ProgressStyle progress{ProgressStyle::None};
     bool resume{true};
-    Repeats repeats{Repeats::Skip};
-    uint32_t ranks{1};  //!< processes that simulate a run together
-    uint32_t rankOf{0}; //!< of RunPart::Rank: the run
+    Repeats repeats{Repeats::Skip};     //!< in one process
+    Repeats partRepeats{Repeats::Skip}; //!< in several
+    uint32_t ranks{1};                  //!< processes that simulate a run together
+    uint32_t rankOf{0};                 //!< of RunPart::Rank: the run
 };
 
 /// What `plan` prints and writes.

@@ -108,6 +108,10 @@ MakeRankArguments(const RunOptions& options, uint32_t run, const std::filesystem
                                        fmt::format("{}", run),
                                        "--out",
                                        folder.string()};
+    if (options.partRepeats == Repeats::Simulate)
+    {
+        arguments.emplace_back("--no-skip");
+    }
     for (const auto& [path, value] : options.overrides)
     {
         arguments.push_back(fmt::format("--set={}={}", path, value));
@@ -405,7 +409,8 @@ RunRank(const RunOptions& options, const Scenario& scenario)
     const auto link = LoadProcessLink();
     try
     {
-        const auto result = RunDivided(ResolveRun(scenario, options.rankOf), *link);
+        const auto result =
+            RunDivided(ResolveRun(scenario, options.rankOf), *link, options.partRepeats);
         if (result)
         {
             RunStore::WriteTables(options.folder, *result);

@@ -110,7 +110,8 @@ CarryOutRun(const RunArguments& arguments)
     options.parallel = arguments.results.jobs;
     options.progress = ParseProgress(arguments.progress);
     options.resume = !arguments.noResume;
-    options.repeats = arguments.noSkip || arguments.ranks > 0 ? Repeats::Simulate : Repeats::Skip;
+    options.partRepeats = arguments.noSkip ? Repeats::Simulate : Repeats::Skip;
+    options.repeats = arguments.ranks > 0 ? Repeats::Simulate : options.partRepeats;
     if (arguments.ranks > 1)
     {
         options.ranks = arguments.ranks;

@@ -71,6 +71,7 @@ struct RunSummary
     uint64_t fallbacks{0};  //!< of jobs whose switches did not aggregate any more
     uint64_t packetHops{0}; //!< data packets
     uint64_t events{0};
+    uint64_t savedEvents{0}; //!< of these, those of collectives that are not simulated; in no table
     TrainingSummary training;
     AsynchronousSummary asynchronous;
     double wallSeconds{0.0};

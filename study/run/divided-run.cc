@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/divided-run.h"
 
+#include "ns3/boolean.h"
 #include "ns3/divided-surroundings.h"
 #include "ns3/divided-transport.h"
 #include "ns3/exchange-application.h"
@@ -148,10 +149,11 @@ ListFailures(const ExchangeEngine& engine)
 class Share
 {
   public:
-    Share(const ResolvedRun& run, const PlannedRun& planned, ProcessLink& link)
+    Share(const ResolvedRun& run, const PlannedRun& planned, ProcessLink& link, Repeats repeats)
         : m_run(run),
           m_planned(planned),
           m_link(link),
+          m_repeats(repeats),
           m_division(DivideTopology(*run.topology, link.GetCount(), link.GetOwn())),
           m_jobs(ListJobs(run, planned))
     {
@@ -179,6 +181,7 @@ class Share
     const ResolvedRun& m_run;
     const PlannedRun& m_planned;
     ProcessLink& m_link;
+    Repeats m_repeats;
     TopologyDivision m_division;
     std::vector<SharedJob> m_jobs;
     bool m_areArrivalsTold{false};
@@ -270,6 +273,7 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
     auto& divided = *transport->GetCapabilities()->GetDivided();
     WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
     auto engine = CreateObject<ExchangeEngine>();
+    engine->SetAttribute("RecordsCollectives", BooleanValue(m_repeats == Repeats::Skip));
     DividedSurroundings surroundings(m_run, simulator, protocol, m_link.GetCount());
     Divide(divided, engine, surroundings, protocol);
     UseNotices(divided, engine, protocol);
@@ -363,7 +367,9 @@ Complete(const std::vector<ByteBatch>& reports,
     }
     SummariseTransport(merged.statistics, result.summary);
     const auto looks = IsOneJobAlone(run) ? CountBoundaries(run, result) : 0;
-    result.summary.events = merged.events + timers.count + looks - merged.statistics.timerLooks;
+    result.summary.savedEvents = merged.statistics.savedEvents;
+    result.summary.events = merged.events + merged.statistics.savedEvents + timers.count + looks -
+                            merged.statistics.timerLooks;
     SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
@@ -372,7 +378,7 @@ Complete(const std::vector<ByteBatch>& reports,
 } // namespace
 
 std::optional<RunResult>
-RunDivided(const ResolvedRun& run, ProcessLink& link)
+RunDivided(const ResolvedRun& run, ProcessLink& link, Repeats repeats)
 {
     const auto begin = std::chrono::steady_clock::now();
     UsePicoseconds();
@@ -381,7 +387,7 @@ RunDivided(const ResolvedRun& run, ProcessLink& link)
     const auto planned = PlanApart(run);
     RunResult result;
     DescribeRun(run, planned, result);
-    Share share(run, planned, link);
+    Share share(run, planned, link, repeats);
     result.recordTrace = run.recordTrace;
     std::vector<PartRun> runs;
     const auto reports = Gather(link, share.Simulate(result, runs));

@@ -16,7 +16,7 @@ namespace
 {
 
 using PackedLink = std::array<uint64_t, 9>;
-using PackedStatistics = std::array<uint64_t, 11>;
+using PackedStatistics = std::array<uint64_t, 12>;
 
 PackedLink
 Pack(const LinkStatistics& link)
@@ -60,7 +60,8 @@ Pack(const TransportStatistics& statistics)
             statistics.retransmittedPackets,
             statistics.retransmittedBytes,
             statistics.timerLooks,
-            static_cast<uint64_t>(statistics.pfcPause.GetTimeStep())};
+            static_cast<uint64_t>(statistics.pfcPause.GetTimeStep()),
+            statistics.savedEvents};
 }
 
 void
@@ -77,6 +78,7 @@ Add(const PackedStatistics& packed, TransportStatistics& statistics)
     statistics.retransmittedBytes += packed[8];
     statistics.timerLooks += packed[9];
     statistics.pfcPause += TimeStep(packed[10]);
+    statistics.savedEvents += packed[11];
 }
 
 } // namespace

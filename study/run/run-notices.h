@@ -21,7 +21,7 @@ struct RunNotices
 {
     bool areAny{false};
     AwaitedEndpoints endpoints{};
-    std::optional<Time> leastWork{};   //!< the shortest that is told when it begins
+    std::optional<Time> leastWork{}; //!< the shortest that is told when it begins
     /// The first job of which not all can be told in time, as messages call it, and why.
     std::optional<std::pair<std::string, std::string>> obstacle{};
 };

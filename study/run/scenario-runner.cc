@@ -80,6 +80,7 @@ Simulate(const ResolvedRun& run,
     // How often timers look depends on when they began, which is no part of what repeats.
     result.summary.events =
         skip.ExtendEvents(result.summary.events) + statistics.savedEvents - statistics.timerLooks;
+    result.summary.savedEvents = statistics.savedEvents;
     result.summary.recordedCollectives = engine->CountRecordedCollectives();
     result.summary.skippedIterations = skip.GetCount();
     if (const auto* aggregation = transport->GetAggregation())

@@ -3,6 +3,7 @@
  * Collectives that are taken from a record must change no byte of a result. Whole results, traces
  * and counted events are compared with those of the same runs simulated whole.
  */
+#include "scenario/divided-runs.h"
 #include "scenario/repeated-runs.h"
 #include "support/drawn-rounds.h"
 
@@ -259,6 +260,20 @@ TEST(CollectiveRecords, RandomModelsAreTheSameWithAndWithout)
         recording += CompareRepeats(text).recordedCollectives > 0 ? 1 : 0;
     }
     EXPECT_GT(recording, SEEDS / 4);
+}
+
+TEST(CollectiveRecords, RandomModelsAreTheSameInAnyNumberOfProcesses)
+{
+    // Each of which has records of its own.
+    uint32_t seed = GetDrawnSeed(1000);
+    const auto draw = [&seed] {
+        ++seed;
+        return DrawnRun{seed % 2 == 0 ? DrawHybrid(seed) : DrawModel(seed), 2 + seed / 2 % 2};
+    };
+    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(40),
+                               draw,
+                               {"at most that many ranks", "are linked", "cannot go with --ranks"}),
+              tests::CountDrawn(20));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
  * those of one process, the sums too.
  */
 #include "scenario/divided-runs.h"
+#include "support/draw.h"
 
 #include "ns3/scenario-error.h"
 
@@ -15,7 +16,6 @@
 #include <gtest/gtest.h>
 #include <initializer_list>
 #include <iterator>
-#include <random>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -46,7 +46,7 @@ TEST(DividedAggregationsTest, SumsCrossWithTheirPackets)
     // 200 kB are 782 packets of 64 integers: each of the eight workers checks all of them, twice.
     const auto text = MakeAggregating("switchml", R"("values": "real")");
     UsePicoseconds();
-    const auto alone = RunScenario(ResolveDivided(text));
+    const auto alone = RunScenario(ResolveText(text));
     EXPECT_EQ(alone.summary.aggregation.checkedSums, 8U * 782 * 2);
     EXPECT_NE(alone.summary.aggregation.sumPrint, 0U);
     ExpectSameInAnyNumber(text, 4);
@@ -77,7 +77,7 @@ TEST(DividedAggregationsTest, WorkersSendAgainWhatALateOneHoldsUp)
                         R"("iterations": 2, "compute": ["0s", "0s", "0s", "0s", "0s", "0s",
                                                         "0s", "300us"])");
     UsePicoseconds();
-    const auto alone = RunScenario(ResolveDivided(text));
+    const auto alone = RunScenario(ResolveText(text));
     EXPECT_GT(alone.summary.aggregation.retransmissions, 0U);
     ExpectSameInAnyNumber(text, 4);
 }
@@ -132,7 +132,7 @@ TEST(DividedAggregationsTest, ServersOfAtpAndTheirSwitches)
                             fmt::format(R"("values": "{}", "atp": {{"busyShare": 0.5}})", values),
                             R"("iterations": 2, "workers": 6)");
         UsePicoseconds();
-        EXPECT_GT(RunScenario(ResolveDivided(text)).summary.aggregation.serverPackets, 0U);
+        EXPECT_GT(RunScenario(ResolveText(text)).summary.aggregation.serverPackets, 0U);
         ExpectSameInAnyNumber(text, 4);
     }
 }
@@ -176,7 +176,7 @@ TEST(DividedAggregationsTest, WhoWaitsForAnNvSwitchOfAnotherProcessIsNamed)
 {
     // An accelerator may send once one of another server has what its own NVSwitch gave it.
     EXPECT_THAT(
-        [] { CheckDivision(ResolveDivided(MakeNvServers("\"nvls\"", R"("iterations": 1)")), 2); },
+        [] { CheckDivision(ResolveText(MakeNvServers("\"nvls\"", R"("iterations": 1)")), 2); },
         ThrowsMessage<ScenarioError>(
             ::testing::AllOf(HasSubstr("an aggregation"), HasSubstr("--ranks"))));
 }
@@ -185,7 +185,7 @@ TEST(DividedAggregationsTest, PlannersMayHaveLookedAtNetworksOfTheirOwn)
 {
     const auto text = MakeAggregating("auto", R"("values": "real", "slot": {"slots": 64})");
     UsePicoseconds();
-    EXPECT_GT(RunScenario(ResolveDivided(text)).summary.aggregation.checkedSums,
+    EXPECT_GT(RunScenario(ResolveText(text)).summary.aggregation.checkedSums,
               0U); // it has chosen them
     ExpectSameInAnyNumber(text, 3);
 }
@@ -285,7 +285,7 @@ TEST(DividedAggregationsTest, ASpineMayAddByAProgramOfTheUser)
     const WrittenFile file(commands);
     ExpectSameInAnyNumber(MakeProgrammed("2, 2", "spine0", "slot-aggregation", file), 2);
     const auto takesAll = MakeProgrammed("2, 2", "spine0", "slot-aggregation", file, "all");
-    EXPECT_THAT([&] { CheckDivision(ResolveDivided(takesAll), 2); },
+    EXPECT_THAT([&] { CheckDivision(ResolveText(takesAll), 2); },
                 ThrowsMessage<ScenarioError>(HasSubstr("spine0 runs one for all packets")));
 }
 
@@ -302,7 +302,7 @@ TEST(DividedAggregationsTest, WhatSwitchesShareAtOnceIsNamed)
 {
     const auto expect = [](const std::string& text, const std::string& named) {
         EXPECT_THAT(
-            [&] { CheckDivision(ResolveDivided(text), 2); },
+            [&] { CheckDivision(ResolveText(text), 2); },
             ThrowsMessage<ScenarioError>(::testing::AllOf(HasSubstr(named), HasSubstr("--ranks"))))
             << text;
     };
@@ -321,7 +321,7 @@ TEST(DividedAggregationsTest, AJobThatGivesUpItsSwitchesEndsTheRun)
                                       R"("iterations": 1, "compute": ["0s", "0s", "0s", "0s", "0s",
                                                                       "0s", "0s", "300us"])");
     UsePicoseconds();
-    EXPECT_EQ(RunScenario(ResolveDivided(text)).summary.fallbacks, 1U);
+    EXPECT_EQ(RunScenario(ResolveText(text)).summary.fallbacks, 1U);
     EXPECT_THAT(SimulateDivided(text, 2),
                 ::testing::AllOf(testing::StartsWith("error: "),
                                  HasSubstr("would go on without switches that aggregate")));
@@ -353,20 +353,18 @@ constexpr DrawnProtocol DRAWN_PROTOCOLS[] = {
 
 /// A scenario drawn at random, of a job for which switches aggregate.
 std::string
-DrawAggregating(std::mt19937& random)
+DrawAggregating(Draw& draw)
 {
-    const auto pick = [&random](std::initializer_list<const char*> from) {
-        return std::string(*(from.begin() + random() % from.size()));
-    };
     std::string hosts;
-    const auto leaves = 2 + random() % 5;
+    const auto leaves = draw.Between(2, 6);
     for (size_t i = 0; i < leaves; ++i)
     {
-        hosts += fmt::format("{}{}", i == 0 ? "" : ", ", 1 + random() % 4);
+        hosts += fmt::format("{}{}", i == 0 ? "" : ", ", draw.Between(1, 4));
     }
-    const auto& [scheme, settings] = DRAWN_PROTOCOLS[random() % std::size(DRAWN_PROTOCOLS)];
-    const auto control = pick({"none", "none", "timely", "dctcp", "dcqcn"});
-    const auto balancing = pick({"hash", "destination", "spray", "adaptive", "flowlet"});
+    const auto& [scheme, settings] =
+        DRAWN_PROTOCOLS[draw.Between(0, std::size(DRAWN_PROTOCOLS) - 1)];
+    const auto control = draw.Of({"none", "none", "timely", "dctcp", "dcqcn"});
+    const auto balancing = draw.Of({"hash", "destination", "spray", "adaptive", "flowlet"});
     const bool isOrdered = std::string(scheme).find("netreduce") != std::string::npos;
     return fmt::format(
         R"({{
@@ -380,46 +378,46 @@ DrawAggregating(std::mt19937& random)
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}",
                   "ecnMinBytes": "30kB", "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1{}}},
       "results": {}, "seed": {}}})",
-        1 + random() % 3,
+        draw.Between(1, 3),
         leaves,
         hosts,
-        pick({"10Gbps", "25Gbps", "40Gbps"}),
-        pick({"0s", "100ns", "1us"}),
-        pick({"10Gbps", "40Gbps", "7Gbps"}),
-        pick({"200ns", "1us", "1.5us", "10us"}),
-        pick({"", "", R"(, "server": {"accelerators": 2})"}),
-        1 + random() % 60,
-        1 + random() % 3,
-        pick({"0s", "1ns", "700ns", "20us"}),
-        pick({"", R"(, "reduceRate": "20Gbps")"}),
-        pick({"", "", R"(, {"gradient": "70kB", "iterations": 2, "scheme": "ring"})"}),
+        draw.Of({"10Gbps", "25Gbps", "40Gbps"}),
+        draw.Of({"0s", "100ns", "1us"}),
+        draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
+        draw.Of({"200ns", "1us", "1.5us", "10us"}),
+        draw.Of({"", "", R"(, "server": {"accelerators": 2})"}),
+        draw.Between(1, 60),
+        draw.Between(1, 3),
+        draw.Of({"0s", "1ns", "700ns", "20us"}),
+        draw.Of({"", R"(, "reduceRate": "20Gbps")"}),
+        draw.Of({"", "", R"(, {"gradient": "70kB", "iterations": 2, "scheme": "ring"})"}),
         scheme,
         control,
         isOrdered ? "" : R"(, "recovery": "selective-repeat", "reorderTolerance": 4000)",
-        pick({"sizes", "real", "float"}),
-        pick({"",
-              "",
-              R"(, "processingDelay": "300ns")",
-              R"(, "pipelines": 2, "pipelinePacketRate": 20000000)"}),
+        draw.Of({"sizes", "real", "float"}),
+        draw.Of({"",
+                 "",
+                 R"(, "processingDelay": "300ns")",
+                 R"(, "pipelines": 2, "pipelinePacketRate": 20000000)"}),
         settings,
         isOrdered ? "hash" : balancing,
-        pick({"200kB", "1MB", "16MB"}),
-        pick({"", "", R"(, "lossRate": 0.001)", R"(, "lossRate": 0.02)", R"(, "pfc": false)"}),
-        pick({R"({"trace": true})", R"({"messages": false})"}),
-        1 + random() % 1000);
+        draw.Of({"200kB", "1MB", "16MB"}),
+        draw.Of({"", "", R"(, "lossRate": 0.001)", R"(, "lossRate": 0.02)", R"(, "pfc": false)"}),
+        draw.Of({R"({"trace": true})", R"({"messages": false})"}),
+        draw.Between(1, 1000));
 }
 
 TEST(DividedAggregationsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
 {
     // ATP, for one, has bits for so many workers and no more.
     constexpr bool MAY_FAIL = true;
-    std::mt19937 random(GetDrawnSeed(29));
-    const auto draw = [&random] {
-        auto text = DrawAggregating(random);
-        return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
+    Draw draw(GetDrawnSeed(29));
+    const auto drawRun = [&draw] {
+        auto text = DrawAggregating(draw);
+        return DrawnRun{std::move(text), draw.Between(2, 4)};
     };
     EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(60),
-                               draw,
+                               drawRun,
                                {"at most that many ranks", "were sent again"},
                                MAY_FAIL),
               tests::CountDrawn(30));

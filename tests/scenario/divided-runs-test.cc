@@ -16,9 +16,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <iterator>
-#include <numeric>
-#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -42,7 +39,7 @@ TEST(DividedRunsTest, ProcessesCountPlansTogether)
     for (const auto& [scheme, rounds, peak, crossing] :
          {std::tuple{"ring", 14, 350'000, 1'400'000}, std::tuple{"ps", 2, 350'000, 2'400'000}})
     {
-        const auto result = RunScenario(ResolveDivided(MakeRacks(scheme, R"("iterations": 1)")));
+        const auto result = RunScenario(ResolveText(MakeRacks(scheme, R"("iterations": 1)")));
         for (uint32_t processes = 1; processes <= 3; ++processes)
         {
             std::vector<PlanFigures> figures;
@@ -91,7 +88,7 @@ TEST(DividedRunsTest, PausesGoFromProcessToProcess)
                                 R"("iterations": 2, "workers": 7)",
                                 R"(, "fabric": {"bufferBytes": "120kB"})");
     UsePicoseconds();
-    const auto alone = RunScenario(ResolveDivided(text));
+    const auto alone = RunScenario(ResolveText(text));
     EXPECT_GT(alone.summary.pfcPausePs, 0);
     ExpectSameInAnyNumber(text, 4);
 }
@@ -155,7 +152,7 @@ TEST(DividedRunsTest, LossesAreMadeGoodBetweenProcesses)
                                 recovery,
                                 control));
                 UsePicoseconds();
-                const auto alone = RunScenario(ResolveDivided(text), {}, {}, Repeats::Simulate);
+                const auto alone = RunScenario(ResolveText(text), {}, {}, Repeats::Simulate);
                 EXPECT_GT(alone.summary.retransmittedPackets, 0U);
                 ExpectSameInAnyNumber(text, 3);
             }
@@ -176,7 +173,7 @@ TEST(DividedRunsTest, MarksByChanceAreThoseOfEachPort)
                                               "ecnMaxProbability": 0.2}})",
                                   control));
         UsePicoseconds();
-        const auto alone = RunScenario(ResolveDivided(text));
+        const auto alone = RunScenario(ResolveText(text));
         EXPECT_GT(alone.summary.ecnMarkedPackets, 0U);
         EXPECT_LT(alone.summary.ecnMarkedPackets, alone.summary.packetHops / 4); // not a step
         ExpectSameInAnyNumber(text, 4);
@@ -196,38 +193,12 @@ TEST(DividedRunsTest, CodecsTimeTheNetworkOfAllProcessesTogether)
                                       codec,
                                       GRADSYNC_SOURCE_DIR));
             UsePicoseconds();
-            const auto alone = RunScenario(ResolveDivided(text));
+            const auto alone = RunScenario(ResolveText(text));
             EXPECT_GT(alone.iterations.back().network, Time(0));
             ExpectSameInAnyNumber(text, 4);
         }
     }
 }
-
-/// Schemes in whose plans ranks wait for what ends at ranks of other processes: for what they sent
-/// (multi-ring and the grids), or, by joins, for all (the others, with barriers between stages).
-constexpr const char* WAITING_SCHEMES[] = {R"("barrier")",
-                                           R"({"kind": "barrier", "algorithm": "star"})",
-                                           R"({"kind": "barrier", "algorithm": "binomial"})",
-                                           R"("blueconnect")",
-                                           R"("butterfly")",
-                                           R"("hierarchical")",
-                                           R"("k-nomial")",
-                                           R"("mesh-2d")",
-                                           R"("multi-ring")",
-                                           R"("nccl:ring")",
-                                           R"("torus-2d")"};
-
-constexpr std::initializer_list<const char*> OTHER_SCHEMES = {"ring",
-                                                              "ps",
-                                                              "rat",
-                                                              "halving-doubling",
-                                                              "plink",
-                                                              "all-to-all",
-                                                              "double-binary-tree",
-                                                              "byteps",
-                                                              "all-gather",
-                                                              "reduce-scatter",
-                                                              "broadcast"};
 
 TEST(DividedRunsTest, EndsAreKnownAheadInOtherProcesses)
 {
@@ -291,7 +262,7 @@ TEST(DividedRunsTest, JobsThatDoNotEndInTimeFailEverywhereAtOnce)
             const auto text =
                 MakeRacks(scheme, fmt::format(R"("iterations": 3, "timeout": "{}")", timeout));
             UsePicoseconds();
-            EXPECT_THAT(RunScenario(ResolveDivided(text)).summary.failure, HasSubstr("timed out"));
+            EXPECT_THAT(RunScenario(ResolveText(text)).summary.failure, HasSubstr("timed out"));
             ExpectSameInAnyNumber(text, 4);
         }
     }
@@ -351,163 +322,11 @@ TEST(DividedRunsTest, EqualJobsEndAtOnce)
     ExpectSameInAnyNumber(MakeJobs(crossed), 4);
 }
 
-/// What random scenarios are drawn from.
-class Dice
-{
-  public:
-    explicit Dice(std::mt19937& random)
-        : m_random(random)
-    {
-    }
-
-    std::string Pick(std::initializer_list<const char*> from)
-    {
-        return *(from.begin() + m_random() % from.size());
-    }
-
-    /// \returns it as in JSON
-    std::string PickScheme()
-    {
-        return m_random() % 2 == 0 ? WAITING_SCHEMES[m_random() % std::size(WAITING_SCHEMES)]
-                                   : '"' + Pick(OTHER_SCHEMES) + '"';
-    }
-
-  private:
-    std::mt19937& m_random;
-};
-
-/// Several jobs on hosts of their own or shared ones.
-std::string
-DrawJobs(std::mt19937& random, size_t hosts)
-{
-    Dice dice(random);
-    std::string jobs;
-    const auto count = 2 + random() % 2;
-    for (size_t i = 0; i < count; ++i)
-    {
-        std::vector<size_t> all(hosts);
-        std::iota(all.begin(), all.end(), 0);
-        std::shuffle(all.begin(), all.end(), random);
-        all.resize(std::min<size_t>(hosts, 2 + random() % 6));
-        auto scheme = dice.PickScheme();
-        scheme = scheme == R"("blueconnect")" ? R"("ring")" : scheme; // for racks of one size only
-        std::string endpoints;
-        for (const auto host : all)
-        {
-            endpoints += fmt::format("{}\"host{}\"", endpoints.empty() ? "" : ", ", host);
-        }
-        jobs += fmt::format(
-            R"({}{{"name": "j{}", "gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}{},
-                   "scheme": {}, "endpoints": [{}]}})",
-            i == 0 ? "" : ", ",
-            i,
-            random() % 3 == 0 ? 64 : 1 + random() % 200,
-            1 + random() % 4,
-            dice.Pick({"0s", "0s", "700ns", "20us"}),
-            dice.Pick({"", "", R"(, "start": "15us")"}),
-            dice.Pick({"", "", R"(, "timeout": "70us")", R"(, "timeout": "1ms")"}),
-            dice.Pick({"", R"(, "reduceRate": "20Gbps")"}),
-            dice.Pick({"", "", R"(, "codec": "fp16")"}),
-            dice.Pick({"", "", R"(, "protocol": "simple")", R"(, "maxOutstandingSends": 2)"}),
-            scheme,
-            endpoints);
-    }
-    return jobs;
-}
-
-/// A scenario drawn at random, of those that can be divided or nearly.
-std::string
-DrawDivided(std::mt19937& random)
-{
-    Dice dice(random);
-    const auto pick = [&dice](std::initializer_list<const char*> from) { return dice.Pick(from); };
-    const auto scheme = dice.PickScheme();
-    const bool isGrid = scheme == R"("blueconnect")"; // which takes racks of one size only
-    std::string hosts;
-    const auto leaves = 2 + random() % 5;
-    const auto size = 1 + random() % 4;
-    size_t count = 0;
-    for (size_t i = 0; i < leaves; ++i)
-    {
-        const auto own = isGrid ? size : 1 + random() % 4;
-        hosts += fmt::format("{}{}", i == 0 ? "" : ", ", own);
-        count += own;
-    }
-    const auto several = random() % 2 == 0 && count > 1 ? DrawJobs(random, count) : "";
-    const auto job = fmt::format(
-        R"("job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}}}, "scheme": {})",
-        1 + random() % 200,
-        1 + random() % 3,
-        pick({"0s", "1ns", "700ns", "20us"}),
-        pick({"", R"(, "reduceRate": "20Gbps")"}),
-        pick({"", "", R"(, "codec": "fp16")", R"(, "codec": {"kind": "qsgd", "levels": 4})"}),
-        pick({"", "", R"(, "maxOutstandingSends": 1)", R"(, "maxOutstandingSends": 4)"}),
-        pick({"", "", R"(, "protocol": "simple")"}),
-        scheme);
-    const auto balancing = pick({"hash", "hash", "destination", "spray", "adaptive", "flowlet"});
-    const bool isLossy = random() % 3 == 0;
-    const auto control = pick({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"});
-    return fmt::format(
-        R"({{
-      "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
-                    "hostLink": {{"rate": "{}", "delay": "{}"}},
-                    "fabricLink": {{"rate": "{}", "delay": "{}"}}}},
-      {},
-      "transport": {{"kind": "roce", "congestionControl": "{}", {}, "windowPackets": {}, "mtu": "{}"}},
-      "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}"{},
-                  "ecnMinBytes": "30kB", "ecnMaxBytes": "{}", "ecnMaxProbability": 0.1}},
-      "results": {}, "seed": {}}})",
-        1 + random() % 3,
-        leaves,
-        hosts,
-        pick({"10Gbps", "25Gbps", "40Gbps"}),
-        pick({"0s", "100ns", "1us"}),
-        pick({"10Gbps", "40Gbps", "7Gbps"}),
-        pick({"200ns", "1us", "1.5us", "10us"}),
-        several.empty() ? job : fmt::format(R"("jobs": [{}])", several),
-        control,
-        isLossy ? pick({R"("recovery": "go-back-n", "timeout": "80us", "retryLimit": 1000)",
-                        R"("recovery": "selective-repeat", "timeout": "300us", "retryLimit": 1000)",
-                        R"("recovery": "selective-repeat", "reorderTolerance": 20)"})
-                : R"("recovery": "selective-repeat", "reorderTolerance": 4000)",
-        pick({"0", "8", "64"}),
-        pick({"1kB", "4096B"}),
-        balancing,
-        pick({"200kB", "1MB", "16MB"}),
-        isLossy ? pick({R"(, "lossRate": 0.01)",
-                        R"(, "lossRate": 0.001)",
-                        R"(, "pfc": false)",
-                        R"(, "pfc": false, "lossRate": 0.003)"})
-                : "",
-        pick({"30kB", "400kB"}),
-        pick({R"({"trace": true})", R"({"messages": false})"}),
-        1 + random() % 1000);
-}
-
-TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
-{
-    std::mt19937 random(GetDrawnSeed(23));
-    const auto draw = [&random] {
-        auto text = DrawDivided(random);
-        return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
-    };
-    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(160),
-                               draw,
-                               {"at most that many ranks",
-                                "were sent again",
-                                "is not known ahead",
-                                "gave up after",
-                                "LoadBalancing reorders packets",
-                                "may be done before that rank begins",
-                                "headroom"}),
-              tests::CountDrawn(80));
-}
-
 TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
 {
     const auto expect = [](const std::string& text, const std::string& path) {
         EXPECT_THAT(
-            [&] { CheckDivision(ResolveDivided(text), 2); },
+            [&] { CheckDivision(ResolveText(text), 2); },
             ThrowsMessage<ScenarioError>(::testing::AllOf(HasSubstr(path), HasSubstr("--ranks"))))
             << text;
     };
@@ -525,7 +344,7 @@ TEST(DividedRunsTest, WhatCannotBeDividedIsNamed)
 TEST(DividedRunsTest, MoreProcessesThanPartsAreRefused)
 {
     EXPECT_THAT(
-        [] { CheckDivision(ResolveDivided(MakeRacks("ring", R"("iterations": 1)")), 5); },
+        [] { CheckDivision(ResolveText(MakeRacks("ring", R"("iterations": 1)")), 5); },
         ThrowsMessage<ScenarioError>(HasSubstr("--ranks: found 5: the network has 4 parts")));
 }
 

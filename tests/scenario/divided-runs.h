@@ -27,15 +27,6 @@
 namespace ns3::gradsync
 {
 
-/// Files that it names are found from scenarios/.
-inline ResolvedRun
-ResolveDivided(const std::string& text)
-{
-    UsePicoseconds();
-    const auto file = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "scenarios/x.json";
-    return ResolveRun(ParseScenario(text, file, {}), 0);
-}
-
 /// What so many processes find out; one is the usual way. Else what the first says that fails.
 inline std::string
 SimulateDivided(const std::string& text, uint32_t ranks)
@@ -46,7 +37,7 @@ SimulateDivided(const std::string& text, uint32_t ranks)
     tests::RunForked(ranks, [&](ProcessLink& link) {
         try
         {
-            const auto run = ResolveDivided(text);
+            const auto run = ResolveText(text);
             if (ranks > 1)
             {
                 CheckDivision(run, ranks);
@@ -146,6 +137,20 @@ MakeRacks(const std::string& scheme, const std::string& job, const std::string& 
                                                                           : '"' + scheme + '"',
                        more);
 }
+
+/// Schemes in whose plans ranks wait for what ends at ranks of other processes: for what they sent
+/// (multi-ring and the grids), or, by joins, for all (the others, with barriers between stages).
+inline constexpr const char* WAITING_SCHEMES[] = {R"("barrier")",
+                                                  R"({"kind": "barrier", "algorithm": "star"})",
+                                                  R"({"kind": "barrier", "algorithm": "binomial"})",
+                                                  R"("blueconnect")",
+                                                  R"("butterfly")",
+                                                  R"("hierarchical")",
+                                                  R"("k-nomial")",
+                                                  R"("mesh-2d")",
+                                                  R"("multi-ring")",
+                                                  R"("nccl:ring")",
+                                                  R"("torus-2d")"};
 
 } // namespace ns3::gradsync
 

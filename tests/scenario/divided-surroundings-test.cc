@@ -4,6 +4,7 @@
  * and foreign traffic, which must be those of one process.
  */
 #include "scenario/divided-runs.h"
+#include "support/draw.h"
 
 #include "ns3/scenario-error.h"
 
@@ -12,7 +13,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <initializer_list>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -35,7 +35,7 @@ TEST(DividedSurroundingsTest, SamplesOfAllProcessesAreInTheOrderOfOne)
         {
             auto text = MakeRacks(scheme, R"("iterations": 2)");
             text.insert(text.find(R"("trace")"), fmt::format(R"("every": "{}", )", every));
-            const auto alone = RunScenario(ResolveDivided(text));
+            const auto alone = RunScenario(ResolveText(text));
             EXPECT_GT(alone.samples.size(), 20U);
             ExpectSameInAnyNumber(text, 4);
         }
@@ -55,7 +55,7 @@ TEST(DividedSurroundingsTest, ForeignFlowsAreThoseOfOneProcess)
             const auto text = MakeRacks(scheme,
                                         R"("iterations": 3, "compute": "10us")",
                                         fmt::format(R"(, "traffic": [{}])", traffic));
-            const auto alone = RunScenario(ResolveDivided(text));
+            const auto alone = RunScenario(ResolveText(text));
             EXPECT_GT(alone.flows.size(), 3U);
             ExpectSameInAnyNumber(text, 4);
         }
@@ -90,7 +90,7 @@ TEST(DividedSurroundingsTest, FaultsHappenInAllProcessesAtOnce)
             const auto text = MakeRacks(scheme,
                                         R"("iterations": 3, "compute": "20us")",
                                         fmt::format(R"(, "faults": [{}])", fault));
-            const auto alone = RunScenario(ResolveDivided(text));
+            const auto alone = RunScenario(ResolveText(text));
             EXPECT_GT(alone.faults.size(), 1U);
             ExpectSameInAnyNumber(text, 4);
         }
@@ -99,76 +99,69 @@ TEST(DividedSurroundingsTest, FaultsHappenInAllProcessesAtOnce)
 
 /// Faults, drawn at random. \param mayLose packets, too
 std::string
-DrawFaults(std::mt19937& random, bool mayLose)
+DrawFaults(Draw& draw, bool mayLose)
 {
-    const auto pick = [&random](std::initializer_list<const char*> from) {
-        return std::string(*(from.begin() + random() % from.size()));
-    };
     std::string faults;
-    const auto entries = random() % 4;
+    const auto entries = draw.Between(0, 3);
     for (uint32_t i = 0; i < entries; ++i)
     {
         const auto kind =
-            mayLose && random() % 2 == 0
-                ? pick({R"("link-down", "detectionDelay": "5us")",
-                        R"("link-down", "detectionDelay": "1ms")",
-                        R"("switch-down", "detectionDelay": "10us")",
-                        R"("host-pause")",
-                        R"("link-degraded", "loss": 0.01)",
-                        R"("link-degraded", "loss": {"goodToBad": 0.01, "badToGood": 0.3})"})
-                : pick({R"("straggler", "slowdown": 2.5)",
-                        R"("straggler", "slowdown": {"distribution": "exponential", "mean": 0.5})",
-                        R"("host-pause-send")",
-                        R"("link-degraded", "rateShare": 0.2)",
-                        R"("link-degraded", "extraDelay": "3us")",
-                        R"("flood", "rate": "4Gbps")"});
+            mayLose && draw.IsOneIn(2)
+                ? draw.Of({R"("link-down", "detectionDelay": "5us")",
+                           R"("link-down", "detectionDelay": "1ms")",
+                           R"("switch-down", "detectionDelay": "10us")",
+                           R"("host-pause")",
+                           R"("link-degraded", "loss": 0.01)",
+                           R"("link-degraded", "loss": {"goodToBad": 0.01, "badToGood": 0.3})"})
+                : draw.Of(
+                      {R"("straggler", "slowdown": 2.5)",
+                       R"("straggler", "slowdown": {"distribution": "exponential", "mean": 0.5})",
+                       R"("host-pause-send")",
+                       R"("link-degraded", "rateShare": 0.2)",
+                       R"("link-degraded", "extraDelay": "3us")",
+                       R"("flood", "rate": "4Gbps")"});
         faults +=
             fmt::format(R"({}{{"kind": {}, {}}})",
                         faults.empty() ? "" : ", ",
                         kind,
-                        pick({R"("random": 1, "every": "50us", "duration": "20us", "count": 4)",
-                              R"("random": 2, "every": "33us", "count": 5, "duration": "33us")",
-                              R"("random": 2, "start": "20us", "duration": "100us")",
-                              R"("mtbf": "2ms", "mttr": "15us")"}));
+                        draw.Of({R"("random": 1, "every": "50us", "duration": "20us", "count": 4)",
+                                 R"("random": 2, "every": "33us", "count": 5, "duration": "33us")",
+                                 R"("random": 2, "start": "20us", "duration": "100us")",
+                                 R"("mtbf": "2ms", "mttr": "15us")"}));
     }
     return faults;
 }
 
 /// What may go on beside a job, drawn at random.
 std::string
-DrawSurroundings(std::mt19937& random, bool mayLose)
+DrawSurroundings(Draw& draw, bool mayLose)
 {
-    const auto pick = [&random](std::initializer_list<const char*> from) {
-        return std::string(*(from.begin() + random() % from.size()));
-    };
     std::string traffic;
-    const auto entries = random() % 3;
+    const auto entries = draw.Between(0, 2);
     for (uint32_t i = 0; i < entries; ++i)
     {
         traffic += traffic.empty() ? "" : ", ";
-        traffic += pick({R"({"kind": "poisson", "sizes": "hadoop", "load": 0.4)",
-                         R"({"kind": "poisson", "size": "3kB", "load": 0.2)",
-                         R"({"kind": "incast", "fanIn": 2, "size": "9kB", "every": "20us")",
-                         R"({"kind": "incast", "fanIn": 1, "size": "64KiB", "every": "100us")"});
+        traffic += draw.Of({R"({"kind": "poisson", "sizes": "hadoop", "load": 0.4)",
+                            R"({"kind": "poisson", "size": "3kB", "load": 0.2)",
+                            R"({"kind": "incast", "fanIn": 2, "size": "9kB", "every": "20us")",
+                            R"({"kind": "incast", "fanIn": 1, "size": "64KiB", "every": "100us")"});
         // What is lost may be sent again after 67 ms only.
-        traffic += mayLose
-                       ? R"(, "duration": "150us"})"
-                       : pick({"", "", R"(, "start": "30us")", R"(, "duration": "150us")"}) + "}";
+        traffic += mayLose ? R"(, "duration": "150us")"
+                           : draw.Of({"", "", R"(, "start": "30us")", R"(, "duration": "150us")"});
+        traffic += "}";
     }
-    const auto faults = DrawFaults(random, mayLose);
+    const auto faults = DrawFaults(draw, mayLose);
     return fmt::format(R"({}{}"results": {{"messages": {}{}}})",
                        traffic.empty() ? "" : fmt::format(R"("traffic": [{}], )", traffic),
                        faults.empty() ? "" : fmt::format(R"("faults": [{}], )", faults),
-                       pick({"true", "false"}),
-                       mayLose ? "" : pick({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
+                       draw.Of({"true", "false"}),
+                       mayLose ? ""
+                               : draw.Of({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
 }
 
 std::string
-DrawSurrounded(std::mt19937& random, bool mayLose)
+DrawSurrounded(Draw& draw, bool mayLose)
 {
-    const auto pick = [&random](std::initializer_list<const char*> from) {
-        return std::string(*(from.begin() + random() % from.size()));
-    };
     return fmt::format(
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsPerLeaf": {},
@@ -179,36 +172,36 @@ DrawSurrounded(std::mt19937& random, bool mayLose)
       "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
                      "reorderTolerance": 4000, "timeout": "500us", "retryLimit": 100}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}"}}, "seed": {}, {}}})",
-        1 + random() % 3,
-        2 + random() % 3,
-        2 + random() % 3,
-        pick({"10Gbps", "25Gbps"}),
-        pick({"0s", "100ns", "1us"}),
-        pick({"10Gbps", "40Gbps"}),
-        pick({"200ns", "1us", "1.5us", "10us"}),
-        1 + random() % 200,
-        1 + random() % 3,
-        pick({"0s", "700ns", "20us"}),
-        pick({"", R"(, "reduceRate": "20Gbps")"}),
-        pick({"ring", "ps", "rat", "all-to-all", "hierarchical", "multi-ring"}),
-        pick({"none", "timely", "dcqcn", "hpcc"}),
-        pick({"hash", "destination", "spray", "flowlet"}),
-        pick({"400kB", "16MB"}),
-        1 + random() % 1000,
-        DrawSurroundings(random, mayLose));
+        draw.Between(1, 3),
+        draw.Between(2, 4),
+        draw.Between(2, 4),
+        draw.Of({"10Gbps", "25Gbps"}),
+        draw.Of({"0s", "100ns", "1us"}),
+        draw.Of({"10Gbps", "40Gbps"}),
+        draw.Of({"200ns", "1us", "1.5us", "10us"}),
+        draw.Between(1, 200),
+        draw.Between(1, 3),
+        draw.Of({"0s", "700ns", "20us"}),
+        draw.Of({"", R"(, "reduceRate": "20Gbps")"}),
+        draw.Of({"ring", "ps", "rat", "all-to-all", "hierarchical", "multi-ring"}),
+        draw.Of({"none", "timely", "dcqcn", "hpcc"}),
+        draw.Of({"hash", "destination", "spray", "flowlet"}),
+        draw.Of({"400kB", "16MB"}),
+        draw.Between(1, 1000),
+        DrawSurroundings(draw, mayLose));
 }
 
 /// Runs drawn at random with one process and several. \returns how many could be divided
 uint32_t
 CompareRandomRuns(uint32_t seed, uint32_t rounds, bool mayLose)
 {
-    std::mt19937 random(GetDrawnSeed(seed));
-    const auto draw = [&random, mayLose] {
-        auto text = DrawSurrounded(random, mayLose);
-        return DrawnRun{std::move(text), 2 + static_cast<uint32_t>(random() % 3)};
+    Draw draw(GetDrawnSeed(seed));
+    const auto drawRun = [&draw, mayLose] {
+        auto text = DrawSurrounded(draw, mayLose);
+        return DrawnRun{std::move(text), draw.Between(2, 4)};
     };
     return CompareDrawnRuns(tests::CountDrawn(rounds),
-                            draw,
+                            drawRun,
                             {"at most that many ranks",
                              "were sent again",
                              "may be done before that rank begins",
@@ -233,7 +226,7 @@ TEST(DividedSurroundingsTest, FaultsThatAllWouldHaveToDecideOnAreNamed)
         const auto scenario =
             MakeRacks(scheme, R"("iterations": 1)", fmt::format(R"(, "faults": [{}])", fault));
         EXPECT_THAT(
-            [&] { CheckDivision(ResolveDivided(scenario), 2); },
+            [&] { CheckDivision(ResolveText(scenario), 2); },
             ThrowsMessage<ScenarioError>(
                 ::testing::AllOf(HasSubstr("faults: cannot go with --ranks"), HasSubstr(text))))
             << scenario;
@@ -252,7 +245,7 @@ TEST(DividedSurroundingsTest, FaultsThatAllWouldHaveToDecideOnAreNamed)
 TEST(DividedSurroundingsTest, JobsBesideWhichNothingMayGoOnAreNamed)
 {
     const auto expect = [](const std::string& text, const char* what) {
-        EXPECT_THAT([&] { CheckDivision(ResolveDivided(text), 2); },
+        EXPECT_THAT([&] { CheckDivision(ResolveText(text), 2); },
                     ThrowsMessage<ScenarioError>(HasSubstr(what)))
             << text;
     };

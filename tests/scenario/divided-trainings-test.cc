@@ -17,10 +17,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace ns3::gradsync
@@ -115,9 +118,8 @@ TEST(DividedTrainingsTest, StreamsWithAPolicyGoWhereGroupsAreOfOneProcess)
                           4);
     EXPECT_THAT(
         [] {
-            CheckDivision(
-                ResolveDivided(MakeTraining(MakeBlocks() + R"(, "streamPolicy": "lifo")")),
-                2);
+            CheckDivision(ResolveText(MakeTraining(MakeBlocks() + R"(, "streamPolicy": "lifo")")),
+                          2);
         },
         ThrowsMessage<ScenarioError>(
             ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("when all its ranks are ready"))));
@@ -141,7 +143,7 @@ TEST(DividedTrainingsTest, ServersMayRunAsFluids)
     EXPECT_THAT(
         [&] {
             const auto* job = R"("gradient": "300kB", "scheme": "hierarchical")";
-            CheckDivision(ResolveDivided(make(job)), 2); // whose barriers wait for all
+            CheckDivision(ResolveText(make(job)), 2); // whose barriers wait for all
         },
         ThrowsMessage<ScenarioError>(::testing::AllOf(HasSubstr("--ranks"), HasSubstr("a fluid"))));
     ExpectSameInAnyNumber(make(fmt::format(R"("training": {{{}, "tensor": 2, "pipeline": 2,
@@ -156,14 +158,14 @@ TEST(DividedTrainingsTest, LinksOfOneProcessAloneShortenNoWindows)
     // 126.03076923 Gb/s (ServerOptions). NVLinks of 10 ns, by which tensor-parallel
     // ranks exchange, are of one process each, unless somebody elsewhere waits for what they carry.
     const auto find = [](const std::string& job) {
-        const auto run = ResolveDivided(fmt::format(R"({{
+        const auto run = ResolveText(fmt::format(R"({{
           "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 1,
               "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
               "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
               "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
                           "nvlink": {{"rate": "600Gbps", "delay": "10ns"}}}}}},
           "transport": "roce", "job": {{{}}}}})",
-                                                    job));
+                                                 job));
         const auto division = DivideTopology(*run.topology, 2, 0);
         const SimulatorGuard guard;
         UsePicoseconds();
@@ -184,6 +186,50 @@ TEST(DividedTrainingsTest, LinksOfOneProcessAloneShortenNoWindows)
               findAhead(600'000'000'000, NanoSeconds(10)));
 }
 
+/// By two processes, of collectives that are not simulated.
+uint64_t
+CountSavedEvents(const std::string& text, Repeats repeats)
+{
+    const auto file =
+        std::filesystem::temp_directory_path() / fmt::format("saved-events-{}.txt", getpid());
+    tests::RunForked(2, [&](ProcessLink& link) {
+        if (const auto result = RunDivided(ResolveText(text), link, repeats))
+        {
+            std::ofstream(file) << result->summary.savedEvents;
+        }
+    });
+    uint64_t saved = UINT64_MAX;
+    std::ifstream(file) >> saved;
+    std::filesystem::remove(file);
+    return saved;
+}
+
+TEST(DividedTrainingsTest, CollectivesOfOneProcessAreTakenFromRecords)
+{
+    // Two servers of four, a tensor-parallel group each. Ring all-reduces of 300 kB in four parts
+    // of 75 kB, packets of 4,096 bytes: 19 a message, 6 messages a rank, an acknowledgement at the
+    // 16th packet and at the last one, all over two links. Of each server's 4 layers, 2 passes and
+    // 2 microbatches one a run is the last, after which nobody knows how long nothing begins, and
+    // one of all is recorded; the others of 2 runs are taken from it.
+    const auto text = fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 1,
+          "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
+          "fabricLink": {{"rate": "400Gbps", "delay": "700ns"}},
+          "server": {{"accelerators": 4, "nics": 4, "pcieSwitches": 4,
+                      "nvlink": {{"rate": "3600Gbps", "delay": "100ns"}}}}}},
+      "transport": {{"kind": "roce", "mtu": "4096B"}},
+      "job": {{"iterations": 2, "training": {{"blocks": [{{"count": 4, "forward": "30us",
+          "backward": "50us", "gradient": "200kB", "tensorForward": "300kB",
+          "tensorBackward": "300kB"}}], "tensor": 4, "microbatches": 2}}}},
+      "results": {{"trace": true}}}})");
+    ExpectSameInAnyNumber(text, 2);
+    const uint64_t packetHops = 4 * 6 * (19 + 2) * 2;
+    const uint64_t deliveries = 4 * 6; // by an event each
+    const uint64_t taken = 2 * (2 * (4 * 2 * 2 - 1) - 1);
+    EXPECT_EQ(CountSavedEvents(text, Repeats::Skip), taken * (packetHops - deliveries));
+    EXPECT_EQ(CountSavedEvents(text, Repeats::Simulate), 0U);
+}
+
 TEST(DividedTrainingsTest, OtherJobsBesideItAreRefused)
 {
     const std::string text = fmt::format(R"({{
@@ -193,7 +239,7 @@ TEST(DividedTrainingsTest, OtherJobsBesideItAreRefused)
       "jobs": [{{"training": {{{}}}, "iterations": 1}},
                {{"gradient": "10kB", "scheme": "ring", "iterations": 1}}]}})",
                                          MakeBlocks());
-    EXPECT_THAT([&] { CheckDivision(ResolveDivided(text), 2); },
+    EXPECT_THAT([&] { CheckDivision(ResolveText(text), 2); },
                 ThrowsMessage<ScenarioError>(
                     ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("expected it alone"))));
 }

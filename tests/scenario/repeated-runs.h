@@ -4,12 +4,10 @@
 
 #include "scenario/scenario-runs.h"
 #include "scenario/shown-result.h"
+#include "support/draw.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
-#include <random>
 #include <string>
-#include <vector>
 
 namespace ns3::gradsync
 {
@@ -18,9 +16,7 @@ namespace ns3::gradsync
 inline RunResult
 RunWith(const std::string& text, Repeats repeats)
 {
-    UsePicoseconds();
-    const auto file = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "scenarios/x.json";
-    return RunScenario(ResolveRun(ParseScenario(text, file, {}), 0), {}, {}, repeats);
+    return RunScenario(ResolveText(text), {}, {}, repeats);
 }
 
 /// Runs a scenario whole, and with all left out that repeats: every byte of the results is the
@@ -35,29 +31,6 @@ CompareRepeats(const std::string& text)
     EXPECT_EQ(ShowOutcome(skipped), ShowOutcome(whole));
     return skipped.summary;
 }
-
-/// Numbers and words of random scenarios; the same in every run.
-class Draw
-{
-  public:
-    explicit Draw(uint32_t seed)
-        : m_random(seed)
-    {
-    }
-
-    uint32_t Between(uint32_t low, uint32_t high)
-    {
-        return low + static_cast<uint32_t>(m_random() % (high - low + 1));
-    }
-
-    const char* Of(const std::vector<const char*>& choices)
-    {
-        return choices[m_random() % choices.size()];
-    }
-
-  private:
-    std::mt19937 m_random;
-};
 
 } // namespace ns3::gradsync
 

@@ -9,6 +9,7 @@
 #include "ns3/time-resolution.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ Simulate(const std::vector<ScenarioOverride>& overrides, const std::string& text
 {
     UsePicoseconds();
     return RunScenario(ResolveRun(ParseScenario(text, "x.json", overrides), 0));
+}
+
+/// Files that it names are found from scenarios/.
+inline ResolvedRun
+ResolveText(const std::string& text)
+{
+    UsePicoseconds();
+    const auto file = std::filesystem::path(GRADSYNC_SOURCE_DIR) / "scenarios/x.json";
+    return ResolveRun(ParseScenario(text, file, {}), 0);
 }
 
 /// Times of the iterations of a job.

@@ -44,6 +44,16 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
     m_fabric.Divide(division);
 }
 
+bool
+RoceMirrors::AreHere(std::span<const uint32_t> ports) const
+{
+    const auto links = m_fabric.GetTopology().GetLinks();
+    return std::ranges::all_of(ports, [this, links](uint32_t port) {
+        const auto& link = links[port / 2];
+        return m_division.IsHere(link.a) && m_division.IsHere(link.b);
+    });
+}
+
 void
 RoceMirrors::OnPost(RoceQueuePair& queuePair,
                     const Message& message,

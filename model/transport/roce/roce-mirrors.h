@@ -44,6 +44,9 @@ class RoceMirrors
     TimeStepCount GetFirstArrival() const;
     TimeStepCount GetNextStart() const;
 
+    /// Whether both ends of all these ports are of this process.
+    bool AreHere(std::span<const uint32_t> ports) const;
+
     /// A message is sent on a connection that has its queue pair. \param firstPsn of the message
     void OnPost(RoceQueuePair& queuePair,
                 const Message& message,

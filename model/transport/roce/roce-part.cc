@@ -2,6 +2,7 @@
 #include "ns3/roce-part.h"
 
 #include "ns3/event-order.h"
+#include "ns3/roce-mirrors.h"
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
 
@@ -160,7 +161,7 @@ RoceTransport::MakePart(std::span<const uint32_t> endpoints,
         for (const auto& [src, dst] : {std::pair{from, to}, std::pair{to, from}})
         {
             auto path = m_fabric->FindOnlyPath(endpoints[src], endpoints[dst]);
-            if (path.empty())
+            if (path.empty() || (m_mirrors && !m_mirrors->AreHere(path)))
             {
                 return nullptr;
             }

@@ -3,12 +3,13 @@
 
     python3 -P tests/ns3_releases.py [--all] [RELEASE...]
 
-Of each release (default: those that CI takes, the newest and one of the others in turn, by the number of
-commits; the oldest is Debian's, which all else is built with) PyPI's package `ns3` is fetched and
-unpacked, once, in build/ns3-packages; the program and the unit tests of the rooms that use ns-3's simulator are built in
-build/ns3-RELEASE, unoptimised, as compiling takes most of the time. The tests run, and the program some
-scenarios, whose results are to be those of build/release (./ns3 build). Where ns-3's own TCP is another one,
-that is printed. --all builds and runs all unit tests, TestSuites and examples, which takes twice as long.
+Of each release (default: those that CI takes, the newest and one of the others in turn, by the number
+of commits; the oldest is Debian's, which all else is built with) PyPI's package `ns3` is fetched and
+unpacked, once, in build/ns3-packages; the program and the unit tests of the rooms that use ns-3's
+simulator are built in build/ns3-RELEASE, unoptimised, as compiling takes most of the time. The tests run,
+and the program some scenarios, whose results are to be those of build/release (./ns3 build). Where ns-3's
+own TCP is another one, that is printed. --all builds and runs all unit tests, TestSuites and examples,
+which takes twice as long.
 """
 
 import csv

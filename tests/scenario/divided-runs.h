@@ -77,11 +77,12 @@ ExpectSameInAnyNumber(const std::string& text, uint32_t most)
     }
 }
 
-/// Of a random test. Others with --gtest_shuffle --gtest_random_seed=N.
+/// Of a random test. Others with --gtest_random_seed=N. Without that flag UnitTest::random_seed is
+/// the time.
 inline uint32_t
 GetDrawnSeed(uint32_t own)
 {
-    return own + static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
+    return own + static_cast<uint32_t>(GTEST_FLAG_GET(random_seed));
 }
 
 /// A scenario drawn at random, and for how many processes.

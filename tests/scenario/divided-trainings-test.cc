@@ -157,6 +157,7 @@ TEST(DividedTrainingsTest, LinksOfOneProcessAloneShortenNoWindows)
     // Two servers, gradients between them: the last link is PCIe, by default of 250 ns and
     // 126.03076923 Gb/s (ServerOptions). NVLinks of 10 ns, by which tensor-parallel
     // ranks exchange, are of one process each, unless somebody elsewhere waits for what they carry.
+    UsePicoseconds();
     const auto find = [](const std::string& job) {
         const auto run = ResolveText(fmt::format(R"({{
           "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 1,

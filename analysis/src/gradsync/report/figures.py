@@ -28,9 +28,9 @@ _DASHES[style.LONG_DASHES] = "longdash"
 _BASELINE = "ring"
 _MOST_POINTS = 400
 _MOST_TICKS = 10
-# In a line of a phone of 375 pixels.
+# In a line of a phone of 375 pixels, in DejaVu Sans, which is wide.
 _TITLE_LETTERS = 38
-_AXIS_LETTERS = 42
+_AXIS_LETTERS = 34
 
 
 def _figure(title: str, x: str, y: str, **layout: Any) -> go.Figure:

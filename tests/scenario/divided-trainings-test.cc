@@ -177,9 +177,9 @@ TEST(DividedTrainingsTest, LinksOfOneProcessAloneShortenNoWindows)
         transport->Dispose();
         return ahead;
     };
-    const auto bits = uint64_t{8} * wire::RoceDataBytes(0);
-    const auto findAhead = [bits](uint64_t rate, const Time& delay) {
-        return delay + PicoSeconds((bits * 1'000'000'000'000 + rate / 2) / rate);
+    constexpr auto BITS = uint64_t{8} * wire::RoceDataBytes(0);
+    const auto findAhead = [](uint64_t rate, const Time& delay) {
+        return delay + PicoSeconds((BITS * 1'000'000'000'000 + rate / 2) / rate);
     };
     EXPECT_EQ(find(fmt::format(R"("training": {{{}, "tensor": 2}})", MakeBlocks("20kB"))),
               findAhead(126'030'769'230, NanoSeconds(250)));

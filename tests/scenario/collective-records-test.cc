@@ -214,7 +214,7 @@ TEST(CollectiveRecords, RandomHybridsAreTheSameWithAndWithout)
         recording += CompareRepeats(text).recordedCollectives > 0 ? 1 : 0;
     }
     // Else it would show nothing.
-    EXPECT_GT(recording, SEEDS / 4);
+    EXPECT_GT(recording, SEEDS / 8);
 }
 
 /// A transformer whose tensor-parallel ranks gather before layers and scatter after them, so that
@@ -259,7 +259,7 @@ TEST(CollectiveRecords, RandomModelsAreTheSameWithAndWithout)
         SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
         recording += CompareRepeats(text).recordedCollectives > 0 ? 1 : 0;
     }
-    EXPECT_GT(recording, SEEDS / 4);
+    EXPECT_GT(recording, SEEDS / 8);
 }
 
 TEST(CollectiveRecords, RandomModelsAreTheSameInAnyNumberOfProcesses)

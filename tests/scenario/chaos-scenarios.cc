@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "scenario/chaos-scenarios.h"
 
+#include "support/draw.h"
+
 #include "ns3/fault-kinds.h"
 #include "ns3/parameter-reader.h"
 #include "ns3/scheme.h"
 
 #include <fmt/format.h>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,24 +19,10 @@ namespace
 {
 
 /// Draws the parts of a scenario. Fixed algorithms, so that a seed means the same everywhere.
-class Dice
+class Dice : public Draw
 {
   public:
-    explicit Dice(uint32_t seed)
-        : m_engine(seed)
-    {
-    }
-
-    /// In [low, high], near enough to uniform.
-    uint32_t Between(uint32_t low, uint32_t high)
-    {
-        return low + static_cast<uint32_t>(m_engine() % (high - low + 1));
-    }
-
-    bool OneIn(uint32_t n)
-    {
-        return Between(1, n) == 1;
-    }
+    using Draw::Draw;
 
     const std::string& Of(const std::vector<std::string>& choices)
     {
@@ -46,9 +33,6 @@ class Dice
     {
         return fmt::format("{}us", Between(lowUs, highUs));
     }
-
-  private:
-    std::mt19937 m_engine;
 };
 
 Json
@@ -56,11 +40,11 @@ DrawTopology(Dice& dice)
 {
     Json topology;
     const Json link{{"rate", "10Gbps"}, {"delay", dice.Time(0, 20)}};
-    if (dice.OneIn(4))
+    if (dice.IsOneIn(4))
     {
         return {{"kind", "star"}, {"hosts", dice.Between(2, 12)}, {"hostLink", link}};
     }
-    if (dice.OneIn(5))
+    if (dice.IsOneIn(5))
     {
         return {{"kind", "fat-tree"},
                 {"k", 4},
@@ -88,7 +72,7 @@ DrawFault(Dice& dice, bool packets, bool onTcp)
     Json fault{{"kind", kind}, {"start", dice.Time(0, 1000)}, {"random", 1}};
     if (kind.starts_with("link") || kind == "flood")
     {
-        fault["at"] = dice.OneIn(2) ? "leaf0" : "host1";
+        fault["at"] = dice.IsOneIn(2) ? "leaf0" : "host1";
     }
     if (kind == "link-down" || kind == "switch-down" || kind == "host-crash")
     {
@@ -98,7 +82,7 @@ DrawFault(Dice& dice, bool packets, bool onTcp)
     {
         fault["rateShare"] = dice.Between(1, 100) / 100.0;
         fault["extraDelay"] = dice.Time(0, 100);
-        if (packets && dice.OneIn(2))
+        if (packets && dice.IsOneIn(2))
         {
             fault["loss"] = {{"goodToBad", 0.01}, {"badToGood", dice.Between(2, 10) / 10.0}};
         }
@@ -111,18 +95,18 @@ DrawFault(Dice& dice, bool packets, bool onTcp)
     {
         fault["rate"] = fmt::format("{}Mbps", dice.Between(10, 12'000));
     }
-    if (dice.OneIn(6))
+    if (dice.IsOneIn(6))
     {
         fault.erase("random");
         fault["mtbf"] = dice.Time(200, 5000);
         fault["mttr"] = dice.Time(10, 2000);
     }
-    else if (!dice.OneIn(8)) // else to the end of the run
+    else if (!dice.IsOneIn(8)) // else to the end of the run
     {
         const auto every = dice.Between(50, 3000);
         fault["every"] = fmt::format("{}us", every);
         fault["duration"] = dice.Time(1, every);
-        if (dice.OneIn(2))
+        if (dice.IsOneIn(2))
         {
             fault["count"] = dice.Between(1, 20);
         }
@@ -153,18 +137,18 @@ DrawScenario(uint32_t seed)
 {
     Dice dice(seed);
     Json scenario{{"seed", seed + 1}, {"topology", DrawTopology(dice)}};
-    const bool packets = !dice.OneIn(4);
+    const bool packets = !dice.IsOneIn(4);
     scenario["transport"] = {{"kind", packets ? "roce" : "fluid"}};
     if (packets)
     {
-        scenario["transport"]["mtu"] = dice.OneIn(2) ? "1024B" : "4096B";
+        scenario["transport"]["mtu"] = dice.IsOneIn(2) ? "1024B" : "4096B";
         scenario["transport"]["timeout"] = dice.Time(300, 2000);
         scenario["transport"]["congestionControl"] =
             dice.Of({"none", "none", "dcqcn", "dctcp", "hpcc", "swift", "timely"});
-        scenario["transport"]["windowPackets"] = dice.OneIn(2) ? 0 : dice.Between(1, 64);
-        scenario["fabric"] = {{"pfc", !dice.OneIn(3)},
+        scenario["transport"]["windowPackets"] = dice.IsOneIn(2) ? 0 : dice.Between(1, 64);
+        scenario["fabric"] = {{"pfc", !dice.IsOneIn(3)},
                               {"bufferBytes", fmt::format("{}kB", dice.Between(600, 3000))},
-                              {"lossRate", dice.OneIn(4) ? 0.01 : 0.0}};
+                              {"lossRate", dice.IsOneIn(4) ? 0.01 : 0.0}};
         // No draw of its own, so that seeds mean what they meant; small networks never switch it
         // on.
         if (seed % 2 == 0)
@@ -201,7 +185,7 @@ DrawScenario(uint32_t seed)
     scenario["job"] = {{"gradient", fmt::format("{}B", 4 * dice.Between(100, 100'000))},
                        {"iterations", dice.Between(1, 3)},
                        {"compute", dice.Time(0, 300)},
-                       {"reaction", dice.OneIn(3) ? "none" : "replan"},
+                       {"reaction", dice.IsOneIn(3) ? "none" : "replan"},
                        {"timeout", "100ms"}};
     scenario["faults"] = Json::array();
     for (auto faults = dice.Between(0, 4); faults > 0; --faults)
@@ -220,7 +204,7 @@ DrawTcpScenario(uint32_t seed)
                              {"congestionOps", dice.Of({"TcpCubic", "TcpLinuxReno", "TcpDctcp"})},
                              {"minRto", dice.Time(500, 10'000)},
                              {"retries", dice.Between(2, 8)},
-                             {"lossRate", dice.OneIn(4) ? 0.01 : 0.0}};
+                             {"lossRate", dice.IsOneIn(4) ? 0.01 : 0.0}};
     scenario.erase("fabric");
     scenario["job"]["gradient"] = fmt::format("{}B", 4 * dice.Between(100, 20'000));
     scenario["faults"] = Json::array();

@@ -4,7 +4,6 @@
  * those of one process, the sums too.
  */
 #include "scenario/divided-runs.h"
-#include "support/draw.h"
 
 #include "ns3/scenario-error.h"
 
@@ -369,8 +368,7 @@ DrawAggregating(Draw& draw)
     return fmt::format(
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
-                    "hostLink": {{"rate": "{}", "delay": "{}"}},
-                    "fabricLink": {{"rate": "{}", "delay": "{}"}}{}}},
+                    {}{}}},
       "jobs": [{{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}}}{}],
       "scheme": {},
       "transport": {{"kind": "roce", "congestionControl": "{}", "mtu": "1kB"{},
@@ -381,10 +379,7 @@ DrawAggregating(Draw& draw)
         draw.Between(1, 3),
         leaves,
         hosts,
-        draw.Of({"10Gbps", "25Gbps", "40Gbps"}),
-        draw.Of({"0s", "100ns", "1us"}),
-        draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
-        draw.Of({"200ns", "1us", "1.5us", "10us"}),
+        DrawLinks(draw),
         draw.Of({"", "", R"(, "server": {"accelerators": 2})"}),
         draw.Between(1, 60),
         draw.Between(1, 3),
@@ -409,17 +404,11 @@ DrawAggregating(Draw& draw)
 
 TEST(DividedAggregationsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
 {
-    // ATP, for one, has bits for so many workers and no more.
-    constexpr bool MAY_FAIL = true;
-    Draw draw(GetDrawnSeed(29));
-    const auto drawRun = [&draw] {
-        auto text = DrawAggregating(draw);
-        return DrawnRun{std::move(text), draw.Between(2, 4)};
-    };
-    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(60),
-                               drawRun,
-                               {"at most that many ranks", "were sent again"},
-                               MAY_FAIL),
+    EXPECT_GE(CompareDrawnRuns({.count = tests::CountDrawn(60),
+                                .seed = 29,
+                                .drawText = DrawAggregating,
+                                .excuses = {"at most that many ranks", "were sent again"},
+                                .mayFail = true}), // ATP, for one, has bits for so many workers
               tests::CountDrawn(30));
 }
 

@@ -3,7 +3,6 @@
  * Exchanges drawn at random that several processes simulate together must be those of one.
  */
 #include "scenario/divided-runs.h"
-#include "support/draw.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -110,8 +109,7 @@ DrawDivided(Draw& draw)
     return fmt::format(
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
-                    "hostLink": {{"rate": "{}", "delay": "{}"}},
-                    "fabricLink": {{"rate": "{}", "delay": "{}"}}}},
+                    {}}},
       {},
       "transport": {{"kind": "roce", "congestionControl": "{}", {}, "windowPackets": {}, "mtu": "{}"}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}"{},
@@ -120,10 +118,7 @@ DrawDivided(Draw& draw)
         draw.Between(1, 3),
         leaves,
         hosts,
-        draw.Of({"10Gbps", "25Gbps", "40Gbps"}),
-        draw.Of({"0s", "100ns", "1us"}),
-        draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
-        draw.Of({"200ns", "1us", "1.5us", "10us"}),
+        DrawLinks(draw),
         several.empty() ? job : fmt::format(R"("jobs": [{}])", several),
         control,
         isLossy
@@ -147,20 +142,16 @@ DrawDivided(Draw& draw)
 
 TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
 {
-    Draw draw(GetDrawnSeed(23));
-    const auto drawRun = [&draw] {
-        auto text = DrawDivided(draw);
-        return DrawnRun{std::move(text), draw.Between(2, 4)};
-    };
-    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(160),
-                               drawRun,
-                               {"at most that many ranks",
-                                "were sent again",
-                                "is not known ahead",
-                                "gave up after",
-                                "LoadBalancing reorders packets",
-                                "may be done before that rank begins",
-                                "headroom"}),
+    EXPECT_GE(CompareDrawnRuns({.count = tests::CountDrawn(160),
+                                .seed = 23,
+                                .drawText = DrawDivided,
+                                .excuses = {"at most that many ranks",
+                                            "were sent again",
+                                            "is not known ahead",
+                                            "gave up after",
+                                            "LoadBalancing reorders packets",
+                                            "may be done before that rank begins",
+                                            "headroom"}}),
               tests::CountDrawn(80));
 }
 

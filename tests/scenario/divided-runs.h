@@ -4,6 +4,7 @@
 
 #include "scenario/scenario-runs.h"
 #include "scenario/shown-result.h"
+#include "support/draw.h"
 #include "support/drawn-rounds.h"
 #include "support/forked-link.h"
 
@@ -85,42 +86,56 @@ GetDrawnSeed(uint32_t own)
     return own + static_cast<uint32_t>(GTEST_FLAG_GET(random_seed));
 }
 
-/// A scenario drawn at random, and for how many processes.
-struct DrawnRun
+/// What random runs are drawn from.
+struct DrawnRuns
 {
-    std::string text;
-    uint32_t ranks;
+    uint32_t count;
+    uint32_t seed; //!< one of the test's own
+    std::function<std::string(Draw& draw)> drawText;
+    std::vector<std::string> excuses; //!< parts of what is said of those that cannot be divided
+    bool mayFail{false};              //!< some may be drawn that one process refuses, too
+    uint32_t mostRanks{4};
 };
 
-/// Expects of runs drawn at random that so many processes find out what one does. \param excuses
-/// parts of what is said of those that cannot be divided \param mayFail scenarios may be drawn that
-/// one process refuses, too \returns how many could be divided
+/// Expects of runs drawn at random that several processes find out what one does. \returns how many
+/// could be divided
 inline uint32_t
-CompareDrawnRuns(uint32_t rounds,
-                 const std::function<DrawnRun()>& draw,
-                 const std::vector<std::string>& excuses,
-                 bool mayFail = false)
+CompareDrawnRuns(const DrawnRuns& runs)
 {
+    Draw draw(GetDrawnSeed(runs.seed));
     uint32_t same = 0;
-    for (uint32_t round = 0; round < rounds; ++round)
+    for (uint32_t round = 0; round < runs.count; ++round)
     {
-        const auto [text, ranks] = draw();
+        const auto text = runs.drawText(draw);
+        const auto ranks = draw.Between(2, runs.mostRanks);
         const auto divided = SimulateDivided(text, ranks);
         if (!divided.starts_with("error: "))
         {
             ++same;
             EXPECT_EQ(divided, SimulateDivided(text, 1)) << ranks << " processes: " << text;
         }
-        else if (!mayFail || !SimulateDivided(text, 1).starts_with("error: "))
+        else if (!runs.mayFail || !SimulateDivided(text, 1).starts_with("error: "))
         {
-            EXPECT_TRUE(std::ranges::any_of(excuses,
-                                            [&said = divided](const auto& excuse) {
-                                                return said.find(excuse) != std::string::npos;
+            EXPECT_TRUE(std::ranges::any_of(runs.excuses,
+                                            [&divided](const auto& excuse) {
+                                                return divided.find(excuse) != std::string::npos;
                                             }))
                 << divided << ": " << text;
         }
     }
     return same;
+}
+
+/// Keys of a topology of racks.
+inline std::string
+DrawLinks(Draw& draw)
+{
+    return fmt::format(R"("hostLink": {{"rate": "{}", "delay": "{}"}},
+                          "fabricLink": {{"rate": "{}", "delay": "{}"}})",
+                       draw.Of({"10Gbps", "25Gbps", "40Gbps"}),
+                       draw.Of({"0s", "100ns", "1us"}),
+                       draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
+                       draw.Of({"200ns", "1us", "1.5us", "10us"}));
 }
 
 /// Four racks of two hosts. \param scheme its name, as in JSON too, or an object \param more keys

@@ -4,7 +4,6 @@
  * and foreign traffic, which must be those of one process.
  */
 #include "scenario/divided-runs.h"
-#include "support/draw.h"
 
 #include "ns3/scenario-error.h"
 
@@ -195,19 +194,16 @@ DrawSurrounded(Draw& draw, bool mayLose)
 uint32_t
 CompareRandomRuns(uint32_t seed, uint32_t rounds, bool mayLose)
 {
-    Draw draw(GetDrawnSeed(seed));
-    const auto drawRun = [&draw, mayLose] {
-        auto text = DrawSurrounded(draw, mayLose);
-        return DrawnRun{std::move(text), draw.Between(2, 4)};
-    };
-    return CompareDrawnRuns(tests::CountDrawn(rounds),
-                            drawRun,
-                            {"at most that many ranks",
-                             "were sent again",
-                             "may be done before that rank begins",
-                             "ahead could be lost",
-                             "headroom",
-                             "a job did not finish"});
+    return CompareDrawnRuns(
+        {.count = tests::CountDrawn(rounds),
+         .seed = seed,
+         .drawText = [mayLose](Draw& draw) { return DrawSurrounded(draw, mayLose); },
+         .excuses = {"at most that many ranks",
+                     "were sent again",
+                     "may be done before that rank begins",
+                     "ahead could be lost",
+                     "headroom",
+                     "a job did not finish"}});
 }
 
 TEST(DividedSurroundingsTest, RandomSurroundingsAreTheSameInAnyNumberOfProcesses)

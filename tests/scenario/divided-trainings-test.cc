@@ -375,18 +375,14 @@ DrawTraining(Draw& draw)
 
 TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
 {
-    Draw draw(GetDrawnSeed(23));
-    const auto drawRun = [&draw] {
-        auto text = DrawTraining(draw);
-        return DrawnRun{std::move(text), draw.Between(2, 4)};
-    };
-    EXPECT_GE(CompareDrawnRuns(tests::CountDrawn(60),
-                               drawRun,
-                               {"at most that many ranks",
-                                "were sent again",
-                                "may be done before that rank begins",
-                                "goes as a fluid",
-                                "headroom"}),
+    EXPECT_GE(CompareDrawnRuns({.count = tests::CountDrawn(60),
+                                .seed = 23,
+                                .drawText = DrawTraining,
+                                .excuses = {"at most that many ranks",
+                                            "were sent again",
+                                            "may be done before that rank begins",
+                                            "goes as a fluid",
+                                            "headroom"}}),
               tests::CountDrawn(30));
 }
 

@@ -36,7 +36,7 @@ class Draw
         return Of(std::span(choices.begin(), choices.size()));
     }
 
-    /// One of two in so many times.
+    /// True once in so many times.
     bool IsOneIn(uint32_t times)
     {
         return m_random() % times == 0;

@@ -22,9 +22,9 @@ namespace
 
 /// [component] -> the process of all endpoints at it; nothing: they are of several.
 std::vector<std::optional<uint32_t>>
-FindParts(const Topology& topology,
-          const ForwardingComponents& components,
-          const TopologyDivision& division)
+FindOnlyParts(const Topology& topology,
+              const ForwardingComponents& components,
+              const TopologyDivision& division)
 {
     std::vector<std::set<uint32_t>> found(components.count);
     for (const auto node : topology.GetEndpoints())
@@ -67,7 +67,7 @@ RoceArrivals::Watch(const AwaitedEndpoints& endpoints, const TopologyDivision& d
     }
     const auto& topology = m_fabric.GetTopology();
     const auto components = FindForwardingComponents(topology);
-    const auto partOfComponent = FindParts(topology, components, division);
+    const auto onlyPartOf = FindOnlyParts(topology, components, division);
     auto least = TimeStep(INT64_MAX);
     for (const auto& [endpoint, awaitsOwn] : endpoints)
     {
@@ -81,7 +81,7 @@ RoceArrivals::Watch(const AwaitedEndpoints& endpoints, const TopologyDivision& d
                                                         "known ahead",
                                                         topology.GetNodes()[node].name));
             }
-            if (!awaitsOwn && partOfComponent[components.componentOf[peer]])
+            if (!awaitsOwn && onlyPartOf[components.componentOf[peer]])
             {
                 continue; // nothing of other processes comes from there
             }
@@ -91,15 +91,20 @@ RoceArrivals::Watch(const AwaitedEndpoints& endpoints, const TopologyDivision& d
                 std::min(least, link.delay + TimeStep(serialisation.Get(wire::RoceDataBytes(0))));
             if (division.IsHere(node))
             {
-                const auto port = 2 * id + (link.a == node ? 1 : 0);
-                auto& watched = m_fabric.GetPort(port);
-                watched.SetTap(this);
-                m_ports.Add(watched);
-                m_endpointOf.emplace(port, endpoint);
+                WatchPort(2 * id + (link.a == node ? 1 : 0), endpoint);
             }
         }
     }
     return least;
+}
+
+void
+RoceArrivals::WatchPort(uint32_t index, uint32_t endpoint)
+{
+    auto& port = m_fabric.GetPort(index);
+    port.SetTap(this);
+    m_ports.Add(port);
+    m_endpointOf.emplace(index, endpoint);
 }
 
 void

@@ -63,6 +63,7 @@ class RoceArrivals : private PacketTap
         std::map<uint32_t, Arrival> early; //!< by sequence numbers from nextPsn on
     };
 
+    void WatchPort(uint32_t index, uint32_t endpoint);
     void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) override;
     void Pass(Departed& departed, const RoceQueuePair& queuePair, const Arrival& arrival);
 

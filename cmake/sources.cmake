@@ -380,6 +380,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-part.cc
   model/fabric/fabric-port.cc
+  model/fabric/fabric-rounds.cc
   model/fabric/fabric-state.cc
   model/fabric/fabric-switch.cc
   model/fabric/flood-clock.cc
@@ -389,6 +390,8 @@ list(APPEND gradsync_sources
   model/fabric/path-selector.cc
   model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
+  model/fabric/switch-inbox.cc
+  model/fabric/switch-rounds.cc
 )
 list(APPEND gradsync_headers
   model/fabric/ecn-marker.h
@@ -414,7 +417,9 @@ list(APPEND gradsync_headers
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
+  model/fabric/switch-inbox.h
   model/fabric/switch-program.h
+  model/fabric/switch-rounds.h
   model/fabric/telemetry-record.h
   model/fabric/watched-trace.h
   model/fabric/wire-format.h
@@ -1577,6 +1582,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/roce-reservation-test.cc
   tests/unit/transport/roce-stress-test.cc
   tests/unit/transport/roce-transport-test.cc
+  tests/unit/transport/switch-rounds-test.cc
   tests/unit/transport/tcp-transport-test.cc
   tests/unit/transport/turn-queue-test.cc
 )

@@ -27,10 +27,16 @@ namespace ns3::gradsync
 class EventOrder
 {
   public:
+    /// The switches of a network go on (SwitchRounds): before all arrivals.
+    static constexpr uint32_t OfSwitches()
+    {
+        return Make(ARRIVAL, 0);
+    }
+
     /// A packet is at the far end of the link. \param port by its index in the network
     static constexpr uint32_t OfArrival(uint32_t port)
     {
-        return Make(ARRIVAL, port);
+        return Make(ARRIVAL, port + 1);
     }
 
     /// A packet that waits leaves the port.
@@ -39,7 +45,8 @@ class EventOrder
         return Make(DEPARTURE, port);
     }
 
-    /// What feeds a host's port has something to send again.
+    /// What feeds a host's port has something to send again: before all that arrives at that
+    /// instant, as where the port was not asked before, and needs no such event.
     static constexpr uint32_t OfWake(uint32_t port)
     {
         return Make(WAKE, port);
@@ -80,6 +87,11 @@ class EventOrder
         return context >> INDEX_BITS == ARRIVAL;
     }
 
+    static constexpr bool IsBeforeArrivals(uint32_t context)
+    {
+        return Get(context) >> INDEX_BITS < ARRIVAL;
+    }
+
     /// Whether it is one of the first four, each of which belongs to a port.
     static constexpr bool IsOfPort(uint32_t context)
     {
@@ -92,8 +104,8 @@ class EventOrder
         return order < Make(OTHER, 0);
     }
 
-    /// The port of an arrival.
-    static constexpr uint32_t GetPort(uint32_t context)
+    /// The port of an arrival, its index plus one; 0: of switches.
+    static constexpr uint32_t GetPlace(uint32_t context)
     {
         return context & MAX_INDEX;
     }
@@ -114,9 +126,9 @@ class EventOrder
     static constexpr uint32_t FIRST = uint32_t{1} << 31;
 
     // Kinds in their order; the first bit tells orders from numbers of nodes.
-    static constexpr uint32_t ARRIVAL = 8;
-    static constexpr uint32_t DEPARTURE = 9;
-    static constexpr uint32_t WAKE = 10;
+    static constexpr uint32_t WAKE = 8;
+    static constexpr uint32_t ARRIVAL = 9;
+    static constexpr uint32_t DEPARTURE = 10;
     static constexpr uint32_t TIMEOUT = 11;
     static constexpr uint32_t NODE = 12;
     static constexpr uint32_t END = 13;

@@ -253,9 +253,12 @@ WindowProtocol::FindBound(int64_t next) const
 void
 WindowProtocol::RunTo(const RunBound& bound)
 {
-    m_simulator.RunUntil(bound.isWhole ? bound.time + 1 : bound.time);
+    const auto first = bound.isWhole ? bound.time + 1 : bound.time;
+    m_transport.SetBound(first);
+    m_simulator.RunUntil(first);
     if (!bound.isWhole && !m_simulator.IsPaused())
     {
+        m_transport.SetBound(bound.time + 1);
         m_simulator.RunOrdered(bound.time);
     }
     if (m_simulator.IsStopped())

@@ -11,6 +11,7 @@
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/training-execution.h"
+#include "ns3/transport-capabilities.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -171,11 +172,22 @@ ExchangeEngine::SetUp(ExchangeApplication& application, const Job& job, uint32_t
     application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
 }
 
+/// What the network has counted when a job fails, with packets on their way, is to be exact.
+void
+ExchangeEngine::HeedTimeout(const Time& timeout)
+{
+    if (auto* capabilities = m_transport->GetCapabilities(); capabilities && !timeout.IsZero())
+    {
+        capabilities->KeepInStep();
+    }
+}
+
 uint32_t
 ExchangeEngine::AddJob(Job job)
 {
     CheckTransport();
     CheckJob(job);
+    HeedTimeout(job.timeout);
     m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
 
     const auto index = GetJobCount();
@@ -196,6 +208,7 @@ ExchangeEngine::AddTraining(TrainingJob job)
 {
     CheckTransport();
     CheckJob(job);
+    HeedTimeout(job.timeout);
     m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
 
     const auto index = GetJobCount();
@@ -216,6 +229,7 @@ ExchangeEngine::AddAsynchronous(AsynchronousJob job)
 {
     CheckTransport();
     CheckJob(job);
+    HeedTimeout(job.timeout);
     m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
 
     const auto index = GetJobCount();

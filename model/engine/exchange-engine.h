@@ -165,6 +165,7 @@ class ExchangeEngine : public Object, private JobListener
                       const DifferentialTransmission& transmission);
     void SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const;
     void CheckTransport() const;
+    void HeedTimeout(const Time& timeout);
     void OnRebuilt(uint32_t group);
     void StopIfSettled();
 

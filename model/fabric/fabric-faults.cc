@@ -99,6 +99,7 @@ FabricNetwork::TakeDown(LinkId link, TimeStepCount now)
 void
 FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
 {
+    RequireInStep();
     const auto now = Simulator::Now().GetTimeStep();
     const auto& own = m_topology->GetLinks()[link];
     const auto before = m_linkStates[link];
@@ -131,6 +132,7 @@ FabricNetwork::SetLinkState(LinkId link, const LinkState& state)
 void
 FabricNetwork::SetEndpointState(uint32_t endpoint, const EndpointState& state)
 {
+    RequireInStep();
     const auto now = Simulator::Now().GetTimeStep();
     auto& node = *m_endpoints[endpoint];
     for (size_t port = 0; port < node.GetPortCount(); ++port)
@@ -181,6 +183,7 @@ FabricNetwork::Receive(FabricPacket* packet, uint32_t /* endpoint */, TimeStepCo
 void
 FabricNetwork::SetRoutes(std::shared_ptr<const RoutingTables> routes)
 {
+    RequireInStep();
     for (auto* forwarder : m_switches)
     {
         if (forwarder)

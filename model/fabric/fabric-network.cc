@@ -155,6 +155,14 @@ FabricNetwork::GetTypeId()
                           UintegerValue(6144),
                           MakeUintegerAccessor(&FabricNetwork::m_prefetchPackets),
                           MakeUintegerChecker<size_t>())
+            .AddAttribute("SwitchRounds",
+                          "Switches run in rounds of the least delay of their links, ahead of the "
+                          "simulator, where nobody looks into the network or changes it as it "
+                          "runs, and the scheduler is a RadixScheduler. Changes nothing but the "
+                          "speed.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricNetwork::m_goesInRounds),
+                          MakeBooleanChecker())
             .AddTraceSource("Drop",
                             "A packet was dropped for want of buffer or lost on the wire: port "
                             "(2 * link + direction) and bytes on the wire.",
@@ -209,6 +217,7 @@ FabricNetwork::Install(std::shared_ptr<const Topology> topology,
     m_choosers = MakeNextHopChoosers(*m_topology, *m_routes, m_loadBalancing, m_hashSeed);
     AddNodes(maxFrameBytes);
     ConnectPorts();
+    BeginRounds();
     SetPrefetching(m_portCount >= m_prefetchPorts);
     m_pool.SetGrowthCallback([this] {
         SetPrefetching(m_prefetches ||
@@ -226,6 +235,10 @@ FabricNetwork::DoDispose()
     m_pool.SetGrowthCallback({});
     SetPrefetching(false);
     m_floods.clear();
+    for (const auto& [lookahead, rounds] : m_rounds)
+    {
+        rounds->Disconnect();
+    }
     for (const auto& port : m_ports)
     {
         port->Disconnect();
@@ -241,6 +254,10 @@ FabricNetwork::SetPrefetching(bool prefetches)
         return;
     }
     m_prefetches = prefetches;
+    for (const auto& [lookahead, rounds] : m_rounds)
+    {
+        rounds->SetFetching(prefetches);
+    }
     s_prefetching += prefetches ? 1 : UINT32_MAX; // modulo 2^32, one down
     RadixScheduler::SetPrefetch(s_prefetching > 0 ? FabricPort::PrefetchArrivals : nullptr);
 }
@@ -465,6 +482,7 @@ FabricNetwork::GetEndpoint(uint32_t endpoint)
 void
 FabricNetwork::SetTap(LinkId link, PacketTap* tap)
 {
+    RequireInStep();
     m_ports[size_t{2} * link]->SetTap(tap);
     m_ports[size_t{2} * link + 1]->SetTap(tap);
 }
@@ -498,6 +516,7 @@ FabricNetwork::GetCounters(size_t index) const
 uint64_t
 FabricNetwork::GetQueueBytes(size_t index)
 {
+    RequireInStep();
     m_ports[index]->Sync(Simulator::Now().GetTimeStep());
     return m_ports[index]->GetQueueBytes();
 }

@@ -15,6 +15,7 @@
 #include "ns3/packet-pool.h"
 #include "ns3/routing-tables.h"
 #include "ns3/state-words.h"
+#include "ns3/switch-rounds.h"
 #include "ns3/topology-division.h"
 #include "ns3/topology.h"
 #include "ns3/traced-callback.h"
@@ -111,6 +112,18 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
         }
     }
 
+    /// Somebody looks into the network while it runs, or changes it: nothing is simulated ahead of
+    /// the simulator (SwitchRounds). To be called before the first packet.
+    void KeepInStep();
+
+    /// Nothing is simulated at this time or later, in time steps, though the simulator may be asked
+    /// for it: from there on packets may still come from elsewhere.
+    void SetBound(TimeStepCount bound);
+
+    /// Events that there would be without SwitchRounds, and of those that there are its own.
+    uint64_t CountPacketsInRounds() const;
+    uint64_t CountRounds() const;
+
     PacketPool& GetPool()
     {
         return m_pool;
@@ -191,6 +204,12 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     void SetFlood(size_t port, double bitRate);
     void TakeDown(LinkId link, TimeStepCount now);
     void ConnectPorts();
+    std::vector<FabricPort*> GetIngressPorts(NodeId node);
+    TimeStepCount GetLeastDelay(NodeId node) const;
+    void BeginRounds();
+    bool IsLookedInto() const;
+    void RequireInStep();
+    SwitchRounds& ProvideRounds(TimeStepCount lookahead);
     void AddNodes(uint32_t maxFrameBytes);
     void AddSwitch(NodeId node, uint32_t maxFrameBytes);
     std::vector<FabricPort*> GetEgressPorts(NodeId node);
@@ -201,6 +220,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
 
     bool m_pfc;
     bool m_countBlocked;
+    bool m_goesInRounds;
     uint64_t m_bufferBytes;
     double m_pauseAlpha;
     double m_dropAlpha;
@@ -221,6 +241,8 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     std::shared_ptr<const Topology> m_topology;
     std::shared_ptr<const RoutingTables> m_routes;
     PacketPool m_pool;
+    /// By the least delay of the links to the switches; none: all are in step with the simulator.
+    std::map<TimeStepCount, Ptr<SwitchRounds>> m_rounds;
     std::vector<Ptr<FabricPort>> m_ports; //!< 2 a link
     size_t m_portCount{0};
     std::vector<std::unique_ptr<FabricNode>> m_nodes;

@@ -24,6 +24,15 @@ class FabricNode
     virtual void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) = 0;
 
     /**
+     * A link that leads here has something on its wire again, which the node takes off it by
+     * itself. Called for ports with FabricPort::SetGathered.
+     * \param port number of the port by which it comes in
+     */
+    virtual void Expect(uint16_t /* port */, TimeStepCount /* arrival */)
+    {
+    }
+
+    /**
      * Fetches into the cache what Receive will touch for a packet that is on its way, and changes
      * nothing. Called for rounds 0, 1, 2: each may follow the pointers that the one before fetched.
      * \returns the port by which the packet leaves, as soon as that is known and its first lines

@@ -9,6 +9,7 @@
 #include "ns3/radix-scheduler.h"
 #include "ns3/switch-buffer.h"
 #include "ns3/switch-program.h"
+#include "ns3/switch-rounds.h"
 
 #include <algorithm>
 #include <array>
@@ -67,7 +68,14 @@ FabricPort::Fly(FabricPacket* packet, TimeStepCount now)
     else
     {
         m_firstFlying = packet;
-        ScheduleArrival(packet->arrival - now);
+        if (m_isGathered)
+        {
+            m_peer->Expect(m_peerPort, packet->arrival);
+        }
+        else
+        {
+            ScheduleArrival(packet->arrival - (m_isAhead ? m_simulator->Now().GetTimeStep() : now));
+        }
     }
     m_lastFlying = packet;
 }
@@ -77,10 +85,7 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
 {
     m_busyUntil = start + m_serialisation.Get(packet->wireBytes);
     packet->arrival = m_busyUntil + m_delay;
-    ++m_traffic.packets;
-    m_traffic.dataPackets += packet->kind == PacketKind::Data;
-    m_traffic.payloadBytes += packet->payloadBytes;
-    m_traffic.wireBytes += packet->wireBytes;
+    m_traffic.Add(*packet);
     if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
     {
         WriteTelemetry(*packet, start);
@@ -144,7 +149,7 @@ FabricPort::Arrive()
         __builtin_prefetch(packet->next);
         ScheduleArrival(packet->nextArrival - now);
     }
-    Sync(now);
+    SyncBefore(m_delay > 0 ? now : now + 1, now); // without a delay the next one may arrive now
     if (m_isLossy && m_loss->IsLost(*packet)) [[unlikely]]
     {
         CountDrop(*packet);
@@ -221,8 +226,30 @@ FabricPort::PrefetchArrivalsAt(std::span<const FabricPort* const> ports)
     }
 }
 
-/// Fetches what it touches when the port takes a packet, beyond its first two lines.
-inline void
+void
+FabricPort::PrefetchForSync(uint32_t round) const
+{
+    if (round == 0)
+    {
+        Prefetch(m_firstFlying);
+        if (MayStart())
+        {
+            Prefetch(m_lastFlying);
+            Prefetch(this, HOT_BYTES);
+        }
+    }
+    else if (m_dataWaits)
+    {
+        Prefetch(m_data.Front());
+    }
+    else if (!m_sourceEmpty)
+    {
+        m_source->PrefetchPull(round - 1);
+    }
+    asm volatile(""); // see PrefetchPackets
+}
+
+void
 FabricPort::PrefetchForOne(TimeStepCount arrival) const
 {
     if (m_dataWaits || m_busyUntil > arrival)
@@ -258,6 +285,7 @@ FabricPort::StartData(TimeStepCount start, TimeStepCount now)
     {
         auto* packet = m_data.Pop();
         m_dataWaits = !m_data.IsEmpty();
+        Prefetch(packet->next); // the next one: long queues leave the cache
         m_queueBytes -= packet->wireBytes;
         TellQueue(start);
         if ((packet->flags & PacketFlag::DEPARTURE) != 0) [[unlikely]]
@@ -549,14 +577,30 @@ FabricPort::GetWait(TimeStepCount now) const
            m_serialisation.Get(rest);
 }
 
+/// Of a port that is ahead of the simulator: what has started later than now is still on the wire.
+FabricPort::Traffic
+FabricPort::CountStartsAfter(TimeStepCount now) const
+{
+    Traffic later;
+    for (const auto* packet = m_isAhead ? m_firstFlying : nullptr; packet; packet = packet->next)
+    {
+        if (packet->arrival - m_delay - m_serialisation.Get(packet->wireBytes) > now)
+        {
+            later.Add(*packet);
+        }
+    }
+    return later;
+}
+
 PortCounters
 FabricPort::GetCounters(TimeStepCount now) const
 {
     const auto pausedNow = (m_stops & STOP_PFC) != 0 ? now - m_pausedSince : 0;
-    return {.packets = m_traffic.packets,
-            .dataPackets = m_traffic.dataPackets,
-            .payloadBytes = m_traffic.payloadBytes,
-            .wireBytes = m_traffic.wireBytes,
+    const auto later = CountStartsAfter(now);
+    return {.packets = m_traffic.packets - later.packets,
+            .dataPackets = m_traffic.dataPackets - later.dataPackets,
+            .payloadBytes = m_traffic.payloadBytes - later.payloadBytes,
+            .wireBytes = m_traffic.wireBytes - later.wireBytes,
             .droppedPackets = m_incidents.droppedPackets,
             .maxQueueBytes = std::max(m_maxQueueBytes, m_longestBefore),
             .pausedFor = m_incidents.pausedFor + pausedNow,
@@ -566,36 +610,66 @@ FabricPort::GetCounters(TimeStepCount now) const
 }
 
 void
+FabricPort::SetGathered(bool isGathered, TimeStepCount now)
+{
+    if (m_isGathered && !isGathered && m_firstFlying)
+    {
+        ScheduleArrival(m_firstFlying->arrival - now);
+    }
+    m_isGathered = isGathered;
+}
+
+void
+FabricPort::SetRounds(SwitchRounds* rounds, uint32_t number)
+{
+    m_rounds = rounds;
+    m_number = number;
+    m_isAhead = rounds != nullptr;
+}
+
+void
 FabricPort::SetEager(bool eager, TimeStepCount now)
 {
     m_eager = eager || m_program;
-    if (m_eager && !m_departure)
-    {
-        m_departure = Ptr<EventImpl>(new Departure(this), false);
-    }
     ScheduleDeparture(now);
 }
 
 void
 FabricPort::ScheduleDeparture(TimeStepCount now)
 {
-    if (m_eager && !m_departurePending && m_stops == 0 && m_dataWaits)
+    if (!m_eager || m_departurePending || m_stops != 0 || !m_dataWaits)
     {
-        m_departurePending = true;
-        m_departure->Ref(); // the simulator drops one reference after the event
-        m_simulator->ScheduleWithContext(EventOrder::OfDeparture(m_index),
-                                         TimeStep(m_busyUntil - now),
-                                         PeekPointer(m_departure));
+        return;
     }
+    m_departurePending = true;
+    if (m_rounds)
+    {
+        m_rounds->AddDeparture(m_number, *this, m_busyUntil);
+        return;
+    }
+    if (!m_departure)
+    {
+        m_departure = Ptr<EventImpl>(new Departure(this), false);
+    }
+    m_departure->Ref(); // the simulator drops one reference after the event
+    m_simulator->ScheduleWithContext(EventOrder::OfDeparture(m_index),
+                                     TimeStep(m_busyUntil - now),
+                                     PeekPointer(m_departure));
 }
 
 void
-FabricPort::Depart()
+FabricPort::Depart(TimeStepCount now)
 {
     m_departurePending = false;
-    const auto now = m_simulator->Now().GetTimeStep();
     Sync(now);
     ScheduleDeparture(now);
+}
+
+void
+FabricPort::Reschedule(TimeStepCount now)
+{
+    m_departurePending = false;
+    SetEager(m_eager, now);
 }
 
 } // namespace ns3::gradsync

@@ -24,6 +24,7 @@ class PacketLoss;
 class PacketPool;
 class SwitchBuffer;
 class SwitchProgram;
+class SwitchRounds;
 
 /// Adds what a packet means to the transport that it is of.
 using PacketStateWriter = std::function<void(const FabricPacket& packet, StateWords& words)>;
@@ -238,6 +239,16 @@ class alignas(64) FabricPort final : public EventImpl
         }
     }
 
+    /// Starts what should have started before `end`, `now` or 1 later. What leaves now does so
+    /// after all that arrives now at this end, as a pause of who sends it may end by that: far ends
+    /// must not have it leave sooner.
+    void SyncBefore(TimeStepCount end, TimeStepCount now)
+    {
+        while (m_busyUntil < end && StartNext(m_busyUntil, now))
+        {
+        }
+    }
+
     /// True when a data packet would start at once. Only after Sync.
     bool IsFree(TimeStepCount now) const
     {
@@ -280,6 +291,41 @@ class alignas(64) FabricPort final : public EventImpl
     /// Puts a packet that started elsewhere behind those on the wire. \param packet arrives as it
     /// says, after those
     void PutOnWire(FabricPacket* packet, TimeStepCount now);
+
+    /// The far end takes the packets off the wire by itself, told of the first
+    /// (FabricNode::Expect), or no longer: the port schedules their arrivals.
+    void SetGathered(bool isGathered, TimeStepCount now);
+
+    /// What is at this end goes on in rounds, ahead of the simulator. \param number there; null:
+    /// no longer
+    void SetRounds(SwitchRounds* rounds, uint32_t number);
+
+    /// The packets on the wire, the first one first; nullptr: there is none.
+    FabricPacket* GetWire() const
+    {
+        return m_firstFlying;
+    }
+
+    /// The packets before this one were taken off the wire.
+    void CutWire(FabricPacket* first)
+    {
+        m_firstFlying = first;
+    }
+
+    /// The departure that SwitchRounds has for the port is due.
+    void Depart(TimeStepCount now);
+
+    /// SwitchRounds will not see to the departure that it has for the port.
+    void Reschedule(TimeStepCount now);
+
+    /// Fetches what Sync touches, of a port whose first line was fetched: in rounds, each of which
+    /// needs the one before.
+    void PrefetchForSync(uint32_t round) const;
+
+    static constexpr uint32_t SYNC_ROUNDS = 4;
+
+    /// Fetches what it touches when the port takes a packet, beyond its first two lines.
+    void PrefetchForOne(TimeStepCount arrival) const;
 
     /// When the next packet that waits here starts unless something happens before; INT64_MAX: none
     /// waits for its turn alone. Exact after Sync.
@@ -387,7 +433,7 @@ class alignas(64) FabricPort final : public EventImpl
       private:
         void Notify() override
         {
-            m_port->Depart();
+            m_port->Depart(m_port->m_simulator->Now().GetTimeStep());
         }
 
         FabricPort* m_port;
@@ -400,6 +446,14 @@ class alignas(64) FabricPort final : public EventImpl
         uint64_t dataPackets{0};
         uint64_t payloadBytes{0};
         uint64_t wireBytes{0};
+
+        void Add(const FabricPacket& packet)
+        {
+            ++packets;
+            dataPackets += packet.kind == PacketKind::Data;
+            payloadBytes += packet.payloadBytes;
+            wireBytes += packet.wireBytes;
+        }
     };
 
     /// Counters of what is rare; see PortCounters.
@@ -419,7 +473,7 @@ class alignas(64) FabricPort final : public EventImpl
     }
 
     void Arrive();
-    void Depart();
+    Traffic CountStartsAfter(TimeStepCount now) const;
     void Mark(FabricPacket* packet);
     void TellQueue(TimeStepCount at) const;
     void WriteTelemetry(const FabricPacket& packet, TimeStepCount start);
@@ -436,7 +490,6 @@ class alignas(64) FabricPort final : public EventImpl
     bool StartData(TimeStepCount start, TimeStepCount now);
     void StartWatched(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     static void PrefetchArrivalsAt(std::span<const FabricPort* const> ports);
-    void PrefetchForOne(TimeStepCount arrival) const;
 
     /// Whether something may start when it is brought up to date.
     bool MayStart() const
@@ -466,8 +519,10 @@ class alignas(64) FabricPort final : public EventImpl
     bool m_isTapped : 1 {false};
     bool m_eager : 1 {false};
     bool m_departurePending : 1 {false};
-    bool m_isWatched : 1 {false}; //!< the observer hears of the queue
-    uint32_t m_index{0};          //!< by which the observer knows it, and simultaneous events stand
+    bool m_isWatched : 1 {false};  //!< the observer hears of the queue
+    bool m_isGathered : 1 {false}; //!< the far end takes what is on the wire
+    bool m_isAhead : 1 {false};    //!< this end is ahead of the simulator
+    uint32_t m_index{0}; //!< by which the observer knows it, and simultaneous events stand
 
     // The second line.
     SerialisationTime m_serialisation;
@@ -487,8 +542,10 @@ class alignas(64) FabricPort final : public EventImpl
     Incidents m_incidents;
     PacketTap* m_tap{nullptr};
     PacketTaker* m_taker{nullptr};
+    SwitchRounds* m_rounds{nullptr}; //!< null: this end is in step with the simulator
+    uint32_t m_number{0};            //!< there
     PacketLoss* m_loss{nullptr};
-    Ptr<EventImpl> m_departure; //!< null until the port is eager for the first time
+    Ptr<EventImpl> m_departure; //!< null until there is one for the first time
     TimeStepCount m_pausedSince{0};
     TimeStepCount m_lastTaken{0}; //!< when the last packet that was taken arrives
     uint64_t m_longestBefore{0};  //!< queue, before it was measured anew

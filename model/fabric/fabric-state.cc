@@ -132,6 +132,10 @@ FabricNetwork::AddState(const PacketStateWriter& addConnection, StateWords& word
     {
         words.Refuse("links or hosts have faults");
     }
+    for (const auto& [lookahead, rounds] : m_rounds)
+    {
+        rounds->CatchUp();
+    }
     for (const auto& port : m_ports)
     {
         port->Sync(words.GetNow());

@@ -31,6 +31,17 @@ FabricSwitch::InstallBuffer(const SwitchBuffer::Config& config,
 }
 
 void
+FabricSwitch::SetRounds(SwitchRounds* rounds, const std::vector<FabricPort*>& links)
+{
+    m_rounds = rounds;
+    m_number = rounds ? rounds->Add(*this, links) : 0;
+    for (auto* port : m_ports)
+    {
+        port->SetRounds(rounds, m_number);
+    }
+}
+
+void
 FabricSwitch::WatchDepartures(SwitchProgram& program)
 {
     for (auto* port : m_ports)

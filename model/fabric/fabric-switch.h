@@ -10,6 +10,7 @@
 #include "ns3/state-words.h"
 #include "ns3/switch-buffer.h"
 #include "ns3/switch-program.h"
+#include "ns3/switch-rounds.h"
 
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,14 @@ class FabricSwitch final : public FabricNode
                        const std::vector<IngressConfig>& ingress);
 
     void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+
+    void Expect(uint16_t port, TimeStepCount arrival) override
+    {
+        m_rounds->Expect(m_number, port, arrival);
+    }
+
+    /// It goes on in rounds; null: no longer. \param links that lead to it, by port
+    void SetRounds(SwitchRounds* rounds, const std::vector<FabricPort*>& links);
 
     const FabricPort* PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
 
@@ -148,6 +157,8 @@ class FabricSwitch final : public FabricNode
     std::unique_ptr<SwitchBuffer> m_buffer;
     uint64_t m_droppableBytes{UINT64_MAX};
     uint64_t m_unroutablePackets{0};
+    SwitchRounds* m_rounds{nullptr}; //!< null: it is in step with the simulator
+    uint32_t m_number{0};            //!< there
 };
 
 } // namespace ns3::gradsync

@@ -414,16 +414,23 @@ RadixScheduler::ListFront()
     {
         return false; // few, or a few ports of very many
     }
+    bool hasOthers = false;
     for (uint32_t i = 0; i < m_front.size(); ++i)
     {
         const auto context = m_front[i].key.m_context;
-        if (EventOrder::IsArrival(context) && !List(EventOrder::GetPort(context), i))
+        const bool isArrival = EventOrder::IsArrival(context);
+        hasOthers = hasOthers || !isArrival;
+        if (isArrival && !List(EventOrder::GetPlace(context), i))
         {
             std::fill(m_listed.begin(), m_listed.end(), 0);
             return false; // ports of two networks
         }
     }
     m_sorted.clear();
+    if (hasOthers)
+    {
+        AppendOthers(true);
+    }
     for (size_t i = 0; i < m_listed.size(); ++i)
     {
         for (auto word = std::exchange(m_listed[i], 0); word != 0; word &= word - 1)
@@ -432,9 +439,9 @@ RadixScheduler::ListFront()
             m_sorted.push_back(m_front[m_places[port]]);
         }
     }
-    if (m_sorted.size() < m_front.size())
+    if (hasOthers)
     {
-        AppendOthers();
+        AppendOthers(false);
     }
     m_front.swap(m_sorted);
     return true;
@@ -462,16 +469,20 @@ RadixScheduler::List(uint32_t port, uint32_t place)
     return isNew;
 }
 
-/// What is not an arrival comes after those.
+/// What is not an arrival and comes before those, or after.
 void
-RadixScheduler::AppendOthers()
+RadixScheduler::AppendOthers(bool isBefore)
 {
-    const auto arrivals = static_cast<std::ptrdiff_t>(m_sorted.size());
+    const auto begin = static_cast<std::ptrdiff_t>(m_sorted.size());
     std::copy_if(m_front.begin(),
                  m_front.end(),
                  std::back_inserter(m_sorted),
-                 [](const auto& event) { return !EventOrder::IsArrival(event.key.m_context); });
-    std::sort(m_sorted.begin() + arrivals, m_sorted.end(), [this](const auto& a, const auto& b) {
+                 [isBefore](const auto& event) {
+                     const auto context = event.key.m_context;
+                     return !EventOrder::IsArrival(context) &&
+                            EventOrder::IsBeforeArrivals(context) == isBefore;
+                 });
+    std::sort(m_sorted.begin() + begin, m_sorted.end(), [this](const auto& a, const auto& b) {
         return IsBeforeInFront(a, b);
     });
 }

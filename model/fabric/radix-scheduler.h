@@ -101,6 +101,12 @@ class RadixScheduler : public Scheduler
         }
     }
 
+    /// Whether there is one; else ns-3 uses another scheduler, which knows no EventOrder.
+    static bool IsInUse()
+    {
+        return !s_all.empty();
+    }
+
     /// Calls visit(event) likewise for every event that is pending in any scheduler of this class,
     /// late ones too. \returns false when there is none: ns-3 uses another one
     template <typename Visit>
@@ -210,7 +216,7 @@ class RadixScheduler : public Scheduler
     void SortFront();
     bool ListFront();
     bool List(uint32_t port, uint32_t place);
-    void AppendOthers();
+    void AppendOthers(bool isBefore);
     Event FindNext() const;
     Event GetLate() const;
     Event RemoveFirst();

@@ -62,6 +62,10 @@ class DividedTransport
      */
     virtual Time Announce(const AwaitedEndpoints& endpoints) = 0;
 
+    /// Nothing is simulated at this time or later, in time steps: what others send may still arrive
+    /// there.
+    virtual void SetBound(int64_t bound) = 0;
+
     /// Lets leave what is to leave this process up to `now`, in time steps.
     virtual void Depart(int64_t now) = 0;
 

@@ -35,10 +35,21 @@ struct TransportStatistics
     uint64_t ecnMarkedPackets{0};
     uint64_t retransmittedPackets{0};
     uint64_t retransmittedBytes{0}; //!< of messages
-    uint64_t timerLooks{0};         //!< events of timers that found no timeout over
+    uint64_t timerLooks{0};         //!< events of timers but those that found a timeout over
     uint64_t savedEvents{0};        //!< of what was not simulated (NetworkPart)
+    uint64_t switchPackets{0};      //!< that switches took without an event (SwitchRounds)
+    uint64_t switchRounds{0};       //!< events for that
     Time pfcPause;                  //!< sum over links
 };
+
+/// Events that a run is said to have beyond those that the simulator counts, modulo 2^64: those
+/// that are left out, or done without an event, less those that depend on how that is done.
+inline uint64_t
+CountBeyondSimulator(const TransportStatistics& statistics)
+{
+    return statistics.savedEvents + statistics.switchPackets - statistics.switchRounds -
+           statistics.timerLooks;
+}
 
 } // namespace ns3::gradsync
 

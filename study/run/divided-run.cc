@@ -368,8 +368,8 @@ Complete(const std::vector<ByteBatch>& reports,
     SummariseTransport(merged.statistics, result.summary);
     const auto looks = IsOneJobAlone(run) ? CountBoundaries(run, result) : 0;
     result.summary.savedEvents = merged.statistics.savedEvents;
-    result.summary.events = merged.events + merged.statistics.savedEvents + timers.count + looks -
-                            merged.statistics.timerLooks;
+    result.summary.events =
+        merged.events + CountBeyondSimulator(merged.statistics) + timers.count + looks;
     SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);

@@ -281,6 +281,8 @@ IterationSkip::Extend(TransportStatistics& statistics) const
     extend(&TransportStatistics::retransmittedBytes);
     extend(&TransportStatistics::timerLooks);
     extend(&TransportStatistics::savedEvents);
+    extend(&TransportStatistics::switchPackets);
+    extend(&TransportStatistics::switchRounds);
     extend(&TransportStatistics::pfcPause);
 }
 

@@ -16,6 +16,7 @@ LinkSampler::LinkSampler(const Ptr<FabricNetwork>& fabric,
       m_isSettled(std::move(isSettled)),
       m_last(m_fabric->GetPortCount())
 {
+    m_fabric->KeepInStep();
     m_event = Simulator::Schedule(m_every, &LinkSampler::Sample, this);
 }
 

@@ -16,7 +16,7 @@ namespace
 {
 
 using PackedLink = std::array<uint64_t, 9>;
-using PackedStatistics = std::array<uint64_t, 12>;
+using PackedStatistics = std::array<uint64_t, 14>;
 
 PackedLink
 Pack(const LinkStatistics& link)
@@ -61,7 +61,9 @@ Pack(const TransportStatistics& statistics)
             statistics.retransmittedBytes,
             statistics.timerLooks,
             static_cast<uint64_t>(statistics.pfcPause.GetTimeStep()),
-            statistics.savedEvents};
+            statistics.savedEvents,
+            statistics.switchPackets,
+            statistics.switchRounds};
 }
 
 void
@@ -79,6 +81,8 @@ Add(const PackedStatistics& packed, TransportStatistics& statistics)
     statistics.timerLooks += packed[9];
     statistics.pfcPause += TimeStep(packed[10]);
     statistics.savedEvents += packed[11];
+    statistics.switchPackets += packed[12];
+    statistics.switchRounds += packed[13];
 }
 
 } // namespace

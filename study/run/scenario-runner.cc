@@ -79,7 +79,7 @@ Simulate(const ResolvedRun& run,
     SummariseTransport(statistics, result.summary);
     // How often timers look depends on when they began, which is no part of what repeats.
     result.summary.events =
-        skip.ExtendEvents(result.summary.events) + statistics.savedEvents - statistics.timerLooks;
+        skip.ExtendEvents(result.summary.events) + CountBeyondSimulator(statistics);
     result.summary.savedEvents = statistics.savedEvents;
     result.summary.recordedCollectives = engine->CountRecordedCollectives();
     result.summary.skippedIterations = skip.GetCount();

@@ -104,7 +104,7 @@ Run(const Options& options)
     }
 
     const auto statistics = roce->GetStatistics();
-    const auto events = Simulator::GetEventCount();
+    const auto events = Simulator::GetEventCount() + CountBeyondSimulator(statistics);
     const auto hops = static_cast<double>(statistics.dataPacketHops);
     const auto& iteration = recorder.GetIterations()[0];
     return {{"scheme", options.scheme},

@@ -140,6 +140,20 @@ DrawDivided(Draw& draw)
         draw.Between(1, 1000));
 }
 
+TEST(DividedRunsTest, RandomRunsAreTheSameWithAnEventForEachPacket)
+{
+    // Whatever one process does, also where it refuses.
+    Draw draw(GetDrawnSeed(29));
+    for (uint32_t round = 0; round < tests::CountDrawn(160); ++round)
+    {
+        const auto text = DrawDivided(draw);
+        auto inStep = text;
+        const std::string key = R"("fabric": {)";
+        inStep.insert(inStep.find(key) + key.size(), R"("switchRounds": false, )");
+        EXPECT_EQ(SimulateDivided(text, 1), SimulateDivided(inStep, 1)) << text;
+    }
+}
+
 TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
 {
     EXPECT_GE(CompareDrawnRuns({.count = tests::CountDrawn(160),

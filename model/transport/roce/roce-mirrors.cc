@@ -275,6 +275,12 @@ RoceTransport::Announce(const AwaitedEndpoints& endpoints)
 }
 
 void
+RoceTransport::SetBound(int64_t bound)
+{
+    m_fabric->SetBound(bound);
+}
+
+void
 RoceTransport::Depart(int64_t now)
 {
     m_mirrors->Depart(now);

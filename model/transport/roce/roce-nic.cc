@@ -163,6 +163,7 @@ RoceNic::WakeAt(TimeStepCount due, TimeStepCount now)
 void
 RoceNic::OnWake()
 {
+    m_sender->CountLook(); // whether one is needed depends on when the port was synced last
     m_wakeAt = INT64_MAX;
     const auto now = m_simulator->Now().GetTimeStep();
     m_port->Sync(now);

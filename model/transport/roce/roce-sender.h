@@ -162,7 +162,7 @@ class RoceSender
         return m_settings.timeout;
     }
 
-    /// A timer has come, and no timeout was over.
+    /// A timer has come, and no timeout was over; or one that wakes who paces.
     void CountLook()
     {
         ++m_timerLooks;

@@ -294,6 +294,8 @@ RoceTransport::GetStatistics() const
     total.timerLooks = m_sender.GetTimerLooks();
     total.retransmittedBytes = m_sender.GetRetransmittedBytes();
     total.savedEvents = m_savedEvents;
+    total.switchPackets = m_fabric->CountPacketsInRounds();
+    total.switchRounds = m_fabric->CountRounds();
     if (m_aggregation)
     {
         m_aggregation->AddStatistics(total);

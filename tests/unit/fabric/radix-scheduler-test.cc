@@ -207,7 +207,7 @@ TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveByKindThenPlaceThenAge)
     m_radix->Insert(MakeOrderedEvent(50, 9, EventOrder::OfNode(3)));
     m_radix->Insert(MakeOrderedEvent(50, 10, 6));
     m_radix->Insert(MakeOrderedEvent(49, 11, 0));
-    for (const uint32_t expected : {11, 8, 6, 7})
+    for (const uint32_t expected : {11, 5, 8, 6, 7})
     {
         ASSERT_EQ(m_radix->PeekNext().key.m_uid, expected);
         ASSERT_EQ(m_radix->RemoveNext().key.m_uid, expected);
@@ -217,7 +217,7 @@ TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveByKindThenPlaceThenAge)
     m_radix->Insert(MakeOrderedEvent(50, 13, EventOrder::OfNode(2)));
     m_radix->Insert(MakeOrderedEvent(50, 14, EventOrder::OfNode(3)));
     m_radix->Insert(MakeOrderedEvent(50, 15, EventOrder::OfSending(3)));
-    for (const uint32_t expected : {12, 5, 3, 13, 2, 9, 14, 1, 4, 10, 15, 0})
+    for (const uint32_t expected : {12, 3, 13, 2, 9, 14, 1, 4, 10, 15, 0})
     {
         ASSERT_EQ(m_radix->PeekNext().key.m_uid, expected);
         ASSERT_EQ(m_radix->RemoveNext().key.m_uid, expected);

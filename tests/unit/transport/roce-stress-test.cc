@@ -218,7 +218,7 @@ TEST_P(RoceStressTest, ReservationsChangeNothing)
         m_transport->CloseCaptures();
         const auto statistics = m_transport->GetStatistics();
         outcomes.emplace_back(m_handler.deliveredAt,
-                              Simulator::GetEventCount(),
+                              Simulator::GetEventCount() + CountBeyondSimulator(statistics),
                               statistics.dataPacketHops,
                               statistics.retransmittedPackets);
         queuePairs.push_back(m_transport->CountQueuePairs());

@@ -164,16 +164,26 @@ if(GRADSYNC_TESTS)
     endif()
     target_link_libraries(${name} PRIVATE gradsync gradsync-inside gradsync-options GTest::gmock_main
       $<$<STREQUAL:${room},stock>:gradsync-stock> $<$<STREQUAL:${room},helper>:${gradsync_ns3_applications}>)
+    # Starting a program for every case takes longer than most cases do. ./ns3 test takes the shards, and with
+    # --filter the cases; so does ctest, which knows the shards by `-C Shards` where there are cases, too.
+    set(configurations)
     if(GRADSYNC_TEST_CASES)
-      gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60)
-    else()
-      # A process for every fourth case, so that all cores have something to do until the end.
-      foreach(shard RANGE 3)
-        add_test(NAME ${name}.${shard} COMMAND ${name})
-        set_tests_properties(${name}.${shard} PROPERTIES TIMEOUT 900
-          ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${shard}")
-      endforeach()
+      gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES LABELS case)
+      set(configurations CONFIGURATIONS Shards)
     endif()
+    # Those that take longest begin first, so that all cores have something to do until the end.
+    set(cost 1)
+    if(room STREQUAL scenario)
+      set(cost 100)
+    elseif(room STREQUAL transport)
+      set(cost 10)
+    endif()
+    # A process for every fourth case.
+    foreach(shard RANGE 3)
+      add_test(NAME ${name}.shard-${shard} COMMAND ${name} ${configurations})
+      set_tests_properties(${name}.shard-${shard} PROPERTIES TIMEOUT 900 LABELS shard COST ${cost}
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${shard}")
+    endforeach()
   endforeach()
   # Preloaded by tests/e2e/store_test.py.
   add_library(failing-store MODULE tests/support/failing-store.cc)

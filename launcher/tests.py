@@ -56,6 +56,26 @@ def count_ctest(report: Path) -> Count:
     return sum(map(_count_program, cases), Count())
 
 
+def _failed_cases(case: ElementTree.Element) -> list[str]:
+    """Of one of ctest's tests: the cases that failed, and the one in which its program ended."""
+    output = case.findtext("system-out", "")
+    begun = re.findall(r"^\[ RUN      \] (\S+)$", output, re.MULTILINE)
+    good = set(re.findall(r"\[ +(?:OK|SKIPPED) \] (\S+) \(\d+ ms\)$", output, re.MULTILINE))
+    return [name for name in begun if name not in good]
+
+
+def failed_in_ctest(report: Path) -> list[str]:
+    """How to run again, alone, what failed by ctest's JUnit file: a line each."""
+    lines = []
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = case.get("name", "")
+        if case.get("status") == "fail":
+            program = report.parent / name.split(".", 1)[0]
+            cases = _failed_cases(case)
+            lines += [f"{program} --gtest_filter={one}" for one in cases] or [f"{name} of ctest"]
+    return lines
+
+
 def count_pytest(output: str) -> Count:
     """The counts in pytest's closing line; errors outside a test count as failures."""
     summary = next((line for line in reversed(output.splitlines()) if " in " in line), "")
@@ -80,7 +100,10 @@ def _tee(arguments: Sequence[str], variables: Mapping[str, str] | None = None) -
 
 
 def run_ctest(directory: Path, name_filter: str | None) -> tuple[bool, Count]:
-    """Run the tests of a build directory on all cores; whether all is well, and the counts."""
+    """Run the tests of a build directory on all cores; whether all is well, and the counts.
+
+    Without a filter several cases share a process, as starting one takes longer than most of them.
+    """
     report = directory / "ctest.xml"
     report.unlink(missing_ok=True)
     arguments = ["ctest", "--test-dir", str(directory), "--output-on-failure"]
@@ -90,8 +113,14 @@ def run_ctest(directory: Path, name_filter: str | None) -> tuple[bool, Count]:
         arguments += [f"--test-output-size-{ending}", str(_KEPT_OUTPUT)]
     if name_filter:
         arguments += ["--tests-regex", name_filter]
+    else:
+        arguments += ["--build-config", "Shards", "--label-exclude", "^case$"]
     code, _ = _tee(arguments)
-    return code == 0, count_ctest(report) if report.exists() else Count()
+    if not report.exists():
+        return code == 0, Count()
+    for line in failed_in_ctest(report):
+        print(f"failed: {line}")
+    return code == 0, count_ctest(report)
 
 
 def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]:

@@ -269,6 +269,39 @@ def test_every_case_of_a_test_program_counts(tmp_path, ending):
     assert good == (expected.failed == 0)
 
 
+def test_cases_that_failed_are_named_with_how_to_run_them_alone(tmp_path, capfd):
+    printed = (
+        "[ RUN      ] A.B\n[       OK ] A.B (1 ms)\n[ RUN      ] A.E\n[  SKIPPED ] A.E (0 ms)\n"
+        "[ RUN      ] C/A.D/0\nsays why\n[  FAILED  ] C/A.D/0, where GetParam() = 7 (0 ms)\n"
+        "[ RUN      ] A.F"
+    )
+    (tmp_path / "output").write_text(printed)
+    (tmp_path / "program").write_text(f"cat {tmp_path}/output; kill -ABRT $$\n")
+    (tmp_path / "CTestTestfile.cmake").write_text(
+        f"add_test(room-tests.shard-2 sh {tmp_path}/program)\nadd_test(other false)\n"
+    )
+    assert run_ctest(tmp_path, None)[0] is False
+    told = [line for line in capfd.readouterr().out.splitlines() if line.startswith("failed: ")]
+    assert told == [
+        f"failed: {tmp_path}/room-tests --gtest_filter=C/A.D/0",
+        f"failed: {tmp_path}/room-tests --gtest_filter=A.F",
+        "failed: other of ctest",
+    ]
+
+
+def test_cases_are_run_in_shards_and_by_themselves_if_named(tmp_path):
+    (tmp_path / "CTestTestfile.cmake").write_text(
+        "add_test(room-tests.A.B sh -c [[echo '[       OK ] A.B (1 ms)']])\n"
+        "set_tests_properties(room-tests.A.B PROPERTIES LABELS case)\n"
+        "if(CTEST_CONFIGURATION_TYPE STREQUAL Shards)\n"
+        "  add_test(room-tests.shard-0 sh -c [[printf '[       OK ] A.%s (1 ms)\\n' B C]])\n"
+        "endif()\n"
+        "add_test(example true)\n"
+    )
+    assert run_ctest(tmp_path, None) == (True, Count(passed=3))
+    assert run_ctest(tmp_path, "room") == (True, Count(passed=1))
+
+
 def test_a_test_program_that_is_missing_has_failed(tmp_path):
     (tmp_path / "CTestTestfile.cmake").write_text("add_test(it /nonexistent)\n")
     assert run_ctest(tmp_path, None) == (False, Count(failed=1))

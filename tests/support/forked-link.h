@@ -37,7 +37,8 @@ class ForkedLink final : public ProcessLink
         : m_own(own),
           m_peers(std::move(peers)),
           m_unsent(m_peers.size()),
-          m_incoming(m_peers.size())
+          m_incoming(m_peers.size()),
+          m_received(65536)
     {
     }
 
@@ -117,16 +118,15 @@ class ForkedLink final : public ProcessLink
     /// Reads, as much at a time as has come. What others wait for goes on meanwhile.
     void FillTo(uint32_t peer, size_t size)
     {
-        constexpr size_t STEP = 65536;
         auto& bytes = m_incoming[peer].bytes;
         while (bytes.size() < size)
         {
-            const auto before = bytes.size();
-            bytes.resize(before + STEP);
             const bool mayWait = std::ranges::all_of(m_unsent, &ByteBatch::empty);
-            const auto count = CountDone(
-                recv(m_peers[peer], bytes.data() + before, STEP, mayWait ? 0 : MSG_DONTWAIT));
-            bytes.resize(before + static_cast<size_t>(count));
+            const auto count = CountDone(recv(m_peers[peer],
+                                              m_received.data(),
+                                              m_received.size(),
+                                              mayWait ? 0 : MSG_DONTWAIT));
+            bytes.insert(bytes.end(), m_received.begin(), m_received.begin() + count);
             for (uint32_t other = 0; count == 0 && other < GetCount(); ++other)
             {
                 Flush(other);
@@ -178,8 +178,9 @@ class ForkedLink final : public ProcessLink
 
     uint32_t m_own;
     std::vector<int> m_peers;
-    std::vector<ByteBatch> m_unsent;  //!< [process]
-    std::vector<Incoming> m_incoming; //!< likewise
+    std::vector<ByteBatch> m_unsent;   //!< [process]
+    std::vector<Incoming> m_incoming;  //!< likewise
+    std::vector<std::byte> m_received; //!< room for what comes, most of which is short
 };
 
 /// Runs `task` in so many processes, linked. \returns how many of them did not come to an end

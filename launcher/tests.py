@@ -127,9 +127,16 @@ def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]
     arguments = command("-m", "pytest", str(ROOT / "tests" / "e2e"), "-p", "no:cacheprovider")
     if name_filter:
         arguments += ["--match", name_filter]
+    # A file at a time, as its tests share what was simulated for them. Processes of MPI wait busily:
+    # beside others they would take many times as long.
+    together = ["-m", "not alone", "--numprocesses", str(cores()), "--dist", "loadfile"]
     variables = {**environment(), "GRADSYNC_PROGRAM": str(profile.program)}
-    code, output = _tee(arguments, variables)
-    return code in (0, _PYTEST_NO_TESTS), count_pytest(output)
+    good, count = True, Count()
+    for chosen in (together, ["-m", "alone"]):
+        code, output = _tee([*arguments, *chosen], variables)
+        good = good and code in (0, _PYTEST_NO_TESTS)
+        count += count_pytest(output)
+    return good, count
 
 
 def run_referee(profile: Profile, scenarios: int, seed: str) -> int:

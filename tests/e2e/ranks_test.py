@@ -15,10 +15,13 @@ import pytest
 from conftest import ROOT
 
 LIBRARY = ROOT / "build" / "release" / "gradsync-mpi.so"
-pytestmark = pytest.mark.skipif(
-    shutil.which("mpirun") is None or not LIBRARY.exists(),
-    reason="no Open MPI: ./ns3 run --ranks 2 installs it",
-)
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(
+        shutil.which("mpirun") is None or not LIBRARY.exists(),
+        reason="no Open MPI: ./ns3 run --ranks 2 installs it",
+    ),
+]
 SCENARIO = {
     "title": "Racks",
     "topology": {

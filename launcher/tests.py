@@ -84,9 +84,13 @@ def count_pytest(output: str) -> Count:
     return Count(found.get("passed", 0), failed, found.get("skipped", 0))
 
 
-def _tee(arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> tuple[int, str]:
+def _tee(
+    arguments: Sequence[str],
+    variables: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> tuple[int, str]:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with started(arguments, **pipes, env=variables) as child:
+    with started(arguments, **pipes, env=variables, cwd=folder) as child:
         assert child.stdout is not None
         lines = []
         for line in child.stdout:
@@ -124,7 +128,8 @@ def run_ctest(directory: Path, name_filter: str | None) -> tuple[bool, Count]:
 
 
 def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]:
-    arguments = command("-m", "pytest", str(ROOT / "tests" / "e2e"), "-p", "no:cacheprovider")
+    folder = ROOT / "tests" / "e2e"
+    arguments = command("-m", "pytest", str(folder), "-p", "no:cacheprovider")
     if name_filter:
         arguments += ["--match", name_filter]
     # A file at a time, as its tests share what was simulated for them. Processes of MPI wait busily:
@@ -133,7 +138,8 @@ def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]
     variables = {**environment(), "GRADSYNC_PROGRAM": str(profile.program)}
     good, count = True, Count()
     for chosen in (together, ["-m", "alone"]):
-        code, output = _tee([*arguments, *chosen], variables)
+        # The workers that pytest starts import what lies where they stand.
+        code, output = _tee([*arguments, *chosen], variables, folder)
         good = good and code in (0, _PYTEST_NO_TESTS)
         count += count_pytest(output)
     return good, count

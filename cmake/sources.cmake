@@ -380,6 +380,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-part.cc
   model/fabric/fabric-port.cc
+  model/fabric/fabric-prefetch.cc
   model/fabric/fabric-rounds.cc
   model/fabric/fabric-state.cc
   model/fabric/fabric-switch.cc

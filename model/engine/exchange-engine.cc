@@ -11,7 +11,6 @@
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/training-execution.h"
-#include "ns3/transport-capabilities.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -176,9 +175,9 @@ ExchangeEngine::SetUp(ExchangeApplication& application, const Job& job, uint32_t
 void
 ExchangeEngine::HeedTimeout(const Time& timeout)
 {
-    if (auto* capabilities = m_transport->GetCapabilities(); capabilities && !timeout.IsZero())
+    if (!timeout.IsZero())
     {
-        capabilities->KeepInStep();
+        m_transport->KeepInStep();
     }
 }
 

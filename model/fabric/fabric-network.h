@@ -120,9 +120,8 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// for it: from there on packets may still come from elsewhere.
     void SetBound(TimeStepCount bound);
 
-    /// Events that there would be without SwitchRounds, and of those that there are its own.
-    uint64_t CountPacketsInRounds() const;
-    uint64_t CountRounds() const;
+    /// What switches have done in rounds up to now.
+    SwitchRoundCounts GetRoundCounts() const;
 
     PacketPool& GetPool()
     {

@@ -128,7 +128,7 @@ void
 FabricNetwork::RequireInStep()
 {
     const bool isAhead = std::ranges::any_of(m_rounds, [](const auto& rounds) {
-        return !rounds.second->IsDissolved() && rounds.second->CountRounds() > 0;
+        return !rounds.second->IsDissolved() && rounds.second->HasBegun();
     });
     if (isAhead)
     {
@@ -147,26 +147,17 @@ FabricNetwork::SetBound(TimeStepCount bound)
     }
 }
 
-uint64_t
-FabricNetwork::CountPacketsInRounds() const
+SwitchRoundCounts
+FabricNetwork::GetRoundCounts() const
 {
-    uint64_t count = 0;
+    SwitchRoundCounts total;
     for (const auto& [lookahead, rounds] : m_rounds)
     {
-        count += rounds->CountTaken();
+        const auto counts = rounds->GetCounts();
+        total.taken += counts.taken;
+        total.rounds += counts.rounds;
     }
-    return count;
-}
-
-uint64_t
-FabricNetwork::CountRounds() const
-{
-    uint64_t count = 0;
-    for (const auto& [lookahead, rounds] : m_rounds)
-    {
-        count += rounds->CountRounds();
-    }
-    return count;
+    return total;
 }
 
 } // namespace ns3::gradsync

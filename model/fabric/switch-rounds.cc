@@ -182,13 +182,13 @@ SwitchRounds::Dissolve()
     }
 }
 
-uint64_t
-SwitchRounds::CountTaken() const
+SwitchRoundCounts
+SwitchRounds::GetCounts() const
 {
     // Where nothing is left to do, the simulator's time may have ended before it was done.
     const auto now = m_next == INT64_MAX ? INT64_MAX : GetNow();
     const auto count = std::ranges::count_if(m_desk.done, [now](auto at) { return at <= now; });
-    return m_done + static_cast<uint64_t>(count);
+    return {.taken = m_done + static_cast<uint64_t>(count), .rounds = m_rounds};
 }
 
 void
@@ -196,6 +196,7 @@ SwitchRounds::Disconnect()
 {
     Cancel();
     m_simulator = nullptr;
+    m_next = INT64_MAX;
     m_inboxes.clear();
 }
 

@@ -15,6 +15,13 @@
 namespace ns3::gradsync
 {
 
+/// How much was done in rounds.
+struct SwitchRoundCounts
+{
+    uint64_t taken{0};  //!< packets, and departures that were to be seen in time: events otherwise
+    uint64_t rounds{0}; //!< events for that
+};
+
 /**
  * Runs the switches of a network in rounds, one after the other, instead of an event for each
  * packet.
@@ -76,13 +83,13 @@ class SwitchRounds final : public EventImpl
         m_desk.fetches = fetches;
     }
 
-    /// What switches have taken up to now: packets, and departures that were to be seen in time.
-    uint64_t CountTaken() const;
+    /// What was done up to now.
+    SwitchRoundCounts GetCounts() const;
 
-    /// Events of its own.
-    uint64_t CountRounds() const
+    /// It has been ahead of the simulator.
+    bool HasBegun() const
     {
-        return m_rounds;
+        return m_rounds > 0;
     }
 
     /// The network goes away, while the simulator may hold the next round for longer.
@@ -106,8 +113,8 @@ class SwitchRounds final : public EventImpl
     std::vector<uint32_t> m_turns;        //!< numbers of switches that have something to do
     SwitchInbox::Desk m_desk;
     std::function<void()> m_onFirst;
-    uint64_t m_rounds{0};
-    uint64_t m_done{0}; //!< that is not ahead of the simulator
+    uint64_t m_rounds{0}; //!< events of its own
+    uint64_t m_done{0};   //!< that is not ahead of the simulator
     bool m_isRunning{false};
     bool m_isDissolved{false};
 };

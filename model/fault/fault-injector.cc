@@ -5,7 +5,7 @@
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
-#include "ns3/transport-capabilities.h"
+#include "ns3/transport.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -121,9 +121,9 @@ FaultInjector::Install(std::vector<FaultSpec> faults,
     m_topology = std::move(topology);
     m_condition = std::make_unique<NetworkCondition>(m_topology, transport);
     m_engine = engine;
-    if (auto* capabilities = transport->GetCapabilities(); capabilities && !m_faults.empty())
+    if (!m_faults.empty())
     {
-        capabilities->KeepInStep();
+        transport->KeepInStep();
     }
     if (m_engine)
     {

@@ -5,7 +5,6 @@
 #include "ns3/simulator.h"
 #include "ns3/time-range.h"
 #include "ns3/trace-source-accessor.h"
-#include "ns3/transport-capabilities.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -161,10 +160,10 @@ TrafficGenerator::Install(std::vector<TrafficSpec> traffic,
 {
     m_transport = transport;
     m_isSettled = std::move(isSettled);
-    if (auto* capabilities = transport->GetCapabilities(); capabilities && !traffic.empty())
+    if (!traffic.empty())
     {
-        // It goes on when the jobs are done, and what the network counts is asked for then.
-        capabilities->KeepInStep();
+        transport
+            ->KeepInStep(); // it goes on when the jobs are done and what was counted is asked for
     }
     for (auto& spec : traffic)
     {

@@ -43,15 +43,6 @@ TransportCapabilities::GetFabric() const
     return nullptr;
 }
 
-void
-TransportCapabilities::KeepInStep()
-{
-    if (const auto fabric = GetFabric())
-    {
-        fabric->KeepInStep();
-    }
-}
-
 std::vector<std::string>
 TransportCapabilities::ListConcerns(const Topology& /* topology */)
 {

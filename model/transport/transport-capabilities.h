@@ -39,9 +39,6 @@ class TransportCapabilities
     /// The network of packets underneath, whose Attributes may be set until Install and whose links
     /// can be looked at over time; null: another kind of network.
     virtual Ptr<FabricNetwork> GetFabric() const;
-    /// Somebody changes the network while it runs, or wants to know its state at any time: no part
-    /// of it may be simulated ahead of the simulator. After Install, before the first message.
-    void KeepInStep();
     /// What is known to go wrong with these settings on that network, a sentence each. Before
     /// Install.
     virtual std::vector<std::string> ListConcerns(const Topology& topology);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/transport.h"
 
+#include "ns3/fabric-network.h"
+#include "ns3/transport-capabilities.h"
+
 #include <stdexcept>
 
 namespace ns3::gradsync
@@ -26,6 +29,17 @@ TransportCapabilities*
 Transport::GetCapabilities()
 {
     return nullptr;
+}
+
+void
+Transport::KeepInStep()
+{
+    auto* capabilities = GetCapabilities();
+    const auto fabric = capabilities ? capabilities->GetFabric() : nullptr;
+    if (fabric)
+    {
+        fabric->KeepInStep();
+    }
 }
 
 TransportFaults*

@@ -59,6 +59,9 @@ class Transport : public Object
 
     /// Null: nothing may be set or seen in it.
     virtual TransportCapabilities* GetCapabilities();
+    /// Somebody changes the network while it runs, or wants to know its state at any time: no part
+    /// of it may be simulated ahead of the simulator. After Install, before the first message.
+    void KeepInStep();
     /// Null: nothing goes wrong in its network.
     virtual TransportFaults* GetFaults();
     /// Null: it does not tell who touches what.

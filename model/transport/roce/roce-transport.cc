@@ -294,8 +294,9 @@ RoceTransport::GetStatistics() const
     total.timerLooks = m_sender.GetTimerLooks();
     total.retransmittedBytes = m_sender.GetRetransmittedBytes();
     total.savedEvents = m_savedEvents;
-    total.switchPackets = m_fabric->CountPacketsInRounds();
-    total.switchRounds = m_fabric->CountRounds();
+    const auto rounds = m_fabric->GetRoundCounts();
+    total.switchPackets = rounds.taken;
+    total.switchRounds = rounds.rounds;
     if (m_aggregation)
     {
         m_aggregation->AddStatistics(total);

@@ -384,6 +384,7 @@ list(APPEND gradsync_sources
   model/fabric/fabric-rounds.cc
   model/fabric/fabric-state.cc
   model/fabric/fabric-switch.cc
+  model/fabric/fabric-twins.cc
   model/fabric/flood-clock.cc
   model/fabric/flood-source.cc
   model/fabric/link-fault.cc
@@ -776,6 +777,7 @@ list(APPEND gradsync_sources
   model/engine/end-teller.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
+  model/engine/channel-places.cc
   model/engine/channel-timing.cc
   model/engine/closed-channels.cc
   model/engine/codec-times.cc
@@ -793,6 +795,7 @@ list(APPEND gradsync_sources
   model/engine/job-reactions.cc
   model/engine/late-operations.cc
   model/engine/missing-chunks.cc
+  model/engine/network-planes.cc
   model/engine/operation-ledger.cc
   model/engine/parameter-servers.cc
   model/engine/plan-aggregations.cc
@@ -812,6 +815,7 @@ list(APPEND gradsync_sources
   model/engine/training-execution.cc
   model/engine/training-job.cc
   model/engine/training-records.cc
+  model/engine/twin-planes.cc
   model/engine/workload-aggregations.cc
   model/engine/workload-channels.cc
   model/engine/workload-execution.cc
@@ -819,6 +823,7 @@ list(APPEND gradsync_sources
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
+  model/engine/channel-places.h
   model/engine/channel-timing.h
   model/engine/closed-channels.h
   model/engine/codec-times.h
@@ -833,6 +838,7 @@ list(APPEND gradsync_headers
   model/engine/asynchronous-execution.h
   model/engine/asynchronous-job.h
   model/engine/asynchronous-transfers.h
+  model/engine/network-planes.h
   model/engine/parameter-clocks.h
   model/engine/parameter-servers.h
   model/engine/stage-progress.h
@@ -874,6 +880,7 @@ list(APPEND gradsync_headers
   model/engine/transfer-carrier.h
   model/engine/training-job.h
   model/engine/training-records.h
+  model/engine/twin-planes.h
   model/engine/workload-aggregations.h
   model/engine/workload-channels.h
   model/engine/workload-execution.h
@@ -1759,6 +1766,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/training-results-test.cc
   tests/scenario/trace-runs-test.cc
   tests/scenario/training-runs-test.cc
+  tests/scenario/twin-planes-test.cc
   tests/scenario/type-registry-test.cc
   tests/scenario/protocol-runs-test.cc
   tests/scenario/nccl-runs-test.cc

@@ -2,10 +2,10 @@
 #ifndef GRADSYNC_CLOSED_CHANNELS_H
 #define GRADSYNC_CLOSED_CHANNELS_H
 
+#include "ns3/channel-places.h"
 #include "ns3/network-part.h"
 #include "ns3/workload.h"
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,12 +20,8 @@ struct ClosedChannel
     std::unique_ptr<NetworkPart> part;
 };
 
-/**
- * Those of a workload that is all that uses the network.
- * \param endpoints [rank]
- */
-std::vector<ClosedChannel> FindClosedChannels(const Workload& workload,
-                                              std::span<const uint32_t> endpoints,
+/// Those among all channels that use the network.
+std::vector<ClosedChannel> FindClosedChannels(std::span<const ChannelPlaces> channels,
                                               TransportParts& parts);
 
 } // namespace ns3::gradsync

@@ -38,7 +38,8 @@ OnlySends(const Plan& plan)
 
 CollectiveRecords::CollectiveRecords(const Workload& workload,
                                      std::span<const uint32_t> endpoints,
-                                     TransportParts& parts)
+                                     TransportParts& parts,
+                                     bool mayHaveTwins)
     : m_workload(workload),
       m_places(workload.GetCommunications().size())
 {
@@ -52,7 +53,8 @@ CollectiveRecords::CollectiveRecords(const Workload& workload,
         return;
     }
     ChannelTiming timing(workload);
-    for (auto& channel : FindClosedChannels(workload, endpoints, parts))
+    const auto channels = ListChannelPlaces(workload, endpoints, parts);
+    for (auto& channel : FindClosedChannels(channels, parts))
     {
         auto uses = timing.Find(channel.communications);
         if (!uses.empty())
@@ -61,6 +63,25 @@ CollectiveRecords::CollectiveRecords(const Workload& workload,
         }
     }
     NS_LOG_INFO(m_channels.size() << " groups have their links to themselves");
+    if (m_channels.empty() && mayHaveTwins)
+    {
+        FindTwins(channels, parts);
+    }
+}
+
+void
+CollectiveRecords::FindTwins(std::span<const ChannelPlaces> channels, TransportParts& parts)
+{
+    if (!parts.MayHaveTwins())
+    {
+        return;
+    }
+    auto sets = FindPlaneTwins(m_workload, channels, parts);
+    NS_LOG_INFO(sets.size() << " planes of the network stand for others");
+    if (!sets.empty())
+    {
+        m_twins = std::make_unique<TwinPlanes>(m_workload, std::move(sets), parts);
+    }
 }
 
 void
@@ -120,6 +141,10 @@ CollectiveRecords::FindKind(std::span<const ChannelUse> chain, const std::vector
 std::unique_ptr<TransferCarrier>
 CollectiveRecords::MakeCarrier(CommunicationId id)
 {
+    if (m_twins)
+    {
+        return m_twins->MakeCarrier(id);
+    }
     const auto [channel, place] = m_places[id];
     return channel == NONE ? nullptr : m_channels[channel]->MakeCarrier(place);
 }
@@ -145,6 +170,10 @@ CollectiveRecords::OnEnded(CommunicationId id)
 void
 CollectiveRecords::EndRun()
 {
+    if (m_twins)
+    {
+        m_twins->EndRun();
+    }
     for (const auto& channel : m_channels)
     {
         channel->EndRun();

@@ -5,6 +5,7 @@
 #include "ns3/channel-timing.h"
 #include "ns3/network-part.h"
 #include "ns3/recorded-channel.h"
+#include "ns3/twin-planes.h"
 #include "ns3/workload.h"
 
 #include <cstdint>
@@ -18,9 +19,10 @@ namespace ns3::gradsync
 {
 
 /**
- * Collectives of a workload that are not simulated, as equal ones have been: those of groups that
- * have their links to themselves, see RecordedChannel. Executions go on as always; what they do,
- * and all that is counted, is what it would have been, to the last event.
+ * Collectives of a workload that are not simulated, as equal ones are: those of groups that have
+ * their links to themselves, see RecordedChannel, or where there are none, those of planes of the
+ * network, see TwinPlanes. Executions go on as always; what they do, and all that is counted, is
+ * what it would have been, to the last event.
  *
  * The workload must be all that uses the network, and its ranks must add in no time.
  */
@@ -28,9 +30,11 @@ class CollectiveRecords
 {
   public:
     /// \param workload and `parts` outlive it \param endpoints [rank]
+    /// \param mayHaveTwins planes of the network may stand for each other
     CollectiveRecords(const Workload& workload,
                       std::span<const uint32_t> endpoints,
-                      TransportParts& parts);
+                      TransportParts& parts,
+                      bool mayHaveTwins);
 
     /// For an execution; nullptr: it is simulated, and nobody looks on.
     std::unique_ptr<TransferCarrier> MakeCarrier(CommunicationId id);
@@ -40,13 +44,18 @@ class CollectiveRecords
     /// All ranks are.
     void OnEnded(CommunicationId id);
 
-    /// The workload is done; it may run again.
+    /// The workload is done; it may run again. \throws TwinsDiffer
     void EndRun();
 
-    /// Communications that were taken from a record.
+    /// Communications that were not simulated.
     uint64_t GetCount() const
     {
-        return m_counts.taken;
+        return m_counts.taken + (m_twins ? m_twins->GetCount() : 0);
+    }
+
+    bool HasTwins() const
+    {
+        return m_twins != nullptr;
     }
 
   private:
@@ -59,6 +68,7 @@ class CollectiveRecords
     };
 
     void AddChannel(std::vector<ChannelUse> uses, std::unique_ptr<NetworkPart> part);
+    void FindTwins(std::span<const ChannelPlaces> channels, TransportParts& parts);
     ChainKind* FindKind(std::span<const ChannelUse> chain, const std::vector<uint64_t>& shape);
 
     /// Shape of the network, plans.
@@ -69,6 +79,7 @@ class CollectiveRecords
     std::vector<std::unique_ptr<RecordedChannel>> m_channels;
     std::vector<Place> m_places; //!< [communication]
     RecordCounts m_counts;
+    std::unique_ptr<TwinPlanes> m_twins; //!< null: no plane stands for another
 };
 
 } // namespace ns3::gradsync

@@ -48,6 +48,12 @@ class EngineJob
         return 0;
     }
 
+    /// Whether some of them are simulated while they stand for others (TwinPlanes).
+    virtual bool HasTwinPlanes() const
+    {
+        return false;
+    }
+
     /// Whether ranks still do what nobody waits for.
     virtual bool HasLateOperations() const
     {

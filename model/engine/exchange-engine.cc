@@ -63,6 +63,15 @@ ExchangeEngine::GetTypeId()
                 BooleanValue(false),
                 MakeBooleanAccessor(&ExchangeEngine::m_recordsCollectives),
                 MakeBooleanChecker())
+            .AddAttribute(
+                "TwinPlanes",
+                "With RecordsCollectives: of parts of the network that a training job gives equal "
+                "messages at equal times (rails) only one is simulated, which changes no result. "
+                "Where they turn out to differ, TwinsDiffer is thrown in the midst of the "
+                "simulation, which must be repeated without.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&ExchangeEngine::m_hasTwinPlanes),
+                MakeBooleanChecker())
             .AddTraceSource("Iteration",
                             "An iteration of a job is done at every rank.",
                             MakeTraceSourceAccessor(&ExchangeEngine::m_iterationTrace),
@@ -217,7 +226,13 @@ ExchangeEngine::AddTraining(TrainingJob job)
         applications.push_back(MakeApplication(endpoint, job.start));
         SetUp(*applications.back(), job.reduceSecondsPerByte, job.transmission);
     }
-    const JobSite site{m_transport, &m_slowdowns, this, m_share, &m_turns, m_recordsCollectives};
+    const JobSite site{m_transport,
+                       &m_slowdowns,
+                       this,
+                       m_share,
+                       &m_turns,
+                       m_recordsCollectives,
+                       m_hasTwinPlanes};
     m_jobs.push_back(
         std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)));
     return index;
@@ -388,6 +403,12 @@ ExchangeEngine::CountRecordedCollectives() const
         count += job->CountRecordedCollectives();
     }
     return count;
+}
+
+bool
+ExchangeEngine::HasTwinPlanes() const
+{
+    return std::ranges::any_of(m_jobs, [](const auto& job) { return job->HasTwinPlanes(); });
 }
 
 uint64_t

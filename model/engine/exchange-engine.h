@@ -124,6 +124,7 @@ class ExchangeEngine : public Object, private JobListener
 
     uint64_t CountDoneOperations() const;      //!< of all jobs, so far
     uint64_t CountRecordedCollectives() const; //!< of these, not simulated
+    bool HasTwinPlanes() const;                //!< planes of the network stand for others
     uint64_t GetTotalBytes() const;            //!< bytes that all transfers of all iterations move
     uint64_t GetDeliveredBytes() const;        //!< of these, delivered so far
 
@@ -178,6 +179,7 @@ class ExchangeEngine : public Object, private JobListener
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
     bool m_recordsCollectives;
+    bool m_hasTwinPlanes;
     std::vector<std::function<uint64_t()>> m_byteCounts; //!< of each job; takes a walk along it
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"

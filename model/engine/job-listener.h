@@ -60,6 +60,7 @@ struct JobSite
     SendingTurns* turns;            //!< likewise, of all jobs
     bool recordsCollectives{
         false}; //!< the job is all that uses the network, and may leave out what it knows
+    bool hasTwinPlanes{false}; //!< and planes of the network may stand for each other
 };
 
 } // namespace ns3::gradsync

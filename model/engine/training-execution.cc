@@ -81,6 +81,12 @@ TrainingExecution::CountRecordedCollectives() const
     return m_records ? m_records->GetCount() : 0;
 }
 
+bool
+TrainingExecution::HasTwinPlanes() const
+{
+    return m_records && m_records->HasTwins();
+}
+
 void
 TrainingExecution::OnCrash(uint32_t endpoint)
 {
@@ -325,7 +331,10 @@ TrainingExecution::FindRecords()
                          m_job.transmission.reliableShare == 1 && m_job.timeout.IsZero();
     if (isPlain && !m_records)
     {
-        m_records = std::make_unique<CollectiveRecords>(*m_job.workload, m_job.endpointOf, *parts);
+        m_records = std::make_unique<CollectiveRecords>(*m_job.workload,
+                                                        m_job.endpointOf,
+                                                        *parts,
+                                                        m_site.hasTwinPlanes && !m_site.share);
     }
     return m_records.get();
 }

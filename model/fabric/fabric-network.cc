@@ -503,6 +503,7 @@ FabricNetwork::ChooseEndpointPort(uint32_t endpoint, uint32_t flowHash, uint32_t
 PortCounters
 FabricNetwork::GetCounters(size_t index) const
 {
+    index = m_simulated.empty() ? index : m_simulated[index];
     const auto now = Simulator::Now().GetTimeStep();
     if (Simulator::IsFinished())
     {

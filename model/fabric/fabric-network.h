@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -143,6 +144,23 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// The ports on the way from an endpoint to another; none where there are several ways.
     std::vector<uint32_t> FindOnlyPath(uint32_t src, uint32_t dst) const;
 
+    /**
+     * From now on packets go by some ports only, and those do for others that would do the same:
+     * counters of these are theirs. Only where MayHaveTwins, and before the first packet.
+     * \param simulated [port] itself, or the port that does for it; indices as of GetCounters
+     */
+    void SetTwins(std::vector<uint32_t> simulated);
+
+    /// Whether how packets go is the same in equal parts of the network, and all that happens for
+    /// them is counted.
+    bool MayHaveTwins() const;
+
+    /// Whether it still is, with the packets that went so far. \param isMarked they may be
+    bool AreTwins(bool isMarked) const;
+
+    /// Events of packets, and what switches do in place of them. Only where MayHaveTwins.
+    uint64_t CountPacketEvents() const;
+
     /// Links or hosts have faults, or lose packets, or had faults.
     bool HasFaults() const
     {
@@ -188,6 +206,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
 
   private:
     uint32_t GetPortIndex(NodeId node, uint16_t port) const;
+    std::span<const uint16_t> GetWays(NodeId node, uint32_t dst) const;
     void SetPrefetching(bool prefetches);
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;
     void OnPause(uint32_t portIndex, bool paused) override;
@@ -244,6 +263,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     std::map<TimeStepCount, Ptr<SwitchRounds>> m_rounds;
     std::vector<Ptr<FabricPort>> m_ports; //!< 2 a link
     size_t m_portCount{0};
+    std::vector<uint32_t> m_simulated; //!< [port] that does for it; empty: each for itself
     std::vector<std::unique_ptr<FabricNode>> m_nodes;
     std::vector<FabricEndpoint*> m_endpoints;
     std::vector<FabricSwitch*> m_switches;                    //!< [node]; null for endpoints

@@ -48,9 +48,15 @@ FabricPort::AddCounters(const PortCounters& counters)
 bool
 FabricPort::IsUndisturbed(bool isMarked) const
 {
-    return !m_eager && !m_isTapped && !m_isLossy && !m_isWatched &&
-           m_incidents.droppedPackets == 0 && m_incidents.pauses == 0 &&
-           m_incidents.ecnMarkedPackets == 0 && !(isMarked && m_maxQueueBytes > m_markAboveBytes);
+    return !m_eager && !m_isTapped && !m_isWatched && m_incidents.pauses == 0 &&
+           IsCertain(isMarked);
+}
+
+bool
+FabricPort::IsCertain(bool isMarked) const
+{
+    return !m_isLossy && m_incidents.droppedPackets == 0 && m_incidents.ecnMarkedPackets == 0 &&
+           !(isMarked && m_maxQueueBytes > m_markAboveBytes);
 }
 
 uint32_t
@@ -58,6 +64,19 @@ FabricNetwork::GetPortIndex(NodeId node, uint16_t port) const
 {
     const auto link = m_topology->GetPorts(node)[port].link;
     return 2 * link + (m_topology->GetLinks()[link].a == node ? 0 : 1);
+}
+
+/// By which ports of a node packets to an endpoint may leave.
+std::span<const uint16_t>
+FabricNetwork::GetWays(NodeId node, uint32_t dst) const
+{
+    const auto nextHops = m_routes->GetNextHops(node, dst);
+    if (m_loadBalancing != LB_DESTINATION || nextHops.empty())
+    {
+        return nextHops;
+    }
+    const auto count = static_cast<uint32_t>(nextHops.size());
+    return nextHops.subspan(m_choosers[node].Choose(0, dst, count), 1); // whatever the connection
 }
 
 void
@@ -70,7 +89,7 @@ FabricNetwork::AddPlaces(uint32_t src, uint32_t dst, std::set<uint32_t>& places)
     {
         const auto node = left.back();
         left.pop_back();
-        for (const auto port : m_routes->GetNextHops(node, dst))
+        for (const auto port : GetWays(node, dst))
         {
             places.insert(GetPortIndex(node, port));
             const auto peer = m_topology->GetPorts(node)[port].peer;
@@ -91,13 +110,13 @@ FabricNetwork::FindOnlyPath(uint32_t src, uint32_t dst) const
     const auto target = m_topology->GetEndpoints()[dst];
     while (node != target)
     {
-        const auto nextHops = m_routes->GetNextHops(node, dst);
-        if (nextHops.size() != 1)
+        const auto ways = GetWays(node, dst);
+        if (ways.size() != 1)
         {
             return {};
         }
-        path.push_back(GetPortIndex(node, nextHops[0]));
-        node = m_topology->GetPorts(node)[nextHops[0]].peer;
+        path.push_back(GetPortIndex(node, ways[0]));
+        node = m_topology->GetPorts(node)[ways[0]].peer;
     }
     return path;
 }

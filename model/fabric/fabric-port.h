@@ -296,6 +296,11 @@ class alignas(64) FabricPort final : public EventImpl
     /// (FabricNode::Expect), or no longer: the port schedules their arrivals.
     void SetGathered(bool isGathered, TimeStepCount now);
 
+    bool IsGathered() const
+    {
+        return m_isGathered;
+    }
+
     /// What is at this end goes on in rounds, ahead of the simulator. \param number there; null:
     /// no longer
     void SetRounds(SwitchRounds* rounds, uint32_t number);
@@ -377,6 +382,12 @@ class alignas(64) FabricPort final : public EventImpl
     /// Whether nothing is special about it, and nothing was marked, dropped or paused here so far,
     /// nor a number drawn whether to. \param isMarked packets here may be
     bool IsUndisturbed(bool isMarked) const;
+
+    /// Whether nothing was marked or dropped here so far, nor a number drawn whether to.
+    bool IsCertain(bool isMarked) const;
+
+    /// How many packets have come to the far end.
+    uint64_t CountArrived() const;
 
     /// When the last packet that has left is at the far end; where none has, the delay of the link.
     TimeStepCount GetRestTime() const

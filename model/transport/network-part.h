@@ -37,6 +37,9 @@ class NetworkPart
     /// Two parts of equal shape carry equal messages in equal times, in the same order of events.
     virtual const std::vector<uint64_t>& GetShape() const = 0;
 
+    /// The ports that it has to itself, by their index in the network, ascending.
+    virtual std::span<const uint32_t> GetPorts() const = 0;
+
     /// Nothing is under way, and nothing ever happened that is remembered.
     virtual bool IsAtRest() = 0;
 
@@ -54,6 +57,10 @@ class NetworkPart
     /// simultaneous events where its last packet would arrive.
     virtual void DeliverLater(const Message& message, int64_t delay) = 0;
 };
+
+/// Parts of equal shape that are given equal messages at equal times: the first one is simulated,
+/// the others are not.
+using PartTwins = std::vector<const NetworkPart*>;
 
 /// What a transport tells of who touches what in its network.
 class TransportParts
@@ -74,6 +81,20 @@ class TransportParts
     virtual std::unique_ptr<NetworkPart> MakePart(
         std::span<const uint32_t> endpoints,
         const std::set<std::pair<uint32_t, uint32_t>>& pairs) = 0;
+
+    /// Whether equal parts do the same at the same times, and what they do can be counted. After
+    /// Install.
+    virtual bool MayHaveTwins() const = 0;
+
+    /**
+     * From now on what the first parts carry counts for the others, which are given nothing. Only
+     * where MayHaveTwins, and before the first message.
+     * \param sets as many parts each, among them all that are given messages
+     */
+    virtual void SetTwins(std::span<const PartTwins> sets) = 0;
+
+    /// Whether the others would really have done the same so far.
+    virtual bool AreTwins() const = 0;
 
   protected:
     ~TransportParts() = default;

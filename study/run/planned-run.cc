@@ -88,10 +88,12 @@ Ptr<ExchangeEngine>
 InstallEngine(const ResolvedRun& run,
               const PlannedRun& planned,
               const Ptr<Transport>& transport,
-              bool mayRecord)
+              Omission omission)
 {
     auto engine = CreateObject<ExchangeEngine>();
-    engine->SetAttribute("RecordsCollectives", BooleanValue(mayRecord && IsOneJobAlone(run)));
+    const bool omits = omission != Omission::None && IsOneJobAlone(run);
+    engine->SetAttribute("RecordsCollectives", BooleanValue(omits));
+    engine->SetAttribute("TwinPlanes", BooleanValue(omission == Omission::OfTwinsToo));
     AddJobs(run, planned, transport, engine);
     return engine;
 }

@@ -57,12 +57,19 @@ void AddJobs(const ResolvedRun& run,
              const Ptr<ExchangeEngine>& engine,
              RankShare* share = nullptr);
 
-/// An engine with all jobs. \param mayRecord collectives need not be simulated twice
-/// \throws ScenarioError for what it refuses
+/// Which collectives need not be simulated where equal ones are.
+enum class Omission
+{
+    None,
+    Later,      //!< those that come later, see CollectiveRecords
+    OfTwinsToo, //!< and those of equal planes, see TwinPlanes
+};
+
+/// An engine with all jobs. \throws ScenarioError for what it refuses
 Ptr<ExchangeEngine> InstallEngine(const ResolvedRun& run,
                                   const PlannedRun& planned,
                                   const Ptr<Transport>& transport,
-                                  bool mayRecord);
+                                  Omission omission);
 
 } // namespace ns3::gradsync
 

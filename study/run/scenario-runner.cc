@@ -4,6 +4,7 @@
 #include "ns3/asynchronous-recorder.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/iteration-skip.h"
+#include "ns3/log.h"
 #include "ns3/network-parts.h"
 #include "ns3/peak-memory.h"
 #include "ns3/planned-run.h"
@@ -18,6 +19,7 @@
 #include "ns3/time-resolution.h"
 #include "ns3/trace-recorder.h"
 #include "ns3/training-recorder.h"
+#include "ns3/twin-planes.h"
 
 #include <chrono>
 #include <optional>
@@ -26,8 +28,21 @@
 namespace ns3::gradsync
 {
 
+NS_LOG_COMPONENT_DEFINE("GradsyncScenarioRunner");
+
 namespace
 {
+
+/// \throws TwinsDiffer
+void
+RunSimulator(const ExchangeEngine& engine)
+{
+    Simulator::Run();
+    if (engine.HasTwinPlanes() && !engine.IsFinished())
+    {
+        throw TwinsDiffer("a job did not end, and what is under way is not known of all planes");
+    }
+}
 
 void
 Simulate(const ResolvedRun& run,
@@ -35,13 +50,14 @@ Simulate(const ResolvedRun& run,
          const ProgressCallback& progress,
          const std::filesystem::path& folder,
          Repeats repeats,
+         Omission omission,
          RunResult& result)
 {
     const SimulatorGuard guard;
     FabricHelper::UseFastScheduler();
     const auto transport = InstallTransport(run);
     StartCaptures(run, transport, folder);
-    const auto engine = InstallEngine(run, planned, transport, repeats == Repeats::Skip);
+    const auto engine = InstallEngine(run, planned, transport, omission);
     const bool recordTransfers = run.recordMessages || run.recordTrace;
     const Recorder recorder(engine,
                             run.recordTrace   ? Recorder::Detail::Work
@@ -69,7 +85,25 @@ Simulate(const ResolvedRun& run,
     const auto sampler = StartSampler(run, transport, engine);
     const RunWatch watch(engine, transport, injector, generator);
     const IterationSkip skip(run, engine, transport, recorder, trainings, repeats == Repeats::Skip);
-    Simulator::Run();
+    const auto dispose = [&] {
+        generator->Dispose();
+        injector->Dispose();
+        engine->Dispose();
+        if (auto* capabilities = transport->GetCapabilities())
+        {
+            capabilities->CloseCaptures();
+        }
+        transport->Dispose();
+    };
+    try
+    {
+        RunSimulator(*engine);
+    }
+    catch (const TwinsDiffer&)
+    {
+        dispose();
+        throw;
+    }
 
     TakeRecords(recorder, *engine, result);
     skip.ExtendRecords(result);
@@ -97,14 +131,44 @@ Simulate(const ResolvedRun& run,
         result.samples = sampler->GetSamples();
         result.sampleEvery = run.sampleEvery;
     }
-    generator->Dispose();
-    injector->Dispose();
-    engine->Dispose();
-    if (auto* capabilities = transport->GetCapabilities())
+    dispose();
+}
+
+RunResult
+SimulateOnce(const ResolvedRun& run,
+             const PlannedRun& planned,
+             const ProgressCallback& progress,
+             const std::filesystem::path& folder,
+             Repeats repeats,
+             Omission omission)
+{
+    RunResult result;
+    DescribeRun(run, planned, result);
+    Simulate(run, planned, progress, folder, repeats, omission, result);
+    return result;
+}
+
+/// Whole, where planes that stand for each other turn out to differ.
+RunResult
+SimulateAsNeeded(const ResolvedRun& run,
+                 const PlannedRun& planned,
+                 const ProgressCallback& progress,
+                 const std::filesystem::path& folder,
+                 Repeats repeats)
+{
+    if (repeats == Repeats::Simulate)
     {
-        capabilities->CloseCaptures();
+        return SimulateOnce(run, planned, progress, folder, repeats, Omission::None);
     }
-    transport->Dispose();
+    try
+    {
+        return SimulateOnce(run, planned, progress, folder, repeats, Omission::OfTwinsToo);
+    }
+    catch (const TwinsDiffer& difference)
+    {
+        NS_LOG_INFO("simulated once more, as " << difference.what());
+        return SimulateOnce(run, planned, progress, folder, repeats, Omission::Later);
+    }
 }
 
 } // namespace
@@ -120,9 +184,7 @@ RunScenario(const ResolvedRun& run,
     RngSeedManager::SetSeed(run.seed);
     RngSeedManager::SetRun(1);
     const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
-    RunResult result;
-    DescribeRun(run, planned, result);
-    Simulate(run, planned, progress, folder, repeats, result);
+    auto result = SimulateAsNeeded(run, planned, progress, folder, repeats);
     SummariseExchanges(result, CountPlans(result));
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);

@@ -7,6 +7,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace ns3::gradsync
@@ -64,6 +65,12 @@ const std::vector<uint64_t>&
 RocePart::GetShape() const
 {
     return m_shape;
+}
+
+std::span<const uint32_t>
+RocePart::GetPorts() const
+{
+    return m_part.GetPorts();
 }
 
 bool
@@ -148,6 +155,40 @@ void
 RoceTransport::AddPlaces(uint32_t src, uint32_t dst, std::set<uint32_t>& places) const
 {
     m_fabric->AddPlaces(src, dst, places);
+}
+
+bool
+RoceTransport::MayHaveTwins() const
+{
+    return FindObstacle().empty() && !m_mirrors && m_fabric->MayHaveTwins();
+}
+
+void
+RoceTransport::SetTwins(std::span<const PartTwins> sets)
+{
+    std::vector<uint32_t> simulated(m_fabric->GetPortCount());
+    std::iota(simulated.begin(), simulated.end(), 0);
+    for (const auto& twins : sets)
+    {
+        m_twins = twins.size();
+        const auto ports = twins.front()->GetPorts();
+        for (const auto* twin : twins)
+        {
+            for (size_t i = 0; i < ports.size(); ++i)
+            {
+                simulated[twin->GetPorts()[i]] = ports[i];
+            }
+        }
+    }
+    m_fabric->SetTwins(std::move(simulated));
+}
+
+bool
+RoceTransport::AreTwins() const
+{
+    // Timeouts, which what is sent again comes of, are events that are counted once.
+    return FindObstacle().empty() && m_sender.GetRetransmittedPackets() == 0 &&
+           m_fabric->AreTwins(m_signals.ecn);
 }
 
 std::unique_ptr<NetworkPart>

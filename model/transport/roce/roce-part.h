@@ -42,6 +42,7 @@ class RocePart final : public NetworkPart
 
     // NetworkPart
     const std::vector<uint64_t>& GetShape() const override;
+    std::span<const uint32_t> GetPorts() const override;
     bool IsAtRest() override;
     int64_t GetRestTime() const override;
     void BeginMeasuring() override;

@@ -84,6 +84,9 @@ class RoceTransport : public Transport,
     std::unique_ptr<NetworkPart> MakePart(
         std::span<const uint32_t> endpoints,
         const std::set<std::pair<uint32_t, uint32_t>>& pairs) override;
+    bool MayHaveTwins() const override;
+    void SetTwins(std::span<const PartTwins> sets) override;
+    bool AreTwins() const override;
 
     /// To pcap files, see RoceCapture.
     void Capture(LinkId link, const std::string& folder) override;
@@ -201,6 +204,7 @@ class RoceTransport : public Transport,
     RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
     uint64_t m_savedEvents{0};              //!< of parts
+    uint64_t m_twins{1};                    //!< parts for each one that is simulated
     std::unique_ptr<RoceMirrors> m_mirrors; //!< null: one process simulates all
 };
 

@@ -145,4 +145,22 @@ TieredTransport::MakePart(std::span<const uint32_t> endpoints,
     return hasInner ? nullptr : m_network->GetParts()->MakePart(endpoints, pairs);
 }
 
+bool
+TieredTransport::MayHaveTwins() const
+{
+    return m_network->GetParts()->MayHaveTwins();
+}
+
+void
+TieredTransport::SetTwins(std::span<const PartTwins> sets)
+{
+    m_network->GetParts()->SetTwins(sets);
+}
+
+bool
+TieredTransport::AreTwins() const
+{
+    return m_network->GetParts()->AreTwins();
+}
+
 } // namespace ns3::gradsync

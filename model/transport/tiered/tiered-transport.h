@@ -83,6 +83,9 @@ class TieredTransport : public Transport,
     std::unique_ptr<NetworkPart> MakePart(
         std::span<const uint32_t> endpoints,
         const std::set<std::pair<uint32_t, uint32_t>>& pairs) override;
+    bool MayHaveTwins() const override;
+    void SetTwins(std::span<const PartTwins> sets) override;
+    bool AreTwins() const override;
 
   protected:
     void DoDispose() override;

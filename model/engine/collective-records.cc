@@ -7,6 +7,7 @@
 #include "ns3/time-range.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -63,7 +64,7 @@ CollectiveRecords::CollectiveRecords(const Workload& workload,
         }
     }
     NS_LOG_INFO(m_channels.size() << " groups have their links to themselves");
-    if (m_channels.empty() && mayHaveTwins)
+    if (mayHaveTwins && parts.MayHaveTwins())
     {
         FindTwins(channels, parts);
     }
@@ -72,11 +73,11 @@ CollectiveRecords::CollectiveRecords(const Workload& workload,
 void
 CollectiveRecords::FindTwins(std::span<const ChannelPlaces> channels, TransportParts& parts)
 {
-    if (!parts.MayHaveTwins())
-    {
-        return;
-    }
-    auto sets = FindPlaneTwins(m_workload, channels, parts);
+    std::vector<ChannelPlaces> left;
+    std::ranges::copy_if(channels, std::back_inserter(left), [this](const auto& channel) {
+        return m_places[channel.communications.front()].channel == NONE;
+    });
+    auto sets = FindPlaneTwins(m_workload, left, parts);
     NS_LOG_INFO(sets.size() << " planes of the network stand for others");
     if (!sets.empty())
     {
@@ -141,12 +142,11 @@ CollectiveRecords::FindKind(std::span<const ChannelUse> chain, const std::vector
 std::unique_ptr<TransferCarrier>
 CollectiveRecords::MakeCarrier(CommunicationId id)
 {
-    if (m_twins)
+    if (const auto [channel, place] = m_places[id]; channel != NONE)
     {
-        return m_twins->MakeCarrier(id);
+        return m_channels[channel]->MakeCarrier(place);
     }
-    const auto [channel, place] = m_places[id];
-    return channel == NONE ? nullptr : m_channels[channel]->MakeCarrier(place);
+    return m_twins ? m_twins->MakeCarrier(id) : nullptr;
 }
 
 void

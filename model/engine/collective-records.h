@@ -20,8 +20,8 @@ namespace ns3::gradsync
 
 /**
  * Collectives of a workload that are not simulated, as equal ones are: those of groups that have
- * their links to themselves, see RecordedChannel, or where there are none, those of planes of the
- * network, see TwinPlanes. Executions go on as always; what they do, and all that is counted, is
+ * their links to themselves, see RecordedChannel, and of others those of planes of the network, see
+ * TwinPlanes. Executions go on as always; what they do, and all that is counted, is
  * what it would have been, to the last event.
  *
  * The workload must be all that uses the network, and its ranks must add in no time.

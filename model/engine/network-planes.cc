@@ -59,6 +59,29 @@ DivideByPlaces(std::span<const ChannelPlaces> channels)
     return list;
 }
 
+/// What a rank does on its streams. Ranks that do something else hardly send at equal times.
+uint64_t
+HashPrograms(const Workload& workload, uint32_t rank)
+{
+    uint64_t hash = 0;
+    const auto add = [&hash](uint64_t word) {
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32;
+    };
+    for (uint32_t stream = 0; stream < workload.GetStreams().size(); ++stream)
+    {
+        for (const auto id : workload.GetProgram(rank, stream))
+        {
+            const auto& task = workload.GetTasks()[id];
+            add(task.picoseconds);
+            add(task.IsCompute() ? UINT64_MAX
+                                 : workload.GetCommunications()[task.communication].plan);
+        }
+        add(stream);
+    }
+    return hash;
+}
+
 /// A plane, and all by which it is equal to another one or not.
 struct NamedPlane
 {
@@ -112,6 +135,7 @@ class PlaneMaker
     {
         StateWords words(0);
         std::map<uint32_t, uint64_t> numbers; // channels in the order of their first communications
+        std::map<uint32_t, uint32_t> rankOf;  // of endpoints
         for (const auto& [id, channel] : channelOf)
         {
             named.plane.communications.push_back(id);
@@ -122,6 +146,15 @@ class PlaneMaker
                 words.Add(GetPlace(endpoint));
             }
             words.EndList();
+            const auto group = m_workload.GetGroup(id);
+            for (size_t member = 0; member < group.size(); ++member)
+            {
+                rankOf.emplace(m_channels[channel]->endpoints[member], group[member]);
+            }
+        }
+        for (const auto& [endpoint, rank] : rankOf)
+        {
+            words.Add(HashPrograms(m_workload, rank));
         }
         named.name = named.plane.part->GetShape();
         named.name.insert(named.name.end(), words.Get().begin(), words.Get().end());
@@ -148,33 +181,6 @@ IsFirst(const PlaneTwins& twins)
     });
 }
 
-/// Of each kind of planes, in sets as large as is possible for all kinds.
-std::vector<PlaneTwins>
-MakeSets(std::map<std::vector<uint64_t>, std::vector<NetworkPlane>> kinds)
-{
-    size_t count = 0;
-    for (const auto& [name, planes] : kinds)
-    {
-        count = std::gcd(count, planes.size());
-    }
-    std::vector<PlaneTwins> sets;
-    for (auto& [name, planes] : kinds)
-    {
-        std::ranges::sort(planes, {}, [](const auto& plane) {
-            return plane.part->GetPorts().front();
-        });
-        for (size_t i = 0; count > 1 && i < planes.size(); ++i)
-        {
-            if (i % count == 0)
-            {
-                sets.emplace_back();
-            }
-            sets.back().push_back(std::move(planes[i]));
-        }
-    }
-    return std::ranges::all_of(sets, IsFirst) ? std::move(sets) : std::vector<PlaneTwins>{};
-}
-
 } // namespace
 
 std::vector<PlaneTwins>
@@ -187,17 +193,27 @@ FindPlaneTwins(const Workload& workload,
     {
         return {};
     }
-    std::map<std::vector<uint64_t>, std::vector<NetworkPlane>> kinds;
+    std::map<std::vector<uint64_t>, PlaneTwins> kinds;
     for (const auto& members : planes)
     {
         auto named = PlaneMaker(workload, members).Make(parts);
-        if (!named.plane.part)
+        if (named.plane.part)
         {
-            return {};
+            kinds[std::move(named.name)].push_back(std::move(named.plane));
         }
-        kinds[std::move(named.name)].push_back(std::move(named.plane));
     }
-    return MakeSets(std::move(kinds));
+    std::vector<PlaneTwins> sets;
+    for (auto& [name, twins] : kinds)
+    {
+        std::ranges::sort(twins, {}, [](const auto& plane) {
+            return plane.part->GetPorts().front();
+        });
+        if (twins.size() > 1 && IsFirst(twins))
+        {
+            sets.push_back(std::move(twins));
+        }
+    }
+    return sets;
 }
 
 } // namespace ns3::gradsync

@@ -28,9 +28,8 @@ struct NetworkPlane
 using PlaneTwins = std::vector<NetworkPlane>;
 
 /**
- * All planes of a network, in sets of equally many.
- * \param channels all that use the network
- * \returns nothing where some plane has no equal one
+ * Sets of two planes or more.
+ * \param channels all that use the network, but for those that have their part of it to themselves
  */
 std::vector<PlaneTwins> FindPlaneTwins(const Workload& workload,
                                        std::span<const ChannelPlaces> channels,

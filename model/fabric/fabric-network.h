@@ -145,21 +145,28 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     std::vector<uint32_t> FindOnlyPath(uint32_t src, uint32_t dst) const;
 
     /**
-     * From now on packets go by some ports only, and those do for others that would do the same:
-     * counters of these are theirs. Only where MayHaveTwins, and before the first packet.
+     * From now on some ports carry nothing, and others do for them, as they would do the same:
+     * their counters are those. Only where MayHaveTwins, and before the first packet.
      * \param simulated [port] itself, or the port that does for it; indices as of GetCounters
      */
     void SetTwins(std::vector<uint32_t> simulated);
 
-    /// Whether how packets go is the same in equal parts of the network, and all that happens for
-    /// them is counted.
+    /// Whether what happens in a part of the network can be counted.
     bool MayHaveTwins() const;
 
-    /// Whether it still is, with the packets that went so far. \param isMarked they may be
-    bool AreTwins(bool isMarked) const;
+    /// Whether it still can, and what packets met at these ports is the same at equal ones.
+    /// \param isMarked they may be
+    bool AreTwins(std::span<const uint32_t> ports, bool isMarked) const;
 
-    /// Events of packets, and what switches do in place of them. Only where MayHaveTwins.
-    uint64_t CountPacketEvents() const;
+    /// What a part of the network has done. Only where MayHaveTwins.
+    struct PartCounts
+    {
+        uint64_t events{0};       //!< of packets, and what switches do in place of them
+        uint64_t arrivedBytes{0}; //!< payload, at endpoints; of what has left, if all has arrived
+    };
+
+    /// \param ports all ports of the part: each of its switches is at the end of one
+    PartCounts CountPart(std::span<const uint32_t> ports) const;
 
     /// Links or hosts have faults, or lose packets, or had faults.
     bool HasFaults() const
@@ -206,6 +213,7 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
 
   private:
     uint32_t GetPortIndex(NodeId node, uint16_t port) const;
+    NodeId GetTarget(size_t port) const;
     std::span<const uint16_t> GetWays(NodeId node, uint32_t dst) const;
     void SetPrefetching(bool prefetches);
     void OnDrop(uint32_t portIndex, const FabricPacket& packet) override;

@@ -47,6 +47,11 @@ class FabricSwitch final : public FabricNode
 
     const FabricPort* PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
 
+    NodeId GetNode() const
+    {
+        return m_node;
+    }
+
     /// A packet that may be dropped is, where it would make a queue longer than this.
     void SetDroppableBytes(uint64_t bytes)
     {

@@ -20,14 +20,21 @@ FabricPort::CountArrived() const
     return arrived;
 }
 
+/// The node at the far end of a port.
+NodeId
+FabricNetwork::GetTarget(size_t port) const
+{
+    const auto& link = m_topology->GetLinks()[port / 2];
+    return port % 2 == 0 ? link.b : link.a;
+}
+
 bool
 FabricNetwork::MayHaveTwins() const
 {
     // Else departures that switches must see in time are events, which nobody counts.
     for (size_t port = 0; port < m_portCount; ++port)
     {
-        const auto& link = m_topology->GetLinks()[port / 2];
-        if (m_switches[port % 2 == 0 ? link.b : link.a] && !m_ports[port]->IsGathered())
+        if (m_switches[GetTarget(port)] && !m_ports[port]->IsGathered())
         {
             return false;
         }
@@ -42,22 +49,38 @@ FabricNetwork::SetTwins(std::vector<uint32_t> simulated)
 }
 
 bool
-FabricNetwork::AreTwins(bool isMarked) const
+FabricNetwork::AreTwins(std::span<const uint32_t> ports, bool isMarked) const
 {
-    return MayHaveTwins() && std::ranges::all_of(m_ports, [isMarked](const auto& port) {
-               return port->IsCertain(isMarked);
+    return MayHaveTwins() && std::ranges::all_of(ports, [&](uint32_t port) {
+               return m_ports[port]->IsCertain(isMarked);
            });
 }
 
-uint64_t
-FabricNetwork::CountPacketEvents() const
+FabricNetwork::PartCounts
+FabricNetwork::CountPart(std::span<const uint32_t> ports) const
 {
-    auto count = GetRoundCounts().taken;
-    for (const auto& port : m_ports)
+    std::map<NodeId, uint64_t> done;
+    for (const auto& [lookahead, rounds] : m_rounds)
     {
-        count += port->IsGathered() ? 0 : port->CountArrived();
+        rounds->AddDone(done);
     }
-    return count;
+    std::set<NodeId> switches;
+    PartCounts counts;
+    for (const auto port : ports)
+    {
+        if (m_switches[GetTarget(port)])
+        {
+            switches.insert(GetTarget(port));
+            continue;
+        }
+        counts.events += m_ports[port]->CountArrived();
+        counts.arrivedBytes += GetCounters(port).payloadBytes;
+    }
+    for (const auto node : switches)
+    {
+        counts.events += done[node];
+    }
+    return counts;
 }
 
 } // namespace ns3::gradsync

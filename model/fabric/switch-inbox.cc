@@ -81,6 +81,7 @@ Sort(TimeStepCount now, TimeStepCount end, SwitchInbox::Desk& desk)
 
 SwitchInbox::SwitchInbox(FabricSwitch& node, const std::vector<FabricPort*>& links)
     : m_node(&node),
+      m_id(node.GetNode()),
       m_placeOf(links.size())
 {
     std::vector<uint16_t> ports(links.size());
@@ -107,6 +108,14 @@ SwitchInbox::AddDeparture(FabricPort& port, TimeStepCount at)
     std::push_heap(m_departures.begin(), m_departures.end(), IsLater);
 }
 
+/// Something is done that events would have done then.
+inline void
+SwitchInbox::Note(TimeStepCount at, Desk& desk)
+{
+    ++m_doneCount;
+    desk.done.push_back({.at = at, .node = m_id});
+}
+
 TimeStepCount
 SwitchInbox::Run(TimeStepCount now, TimeStepCount end, Desk& desk)
 {
@@ -124,7 +133,7 @@ SwitchInbox::Run(TimeStepCount now, TimeStepCount end, Desk& desk)
         {
             Depart(arrival.at, desk);
         }
-        desk.done.push_back(arrival.at);
+        Note(arrival.at, desk);
         m_node->Receive(arrival.packet, m_links[arrival.place].port, arrival.at);
     }
     Depart(end, desk);
@@ -228,7 +237,7 @@ SwitchInbox::Depart(TimeStepCount until, Desk& desk)
         const auto next = m_departures.front();
         std::pop_heap(m_departures.begin(), m_departures.end(), IsLater);
         m_departures.pop_back();
-        desk.done.push_back(next.at);
+        Note(next.at, desk);
         next.port->Depart(next.at);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "ns3/fabric-packet.h"
 #include "ns3/prefetch.h"
+#include "ns3/topology.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,12 +43,19 @@ class SwitchInbox
             uint32_t place;
         };
 
+        /// What a switch has done, a packet or a departure.
+        struct Done
+        {
+            TimeStepCount at;
+            NodeId node;
+        };
+
         std::vector<Cursor> cursors;
         std::vector<Arrival> arrivals;
         std::vector<Arrival> sorted;
-        std::vector<uint32_t> starts;    //!< [part of a round] where its arrivals go
-        std::vector<TimeStepCount> done; //!< when all was that was done ahead of the simulator
-        bool fetches{false};             //!< whether the cache is to fetch what comes next
+        std::vector<uint32_t> starts; //!< [part of a round] where its arrivals go
+        std::vector<Done> done;       //!< all that was done ahead of the simulator
+        bool fetches{false};          //!< whether the cache is to fetch what comes next
     };
 
     /// \param links that lead to the switch, by its port
@@ -67,6 +75,17 @@ class SwitchInbox
      * \returns when there is something to be done next; INT64_MAX: nothing is known
      */
     TimeStepCount Run(TimeStepCount now, TimeStepCount end, Desk& desk);
+
+    /// How often it has done something, ahead of the simulator or not.
+    uint64_t GetDoneCount() const
+    {
+        return m_doneCount;
+    }
+
+    NodeId GetNode() const
+    {
+        return m_id;
+    }
 
     /// Gives departures that are still to come back to their ports, which schedule them.
     void Dissolve(TimeStepCount now);
@@ -102,7 +121,11 @@ class SwitchInbox
     void Fetch(const Desk& desk, size_t i, std::span<const FabricPort*> egresses) const;
     TimeStepCount FindNext() const;
 
+    void Note(TimeStepCount at, Desk& desk);
+
     FabricSwitch* m_node;
+    NodeId m_id; //!< of the switch
+    uint64_t m_doneCount{0};
     std::vector<Link> m_links;           //!< [place] in the order of simultaneous events
     std::vector<uint16_t> m_placeOf;     //!< [port]
     std::vector<Departure> m_departures; //!< a heap, the first one at the front

@@ -115,7 +115,7 @@ SwitchRounds::Run(TimeStepCount end)
 {
     const auto now = GetNow();
     m_isRunning = true;
-    m_done += std::erase_if(m_desk.done, [now](auto at) { return at <= now; });
+    m_done += std::erase_if(m_desk.done, [now](const auto& done) { return done.at <= now; });
     m_next = INT64_MAX;
     m_turns.clear();
     for (uint32_t number = 0; number < m_due.size(); ++number)
@@ -187,8 +187,23 @@ SwitchRounds::GetCounts() const
 {
     // Where nothing is left to do, the simulator's time may have ended before it was done.
     const auto now = m_next == INT64_MAX ? INT64_MAX : GetNow();
-    const auto count = std::ranges::count_if(m_desk.done, [now](auto at) { return at <= now; });
+    const auto count =
+        std::ranges::count_if(m_desk.done, [now](const auto& done) { return done.at <= now; });
     return {.taken = m_done + static_cast<uint64_t>(count), .rounds = m_rounds};
+}
+
+void
+SwitchRounds::AddDone(std::map<NodeId, uint64_t>& counts) const
+{
+    for (const auto& inbox : m_inboxes)
+    {
+        counts[inbox.GetNode()] += inbox.GetDoneCount();
+    }
+    const auto now = m_next == INT64_MAX ? INT64_MAX : GetNow(); // see GetCounts
+    for (const auto& done : m_desk.done)
+    {
+        counts[done.node] -= done.at > now ? 1 : 0;
+    }
 }
 
 void

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace ns3::gradsync
@@ -85,6 +86,9 @@ class SwitchRounds final : public EventImpl
 
     /// What was done up to now.
     SwitchRoundCounts GetCounts() const;
+
+    /// What each switch has done, as SwitchRoundCounts::taken.
+    void AddDone(std::map<NodeId, uint64_t>& counts) const;
 
     /// It has been ahead of the simulator.
     bool HasBegun() const

@@ -82,18 +82,16 @@ class TransportParts
         std::span<const uint32_t> endpoints,
         const std::set<std::pair<uint32_t, uint32_t>>& pairs) = 0;
 
-    /// Whether equal parts do the same at the same times, and what they do can be counted. After
-    /// Install.
+    /// Whether what parts do can be counted, and nobody looks on. After Install.
     virtual bool MayHaveTwins() const = 0;
 
     /**
-     * From now on what the first parts carry counts for the others, which are given nothing. Only
-     * where MayHaveTwins, and before the first message.
-     * \param sets as many parts each, among them all that are given messages
+     * From now on what the first part of each set carries counts for the others, too, which are
+     * given nothing. Only where MayHaveTwins, and before the first message.
      */
     virtual void SetTwins(std::span<const PartTwins> sets) = 0;
 
-    /// Whether the others would really have done the same so far.
+    /// Whether the others would really have done the same so far. Only when no data is under way.
     virtual bool AreTwins() const = 0;
 
   protected:

@@ -116,7 +116,8 @@ TEST(CollectiveRecords, WhatNobodyCanSayBeforehandIsSimulated)
 
 TEST(CollectiveRecords, ComputationsThatAreTooShortLeaveNoTimeForAcknowledgements)
 {
-    // From no time at all between two all-reduces to more than an acknowledgement takes.
+    // From no time at all between two all-reduces to more than an acknowledgement takes. Of one
+    // server: another would do the same at the same times (TwinPlanes).
     uint64_t before = 0;
     for (const auto* time : {"0ns", "1ns", "100ns", "400ns", "1us", "10us"})
     {
@@ -126,7 +127,7 @@ TEST(CollectiveRecords, ComputationsThatAreTooShortLeaveNoTimeForAcknowledgement
                  "tensorForward": "80kB", "tensorBackward": "80kB"}}], "tensor": 4,
                  "microbatches": 2}})",
             time);
-        const auto summary = CompareRepeats(MakeTrainingOn(MakeServers(2, 4, NVLINK), training, 2));
+        const auto summary = CompareRepeats(MakeTrainingOn(MakeServers(1, 4, NVLINK), training, 2));
         EXPECT_GE(summary.recordedCollectives, before);
         before = summary.recordedCollectives;
     }

@@ -16,8 +16,7 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Servers on rails, one leaf a rail and unit; accelerators of a server on an NVSwitch that runs as
-/// a fluid.
+/// Servers on rails, one leaf a rail and unit; accelerators of a server on an NVSwitch.
 struct Rails
 {
     uint32_t units{1};
@@ -26,6 +25,7 @@ struct Rails
     uint32_t accelerators{4};
     const char* hostRate{"100Gbps"};
     const char* loadBalancing{"destination"};
+    const char* servers{"fluid"};
     std::string fabric{}; //!< more keys of it
     std::string transport{R"({"kind": "roce"})"};
 
@@ -38,7 +38,7 @@ struct Rails
                  "server": {{"accelerators": {}, "nics": {}, "directNics": true,
                      "pcie": {{"rate": "120Gbps", "delay": "250ns"}},
                      "nvlink": {{"rate": "3600Gbps", "delay": "100ns"}}}}}},
-                 "transport": {}, "fidelity": {{"server": "fluid"}},
+                 "transport": {}, "fidelity": {{"server": "{}"}},
                  "fabric": {{"loadBalancing": "{}"{}}},
                  "job": {{"iterations": {}, "training": {}}}, "results": {{"trace": true}}}})",
             units,
@@ -48,6 +48,7 @@ struct Rails
             accelerators,
             accelerators,
             transport,
+            servers,
             loadBalancing,
             fabric,
             iterations,
@@ -73,6 +74,18 @@ TEST(TwinPlanes, OfEqualRailsOneIsSimulated)
         LAYERS);
     EXPECT_EQ(CompareRepeats(Rails{}.Make(stages, 1)).recordedCollectives,
               3U * (2 * (2 + 2) + 2 * 2));
+}
+
+TEST(TwinPlanes, CollectivesInsideServersAreRecordedBesides)
+{
+    // Of packets inside servers, too, each all-reduces 2 * 4 times, of which the first is simulated
+    // and the last one of an iteration (CollectiveRecords.TensorGroups...); of 4 buckets each,
+    // three rails are not.
+    const auto training =
+        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", LAYERS);
+    const auto rails = Rails{.servers = "packets"};
+    EXPECT_EQ(CompareRepeats(rails.Make(training, 1)).recordedCollectives,
+              4U * (2 * 4 - 2) + 3U * 4);
 }
 
 TEST(TwinPlanes, IterationsThatRepeatAreLeftOutToo)
@@ -149,6 +162,7 @@ DrawRails(Draw& draw)
     rails.fabric =
         draw.IsOneIn(3) ? fmt::format(R"(, "bufferBytes": "{}kB")", draw.Between(1, 4) * 500) : "";
     rails.transport = DrawTransport(draw);
+    rails.servers = draw.Of({"fluid", "packets"});
     const auto servers = rails.units * rails.serversPerUnit;
     const auto pipeline = servers % 2 == 0 ? draw.Between(1, 2) : 1;
     const auto tensor = draw.IsOneIn(6) ? rails.accelerators / 2 : rails.accelerators;

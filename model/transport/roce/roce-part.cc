@@ -170,8 +170,8 @@ RoceTransport::SetTwins(std::span<const PartTwins> sets)
     std::iota(simulated.begin(), simulated.end(), 0);
     for (const auto& twins : sets)
     {
-        m_twins = twins.size();
         const auto ports = twins.front()->GetPorts();
+        m_twins.push_back({twins.size() - 1, {ports.begin(), ports.end()}});
         for (const auto* twin : twins)
         {
             for (size_t i = 0; i < ports.size(); ++i)
@@ -188,7 +188,20 @@ RoceTransport::AreTwins() const
 {
     // Timeouts, which what is sent again comes of, are events that are counted once.
     return FindObstacle().empty() && m_sender.GetRetransmittedPackets() == 0 &&
-           m_fabric->AreTwins(m_signals.ecn);
+           std::ranges::all_of(m_twins, [this](const auto& twins) {
+               return m_fabric->AreTwins(twins.ports, m_signals.ecn);
+           });
+}
+
+void
+RoceTransport::AddTwins(TransportStatistics& total) const
+{
+    for (const auto& twins : m_twins)
+    {
+        const auto counts = m_fabric->CountPart(twins.ports);
+        total.savedEvents += twins.others * counts.events;
+        total.goodputBytes += twins.others * counts.arrivedBytes;
+    }
 }
 
 std::unique_ptr<NetworkPart>

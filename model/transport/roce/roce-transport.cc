@@ -288,16 +288,13 @@ RoceTransport::GetStatistics() const
         total.pfcPause += TimeStep(counters.pausedFor);
     }
     total.droppedPackets += m_fabric->GetLostPackets();
-    total.goodputBytes = m_twins * m_receiver.GetGoodputBytes();
+    total.goodputBytes = m_receiver.GetGoodputBytes();
     total.lostBytes = m_receiver.GetLostBytes();
     total.retransmittedPackets = m_sender.GetRetransmittedPackets();
     total.timerLooks = m_sender.GetTimerLooks();
     total.retransmittedBytes = m_sender.GetRetransmittedBytes();
     total.savedEvents = m_savedEvents;
-    if (m_twins > 1)
-    {
-        total.savedEvents += (m_twins - 1) * m_fabric->CountPacketEvents();
-    }
+    AddTwins(total);
     const auto rounds = m_fabric->GetRoundCounts();
     total.switchPackets = rounds.taken;
     total.switchRounds = rounds.rounds;

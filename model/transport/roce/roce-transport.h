@@ -191,6 +191,16 @@ class RoceTransport : public Transport,
     Ptr<NetworkAggregation> m_aggregation; //!< null: switches do not aggregate
     std::shared_ptr<const Topology> m_topology;
     RoceNics m_nics;
+
+    /// Parts that are not simulated, as one with these ports is.
+    struct Twins
+    {
+        uint64_t others;
+        std::vector<uint32_t> ports;
+    };
+
+    void AddTwins(TransportStatistics& total) const;
+
     RoceConnectionTable m_connections;
     RoceFrameMaker m_frames{m_connections};
     std::unique_ptr<RoceCapture> m_capture;    //!< null: nothing is captured
@@ -204,7 +214,7 @@ class RoceTransport : public Transport,
     RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
     uint64_t m_savedEvents{0};              //!< of parts
-    uint64_t m_twins{1};                    //!< parts for each one that is simulated
+    std::vector<Twins> m_twins;             //!< of parts
     std::unique_ptr<RoceMirrors> m_mirrors; //!< null: one process simulates all
 };
 

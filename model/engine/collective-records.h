@@ -44,7 +44,7 @@ class CollectiveRecords
     /// All ranks are.
     void OnEnded(CommunicationId id);
 
-    /// The workload is done; it may run again. \throws TwinsDiffer
+    /// The workload is done; it may run again.
     void EndRun();
 
     /// Communications that were not simulated.
@@ -53,9 +53,10 @@ class CollectiveRecords
         return m_counts.taken + (m_twins ? m_twins->GetCount() : 0);
     }
 
-    bool HasTwins() const
+    /// Null: no plane of the network stands for another.
+    const TwinPlanes* GetTwins() const
     {
-        return m_twins != nullptr;
+        return m_twins.get();
     }
 
   private:

@@ -48,10 +48,11 @@ class EngineJob
         return 0;
     }
 
-    /// Whether some of them are simulated while they stand for others (TwinPlanes).
-    virtual bool HasTwinPlanes() const
+    /// Why what was simulated is none of the job, one line: planes of the network that stood for
+    /// others differ from them (TwinPlanes). Empty: it is one. When the simulation is over.
+    virtual std::string FindTwinDifference() const
     {
-        return false;
+        return {};
     }
 
     /// Whether ranks still do what nobody waits for.

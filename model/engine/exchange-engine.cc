@@ -67,8 +67,8 @@ ExchangeEngine::GetTypeId()
                 "TwinPlanes",
                 "With RecordsCollectives: of parts of the network that a training job gives equal "
                 "messages at equal times (rails) only one is simulated, which changes no result. "
-                "Where they turn out to differ, TwinsDiffer is thrown in the midst of the "
-                "simulation, which must be repeated without.",
+                "Where they turn out to differ, the simulation stops, FindTwinDifference says why, "
+                "and it must be repeated without.",
                 BooleanValue(false),
                 MakeBooleanAccessor(&ExchangeEngine::m_hasTwinPlanes),
                 MakeBooleanChecker())
@@ -405,10 +405,15 @@ ExchangeEngine::CountRecordedCollectives() const
     return count;
 }
 
-bool
-ExchangeEngine::HasTwinPlanes() const
+std::string
+ExchangeEngine::FindTwinDifference() const
 {
-    return std::ranges::any_of(m_jobs, [](const auto& job) { return job->HasTwinPlanes(); });
+    std::string difference;
+    for (const auto& job : m_jobs)
+    {
+        difference = difference.empty() ? job->FindTwinDifference() : difference;
+    }
+    return difference;
 }
 
 uint64_t

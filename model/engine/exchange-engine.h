@@ -124,9 +124,12 @@ class ExchangeEngine : public Object, private JobListener
 
     uint64_t CountDoneOperations() const;      //!< of all jobs, so far
     uint64_t CountRecordedCollectives() const; //!< of these, not simulated
-    bool HasTwinPlanes() const;                //!< planes of the network stand for others
-    uint64_t GetTotalBytes() const;            //!< bytes that all transfers of all iterations move
-    uint64_t GetDeliveredBytes() const;        //!< of these, delivered so far
+
+    /// With the Attribute TwinPlanes, when the simulation is over: why it must be repeated without,
+    /// one line; empty: it need not.
+    std::string FindTwinDifference() const;
+    uint64_t GetTotalBytes() const;     //!< bytes that all transfers of all iterations move
+    uint64_t GetDeliveredBytes() const; //!< of these, delivered so far
 
     /// Signatures of the trace sources.
     using IterationCallback = void (*)(const IterationRecord& record);

@@ -81,10 +81,15 @@ TrainingExecution::CountRecordedCollectives() const
     return m_records ? m_records->GetCount() : 0;
 }
 
-bool
-TrainingExecution::HasTwinPlanes() const
+std::string
+TrainingExecution::FindTwinDifference() const
 {
-    return m_records && m_records->HasTwins();
+    const auto* twins = m_records ? m_records->GetTwins() : nullptr;
+    if (!twins || !twins->GetDifference().empty())
+    {
+        return twins ? twins->GetDifference() : std::string();
+    }
+    return IsFinished() ? "" : "it did not end, and what is under way is not known of all planes";
 }
 
 void
@@ -182,6 +187,10 @@ TrainingExecution::GoOnWithout(uint32_t rank)
 void
 TrainingExecution::BeginAnew(std::shared_ptr<const Workload> workload)
 {
+    if (m_records && m_records->GetTwins())
+    {
+        throw std::logic_error("attribute TwinPlanes is for jobs to which nothing happens");
+    }
     m_execution.reset(); // with all that is under way
     AbandonMessages();
     for (const auto& application : m_applications)

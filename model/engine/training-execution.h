@@ -49,7 +49,7 @@ class TrainingExecution final : public RankedJob,
     ExchangeFailure DescribeFailure() const override;
     uint64_t CountDoneOperations() const override;
     uint64_t CountRecordedCollectives() const override;
-    bool HasTwinPlanes() const override;
+    std::string FindTwinDifference() const override;
     void AddState(StateWords& words) const override;
     void OnCrash(uint32_t endpoint) override;
     void OnRestart(uint32_t endpoint) override;

@@ -8,20 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace ns3::gradsync
 {
-
-/// Planes were not given equal messages at equal times, or what they do is not certain to be equal:
-/// the simulation is none of the job.
-class TwinsDiffer : public std::runtime_error
-{
-  public:
-    using std::runtime_error::runtime_error;
-};
 
 /**
  * Planes of a network that are not simulated, as an equal one is given the same at the same times:
@@ -30,8 +22,8 @@ class TwinsDiffer : public std::runtime_error
  * What such a plane does follows from its shape and from what it is given when, and from nothing
  * else. So executions run as always. Messages of the first plane of a set go over the network;
  * those of the others are compared to them, and delivered when they are. Nothing is taken for
- * granted of when they leave: whatever is not given to all at one instant ends the simulation by
- * TwinsDiffer, and must be simulated whole.
+ * granted of when they leave: where something is not given to all at one instant the simulation
+ * stops, is none of the job, and must be repeated whole.
  */
 class TwinPlanes
 {
@@ -42,8 +34,14 @@ class TwinPlanes
     /// For an execution; nullptr: nothing of it goes by a plane.
     std::unique_ptr<TransferCarrier> MakeCarrier(CommunicationId id);
 
-    /// The workload is done; it may run again. \throws TwinsDiffer
-    void EndRun() const;
+    /// The workload is done; it may run again.
+    void EndRun();
+
+    /// What stopped the simulation, one line; empty: nothing has.
+    const std::string& GetDifference() const
+    {
+        return m_difference;
+    }
 
     /// Communications that were not simulated.
     uint64_t GetCount() const
@@ -77,6 +75,7 @@ class TwinPlanes
         return uint64_t{place.index} << 32 | id;
     }
 
+    void Differ(const char* how);
     bool Take(const Place& place, const Message& message);
     void OnDelivered(const Place& place, OperationId id);
 
@@ -85,6 +84,7 @@ class TwinPlanes
     std::vector<Place> m_places;                                 //!< [communication]
     std::vector<std::unordered_map<uint64_t, Flight>> m_flights; //!< [set]
     uint64_t m_count{0};
+    std::string m_difference;
 };
 
 } // namespace ns3::gradsync

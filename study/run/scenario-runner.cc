@@ -19,10 +19,10 @@
 #include "ns3/time-resolution.h"
 #include "ns3/trace-recorder.h"
 #include "ns3/training-recorder.h"
-#include "ns3/twin-planes.h"
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -33,18 +33,8 @@ NS_LOG_COMPONENT_DEFINE("GradsyncScenarioRunner");
 namespace
 {
 
-/// \throws TwinsDiffer
-void
-RunSimulator(const ExchangeEngine& engine)
-{
-    Simulator::Run();
-    if (engine.HasTwinPlanes() && !engine.IsFinished())
-    {
-        throw TwinsDiffer("a job did not end, and what is under way is not known of all planes");
-    }
-}
-
-void
+/// \returns why the result is none, as of ExchangeEngine::FindTwinDifference
+std::string
 Simulate(const ResolvedRun& run,
          const PlannedRun& planned,
          const ProgressCallback& progress,
@@ -85,25 +75,7 @@ Simulate(const ResolvedRun& run,
     const auto sampler = StartSampler(run, transport, engine);
     const RunWatch watch(engine, transport, injector, generator);
     const IterationSkip skip(run, engine, transport, recorder, trainings, repeats == Repeats::Skip);
-    const auto dispose = [&] {
-        generator->Dispose();
-        injector->Dispose();
-        engine->Dispose();
-        if (auto* capabilities = transport->GetCapabilities())
-        {
-            capabilities->CloseCaptures();
-        }
-        transport->Dispose();
-    };
-    try
-    {
-        RunSimulator(*engine);
-    }
-    catch (const TwinsDiffer&)
-    {
-        dispose();
-        throw;
-    }
+    Simulator::Run();
 
     TakeRecords(recorder, *engine, result);
     skip.ExtendRecords(result);
@@ -131,24 +103,19 @@ Simulate(const ResolvedRun& run,
         result.samples = sampler->GetSamples();
         result.sampleEvery = run.sampleEvery;
     }
-    dispose();
+    const auto difference = engine->FindTwinDifference();
+    generator->Dispose();
+    injector->Dispose();
+    engine->Dispose();
+    if (auto* capabilities = transport->GetCapabilities())
+    {
+        capabilities->CloseCaptures();
+    }
+    transport->Dispose();
+    return difference;
 }
 
-RunResult
-SimulateOnce(const ResolvedRun& run,
-             const PlannedRun& planned,
-             const ProgressCallback& progress,
-             const std::filesystem::path& folder,
-             Repeats repeats,
-             Omission omission)
-{
-    RunResult result;
-    DescribeRun(run, planned, result);
-    Simulate(run, planned, progress, folder, repeats, omission, result);
-    return result;
-}
-
-/// Whole, where planes that stand for each other turn out to differ.
+/// Once more, whole, where planes that stand for each other turn out to differ.
 RunResult
 SimulateAsNeeded(const ResolvedRun& run,
                  const PlannedRun& planned,
@@ -156,18 +123,18 @@ SimulateAsNeeded(const ResolvedRun& run,
                  const std::filesystem::path& folder,
                  Repeats repeats)
 {
-    if (repeats == Repeats::Simulate)
+    auto omission = repeats == Repeats::Skip ? Omission::OfTwinsToo : Omission::None;
+    for (;;)
     {
-        return SimulateOnce(run, planned, progress, folder, repeats, Omission::None);
-    }
-    try
-    {
-        return SimulateOnce(run, planned, progress, folder, repeats, Omission::OfTwinsToo);
-    }
-    catch (const TwinsDiffer& difference)
-    {
-        NS_LOG_INFO("simulated once more, as " << difference.what());
-        return SimulateOnce(run, planned, progress, folder, repeats, Omission::Later);
+        RunResult result;
+        DescribeRun(run, planned, result);
+        const auto difference = Simulate(run, planned, progress, folder, repeats, omission, result);
+        if (difference.empty())
+        {
+            return result;
+        }
+        NS_LOG_INFO("simulated once more: " << difference);
+        omission = Omission::Later;
     }
 }
 

@@ -111,7 +111,7 @@ FabricCut::Take(uint32_t part, ByteBatch& batch)
 void
 FabricCut::Put(BatchReader& batch, TimeStepCount now)
 {
-    // Of a packet that comes later the port is fetched, then what is on its wire.
+    // Of a packet that comes later its place and the port are fetched, then what is on the wire.
     constexpr size_t AHEAD = 6;
     const auto packets = batch.TakeView<Crossing>();
     const auto telemetry = batch.TakeView<TelemetryRecord>();
@@ -122,6 +122,7 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         {
             m_network.GetPort(packets[i + 2 * AHEAD].port).PrefetchSelf();
             m_network.GetPort(packets[i + AHEAD].port).PrefetchWire();
+            m_pool.PrefetchFree(AHEAD);
         }
         const auto crossing = packets[i];
         auto* packet = MakePacket(crossing);

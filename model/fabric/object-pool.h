@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_OBJECT_POOL_H
 #define GRADSYNC_OBJECT_POOL_H
 
+#include "ns3/prefetch.h"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -12,8 +14,12 @@ namespace ns3::gradsync
 {
 
 /**
- * Free list of plain structs that are linked by a member `next`. Grows in blocks and reuses for
- * ever, so that neither packets nor messages cost an allocation. Peak use is peak memory.
+ * Plain structs that nobody uses, the last one that was given back first. Grows in blocks and
+ * reuses for ever, so that neither packets nor messages cost an allocation. Peak use is peak
+ * memory.
+ *
+ * Where they lie is kept apart from them: taking one waits for no other, which may have left the
+ * cache, and those that will be taken next can be fetched.
  */
 template <typename T>
 class ObjectPool
@@ -26,19 +32,27 @@ class ObjectPool
     /// An object with whatever its last user left in it.
     T* Take()
     {
-        if (!m_free)
+        if (m_free.empty())
         {
             Grow();
         }
-        auto* object = m_free;
-        m_free = object->next;
+        auto* object = m_free.back();
+        m_free.pop_back();
         return object;
     }
 
     void Give(T* object)
     {
-        object->next = m_free;
-        m_free = object;
+        m_free.push_back(object);
+    }
+
+    /// Fetches what Take will give after `ahead` others, if it is there.
+    void PrefetchFree(size_t ahead) const
+    {
+        if (ahead < m_free.size())
+        {
+            Prefetch(m_free[m_free.size() - 1 - ahead]);
+        }
     }
 
     size_t GetCapacity() const
@@ -69,7 +83,7 @@ class ObjectPool
         }
     }
 
-    T* m_free{nullptr};
+    std::vector<T*> m_free;
     std::vector<std::unique_ptr<T[]>> m_blocks;
     std::function<void()> m_onGrowth; //!< empty: nobody asks
 };

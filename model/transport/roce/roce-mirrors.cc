@@ -64,16 +64,16 @@ RoceMirrors::OnPost(RoceQueuePair& queuePair,
     if (part != m_own)
     {
         queuePair.receiving = nullptr;
-        m_posts[part].push_back(
-            {.at = m_messages.tellsTimes ? now : -1,
-             .bytes = message.bytes,
-             .tag = message.tag,
-             .src = message.src,
-             .receiver = FindReceiver(message.dst, message.stream, message.handler),
-             .stream = message.stream,
-             .index = queuePair.index,
-             .generation = queuePair.generation,
-             .firstPsn = firstPsn});
+        Tell(part,
+             {.at = m_messages.tellsTimes ? now : -1,
+              .bytes = message.bytes,
+              .tag = message.tag,
+              .src = message.src,
+              .receiver = FindReceiver(message.dst, message.stream, message.handler),
+              .stream = message.stream,
+              .index = queuePair.index,
+              .generation = queuePair.generation,
+              .firstPsn = firstPsn});
     }
 }
 
@@ -90,16 +90,52 @@ RoceMirrors::OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages)
         FindReceiver(queuePair.dst, queuePair.stream, messages.series.GetHandler());
     for (uint32_t i = 0; i < messages.series.GetCount(); ++i)
     {
-        m_posts[part].push_back({.at = -1,
-                                 .bytes = messages.series.GetBytes(i),
-                                 .tag = messages.series.GetTag(i),
-                                 .src = queuePair.src,
-                                 .receiver = receiver,
-                                 .stream = queuePair.stream,
-                                 .index = queuePair.index,
-                                 .generation = queuePair.generation,
-                                 .firstPsn = messages.GetFirstPsn(i)});
+        Tell(part,
+             {.at = -1,
+              .bytes = messages.series.GetBytes(i),
+              .tag = messages.series.GetTag(i),
+              .src = queuePair.src,
+              .receiver = receiver,
+              .stream = queuePair.stream,
+              .index = queuePair.index,
+              .generation = queuePair.generation,
+              .firstPsn = messages.GetFirstPsn(i)});
     }
+}
+
+/// With those before it of its queue pair, if they go on like this: an exchange may begin with
+/// thousands of messages a host, several for each of the others.
+void
+RoceMirrors::Tell(uint32_t part, const Post& post)
+{
+    auto& posts = m_posts[part];
+    if (post.index >= m_lastPosts.size())
+    {
+        m_lastPosts.resize(size_t{post.index} + 1);
+    }
+    auto& last = m_lastPosts[post.index];
+    if (last < posts.size() && posts[last].Append(post))
+    {
+        return;
+    }
+    last = static_cast<uint32_t>(posts.size());
+    posts.push_back(post);
+}
+
+/// \returns false when the message does not go on as these do; nothing changes then
+bool
+RoceMirrors::Post::Append(const Post& post)
+{
+    const auto step = post.tag - GetTag(count - 1);
+    const bool goesOn = count == 1 ? step <= UINT32_MAX : step == tagStep;
+    if (post.index != index || post.generation != generation || post.receiver != receiver ||
+        post.bytes != bytes || at != -1 || !goesOn)
+    {
+        return false;
+    }
+    tagStep = static_cast<uint32_t>(step);
+    ++count;
+    return true;
 }
 
 Time
@@ -159,7 +195,7 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
     m_cut.Put(batch, now);
 }
 
-/// A message will come from another process.
+/// Messages will come from another process.
 void
 RoceMirrors::Expect(const Post& post, TimeStepCount now)
 {
@@ -171,7 +207,11 @@ RoceMirrors::Expect(const Post& post, TimeStepCount now)
         queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(dst, ~queuePair.flowHash, post.src);
         queuePair.BeginAt(post.firstPsn);
     }
-    m_sender.AddMessage(queuePair, {post.src, dst, post.stream, post.bytes, post.tag, handler, {}});
+    for (uint32_t i = 0; i < post.count; ++i)
+    {
+        const auto tag = post.GetTag(i);
+        m_sender.AddMessage(queuePair, {post.src, dst, post.stream, post.bytes, tag, handler, {}});
+    }
     if (m_messages.tellsTimes)
     {
         TellSending(handler, post.tag, TimeStep(post.at), now);

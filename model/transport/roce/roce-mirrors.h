@@ -63,18 +63,28 @@ class RoceMirrors
     void Put(BatchReader& batch, TimeStepCount now);
 
   private:
-    /// A message as another process is told of it.
+    /// Messages in a row as another process is told of them: of one queue pair, of one size, their
+    /// tags with equal steps.
     struct Post
     {
-        TimeStepCount at; //!< when it was sent; -1: nobody asks
-        uint64_t bytes;
-        uint64_t tag;
+        TimeStepCount at; //!< when the only one was sent; -1: nobody asks
+        uint64_t bytes;   //!< of each
+        uint64_t tag;     //!< of the first
         uint32_t src;
         uint32_t receiver; //!< its number, which tells the destination
         uint32_t stream;
         uint32_t index;
         uint32_t generation;
-        uint32_t firstPsn; //!< of its first packet
+        uint32_t firstPsn; //!< of the first packet
+        uint32_t tagStep{0};
+        uint32_t count{1};
+
+        uint64_t GetTag(uint32_t place) const
+        {
+            return tag + uint64_t{place} * tagStep;
+        }
+
+        bool Append(const Post& post);
     };
 
     /// Told of the messages of switches that aggregate: what is in their packets says all.
@@ -85,6 +95,7 @@ class RoceMirrors
         void OnFailed(uint64_t tag, const std::string& reason) override;
     };
 
+    void Tell(uint32_t part, const Post& post);
     void Expect(const Post& post, TimeStepCount now);
     void TellSending(MessageHandler* handler, uint64_t tag, const Time& at, TimeStepCount now);
     uint32_t FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandler* handler);
@@ -98,6 +109,7 @@ class RoceMirrors
     uint32_t m_own;
     std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
     std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
+    std::vector<uint32_t> m_lastPosts; //!< [queue pair] the place of its last one, if it is there
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet
     std::vector<std::vector<uint32_t>> m_receiversAt;   //!< [endpoint] their numbers

@@ -95,6 +95,14 @@ FabricCut::TakeRecord(const FabricPacket& packet, Outgoing& outgoing) const
     outgoing.telemetry.push_back(m_pool.GetTelemetry(packet));
 }
 
+size_t
+FabricCut::CountBytes(uint32_t part) const
+{
+    const auto& outgoing = m_outgoing[part];
+    return outgoing.packets.size() * sizeof(Crossing) +
+           outgoing.telemetry.size() * sizeof(TelemetryRecord) + outgoing.contents.size();
+}
+
 void
 FabricCut::Take(uint32_t part, ByteBatch& batch)
 {

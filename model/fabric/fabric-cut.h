@@ -9,6 +9,7 @@
 #include "ns3/telemetry-record.h"
 #include "ns3/topology-division.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -52,6 +53,9 @@ class FabricCut : private PacketTaker
     {
         return !m_outgoing[part].packets.empty();
     }
+
+    /// How much longer Take makes a batch, but for how many there are of what.
+    size_t CountBytes(uint32_t part) const;
 
     /// Moves the packets that have started on the way to a process to the end of a batch.
     void Take(uint32_t part, ByteBatch& batch);

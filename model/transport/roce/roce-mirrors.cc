@@ -170,6 +170,10 @@ RoceMirrors::Take(uint32_t part, ByteBatch& batch)
     {
         return;
     }
+    // At once: an exchange may begin with many megabytes, which would be moved as it grows.
+    constexpr size_t COUNTS = 3 * sizeof(uint64_t);
+    batch.reserve(batch.size() + m_posts[part].size() * sizeof(Post) + m_cut.CountBytes(part) +
+                  COUNTS);
     AppendList(batch, std::span<const Post>(m_posts[part]));
     m_posts[part].clear();
     m_cut.Take(part, batch);

@@ -103,7 +103,7 @@ Simulate(const ResolvedRun& run,
         result.samples = sampler->GetSamples();
         result.sampleEvery = run.sampleEvery;
     }
-    const auto difference = engine->FindTwinDifference();
+    auto difference = engine->FindTwinDifference();
     generator->Dispose();
     injector->Dispose();
     engine->Dispose();

@@ -779,7 +779,6 @@ list(APPEND gradsync_sources
   model/engine/exchange-engine.cc
   model/engine/channel-places.cc
   model/engine/channel-timing.cc
-  model/engine/closed-channels.cc
   model/engine/codec-times.cc
   model/engine/collective-bandwidth.cc
   model/engine/collective-records.cc
@@ -825,7 +824,6 @@ list(APPEND gradsync_headers
   model/engine/busy-clock.h
   model/engine/channel-places.h
   model/engine/channel-timing.h
-  model/engine/closed-channels.h
   model/engine/codec-times.h
   model/engine/collective-bandwidth.h
   model/engine/collective-records.h

@@ -3,7 +3,9 @@
 
 #include "ns3/workload-channels.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace ns3::gradsync
 {
@@ -83,6 +85,45 @@ ListChannelPlaces(const Workload& workload,
             parts.AddPlaces(own.endpoints[to], own.endpoints[from], own.places);
         }
         list.push_back(std::move(own));
+    }
+    return list;
+}
+
+std::vector<ChannelGroup>
+GroupByPlaces(std::span<const ChannelPlaces> channels)
+{
+    std::vector<uint32_t> firstOf(channels.size()); // of the channel's group, or one before it
+    std::iota(firstOf.begin(), firstOf.end(), 0);
+    const auto find = [&firstOf](uint32_t channel) {
+        while (firstOf[channel] != channel)
+        {
+            channel = firstOf[channel] = firstOf[firstOf[channel]];
+        }
+        return channel;
+    };
+    std::map<uint32_t, uint32_t> users; // of each place: one of them
+    for (uint32_t i = 0; i < channels.size(); ++i)
+    {
+        for (const auto place : channels[i].places)
+        {
+            const auto user = find(users.emplace(place, i).first->second);
+            const auto own = find(i);
+            firstOf[std::max(own, user)] = std::min(own, user);
+        }
+    }
+    std::map<uint32_t, ChannelGroup> groups;
+    for (uint32_t i = 0; i < channels.size(); ++i)
+    {
+        if (!channels[i].places.empty())
+        {
+            groups[find(i)].push_back(&channels[i]);
+        }
+    }
+    std::vector<ChannelGroup> list;
+    list.reserve(groups.size());
+    for (auto& [first, group] : groups)
+    {
+        list.push_back(std::move(group));
     }
     return list;
 }

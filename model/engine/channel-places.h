@@ -29,6 +29,13 @@ std::vector<ChannelPlaces> ListChannelPlaces(const Workload& workload,
                                              std::span<const uint32_t> endpoints,
                                              const TransportParts& parts);
 
+/// Channels each of which has a place in common with another one of them.
+using ChannelGroup = std::vector<const ChannelPlaces*>;
+
+/// Those that use the network: no place is of two groups. In the order of their first channels.
+/// \param channels outlive the groups
+std::vector<ChannelGroup> GroupByPlaces(std::span<const ChannelPlaces> channels);
+
 } // namespace ns3::gradsync
 
 #endif // GRADSYNC_CHANNEL_PLACES_H

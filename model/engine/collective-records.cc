@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/collective-records.h"
 
-#include "ns3/closed-channels.h"
+#include "ns3/channel-places.h"
 #include "ns3/log.h"
 #include "ns3/nstime.h"
 #include "ns3/time-range.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -55,29 +54,28 @@ CollectiveRecords::CollectiveRecords(const Workload& workload,
     }
     ChannelTiming timing(workload);
     const auto channels = ListChannelPlaces(workload, endpoints, parts);
-    for (auto& channel : FindClosedChannels(channels, parts))
+    auto groups = GroupByPlaces(channels);
+    for (const auto& group : groups)
     {
-        auto uses = timing.Find(channel.communications);
-        if (!uses.empty())
+        if (group.size() == 1)
         {
-            AddChannel(std::move(uses), std::move(channel.part));
+            AddChannel(*group.front(), timing, parts);
         }
     }
     NS_LOG_INFO(m_channels.size() << " groups have their links to themselves");
     if (mayHaveTwins && parts.MayHaveTwins())
     {
-        FindTwins(channels, parts);
+        FindTwins(std::move(groups), parts);
     }
 }
 
 void
-CollectiveRecords::FindTwins(std::span<const ChannelPlaces> channels, TransportParts& parts)
+CollectiveRecords::FindTwins(std::vector<ChannelGroup> groups, TransportParts& parts)
 {
-    std::vector<ChannelPlaces> left;
-    std::ranges::copy_if(channels, std::back_inserter(left), [this](const auto& channel) {
-        return m_places[channel.communications.front()].channel == NONE;
+    std::erase_if(groups, [this](const auto& group) {
+        return m_places[group.front()->communications.front()].channel != NONE;
     });
-    auto sets = FindPlaneTwins(m_workload, left, parts);
+    auto sets = FindPlaneTwins(m_workload, groups, parts);
     NS_LOG_INFO(sets.size() << " planes of the network stand for others");
     if (!sets.empty())
     {
@@ -85,24 +83,19 @@ CollectiveRecords::FindTwins(std::span<const ChannelPlaces> channels, TransportP
     }
 }
 
+/// One that has its places to itself.
 void
-CollectiveRecords::AddChannel(std::vector<ChannelUse> uses, std::unique_ptr<NetworkPart> part)
+CollectiveRecords::AddChannel(const ChannelPlaces& channel,
+                              ChannelTiming& timing,
+                              TransportParts& parts)
 {
-    std::vector<ChannelChain> chains;
-    for (size_t first = 0; first < uses.size();)
+    auto part = parts.MakePart(channel.endpoints, channel.pairs);
+    const auto uses = part ? timing.Find(channel.communications) : std::vector<ChannelUse>{};
+    if (uses.empty())
     {
-        size_t last = first;
-        while (uses[last].isFollowedAtOnce)
-        {
-            ++last;
-        }
-        const auto chain = std::span(uses).subspan(first, last + 1 - first);
-        const auto idle = chain.back().idlePicoseconds;
-        chains.push_back({static_cast<uint32_t>(chain.size()),
-                          static_cast<int64_t>(std::min<uint64_t>(idle, NEVER)),
-                          idle > 0 ? FindKind(chain, part->GetShape()) : nullptr});
-        first = last + 1;
+        return;
     }
+    auto chains = MakeChains(uses, part->GetShape());
     if (std::ranges::all_of(chains, [](const auto& chain) { return chain.kind == nullptr; }))
     {
         return;
@@ -113,6 +106,27 @@ CollectiveRecords::AddChannel(std::vector<ChannelUse> uses, std::unique_ptr<Netw
     }
     m_channels.push_back(
         std::make_unique<RecordedChannel>(std::move(part), std::move(chains), m_counts));
+}
+
+std::vector<ChannelChain>
+CollectiveRecords::MakeChains(std::span<const ChannelUse> uses, const std::vector<uint64_t>& shape)
+{
+    std::vector<ChannelChain> chains;
+    for (size_t first = 0; first < uses.size();)
+    {
+        size_t last = first;
+        while (uses[last].isFollowedAtOnce)
+        {
+            ++last;
+        }
+        const auto chain = uses.subspan(first, last + 1 - first);
+        const auto idle = chain.back().idlePicoseconds;
+        chains.push_back({static_cast<uint32_t>(chain.size()),
+                          static_cast<int64_t>(std::min<uint64_t>(idle, NEVER)),
+                          idle > 0 ? FindKind(chain, shape) : nullptr});
+        first = last + 1;
+    }
+    return chains;
 }
 
 ChainKind*

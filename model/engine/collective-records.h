@@ -68,8 +68,10 @@ class CollectiveRecords
         uint32_t place{0};
     };
 
-    void AddChannel(std::vector<ChannelUse> uses, std::unique_ptr<NetworkPart> part);
-    void FindTwins(std::span<const ChannelPlaces> channels, TransportParts& parts);
+    void AddChannel(const ChannelPlaces& channel, ChannelTiming& timing, TransportParts& parts);
+    std::vector<ChannelChain> MakeChains(std::span<const ChannelUse> uses,
+                                         const std::vector<uint64_t>& shape);
+    void FindTwins(std::vector<ChannelGroup> groups, TransportParts& parts);
     ChainKind* FindKind(std::span<const ChannelUse> chain, const std::vector<uint64_t>& shape);
 
     /// Shape of the network, plans.

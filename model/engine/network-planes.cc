@@ -18,47 +18,6 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Channels of one plane.
-using Members = std::vector<const ChannelPlaces*>;
-
-/// Those that use the network, by planes: channels that have a place in common are of one.
-std::vector<Members>
-DivideByPlaces(std::span<const ChannelPlaces> channels)
-{
-    std::vector<uint32_t> planeOf(channels.size()); // of the channel, or one before it
-    std::iota(planeOf.begin(), planeOf.end(), 0);
-    const auto find = [&planeOf](uint32_t channel) {
-        while (planeOf[channel] != channel)
-        {
-            channel = planeOf[channel] = planeOf[planeOf[channel]];
-        }
-        return channel;
-    };
-    std::map<uint32_t, uint32_t> users; // of each place: one of them
-    for (uint32_t i = 0; i < channels.size(); ++i)
-    {
-        for (const auto place : channels[i].places)
-        {
-            const auto user = find(users.emplace(place, i).first->second);
-            const auto own = find(i);
-            planeOf[std::max(own, user)] = std::min(own, user);
-        }
-    }
-    std::map<uint32_t, Members> planes;
-    for (uint32_t i = 0; i < channels.size(); ++i)
-    {
-        if (!channels[i].places.empty())
-        {
-            planes[find(i)].push_back(&channels[i]);
-        }
-    }
-    std::vector<Members> list;
-    std::ranges::transform(planes, std::back_inserter(list), [](auto& plane) {
-        return std::move(plane.second);
-    });
-    return list;
-}
-
 /// What a rank does on its streams. Ranks that do something else hardly send at equal times.
 uint64_t
 HashPrograms(const Workload& workload, uint32_t rank)
@@ -93,7 +52,7 @@ struct NamedPlane
 class PlaneMaker
 {
   public:
-    PlaneMaker(const Workload& workload, const Members& channels)
+    PlaneMaker(const Workload& workload, const ChannelGroup& channels)
         : m_workload(workload),
           m_channels(channels)
     {
@@ -167,7 +126,7 @@ class PlaneMaker
     }
 
     const Workload& m_workload;
-    const Members& m_channels;
+    const ChannelGroup& m_channels;
     std::vector<uint32_t> m_endpoints; //!< ascending
 };
 
@@ -185,18 +144,17 @@ IsFirst(const PlaneTwins& twins)
 
 std::vector<PlaneTwins>
 FindPlaneTwins(const Workload& workload,
-               std::span<const ChannelPlaces> channels,
+               std::span<const ChannelGroup> groups,
                TransportParts& parts)
 {
-    const auto planes = DivideByPlaces(channels);
-    if (planes.size() < 2)
+    if (groups.size() < 2)
     {
         return {};
     }
     std::map<std::vector<uint64_t>, PlaneTwins> kinds;
-    for (const auto& members : planes)
+    for (const auto& channels : groups)
     {
-        auto named = PlaneMaker(workload, members).Make(parts);
+        auto named = PlaneMaker(workload, channels).Make(parts);
         if (named.plane.part)
         {
             kinds[std::move(named.name)].push_back(std::move(named.plane));

@@ -29,10 +29,10 @@ using PlaneTwins = std::vector<NetworkPlane>;
 
 /**
  * Sets of two planes or more.
- * \param channels all that use the network, but for those that have their part of it to themselves
+ * \param groups as of GroupByPlaces, those that may have twins
  */
 std::vector<PlaneTwins> FindPlaneTwins(const Workload& workload,
-                                       std::span<const ChannelPlaces> channels,
+                                       std::span<const ChannelGroup> groups,
                                        TransportParts& parts);
 
 } // namespace ns3::gradsync

@@ -85,11 +85,11 @@ std::string
 TrainingExecution::FindTwinDifference() const
 {
     const auto* twins = m_records ? m_records->GetTwins() : nullptr;
-    if (!twins || !twins->GetDifference().empty())
+    if (twins && twins->GetDifference().empty() && !IsFinished())
     {
-        return twins ? twins->GetDifference() : std::string();
+        return "it did not end, and what is under way is not known of all planes";
     }
-    return IsFinished() ? "" : "it did not end, and what is under way is not known of all planes";
+    return twins ? twins->GetDifference() : std::string();
 }
 
 void
@@ -343,7 +343,7 @@ TrainingExecution::FindRecords()
         m_records = std::make_unique<CollectiveRecords>(*m_job.workload,
                                                         m_job.endpointOf,
                                                         *parts,
-                                                        m_site.hasTwinPlanes && !m_site.share);
+                                                        m_site.hasTwinPlanes);
     }
     return m_records.get();
 }

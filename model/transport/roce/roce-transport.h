@@ -214,7 +214,7 @@ class RoceTransport : public Transport,
     RoceSender m_sender{m_connections, m_flows, m_nics, m_recoveryTrace};
     RoceReceiver m_receiver{m_payloadTrace};
     uint64_t m_savedEvents{0};              //!< of parts
-    std::vector<Twins> m_twins;             //!< of parts
+    std::vector<Twins> m_twins;             //!< a set of parts each
     std::unique_ptr<RoceMirrors> m_mirrors; //!< null: one process simulates all
 };
 

@@ -108,17 +108,10 @@ SwitchInbox::AddDeparture(FabricPort& port, TimeStepCount at)
     std::push_heap(m_departures.begin(), m_departures.end(), IsLater);
 }
 
-/// Something is done that events would have done then.
-inline void
-SwitchInbox::Note(TimeStepCount at, Desk& desk)
-{
-    ++m_doneCount;
-    desk.done.push_back({.at = at, .node = m_id});
-}
-
 TimeStepCount
 SwitchInbox::Run(TimeStepCount now, TimeStepCount end, Desk& desk)
 {
+    const auto before = desk.done.size();
     Gather(now, end, desk);
     Sort(now, end, desk);
     std::array<const FabricPort*, EGRESSES> egresses{};
@@ -133,10 +126,13 @@ SwitchInbox::Run(TimeStepCount now, TimeStepCount end, Desk& desk)
         {
             Depart(arrival.at, desk);
         }
-        Note(arrival.at, desk);
+        desk.done.push_back(arrival.at);
         m_node->Receive(arrival.packet, m_links[arrival.place].port, arrival.at);
     }
     Depart(end, desk);
+    const auto count = desk.done.size() - before;
+    m_doneCount += count;
+    desk.turns.push_back({.node = m_id, .count = count});
     return FindNext();
 }
 
@@ -237,7 +233,7 @@ SwitchInbox::Depart(TimeStepCount until, Desk& desk)
         const auto next = m_departures.front();
         std::pop_heap(m_departures.begin(), m_departures.end(), IsLater);
         m_departures.pop_back();
-        Note(next.at, desk);
+        desk.done.push_back(next.at);
         next.port->Depart(next.at);
     }
 }

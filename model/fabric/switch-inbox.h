@@ -43,19 +43,20 @@ class SwitchInbox
             uint32_t place;
         };
 
-        /// What a switch has done, a packet or a departure.
-        struct Done
+        /// How much of `done` a switch has done in one go.
+        struct Turn
         {
-            TimeStepCount at;
             NodeId node;
+            size_t count;
         };
 
         std::vector<Cursor> cursors;
         std::vector<Arrival> arrivals;
         std::vector<Arrival> sorted;
-        std::vector<uint32_t> starts; //!< [part of a round] where its arrivals go
-        std::vector<Done> done;       //!< all that was done ahead of the simulator
-        bool fetches{false};          //!< whether the cache is to fetch what comes next
+        std::vector<uint32_t> starts;    //!< [part of a round] where its arrivals go
+        std::vector<TimeStepCount> done; //!< when all was that was done ahead of the simulator
+        std::vector<Turn> turns;         //!< by whom, in the same order
+        bool fetches{false};             //!< whether the cache is to fetch what comes next
     };
 
     /// \param links that lead to the switch, by its port
@@ -120,8 +121,6 @@ class SwitchInbox
     void Depart(TimeStepCount until, Desk& desk);
     void Fetch(const Desk& desk, size_t i, std::span<const FabricPort*> egresses) const;
     TimeStepCount FindNext() const;
-
-    void Note(TimeStepCount at, Desk& desk);
 
     FabricSwitch* m_node;
     NodeId m_id; //!< of the switch

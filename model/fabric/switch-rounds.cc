@@ -5,6 +5,7 @@
 #include "ns3/time-range.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace ns3::gradsync
@@ -115,7 +116,7 @@ SwitchRounds::Run(TimeStepCount end)
 {
     const auto now = GetNow();
     m_isRunning = true;
-    m_done += std::erase_if(m_desk.done, [now](const auto& done) { return done.at <= now; });
+    ForgetDone(now);
     m_next = INT64_MAX;
     m_turns.clear();
     for (uint32_t number = 0; number < m_due.size(); ++number)
@@ -135,6 +136,29 @@ SwitchRounds::Run(TimeStepCount end)
     }
     m_next = *std::ranges::min_element(m_due);
     m_isRunning = false;
+}
+
+/// What is not ahead of the simulator any more.
+void
+SwitchRounds::ForgetDone(TimeStepCount now)
+{
+    size_t kept = 0;
+    size_t next = 0;
+    for (auto& turn : m_desk.turns)
+    {
+        const auto first = kept;
+        for (const auto end = next + turn.count; next < end; ++next)
+        {
+            if (m_desk.done[next] > now)
+            {
+                m_desk.done[kept++] = m_desk.done[next];
+            }
+        }
+        turn.count = kept - first;
+    }
+    m_done += m_desk.done.size() - kept;
+    m_desk.done.resize(kept);
+    std::erase_if(m_desk.turns, [](const auto& turn) { return turn.count == 0; });
 }
 
 /// Fetches what the switches after this one touch first; each step needs what the one before has
@@ -187,8 +211,7 @@ SwitchRounds::GetCounts() const
 {
     // Where nothing is left to do, the simulator's time may have ended before it was done.
     const auto now = m_next == INT64_MAX ? INT64_MAX : GetNow();
-    const auto count =
-        std::ranges::count_if(m_desk.done, [now](const auto& done) { return done.at <= now; });
+    const auto count = std::ranges::count_if(m_desk.done, [now](auto at) { return at <= now; });
     return {.taken = m_done + static_cast<uint64_t>(count), .rounds = m_rounds};
 }
 
@@ -200,9 +223,13 @@ SwitchRounds::AddDone(std::map<NodeId, uint64_t>& counts) const
         counts[inbox.GetNode()] += inbox.GetDoneCount();
     }
     const auto now = m_next == INT64_MAX ? INT64_MAX : GetNow(); // see GetCounts
-    for (const auto& done : m_desk.done)
+    auto next = m_desk.done.begin();
+    for (const auto& turn : m_desk.turns)
     {
-        counts[done.node] -= done.at > now ? 1 : 0;
+        const auto end = next + static_cast<std::ptrdiff_t>(turn.count);
+        const auto ahead = std::count_if(next, end, [now](auto at) { return at > now; });
+        counts[turn.node] -= static_cast<uint64_t>(ahead);
+        next = end;
     }
 }
 

@@ -102,6 +102,7 @@ class SwitchRounds final : public EventImpl
   private:
     void Notify() override;
     void Run(TimeStepCount end);
+    void ForgetDone(TimeStepCount now);
     void FetchTurns(size_t i, TimeStepCount end) const;
     void Note(uint32_t number, TimeStepCount at);
     void Schedule();

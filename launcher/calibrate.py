@@ -171,22 +171,32 @@ def _tensor_sizes() -> list[int]:
     return sorted(size for size in sizes if size > 1024)
 
 
-def calibrate(folder: Path, name: str | None, quick: bool, torch: str) -> None:
-    """Measure the CPU and, if its benchmark is built and there is one, the GPU.
+def _options(quick: bool) -> list[str]:
+    return ["--largest=16", "--samples=5"] if quick else []
 
-    With a GPU also PyTorch's operators, by the Python called `torch`.
-    """
-    options = ["--largest=16", "--samples=5"] if quick else []
-    command = "./ns3 calibrate" + (" --quick" if quick else "")
-    measured = _measure(RELEASE.directory / "codec-bench", options)
-    _write_profile(measured, command, folder, name)
+
+def _command(quick: bool) -> str:
+    return "./ns3 calibrate" + (" --quick" if quick else "")
+
+
+def why_no_gpu() -> str | None:
+    """What hinders measuring a GPU here, if anything."""
     bench = _KERNELS / "kernels-bench"
     if not bench.exists():
-        say(f"no GPU benchmark: {bench} is not built (doc/compression.rst)")
-    elif subprocess.run([str(bench), "--probe"], capture_output=True, check=False).returncode != 0:
-        say("no GPU here: only the CPU was measured")
-    else:
-        options = options or [f"--sizes={','.join(map(str, _tensor_sizes()))}"]
-        measured = _measure(bench, options)
-        add_torch(measured, torch, options)
-        _write_profile(measured, command, folder, None)
+        return f"no GPU benchmark: {bench} is not built (doc/compression.rst)"
+    done = subprocess.run([str(bench), "--probe"], capture_output=True, check=False)
+    return "no GPU here" if done.returncode != 0 else None
+
+
+def calibrate_cpu(folder: Path, name: str | None, quick: bool) -> None:
+    """Measure this machine's CPU; the profile is called `name`, or as its model."""
+    measured = _measure(RELEASE.directory / "codec-bench", _options(quick))
+    _write_profile(measured, _command(quick), folder, name)
+
+
+def calibrate_gpu(folder: Path, quick: bool, torch: str) -> None:
+    """Measure the GPU, and PyTorch's operators beside the kernels by the Python called `torch`."""
+    options = _options(quick) or [f"--sizes={','.join(map(str, _tensor_sizes()))}"]
+    measured = _measure(_KERNELS / "kernels-bench", options)
+    add_torch(measured, torch, options)
+    _write_profile(measured, _command(quick), folder, None)

@@ -140,6 +140,9 @@ def _calibrate_parser(parser: _Parser) -> None:
     parser.add_argument("--name", metavar="NAME", help="name of the CPU's profile (its model)")
     parser.add_argument("--quick", action="store_true", help="few samples of small tensors, to try")
     parser.add_argument(
+        "--gpu", action="store_true", help="only the GPU, for which nothing but kernels/ is built"
+    )
+    parser.add_argument(
         "--estimates", action="store_true", help="write the roofline estimates and measure nothing"
     )
     parser.add_argument(

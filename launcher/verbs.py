@@ -18,7 +18,7 @@ from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 from launcher.format import format_sources
 from launcher.fuzz import PROGRAM, choose_readers, fuzz
 from launcher.packages import BUILD, PLOT, RANKS, SANITIZERS, TEST
-from launcher.process import run
+from launcher.process import run, say
 from launcher.python_environment import (
     BROWSER,
     DOCS,
@@ -274,7 +274,15 @@ def calibrate(arguments: Namespace) -> int:
         return OK
     if arguments.goals:
         return goals.report(Path(arguments.goals))
-    install.ensure([BUILD, TEST], not arguments.no_install)
-    build(RELEASE, ["codec-bench"])
-    calibration.calibrate(folder, arguments.name, arguments.quick, arguments.torch)
+    missing = calibration.why_no_gpu()
+    if arguments.gpu and missing:
+        raise LauncherError(missing, BAD_INPUT)
+    if not arguments.gpu:
+        install.ensure([BUILD, TEST], not arguments.no_install)
+        build(RELEASE, ["codec-bench"])
+        calibration.calibrate_cpu(folder, arguments.name, arguments.quick)
+    if missing:
+        say(f"{missing}: only the CPU was measured")
+    else:
+        calibration.calibrate_gpu(folder, arguments.quick, arguments.torch)
     return OK

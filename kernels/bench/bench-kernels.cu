@@ -120,7 +120,7 @@ CloseHalf(const Buffers& b, CodecKind kind)
                                      k,
                                      b.codes.As<uint32_t>(),
                                      nullptr,
-                                     nullptr);
+                                     b.stream);
 }
 
 /// As RunScatter, whatever the values are that follow the indices.
@@ -132,7 +132,7 @@ RunScatterHalf(const Buffers& b, CodecKind kind)
                                        CountShare(kind, b.count),
                                        b.count,
                                        b.codes.As<float>(),
-                                       nullptr);
+                                       b.stream);
 }
 
 cudaError_t
@@ -458,9 +458,19 @@ AddReductions(std::vector<Kernel>& list)
                     }});
 }
 
-/// A bit per element, set at random.
+std::vector<float>
+DrawGradient(uint64_t elements)
+{
+    std::mt19937 generator(1);
+    std::normal_distribution<float> normal(0.0F, 0.01F);
+    std::vector<float> values(elements);
+    std::generate(values.begin(), values.end(), [&] { return normal(generator); });
+    return values;
+}
+
+/// A bit per element.
 std::vector<uint32_t>
-MakeMarks(uint64_t elements)
+DrawMarks(uint64_t elements)
 {
     std::mt19937 generator(2);
     std::bernoulli_distribution isMarked(SHARE);
@@ -470,6 +480,19 @@ MakeMarks(uint64_t elements)
         marks[i / 32] |= (isMarked(generator) ? 1U : 0U) << (i % 32);
     }
     return marks;
+}
+
+/// Those of the first elements, none beyond.
+std::vector<uint32_t>
+CutMarks(const std::vector<uint32_t>& marks, uint64_t elements)
+{
+    const auto words = static_cast<std::ptrdiff_t>((elements + 31) / 32);
+    std::vector<uint32_t> first(marks.begin(), marks.begin() + words);
+    if (elements % 32 != 0)
+    {
+        first.back() &= (1U << elements % 32) - 1;
+    }
+    return first;
 }
 
 } // namespace
@@ -495,7 +518,13 @@ DeviceMemory::~DeviceMemory()
     cudaFree(m_data);
 }
 
-Buffers::Buffers(uint64_t elements)
+Values::Values(uint64_t elements)
+    : gradient(DrawGradient(elements)),
+      marks(DrawMarks(elements))
+{
+}
+
+Buffers::Buffers(const Values& values, uint64_t elements)
     : count(elements),
       workspaceBytes(GetWorkspaceBytes(elements)),
       gradient(4 * elements + 16),
@@ -510,15 +539,14 @@ Buffers::Buffers(uint64_t elements)
       marks(elements / 8 + 64)
 {
     Check(cudaStreamCreate(&stream));
-    std::mt19937 generator(1);
-    std::normal_distribution<float> normal(0.0F, 0.01F);
-    std::vector<float> values(elements);
-    std::generate(values.begin(), values.end(), [&] { return normal(generator); });
-    Check(cudaMemcpy(gradient.As<float>(), values.data(), 4 * elements, cudaMemcpyHostToDevice));
+    const auto send = [](const DeviceMemory& to, const void* from, size_t bytes) {
+        Check(cudaMemcpy(to.As<void>(), from, bytes, cudaMemcpyHostToDevice));
+    };
     const uint32_t magnitude = MagnitudeKey(KEY_MAGNITUDE);
-    Check(cudaMemcpy(key.As<uint32_t>(), &magnitude, sizeof magnitude, cudaMemcpyHostToDevice));
-    const auto bits = MakeMarks(elements);
-    Check(cudaMemcpy(marks.As<uint32_t>(), bits.data(), 4 * bits.size(), cudaMemcpyHostToDevice));
+    const auto bits = CutMarks(values.marks, elements);
+    send(gradient, values.gradient.data(), 4 * elements);
+    send(key, &magnitude, sizeof magnitude);
+    send(marks, bits.data(), 4 * bits.size());
 }
 
 Buffers::~Buffers()

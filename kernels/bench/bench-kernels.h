@@ -35,11 +35,19 @@ class DeviceMemory
     void* m_data{nullptr};
 };
 
+/// What the memory of a GPU is filled with: that of fewer elements is its beginning.
+struct Values
+{
+    explicit Values(uint64_t elements);
+
+    std::vector<float> gradient; //!< normally distributed, standard deviation 0.01, seed 1
+    std::vector<uint32_t> marks; //!< a bit per element, 2 % of them at random
+};
+
 /// Everything that the kernels work on, for one number of elements.
 struct Buffers
 {
-    /// A gradient of a normal distribution, standard deviation 0.01, seed 1.
-    explicit Buffers(uint64_t elements);
+    Buffers(const Values& values, uint64_t elements);
     ~Buffers();
 
     Buffers(const Buffers&) = delete;

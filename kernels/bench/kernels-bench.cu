@@ -218,9 +218,10 @@ MeasureAll(const Options& options)
     const auto list = MakeKernels();
     std::vector<std::vector<Point>> points(list.size());
     const DeviceMemory flush(FLUSH_BYTES);
+    const Values values(*options.sizes.rbegin());
     for (const uint64_t size : options.sizes)
     {
-        const Buffers buffers(size);
+        const Buffers buffers(values, size);
         for (size_t i = 0; i < list.size(); ++i)
         {
             const Work launched(list[i], buffers, false);

@@ -10,6 +10,9 @@ namespace
 
 constexpr uint32_t GROUP = 4; //!< columns of a factor that are done in one look at the matrix
 constexpr uint32_t TILE_COLUMNS = 4 * WARP;
+/// Loads that a thread has under way at once where few threads run: each takes a microsecond.
+constexpr uint32_t AT_ONCE = 8;
+constexpr uint32_t ROW_VECTORS = 4; //!< of a row of the matrix that a lane loads at once
 constexpr uint32_t COLUMN_THREADS = LOW_RANK_COLUMN_LANES;
 static_assert(LOW_RANK_LANES == 4 * WARP, "a lane of a warp owns those of one float4");
 static_assert(WARPS * LOW_RANK_EIGHTH == LOW_RANK_STRIP, "a warp has an eighth of a strip");
@@ -72,11 +75,25 @@ __launch_bounds__(THREADS) RestartColumnsKernel(float* __restrict__ q, uint32_t 
     uint32_t keys = 0;
     uint32_t broken = 0;
 #pragma unroll 1
-    for (uint32_t i = threadIdx.x; i < rows; i += THREADS)
+    for (uint32_t begin = 4 * threadIdx.x; begin < rows; begin += AT_ONCE * 4 * THREADS)
     {
-        const uint32_t key = MagnitudeKey(column[i]);
-        keys |= key;
-        broken |= IsKeyFinite(key) ? 0U : 1U;
+        float4 next[AT_ONCE];
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            const uint32_t row = begin + i * 4 * THREADS; // rows are a multiple of 4
+            next[i] = row < rows ? *reinterpret_cast<const float4*>(column + row) : float4{};
+        }
+#pragma unroll
+        for (const float4& four : next)
+        {
+            const uint32_t each[4] = {MagnitudeKey(four.x),
+                                      MagnitudeKey(four.y),
+                                      MagnitudeKey(four.z),
+                                      MagnitudeKey(four.w)};
+            keys |= each[0] | each[1] | each[2] | each[3];
+            broken |= IsKeyFinite(max(max(each[0], each[1]), max(each[2], each[3]))) ? 0U : 1U;
+        }
     }
     if (keys != 0)
     {
@@ -104,11 +121,11 @@ __launch_bounds__(THREADS) RestartColumnsKernel(float* __restrict__ q, uint32_t 
 
 /// A warp per row of the matrix, which stays in the cache for later groups of columns.
 __global__ void
-__launch_bounds__(THREADS) ProjectRowsKernel(const float* __restrict__ values,
-                                             uint64_t count,
-                                             LowRankShape shape,
-                                             const float* __restrict__ q,
-                                             float* __restrict__ p)
+__launch_bounds__(THREADS, 4) ProjectRowsKernel(const float* __restrict__ values,
+                                                uint64_t count,
+                                                LowRankShape shape,
+                                                const float* __restrict__ q,
+                                                float* __restrict__ p)
 {
     const uint32_t row = blockIdx.x * WARPS + threadIdx.x / WARP;
     const uint32_t lane = threadIdx.x % WARP;
@@ -122,17 +139,30 @@ __launch_bounds__(THREADS) ProjectRowsKernel(const float* __restrict__ values,
     {
         float4 sums[GROUP] = {};
 #pragma unroll 1
-        for (uint32_t column = 4 * lane; column < shape.columns; column += LOW_RANK_LANES)
+        for (uint32_t next = 4 * lane; next < shape.columns; next += ROW_VECTORS * LOW_RANK_LANES)
         {
-            const float4 four = LoadFour<float4>(values, begin + column, count, 0.0F);
+            float4 four[ROW_VECTORS];
 #pragma unroll
-            for (uint32_t j = 0; j < GROUP; ++j)
+            for (uint32_t i = 0; i < ROW_VECTORS; ++i)
             {
-                if (first + j < shape.rank)
+                const uint32_t column = next + i * LOW_RANK_LANES;
+                four[i] = column < shape.columns
+                              ? LoadFour<float4>(values, begin + column, count, 0.0F)
+                              : float4{};
+            }
+#pragma unroll
+            for (uint32_t i = 0; i < ROW_VECTORS; ++i)
+            {
+                const uint32_t column = next + i * LOW_RANK_LANES;
+#pragma unroll
+                for (uint32_t j = 0; j < GROUP; ++j)
                 {
-                    const uint64_t place =
-                        static_cast<uint64_t>(first + j) * shape.columns + column;
-                    AddProducts(sums[j], four, *reinterpret_cast<const float4*>(q + place));
+                    if (column < shape.columns && first + j < shape.rank)
+                    {
+                        const uint64_t place =
+                            static_cast<uint64_t>(first + j) * shape.columns + column;
+                        AddProducts(sums[j], four[i], *reinterpret_cast<const float4*>(q + place));
+                    }
                 }
             }
         }
@@ -148,16 +178,61 @@ __launch_bounds__(THREADS) ProjectRowsKernel(const float* __restrict__ values,
     }
 }
 
+/// Some of a thread's numbers of a column, which lie a block's width apart; 0 behind the last.
+struct ColumnPart
+{
+    float numbers[AT_ONCE];
+
+    __device__ ColumnPart(const float* column, uint32_t first, uint32_t rows)
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            const uint32_t row = first + i * COLUMN_THREADS;
+            numbers[i] = row < rows ? column[row] : 0.0F;
+        }
+    }
+
+    __device__ void Store(float* column, uint32_t first, uint32_t rows) const
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            const uint32_t row = first + i * COLUMN_THREADS;
+            if (row < rows)
+            {
+                column[row] = numbers[i];
+            }
+        }
+    }
+};
+
+/// Calls a function with the first row of each part of a column that a thread has.
+template <typename Function>
+__device__ inline void
+ForColumnParts(uint32_t rows, const Function& function)
+{
+#pragma unroll 1
+    for (uint32_t first = threadIdx.x; first < rows; first += AT_ONCE * COLUMN_THREADS)
+    {
+        function(first);
+    }
+}
+
 /// Scalar product of two columns by all threads of a block. \param sums in shared memory
 __device__ inline double
 MultiplyColumns(const float* a, const float* b, uint32_t rows, double* sums)
 {
     double own = 0.0;
-#pragma unroll 1
-    for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
-    {
-        own += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    }
+    ForColumnParts(rows, [&](uint32_t first) {
+        const ColumnPart ofA(a, first, rows);
+        const ColumnPart ofB(b, first, rows);
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            own += static_cast<double>(ofA.numbers[i]) * static_cast<double>(ofB.numbers[i]);
+        }
+    });
     const double ofWarp = AddWarp(own);
     __syncthreads(); // the sums before have been read
     if (threadIdx.x % WARP == 0)
@@ -166,6 +241,36 @@ MultiplyColumns(const float* a, const float* b, uint32_t rows, double* sums)
     }
     __syncthreads();
     return AddWarp(sums[threadIdx.x % WARP]);
+}
+
+__device__ inline void
+ScaleColumn(float* column, uint32_t rows, double scale)
+{
+    ForColumnParts(rows, [&](uint32_t first) {
+        ColumnPart part(column, first, rows);
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            part.numbers[i] = ScaleLowRank(part.numbers[i], scale);
+        }
+        part.Store(column, first, rows);
+    });
+}
+
+/// Takes the part of one column out of another.
+__device__ inline void
+TakeOutColumn(float* other, const float* column, uint32_t rows, double product)
+{
+    ForColumnParts(rows, [&](uint32_t first) {
+        ColumnPart part(other, first, rows);
+        const ColumnPart ofColumn(column, first, rows);
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            part.numbers[i] = TakeOutLowRank(part.numbers[i], ofColumn.numbers[i], product);
+        }
+        part.Store(other, first, rows);
+    });
 }
 
 /// One block of threads, each for some elements of every column.
@@ -191,22 +296,12 @@ __launch_bounds__(COLUMN_THREADS) OrthogonaliseKernel(float* __restrict__ p, Low
     {
         float* const column = p + static_cast<uint64_t>(j) * rows;
         const double norm = sqrt(MultiplyColumns(column, column, rows, sums));
-        const double scale = GetLowRankScale(norm, norms[j]);
-#pragma unroll 1
-        for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
-        {
-            column[i] = ScaleLowRank(column[i], scale);
-        }
+        ScaleColumn(column, rows, GetLowRankScale(norm, norms[j]));
 #pragma unroll 1
         for (uint32_t later = j + 1; later < shape.rank; ++later)
         {
             float* const other = p + static_cast<uint64_t>(later) * rows;
-            const double product = MultiplyColumns(column, other, rows, sums);
-#pragma unroll 1
-            for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
-            {
-                other[i] = TakeOutLowRank(other[i], column[i], product);
-            }
+            TakeOutColumn(other, column, rows, MultiplyColumns(column, other, rows, sums));
         }
     }
 }
@@ -251,18 +346,26 @@ __launch_bounds__(THREADS) ProjectStripsKernel(const float* __restrict__ values,
     for (uint32_t first = 0; first < shape.rank; first += GROUP)
     {
         float4 sums[GROUP] = {};
-#pragma unroll 1
-        for (uint32_t row = tile.firstRow; isInside && row < tile.lastRow; ++row)
+        float4 four[LOW_RANK_EIGHTH];
+#pragma unroll
+        for (uint32_t i = 0; i < LOW_RANK_EIGHTH; ++i)
         {
+            const uint32_t row = tile.firstRow + i;
             const uint64_t place = static_cast<uint64_t>(row) * shape.columns + tile.column;
-            const float4 four = LoadFour<float4>(values, place, count, 0.0F);
+            four[i] = isInside && row < tile.lastRow ? LoadFour<float4>(values, place, count, 0.0F)
+                                                     : float4{};
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < LOW_RANK_EIGHTH; ++i)
+        {
+            const uint32_t row = tile.firstRow + i;
 #pragma unroll
             for (uint32_t j = 0; j < GROUP; ++j)
             {
-                if (first + j < shape.rank)
+                if (isInside && row < tile.lastRow && first + j < shape.rank)
                 {
                     const float factor = p[static_cast<uint64_t>(first + j) * shape.rows + row];
-                    AddProducts(sums[j], four, float4{factor, factor, factor, factor});
+                    AddProducts(sums[j], four[i], float4{factor, factor, factor, factor});
                 }
             }
         }
@@ -287,26 +390,48 @@ __launch_bounds__(THREADS) ProjectStripsKernel(const float* __restrict__ values,
     }
 }
 
-/// Four numbers of Q per thread.
+/// A block of threads per 128 numbers of Q: its warps load strips at the same time, which one of
+/// them adds in order.
 __global__ void
 __launch_bounds__(THREADS) AddStripsKernel(const float* __restrict__ partial,
                                            uint32_t strips,
                                            uint64_t numbers,
                                            float* __restrict__ q)
 {
-    const uint64_t first = 4 * (static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x);
-    if (first >= numbers)
-    {
-        return;
-    }
+    constexpr uint32_t EACH = 4; // strips of a warp
+    __shared__ float4 loaded[EACH * WARPS][WARP];
+    const uint32_t warp = threadIdx.x / WARP;
+    const uint32_t lane = threadIdx.x % WARP;
+    const uint64_t first = 4 * (static_cast<uint64_t>(blockIdx.x) * WARP + lane);
     float4 sum{};
-#pragma unroll 4
-    for (uint32_t strip = 0; strip < strips; ++strip)
+#pragma unroll 1
+    for (uint32_t begin = 0; begin < strips; begin += EACH * WARPS)
     {
-        const float4 four = *reinterpret_cast<const float4*>(partial + strip * numbers + first);
-        sum = AddVectors(sum, four);
+#pragma unroll
+        for (uint32_t i = 0; i < EACH; ++i)
+        {
+            const uint32_t number = i * WARPS + warp;
+            const uint64_t strip = begin + number;
+            loaded[number][lane] =
+                strip < strips && first < numbers
+                    ? *reinterpret_cast<const float4*>(partial + strip * numbers + first)
+                    : float4{};
+        }
+        __syncthreads();
+        if (warp == 0)
+        {
+#pragma unroll
+            for (const auto& strip : loaded)
+            {
+                sum = AddVectors(sum, strip[lane]); // a sum is never -0, which 0 would change
+            }
+        }
+        __syncthreads(); // what is loaded next may take its place
     }
-    *reinterpret_cast<float4*>(q + first) = MakeCanonicalVector(sum);
+    if (warp == 0 && first < numbers)
+    {
+        *reinterpret_cast<float4*>(q + first) = MakeCanonicalVector(sum);
+    }
 }
 
 /// A block of threads per tile.
@@ -438,7 +563,7 @@ ProjectColumns(const float* values,
     auto* const partial = cutter.Take<float>(strips * numbers);
     const uint32_t tiles = CountTiles(shape);
     Launch<ProjectStripsKernel>(tiles, THREADS, stream, values, count, shape, p, partial);
-    Launch<AddStripsKernel>(CountThreadBlocks(numbers / 4),
+    Launch<AddStripsKernel>(static_cast<uint32_t>((numbers / 4 + WARP - 1) / WARP),
                             THREADS,
                             stream,
                             partial,

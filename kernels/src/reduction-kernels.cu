@@ -13,21 +13,21 @@ namespace
 constexpr uint32_t LANES_PER_THREAD = SUM_LANES / THREADS;
 static_assert(LANES_PER_THREAD == 4, "a thread owns the lanes of one float4");
 
-/// Adds the lanes by halves, as the CPU does. \returns the sum in thread 0, which wrote it; 0 in
-/// others
-template <typename Number>
+/// Adds the lanes by halves, as the CPU does. \param own those of a thread, which are neighbours
+/// \returns the sum in thread 0, which wrote it; 0 in others
+template <typename Number, uint32_t EACH>
 __device__ inline Number
-AddLanes(const Number (&own)[LANES_PER_THREAD], Number* lanes)
+AddLanes(const Number (&own)[EACH], Number* lanes)
 {
 #pragma unroll
-    for (uint32_t i = 0; i < LANES_PER_THREAD; ++i)
+    for (uint32_t i = 0; i < EACH; ++i)
     {
-        lanes[LANES_PER_THREAD * threadIdx.x + i] = own[i];
+        lanes[EACH * threadIdx.x + i] = own[i];
     }
     for (uint32_t half = SUM_LANES / 2; half > 0; half /= 2)
     {
         __syncthreads();
-        for (uint32_t lane = threadIdx.x; lane < half; lane += THREADS)
+        for (uint32_t lane = threadIdx.x; lane < half; lane += SUM_LANES / EACH)
         {
             lanes[lane] += lanes[lane + half];
         }
@@ -92,20 +92,29 @@ __launch_bounds__(THREADS)
     }
 }
 
-/// One block of threads.
+/// One block of threads, each for a lane. It waits for memory all the time: for several loads at
+/// once.
 __global__ void
-__launch_bounds__(THREADS)
+__launch_bounds__(SUM_LANES)
     FinishNormKernel(const double* __restrict__ sums, uint32_t blocks, double* __restrict__ norm)
 {
+    constexpr uint32_t AT_ONCE = 8;
     __shared__ double lanes[SUM_LANES];
-    double own[LANES_PER_THREAD] = {};
-    for (uint32_t begin = 0; begin < blocks; begin += SUM_LANES)
+    double own[1] = {};
+#pragma unroll 1
+    for (uint32_t first = threadIdx.x; first < blocks; first += AT_ONCE * SUM_LANES)
     {
+        double next[AT_ONCE];
 #pragma unroll
-        for (uint32_t i = 0; i < LANES_PER_THREAD; ++i)
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
         {
-            const uint32_t block = begin + LANES_PER_THREAD * threadIdx.x + i;
-            own[i] += block < blocks ? sums[block] : 0.0;
+            const uint32_t block = first + i * SUM_LANES;
+            next[i] = block < blocks ? sums[block] : 0.0;
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+        {
+            own[0] += next[i]; // of squares: a sum is never -0, which 0 would change
         }
     }
     const double sum = AddLanes(own, lanes);
@@ -198,7 +207,7 @@ ComputeNorm(const float* values, uint64_t count, double* norm, void* workspace, 
     {
         Launch<SumSquaresKernel>(CountSumBlocks(count), THREADS, stream, values, count, sums);
     }
-    Launch<FinishNormKernel>(1, THREADS, stream, sums, CountSumBlocks(count), norm);
+    Launch<FinishNormKernel>(1, SUM_LANES, stream, sums, CountSumBlocks(count), norm);
     return cudaGetLastError();
 }
 

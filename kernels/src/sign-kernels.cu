@@ -46,19 +46,20 @@ __launch_bounds__(THREADS) EncodeSignsKernel(const float* __restrict__ values,
     bytes[byte] = static_cast<uint8_t>(signs);
 }
 
+/// Four elements per thread, half a byte: what a warp stores at once lies side by side.
 __global__ void
 __launch_bounds__(THREADS) DecodeSignsKernel(const uint8_t* __restrict__ bytes,
                                              uint64_t count,
                                              float magnitude,
                                              float* __restrict__ values)
 {
-    const uint64_t byte = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    const uint64_t first = 8 * byte;
+    const uint64_t half = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const uint64_t first = 4 * half;
     if (first >= count)
     {
         return;
     }
-    const uint32_t signs = bytes[byte];
+    const uint32_t signs = static_cast<uint32_t>(bytes[half / 2]) >> (4 * (half % 2));
     StoreFour(values,
               first,
               count,
@@ -66,13 +67,6 @@ __launch_bounds__(THREADS) DecodeSignsKernel(const uint8_t* __restrict__ bytes,
                      DecodeSign(signs & 2U, magnitude),
                      DecodeSign(signs & 4U, magnitude),
                      DecodeSign(signs & 8U, magnitude)});
-    StoreFour(values,
-              first + 4,
-              count,
-              float4{DecodeSign(signs & 16U, magnitude),
-                     DecodeSign(signs & 32U, magnitude),
-                     DecodeSign(signs & 64U, magnitude),
-                     DecodeSign(signs & 128U, magnitude)});
 }
 
 /// A word per thread, of all voters.
@@ -136,7 +130,7 @@ DecodeSigns(const uint32_t* words,
 {
     if (count > 0)
     {
-        Launch<DecodeSignsKernel>(CountThreadBlocks((count + 7) / 8),
+        Launch<DecodeSignsKernel>(CountThreadBlocks((count + 3) / 4),
                                   THREADS,
                                   stream,
                                   reinterpret_cast<const uint8_t*>(words),

@@ -30,8 +30,8 @@ _RANK = 4  # of PowerSGD, whose columns have up to 2048 rows over 1024 threads
 _PAIRS = 6  # of its columns
 _LOOK_BACK = (1, 1)  # at 32 tiles, each of which is ready
 LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
-    # Four strips at a time, and up to three more, of four elements each.
-    ("AddStripsKernel", ""): ("16 elements", 3),
+    # Four strips of a warp at a time, of four elements each.
+    ("AddStripsKernel", ""): ("16 elements",),
     ("AddThcKernel", ""): (0, 0),
     ("CloseHalfMessageKernel", ""): (),
     ("CloseSparseMessageKernel", ""): (),
@@ -84,7 +84,7 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("PackOffsetsKernel", ""): (5, 0),  # offsets of 10 bits that have a part in a word of 32
     ("ProjectRowsKernel", ""): (1, "4 elements"),
     ("ProjectStripsKernel", ""): (1, "4 elements"),
-    ("RestartColumnsKernel", ""): ("1 elements", 0),
+    ("RestartColumnsKernel", ""): (1, 0),  # up to 8192 rows at once
     ("SampleKernel", ""): (),
     ("ScatterBlockTopKKernel", ""): (0, 0),
     ("ScatterHalfMessageKernel", ""): (),

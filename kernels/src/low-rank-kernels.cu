@@ -12,7 +12,6 @@ constexpr uint32_t GROUP = 4; //!< columns of a factor that are done in one look
 constexpr uint32_t TILE_COLUMNS = 4 * WARP;
 /// Loads that a thread has under way at once where few threads run: each takes a microsecond.
 constexpr uint32_t AT_ONCE = 8;
-constexpr uint32_t ROW_VECTORS = 4; //!< of a row of the matrix that a lane loads at once
 constexpr uint32_t COLUMN_THREADS = LOW_RANK_COLUMN_LANES;
 static_assert(LOW_RANK_LANES == 4 * WARP, "a lane of a warp owns those of one float4");
 static_assert(WARPS * LOW_RANK_EIGHTH == LOW_RANK_STRIP, "a warp has an eighth of a strip");
@@ -121,11 +120,11 @@ __launch_bounds__(THREADS) RestartColumnsKernel(float* __restrict__ q, uint32_t 
 
 /// A warp per row of the matrix, which stays in the cache for later groups of columns.
 __global__ void
-__launch_bounds__(THREADS, 4) ProjectRowsKernel(const float* __restrict__ values,
-                                                uint64_t count,
-                                                LowRankShape shape,
-                                                const float* __restrict__ q,
-                                                float* __restrict__ p)
+__launch_bounds__(THREADS) ProjectRowsKernel(const float* __restrict__ values,
+                                             uint64_t count,
+                                             LowRankShape shape,
+                                             const float* __restrict__ q,
+                                             float* __restrict__ p)
 {
     const uint32_t row = blockIdx.x * WARPS + threadIdx.x / WARP;
     const uint32_t lane = threadIdx.x % WARP;
@@ -139,30 +138,17 @@ __launch_bounds__(THREADS, 4) ProjectRowsKernel(const float* __restrict__ values
     {
         float4 sums[GROUP] = {};
 #pragma unroll 1
-        for (uint32_t next = 4 * lane; next < shape.columns; next += ROW_VECTORS * LOW_RANK_LANES)
+        for (uint32_t column = 4 * lane; column < shape.columns; column += LOW_RANK_LANES)
         {
-            float4 four[ROW_VECTORS];
+            const float4 four = LoadFour<float4>(values, begin + column, count, 0.0F);
 #pragma unroll
-            for (uint32_t i = 0; i < ROW_VECTORS; ++i)
+            for (uint32_t j = 0; j < GROUP; ++j)
             {
-                const uint32_t column = next + i * LOW_RANK_LANES;
-                four[i] = column < shape.columns
-                              ? LoadFour<float4>(values, begin + column, count, 0.0F)
-                              : float4{};
-            }
-#pragma unroll
-            for (uint32_t i = 0; i < ROW_VECTORS; ++i)
-            {
-                const uint32_t column = next + i * LOW_RANK_LANES;
-#pragma unroll
-                for (uint32_t j = 0; j < GROUP; ++j)
+                if (first + j < shape.rank)
                 {
-                    if (column < shape.columns && first + j < shape.rank)
-                    {
-                        const uint64_t place =
-                            static_cast<uint64_t>(first + j) * shape.columns + column;
-                        AddProducts(sums[j], four[i], *reinterpret_cast<const float4*>(q + place));
-                    }
+                    const uint64_t place =
+                        static_cast<uint64_t>(first + j) * shape.columns + column;
+                    AddProducts(sums[j], four, *reinterpret_cast<const float4*>(q + place));
                 }
             }
         }
@@ -178,61 +164,16 @@ __launch_bounds__(THREADS, 4) ProjectRowsKernel(const float* __restrict__ values
     }
 }
 
-/// Some of a thread's numbers of a column, which lie a block's width apart; 0 behind the last.
-struct ColumnPart
-{
-    float numbers[AT_ONCE];
-
-    __device__ ColumnPart(const float* column, uint32_t first, uint32_t rows)
-    {
-#pragma unroll
-        for (uint32_t i = 0; i < AT_ONCE; ++i)
-        {
-            const uint32_t row = first + i * COLUMN_THREADS;
-            numbers[i] = row < rows ? column[row] : 0.0F;
-        }
-    }
-
-    __device__ void Store(float* column, uint32_t first, uint32_t rows) const
-    {
-#pragma unroll
-        for (uint32_t i = 0; i < AT_ONCE; ++i)
-        {
-            const uint32_t row = first + i * COLUMN_THREADS;
-            if (row < rows)
-            {
-                column[row] = numbers[i];
-            }
-        }
-    }
-};
-
-/// Calls a function with the first row of each part of a column that a thread has.
-template <typename Function>
-__device__ inline void
-ForColumnParts(uint32_t rows, const Function& function)
-{
-#pragma unroll 1
-    for (uint32_t first = threadIdx.x; first < rows; first += AT_ONCE * COLUMN_THREADS)
-    {
-        function(first);
-    }
-}
-
 /// Scalar product of two columns by all threads of a block. \param sums in shared memory
 __device__ inline double
 MultiplyColumns(const float* a, const float* b, uint32_t rows, double* sums)
 {
     double own = 0.0;
-    ForColumnParts(rows, [&](uint32_t first) {
-        const ColumnPart ofA(a, first, rows);
-        const ColumnPart ofB(b, first, rows);
-#pragma unroll
-        for (uint32_t i = 0; i < AT_ONCE; ++i)
-        {
-            own += static_cast<double>(ofA.numbers[i]) * static_cast<double>(ofB.numbers[i]);
-        }
-    });
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
+    {
+        own += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    }
     const double ofWarp = AddWarp(own);
     __syncthreads(); // the sums before have been read
     if (threadIdx.x % WARP == 0)
@@ -241,36 +182,6 @@ MultiplyColumns(const float* a, const float* b, uint32_t rows, double* sums)
     }
     __syncthreads();
     return AddWarp(sums[threadIdx.x % WARP]);
-}
-
-__device__ inline void
-ScaleColumn(float* column, uint32_t rows, double scale)
-{
-    ForColumnParts(rows, [&](uint32_t first) {
-        ColumnPart part(column, first, rows);
-#pragma unroll
-        for (uint32_t i = 0; i < AT_ONCE; ++i)
-        {
-            part.numbers[i] = ScaleLowRank(part.numbers[i], scale);
-        }
-        part.Store(column, first, rows);
-    });
-}
-
-/// Takes the part of one column out of another.
-__device__ inline void
-TakeOutColumn(float* other, const float* column, uint32_t rows, double product)
-{
-    ForColumnParts(rows, [&](uint32_t first) {
-        ColumnPart part(other, first, rows);
-        const ColumnPart ofColumn(column, first, rows);
-#pragma unroll
-        for (uint32_t i = 0; i < AT_ONCE; ++i)
-        {
-            part.numbers[i] = TakeOutLowRank(part.numbers[i], ofColumn.numbers[i], product);
-        }
-        part.Store(other, first, rows);
-    });
 }
 
 /// One block of threads, each for some elements of every column.
@@ -296,12 +207,22 @@ __launch_bounds__(COLUMN_THREADS) OrthogonaliseKernel(float* __restrict__ p, Low
     {
         float* const column = p + static_cast<uint64_t>(j) * rows;
         const double norm = sqrt(MultiplyColumns(column, column, rows, sums));
-        ScaleColumn(column, rows, GetLowRankScale(norm, norms[j]));
+        const double scale = GetLowRankScale(norm, norms[j]);
+#pragma unroll 1
+        for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
+        {
+            column[i] = ScaleLowRank(column[i], scale);
+        }
 #pragma unroll 1
         for (uint32_t later = j + 1; later < shape.rank; ++later)
         {
             float* const other = p + static_cast<uint64_t>(later) * rows;
-            TakeOutColumn(other, column, rows, MultiplyColumns(column, other, rows, sums));
+            const double product = MultiplyColumns(column, other, rows, sums);
+#pragma unroll 1
+            for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
+            {
+                other[i] = TakeOutLowRank(other[i], column[i], product);
+            }
         }
     }
 }
@@ -346,26 +267,18 @@ __launch_bounds__(THREADS) ProjectStripsKernel(const float* __restrict__ values,
     for (uint32_t first = 0; first < shape.rank; first += GROUP)
     {
         float4 sums[GROUP] = {};
-        float4 four[LOW_RANK_EIGHTH];
-#pragma unroll
-        for (uint32_t i = 0; i < LOW_RANK_EIGHTH; ++i)
+#pragma unroll 1
+        for (uint32_t row = tile.firstRow; isInside && row < tile.lastRow; ++row)
         {
-            const uint32_t row = tile.firstRow + i;
             const uint64_t place = static_cast<uint64_t>(row) * shape.columns + tile.column;
-            four[i] = isInside && row < tile.lastRow ? LoadFour<float4>(values, place, count, 0.0F)
-                                                     : float4{};
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < LOW_RANK_EIGHTH; ++i)
-        {
-            const uint32_t row = tile.firstRow + i;
+            const float4 four = LoadFour<float4>(values, place, count, 0.0F);
 #pragma unroll
             for (uint32_t j = 0; j < GROUP; ++j)
             {
-                if (isInside && row < tile.lastRow && first + j < shape.rank)
+                if (first + j < shape.rank)
                 {
                     const float factor = p[static_cast<uint64_t>(first + j) * shape.rows + row];
-                    AddProducts(sums[j], four[i], float4{factor, factor, factor, factor});
+                    AddProducts(sums[j], four, float4{factor, factor, factor, factor});
                 }
             }
         }

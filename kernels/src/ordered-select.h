@@ -258,7 +258,14 @@ __launch_bounds__(THREADS, 3) // 80 registers: DGC holds 16 floats at a time
     const uint32_t inTile = __shfl_sync(ALL_LANES, upToWarp, WARP - 1);
     uint32_t row = __shfl_sync(ALL_LANES, upToWarp, warp) - SumBytes(rows);
     const uint32_t ofWarp = row;
-    if (threadIdx.x < WARP) // before anything else: all later tiles wait for it
+#pragma unroll
+    for (uint32_t i = 0; i < VECTORS; ++i)
+    {
+        const uint32_t rank = row + (before >> (8 * i) & 0xffU);
+        stage.Put(rule, held[i], wanted[i], i, rank);
+        row += rows >> (8 * i) & 0xffU;
+    }
+    if (threadIdx.x < WARP)
     {
         const uint32_t earlier = counts.Add(tile, inTile);
         if (threadIdx.x == 0)
@@ -270,13 +277,6 @@ __launch_bounds__(THREADS, 3) // 80 registers: DGC holds 16 floats at a time
                 rule.Finish();
             }
         }
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < VECTORS; ++i)
-    {
-        const uint32_t rank = row + (before >> (8 * i) & 0xffU);
-        stage.Put(rule, held[i], wanted[i], i, rank);
-        row += rows >> (8 * i) & 0xffU;
     }
     __syncthreads();
     const uint32_t earlier = shared[1];

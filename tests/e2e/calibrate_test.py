@@ -2,6 +2,7 @@
 """Profiles: the fit, the shipped files, and what the simulator does with them."""
 
 import csv
+import itertools
 import json
 import re
 import sys
@@ -333,7 +334,10 @@ def test_switches_add_integers_only(program, tmp_path):
 def test_switches_add_the_table_values_of_thc(program, tmp_path):
     # 10^6 elements are 244 blocks of 4096 and 576 more, padded to 1024; the half that each of a server's two workers
     # sums up in passing 122 and 288, padded to 512. A byte of each, both ways.
-    for scheme, coordinates in (("switchml", 244 * 4096 + 1024), ("passing", 122 * 4096 + 512)):
+    for scheme, coordinates in (
+        ("switchml", 244 * 4096 + 1024),
+        ("passing", 122 * 4096 + 512),
+    ):
         plan = json.loads(_plan(program, tmp_path, {"codec": "thc"}, scheme).stdout)
         assert plan["sharesExponents"] is True
         aggregated = {op["bytes"] for op in plan["operations"] if op["kind"] == "aggregate"}
@@ -396,10 +400,67 @@ def test_goals_are_judged_at_the_worst_large_size(tmp_path, capsys):
     assert lines[-1] == "3 reached, 1 missed, 30 not measured"
 
 
-@pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.name)
+GPUS = [path for path in PROFILES if path.name.startswith("nvidia-")]
+
+
+@pytest.mark.parametrize("path", [p for p in PROFILES if p not in GPUS], ids=lambda path: path.name)
 def test_no_goal_is_reached_by_an_estimate_or_a_cpu(path, capsys):
     assert goals.report(path) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "0 reached, 0 missed, 34 not measured"
+
+
+def _table_rows(text, first, separator):
+    """Cells of the table whose heading begins so, up to the first line that is none of it."""
+    lines = text[text.index(first) :].splitlines()[2:]
+    rows = itertools.takewhile(lambda line: line and not line.startswith("="), lines)
+    return [[cell.strip() for cell in re.split(separator, row.strip("| "))] for row in rows]
+
+
+def test_the_page_of_the_kernels_has_every_goal_that_a_measured_gpu_misses():
+    assert [path.name.split(".")[0] for path in GPUS] == [
+        "nvidia-h100-80gb-hbm3",
+        "nvidia-h200",
+    ]
+    findings = list(zip(*(goals.check(json.loads(path.read_text())) for path in GPUS)))
+    expected = [
+        [
+            h100.kernel if "copy" in h100.goal else f"{h100.kernel}, {h100.goal}",
+            *(f"{h100.least:g}", f"{h100.found:.2f}", f"{h200.found:.2f}"),
+        ]
+        for h100, h200 in findings
+        if "missed" in (h100.verdict, h200.verdict)
+    ]
+    text = (ROOT / "kernels" / "README.md").read_text()
+    assert _table_rows(text, "| kernel | goal |", r"\s*\|\s*") == expected
+    assert all(finding.verdict != "not measured" for pair in findings for finding in pair)
+    reached = [sum(finding.verdict == "reached" for finding in column) for column in zip(*findings)]
+    assert f"An H100 reaches {reached[0]} of the {len(findings)}" in text
+    assert f"not, {reached[1]} (" in text
+
+
+def test_the_table_of_measured_times_is_that_of_the_profiles():
+    text = (ROOT / "doc" / "compression.rst").read_text()
+    rows = _table_rows(text, "measured kernel ", r" +(?=\d)")
+    slow = [
+        json.loads((ROOT / "profiles" / f"{name}-estimate-5us.profile.json").read_text())
+        for name in ("h100-sxm", "h200")
+    ]
+    measured = [json.loads(path.read_text())["kernels"] for path in GPUS]
+    assert {row[0].replace(" ", "-") for row in rows} == calibrate.BYTES_PER_ELEMENT.keys()
+    for name, *cells in rows:
+        expected = []
+        for kernels, estimate in zip(measured, slow):
+            kernel = name.replace(" ", "-")
+            times = {point["elements"]: point["median_s"] for point in kernels[kernel]["points"]}
+            line = estimate["kernels"][kernel]
+            # t0 + bytes / rate, of 2^28 elements: 1 GiB.
+            estimated = (
+                line["fixedSeconds"] + 2**28 * line["bytesPerElement"] / line["bytesPerSecond"]
+            )
+            expected.append(f"{1e6 * times[2**20]:.3g}")
+            expected.append(f"{1e6 * times[2**28]:.0f}")
+            expected.append(f"{times[2**28] / estimated:.2f}")
+        assert cells == expected, name
 
 
 def test_goals_of_no_profile_are_refused(tmp_path):

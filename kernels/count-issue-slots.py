@@ -27,7 +27,6 @@ _BINS = 2  # RADIX_BINS of 2048 over 1024 threads
 _POWERS = 12  # up to a block of THC
 _LATER_BINS = 4  # LATER_BINS over 256 threads
 _RANK = 4  # of PowerSGD, whose columns have up to 2048 rows over 1024 threads
-_PAIRS = 6  # of its columns
 _LOOK_BACK = (1, 1)  # at 32 tiles, each of which is ready
 LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     # Four strips of a warp at a time, of four elements each.
@@ -62,6 +61,11 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("EncodeThcKernel", ""): (_POWERS, 0),
     ("EncodeTwoBitsKernel", ""): (),
     ("ExpandFactorsKernel", ""): (_RANK,),
+    # A warp finds where its tile begins in five steps, of up to 33^5 entries; ends of streams of offsets have loops of
+    # their own, and messages that the device alone knows the length of.
+    ("FillTilesKernel", "BlockMessage"): ("1 elements", 0, 0, 0),
+    ("FillTilesKernel", "FloatMessage"): (5, 0, "2 elements", 0),
+    ("FillTilesKernel", "HalfMessage"): (5, "1 elements", 0, 0),
     ("FindExponentsKernel", ""): (2, 5),  # 32 lanes of a packet of 256
     ("FindThcNormsKernel", ""): (),
     ("FinishScalerKernel", ""): (1,),
@@ -74,22 +78,14 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("OrderedSelectKernel", "DgcRule"): (1, 1, *_LOOK_BACK, 1, 0, 0),  # 0.1 %; no message is full
     ("OrderedSelectKernel", "FromKey"): (2, 2, 2, 2, *_LOOK_BACK, 1),  # 2 %
     ("OrderedSelectKernel", "Marked"): (2, 2, 2, 2, *_LOOK_BACK, 1),  # 2 %
-    # Norms of all columns; then each, its norm and its scale, and the six pairs, a product and a difference. Loops over
+    # Norms of all columns; then each: its scale, and products and differences of the later ones at once. Loops over
     # rows are passed twice, and stand once in the passes of those around them.
-    ("OrthogonaliseKernel", ""): (
-        *(_RANK, _RANK),
-        *(_RANK, _RANK, _RANK),
-        *(_PAIRS - _RANK, _PAIRS, _PAIRS),
-    ),
+    ("OrthogonaliseKernel", ""): (1, 1, _RANK, _RANK, 0, 2, 2),
     ("PackOffsetsKernel", ""): (5, 0),  # offsets of 10 bits that have a part in a word of 32
     ("ProjectRowsKernel", ""): (1, "4 elements"),
     ("ProjectStripsKernel", ""): (1, "4 elements"),
     ("RestartColumnsKernel", ""): (1, 0),  # up to 8192 rows at once
     ("SampleKernel", ""): (),
-    ("ScatterBlockTopKKernel", ""): (0, 0),
-    ("ScatterHalfMessageKernel", ""): (),
-    ("ScatterSparseKernel", ""): (),
-    ("ScatterSparseMessageKernel", ""): (),
     # 11.7 candidates for 10 elements, looked at twice; in the machine code a part of the slow way is around them.
     ("SelectBlockTopKKernel", "1024"): (0, 0, 0, 0, 1, 12, 12),
     ("SumStripsKernel", ""): ("16 elements", 0),

@@ -19,7 +19,8 @@ cudaError_t PackOffsetBytes(const uint16_t* offsets,
                             void* bytes,
                             cudaStream_t stream);
 
-/// Values at their indices and 0 elsewhere.
+/// Values at their indices, which ascend, and 0 elsewhere. Where they do not ascend, as in a broken
+/// message, some values may be left out.
 cudaError_t ScatterSparse(const uint32_t* indices,
                           const float* values,
                           uint64_t count,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compression-kernels.h"
-#include "launch.h"
+#include "fill-tiles.h"
 #include "message-kernels.h"
 
 #include "ns3/sparsifier-arithmetic.h"
@@ -308,30 +308,39 @@ __launch_bounds__(THREADS) UnpackOffsetsKernel(const uint32_t* __restrict__ word
     }
 }
 
-__global__ void
-__launch_bounds__(THREADS) ScatterBlockTopKKernel(const uint32_t* __restrict__ words,
-                                                  const float* __restrict__ selected,
-                                                  uint64_t entries,
-                                                  uint32_t blockElements,
-                                                  uint32_t k,
-                                                  uint32_t bits,
-                                                  uint64_t count,
-                                                  float* __restrict__ values)
+/// As many entries of each block: a tile knows where its own begin.
+struct BlockMessage
 {
-    const uint64_t entry = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (entry >= entries)
+    const uint32_t* words; //!< offsets
+    const float* selected;
+    uint64_t entries;
+    uint32_t blockElements; //!< a tile is so many whole blocks
+    uint32_t k;
+    uint32_t bits;
+
+    __device__ void FindRange(uint64_t begin, EntryRange& range) const
     {
-        return;
+        if (threadIdx.x == 0)
+        {
+            range.first = begin / blockElements * k;
+            range.last = min(entries, (begin + FILL_ELEMENTS) / blockElements * k);
+        }
     }
-    const uint64_t bytes = (entries * bits + 7) / 8;
-    const uint32_t offset =
-        UnpackIndex(entry, bits, [=](uint64_t word) { return LoadStreamWord(words, word, bytes); });
-    const uint64_t index = entry / k * blockElements + offset;
-    if (index < count) // unless the message is broken
+
+    __device__ uint64_t GetIndex(uint64_t entry) const
     {
-        StoreContended(values + index, selected[entry]);
+        const uint64_t bytes = (entries * bits + 7) / 8;
+        const uint32_t offset = UnpackIndex(entry, bits, [this, bytes](uint64_t word) {
+            return LoadStreamWord(words, word, bytes);
+        });
+        return entry / k * blockElements + offset;
     }
-}
+
+    __device__ float GetValue(uint64_t entry) const
+    {
+        return selected[entry];
+    }
+};
 
 cudaError_t
 LaunchPackOffsets(const uint16_t* offsets,
@@ -462,23 +471,17 @@ ScatterBlockTopK(const uint32_t* words,
     const uint32_t perBlock = k < blockElements ? k : blockElements;
     const uint64_t rest = count % blockElements;
     const uint64_t entries = count / blockElements * perBlock + (perBlock < rest ? perBlock : rest);
-    const auto error = cudaMemsetAsync(values, 0, count * sizeof *values, stream);
-    if (error != cudaSuccess || entries == 0)
+    if (FILL_ELEMENTS % blockElements != 0)
     {
-        return error;
+        return cudaErrorInvalidValue;
     }
-    Launch<ScatterBlockTopKKernel>(CountThreadBlocks(entries),
-                                   THREADS,
-                                   stream,
-                                   words,
-                                   selected,
-                                   entries,
-                                   blockElements,
-                                   perBlock,
-                                   GetIndexBits(blockElements),
-                                   count,
-                                   values);
-    return cudaGetLastError();
+    const BlockMessage message{words,
+                               selected,
+                               entries,
+                               blockElements,
+                               perBlock,
+                               GetIndexBits(blockElements)};
+    return FillTiles(message, count, values, stream);
 }
 
 } // namespace ns3::gradsync::kernels

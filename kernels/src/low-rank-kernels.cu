@@ -164,66 +164,162 @@ __launch_bounds__(THREADS) ProjectRowsKernel(const float* __restrict__ values,
     }
 }
 
-/// Scalar product of two columns by all threads of a block. \param sums in shared memory
-__device__ inline double
-MultiplyColumns(const float* a, const float* b, uint32_t rows, double* sums)
+/// Sums over all threads of a block, some at once. \param shared room for each warp's
+template <uint32_t SUMS>
+__device__ inline void
+AddThreads(double (&sums)[SUMS], double (*shared)[WARP])
 {
-    double own = 0.0;
-#pragma unroll 1
-    for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
+    const uint32_t lane = threadIdx.x % WARP;
+    double ofWarp[SUMS];
+#pragma unroll
+    for (uint32_t k = 0; k < SUMS; ++k)
     {
-        own += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+        ofWarp[k] = AddWarp(sums[k]);
     }
-    const double ofWarp = AddWarp(own);
     __syncthreads(); // the sums before have been read
-    if (threadIdx.x % WARP == 0)
+#pragma unroll
+    for (uint32_t k = 0; k < SUMS; ++k)
     {
-        sums[threadIdx.x / WARP] = ofWarp;
+        if (lane == 0)
+        {
+            shared[k][threadIdx.x / WARP] = ofWarp[k];
+        }
     }
     __syncthreads();
-    return AddWarp(sums[threadIdx.x % WARP]);
+#pragma unroll
+    for (uint32_t k = 0; k < SUMS; ++k)
+    {
+        sums[k] = AddWarp(shared[k][lane]);
+    }
 }
 
-/// One block of threads, each for some elements of every column.
+/// The columns of P of which a thread has every 1024th element; no other thread touches these.
+struct ColumnsOfThread
+{
+    float* p;
+    uint32_t rows;
+    uint32_t rank;
+
+    __device__ float& Get(uint32_t column, uint32_t row) const
+    {
+        return p[static_cast<uint64_t>(column) * rows + row];
+    }
+
+    /// Squares of the columns from `first` on.
+    __device__ void AddSquares(uint32_t first, double (&sums)[GROUP]) const
+    {
+#pragma unroll 1
+        for (uint32_t row = threadIdx.x; row < rows; row += COLUMN_THREADS)
+        {
+#pragma unroll
+            for (uint32_t k = 0; k < GROUP; ++k)
+            {
+                if (first + k < rank)
+                {
+                    sums[k] += Square(Get(first + k, row));
+                }
+            }
+        }
+    }
+
+    __device__ void Scale(uint32_t column, double scale) const
+    {
+#pragma unroll 1
+        for (uint32_t row = threadIdx.x; row < rows; row += COLUMN_THREADS)
+        {
+            Get(column, row) = ScaleLowRank(Get(column, row), scale);
+        }
+    }
+
+    /// Products of a column and those from `first` on.
+    __device__ void AddColumnProducts(uint32_t column, uint32_t first, double (&sums)[GROUP]) const
+    {
+#pragma unroll 1
+        for (uint32_t row = threadIdx.x; row < rows; row += COLUMN_THREADS)
+        {
+            const auto value = static_cast<double>(Get(column, row));
+#pragma unroll
+            for (uint32_t k = 0; k < GROUP; ++k)
+            {
+                if (first + k < rank)
+                {
+                    sums[k] += value * static_cast<double>(Get(first + k, row));
+                }
+            }
+        }
+    }
+
+    /// Takes the part of a column out of those from `first` on. \returns squares of the first one
+    __device__ double TakeOut(uint32_t column,
+                              uint32_t first,
+                              const double (&products)[GROUP]) const
+    {
+        double squares = 0.0;
+#pragma unroll 1
+        for (uint32_t row = threadIdx.x; row < rows; row += COLUMN_THREADS)
+        {
+            const float value = Get(column, row);
+            float others[GROUP]; // loaded before any is stored, one wait for all
+#pragma unroll
+            for (uint32_t k = 0; k < GROUP; ++k)
+            {
+                others[k] = first + k < rank ? Get(first + k, row) : 0.0F;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < GROUP; ++k)
+            {
+                others[k] = TakeOutLowRank(others[k], value, products[k]);
+                if (first + k < rank)
+                {
+                    Get(first + k, row) = others[k];
+                }
+            }
+            squares += Square(others[0]);
+        }
+        return squares;
+    }
+};
+
+/// One block of threads. Some columns are done at once, as each sum over the block takes a
+/// microsecond and each look at a column another one.
 __global__ void
 __launch_bounds__(COLUMN_THREADS) OrthogonaliseKernel(float* __restrict__ p, LowRankShape shape)
 {
     __shared__ double norms[LOW_RANK_MOST]; // before anything is taken out
-    __shared__ double sums[WARP];
-    const uint32_t rows = shape.rows;
+    __shared__ double shared[GROUP][WARP];
+    const ColumnsOfThread columns{p, shape.rows, shape.rank};
+    double square[1] = {}; // of the next column
 #pragma unroll 1
-    for (uint32_t j = 0; j < shape.rank; ++j)
+    for (uint32_t first = 0; first < shape.rank; first += GROUP)
     {
-        const float* const column = p + static_cast<uint64_t>(j) * rows;
-        const double before = sqrt(MultiplyColumns(column, column, rows, sums));
-        if (threadIdx.x == 0)
+        double squares[GROUP] = {};
+        columns.AddSquares(first, squares);
+        AddThreads(squares, shared);
+        square[0] = first == 0 ? squares[0] : square[0];
+#pragma unroll
+        for (uint32_t k = 0; k < GROUP; ++k)
         {
-            norms[j] = before;
+            if (threadIdx.x == 0 && first + k < shape.rank)
+            {
+                norms[first + k] = sqrt(squares[k]);
+            }
         }
     }
     __syncthreads();
 #pragma unroll 1
     for (uint32_t j = 0; j < shape.rank; ++j)
     {
-        float* const column = p + static_cast<uint64_t>(j) * rows;
-        const double norm = sqrt(MultiplyColumns(column, column, rows, sums));
-        const double scale = GetLowRankScale(norm, norms[j]);
+        columns.Scale(j, GetLowRankScale(sqrt(square[0]), norms[j]));
 #pragma unroll 1
-        for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
+        for (uint32_t first = j + 1; first < shape.rank; first += GROUP)
         {
-            column[i] = ScaleLowRank(column[i], scale);
+            double products[GROUP] = {};
+            columns.AddColumnProducts(j, first, products);
+            AddThreads(products, shared);
+            const double squares = columns.TakeOut(j, first, products);
+            square[0] = first == j + 1 ? squares : square[0];
         }
-#pragma unroll 1
-        for (uint32_t later = j + 1; later < shape.rank; ++later)
-        {
-            float* const other = p + static_cast<uint64_t>(later) * rows;
-            const double product = MultiplyColumns(column, other, rows, sums);
-#pragma unroll 1
-            for (uint32_t i = threadIdx.x; i < rows; i += COLUMN_THREADS)
-            {
-                other[i] = TakeOutLowRank(other[i], column[i], product);
-            }
-        }
+        AddThreads(square, shared);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "launch.h"
+#include "fill-tiles.h"
 #include "message-kernels.h"
 
 #include "ns3/float-bits.h"
@@ -13,28 +13,67 @@ namespace
 constexpr uint64_t ENTRY_BYTES = 8;      //!< an index and a value
 constexpr uint64_t HALF_ENTRY_BYTES = 6; //!< whose value is binary16
 
-__device__ inline void
-Scatter(uint64_t index, float value, uint64_t elements, float* gradient)
+__device__ inline float
+ToFloat(float value)
 {
-    if (index < elements)
-    {
-        StoreContended(gradient + index, value);
-    }
+    return value;
 }
 
-__global__ void
-__launch_bounds__(THREADS) ScatterSparseKernel(const uint32_t* __restrict__ indices,
-                                               const float* __restrict__ values,
-                                               uint64_t count,
-                                               uint64_t elements,
-                                               float* __restrict__ gradient)
+__device__ inline float
+ToFloat(uint16_t half)
 {
-    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (i < count)
-    {
-        Scatter(indices[i], values[i], elements, gradient);
-    }
+    return HalfToFloat(half);
 }
+
+/// Ascending indices, and values, which the kernel finds behind them where it is not told.
+template <typename Value>
+struct SparseMessage
+{
+    const uint32_t* indices;
+    const Value* values;   //!< null: behind as many indices as there are
+    const uint64_t* bytes; //!< of the message; null: those of the capacity
+    uint64_t capacity;     //!< in entries
+
+    __device__ uint64_t CountEntries() const
+    {
+        constexpr uint64_t ENTRY = sizeof *indices + sizeof *values;
+        return bytes == nullptr ? capacity : min(*bytes / ENTRY, capacity);
+    }
+
+    __device__ void FindRange(uint64_t begin, EntryRange& range) const
+    {
+        const uint32_t warp = threadIdx.x / WARP;
+        if (warp < 2)
+        {
+            const uint64_t found =
+                FindFirstFrom(indices, CountEntries(), begin + warp * FILL_ELEMENTS);
+            if (threadIdx.x % WARP == 0)
+            {
+                (warp == 0 ? range.first : range.last) = found;
+            }
+        }
+    }
+
+    __device__ uint64_t GetIndex(uint64_t entry) const
+    {
+        return indices[entry];
+    }
+
+    __device__ float GetValue(uint64_t entry) const
+    {
+        const auto* const behind = reinterpret_cast<const Value*>(indices + CountEntries());
+        return ToFloat(values != nullptr ? values[entry] : behind[entry]);
+    }
+};
+
+// Named, as machine code and counts of launches are found by name.
+struct FloatMessage : SparseMessage<float>
+{
+};
+
+struct HalfMessage : SparseMessage<uint16_t>
+{
+};
 
 __global__ void
 __launch_bounds__(THREADS) CloseSparseMessageKernel(const float* __restrict__ values,
@@ -51,22 +90,6 @@ __launch_bounds__(THREADS) CloseSparseMessageKernel(const float* __restrict__ va
     if (i == 0)
     {
         *bytes = ENTRY_BYTES * count;
-    }
-}
-
-__global__ void
-__launch_bounds__(THREADS) ScatterSparseMessageKernel(const uint32_t* __restrict__ message,
-                                                      const uint64_t* __restrict__ bytes,
-                                                      uint64_t capacity,
-                                                      uint64_t elements,
-                                                      float* __restrict__ gradient)
-{
-    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    const uint64_t said = *bytes / ENTRY_BYTES;
-    const uint64_t count = said < capacity ? said : capacity;
-    if (i < count)
-    {
-        Scatter(message[i], __uint_as_float(message[count + i]), elements, gradient);
     }
 }
 
@@ -90,31 +113,6 @@ __launch_bounds__(THREADS) CloseHalfMessageKernel(const float* __restrict__ valu
     }
 }
 
-/// \param bytes null: those of the capacity
-__global__ void
-__launch_bounds__(THREADS) ScatterHalfMessageKernel(const uint32_t* __restrict__ message,
-                                                    const uint64_t* __restrict__ bytes,
-                                                    uint64_t capacity,
-                                                    uint64_t elements,
-                                                    float* __restrict__ gradient)
-{
-    const uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    const uint64_t said = bytes == nullptr ? capacity : *bytes / HALF_ENTRY_BYTES;
-    const uint64_t count = said < capacity ? said : capacity;
-    if (i < count)
-    {
-        const auto* const halves = reinterpret_cast<const uint16_t*>(message + count);
-        Scatter(message[i], HalfToFloat(halves[i]), elements, gradient);
-    }
-}
-
-cudaError_t
-Clear(float* gradient, uint64_t elements, cudaStream_t stream)
-{
-    return elements > 0 ? cudaMemsetAsync(gradient, 0, elements * sizeof *gradient, stream)
-                        : cudaSuccess;
-}
-
 } // namespace
 
 cudaError_t
@@ -133,20 +131,8 @@ ScatterSparse(const uint32_t* indices,
               float* gradient,
               cudaStream_t stream)
 {
-    const auto error = Clear(gradient, elements, stream);
-    if (error != cudaSuccess || count == 0)
-    {
-        return error;
-    }
-    Launch<ScatterSparseKernel>(CountThreadBlocks(count),
-                                THREADS,
-                                stream,
-                                indices,
-                                values,
-                                count,
-                                elements,
-                                gradient);
-    return cudaGetLastError();
+    const FloatMessage message{{indices, values, nullptr, count}};
+    return FillTiles(message, elements, gradient, stream);
 }
 
 cudaError_t
@@ -190,20 +176,8 @@ ScatterHalfMessage(const uint32_t* message,
                    float* gradient,
                    cudaStream_t stream)
 {
-    const auto error = Clear(gradient, elements, stream);
-    if (error != cudaSuccess || capacity == 0)
-    {
-        return error;
-    }
-    Launch<ScatterHalfMessageKernel>(CountThreadBlocks(capacity),
-                                     THREADS,
-                                     stream,
-                                     message,
-                                     bytes,
-                                     capacity,
-                                     elements,
-                                     gradient);
-    return cudaGetLastError();
+    const HalfMessage entries{{message, nullptr, bytes, capacity}};
+    return FillTiles(entries, elements, gradient, stream);
 }
 
 cudaError_t
@@ -214,20 +188,8 @@ ScatterSparseMessage(const uint32_t* message,
                      float* gradient,
                      cudaStream_t stream)
 {
-    const auto error = Clear(gradient, elements, stream);
-    if (error != cudaSuccess || capacity == 0)
-    {
-        return error;
-    }
-    Launch<ScatterSparseMessageKernel>(CountThreadBlocks(capacity),
-                                       THREADS,
-                                       stream,
-                                       message,
-                                       bytes,
-                                       capacity,
-                                       elements,
-                                       gradient);
-    return cudaGetLastError();
+    const FloatMessage entries{{message, nullptr, bytes, capacity}};
+    return FillTiles(entries, elements, gradient, stream);
 }
 
 } // namespace ns3::gradsync::kernels

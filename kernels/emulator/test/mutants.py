@@ -138,12 +138,13 @@ MUTANTS = (
     ),
     Mutant(
         "an index of a broken message is believed",
-        "block-top-k-kernels.cu",
-        "block-top-k-kernels.cu",
-        "if (index < count",
-        "if (index < 2 * count + 4096",
+        "fill-tiles.h",
+        "message-kernels.cu",
+        "if (place < FILL_ELEMENTS)\n        {\n            StoreContended(reinterpret_cast<float*>(tile) + place,",
+        "{\n            StoreContended(reinterpret_cast<float*>(tile) + place % (2 * FILL_ELEMENTS),",
         "broken messages",
-        "global memory, out of bounds: ScatterBlockTopKKernel",
+        "uninitialised memory: FillTilesKernel",
+        longest=8193,
     ),
     Mutant(
         "one bin too many",

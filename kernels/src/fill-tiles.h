@@ -39,7 +39,7 @@ FindFirstFrom(const uint32_t* indices, uint64_t count, uint64_t limit)
         const uint32_t below = __ballot_sync(ALL_LANES, tried < high && indices[tried] < limit);
         const auto steps = below == ALL_LANES ? WARP : static_cast<uint32_t>(__ffs(~below)) - 1;
         low += steps * step;
-        high = min(high, low + step - 1);
+        high = steps < WARP ? min(high, low + step - 1) : high;
     }
     return low;
 }

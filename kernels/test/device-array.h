@@ -141,6 +141,7 @@ bool TestTernGrad(const Gradient& values);
 bool TestSignSgd(const Gradient& values);
 bool TestSwitchInt8(const Gradient& values);
 bool TestTopK(const Gradient& values);
+bool TestSparseMessages(const Gradient& values);
 bool TestThc(const Gradient& values);
 bool TestLowRank(const Gradient& values);
 bool TestOkTopK(const Gradient& values);

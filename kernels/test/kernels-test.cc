@@ -17,6 +17,7 @@ GetCases()
                                          {"signSGD and its vote", TestSignSgd},
                                          {"int8 in switches", TestSwitchInt8},
                                          {"top-k", TestTopK},
+                                         {"sparse messages", TestSparseMessages},
                                          {"THC", TestThc},
                                          {"PowerSGD", TestLowRank},
                                          {"Ok-Topk", TestOkTopK},

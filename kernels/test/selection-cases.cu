@@ -2,6 +2,7 @@
 // Codecs that select elements. Part of kernels-test.
 #include "compression-kernels.h"
 #include "device-array.h"
+#include "message-kernels.h"
 
 #include "ns3/block-top-k.h"
 #include "ns3/dgc-selector.h"
@@ -37,6 +38,40 @@ TestTopK(const Gradient& values)
                                   nullptr));
         isSame = isSame && AreSame(indices, outIndices) && AreSame(selected, out) &&
                  workspace.IsGuardWhole();
+    }
+    return isSame;
+}
+
+bool
+TestSparseMessages(const Gradient& values)
+{
+    // Where a tile begins 33 parts of the entries are searched at once: multiples and powers of 33,
+    // and numbers beside them. Entries are all at the front, or as far apart as they can be.
+    bool isSame = true;
+    for (const size_t wanted : {0, 1, 32, 33, 34, 66, 99, 891, 1088, 1089, 1090, 4096, 35937})
+    {
+        const size_t count = std::min(wanted, values.size());
+        for (const size_t stride : {size_t{1}, values.size() / std::max(count, size_t{1})})
+        {
+            std::vector<uint32_t> indices(count);
+            const Gradient sent(values.begin(), values.begin() + static_cast<ptrdiff_t>(count));
+            Gradient expected(values.size(), 0.0F);
+            for (size_t i = 0; i < count; ++i)
+            {
+                indices[i] = static_cast<uint32_t>(stride * i);
+                expected[stride * i] = sent[i];
+            }
+            const DeviceArray<uint32_t> inIndices(indices);
+            const DeviceArray<float> in(sent);
+            DeviceArray<float> out(values.size());
+            Check(kernels::ScatterSparse(inIndices.Get(),
+                                         in.Get(),
+                                         count,
+                                         values.size(),
+                                         out.Get(),
+                                         nullptr));
+            isSame = isSame && AreSame(expected, out);
+        }
     }
     return isSame;
 }

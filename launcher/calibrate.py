@@ -175,8 +175,8 @@ def _options(quick: bool) -> list[str]:
     return ["--largest=16", "--samples=5"] if quick else []
 
 
-def _command(quick: bool) -> str:
-    return "./ns3 calibrate" + (" --quick" if quick else "")
+def _command(quick: bool, *others: str) -> str:
+    return " ".join(["./ns3 calibrate", *others, *(["--quick"] if quick else [])])
 
 
 def why_no_gpu() -> str | None:
@@ -199,4 +199,4 @@ def calibrate_gpu(folder: Path, quick: bool, torch: str) -> None:
     options = _options(quick) or [f"--sizes={','.join(map(str, _tensor_sizes()))}"]
     measured = _measure(_KERNELS / "kernels-bench", options)
     add_torch(measured, torch, options)
-    _write_profile(measured, _command(quick), folder, None)
+    _write_profile(measured, _command(quick, "--gpu"), folder, None)

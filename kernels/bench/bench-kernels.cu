@@ -5,15 +5,11 @@
 #include "thc-kernels.h"
 
 #include "ns3/codec-spec.h"
-#include "ns3/float-bits.h"
 #include "ns3/sparsifier-arithmetic.h"
 #include "ns3/thc.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cuda_runtime.h>
-#include <random>
 
 namespace ns3::gradsync::bench
 {
@@ -23,18 +19,6 @@ namespace
 
 /// At the codec's defaults.
 constexpr kernels::DgcIteration DGC{0.001, 0.005, 0.9F, 0.0};
-
-size_t
-GetWorkspaceBytes(uint64_t elements)
-{
-    return std::max({kernels::GetTopKWorkspaceBytes(elements),
-                     kernels::GetDgcWorkspaceBytes(elements, DGC),
-                     kernels::GetNormWorkspaceBytes(elements),
-                     kernels::GetSelectWorkspaceBytes(elements),
-                     GetStochasticWorkspaceBytes(elements),
-                     GetLowRankBenchWorkspaceBytes(elements),
-                     GetSortWorkspaceBytes(elements)});
-}
 
 uint64_t
 CountShare(CodecKind kind, uint64_t elements)
@@ -306,11 +290,6 @@ AddSwitchKernels(std::vector<Kernel>& list)
                     }});
 }
 
-/// Share of the elements that are selected where the selection is given.
-constexpr double SHARE = 0.02;
-/// A magnitude that so many of the gradient reach: 2.3263 of its deviations.
-constexpr float KEY_MAGNITUDE = 0.023263F;
-
 /// Ok-Topk's local phase, with room for twice as many as there should be.
 cudaError_t
 RunSelectFromKey(const Buffers& b)
@@ -458,100 +437,18 @@ AddReductions(std::vector<Kernel>& list)
                     }});
 }
 
-std::vector<float>
-DrawGradient(uint64_t elements)
-{
-    std::mt19937 generator(1);
-    std::normal_distribution<float> normal(0.0F, 0.01F);
-    std::vector<float> values(elements);
-    std::generate(values.begin(), values.end(), [&] { return normal(generator); });
-    return values;
-}
-
-/// A bit per element.
-std::vector<uint32_t>
-DrawMarks(uint64_t elements)
-{
-    std::mt19937 generator(2);
-    std::bernoulli_distribution isMarked(SHARE);
-    std::vector<uint32_t> marks((elements + 31) / 32);
-    for (uint64_t i = 0; i < elements; ++i)
-    {
-        marks[i / 32] |= (isMarked(generator) ? 1U : 0U) << (i % 32);
-    }
-    return marks;
-}
-
-/// Those of the first elements, none beyond.
-std::vector<uint32_t>
-CutMarks(const std::vector<uint32_t>& marks, uint64_t elements)
-{
-    const auto words = static_cast<std::ptrdiff_t>((elements + 31) / 32);
-    std::vector<uint32_t> first(marks.begin(), marks.begin() + words);
-    if (elements % 32 != 0)
-    {
-        first.back() &= (1U << elements % 32) - 1;
-    }
-    return first;
-}
-
 } // namespace
 
-void
-Check(cudaError_t error)
+size_t
+GetWorkspaceBytes(uint64_t elements)
 {
-    if (error != cudaSuccess)
-    {
-        std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-        std::exit(1);
-    }
-}
-
-DeviceMemory::DeviceMemory(size_t bytes)
-{
-    Check(cudaMalloc(&m_data, bytes));
-    Check(cudaMemset(m_data, 0, bytes));
-}
-
-DeviceMemory::~DeviceMemory()
-{
-    cudaFree(m_data);
-}
-
-Values::Values(uint64_t elements)
-    : gradient(DrawGradient(elements)),
-      marks(DrawMarks(elements))
-{
-}
-
-Buffers::Buffers(const Values& values, uint64_t elements)
-    : count(elements),
-      workspaceBytes(GetWorkspaceBytes(elements)),
-      gradient(4 * elements + 16),
-      velocity(4 * elements + 16),
-      accumulated(4 * elements + 16),
-      out(8 * elements + 64),
-      codes(4 * elements + 64),
-      workspace(workspaceBytes),
-      found(256),
-      key(256),
-      iteration(256),
-      marks(elements / 8 + 64)
-{
-    Check(cudaStreamCreate(&stream));
-    const auto send = [](const DeviceMemory& to, const void* from, size_t bytes) {
-        Check(cudaMemcpy(to.As<void>(), from, bytes, cudaMemcpyHostToDevice));
-    };
-    const uint32_t magnitude = MagnitudeKey(KEY_MAGNITUDE);
-    const auto bits = CutMarks(values.marks, elements);
-    send(gradient, values.gradient.data(), 4 * elements);
-    send(key, &magnitude, sizeof magnitude);
-    send(marks, bits.data(), 4 * bits.size());
-}
-
-Buffers::~Buffers()
-{
-    cudaStreamDestroy(stream);
+    return std::max({kernels::GetTopKWorkspaceBytes(elements),
+                     kernels::GetDgcWorkspaceBytes(elements, DGC),
+                     kernels::GetNormWorkspaceBytes(elements),
+                     kernels::GetSelectWorkspaceBytes(elements),
+                     GetStochasticWorkspaceBytes(elements),
+                     GetLowRankBenchWorkspaceBytes(elements),
+                     GetSortWorkspaceBytes(elements)});
 }
 
 std::vector<Kernel>

@@ -84,6 +84,9 @@ struct Kernel
 /// The codecs, the reductions and what to compare them with. The copy comes first.
 std::vector<Kernel> MakeKernels();
 
+/// Scratch memory of any of them.
+size_t GetWorkspaceBytes(uint64_t elements);
+
 /// Scratch memory of those of AddStochasticKernels.
 size_t GetStochasticWorkspaceBytes(uint64_t elements);
 

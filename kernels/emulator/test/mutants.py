@@ -319,8 +319,8 @@ MUTANTS = (
     ),
     Mutant(
         "no barrier between two scalar products",
-        "low-rank-kernels.cu",
-        "low-rank-kernels.cu",
+        "orthogonalise-kernels.cu",
+        "orthogonalise-kernels.cu",
         "    __syncthreads(); // the sums before have been read\n",
         "",
         "PowerSGD",

@@ -16,6 +16,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/base/aggregation-flow.h
   model/base/byte-batch.h
+  model/base/outgoing-batch.h
   model/base/byte-range.h
   model/base/event-order.h
   model/base/gzip-text.h
@@ -1686,6 +1687,7 @@ set(gradsync_tests_of_fault
 set(gradsync_tests_of_distributed
   tests/unit/distributed/aggregation-contents-test.cc
   tests/unit/distributed/byte-batch-test.cc
+  tests/unit/distributed/outgoing-batch-test.cc
   tests/unit/distributed/window-simulator-test.cc
 )
 set(gradsync_tests_of_helper

@@ -2,7 +2,7 @@
 #ifndef GRADSYNC_PROCESS_LINK_H
 #define GRADSYNC_PROCESS_LINK_H
 
-#include "ns3/byte-batch.h"
+#include "ns3/outgoing-batch.h"
 
 #include <cstdint>
 #include <span>
@@ -43,7 +43,7 @@ class ProcessLink
      * nobody.
      * \param batches [process] for it; afterwards empty
      */
-    virtual void Send(const ProcessNote& note, std::vector<ByteBatch>& batches) = 0;
+    virtual void Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches) = 0;
 
     /// Waits for what another process has sent, of all that was not received yet the first.
     /// \returns the batch, which lasts until the next call for that process

@@ -307,16 +307,16 @@ WindowProtocol::FillBatch(uint32_t part, std::span<const PartEnd> ends)
     auto& batch = m_batches[part];
     for (const auto& end : ends)
     {
-        AppendPlain(batch, end);
+        AppendPlain(batch.GetOwn(), end);
     }
     if (m_takeNotice)
     {
-        AppendList(batch, std::span<const Notice>(m_told[part]));
+        AppendList(batch.GetOwn(), std::span<const Notice>(m_told[part]));
         m_told[part].clear();
     }
     m_transport.Take(part, batch);
-    m_counts.sentBytes += batch.size();
-    m_counts.sentBatches += batch.empty() ? 0 : 1;
+    m_counts.sentBytes += batch.GetSize();
+    m_counts.sentBatches += batch.GetSize() == 0 ? 0 : 1;
 }
 
 void

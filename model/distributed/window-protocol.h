@@ -181,7 +181,7 @@ class WindowProtocol final : public RankShare
     std::vector<ProcessNote> m_notes; //!< [process] after the last window but one
     std::deque<Told> m_ownNotes;      //!< that come after
     int64_t m_lastArrival{INT64_MAX}; //!< the first one of what was sent last
-    std::vector<ByteBatch> m_batches;
+    std::vector<OutgoingBatch> m_batches;
     std::vector<SharedEvent> m_sharedEvents;       //!< by ascending instants
     std::vector<std::vector<UnderWay>> m_underWay; //!< [job]
     uint64_t m_foreignEvents{0};

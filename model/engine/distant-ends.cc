@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -19,9 +20,42 @@ DistantEnds::DistantEnds(const Plan& plan,
     : m_plan(plan),
       m_partOf(std::move(partOf)),
       m_reduceSecondsPerByte(reduceSecondsPerByte),
-      m_tellsSenders(tellsSenders)
+      m_tellsSenders(tellsSenders),
+      m_doEdgesCross(DoEdgesCross())
 {
-    FollowInstants();
+    if (m_doEdgesCross)
+    {
+        FollowInstants();
+    }
+}
+
+bool
+DistantEnds::IsOneProcess() const
+{
+    return std::ranges::adjacent_find(m_partOf, std::not_equal_to<>()) == m_partOf.end();
+}
+
+/// Edges lead from an end at a rank to what another one begins.
+bool
+DistantEnds::DoEdgesCross() const
+{
+    if (IsOneProcess())
+    {
+        return false;
+    }
+    std::vector<uint32_t> sources(m_plan.GetOperations().size()); // processes
+    m_plan.GetOperations().ForEach(
+        [&](size_t id, const Operation& operation) { sources[id] = m_partOf[operation.src]; });
+    bool isOne = false;
+    m_plan.ForEachWithSuccessors(
+        [&](OperationId, const Operation& operation, std::span<const OperationId> successors) {
+            const auto part = m_partOf[operation.dst];
+            for (const auto successor : successors)
+            {
+                isOne = isOne || sources[successor] != part;
+            }
+        });
+    return isOne;
 }
 
 bool
@@ -138,9 +172,9 @@ DistantEnds::Demands
 DistantEnds::FindDemands() const
 {
     Demands demands;
-    if (std::ranges::adjacent_find(m_partOf, std::not_equal_to<>()) == m_partOf.end())
+    if (!m_doEdgesCross && (!m_tellsSenders || IsOneProcess()))
     {
-        return demands; // there is one process alone
+        return demands;
     }
     m_plan.GetOperations().ForEach([&](size_t index, const Operation& operation) {
         const auto id = static_cast<OperationId>(index);

@@ -68,6 +68,8 @@ class DistantEnds
     Demands FindDemands() const;
 
   private:
+    bool IsOneProcess() const;
+    bool DoEdgesCross() const;
     bool IsInstant(OperationId id, const Operation& operation) const;
     void FollowInstants();
     std::optional<OperationId> FindEarly() const;
@@ -79,6 +81,7 @@ class DistantEnds
     std::vector<uint32_t> m_partOf;
     double m_reduceSecondsPerByte;
     bool m_tellsSenders;
+    bool m_doEdgesCross; //!< whether operations wait for ends at ranks of other processes at all
     /// What takes no time -> the other processes that wait for it, ascending.
     std::unordered_map<OperationId, std::vector<uint32_t>> m_followers;
 };

@@ -95,22 +95,16 @@ FabricCut::TakeRecord(const FabricPacket& packet, Outgoing& outgoing) const
     outgoing.telemetry.push_back(m_pool.GetTelemetry(packet));
 }
 
-size_t
-FabricCut::CountBytes(uint32_t part) const
-{
-    const auto& outgoing = m_outgoing[part];
-    return outgoing.packets.size() * sizeof(Crossing) +
-           outgoing.telemetry.size() * sizeof(TelemetryRecord) + outgoing.contents.size();
-}
-
 void
-FabricCut::Take(uint32_t part, ByteBatch& batch)
+FabricCut::Take(uint32_t part, OutgoingBatch& batch)
 {
     auto& outgoing = m_outgoing[part];
-    AppendList(batch, std::span<const Crossing>(outgoing.packets));
-    AppendList(batch, std::span<const TelemetryRecord>(outgoing.telemetry));
-    batch.insert(batch.end(), outgoing.contents.begin(), outgoing.contents.end());
-    outgoing.packets.clear(); // and keeps its memory
+    outgoing.taken.clear(); // and keeps its memory
+    outgoing.taken.swap(outgoing.packets);
+    batch.ReferTo(std::span<const Crossing>(outgoing.taken));
+    AppendList(batch.GetOwn(), std::span<const TelemetryRecord>(outgoing.telemetry));
+    auto& own = batch.GetOwn();
+    own.insert(own.end(), outgoing.contents.begin(), outgoing.contents.end());
     outgoing.telemetry.clear();
     outgoing.contents.clear();
     outgoing.firstArrival = INT64_MAX;

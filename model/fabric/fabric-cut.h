@@ -2,9 +2,9 @@
 #ifndef GRADSYNC_FABRIC_CUT_H
 #define GRADSYNC_FABRIC_CUT_H
 
-#include "ns3/byte-batch.h"
 #include "ns3/fabric-port.h"
 #include "ns3/lazy-ports.h"
+#include "ns3/outgoing-batch.h"
 #include "ns3/packet-pool.h"
 #include "ns3/telemetry-record.h"
 #include "ns3/topology-division.h"
@@ -54,11 +54,9 @@ class FabricCut : private PacketTaker
         return !m_outgoing[part].packets.empty();
     }
 
-    /// How much longer Take makes a batch, but for how many there are of what.
-    size_t CountBytes(uint32_t part) const;
-
-    /// Moves the packets that have started on the way to a process to the end of a batch.
-    void Take(uint32_t part, ByteBatch& batch);
+    /// Moves the packets that have started on the way to a process to the end of a batch, which
+    /// refers to them until the next call.
+    void Take(uint32_t part, OutgoingBatch& batch);
 
     /// Puts packets of another process on their wires. \param batch as of Take \param now the time
     /// of the simulator, not after any of their arrivals
@@ -90,6 +88,7 @@ class FabricCut : private PacketTaker
     struct Outgoing
     {
         std::vector<Crossing> packets;
+        std::vector<Crossing> taken;            //!< by the last Take
         std::vector<TelemetryRecord> telemetry; //!< of those that have some, in their order
         ByteBatch contents;                     //!< likewise, of those for programs of switches
         TimeStepCount firstArrival{INT64_MAX};

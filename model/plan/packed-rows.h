@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3::gradsync
@@ -32,7 +33,7 @@ class PackedRows
 
     size_t GetSize() const
     {
-        return CountBlocks() * BLOCK_ROWS + m_open.size();
+        return CountBlocks() * BLOCK_ROWS + m_openRows;
     }
 
     uint32_t Get(size_t row, size_t column) const
@@ -64,7 +65,7 @@ class PackedRows
                 return Unpack(m_far.GetRow(number - NEAR_BLOCKS), position);
             }
         }
-        return m_open[position];
+        return PickRow(m_open.data(), m_openStride, position);
     }
 
     /// Calls visit(row, values) for the rows [first, last): many of them in much less time than
@@ -85,18 +86,28 @@ class PackedRows
             for (; first < end; ++first)
             {
                 const auto position = first % BLOCK_ROWS;
-                visit(first, isOpen ? m_open[position] : PickRow(columns, position));
+                visit(first,
+                      isOpen ? PickRow(m_open.data(), m_openStride, position)
+                             : PickRow(columns.front().data(), BLOCK_ROWS, position));
             }
         }
     }
 
     void Append(const Row& values)
     {
-        m_open.push_back(values);
-        if (m_open.size() == BLOCK_ROWS)
+        if (m_openStride != BLOCK_ROWS) [[unlikely]]
+        {
+            SpreadOpen(BLOCK_ROWS);
+        }
+        auto* place = m_open.data() + m_openRows;
+        for (size_t column = 0; column < COLUMNS; ++column)
+        {
+            place[column * BLOCK_ROWS] = values[column];
+        }
+        if (++m_openRows == BLOCK_ROWS)
         {
             AppendBlock(MakeBlock());
-            m_open.clear();
+            m_openRows = 0;
         }
     }
 
@@ -105,7 +116,7 @@ class PackedRows
     {
         m_near.shrink_to_fit();
         m_patterns.shrink_to_fit();
-        m_open.shrink_to_fit();
+        SpreadOpen(m_openRows);
         m_known = {};
         if constexpr (HAS_FAR)
         {
@@ -116,7 +127,8 @@ class PackedRows
     uint64_t GetMemoryBytes() const
     {
         uint64_t bytes = m_near.capacity() * sizeof(Block) +
-                         m_patterns.capacity() * sizeof(Pattern) + m_open.capacity() * sizeof(Row);
+                         m_patterns.capacity() * sizeof(Pattern) +
+                         m_open.capacity() * sizeof(uint32_t);
         if constexpr (HAS_FAR)
         {
             bytes += m_far.GetMemoryBytes();
@@ -195,14 +207,29 @@ class PackedRows
         }
     }
 
-    static Row PickRow(const Columns& columns, size_t position)
+    /// \param stride from one column to the next
+    static Row PickRow(const uint32_t* columns, size_t stride, size_t position)
     {
         Row row;
         for (size_t column = 0; column < COLUMNS; ++column)
         {
-            row[column] = columns[column][position];
+            row[column] = columns[column * stride + position];
         }
         return row;
+    }
+
+    /// Leaves so much room for each column of the rows at the end.
+    void SpreadOpen(size_t stride)
+    {
+        std::vector<uint32_t> open(COLUMNS * stride);
+        for (size_t column = 0; column < COLUMNS; ++column)
+        {
+            std::copy_n(m_open.begin() + static_cast<std::ptrdiff_t>(column * m_openStride),
+                        m_openRows,
+                        open.begin() + static_cast<std::ptrdiff_t>(column * stride));
+        }
+        m_open = std::move(open);
+        m_openStride = stride;
     }
 
     Block MakeBlock()
@@ -211,10 +238,11 @@ class PackedRows
         for (size_t column = 0; column < COLUMNS; ++column)
         {
             Pattern values;
-            const auto first = m_open.front()[column];
+            const auto* open = m_open.data() + column * BLOCK_ROWS;
+            const auto first = *open;
             for (size_t row = 0; row < BLOCK_ROWS; ++row)
             {
-                values[row] = m_open[row][column] - first;
+                values[row] = open[row] - first;
             }
             block[column] = first;
             block[STEPS + column] = values[1];
@@ -240,29 +268,44 @@ class PackedRows
         m_near.push_back(block);
     }
 
+    /// All rows at once, as compilers make vectors of it.
     static bool IsLine(const Pattern& values)
     {
-        for (uint32_t row = 2; row < BLOCK_ROWS; ++row)
+        uint32_t difference = 0;
+        for (uint32_t row = 1; row < BLOCK_ROWS; ++row)
         {
-            if (values[row] != row * values[1])
+            difference |= (values[row] - values[row - 1]) ^ values[1];
+        }
+        return difference == 0;
+    }
+
+    /// FNV-1a of every fourth value, so that no multiplication waits for the one before.
+    static uint64_t GetHash(const Pattern& values)
+    {
+        constexpr uint64_t PRIME = 0x100000001b3;
+        constexpr size_t LANES = 4;
+        std::array<uint64_t, LANES> hashes;
+        hashes.fill(0xcbf29ce484222325);
+        for (size_t row = 0; row < BLOCK_ROWS; row += LANES)
+        {
+            for (size_t lane = 0; lane < LANES; ++lane)
             {
-                return false;
+                hashes[lane] = (hashes[lane] ^ values[row + lane]) * PRIME;
             }
         }
-        return true;
+        auto hash = hashes[0];
+        for (size_t lane = 1; lane < LANES; ++lane)
+        {
+            hash = (hash ^ hashes[lane]) * PRIME;
+        }
+        return hash;
     }
 
     /// The number of a pattern, a new one if it is not known.
     uint32_t FindPattern(const Pattern& values)
     {
-        constexpr uint64_t PRIME = 0x100000001b3; // FNV-1a
-        uint64_t hash = 0xcbf29ce484222325;
-        for (const auto value : values)
-        {
-            hash = (hash ^ value) * PRIME;
-        }
         const auto next = static_cast<uint32_t>(m_patterns.size());
-        const auto [known, isNew] = m_known.try_emplace(hash, next);
+        const auto [known, isNew] = m_known.try_emplace(GetHash(values), next);
         if (!isNew && m_patterns[known->second] == values)
         {
             return known->second;
@@ -275,7 +318,9 @@ class PackedRows
     [[no_unique_address]] std::conditional_t<HAS_FAR, Far, NoFar> m_far;
     std::vector<Pattern> m_patterns;
     std::unordered_map<uint64_t, uint32_t> m_known; //!< hash -> pattern, while the table grows
-    std::vector<Row> m_open;                        //!< of the block at the end
+    std::vector<uint32_t> m_open; //!< the block at the end, a column after the other
+    size_t m_openStride{0};       //!< from one to the next; until rows come none
+    size_t m_openRows{0};
 };
 
 } // namespace ns3::gradsync

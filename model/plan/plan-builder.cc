@@ -336,6 +336,8 @@ PlanBuilder::TakeEdges()
     }
 }
 
+/// Passes all in ascending order. What had to wait when its turn came is passed as soon as it need
+/// not.
 void
 PlanBuilder::CheckAcyclic() const
 {
@@ -344,27 +346,31 @@ PlanBuilder::CheckAcyclic() const
     std::vector<OperationId> ready;
     AggregationGate gate(m_plan);
     const auto append = [&ready](OperationId id) { ready.push_back(id); };
-    for (OperationId id = 0; id < count; ++id)
-    {
-        if (waitsFor[id] == 0)
-        {
-            gate.Reach(id, append);
-        }
-    }
     size_t done = 0;
-    while (!ready.empty())
-    {
-        const auto id = ready.back();
-        ready.pop_back();
+    OperationId turn = 0;
+    const auto pass = [&](const auto& successors) {
         ++done;
-        for (const auto successor : m_plan.GetSuccessors(id))
+        for (const OperationId successor : successors)
         {
-            if (--waitsFor[successor] == 0)
+            if (--waitsFor[successor] == 0 && successor <= turn)
             {
                 gate.Reach(successor, append);
             }
         }
-    }
+    };
+    m_plan.ForEachWithSuccessors([&](OperationId id, const Operation&, const auto& successors) {
+        turn = id;
+        if (waitsFor[id] == 0)
+        {
+            gate.Reach(id, append);
+        }
+        while (!ready.empty())
+        {
+            const auto next = ready.back();
+            ready.pop_back();
+            next == id ? pass(successors) : pass(m_plan.GetSuccessors(next));
+        }
+    });
     if (done != count)
     {
         const auto stuck =

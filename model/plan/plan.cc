@@ -53,10 +53,9 @@ std::vector<uint32_t>
 Plan::CountPredecessors() const
 {
     std::vector<uint32_t> counts(m_operations.GetSize());
-    for (OperationId id = 0; id < counts.size(); ++id)
-    {
-        counts[id] = GetPredecessorCount(id);
-    }
+    m_predecessors.ForEachRow(0, counts.size(), [&counts](size_t id, const auto& row) {
+        counts[id] = row[0];
+    });
     return counts;
 }
 

@@ -9,6 +9,7 @@
 #include "ns3/operation-table.h"
 #include "ns3/plan-gate.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -81,6 +82,38 @@ class Plan
         return {m_successors,
                 m_successorOffsets.MakeItem(id),
                 m_successorOffsets.MakeItem(size_t{id} + 1)};
+    }
+
+    /// Calls visit(id, operation, successors) for all operations in ascending order, in much less
+    /// time than it takes to ask for each. \param visit takes the successors as a span, which is
+    /// gone afterwards
+    template <typename Visit>
+    void ForEachWithSuccessors(const Visit& visit) const
+    {
+        constexpr size_t BLOCK = 1024;
+        std::vector<uint32_t> offsets(BLOCK + 1);
+        std::vector<OperationId> successors;
+        const auto count = m_operations.GetSize();
+        for (size_t first = 0; first < count; first += BLOCK)
+        {
+            const auto last = std::min(count, first + BLOCK);
+            m_successorOffsets.ForEachItem(first, last + 1, [&](size_t id, uint32_t offset) {
+                offsets[id - first] = offset;
+            });
+            const auto begin = offsets[0];
+            const auto end = offsets[last - first];
+            successors.resize(end - begin);
+            m_successors.ForEachItem(begin, end, [&](size_t index, OperationId id) {
+                successors[index - begin] = id;
+            });
+            m_operations.ForEachItem(first, last, [&](size_t id, const Operation& operation) {
+                const auto from = offsets[id - first];
+                visit(static_cast<OperationId>(id),
+                      operation,
+                      std::span<const OperationId>(successors.data() + (from - begin),
+                                                   offsets[id + 1 - first] - from));
+            });
+        }
     }
 
     /// Number of operations that `id` waits for.

@@ -20,33 +20,70 @@ RoundCounter::RoundCounter(const Plan& plan)
     }
 }
 
+template <typename Successors>
+void
+RoundCounter::Pass(OperationId id, const Operation& operation, const Successors& successors)
+{
+    if (operation.IsAggregate())
+    {
+        JoinMembers(id);
+    }
+    const auto round = Touch(id).depth;
+    const bool isTransfer = operation.IsTransfer();
+    if (isTransfer)
+    {
+        if (round >= m_transfersPerRound.size())
+        {
+            m_transfersPerRound.resize(round + 1);
+        }
+        ++m_transfersPerRound[round];
+    }
+    for (const OperationId successor : successors)
+    {
+        auto& state = Touch(successor);
+        state.depth = std::max(state.depth, round + (isTransfer ? 1 : 0));
+        if (!m_isInOrder && --state.waitsFor == 0 &&
+            successor < m_next) // else its turn is yet to come
+        {
+            Reach(successor);
+        }
+    }
+    Forget(id);
+}
+
 std::vector<uint64_t>
 RoundCounter::Count()
 {
-    if (m_isInOrder)
-    {
-        m_plan.GetOperations().ForEach([this](size_t id, const Operation& operation) {
-            Pass(static_cast<OperationId>(id), operation);
-        });
-        return std::move(m_transfersPerRound);
-    }
-    const auto size = static_cast<uint32_t>(m_plan.GetOperations().size());
-    while (m_next < size || !m_ready.empty())
-    {
-        if (m_ready.empty())
-        {
-            const auto id = m_next++;
-            if (IsReady(id))
+    m_plan.ForEachWithSuccessors(
+        [this](OperationId id, const Operation& operation, const auto& successors) {
+            if (m_isInOrder)
             {
-                Reach(id);
+                Pass(id, operation, successors);
+                return;
             }
-            continue;
-        }
-        const auto id = m_ready.top();
-        m_ready.pop();
-        Pass(id, m_plan.GetOperations()[id]);
-    }
+            TakeTurn(id, operation, successors);
+        });
     return std::move(m_transfersPerRound);
+}
+
+/// Of an operation that may have been passed, and of those that need not wait any more then.
+void
+RoundCounter::TakeTurn(OperationId id,
+                       const Operation& operation,
+                       std::span<const OperationId> successors)
+{
+    m_next = id + 1;
+    if (IsReady(id))
+    {
+        Reach(id);
+    }
+    while (!m_ready.empty())
+    {
+        const auto ready = m_ready.top();
+        m_ready.pop();
+        ready == id ? Pass(id, operation, successors)
+                    : Pass(ready, m_plan.GetOperations()[ready], m_plan.GetSuccessors(ready));
+    }
 }
 
 /// Of one that is not passed: whether it waits for none, without a page for it.
@@ -83,36 +120,6 @@ RoundCounter::JoinMembers(OperationId id)
     {
         Touch(member).depth = round;
     }
-}
-
-void
-RoundCounter::Pass(OperationId id, const Operation& operation)
-{
-    if (operation.IsAggregate())
-    {
-        JoinMembers(id);
-    }
-    const auto round = Touch(id).depth;
-    const bool isTransfer = operation.IsTransfer();
-    if (isTransfer)
-    {
-        if (round >= m_transfersPerRound.size())
-        {
-            m_transfersPerRound.resize(round + 1);
-        }
-        ++m_transfersPerRound[round];
-    }
-    for (const auto successor : m_plan.GetSuccessors(id))
-    {
-        auto& state = Touch(successor);
-        state.depth = std::max(state.depth, round + (isTransfer ? 1 : 0));
-        if (!m_isInOrder && --state.waitsFor == 0 &&
-            successor < m_next) // else its turn is yet to come
-        {
-            Reach(successor);
-        }
-    }
-    Forget(id);
 }
 
 void

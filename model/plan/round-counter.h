@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -55,7 +56,11 @@ class RoundCounter
 
     void Reach(OperationId id);
     void JoinMembers(OperationId id);
-    void Pass(OperationId id, const Operation& operation);
+    void TakeTurn(OperationId id,
+                  const Operation& operation,
+                  std::span<const OperationId> successors);
+    template <typename Successors>
+    void Pass(OperationId id, const Operation& operation, const Successors& successors);
     bool IsReady(OperationId id) const;
     void Open(Page& page, OperationId first);
 

@@ -40,17 +40,16 @@ double
 ComputeExchangeTime(const Plan& plan, const JobSpec& job, const Topology& topology)
 {
     std::vector<EndpointLoad> loads(topology.GetEndpoints().size());
-    const auto operations = plan.GetOperations();
-    for (OperationId id = 0; id < operations.size(); ++id)
-    {
-        const auto src = job.endpointOf[operations[id].src];
-        const auto dst = job.endpointOf[operations[id].dst];
-        if (operations[id].IsTransfer() && src != dst)
+    plan.GetOperations().ForEach([&](size_t id, const Operation& operation) {
+        const auto src = job.endpointOf[operation.src];
+        const auto dst = job.endpointOf[operation.dst];
+        if (operation.IsTransfer() && src != dst)
         {
-            loads[src].sent += plan.GetBytes(id);
-            loads[dst].received += plan.GetBytes(id);
+            const auto bytes = plan.GetBytes(static_cast<OperationId>(id), operation);
+            loads[src].sent += bytes;
+            loads[dst].received += bytes;
         }
-    }
+    });
     double seconds = 0.0;
     for (uint32_t endpoint = 0; endpoint < loads.size(); ++endpoint)
     {

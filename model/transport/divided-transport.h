@@ -2,8 +2,8 @@
 #ifndef GRADSYNC_DIVIDED_TRANSPORT_H
 #define GRADSYNC_DIVIDED_TRANSPORT_H
 
-#include "ns3/byte-batch.h"
 #include "ns3/message.h"
+#include "ns3/outgoing-batch.h"
 #include "ns3/topology-division.h"
 
 #include <cstdint>
@@ -77,8 +77,8 @@ class DividedTransport
     /// if nothing happens before; INT64_MAX: there is none that is sure to. After Depart.
     virtual int64_t GetNextStart() const = 0;
 
-    /// Moves what is for a process to the end of a batch.
-    virtual void Take(uint32_t part, ByteBatch& batch) = 0;
+    /// Moves what is for a process to the end of a batch, which refers to it until the next call.
+    virtual void Take(uint32_t part, OutgoingBatch& batch) = 0;
 
     /// Takes what a process had for this one.
     virtual void Put(BatchReader& batch) = 0;

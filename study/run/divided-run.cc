@@ -59,9 +59,16 @@ std::vector<ByteBatch>
 Gather(ProcessLink& link, ByteBatch own)
 {
     const auto number = link.GetOwn();
-    std::vector<ByteBatch> sent(link.GetCount());
+    std::vector<OutgoingBatch> sent(link.GetCount());
     std::vector<ByteBatch> reports(link.GetCount());
-    (number == 0 ? reports : sent)[0] = std::move(own);
+    if (number == 0)
+    {
+        reports[0] = std::move(own);
+    }
+    else
+    {
+        sent[0] = OutgoingBatch(std::move(own));
+    }
     link.Send({}, sent);
     for (uint32_t peer = 0; peer < link.GetCount(); ++peer)
     {

@@ -52,17 +52,20 @@ class ForkedLink final : public ProcessLink
         return m_own;
     }
 
-    void Send(const ProcessNote& note, std::vector<ByteBatch>& batches) override
+    void Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches) override
     {
         for (uint32_t peer = 0; peer < GetCount(); ++peer)
         {
             if (peer != m_own)
             {
                 AppendPlain(m_unsent[peer], note);
-                AppendList(m_unsent[peer], std::span<const std::byte>(batches[peer]));
+                AppendPlain(m_unsent[peer], uint64_t{batches[peer].GetSize()});
+                m_unsent[peer].resize(m_unsent[peer].size() + batches[peer].GetSize());
+                batches[peer].CopyTo(m_unsent[peer].data() + m_unsent[peer].size() -
+                                     batches[peer].GetSize());
                 Flush(peer);
             }
-            batches[peer].clear();
+            batches[peer].Clear();
         }
     }
 

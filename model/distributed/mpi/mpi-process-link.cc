@@ -62,7 +62,7 @@ class MpiProcessLink final : public ProcessLink
         return m_own;
     }
 
-    void Send(const ProcessNote& note, std::vector<ByteBatch>& batches) override;
+    void Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches) override;
     std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) override;
 
   private:
@@ -75,11 +75,24 @@ class MpiProcessLink final : public ProcessLink
 
     static_assert(std::is_trivially_copyable_v<Header>);
 
+    /// Bytes of which none is set before they come.
+    struct MessageBytes
+    {
+        explicit MessageBytes(size_t count = 0)
+            : bytes(new std::byte[count]),
+              size(count)
+        {
+        }
+
+        std::unique_ptr<std::byte[]> bytes;
+        size_t size;
+    };
+
     /// What goes to all others at once and may be under way.
     struct Sending
     {
-        std::vector<Header> headers;    //!< [process]; none by boards
-        std::vector<ByteBatch> batches; //!< [process]
+        std::vector<Header> headers;       //!< [process]; none by boards
+        std::vector<MessageBytes> batches; //!< [process]
         std::vector<MPI_Request> requests;
     };
 
@@ -90,27 +103,28 @@ class MpiProcessLink final : public ProcessLink
 
     /// Calls transfer(piece, bytes) for the pieces of a batch.
     template <typename Transfer>
-    static void ForPieces(ByteBatch& batch, const Transfer& transfer)
+    static void ForPieces(const MessageBytes& batch, const Transfer& transfer)
     {
-        for (size_t at = 0; at < batch.size(); at += PIECE_BYTES)
+        for (size_t at = 0; at < batch.size; at += PIECE_BYTES)
         {
-            transfer(batch.data() + at, static_cast<int>(std::min(PIECE_BYTES, batch.size() - at)));
+            transfer(batch.bytes.get() + at,
+                     static_cast<int>(std::min(PIECE_BYTES, batch.size - at)));
         }
     }
 
-    void SendByMessages(const ProcessNote* note, std::vector<ByteBatch>& batches);
+    void SendByMessages(const ProcessNote* note, const std::vector<OutgoingBatch>& batches);
     static void Begin(Sending& sending, uint32_t peer);
     void DropSent();
     std::span<const std::byte> ReceiveBatch(uint32_t peer, uint64_t bytes);
 
     uint32_t m_own{0};
     std::unique_ptr<SharedBoards> m_boards;
-    std::vector<ByteBatch> m_received; //!< [process] by messages
-    std::deque<Sending> m_sendings;    //!< not known to have left
+    std::vector<MessageBytes> m_received; //!< [process] the last one by messages
+    std::deque<Sending> m_sendings;       //!< not known to have left
 };
 
 void
-MpiProcessLink::Send(const ProcessNote& note, std::vector<ByteBatch>& batches)
+MpiProcessLink::Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches)
 {
     DropSent();
     const bool byBoards = m_boards->Exist();
@@ -120,7 +134,7 @@ MpiProcessLink::Send(const ProcessNote& note, std::vector<ByteBatch>& batches)
     }
     for (auto& batch : batches)
     {
-        batch.clear();
+        batch.Clear();
     }
 }
 
@@ -147,16 +161,16 @@ MpiProcessLink::Receive(uint32_t peer, ProcessNote& note)
 
 /// Begins to send the batches to all others. \param note goes before them; nullptr: none
 void
-MpiProcessLink::SendByMessages(const ProcessNote* note, std::vector<ByteBatch>& batches)
+MpiProcessLink::SendByMessages(const ProcessNote* note, const std::vector<OutgoingBatch>& batches)
 {
     auto& sending = m_sendings.emplace_back();
-    sending.batches.resize(batches.size());
-    sending.batches.swap(batches);
-    for (const auto& batch : sending.batches)
+    for (const auto& batch : batches)
     {
+        sending.batches.push_back(MessageBytes(batch.GetSize()));
+        batch.CopyTo(sending.batches.back().bytes.get());
         if (note)
         {
-            sending.headers.push_back({*note, batch.size()});
+            sending.headers.push_back({*note, batch.GetSize()});
         }
     }
     for (uint32_t peer = 0; peer < GetCount(); ++peer)
@@ -207,12 +221,12 @@ std::span<const std::byte>
 MpiProcessLink::ReceiveBatch(uint32_t peer, uint64_t bytes)
 {
     auto& batch = m_received[peer];
-    batch.resize(bytes);
+    batch = MessageBytes(bytes);
     ForPieces(batch, [peer](std::byte* piece, int count) {
         const auto from = static_cast<int>(peer);
         MPI_Recv(piece, count, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     });
-    return batch;
+    return {batch.bytes.get(), batch.size};
 }
 
 } // namespace

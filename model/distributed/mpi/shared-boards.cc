@@ -126,7 +126,7 @@ SharedBoards::GetBoard(uint32_t process, uint64_t round) const
 }
 
 bool
-SharedBoards::PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batches)
+SharedBoards::PutUp(const ProcessNote& note, const std::vector<OutgoingBatch>& batches)
 {
     ++m_round;
     auto* place = GetBoard(static_cast<uint32_t>(m_own), m_round);
@@ -135,17 +135,17 @@ SharedBoards::PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batch
     m_sizes.clear();
     for (const auto& batch : batches)
     {
-        m_sizes.push_back(batch.size());
+        m_sizes.push_back(batch.GetSize());
     }
     std::memcpy(place, m_sizes.data(), m_sizes.size() * sizeof(uint64_t));
     place += m_sizes.size() * sizeof(uint64_t);
     const bool hasRoom = std::accumulate(m_sizes.begin(), m_sizes.end(), uint64_t{0}) <= ROOM_BYTES;
     for (const auto& batch : batches)
     {
-        if (hasRoom && !batch.empty())
+        if (hasRoom)
         {
-            std::memcpy(place, batch.data(), batch.size());
-            place += batch.size();
+            batch.CopyTo(place);
+            place += batch.GetSize();
         }
     }
     board.note = note;

@@ -43,7 +43,7 @@ class SharedBoards
 
     /// Puts up the next round. \param batches [process] \returns whether there is room for the
     /// batches; without, only the note and their sizes are up
-    bool PutUp(const ProcessNote& note, const std::vector<ByteBatch>& batches);
+    bool PutUp(const ProcessNote& note, const std::vector<OutgoingBatch>& batches);
 
     /// Whether another process has put up the round that is next to be read of it.
     bool IsUp(uint32_t peer) const

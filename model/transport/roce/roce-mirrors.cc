@@ -26,6 +26,7 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
       m_division(division),
       m_own(division.own),
       m_posts(division.count),
+      m_taken(division.count),
       m_messages(std::move(messages)),
       m_cut(fabric, topology, division),
       m_arrivals(fabric, connections)
@@ -164,18 +165,15 @@ RoceMirrors::GetNextStart() const
 }
 
 void
-RoceMirrors::Take(uint32_t part, ByteBatch& batch)
+RoceMirrors::Take(uint32_t part, OutgoingBatch& batch)
 {
     if (m_posts[part].empty() && !m_cut.HasFor(part))
     {
         return;
     }
-    // At once: an exchange may begin with many megabytes, which would be moved as it grows.
-    constexpr size_t COUNTS = 3 * sizeof(uint64_t);
-    batch.reserve(batch.size() + m_posts[part].size() * sizeof(Post) + m_cut.CountBytes(part) +
-                  COUNTS);
-    AppendList(batch, std::span<const Post>(m_posts[part]));
-    m_posts[part].clear();
+    m_taken[part].clear();
+    m_taken[part].swap(m_posts[part]);
+    batch.ReferTo(std::span<const Post>(m_taken[part]));
     m_cut.Take(part, batch);
 }
 
@@ -343,7 +341,7 @@ RoceTransport::GetNextStart() const
 }
 
 void
-RoceTransport::Take(uint32_t part, ByteBatch& batch)
+RoceTransport::Take(uint32_t part, OutgoingBatch& batch)
 {
     m_mirrors->Take(part, batch);
 }

@@ -2,9 +2,9 @@
 #ifndef GRADSYNC_ROCE_MIRRORS_H
 #define GRADSYNC_ROCE_MIRRORS_H
 
-#include "ns3/byte-batch.h"
 #include "ns3/divided-transport.h"
 #include "ns3/fabric-cut.h"
+#include "ns3/outgoing-batch.h"
 #include "ns3/roce-arrivals.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-sender.h"
@@ -56,8 +56,9 @@ class RoceMirrors
     /// A connection that waited in its reservation has got its queue pair, with these messages.
     void OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages);
 
-    /// Moves the messages and packets for a process to the end of a batch.
-    void Take(uint32_t part, ByteBatch& batch);
+    /// Moves the messages and packets for a process to the end of a batch, which refers to them
+    /// until the next call.
+    void Take(uint32_t part, OutgoingBatch& batch);
 
     /// Takes those of another one. \param now the time of the simulator
     void Put(BatchReader& batch, TimeStepCount now);
@@ -109,6 +110,7 @@ class RoceMirrors
     uint32_t m_own;
     std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
     std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
+    std::vector<std::vector<Post>> m_taken; //!< [process] of the last Take
     std::vector<uint32_t> m_lastPosts; //!< [queue pair] the place of its last one, if it is there
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet

@@ -99,7 +99,7 @@ class RoceTransport : public Transport,
     void Depart(int64_t now) override;
     int64_t GetFirstArrival() const override;
     int64_t GetNextStart() const override;
-    void Take(uint32_t part, ByteBatch& batch) override;
+    void Take(uint32_t part, OutgoingBatch& batch) override;
     void Put(BatchReader& batch) override;
 
     void SetLinkState(LinkId link, const LinkState& state) override;

@@ -82,6 +82,41 @@ TEST(PackedRows, KeepsTheColumnsOfARowApart)
     }
 }
 
+TEST(PackedRows, GoesOnAfterATrimAtEveryLength)
+{
+    for (uint32_t length = 0; length <= 260; ++length)
+    {
+        PackedRows<2> rows;
+        std::vector<PackedRows<2>::Row> expected;
+        for (uint32_t i = 0; i < length + 150; ++i)
+        {
+            if (i == length)
+            {
+                rows.Trim();
+            }
+            expected.push_back({i * i, 7 - i});
+            rows.Append(expected.back());
+        }
+        ASSERT_EQ(rows.GetSize(), expected.size());
+        for (size_t i = 0; i < expected.size(); ++i)
+        {
+            ASSERT_EQ(rows.GetRow(i), expected[i]) << length;
+        }
+    }
+}
+
+TEST(PackedRows, OfAFewRowsTakesTheirBytesOnceTrimmed)
+{
+    // Three rows of two numbers of four bytes.
+    PackedRows<2> rows;
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        rows.Append({i, i});
+    }
+    rows.Trim();
+    EXPECT_EQ(rows.GetMemoryBytes(), 24U);
+}
+
 TEST(PackedRows, GivesBackLongTablesOfLinesPatternsAndNoise)
 {
     // The third block is the first that is packed once more: of 128 such blocks, 16,384 rows,

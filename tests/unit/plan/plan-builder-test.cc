@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-builder.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
+#include <random>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -184,6 +188,70 @@ TEST(PlanBuilder, RejectsCycles)
     self.AddJoin(0);
     self.AddEdge(0, 0);
     EXPECT_THROW(self.Build(), std::logic_error);
+}
+
+/// Joins in a row of random places, each of which waits for some before it in that row. \returns
+/// their ids, as they can be passed
+std::vector<OperationId>
+AddInHiddenOrder(PlanBuilder& builder, uint32_t count, std::mt19937& random)
+{
+    std::vector<OperationId> order;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        order.push_back(builder.AddJoin(random() % 3));
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    for (uint32_t later = 1; later < count; ++later)
+    {
+        for (uint32_t edges = random() % 3; edges > 0; --edges)
+        {
+            builder.AddEdge(order[random() % later], order[later]);
+        }
+    }
+    return order;
+}
+
+TEST(PlanBuilder, TakesAnyOrderThatIsNoCycle)
+{
+    std::mt19937 random(5);
+    for (int repeat = 0; repeat < 50; ++repeat)
+    {
+        const auto count = 2 + static_cast<uint32_t>(random()) % 3000;
+        auto builder = MakeBuilder();
+        AddInHiddenOrder(builder, count, random);
+        EXPECT_EQ(builder.Build().GetOperations().size(), count);
+        // A chain through all of them, and back from a later to an earlier one.
+        auto cyclic = MakeBuilder();
+        const auto order = AddInHiddenOrder(cyclic, count, random);
+        for (uint32_t i = 1; i < count; ++i)
+        {
+            cyclic.AddEdge(order[i - 1], order[i]);
+        }
+        const auto later = 1 + static_cast<uint32_t>(random()) % (count - 1);
+        cyclic.AddEdge(order[later], order[random() % later]);
+        EXPECT_THROW(cyclic.Build(), std::logic_error);
+    }
+}
+
+TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
+{
+    std::mt19937 random(6);
+    for (const uint32_t count : {1U, 2U, 1023U, 1024U, 1025U, 5000U})
+    {
+        auto builder = MakeBuilder();
+        AddInHiddenOrder(builder, count, random);
+        const auto plan = builder.Build();
+        OperationId next = 0;
+        plan.ForEachWithSuccessors([&](OperationId id,
+                                       const Operation& operation,
+                                       std::span<const OperationId> successors) {
+            EXPECT_EQ(id, next++);
+            EXPECT_EQ(operation.src, plan.GetOperations()[id].src);
+            const auto expected = plan.GetSuccessors(id);
+            EXPECT_TRUE(std::ranges::equal(successors, expected)) << id;
+        });
+        EXPECT_EQ(next, count);
+    }
 }
 
 TEST(PlanBuilder, ListsTheOperationsOfAnAggregation)

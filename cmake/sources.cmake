@@ -16,6 +16,7 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/base/aggregation-flow.h
   model/base/byte-batch.h
+  model/base/chunked-list.h
   model/base/outgoing-batch.h
   model/base/byte-range.h
   model/base/event-order.h

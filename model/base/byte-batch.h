@@ -53,6 +53,16 @@ class PlainView
         return m_bytes.size() / sizeof(T);
     }
 
+    /// Fetches a value that is soon looked at, if there is one: what another process has written is
+    /// far away.
+    void Prefetch(size_t index) const
+    {
+        if (index < GetSize())
+        {
+            __builtin_prefetch(m_bytes.data() + index * sizeof(T));
+        }
+    }
+
     T operator[](size_t index) const
     {
         T value;

@@ -3,12 +3,12 @@
 #define GRADSYNC_OUTGOING_BATCH_H
 
 #include "ns3/byte-batch.h"
+#include "ns3/chunked-list.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,12 +36,13 @@ class OutgoingBatch
     /// Appends a list as AppendList does. \param values must stay as they are while the batch is
     /// not cleared
     template <typename T>
-    void ReferTo(std::span<const T> values)
+    void ReferTo(const ChunkedList<T>& values)
     {
-        static_assert(std::is_trivially_copyable_v<T>);
-        AppendPlain(m_own, uint64_t{values.size()});
-        m_lists.push_back({m_own.size(), std::as_bytes(values)});
-        m_listBytes += values.size_bytes();
+        AppendPlain(m_own, uint64_t{values.GetSize()});
+        values.ForEachChunk([this](std::span<const T> chunk) {
+            m_lists.push_back({m_own.size(), std::as_bytes(chunk)});
+            m_listBytes += chunk.size_bytes();
+        });
     }
 
     size_t GetSize() const

@@ -43,9 +43,10 @@ DistantEnds::DoEdgesCross() const
     {
         return false;
     }
-    std::vector<uint32_t> sources(m_plan.GetOperations().size()); // processes
-    m_plan.GetOperations().ForEach(
-        [&](size_t id, const Operation& operation) { sources[id] = m_partOf[operation.src]; });
+    std::vector<uint16_t> sources(m_plan.GetOperations().size()); // processes
+    m_plan.GetOperations().ForEach([&](size_t id, const Operation& operation) {
+        sources[id] = static_cast<uint16_t>(m_partOf[operation.src]);
+    });
     bool isOne = false;
     m_plan.ForEachWithSuccessors(
         [&](OperationId, const Operation& operation, std::span<const OperationId> successors) {

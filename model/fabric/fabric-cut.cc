@@ -48,7 +48,7 @@ FabricCut::Depart(TimeStepCount now)
 TimeStepCount
 FabricCut::GetFirstArrival() const
 {
-    return std::ranges::min(m_outgoing, {}, &Outgoing::firstArrival).firstArrival;
+    return std::ranges::min_element(m_outgoing, {}, &Outgoing::firstArrival)->firstArrival;
 }
 
 TimeStepCount
@@ -61,20 +61,10 @@ void
 FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
 {
     auto& outgoing = m_outgoing[m_partOf[portIndex]];
-    outgoing.packets.push_back({.arrival = packet->arrival,
-                                .port = portIndex,
-                                .connection = packet->connection,
-                                .generation = packet->generation,
-                                .psn = packet->psn,
-                                .destination = packet->destination,
-                                .flowHash = packet->flowHash,
-                                .feedback = packet->feedback,
-                                .payloadBytes = packet->payloadBytes,
-                                .wireBytes = packet->wireBytes,
-                                .sackOffset = packet->sackOffset,
-                                .kind = packet->kind,
-                                .flags = packet->flags,
-                                .returns = m_network.CountReturns(portIndex)});
+    outgoing.packets.Append({.header = *packet,
+                             .arrival = packet->arrival,
+                             .port = portIndex,
+                             .returns = m_network.CountReturns(portIndex)});
     if ((packet->flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM)) != 0) [[unlikely]]
     {
         TakeRecord(*packet, outgoing);
@@ -99,9 +89,9 @@ void
 FabricCut::Take(uint32_t part, OutgoingBatch& batch)
 {
     auto& outgoing = m_outgoing[part];
-    outgoing.taken.clear(); // and keeps its memory
-    outgoing.taken.swap(outgoing.packets);
-    batch.ReferTo(std::span<const Crossing>(outgoing.taken));
+    outgoing.taken.Clear();
+    outgoing.taken.Swap(outgoing.packets);
+    batch.ReferTo(outgoing.taken);
     AppendList(batch.GetOwn(), std::span<const TelemetryRecord>(outgoing.telemetry));
     auto& own = batch.GetOwn();
     own.insert(own.end(), outgoing.contents.begin(), outgoing.contents.end());
@@ -115,11 +105,13 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
 {
     // Of a packet that comes later its place and the port are fetched, then what is on the wire.
     constexpr size_t AHEAD = 6;
+    constexpr size_t FAR_AHEAD = 40;
     const auto packets = batch.TakeView<Crossing>();
     const auto telemetry = batch.TakeView<TelemetryRecord>();
     size_t nextRecord = 0;
     for (size_t i = 0; i < packets.GetSize(); ++i)
     {
+        packets.Prefetch(i + FAR_AHEAD);
         if (i + 2 * AHEAD < packets.GetSize())
         {
             m_network.GetPort(packets[i + 2 * AHEAD].port).PrefetchSelf();
@@ -127,7 +119,9 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
             m_pool.PrefetchFree(AHEAD);
         }
         const auto crossing = packets[i];
-        auto* packet = MakePacket(crossing);
+        auto* packet = m_pool.Take();
+        static_cast<PacketHeader&>(*packet) = crossing.header;
+        packet->arrival = crossing.arrival;
         if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
         {
             m_pool.AttachTelemetry(*packet);
@@ -140,25 +134,6 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         m_network.ExpectReturns(crossing.port, crossing.returns, crossing.arrival);
         m_network.GetPort(crossing.port).PutOnWire(packet, now);
     }
-}
-
-FabricPacket*
-FabricCut::MakePacket(const Crossing& crossing)
-{
-    auto* packet = m_pool.Take();
-    packet->arrival = crossing.arrival;
-    packet->connection = crossing.connection;
-    packet->generation = crossing.generation;
-    packet->psn = crossing.psn;
-    packet->destination = crossing.destination;
-    packet->flowHash = crossing.flowHash;
-    packet->feedback = crossing.feedback;
-    packet->payloadBytes = crossing.payloadBytes;
-    packet->wireBytes = crossing.wireBytes;
-    packet->sackOffset = crossing.sackOffset;
-    packet->kind = crossing.kind;
-    packet->flags = crossing.flags;
-    return packet;
 }
 
 } // namespace ns3::gradsync

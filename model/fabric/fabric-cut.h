@@ -51,7 +51,7 @@ class FabricCut : private PacketTaker
     /// Whether a packet has started on the way to a process.
     bool HasFor(uint32_t part) const
     {
-        return !m_outgoing[part].packets.empty();
+        return !m_outgoing[part].packets.IsEmpty();
     }
 
     /// Moves the packets that have started on the way to a process to the end of a batch, which
@@ -68,34 +68,23 @@ class FabricCut : private PacketTaker
     /// A packet as it crosses: what it has on the wire.
     struct Crossing
     {
+        PacketHeader header;
         TimeStepCount arrival;
         uint32_t port;
-        uint32_t connection;
-        uint32_t generation;
-        uint32_t psn;
-        uint32_t destination;
-        uint32_t flowHash;
-        uint32_t feedback;
-        uint16_t payloadBytes;
-        uint16_t wireBytes;
-        uint16_t sackOffset;
-        PacketKind kind;
-        uint8_t flags;
         uint32_t returns; //!< of the link, when it started
     };
 
     /// What has started on the way to a process and is not taken yet.
     struct Outgoing
     {
-        std::vector<Crossing> packets;
-        std::vector<Crossing> taken;            //!< by the last Take
+        ChunkedList<Crossing> packets;
+        ChunkedList<Crossing> taken;            //!< by the last Take
         std::vector<TelemetryRecord> telemetry; //!< of those that have some, in their order
         ByteBatch contents;                     //!< likewise, of those for programs of switches
         TimeStepCount firstArrival{INT64_MAX};
     };
 
     void TakeRecord(const FabricPacket& packet, Outgoing& outgoing) const;
-    FabricPacket* MakePacket(const Crossing& crossing);
 
     FabricNetwork& m_network;
     PacketPool& m_pool;

@@ -34,16 +34,10 @@ inline constexpr uint8_t DEPARTURE = 32; //!< a program is told when it leaves i
 inline constexpr uint8_t DROPPABLE = 64; //!< goes where queues are long (drop precedence, RFC 2597)
 } // namespace PacketFlag
 
-/**
- * A packet inside the fabric: metadata only, no payload, linked by an intrusive pointer. Its true
- * wire format counts in wireBytes (wire-format.h).
- */
-struct alignas(64) FabricPacket
+/// What a packet has wherever it is, also on its way to another process.
+struct PacketHeader
 {
-    FabricPacket* next;
-    TimeStepCount arrival;     //!< when its last bit is at the far end of the link that it is on
-    TimeStepCount nextArrival; //!< that of the packet behind it on the link, if there is one
-    uint32_t connection;       //!< index of the connection at the transport
+    uint32_t connection; //!< index of the connection at the transport
     uint32_t generation; //!< of that connection: recycled ones ignore packets of their former lives
     uint32_t psn;        //!< packet sequence number; for Ack and Nak the next one expected
     uint32_t destination; //!< endpoint index
@@ -59,6 +53,17 @@ struct alignas(64) FabricPacket
 
     PacketKind kind;
     uint8_t flags; //!< see PacketFlag
+};
+
+/**
+ * A packet inside the fabric: metadata only, no payload, linked by an intrusive pointer. Its true
+ * wire format counts in wireBytes (wire-format.h).
+ */
+struct alignas(64) FabricPacket : PacketHeader
+{
+    FabricPacket* next;
+    TimeStepCount arrival;     //!< when its last bit is at the far end of the link that it is on
+    TimeStepCount nextArrival; //!< that of the packet behind it on the link, if there is one
 };
 
 static_assert(sizeof(FabricPacket) == 64, "a packet is one cache line");

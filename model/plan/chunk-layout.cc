@@ -127,16 +127,6 @@ ChunkLayout::GetTotalBytes() const
     return m_offsets.empty() ? 0 : m_offsets.back();
 }
 
-uint64_t
-ChunkLayout::GetBytes(uint32_t first, uint32_t count) const
-{
-    if (count == 0)
-    {
-        return 0;
-    }
-    return m_offsets[static_cast<size_t>(first) + count] - m_offsets[first];
-}
-
 uint32_t
 ChunkLayout::FindChunk(uint64_t offsetBytes) const
 {

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_CHUNK_LAYOUT_H
 #define GRADSYNC_CHUNK_LAYOUT_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -51,8 +52,13 @@ class ChunkLayout
 
     uint32_t GetChunkCount() const;
     uint64_t GetTotalBytes() const;
+
     /// Bytes in `count` chunks that start at chunk `first`.
-    uint64_t GetBytes(uint32_t first, uint32_t count) const;
+    uint64_t GetBytes(uint32_t first, uint32_t count) const
+    {
+        return count == 0 ? 0 : m_offsets[size_t{first} + count] - m_offsets[first];
+    }
+
     /**
      * The first chunk that starts at a byte offset; the chunk count for the end of the buffer.
      * \throws std::invalid_argument when no chunk starts there

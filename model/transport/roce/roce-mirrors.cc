@@ -115,12 +115,12 @@ RoceMirrors::Tell(uint32_t part, const Post& post)
         m_lastPosts.resize(size_t{post.index} + 1);
     }
     auto& last = m_lastPosts[post.index];
-    if (last < posts.size() && posts[last].Append(post))
+    if (last < posts.GetSize() && posts[last].Append(post))
     {
         return;
     }
-    last = static_cast<uint32_t>(posts.size());
-    posts.push_back(post);
+    last = static_cast<uint32_t>(posts.GetSize());
+    posts.Append(post);
 }
 
 /// \returns false when the message does not go on as these do; nothing changes then
@@ -167,13 +167,13 @@ RoceMirrors::GetNextStart() const
 void
 RoceMirrors::Take(uint32_t part, OutgoingBatch& batch)
 {
-    if (m_posts[part].empty() && !m_cut.HasFor(part))
+    if (m_posts[part].IsEmpty() && !m_cut.HasFor(part))
     {
         return;
     }
-    m_taken[part].clear();
-    m_taken[part].swap(m_posts[part]);
-    batch.ReferTo(std::span<const Post>(m_taken[part]));
+    m_taken[part].Clear();
+    m_taken[part].Swap(m_posts[part]);
+    batch.ReferTo(m_taken[part]);
     m_cut.Take(part, batch);
 }
 
@@ -185,9 +185,11 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
         return; // it had nothing
     }
     constexpr size_t AHEAD = 8; // so much later a queue pair that is fetched now is used
+    constexpr size_t FAR_AHEAD = 40;
     const auto posts = batch.TakeView<Post>();
     for (size_t i = 0; i < posts.GetSize(); ++i)
     {
+        posts.Prefetch(i + FAR_AHEAD);
         if (i + AHEAD < posts.GetSize())
         {
             m_connections.PrefetchMirror(posts[i + AHEAD].index);

@@ -109,8 +109,8 @@ class RoceMirrors
     TopologyDivision m_division;
     uint32_t m_own;
     std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
-    std::vector<std::vector<Post>> m_posts; //!< [process] since the last Take
-    std::vector<std::vector<Post>> m_taken; //!< [process] of the last Take
+    std::vector<ChunkedList<Post>> m_posts; //!< [process] since the last Take
+    std::vector<ChunkedList<Post>> m_taken; //!< [process] of the last Take
     std::vector<uint32_t> m_lastPosts; //!< [queue pair] the place of its last one, if it is there
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet

@@ -61,7 +61,7 @@ void
 FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
 {
     auto& outgoing = m_outgoing[m_partOf[portIndex]];
-    outgoing.packets.Append({.header = *packet,
+    outgoing.packets.Append({.fields = *packet,
                              .arrival = packet->arrival,
                              .port = portIndex,
                              .returns = m_network.CountReturns(portIndex)});
@@ -120,7 +120,7 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         }
         const auto crossing = packets[i];
         auto* packet = m_pool.Take();
-        static_cast<PacketHeader&>(*packet) = crossing.header;
+        static_cast<PacketFields&>(*packet) = crossing.fields;
         packet->arrival = crossing.arrival;
         if ((packet->flags & PacketFlag::TELEMETRY) != 0) [[unlikely]]
         {

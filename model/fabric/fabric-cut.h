@@ -68,7 +68,7 @@ class FabricCut : private PacketTaker
     /// A packet as it crosses: what it has on the wire.
     struct Crossing
     {
-        PacketHeader header;
+        PacketFields fields;
         TimeStepCount arrival;
         uint32_t port;
         uint32_t returns; //!< of the link, when it started

@@ -35,7 +35,7 @@ inline constexpr uint8_t DROPPABLE = 64; //!< goes where queues are long (drop p
 } // namespace PacketFlag
 
 /// What a packet has wherever it is, also on its way to another process.
-struct PacketHeader
+struct PacketFields
 {
     uint32_t connection; //!< index of the connection at the transport
     uint32_t generation; //!< of that connection: recycled ones ignore packets of their former lives
@@ -59,7 +59,7 @@ struct PacketHeader
  * A packet inside the fabric: metadata only, no payload, linked by an intrusive pointer. Its true
  * wire format counts in wireBytes (wire-format.h).
  */
-struct alignas(64) FabricPacket : PacketHeader
+struct alignas(64) FabricPacket : PacketFields
 {
     FabricPacket* next;
     TimeStepCount arrival;     //!< when its last bit is at the far end of the link that it is on

@@ -849,6 +849,7 @@ list(APPEND gradsync_headers
   model/engine/failure-text.h
   model/engine/fetch-queues.h
   model/engine/host-slowdowns.h
+  model/engine/id-order.h
   model/engine/iteration-breakdown.h
   model/engine/job.h
   model/engine/job-execution.h

@@ -2,6 +2,7 @@
 #include "ns3/plan-execution.h"
 
 #include "ns3/exchange-application.h"
+#include "ns3/id-order.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -17,12 +18,12 @@ namespace
 /// Sorts ids of which none is there twice, all below `end`. Where many of those are there, by a bit
 /// for each of them: an exchange may begin with millions.
 void
-SortIds(std::vector<OperationId>& ids, uint32_t end)
+SortManyIds(std::vector<OperationId>& ids, uint32_t end)
 {
     constexpr uint32_t BITS = 64;
     if (ids.size() < end / BITS)
     {
-        std::sort(ids.begin(), ids.end());
+        SortIds(ids);
         return;
     }
     std::vector<uint64_t> isThere(size_t{end} / BITS + 1);
@@ -157,7 +158,7 @@ PlanExecution::Begin(std::span<const uint32_t> ranks)
     }
     if (ranks.size() > 1)
     {
-        SortIds(ready, m_ledger.GetSize());
+        SortManyIds(ready, m_ledger.GetSize());
     }
     MakeReady(ready);
     EndIfDone();

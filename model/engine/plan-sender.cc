@@ -3,11 +3,11 @@
 
 #include "ns3/exchange-application.h"
 #include "ns3/execution-table.h"
+#include "ns3/id-order.h"
 #include "ns3/sending-turns.h"
 #include "ns3/simulator.h"
 #include "ns3/transfer-carrier.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ns3::gradsync
@@ -80,10 +80,7 @@ void
 PlanSender::SendReady()
 {
     m_sending.swap(m_ready);
-    if (!std::is_sorted(m_sending.begin(), m_sending.end())) // most of what an exchange begins with
-    {
-        std::sort(m_sending.begin(), m_sending.end());
-    }
+    SortIds(m_sending);
     TellCarrier();
     for (const auto id : m_sending)
     {

@@ -777,6 +777,8 @@ list(APPEND gradsync_sources
   model/engine/asynchronous-transfers.cc
   model/engine/distant-ends.cc
   model/engine/end-teller.cc
+  model/engine/engine-hosts.cc
+  model/engine/engine-jobs.cc
   model/engine/exchange-application.cc
   model/engine/exchange-engine.cc
   model/engine/channel-places.cc
@@ -834,7 +836,9 @@ list(APPEND gradsync_headers
   model/engine/distant-ends.h
   model/engine/end-teller.h
   model/engine/exchange-path.h
+  model/engine/engine-hosts.h
   model/engine/engine-job.h
+  model/engine/engine-jobs.h
   model/engine/asynchronous-execution.h
   model/engine/asynchronous-job.h
   model/engine/asynchronous-transfers.h

@@ -3,18 +3,14 @@
 
 #include "ns3/asynchronous-execution.h"
 #include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/exchange-application.h"
 #include "ns3/job-execution.h"
 #include "ns3/log.h"
-#include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/training-execution.h"
-#include "ns3/uinteger.h"
 
-#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -120,8 +116,8 @@ ExchangeEngine::~ExchangeEngine() = default;
 void
 ExchangeEngine::DoDispose()
 {
-    m_jobs.clear();
-    m_nodes.clear();
+    m_jobs.Clear();
+    m_hosts.Clear();
     m_slowdowns.Clear();
     if (auto* aggregation = m_transport ? m_transport->GetAggregation() : nullptr)
     {
@@ -137,7 +133,7 @@ ExchangeEngine::SetTransport(const Ptr<Transport>& transport)
     m_transport = transport;
     if (auto* aggregation = m_transport->GetAggregation())
     {
-        aggregation->SetRebuildHandler([this](uint32_t group) { OnRebuilt(group); });
+        aggregation->SetRebuildHandler([this](uint32_t group) { m_jobs.OnRebuilt(group); });
     }
 }
 
@@ -145,39 +141,6 @@ void
 ExchangeEngine::SetShare(RankShare* share)
 {
     m_share = share;
-}
-
-/// At the ns-3 Node of an endpoint.
-Ptr<ExchangeApplication>
-ExchangeEngine::MakeApplication(uint32_t endpoint, const Time& start)
-{
-    auto application = CreateObject<ExchangeApplication>();
-    // An Application counts its start from when it is installed, a Job from 0.
-    application->SetStartTime(std::max(start - Simulator::Now(), Time(0)));
-    MakeNode(endpoint)->AddApplication(application);
-    return application;
-}
-
-void
-ExchangeEngine::SetUp(ExchangeApplication& application,
-                      double reduceSecondsPerByte,
-                      const DifferentialTransmission& transmission)
-{
-    application.SetAttribute("ReduceSecondsPerByte", DoubleValue(reduceSecondsPerByte));
-    application.SetAttribute("ReliableShare", DoubleValue(transmission.reliableShare));
-    application.SetAttribute("BlockBytes", UintegerValue(transmission.blockBytes));
-}
-
-void
-ExchangeEngine::SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const
-{
-    if (rank < job.plan->GetWorkerCount())
-    {
-        const auto& own = job.computeOf;
-        application.SetAttribute("ComputeTime", TimeValue(own.empty() ? job.compute : own[rank]));
-    }
-    SetUp(application, job.reduceSecondsPerByte, job.transmission);
-    application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
 }
 
 /// What the network has counted when a job fails, with packets on their way, is to be exact.
@@ -190,126 +153,101 @@ ExchangeEngine::HeedTimeout(const Time& timeout)
     }
 }
 
+/// Before a job is added. \returns its index
+template <typename AnyJob>
+uint32_t
+ExchangeEngine::Prepare(const AnyJob& job)
+{
+    if (!m_transport)
+    {
+        throw std::invalid_argument("the engine has no transport: call SetTransport before AddJob");
+    }
+    CheckJob(job);
+    HeedTimeout(job.timeout);
+    return GetJobCount();
+}
+
+JobSite
+ExchangeEngine::GetSite()
+{
+    return {m_transport, &m_slowdowns, this, m_share, &m_turns};
+}
+
 uint32_t
 ExchangeEngine::AddJob(Job job)
 {
-    CheckTransport();
-    CheckJob(job);
-    HeedTimeout(job.timeout);
-    m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
-
-    const auto index = GetJobCount();
-    std::vector<Ptr<ExchangeApplication>> applications;
-    for (uint32_t rank = 0; rank < job.endpointOf.size(); ++rank)
-    {
-        applications.push_back(MakeApplication(job.endpointOf[rank], job.start));
-        SetUp(*applications.back(), job, rank);
-    }
-    const JobSite site{m_transport, &m_slowdowns, this, m_share, &m_turns};
-    m_jobs.push_back(
-        std::make_shared<JobExecution>(site, index, std::move(job), std::move(applications)));
+    const auto index = Prepare(job);
+    auto applications = m_hosts.Install(job);
+    auto countBytes = [job] { return CountTransferBytes(job); };
+    m_jobs.Add(
+        std::make_shared<JobExecution>(GetSite(), index, std::move(job), std::move(applications)),
+        std::move(countBytes));
     return index;
 }
 
 uint32_t
 ExchangeEngine::AddTraining(TrainingJob job)
 {
-    CheckTransport();
-    CheckJob(job);
-    HeedTimeout(job.timeout);
-    m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
-
-    const auto index = GetJobCount();
-    std::vector<Ptr<ExchangeApplication>> applications;
-    for (const auto endpoint : job.endpointOf)
-    {
-        applications.push_back(MakeApplication(endpoint, job.start));
-        SetUp(*applications.back(), job.reduceSecondsPerByte, job.transmission);
-    }
-    const JobSite site{m_transport,
-                       &m_slowdowns,
-                       this,
-                       m_share,
-                       &m_turns,
-                       m_recordsCollectives,
-                       m_hasTwinPlanes};
-    m_jobs.push_back(
-        std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)));
+    const auto index = Prepare(job);
+    auto applications = m_hosts.Install(job);
+    auto countBytes = [job] { return CountTransferBytes(job); };
+    auto site = GetSite();
+    site.recordsCollectives = m_recordsCollectives;
+    site.hasTwinPlanes = m_hasTwinPlanes;
+    m_jobs.Add(
+        std::make_shared<TrainingExecution>(site, index, std::move(job), std::move(applications)),
+        std::move(countBytes));
     return index;
 }
 
 uint32_t
 ExchangeEngine::AddAsynchronous(AsynchronousJob job)
 {
-    CheckTransport();
-    CheckJob(job);
-    HeedTimeout(job.timeout);
-    m_byteCounts.emplace_back([job] { return CountTransferBytes(job); });
-
-    const auto index = GetJobCount();
-    std::vector<Ptr<ExchangeApplication>> applications;
-    for (const auto endpoint : job.endpointOf)
-    {
-        applications.push_back(MakeApplication(endpoint, job.start));
-        SetUp(*applications.back(), job.reduceSecondsPerByte, {});
-    }
-    const JobSite site{m_transport, &m_slowdowns, this, m_share, &m_turns};
-    m_jobs.push_back(std::make_shared<AsynchronousExecution>(site,
-                                                             index,
-                                                             std::move(job),
-                                                             std::move(applications)));
+    const auto index = Prepare(job);
+    auto applications = m_hosts.Install(job);
+    auto countBytes = [job] { return CountTransferBytes(job); };
+    m_jobs.Add(std::make_shared<AsynchronousExecution>(GetSite(),
+                                                       index,
+                                                       std::move(job),
+                                                       std::move(applications)),
+               std::move(countBytes));
     return index;
-}
-
-void
-ExchangeEngine::CheckTransport() const
-{
-    if (!m_transport)
-    {
-        throw std::invalid_argument("the engine has no transport: call SetTransport before AddJob");
-    }
 }
 
 const std::string&
 ExchangeEngine::GetJobName(uint32_t job) const
 {
-    return m_jobs.at(job)->GetName();
+    return m_jobs.Get(job).GetName();
 }
 
 uint32_t
 ExchangeEngine::GetJobCount() const
 {
-    return static_cast<uint32_t>(m_jobs.size());
+    return m_jobs.GetCount();
 }
 
 Ptr<Node>
 ExchangeEngine::GetNode(uint32_t endpoint) const
 {
-    const auto found = m_nodes.find(endpoint);
-    return found == m_nodes.end() ? nullptr : found->second;
+    return m_hosts.GetNode(endpoint);
 }
 
 Ptr<Node>
 ExchangeEngine::MakeNode(uint32_t endpoint)
 {
-    auto& node = m_nodes[endpoint];
-    if (!node)
-    {
-        node = CreateObject<Node>();
-    }
-    return node;
+    return m_hosts.MakeNode(endpoint);
 }
 
 void
 ExchangeEngine::SetNode(uint32_t endpoint, const Ptr<Node>& node)
 {
-    m_nodes[endpoint] = node;
+    m_hosts.SetNode(endpoint, node);
 }
 
 Ptr<ExchangeApplication>
 ExchangeEngine::GetApplication(uint32_t job, uint32_t rank) const
 {
-    return m_jobs.at(job)->GetApplication(rank);
+    return m_jobs.Get(job).GetApplication(rank);
 }
 
 void
@@ -327,104 +265,66 @@ ExchangeEngine::SetBoundaryHandler(BoundaryHandler handler)
 void
 ExchangeEngine::AddState(StateWords& words) const
 {
-    if (m_jobs.size() != 1 || !m_slowdowns.IsEmpty())
+    if (m_jobs.GetCount() != 1 || !m_slowdowns.IsEmpty())
     {
         words.Refuse("there are several jobs, or slow hosts");
     }
-    for (const auto& job : m_jobs)
-    {
-        job->AddState(words);
-    }
+    m_jobs.AddState(words);
 }
 
 bool
 ExchangeEngine::IsFinished() const
 {
-    return std::all_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
-        return job->IsFinished();
-    });
+    return m_jobs.AreFinished();
 }
 
 std::optional<ExchangeFailure>
 ExchangeEngine::GetFailure() const
 {
-    // A job that failed says more than one that waits behind it.
-    for (const bool failed : {true, false})
-    {
-        for (const auto& job : m_jobs)
-        {
-            if (!job->IsFinished() && job->HasFailed() == failed)
-            {
-                return job->DescribeFailure();
-            }
-        }
-    }
-    return std::nullopt;
+    return m_jobs.GetFailure();
 }
 
 std::optional<ExchangeFailure>
 ExchangeEngine::GetFailure(uint32_t job) const
 {
-    const auto& own = *m_jobs.at(job);
+    const auto& own = m_jobs.Get(job);
     return own.IsFinished() ? std::nullopt : std::optional(own.DescribeFailure());
 }
 
 bool
 ExchangeEngine::HasFailed(uint32_t job) const
 {
-    return m_jobs.at(job)->HasFailed();
+    return m_jobs.Get(job).HasFailed();
 }
 
 bool
 ExchangeEngine::IsSettled() const
 {
-    return std::all_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
-        return job->IsFinished() || job->HasFailed();
-    });
+    return m_jobs.AreSettled();
 }
 
 uint64_t
 ExchangeEngine::CountDoneOperations() const
 {
-    uint64_t count = 0;
-    for (const auto& job : m_jobs)
-    {
-        count += job->CountDoneOperations();
-    }
-    return count;
+    return m_jobs.CountDoneOperations();
 }
 
 uint64_t
 ExchangeEngine::CountRecordedCollectives() const
 {
-    uint64_t count = 0;
-    for (const auto& job : m_jobs)
-    {
-        count += job->CountRecordedCollectives();
-    }
-    return count;
+    return m_jobs.CountRecordedCollectives();
 }
 
 std::string
 ExchangeEngine::FindTwinDifference() const
 {
-    std::string difference;
-    for (const auto& job : m_jobs)
-    {
-        difference = difference.empty() ? job->FindTwinDifference() : difference;
-    }
-    return difference;
+    return m_jobs.FindTwinDifference();
 }
 
 uint64_t
 ExchangeEngine::GetTotalBytes() const
 {
-    uint64_t bytes = 0;
-    for (const auto& count : m_byteCounts)
-    {
-        bytes += count();
-    }
-    return bytes;
+    return m_jobs.CountTransferBytes();
 }
 
 uint64_t
@@ -434,21 +334,10 @@ ExchangeEngine::GetDeliveredBytes() const
 }
 
 void
-ExchangeEngine::OnRebuilt(uint32_t group)
-{
-    for (const auto& job : m_jobs)
-    {
-        job->OnRebuilt(group);
-    }
-}
-
-void
 ExchangeEngine::OnJobFinished()
 {
     // Else late clients would go on to answer somebody who is gone.
-    if (std::any_of(m_jobs.begin(), m_jobs.end(), [](const auto& job) {
-            return job->HasLateOperations();
-        }))
+    if (m_jobs.HaveLateOperations())
     {
         StopIfSettled();
     }
@@ -472,7 +361,7 @@ ExchangeEngine::StopIfSettled()
 std::span<const ExecutedPlan>
 ExchangeEngine::GetPlans(uint32_t job) const
 {
-    return m_jobs.at(job)->GetPlans();
+    return m_jobs.Get(job).GetPlans();
 }
 
 void
@@ -482,10 +371,7 @@ ExchangeEngine::CrashEndpoint(uint32_t endpoint)
     m_transport->Abandon([endpoint](uint32_t src, uint32_t /* dst */, const auto* /* handler */) {
         return src == endpoint;
     });
-    for (const auto& job : m_jobs)
-    {
-        job->OnCrash(endpoint);
-    }
+    m_jobs.OnCrash(endpoint);
 }
 
 void
@@ -495,22 +381,13 @@ ExchangeEngine::RestartEndpoint(uint32_t endpoint)
     m_transport->Abandon([endpoint](uint32_t src, uint32_t dst, const auto* /* handler */) {
         return src == endpoint || dst == endpoint;
     });
-    for (const auto& job : m_jobs)
-    {
-        job->OnRestart(endpoint);
-    }
+    m_jobs.OnRestart(endpoint);
 }
 
 void
 ExchangeEngine::NoticeCrash(uint32_t endpoint)
 {
-    for (const auto& job : m_jobs)
-    {
-        if (const auto rank = job->FindRank(endpoint))
-        {
-            job->OnNotice(*rank);
-        }
-    }
+    m_jobs.OnNotice(endpoint);
 }
 
 bool

@@ -3,7 +3,8 @@
 #define GRADSYNC_EXCHANGE_ENGINE_H
 
 #include "ns3/differential-transmission.h"
-#include "ns3/engine-job.h"
+#include "ns3/engine-hosts.h"
+#include "ns3/engine-jobs.h"
 #include "ns3/exchange-records.h"
 #include "ns3/host-slowdowns.h"
 #include "ns3/job-listener.h"
@@ -163,27 +164,22 @@ class ExchangeEngine : public Object, private JobListener
     void OnJobFinished() override;
     void OnJobFailed() override;
 
-    Ptr<ExchangeApplication> MakeApplication(uint32_t endpoint, const Time& start);
-    static void SetUp(ExchangeApplication& application,
-                      double reduceSecondsPerByte,
-                      const DifferentialTransmission& transmission);
-    void SetUp(ExchangeApplication& application, const Job& job, uint32_t rank) const;
-    void CheckTransport() const;
+    template <typename AnyJob>
+    uint32_t Prepare(const AnyJob& job);
+    JobSite GetSite();
     void HeedTimeout(const Time& timeout);
-    void OnRebuilt(uint32_t group);
     void StopIfSettled();
 
     Ptr<Transport> m_transport;
-    SendingTurns m_turns;                           //!< of all jobs, which it outlives
-    std::vector<std::shared_ptr<EngineJob>> m_jobs; //!< shared with events that are due at once
-    std::map<uint32_t, Ptr<Node>> m_nodes;          //!< by endpoint
-    RankShare* m_share{nullptr};                    //!< null: all ranks are simulated here
+    SendingTurns m_turns; //!< of all jobs, which it outlives
+    EngineJobs m_jobs;
+    EngineHosts m_hosts;
+    RankShare* m_share{nullptr}; //!< null: all ranks are simulated here
     HostSlowdowns m_slowdowns;
     BoundaryHandler m_boundaryHandler; //!< may be empty
     bool m_stopsSimulator;
     bool m_recordsCollectives;
     bool m_hasTwinPlanes;
-    std::vector<std::function<uint64_t()>> m_byteCounts; //!< of each job; takes a walk along it
     uint64_t m_deliveredBytes{0};
     TracedCallback<const IterationRecord&> m_iterationTrace; //!< trace source "Iteration"
     TracedCallback<const TransferRecord&> m_transferTrace;   //!< trace source "Transfer"

@@ -16,16 +16,17 @@ list(APPEND gradsync_sources
 list(APPEND gradsync_headers
   model/base/aggregation-flow.h
   model/base/byte-batch.h
-  model/base/chunked-list.h
-  model/base/outgoing-batch.h
   model/base/byte-range.h
+  model/base/chunked-list.h
   model/base/event-order.h
   model/base/gzip-text.h
   model/base/input-file.h
   model/base/nearest-name.h
   model/base/ns3-interfaces.h
+  model/base/outgoing-batch.h
   model/base/parameter-spec.h
   model/base/parameter-text.h
+  model/base/prefetch.h
   model/base/running-numbers.h
   model/base/sharp-limits.h
   model/base/state-words.h
@@ -417,7 +418,6 @@ list(APPEND gradsync_headers
   model/fabric/packet-loss.h
   model/fabric/packet-pool.h
   model/fabric/path-selector.h
-  model/fabric/prefetch.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h

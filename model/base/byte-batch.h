@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_BYTE_BATCH_H
 #define GRADSYNC_BYTE_BATCH_H
 
+#include "ns3/prefetch.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,13 +55,14 @@ class PlainView
         return m_bytes.size() / sizeof(T);
     }
 
-    /// Fetches a value that is soon looked at, if there is one: what another process has written is
-    /// far away.
-    void Prefetch(size_t index) const
+    /// For who looks at one after the other: fetches what comes a while after `index`, as what
+    /// another process has written is far away.
+    void PrefetchAfter(size_t index) const
     {
-        if (index < GetSize())
+        constexpr size_t AHEAD = 40;
+        if (index + AHEAD < GetSize())
         {
-            __builtin_prefetch(m_bytes.data() + index * sizeof(T));
+            Prefetch(m_bytes.data() + (index + AHEAD) * sizeof(T), sizeof(T));
         }
     }
 

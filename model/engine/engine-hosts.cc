@@ -23,22 +23,10 @@ SetUp(ExchangeApplication& application,
     application.SetAttribute("BlockBytes", UintegerValue(transmission.blockBytes));
 }
 
-void
-SetUp(ExchangeApplication& application, const Job& job, uint32_t rank)
-{
-    if (rank < job.plan->GetWorkerCount())
-    {
-        const auto& own = job.computeOf;
-        application.SetAttribute("ComputeTime", TimeValue(own.empty() ? job.compute : own[rank]));
-    }
-    SetUp(application, job.reduceSecondsPerByte, job.transmission);
-    application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
-}
-
 } // namespace
 
 Ptr<ExchangeApplication>
-EngineHosts::Install(uint32_t endpoint, const Time& start)
+EngineHosts::InstallAt(uint32_t endpoint, const Time& start)
 {
     auto application = CreateObject<ExchangeApplication>();
     // An Application counts its start from when it is installed, a Job from 0.
@@ -47,14 +35,34 @@ EngineHosts::Install(uint32_t endpoint, const Time& start)
     return application;
 }
 
+/// What all kinds of jobs set.
+template <typename AnyJob>
+std::vector<Ptr<ExchangeApplication>>
+EngineHosts::InstallAll(const AnyJob& job, const DifferentialTransmission& transmission)
+{
+    std::vector<Ptr<ExchangeApplication>> applications;
+    for (const auto endpoint : job.endpointOf)
+    {
+        applications.push_back(InstallAt(endpoint, job.start));
+        SetUp(*applications.back(), job.reduceSecondsPerByte, transmission);
+    }
+    return applications;
+}
+
 std::vector<Ptr<ExchangeApplication>>
 EngineHosts::Install(const Job& job)
 {
-    std::vector<Ptr<ExchangeApplication>> applications;
-    for (uint32_t rank = 0; rank < job.endpointOf.size(); ++rank)
+    auto applications = InstallAll(job, job.transmission);
+    const auto& own = job.computeOf;
+    for (uint32_t rank = 0; rank < applications.size(); ++rank)
     {
-        applications.push_back(Install(job.endpointOf[rank], job.start));
-        SetUp(*applications.back(), job, rank);
+        auto& application = *applications[rank];
+        if (rank < job.plan->GetWorkerCount())
+        {
+            application.SetAttribute("ComputeTime",
+                                     TimeValue(own.empty() ? job.compute : own[rank]));
+        }
+        application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
     }
     return applications;
 }
@@ -62,25 +70,13 @@ EngineHosts::Install(const Job& job)
 std::vector<Ptr<ExchangeApplication>>
 EngineHosts::Install(const TrainingJob& job)
 {
-    std::vector<Ptr<ExchangeApplication>> applications;
-    for (const auto endpoint : job.endpointOf)
-    {
-        applications.push_back(Install(endpoint, job.start));
-        SetUp(*applications.back(), job.reduceSecondsPerByte, job.transmission);
-    }
-    return applications;
+    return InstallAll(job, job.transmission);
 }
 
 std::vector<Ptr<ExchangeApplication>>
 EngineHosts::Install(const AsynchronousJob& job)
 {
-    std::vector<Ptr<ExchangeApplication>> applications;
-    for (const auto endpoint : job.endpointOf)
-    {
-        applications.push_back(Install(endpoint, job.start));
-        SetUp(*applications.back(), job.reduceSecondsPerByte, {});
-    }
-    return applications;
+    return InstallAll(job, {});
 }
 
 Ptr<Node>

@@ -34,7 +34,10 @@ class EngineHosts
     void Clear();
 
   private:
-    Ptr<ExchangeApplication> Install(uint32_t endpoint, const Time& start);
+    Ptr<ExchangeApplication> InstallAt(uint32_t endpoint, const Time& start);
+    template <typename AnyJob>
+    std::vector<Ptr<ExchangeApplication>> InstallAll(const AnyJob& job,
+                                                     const DifferentialTransmission& transmission);
 
     std::map<uint32_t, Ptr<Node>> m_nodes; //!< by endpoint
 };

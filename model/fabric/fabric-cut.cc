@@ -105,13 +105,12 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
 {
     // Of a packet that comes later its place and the port are fetched, then what is on the wire.
     constexpr size_t AHEAD = 6;
-    constexpr size_t FAR_AHEAD = 40;
     const auto packets = batch.TakeView<Crossing>();
     const auto telemetry = batch.TakeView<TelemetryRecord>();
     size_t nextRecord = 0;
     for (size_t i = 0; i < packets.GetSize(); ++i)
     {
-        packets.Prefetch(i + FAR_AHEAD);
+        packets.PrefetchAfter(i);
         if (i + 2 * AHEAD < packets.GetSize())
         {
             m_network.GetPort(packets[i + 2 * AHEAD].port).PrefetchSelf();

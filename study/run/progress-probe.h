@@ -54,7 +54,7 @@ class ProgressProbe
     /// without one.
     void Look()
     {
-        constexpr uint32_t MOST = 1024;
+        constexpr uint32_t MOST = 64;
         const auto now = Clock::now();
         const bool isSoon = now - m_look < std::chrono::milliseconds(10);
         m_stride = isSoon ? std::min(2 * m_stride, MOST) : 1;

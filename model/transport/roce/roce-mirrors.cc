@@ -185,11 +185,10 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
         return; // it had nothing
     }
     constexpr size_t AHEAD = 8; // so much later a queue pair that is fetched now is used
-    constexpr size_t FAR_AHEAD = 40;
     const auto posts = batch.TakeView<Post>();
     for (size_t i = 0; i < posts.GetSize(); ++i)
     {
-        posts.Prefetch(i + FAR_AHEAD);
+        posts.PrefetchAfter(i);
         if (i + AHEAD < posts.GetSize())
         {
             m_connections.PrefetchMirror(posts[i + AHEAD].index);

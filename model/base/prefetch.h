@@ -21,11 +21,14 @@ Prefetch(const T* object, size_t bytes = sizeof(T))
     {
         __builtin_prefetch(reinterpret_cast<const void*>(first + offset));
     }
-    if constexpr (alignof(T) < LINE_BYTES)
+    if (alignof(T) < LINE_BYTES && bytes > alignof(T))
     {
         // It may reach into one line more.
         __builtin_prefetch(reinterpret_cast<const void*>(first + bytes - 1));
     }
+    // GCC takes functions that only prefetch for ones without an effect, and leaves calls of them
+    // out. This is one, of no instruction.
+    asm volatile("");
 }
 
 } // namespace ns3::gradsync

@@ -143,7 +143,7 @@ FabricPort::Arrive()
     if (packet->next)
     {
         // In a network of thousands of links it left the cache while it was on the wire.
-        __builtin_prefetch(packet->next);
+        Prefetch(packet->next);
         ScheduleArrival(packet->nextArrival - now);
     }
     SyncBefore(m_delay > 0 ? now : now + 1, now); // without a delay the next one may arrive now
@@ -171,6 +171,7 @@ FabricPort::StartControl(TimeStepCount start, TimeStepCount now)
 {
     auto* packet = m_pfc.IsEmpty() ? m_control.Pop() : m_pfc.Pop();
     m_controlWaits = !m_pfc.IsEmpty() || !m_control.IsEmpty();
+    Prefetch(packet->next);
     Start(packet, start, now);
     return true;
 }

@@ -211,6 +211,12 @@ class alignas(64) FabricPort final : public EventImpl
         Prefetch(this, TAKING_BYTES);
     }
 
+    /// Likewise if some wait.
+    void PrefetchWaiting() const
+    {
+        Prefetch(this, HOT_BYTES);
+    }
+
     /// Fetches the packets that are linked or started when the port takes another one.
     void PrefetchPackets() const
     {
@@ -220,9 +226,6 @@ class alignas(64) FabricPort final : public EventImpl
             Prefetch(m_data.Front());
             Prefetch(m_data.Back());
         }
-        // GCC takes functions that only prefetch for ones without an effect, and leaves calls of
-        // them out. This is one, of no instruction.
-        asm volatile("");
     }
 
     /// Fetches the packet behind which PutOnWire puts another one.

@@ -97,7 +97,6 @@ FabricPort::PrefetchForSync(uint32_t round) const
     {
         m_source->PrefetchPull(round - 1);
     }
-    asm volatile(""); // see PrefetchPackets
 }
 
 void

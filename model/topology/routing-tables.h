@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_ROUTING_TABLES_H
 #define GRADSYNC_ROUTING_TABLES_H
 
+#include "ns3/prefetch.h"
 #include "ns3/route-finder.h"
 #include "ns3/topology.h"
 
@@ -51,7 +52,7 @@ class RoutingTables
     /// Has the cache fetch what GetNextHops will look up.
     void PrefetchNextHops(NodeId node, uint32_t endpoint) const
     {
-        __builtin_prefetch(&m_rowOf[static_cast<size_t>(node) * m_blockCount + endpoint / BLOCK]);
+        Prefetch(&m_rowOf[static_cast<size_t>(node) * m_blockCount + endpoint / BLOCK]);
     }
 
     /// The largest number of entries that a set of this node has.

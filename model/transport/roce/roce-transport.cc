@@ -193,9 +193,8 @@ RoceTransport::Receive(FabricPacket* packet, uint32_t, TimeStepCount now)
     m_fabric->GetPool().Give(packet);
 }
 
-/// Fetches what delivers and acknowledges a message. Inlined by force: GCC takes a function that
-/// only prefetches for one without any effect, and drops the call.
-[[gnu::always_inline]] inline void
+/// Fetches what delivers and acknowledges a message.
+inline void
 RoceTransport::PrefetchDelivery(const RoceQueuePair& queuePair, uint32_t round) const
 {
     const auto& nic = m_nics[queuePair.dst][queuePair.acknowledgePort];
@@ -206,7 +205,7 @@ RoceTransport::PrefetchDelivery(const RoceQueuePair& queuePair, uint32_t round) 
     }
     else
     {
-        nic.GetPort().PrefetchSelf();
+        nic.GetPort().PrefetchWaiting();
     }
 }
 
@@ -240,9 +239,9 @@ RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
     }
     if (!isData)
     {
-        Prefetch(queuePair.oldest);
         if (round == 1)
         {
+            Prefetch(queuePair.oldest);
             m_connections.PrefetchOpen(queuePair);
         }
         return;

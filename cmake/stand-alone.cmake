@@ -85,12 +85,7 @@ set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
   include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
   gradsync_unite(gradsync)
-endif()
-# ccache keeps nothing that was compiled with precompiled headers; GCC 12 then warns of strings of the
-# standard library (see -Wno-restrict above).
-if(GRADSYNC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(gradsync_precompile ON)
-  target_precompile_headers(gradsync PRIVATE ${gradsync_common_headers})
+  gradsync_precompile(gradsync)
 endif()
 if(GRADSYNC_SANITIZE)
   # Tests spend their time in the library. Clang inlines nothing at -O1, and compiles as fast at -O2. With

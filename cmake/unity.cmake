@@ -27,3 +27,15 @@ set(gradsync_common_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <
   <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>
   <nlohmann/json.hpp> <ns3/double.h> <ns3/log.h> <ns3/nstime.h> <ns3/object.h> <ns3/simulator.h>
   <ns3/string.h> <ns3/uinteger.h>)
+
+# ccache keeps nothing that was compiled with precompiled headers; GCC 12 then warns of strings of the
+# standard library (see -Wno-restrict in stand-alone.cmake).
+set(gradsync_precompile OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(gradsync_precompile ON)
+endif()
+function(gradsync_precompile target)
+  if(gradsync_precompile)
+    target_precompile_headers(${target} PRIVATE ${gradsync_common_headers})
+  endif()
+endfunction()

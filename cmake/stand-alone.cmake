@@ -85,7 +85,6 @@ set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
 if(GRADSYNC_UNITY)
   include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
   gradsync_unite(gradsync)
-  gradsync_precompile(gradsync)
 endif()
 if(GRADSYNC_SANITIZE)
   # Tests spend their time in the library. Clang inlines nothing at -O1, and compiles as fast at -O2. With

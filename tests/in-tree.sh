@@ -86,15 +86,15 @@ check_header_names() {
 }
 
 # configure MODULES...: what is wanted of ns-3; of examples and tests only our own. Compiling takes most of
-# the time, so nothing is optimised, and Clang does it, where there is one: with precompiled headers it is
-# faster than GCC. ccache cannot keep what was compiled with a precompiled header.
+# the time, so nothing is optimised, and Clang does it, where there is one and CXX names no other compiler:
+# with precompiled headers it is faster than GCC. ccache cannot keep what was compiled with a precompiled header.
 configure() {
     local options=(-d release --enable-tests --enable-examples
         --filter-module-examples-and-tests=gradsync --disable-python --disable-gtk -G Ninja "$@")
     if command -v ccache >/dev/null; then
         options+=(--disable-precompiled-headers)
     fi
-    if command -v clang++-14 >/dev/null; then
+    if [[ -z ${CXX:-} ]] && command -v clang++-14 >/dev/null; then
         export CC=clang-14 CXX=clang++-14
     fi
     ./ns3 configure "${options[@]}" -- -DGRADSYNC_UNITY=ON "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" \

@@ -171,7 +171,7 @@ FabricPort::StartControl(TimeStepCount start, TimeStepCount now)
 {
     auto* packet = m_pfc.IsEmpty() ? m_control.Pop() : m_pfc.Pop();
     m_controlWaits = !m_pfc.IsEmpty() || !m_control.IsEmpty();
-    Prefetch(packet->next);
+    Prefetch(packet->next); // as of data
     Start(packet, start, now);
     return true;
 }

@@ -18,6 +18,11 @@ inline constexpr uint32_t MIN_FRAME_BYTES = 64;
 inline constexpr uint32_t IPV4_BYTES = 20; // RFC 791, no options
 inline constexpr uint32_t UDP_BYTES = 8;   // RFC 768
 
+// Offsets in a frame of Ethernet, IPv4 and UDP: of both headers, and of what UDP carries.
+inline constexpr uint32_t IPV4_AT = ETHERNET_BYTES;
+inline constexpr uint32_t UDP_AT = IPV4_AT + IPV4_BYTES;
+inline constexpr uint32_t UDP_PAYLOAD_AT = UDP_AT + UDP_BYTES;
+
 // RoCEv2: InfiniBand Architecture Specification vol. 1, 9.2 (BTH), 9.3.5 (AETH), 7.8 (ICRC), annex
 // A17.
 inline constexpr uint32_t BTH_BYTES = 12;
@@ -33,8 +38,7 @@ OnWire(uint32_t frameBytes)
 }
 
 /// Headers of a RoCEv2 SEND packet from Ethernet to FCS.
-inline constexpr uint32_t ROCE_HEADER_BYTES =
-    ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES + ICRC_BYTES + FCS_BYTES;
+inline constexpr uint32_t ROCE_HEADER_BYTES = UDP_PAYLOAD_AT + BTH_BYTES + ICRC_BYTES + FCS_BYTES;
 
 /// A RoCEv2 data packet (SEND first, middle, last or only: BTH, no extended header).
 constexpr uint32_t

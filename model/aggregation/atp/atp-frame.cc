@@ -16,7 +16,7 @@ using boost::endian::store_big_u32;
 namespace
 {
 
-constexpr size_t HEADER = wire::ETHERNET_BYTES + wire::IPV4_BYTES + wire::UDP_BYTES;
+constexpr size_t HEADER = wire::UDP_PAYLOAD_AT;
 constexpr size_t VALUES = HEADER + AtpWireHeader::BYTES;
 
 } // namespace

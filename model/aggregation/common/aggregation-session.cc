@@ -24,8 +24,7 @@ namespace
 uint32_t
 GetWireBytes(uint32_t headerBytes, uint32_t valueCount)
 {
-    return wire::OnWire(wire::ETHERNET_BYTES + wire::IPV4_BYTES + wire::UDP_BYTES + headerBytes +
-                        4 * valueCount + wire::FCS_BYTES);
+    return wire::OnWire(wire::UDP_PAYLOAD_AT + headerBytes + 4 * valueCount + wire::FCS_BYTES);
 }
 
 } // namespace

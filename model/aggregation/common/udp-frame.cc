@@ -17,25 +17,24 @@ using boost::endian::store_big_u32;
 namespace
 {
 
-constexpr size_t IP = wire::ETHERNET_BYTES;       //!< offset of the IPv4 header
-constexpr size_t UDP = IP + wire::IPV4_BYTES;     //!< of the UDP header
-constexpr size_t PAYLOAD = UDP + wire::UDP_BYTES; //!< of the protocol
+using wire::IPV4_AT;
+using wire::UDP_AT;
 constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint8_t VERSION_AND_LENGTH = 0x45; // IPv4, five words of header
 constexpr uint8_t PROTOCOL_UDP = 17;
 constexpr uint8_t TIME_TO_LIVE = 64;
 constexpr uint16_t FRAGMENT = 0x3FFF; // more fragments, and the offset
-constexpr size_t TTL_AT = IP + 8;
-constexpr size_t IP_CHECKSUM_AT = IP + 10;
-constexpr size_t UDP_LENGTH_AT = UDP + 4;
-constexpr size_t UDP_CHECKSUM_AT = UDP + 6;
+constexpr size_t TTL_AT = IPV4_AT + 8;
+constexpr size_t IP_CHECKSUM_AT = IPV4_AT + 10;
+constexpr size_t UDP_LENGTH_AT = UDP_AT + 4;
+constexpr size_t UDP_CHECKSUM_AT = UDP_AT + 6;
 
 /// Of source and destination address, protocol and length (RFC 768).
 uint32_t
 SumPseudoHeader(std::span<const uint8_t> frame)
 {
     uint32_t sum = PROTOCOL_UDP + uint32_t{load_big_u16(&frame[UDP_LENGTH_AT])};
-    for (size_t at = IP + 12; at < UDP; at += 2)
+    for (size_t at = IPV4_AT + 12; at < UDP_AT; at += 2)
     {
         sum += load_big_u16(&frame[at]);
     }
@@ -46,8 +45,8 @@ SumPseudoHeader(std::span<const uint8_t> frame)
 bool
 AreLengthsRight(std::span<const uint8_t> frame)
 {
-    return load_big_u16(&frame[IP + 2]) == frame.size() - IP &&
-           load_big_u16(&frame[UDP_LENGTH_AT]) == frame.size() - UDP;
+    return load_big_u16(&frame[IPV4_AT + 2]) == frame.size() - IPV4_AT &&
+           load_big_u16(&frame[UDP_LENGTH_AT]) == frame.size() - UDP_AT;
 }
 
 /// True when the checksum is not used (0) or right. For a frame whose lengths are right.
@@ -55,7 +54,7 @@ bool
 IsUdpChecksumRight(std::span<const uint8_t> frame)
 {
     return load_big_u16(&frame[UDP_CHECKSUM_AT]) == 0 ||
-           ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame)) == 0;
+           ComputeInternetChecksum(frame.subspan(UDP_AT), SumPseudoHeader(frame)) == 0;
 }
 
 } // namespace
@@ -88,15 +87,15 @@ WriteUdpHeaders(std::span<uint8_t> bytes,
     std::ranges::copy(destination.mac, bytes.begin());
     std::ranges::copy(source.mac, bytes.begin() + 6);
     store_big_u16(&bytes[12], ETHERTYPE_IPV4);
-    bytes[IP] = VERSION_AND_LENGTH;
-    store_big_u16(&bytes[IP + 2], static_cast<uint16_t>(bytes.size() - IP));
+    bytes[IPV4_AT] = VERSION_AND_LENGTH;
+    store_big_u16(&bytes[IPV4_AT + 2], static_cast<uint16_t>(bytes.size() - IPV4_AT));
     bytes[TTL_AT] = TIME_TO_LIVE;
-    bytes[IP + 9] = PROTOCOL_UDP;
-    store_big_u32(&bytes[IP + 12], source.ip);
-    store_big_u32(&bytes[IP + 16], destination.ip);
-    store_big_u16(&bytes[UDP], udpPort);
-    store_big_u16(&bytes[UDP + 2], udpPort);
-    store_big_u16(&bytes[UDP_LENGTH_AT], static_cast<uint16_t>(bytes.size() - UDP));
+    bytes[IPV4_AT + 9] = PROTOCOL_UDP;
+    store_big_u32(&bytes[IPV4_AT + 12], source.ip);
+    store_big_u32(&bytes[IPV4_AT + 16], destination.ip);
+    store_big_u16(&bytes[UDP_AT], udpPort);
+    store_big_u16(&bytes[UDP_AT + 2], udpPort);
+    store_big_u16(&bytes[UDP_LENGTH_AT], static_cast<uint16_t>(bytes.size() - UDP_AT));
 }
 
 void
@@ -104,9 +103,9 @@ WriteChecksums(std::span<uint8_t> frame)
 {
     store_big_u16(&frame[IP_CHECKSUM_AT], 0);
     store_big_u16(&frame[IP_CHECKSUM_AT],
-                  ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+                  ComputeInternetChecksum(frame.subspan(IPV4_AT, wire::IPV4_BYTES)));
     store_big_u16(&frame[UDP_CHECKSUM_AT], 0);
-    const auto checksum = ComputeInternetChecksum(frame.subspan(UDP), SumPseudoHeader(frame));
+    const auto checksum = ComputeInternetChecksum(frame.subspan(UDP_AT), SumPseudoHeader(frame));
     // 0 says that there is none (RFC 768).
     store_big_u16(&frame[UDP_CHECKSUM_AT], checksum == 0 ? UINT16_MAX : checksum);
 }
@@ -114,22 +113,22 @@ WriteChecksums(std::span<uint8_t> frame)
 FrameCheck
 CheckFrame(std::span<const uint8_t> frame, uint16_t udpPort)
 {
-    if (frame.size() < UDP || load_big_u16(&frame[12]) != ETHERTYPE_IPV4 ||
-        frame[IP] != VERSION_AND_LENGTH)
+    if (frame.size() < UDP_AT || load_big_u16(&frame[12]) != ETHERTYPE_IPV4 ||
+        frame[IPV4_AT] != VERSION_AND_LENGTH)
     {
         return FrameCheck::Other;
     }
     const bool isUdp =
-        frame[IP + 9] == PROTOCOL_UDP && (load_big_u16(&frame[IP + 6]) & FRAGMENT) == 0;
-    if (isUdp && frame.size() < PAYLOAD)
+        frame[IPV4_AT + 9] == PROTOCOL_UDP && (load_big_u16(&frame[IPV4_AT + 6]) & FRAGMENT) == 0;
+    if (isUdp && frame.size() < wire::UDP_PAYLOAD_AT)
     {
         return FrameCheck::Malformed;
     }
-    if (ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)) != 0)
+    if (ComputeInternetChecksum(frame.subspan(IPV4_AT, wire::IPV4_BYTES)) != 0)
     {
         return FrameCheck::BadChecksum;
     }
-    if (!isUdp || load_big_u16(&frame[UDP + 2]) != udpPort)
+    if (!isUdp || load_big_u16(&frame[UDP_AT + 2]) != udpPort)
     {
         return FrameCheck::OtherIpv4;
     }
@@ -145,14 +144,14 @@ ReadAddresses(std::span<const uint8_t> frame, FrameAddress& source, FrameAddress
 {
     std::copy_n(frame.begin(), 6, destination.mac.begin());
     std::copy_n(frame.begin() + 6, 6, source.mac.begin());
-    source.ip = load_big_u32(&frame[IP + 12]);
+    source.ip = load_big_u32(&frame[IPV4_AT + 12]);
     destination.ip = GetDestination(frame);
 }
 
 uint32_t
 GetDestination(std::span<const uint8_t> frame)
 {
-    return load_big_u32(&frame[IP + 16]);
+    return load_big_u32(&frame[IPV4_AT + 16]);
 }
 
 uint8_t
@@ -171,7 +170,7 @@ DecrementTimeToLive(std::span<uint8_t> frame)
     --frame[TTL_AT];
     store_big_u16(&frame[IP_CHECKSUM_AT], 0);
     store_big_u16(&frame[IP_CHECKSUM_AT],
-                  ComputeInternetChecksum(frame.subspan(IP, wire::IPV4_BYTES)));
+                  ComputeInternetChecksum(frame.subspan(IPV4_AT, wire::IPV4_BYTES)));
     return true;
 }
 

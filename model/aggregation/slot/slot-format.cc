@@ -28,8 +28,7 @@ SlotWire::GetHeaderBytes(uint32_t slot) const
 uint16_t
 SlotWire::GetWireBytes(uint32_t slot) const
 {
-    return static_cast<uint16_t>(wire::OnWire(wire::ETHERNET_BYTES + wire::IPV4_BYTES +
-                                              wire::UDP_BYTES + GetHeaderBytes(slot) +
+    return static_cast<uint16_t>(wire::OnWire(wire::UDP_PAYLOAD_AT + GetHeaderBytes(slot) +
                                               uint32_t{4} * valueCount + wire::FCS_BYTES));
 }
 

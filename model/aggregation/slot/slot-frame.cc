@@ -17,23 +17,22 @@ using boost::endian::store_big_u32;
 namespace
 {
 
-constexpr size_t IP = wire::ETHERNET_BYTES;       //!< offset of the IPv4 header
-constexpr size_t UDP = IP + wire::IPV4_BYTES;     //!< of the UDP header
-constexpr size_t PAYLOAD = UDP + wire::UDP_BYTES; //!< of the slot header
-constexpr size_t VALUES = PAYLOAD + SlotHeader::BYTES;
+using wire::UDP_AT;
+using wire::UDP_PAYLOAD_AT;
+constexpr size_t VALUES_AT = UDP_PAYLOAD_AT + SlotHeader::BYTES;
 
 } // namespace
 
 std::vector<uint8_t>
 SerialiseSlotFrame(const SlotFrame& frame)
 {
-    std::vector<uint8_t> bytes(VALUES + 4 * frame.values.size());
+    std::vector<uint8_t> bytes(VALUES_AT + 4 * frame.values.size());
     WriteUdpHeaders(bytes, frame.source, frame.destination, frame.destinationPort);
-    store_big_u16(&bytes[UDP], frame.sourcePort);
-    std::ranges::copy(SerialiseSlotHeader(frame.header), bytes.begin() + PAYLOAD);
+    store_big_u16(&bytes[UDP_AT], frame.sourcePort);
+    std::ranges::copy(SerialiseSlotHeader(frame.header), bytes.begin() + UDP_PAYLOAD_AT);
     for (size_t i = 0; i < frame.values.size(); ++i)
     {
-        store_big_u32(&bytes[VALUES + 4 * i], static_cast<uint32_t>(frame.values[i]));
+        store_big_u32(&bytes[VALUES_AT + 4 * i], static_cast<uint32_t>(frame.values[i]));
     }
     WriteChecksums(bytes);
     return bytes;
@@ -42,22 +41,22 @@ SerialiseSlotFrame(const SlotFrame& frame)
 std::optional<SlotFrame>
 ParseSlotFrame(std::span<const uint8_t> frame)
 {
-    if (frame.size() < VALUES)
+    if (frame.size() < VALUES_AT)
     {
         return std::nullopt;
     }
     SlotFrame parsed;
     ReadAddresses(frame, parsed.source, parsed.destination);
-    parsed.sourcePort = load_big_u16(&frame[UDP]);
-    parsed.destinationPort = load_big_u16(&frame[UDP + 2]);
-    parsed.header = ParseSlotHeader(frame.subspan(PAYLOAD));
-    if (frame.size() != VALUES + size_t{4} * parsed.header.count)
+    parsed.sourcePort = load_big_u16(&frame[UDP_AT]);
+    parsed.destinationPort = load_big_u16(&frame[UDP_AT + 2]);
+    parsed.header = ParseSlotHeader(frame.subspan(UDP_PAYLOAD_AT));
+    if (frame.size() != VALUES_AT + size_t{4} * parsed.header.count)
     {
         return std::nullopt;
     }
     for (size_t i = 0; i < parsed.header.count; ++i)
     {
-        parsed.values.push_back(static_cast<int32_t>(load_big_u32(&frame[VALUES + 4 * i])));
+        parsed.values.push_back(static_cast<int32_t>(load_big_u32(&frame[VALUES_AT + 4 * i])));
     }
     return parsed;
 }

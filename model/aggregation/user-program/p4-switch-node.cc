@@ -27,8 +27,7 @@ constexpr size_t MAX_P4_PORTS = 511;
 uint32_t
 GetDestinationOrNone(std::span<const uint8_t> frame)
 {
-    constexpr size_t IPV4_END = wire::ETHERNET_BYTES + wire::IPV4_BYTES;
-    return frame.size() < IPV4_END ? 0 : GetDestination(frame);
+    return frame.size() < wire::UDP_AT ? 0 : GetDestination(frame);
 }
 
 /// The endpoint to which a frame is addressed.
@@ -40,7 +39,7 @@ FindDestination(std::span<const uint8_t> frame, size_t endpoints)
 
 /// Of a frame that is short enough.
 uint16_t
-GetWireBytes(const P4OutputPacket& output)
+GetFrameWireBytes(const P4OutputPacket& output)
 {
     return static_cast<uint16_t>(
         wire::OnWire(static_cast<uint32_t>(output.bytes.size()) + wire::FCS_BYTES));
@@ -222,7 +221,7 @@ P4SwitchNode::MakePacket(const P4OutputPacket& output, Cause& cause)
 bool
 P4SwitchNode::Fill(FabricPacket& packet, const P4OutputPacket& output, uint32_t destinationIp)
 {
-    packet.wireBytes = GetWireBytes(output);
+    packet.wireBytes = GetFrameWireBytes(output);
     if (!IsReadable(packet))
     {
         return Change(packet, output, destinationIp);

@@ -169,9 +169,9 @@ GetOperationCode(const FabricPacket& packet, bool isFirst)
 void
 PutInvariantCrc(FrameWriter& writer)
 {
-    constexpr size_t IP = wire::ETHERNET_BYTES;
-    constexpr size_t UDP = IP + wire::IPV4_BYTES;
-    constexpr size_t BTH = UDP + wire::UDP_BYTES;
+    constexpr size_t IP = wire::IPV4_AT;
+    constexpr size_t UDP = wire::UDP_AT;
+    constexpr size_t BTH = wire::UDP_PAYLOAD_AT;
     std::vector<uint8_t> covered(8, 0xff);
     const auto& frame = writer.GetFrame();
     covered.insert(covered.end(), frame.begin() + IP, frame.end());

@@ -823,6 +823,7 @@ list(APPEND gradsync_sources
   model/engine/workload-channels.cc
   model/engine/workload-execution.cc
   model/engine/workload-parts.cc
+  model/engine/workload-roster.cc
 )
 list(APPEND gradsync_headers
   model/engine/busy-clock.h
@@ -890,6 +891,7 @@ list(APPEND gradsync_headers
   model/engine/workload-channels.h
   model/engine/workload-execution.h
   model/engine/workload-parts.h
+  model/engine/workload-roster.h
 )
 
 # model/aggregation/common
@@ -1490,7 +1492,8 @@ set(gradsync_stock_sources
   tests/bench/stock-ring-peer.cc
 )
 
-# Benchmarks, stand-alone only. One executable per file.
+# Benchmarks, stand-alone only. One executable per file, and what they share.
+set(gradsync_bench_sources tests/bench/bench-program.cc)
 set(gradsync_benchmarks
   tests/bench/codec-bench.cc
   tests/bench/event-core-bench.cc

@@ -23,43 +23,15 @@ TrainingExecution::TrainingExecution(const JobSite& site,
                                      TrainingJob job,
                                      std::vector<Ptr<ExchangeApplication>> applications)
     : RankedJob(site, index, job.name, job.endpointOf, std::move(applications)),
-      m_job(std::move(job))
+      m_job(std::move(job)),
+      m_roster(m_job, site.transport)
 {
-    for (uint32_t rank = 0; rank < m_applications.size(); ++rank)
-    {
-        m_ranks.push_back(rank);
-    }
-    if (std::ranges::none_of(m_ranks, [this](uint32_t rank) { return IsHere(rank); }))
+    const auto& ranks = m_roster.GetRanks();
+    if (std::ranges::none_of(ranks, [this](uint32_t rank) { return IsHere(rank); }))
     {
         m_iteration = m_job.iterations; // other processes do all that there is to do
     }
-    try
-    {
-        OpenAggregations();
-    }
-    catch (const AggregationDenied& denied)
-    {
-        DoWithout(denied);
-    }
     Attach(*this);
-}
-
-/// It has another way, and asks for switches again when it begins an iteration.
-void
-TrainingExecution::DoWithout(const AggregationDenied& denied)
-{
-    if (!m_job.planFallback)
-    {
-        throw denied;
-    }
-    try
-    {
-        m_aggregating = std::exchange(m_job.workload, m_job.planFallback(m_ranks));
-    }
-    catch (const std::runtime_error&)
-    {
-        throw denied; // there is no other way
-    }
 }
 
 bool
@@ -71,7 +43,7 @@ TrainingExecution::IsFinished() const
 uint64_t
 TrainingExecution::CountDoneOperations() const
 {
-    const auto tasks = m_job.workload->GetTasks().size();
+    const auto tasks = m_roster.GetWorkload()->GetTasks().size();
     return m_delivered + m_doneTasks + (m_execution ? tasks - m_execution->GetLeft() : 0);
 }
 
@@ -113,7 +85,7 @@ TrainingExecution::OnRestart(uint32_t endpoint)
 void
 TrainingExecution::OnNotice(uint32_t rank)
 {
-    if (m_applications[rank]->HasBegun() || !std::ranges::binary_search(m_ranks, rank))
+    if (m_applications[rank]->HasBegun() || !m_roster.Contains(rank))
     {
         return;
     }
@@ -127,18 +99,6 @@ TrainingExecution::OnNotice(uint32_t rank)
     }
 }
 
-/// Of the workload in hand, for the ranks that are left.
-void
-TrainingExecution::OpenAggregations()
-{
-    std::vector<uint32_t> endpoints;
-    for (const auto rank : m_ranks)
-    {
-        endpoints.push_back(m_job.endpointOf[rank]);
-    }
-    m_aggregations.Open(*m_job.workload, endpoints, m_site.transport);
-}
-
 void
 TrainingExecution::React(uint32_t rank, ReactionKind kind)
 {
@@ -147,7 +107,7 @@ TrainingExecution::React(uint32_t rank, ReactionKind kind)
                                  m_iteration,
                                  0,
                                  rank,
-                                 static_cast<uint32_t>(m_ranks.size()),
+                                 static_cast<uint32_t>(m_roster.GetRanks().size()),
                                  0,
                                  kind});
 }
@@ -155,7 +115,7 @@ TrainingExecution::React(uint32_t rank, ReactionKind kind)
 void
 TrainingExecution::OnRebuilt(uint32_t group)
 {
-    if (m_execution && m_aggregations.Contains(group))
+    if (m_execution && m_roster.GetAggregations().Contains(group))
     {
         React(ReactionRecord::NO_RANK, ReactionKind::Rebuild);
     }
@@ -164,16 +124,11 @@ TrainingExecution::OnRebuilt(uint32_t group)
 void
 TrainingExecution::GoOnWithout(uint32_t rank)
 {
-    std::erase(m_ranks, rank);
+    m_roster.Drop(rank);
     React(rank, ReactionKind::Replan);
     try
     {
-        if (m_ranks.empty())
-        {
-            throw std::runtime_error("there are none");
-        }
-        m_aggregating.reset();
-        BeginAnew(m_job.planSurvivors(m_ranks));
+        BeginAnew(m_roster.PlanSurvivors());
     }
     catch (const std::runtime_error& error)
     {
@@ -197,10 +152,8 @@ TrainingExecution::BeginAnew(std::shared_ptr<const Workload> workload)
     {
         application->DropWork();
     }
-    m_aggregations.Close();
     m_records.reset();
-    m_job.workload = std::move(workload);
-    OpenAggregations();
+    m_roster.Take(std::move(workload));
     BeginRun();
 }
 
@@ -215,34 +168,11 @@ TrainingExecution::FallBack()
     React(ReactionRecord::NO_RANK, ReactionKind::Fallback);
     try
     {
-        m_aggregating = m_job.workload;
-        BeginAnew(m_job.planFallback(m_ranks));
+        BeginAnew(m_roster.PlanFallback());
     }
     catch (const std::runtime_error& error)
     {
         Fail(fmt::format("no switches aggregate, and there is no other way: {}", error.what()));
-    }
-}
-
-/// Asks for switches again after a run that did without. \returns whether there are any
-bool
-TrainingExecution::ChooseWorkload()
-{
-    if (!m_aggregating)
-    {
-        return true;
-    }
-    auto fallback = std::exchange(m_job.workload, m_aggregating);
-    try
-    {
-        OpenAggregations();
-        m_aggregating.reset();
-        return true;
-    }
-    catch (const std::runtime_error&)
-    {
-        m_job.workload = std::move(fallback);
-        return false;
     }
 }
 
@@ -271,7 +201,7 @@ TrainingExecution::BeginIteration()
     {
         m_timeoutEvent.Schedule(m_job.timeout, &TrainingExecution::OnTimeout, this);
     }
-    if (!ChooseWorkload())
+    if (!m_roster.AskForSwitches())
     {
         React(ReactionRecord::NO_RANK, ReactionKind::Fallback);
     }
@@ -283,19 +213,19 @@ TrainingExecution::BeginRun()
 {
     m_resumed = Simulator::Now();
     std::vector<ExchangeApplication*> ranks;
-    for (const auto rank : m_ranks)
+    for (const auto rank : m_roster.GetRanks())
     {
         ranks.push_back(PeekPointer(m_applications[rank]));
     }
     WorkloadExecution::Owner& owner = *this;
     m_execution = std::make_unique<WorkloadExecution>(m_executions,
-                                                      m_aggregations,
+                                                      m_roster.GetAggregations(),
                                                       owner,
-                                                      m_job.workload,
+                                                      m_roster.GetWorkload(),
                                                       std::move(ranks),
                                                       FindRecords(),
                                                       ProvideShare());
-    for (const auto rank : m_ranks)
+    for (const auto rank : m_roster.GetRanks())
     {
         if (IsHere(rank))
         {
@@ -318,11 +248,11 @@ TrainingExecution::ProvideShare()
     if (m_site.share && !m_parts)
     {
         std::vector<uint32_t> partOf;
-        for (const auto rank : m_ranks)
+        for (const auto rank : m_roster.GetRanks())
         {
             partOf.push_back(m_site.share->GetPart(m_job.endpointOf[rank]));
         }
-        m_parts = std::make_unique<WorkloadParts>(*m_job.workload,
+        m_parts = std::make_unique<WorkloadParts>(*m_roster.GetWorkload(),
                                                   std::move(partOf),
                                                   m_job.reduceSecondsPerByte);
     }
@@ -335,12 +265,13 @@ CollectiveRecords*
 TrainingExecution::FindRecords()
 {
     auto* parts = m_site.transport->GetParts();
-    const bool isPlain = m_site.recordsCollectives && parts && m_aggregations.IsEmpty() &&
-                         m_site.slowdowns->IsEmpty() && m_job.reduceSecondsPerByte == 0 &&
-                         m_job.transmission.reliableShare == 1 && m_job.timeout.IsZero();
+    const bool isPlain = m_site.recordsCollectives && parts &&
+                         m_roster.GetAggregations().IsEmpty() && m_site.slowdowns->IsEmpty() &&
+                         m_job.reduceSecondsPerByte == 0 && m_job.transmission.reliableShare == 1 &&
+                         m_job.timeout.IsZero();
     if (isPlain && !m_records)
     {
-        m_records = std::make_unique<CollectiveRecords>(*m_job.workload,
+        m_records = std::make_unique<CollectiveRecords>(*m_roster.GetWorkload(),
                                                         m_job.endpointOf,
                                                         *parts,
                                                         m_site.hasTwinPlanes);
@@ -351,10 +282,11 @@ TrainingExecution::FindRecords()
 void
 TrainingExecution::OnRankExchanging(uint32_t rank, const Time& /* since */)
 {
-    const auto found = std::ranges::lower_bound(m_ranks, rank);
-    if (m_execution && found != m_ranks.end() && *found == rank)
+    const auto& ranks = m_roster.GetRanks();
+    const auto found = std::ranges::lower_bound(ranks, rank);
+    if (m_execution && found != ranks.end() && *found == rank)
     {
-        m_execution->Start(static_cast<uint32_t>(found - m_ranks.begin()));
+        m_execution->Start(static_cast<uint32_t>(found - ranks.begin()));
     }
 }
 
@@ -394,14 +326,14 @@ TrainingExecution::EndRun()
                              m_begin,
                              Simulator::Now(),
                              m_resumed,
-                             m_ranks,
-                             m_job.workload,
+                             m_roster.GetRanks(),
+                             m_roster.GetWorkload(),
                              &m_execution->GetLog()};
     // One of several processes has the times of its own tasks only.
     const auto records = m_site.share ? std::vector<IterationRecord>{} : MakeIterationRecords(run);
     m_site.listener->OnTraining(run);
-    m_iteration += m_job.workload->GetIterationCount();
-    m_doneTasks += m_job.workload->GetTasks().size();
+    m_iteration += m_roster.GetWorkload()->GetIterationCount();
+    m_doneTasks += m_roster.GetWorkload()->GetTasks().size();
     m_execution.reset();
     for (const auto& record : records)
     {
@@ -433,7 +365,7 @@ TrainingExecution::OnBoundary()
 void
 TrainingExecution::AddState(StateWords& words) const
 {
-    if (m_aggregating || m_ranks.size() != m_applications.size() || !m_aggregations.IsEmpty())
+    if (!m_roster.IsPlain())
     {
         words.Refuse("switches aggregate, or ranks are lost");
     }
@@ -449,7 +381,7 @@ TrainingExecution::GoOn()
 {
     if (IsFinished())
     {
-        m_aggregations.Close(); // others may have the slots
+        m_roster.GetAggregations().Close(); // others may have the slots
         m_site.listener->OnJobFinished();
     }
     else
@@ -464,10 +396,11 @@ TrainingExecution::OnWorkloadFailed(WorkloadExecution& /* execution */,
                                     bool isOfNetwork)
 {
     // A peer that has crashed is found out by its silence.
-    const auto lost = std::ranges::find_if(m_ranks, [this](uint32_t rank) {
+    const auto& ranks = m_roster.GetRanks();
+    const auto lost = std::ranges::find_if(ranks, [this](uint32_t rank) {
         return !m_applications[rank]->HasBegun();
     });
-    if (m_job.planSurvivors && lost != m_ranks.end())
+    if (m_job.planSurvivors && lost != ranks.end())
     {
         m_noticeEvent.Schedule(Time(0), &TrainingExecution::OnNotice, this, *lost);
         return;
@@ -507,7 +440,7 @@ ExchangeFailure
 TrainingExecution::DescribeFailure() const
 {
     ExchangeFailure failure{"", m_index, m_iteration, {}, {}};
-    const auto tasks = m_job.workload->GetTasks();
+    const auto tasks = m_roster.GetWorkload()->GetTasks();
     const auto left = m_execution ? m_execution->GetLeft() : tasks.size();
     std::string waiting;
     for (TaskId id = 0; m_execution && id < tasks.size() && waiting.empty(); ++id)
@@ -517,7 +450,7 @@ TrainingExecution::DescribeFailure() const
         {
             waiting = fmt::format("; rank {} is in {}",
                                   tasks[id].rank,
-                                  m_job.workload->GetLabel(tasks[id].label));
+                                  m_roster.GetWorkload()->GetLabel(tasks[id].label));
         }
     }
     failure.reason = fmt::format("job \"{}\", iteration {}: {}; {} of {} tasks are not done{}",

@@ -6,8 +6,8 @@
 #include "ns3/ranked-job.h"
 #include "ns3/scoped-event.h"
 #include "ns3/training-job.h"
-#include "ns3/workload-aggregations.h"
 #include "ns3/workload-execution.h"
+#include "ns3/workload-roster.h"
 
 #include <cstdint>
 #include <memory>
@@ -77,9 +77,6 @@ class TrainingExecution final : public RankedJob,
     bool IsHere(uint32_t rank) const;
     const WorkloadShare* ProvideShare();
     CollectiveRecords* FindRecords();
-    void OpenAggregations();
-    void DoWithout(const AggregationDenied& denied);
-    bool ChooseWorkload();
     void FallBack();
     void BeginAnew(std::shared_ptr<const Workload> workload);
     void React(uint32_t rank, ReactionKind kind);
@@ -88,15 +85,12 @@ class TrainingExecution final : public RankedJob,
     void Fail(std::string cause);
 
     TrainingJob m_job;
-    WorkloadAggregations m_aggregations;
+    WorkloadRoster m_roster;
     std::unique_ptr<CollectiveRecords> m_records; //!< of the job's own workload; may be null
     std::unique_ptr<WorkloadParts>
         m_parts;             //!< of the job's own workload; null: this process has all
     WorkloadShare m_share{}; //!< of the run in hand, where there are several
     std::unique_ptr<WorkloadExecution> m_execution; //!< of the iteration in hand
-    /// Of the ranks that are left, where the job's is what they fell back to; null: they have not.
-    std::shared_ptr<const Workload> m_aggregating;
-    std::vector<uint32_t> m_ranks; //!< [rank of the workload] those of the job that are left
     ScopedEvent m_noticeEvent;
     uint32_t m_iteration{0};
     uint64_t m_delivered{0}; //!< messages so far

@@ -215,10 +215,14 @@ if(GRADSYNC_TESTS)
 endif()
 
 if(GRADSYNC_BENCHMARKS)
+  # Once for all: CLI11 takes as long to compile as most of them.
+  add_library(gradsync-bench STATIC ${gradsync_bench_sources})
+  target_include_directories(gradsync-bench PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(gradsync-bench PUBLIC nlohmann_json::nlohmann_json fmt::fmt
+    PRIVATE gradsync-options CLI11::CLI11)
   foreach(source ${gradsync_benchmarks})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
-    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-    target_link_libraries(${name} PRIVATE gradsync gradsync-stock gradsync-options CLI11::CLI11)
+    target_link_libraries(${name} PRIVATE gradsync gradsync-stock gradsync-bench gradsync-options)
   endforeach()
 endif()

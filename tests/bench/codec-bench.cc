@@ -4,6 +4,7 @@
  * profile of it. Each sample starts with cold caches. Bytes are those that a codec must move: what
  * it reads and writes, each once, and the gradient twice for exact top-k and TernGrad's scaler.
  */
+#include "bench/bench-program.h"
 #include "bench/codec-measurement.h"
 
 #include "ns3/codec-profile.h"
@@ -13,13 +14,11 @@
 #include "ns3/quantisers.h"
 #include "ns3/thc.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
-#include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -228,17 +227,9 @@ MeasureCopy(const Options& options, CacheFlusher& flusher)
     return 2.0 * static_cast<double>(bytes) / spread.median;
 }
 
-} // namespace
-
-int
-main(int argc, char** argv)
+nlohmann::ordered_json
+Run(const Options& options)
 {
-    Options options;
-    CLI::App app("Times of the codecs on the CPU, as JSON");
-    app.add_option("--largest", options.largest, "log2 of the largest number of elements")
-        ->check(CLI::Range(10, 28));
-    app.add_option("--samples", options.samples)->check(CLI::Range(1, 100'000));
-    CLI11_PARSE(app, argc, argv);
     CacheFlusher flusher;
     Json result;
     const auto threads = std::thread::hardware_concurrency();
@@ -261,6 +252,22 @@ main(int argc, char** argv)
     MeasureAddition(options, flusher, result["kernels"]);
     MeasureLowRank(options, flusher, result["kernels"]);
     MeasureSwitchInt8(options, flusher, result["kernels"]);
-    std::cout << result.dump() << '\n';
-    return 0;
+    return result;
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    Options options;
+    const bench::BenchProgram program{
+        "codec-bench",
+        "Times of the codecs on the CPU, as JSON",
+        {
+            {"--largest", &options.largest, "log2 of the largest number of elements", 10, 28},
+            {"--samples", &options.samples, "", 1, 100'000},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What ns-3's event core alone gives: reused events at random delays, nothing done in them. One
 // line of JSON.
+#include "bench/bench-program.h"
 #include "bench/process-usage.h"
 
 #include "ns3/event-impl.h"
@@ -10,11 +11,10 @@
 #include "ns3/radix-scheduler.h"
 #include "ns3/simulator.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string>
 
 using namespace ns3;
 
@@ -51,27 +51,22 @@ class BareEvent : public EventImpl
     std::minstd_rand& m_random;
 };
 
-} // namespace
-
-int
-main(int argc, char** argv)
+struct Options
 {
-    std::string scheduler = "ns3::MapScheduler";
-    uint32_t pending = 256;
-    uint64_t events = 5'000'000;
-    CLI::App app{"ns-3's event core alone"};
-    app.add_option("--scheduler", scheduler, "TypeId of the event scheduler")
-        ->capture_default_str();
-    app.add_option("--pending", pending, "events in the queue")->capture_default_str();
-    app.add_option("--events", events, "events to run")->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
+    std::string scheduler{"ns3::MapScheduler"};
+    uint32_t pending{256};
+    uint64_t events{5'000'000};
+};
 
+nlohmann::ordered_json
+Run(const Options& options)
+{
     Time::SetResolution(Time::PS);
     gradsync::RadixScheduler::GetTypeId(); // links it in
-    Simulator::SetScheduler(ObjectFactory(scheduler));
+    Simulator::SetScheduler(ObjectFactory(options.scheduler));
     std::minstd_rand random(1);
-    uint64_t remaining = events;
-    for (uint32_t i = 0; i < pending; ++i)
+    uint64_t remaining = options.events;
+    for (uint32_t i = 0; i < options.pending; ++i)
     {
         Ptr<BareEvent>(new BareEvent(remaining, random), false)->ScheduleNext();
     }
@@ -82,10 +77,27 @@ main(int argc, char** argv)
     const auto user = gradsync::bench::GetUserSeconds() - userBefore;
     const auto count = Simulator::GetEventCount();
     Simulator::Destroy();
-    const nlohmann::ordered_json result = {{"scheduler", scheduler},
-                                           {"pending", pending},
-                                           {"events", count},
-                                           {"wall_s", wall.count()},
-                                           {"user_s", user}};
-    fmt::print("{}\n", result.dump());
+    return {{"scheduler", options.scheduler},
+            {"pending", options.pending},
+            {"events", count},
+            {"wall_s", wall.count()},
+            {"user_s", user}};
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    Options options;
+    const gradsync::bench::BenchProgram program{
+        "event-core-bench",
+        "ns-3's event core alone",
+        {
+            {"--scheduler", &options.scheduler, "TypeId of the event scheduler"},
+            {"--pending", &options.pending, "events in the queue"},
+            {"--events", &options.events, "events to run"},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

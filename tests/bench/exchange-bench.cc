@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // One exchange on the packet-level fabric, measured: prints one line of JSON. ./ns3 bench runs the
 // grid.
+#include "bench/bench-program.h"
 #include "bench/process-usage.h"
 
 #include "ns3/exchange-engine.h"
@@ -15,9 +16,7 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -138,35 +137,24 @@ int
 main(int argc, char** argv)
 {
     Options options;
-    CLI::App app{"One exchange on the packet-level fabric: RoCE with PFC and acknowledgements"};
-    app.add_option("--scheme", options.scheme, "ps, ring, rat, ...")->capture_default_str();
-    app.add_option("--spines", options.spines)->capture_default_str();
-    app.add_option("--leaves", options.leaves)->capture_default_str();
-    app.add_option("--hosts-per-leaf", options.hostsPerLeaf)->capture_default_str();
-    app.add_option("--gradient", options.gradientBytes, "bytes")->capture_default_str();
-    app.add_option("--mtu", options.mtuBytes, "payload bytes of a packet")->capture_default_str();
-    app.add_option("--rate", options.rate, "of every link")->capture_default_str();
-    app.add_option("--congestion-control", options.congestionControl, "none, dcqcn, ...")
-        ->capture_default_str();
-    app.add_option("--load-balancing", options.loadBalancing, "hash, destination, ...")
-        ->capture_default_str();
-    app.add_option("--max-outstanding-sends", options.maxOutstandingSends, "of a rank; 0: no limit")
-        ->capture_default_str();
-    app.add_option("--scheduler", options.scheduler, "TypeId of the event scheduler")
-        ->capture_default_str();
-    app.add_option("--prefetch-ports", options.prefetchPorts, "FabricNetwork's PrefetchPorts")
-        ->capture_default_str();
-    app.add_option("--prefetch-packets", options.prefetchPackets, "its PrefetchPackets")
-        ->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
-    try
-    {
-        fmt::print("{}\n", Run(options).dump());
-        return 0;
-    }
-    catch (const std::exception& error)
-    {
-        fmt::print(stderr, "exchange-bench: {}\n", error.what());
-        return 1;
-    }
+    const bench::BenchProgram program{
+        "exchange-bench",
+        "One exchange on the packet-level fabric: RoCE with PFC and acknowledgements",
+        {
+            {"--scheme", &options.scheme, "ps, ring, rat, ..."},
+            {"--spines", &options.spines},
+            {"--leaves", &options.leaves},
+            {"--hosts-per-leaf", &options.hostsPerLeaf},
+            {"--gradient", &options.gradientBytes, "bytes"},
+            {"--mtu", &options.mtuBytes, "payload bytes of a packet"},
+            {"--rate", &options.rate, "of every link"},
+            {"--congestion-control", &options.congestionControl, "none, dcqcn, ..."},
+            {"--load-balancing", &options.loadBalancing, "hash, destination, ..."},
+            {"--max-outstanding-sends", &options.maxOutstandingSends, "of a rank; 0: no limit"},
+            {"--scheduler", &options.scheduler, "TypeId of the event scheduler"},
+            {"--prefetch-ports", &options.prefetchPorts, "FabricNetwork's PrefetchPorts"},
+            {"--prefetch-packets", &options.prefetchPackets, "its PrefetchPackets"},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

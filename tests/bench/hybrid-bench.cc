@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // One iteration of a hybrid-parallel training job, of scenarios/hybrid-parallel.json on so many
 // GPUs: prints one line of JSON with hops, seconds and bytes.
+#include "bench/bench-program.h"
 #include "bench/process-usage.h"
 
 #include "ns3/scenario-reader.h"
 #include "ns3/scenario-runner.h"
 #include "ns3/time-resolution.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
@@ -106,21 +106,16 @@ int
 main(int argc, char** argv)
 {
     Options options;
-    CLI::App app{"One iteration of a hybrid-parallel job: tensor 8, pipeline, data"};
-    app.add_option("--scenario", options.scenario)->capture_default_str();
-    app.add_option("--gpus", options.gpus, "eight a server")->capture_default_str();
-    app.add_option("--stages", options.stages, "of the pipeline")->capture_default_str();
-    app.add_option("--servers", options.servers, "fluid or packets")->capture_default_str();
-    app.add_option("--set", options.settings, "as of ./ns3 run: PATH=VALUE");
-    CLI11_PARSE(app, argc, argv);
-    try
-    {
-        fmt::print("{}\n", Run(options).dump());
-        return 0;
-    }
-    catch (const std::exception& error)
-    {
-        fmt::print(stderr, "hybrid-bench: {}\n", error.what());
-        return 1;
-    }
+    const bench::BenchProgram program{
+        "hybrid-bench",
+        "One iteration of a hybrid-parallel job: tensor 8, pipeline, data",
+        {
+            {"--scenario", &options.scenario},
+            {"--gpus", &options.gpus, "eight a server"},
+            {"--stages", &options.stages, "of the pipeline"},
+            {"--servers", &options.servers, "fluid or packets"},
+            {"--set", &options.settings, "as of ./ns3 run: PATH=VALUE"},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

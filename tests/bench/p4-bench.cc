@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Packets per second of the P4 pipeline: 64 int32 values per packet, workers that contribute in
 // turn, every result multicast to all of them. One line of JSON.
+#include "bench/bench-program.h"
 #include "bench/process-usage.h"
 #include "support/p4-stf-configuration.h"
 
 #include "ns3/p4-pipeline.h"
 #include "ns3/p4-program-loader.h"
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 using namespace ns3::gradsync;
 
@@ -35,29 +37,24 @@ AdvanceEpoch(std::vector<uint8_t>& frame)
     write(CHECKSUM_AT, ~sum & 0xFFFF);
 }
 
-} // namespace
-
-int
-main(int argc, char** argv)
+struct Options
 {
-    std::string folder = "p4-behavioral";
-    std::string name = "32-workers";
-    uint64_t packets = 1'000'000;
-    CLI::App app{"The P4 pipeline on packets of a vector, over and over with new epochs"};
-    app.add_option("--folder", folder, "p4-behavioral")->capture_default_str();
-    app.add_option("--vector", name, "vector to play, with epochs 0 and 1 only")
-        ->capture_default_str();
-    app.add_option("--packets", packets, "packets to send")->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
+    std::string folder{"p4-behavioral"};
+    std::string vector{"32-workers"};
+    uint64_t packets{1'000'000};
+};
 
-    auto vector = ReadStfVector(folder + "/vectors/" + name + ".stf");
+nlohmann::ordered_json
+Run(const Options& options)
+{
+    auto vector = ReadStfVector(options.folder + "/vectors/" + options.vector + ".stf");
     P4Pipeline pipeline(std::make_shared<const P4Program>(
-        P4ProgramLoader::LoadFile(folder + "/compiled/" + vector.program + ".json")));
+        P4ProgramLoader::LoadFile(options.folder + "/compiled/" + vector.program + ".json")));
     ConfigureByStf(pipeline, vector);
     uint64_t sent = 0;
     uint64_t bytes = 0;
     const double before = bench::GetUserSeconds();
-    for (uint64_t i = 0; i < packets; ++i)
+    for (uint64_t i = 0; i < options.packets; ++i)
     {
         auto& step = vector.steps[i % vector.steps.size()];
         for (const auto& packet : pipeline.Process(step.packet.second, step.packet.first))
@@ -68,12 +65,28 @@ main(int argc, char** argv)
         AdvanceEpoch(step.packet.second);
     }
     const double seconds = bench::GetUserSeconds() - before;
-    const nlohmann::ordered_json result = {
-        {"vector", name},
-        {"packets_in", packets},
-        {"packets_out", sent},
-        {"bytes_out", bytes},
-        {"user_s", seconds},
-        {"packets_in_per_s", static_cast<double>(packets) / seconds}};
-    fmt::print("{}\n", result.dump());
+    return {{"vector", options.vector},
+            {"packets_in", options.packets},
+            {"packets_out", sent},
+            {"bytes_out", bytes},
+            {"user_s", seconds},
+            {"packets_in_per_s", static_cast<double>(options.packets) / seconds}};
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    Options options;
+    const bench::BenchProgram program{
+        "p4-bench",
+        "The P4 pipeline on packets of a vector, over and over with new epochs",
+        {
+            {"--folder", &options.folder, "p4-behavioral"},
+            {"--vector", &options.vector, "vector to play, with epochs 0 and 1 only"},
+            {"--packets", &options.packets, "packets to send"},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

@@ -5,17 +5,16 @@
  * meets all alike; of each the least time of all rounds counts. Bytes are those read and written:
  * a copy of "the same bytes" reads and writes as many in all.
  */
+#include "bench/bench-program.h"
 #include "bench/codec-measurement.h"
 
 #include "ns3/parallel-ranges.h"
 #include "ns3/quantisers.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
-#include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -125,18 +124,9 @@ Measure(const Options& options, std::vector<Work>& works)
     }
 }
 
-} // namespace
-
-int
-main(int argc, char** argv)
+nlohmann::ordered_json
+Run(const Options& options)
 {
-    Options options;
-    CLI::App app("Rates of the quantisers beside that of a copy, as JSON");
-    app.add_option("--power", options.power, "log2 of the number of elements")
-        ->check(CLI::Range(10, 28));
-    app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 10'000));
-    app.add_option("--threads", options.threads, "0: all")->check(CLI::Range(0, 1024));
-    CLI11_PARSE(app, argc, argv);
     const uint64_t elements = uint64_t{1} << options.power;
     Arrays arrays(elements);
     std::vector<Work> works;
@@ -165,6 +155,23 @@ main(int argc, char** argv)
                       {"threads", options.threads},
                       {"rounds", options.rounds},
                       {"rows", rows}};
-    std::cout << result.dump() << '\n';
-    return 0;
+    return result;
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    Options options;
+    const bench::BenchProgram program{
+        "quantiser-bench",
+        "Rates of the quantisers beside that of a copy, as JSON",
+        {
+            {"--power", &options.power, "log2 of the number of elements", 10, 28},
+            {"--rounds", &options.rounds, "", 1, 10'000},
+            {"--threads", &options.threads, "0: all", 0, 1024},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What reading a large Chakra trace costs: generates one in memory and prints one line of JSON with
 // its size, the times to read it, to match its ranks and to make its workload, and the bytes held.
+#include "bench/bench-program.h"
 #include "bench/process-usage.h"
 #include "support/chakra-text.h"
 
 #include "ns3/chakra-files.h"
 #include "ns3/trace-workload.h"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -141,19 +141,13 @@ int
 main(int argc, char** argv)
 {
     Options options;
-    CLI::App app{"Reading of a large Chakra execution trace"};
-    app.add_option("--nodes", options.nodes, "of the file")->capture_default_str();
-    app.add_option("--ranks", options.ranks, "that run it")->capture_default_str();
-    app.add_flag("--json", options.isJson, "its JSON form");
-    CLI11_PARSE(app, argc, argv);
-    try
-    {
-        fmt::print("{}\n", Run(options).dump());
-    }
-    catch (const std::exception& error)
-    {
-        fmt::print(stderr, "{}\n", error.what());
-        return 1;
-    }
-    return 0;
+    const bench::BenchProgram program{"trace-bench",
+                                      "Reading of a large Chakra execution trace",
+                                      {
+                                          {"--nodes", &options.nodes, "of the file"},
+                                          {"--ranks", &options.ranks, "that run it"},
+                                          {"--json", &options.isJson, "its JSON form"},
+                                      },
+                                      [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

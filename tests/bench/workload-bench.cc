@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What a training iteration of many ranks costs: prints one line of JSON with tasks, bytes held and
 // the time to build and to run it on the fluid network.
+#include "bench/bench-program.h"
 #include "bench/process-usage.h"
 
 #include "ns3/exchange-engine.h"
@@ -11,9 +12,7 @@
 #include "ns3/spine-leaf-topology.h"
 #include "ns3/training-workload.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -164,24 +163,18 @@ int
 main(int argc, char** argv)
 {
     Options options;
-    CLI::App app{"One training iteration of many ranks on the fluid network"};
-    app.add_option("--scheme", options.scheme, "of all collectives")->capture_default_str();
-    app.add_option("--ranks", options.ranks)->capture_default_str();
-    app.add_option("--tensor", options.tensor, "ranks of a tensor group")->capture_default_str();
-    app.add_option("--stages", options.stages, "of the pipeline")->capture_default_str();
-    app.add_option("--microbatches", options.microbatches)->capture_default_str();
-    app.add_option("--collectives", options.collectives, "of each rank, at least")
-        ->capture_default_str();
-    app.add_option("--bytes", options.bytes, "of a collective")->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
-    try
-    {
-        fmt::print("{}\n", Run(options).dump());
-    }
-    catch (const std::exception& error)
-    {
-        fmt::print(stderr, "{}\n", error.what());
-        return 1;
-    }
-    return 0;
+    const bench::BenchProgram program{
+        "workload-bench",
+        "One training iteration of many ranks on the fluid network",
+        {
+            {"--scheme", &options.scheme, "of all collectives"},
+            {"--ranks", &options.ranks},
+            {"--tensor", &options.tensor, "ranks of a tensor group"},
+            {"--stages", &options.stages, "of the pipeline"},
+            {"--microbatches", &options.microbatches},
+            {"--collectives", &options.collectives, "of each rank, at least"},
+            {"--bytes", &options.bytes, "of a collective"},
+        },
+        [&] { return Run(options); }};
+    return program.Main(argc, argv);
 }

@@ -82,8 +82,8 @@ target_link_libraries(gradsync PUBLIC ${gradsync_ns3}
   PRIVATE $<BUILD_INTERFACE:gradsync-inside> $<BUILD_INTERFACE:gradsync-options> fmt::fmt LibXml2::LibXml2
     protobuf::libprotobuf ZLIB::ZLIB)
 set_target_properties(gradsync PROPERTIES LINKER_LANGUAGE CXX)
+include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
 if(GRADSYNC_UNITY)
-  include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
   gradsync_unite(gradsync)
 endif()
 if(GRADSYNC_SANITIZE)
@@ -100,7 +100,8 @@ endif()
 
 if(gradsync_program_sources)
   add_executable(gradsync-program ${gradsync_program_sources})
-  set_target_properties(gradsync-program PROPERTIES OUTPUT_NAME gradsync)
+  set_target_properties(gradsync-program PROPERTIES OUTPUT_NAME gradsync
+    UNITY_BUILD ${GRADSYNC_UNITY})
   target_link_libraries(gradsync-program PRIVATE gradsync gradsync-inside gradsync-options CLI11::CLI11)
   # Loaded by the program where it is one of several (--ranks).
   if(GRADSYNC_MPI)
@@ -138,7 +139,7 @@ if(GRADSYNC_TESTS)
   foreach(room ${gradsync_test_rooms})
     set(name ${room}-tests)
     add_executable(${name} ${gradsync_tests_of_${room}})
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ${GRADSYNC_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${GRADSYNC_UNITY} UNITY_BUILD_BATCH_SIZE ${gradsync_unit_files})
     if(gradsync_precompile)
       list(GET gradsync_test_rooms 0 first)
       if(room STREQUAL first)

@@ -17,7 +17,7 @@ namespace
 
 /// Of the type and those that it is derived from.
 std::vector<std::string>
-ListNames(const TypeId& type)
+ListAttributeNames(const TypeId& type)
 {
     std::vector<std::string> names;
     for (TypeId current = type;; current = current.GetParent())
@@ -59,7 +59,7 @@ CheckedAttributes::Set(const std::string& name, const AttributeValue& value)
         throw std::invalid_argument(fmt::format("{} has no Attribute {} (it has: {})",
                                                 m_type.GetName(),
                                                 name,
-                                                fmt::join(ListNames(m_type), ", ")));
+                                                fmt::join(ListAttributeNames(m_type), ", ")));
     }
     if ((information.flags & TypeId::ATTR_SET) == 0)
     {

@@ -48,7 +48,7 @@ constexpr std::array<Unit, 9> BYTE_UNITS{{{"B", 1},
                                           {"TiB", KIBI* KIBI* KIBI* KIBI}}};
 
 /// What a kind of quantity is called in messages.
-struct Quantity
+struct TextQuantity
 {
     std::span<const Unit> units;
     std::string_view name;     //!< "a rate"
@@ -56,15 +56,15 @@ struct Quantity
     std::string_view example;
 };
 
-const Quantity RATE{RATE_UNITS, "a rate", "bits per second", "40Gbps"};
-const Quantity TIME{TIME_UNITS, "a time", "picoseconds", "1us"};
-const Quantity BYTES{BYTE_UNITS, "a size", "bytes", "97MiB"};
+const TextQuantity RATE{RATE_UNITS, "a rate", "bits per second", "40Gbps"};
+const TextQuantity TIME{TIME_UNITS, "a time", "picoseconds", "1us"};
+const TextQuantity BYTES{BYTE_UNITS, "a size", "bytes", "97MiB"};
 
 /// Digits that fit without overflow in the arithmetic below: 10^18 * 3.6e15 < 2^127.
 constexpr size_t MAX_DIGITS = 18;
 
 [[noreturn]] void
-Fail(const Quantity& quantity, std::string_view text, std::string_view problem)
+Fail(const TextQuantity& quantity, std::string_view text, std::string_view problem)
 {
     std::string units;
     for (const auto& unit : quantity.units)
@@ -91,7 +91,7 @@ struct Decimal
 };
 
 Decimal
-ParseDecimal(const Quantity& quantity, std::string_view text)
+ParseDecimal(const TextQuantity& quantity, std::string_view text)
 {
     Decimal decimal;
     size_t count = 0;
@@ -125,7 +125,7 @@ ParseDecimal(const Quantity& quantity, std::string_view text)
 }
 
 uint64_t
-Parse(const Quantity& quantity, std::string_view text)
+Parse(const TextQuantity& quantity, std::string_view text)
 {
     const Decimal decimal = ParseDecimal(quantity, text);
     const std::string_view name = text.substr(decimal.length);
@@ -162,7 +162,7 @@ Parse(const Quantity& quantity, std::string_view text)
 
 /// In the largest unit that needs no fraction.
 std::string
-Format(const Quantity& quantity, uint64_t value)
+Format(const TextQuantity& quantity, uint64_t value)
 {
     const Unit* best = &quantity.units.front();
     for (const auto& unit : quantity.units)

@@ -15,32 +15,35 @@ namespace ns3::gradsync::goal_annotation
 namespace
 {
 
-constexpr uint64_t MAX_CHUNKS = 1ULL << 24;
-constexpr uint64_t MAX_BYTES = 1ULL << 44;
+constexpr uint64_t MAX_NOTED_CHUNKS = 1ULL << 24;
+constexpr uint64_t MAX_OPERATION_BYTES = 1ULL << 44;
 constexpr uint64_t MAX_PICOSECONDS = 1ULL << 60;
 constexpr std::string_view EXACT = "exact";
 constexpr std::string_view IDEMPOTENT = "idempotent";
 
-constexpr std::array KINDS{OperationKind::TransferReduce,
-                           OperationKind::TransferCopy,
-                           OperationKind::Join,
-                           OperationKind::Encode,
-                           OperationKind::Decode,
-                           OperationKind::Compute,
-                           OperationKind::Signal,
-                           OperationKind::Train,
-                           OperationKind::Gate};
+constexpr std::array OPERATION_KINDS{OperationKind::TransferReduce,
+                                     OperationKind::TransferCopy,
+                                     OperationKind::Join,
+                                     OperationKind::Encode,
+                                     OperationKind::Decode,
+                                     OperationKind::Compute,
+                                     OperationKind::Signal,
+                                     OperationKind::Train,
+                                     OperationKind::Gate};
 
 OperationKind
-FindKind(std::string_view name)
+FindOperationKind(std::string_view name)
 {
-    const auto* const found = std::find_if(KINDS.begin(), KINDS.end(), [name](auto kind) {
-        return ToString(kind) == name;
-    });
-    if (found == KINDS.end())
+    const auto* const found = std::find_if(OPERATION_KINDS.begin(),
+                                           OPERATION_KINDS.end(),
+                                           [name](auto kind) { return ToString(kind) == name; });
+    if (found == OPERATION_KINDS.end())
     {
         std::vector<std::string> names;
-        std::transform(KINDS.begin(), KINDS.end(), std::back_inserter(names), ToString);
+        std::transform(OPERATION_KINDS.begin(),
+                       OPERATION_KINDS.end(),
+                       std::back_inserter(names),
+                       ToString);
         throw Error(fmt::format("found \"{}\" (allowed: {})", name, fmt::join(names, ", ")));
     }
     return *found;
@@ -138,10 +141,10 @@ ReadRuns(Words& words, std::string_view what, uint64_t maximum, std::vector<Numb
         {
             throw Error(fmt::format("{}: found \"{}\", expected COUNT*NUMBER", what, word));
         }
-        const auto count = Words::ToNumber(word.substr(0, star), what, MAX_CHUNKS);
-        if (count + numbers.size() > MAX_CHUNKS)
+        const auto count = Words::ToNumber(word.substr(0, star), what, MAX_NOTED_CHUNKS);
+        if (count + numbers.size() > MAX_NOTED_CHUNKS)
         {
-            throw Error(fmt::format("{}: more than {}", what, MAX_CHUNKS));
+            throw Error(fmt::format("{}: more than {}", what, MAX_NOTED_CHUNKS));
         }
         const auto number = Words::ToNumber(word.substr(star + 1), what, maximum);
         numbers.insert(numbers.end(), count, static_cast<Number>(number));
@@ -271,14 +274,15 @@ ReadPlanLine(std::string_view line, PlanNote& note)
     }
     else if (what == "chunks")
     {
-        ReadRuns(words, "bytes of chunks", MAX_BYTES, note.chunkBytes);
+        ReadRuns(words, "bytes of chunks", MAX_OPERATION_BYTES, note.chunkBytes);
         uint64_t sum = 0;
         for (const auto bytes : note.chunkBytes)
         {
             sum += bytes;
-            if (sum > MAX_BYTES)
+            if (sum > MAX_OPERATION_BYTES)
             {
-                throw Error(fmt::format("chunks of more than {} bytes in all", MAX_BYTES));
+                throw Error(
+                    fmt::format("chunks of more than {} bytes in all", MAX_OPERATION_BYTES));
             }
         }
     }
@@ -320,7 +324,7 @@ ReadStepLine(std::string_view line)
     };
     note.id = number("the number of the operation", MAX_INDEX - 1);
     auto& operation = note.operation;
-    operation.kind = FindKind(words.Take("the kind of the operation"));
+    operation.kind = FindOperationKind(words.Take("the kind of the operation"));
     if (operation.IsMove())
     {
         operation.firstChunk = number("the first chunk", MAX_INDEX);

@@ -21,7 +21,10 @@ Shorten(std::vector<uint32_t> workers)
 {
     const bool differ =
         std::adjacent_find(workers.begin(), workers.end(), std::not_equal_to<>()) != workers.end();
-    workers.resize(differ ? workers.size() : std::min<size_t>(workers.size(), 1));
+    if (!differ && !workers.empty())
+    {
+        workers.erase(workers.begin() + 1, workers.end());
+    }
     return workers;
 }
 

@@ -14,7 +14,7 @@ namespace
 
 constexpr int64_t MAX_GPUS = 65'536;
 constexpr int64_t MAX_CHUNKS = 1 << 20;
-constexpr int64_t MAX_BLOCKS = 65'536;
+constexpr int64_t MAX_THREAD_BLOCKS = 65'536;
 constexpr int64_t MAX_CHANNELS = 1024;
 /// Chunks in all buffers, and chunks in all steps: what planning takes is linear in them.
 constexpr uint64_t MAX_PLACES = 1 << 24;
@@ -96,7 +96,7 @@ ReadStep(const XmlElement& element, MscclGpu& gpu)
     step.reduces = form.reduces;
     step.sends = form.sends;
     step.isLocal = form.isLocal;
-    step.waitBlock = element.GetIntegerOr("depid", -1, MAX_BLOCKS, -1);
+    step.waitBlock = element.GetIntegerOr("depid", -1, MAX_THREAD_BLOCKS, -1);
     step.waitStep = element.GetIntegerOr("deps", -1, INT32_MAX, -1);
     if (!step.receives && !step.sends && !step.isLocal)
     {

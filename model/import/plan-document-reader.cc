@@ -38,7 +38,7 @@ constexpr std::array DOCUMENT_KINDS{OperationKind::TransferReduce,
                                     OperationKind::Aggregate};
 
 const std::vector<std::string>&
-GetKindNames()
+GetDocumentKindNames()
 {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> list;
@@ -108,8 +108,8 @@ class OperationReaderOfPlan
             json.FailWith(fmt::format("more than {} operations", MAX_DOCUMENT_OPERATIONS));
         }
         PlanDocument::Entry entry;
-        entry.operation.kind =
-            DOCUMENT_KINDS[json.Require("kind", "\"reduce\" or another").AsChoice(GetKindNames())];
+        entry.operation.kind = DOCUMENT_KINDS[json.Require("kind", "\"reduce\" or another")
+                                                  .AsChoice(GetDocumentKindNames())];
         if (entry.operation.IsAggregate())
         {
             json.FailWith("lets the network aggregate, which no file can say: name the scheme "

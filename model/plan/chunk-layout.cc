@@ -22,7 +22,7 @@ EvenBoundary(uint64_t elements, uint32_t index, uint32_t parts)
 }
 
 void
-CheckPositive(uint32_t value, const char* what)
+CheckCount(uint32_t value, const char* what)
 {
     if (value == 0)
     {
@@ -35,8 +35,8 @@ CheckPositive(uint32_t value, const char* what)
 ChunkLayout
 ChunkLayout::Even(uint64_t totalBytes, uint32_t chunkCount, uint32_t elementBytes)
 {
-    CheckPositive(chunkCount, "the number of chunks");
-    CheckPositive(elementBytes, "the element size");
+    CheckCount(chunkCount, "the number of chunks");
+    CheckCount(elementBytes, "the element size");
     const uint64_t elements = totalBytes / elementBytes;
     ChunkLayout layout;
     layout.m_offsets.reserve(static_cast<size_t>(chunkCount) + 1);
@@ -54,8 +54,8 @@ ChunkLayout::Weighted(uint64_t totalBytes,
                       uint32_t chunksPerPart,
                       uint32_t elementBytes)
 {
-    CheckPositive(chunksPerPart, "the number of chunks per part");
-    CheckPositive(elementBytes, "the element size");
+    CheckCount(chunksPerPart, "the number of chunks per part");
+    CheckCount(elementBytes, "the element size");
     const auto isWeight = [](double weight) { return std::isfinite(weight) && weight >= 0; };
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     if (!std::all_of(weights.begin(), weights.end(), isWeight) || !std::isfinite(sum) || sum <= 0)

@@ -50,7 +50,7 @@ GetNames(const Kinds& kinds)
 
 template <typename Kinds>
 auto
-FindKind(const std::string& name, const Kinds& kinds)
+FindGraphKind(const std::string& name, const Kinds& kinds)
 {
     return *std::ranges::find_if(kinds, [&name](auto kind) { return ToString(kind) == name; });
 }
@@ -68,7 +68,7 @@ AddNodes(const std::vector<ParameterSet>& nodes, Topology& topology)
                 fmt::format("nodes.{}.name", i),
                 fmt::format("the name {} is taken by an earlier node", QuoteName(name)));
         }
-        const auto kind = FindKind(nodes[i].Get<std::string>("kind"), NODE_KINDS);
+        const auto kind = FindGraphKind(nodes[i].Get<std::string>("kind"), NODE_KINDS);
         const auto* tier = nodes[i].Find<int64_t>("tier");
         if (!tier && kind == NodeKind::Switch)
         {
@@ -127,7 +127,7 @@ AddLinks(const std::vector<ParameterSet>& links, const NodeIndex& index, Topolog
                              b,
                              link.Get<DataRate>("rate"),
                              link.Get<Time>("delay"),
-                             kind ? FindKind(*kind, LINK_KINDS)
+                             kind ? FindGraphKind(*kind, LINK_KINDS)
                                   : GuessKind(topology.GetNodes()[a], topology.GetNodes()[b]));
         }
         catch (const std::invalid_argument& error)

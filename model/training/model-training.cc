@@ -17,7 +17,7 @@ namespace
 constexpr double BACKWARD_FLOPS = 2.0; // for one of the forward pass: to the input, to the weights
 
 const CollectiveSchemes&
-GetSchemes(const ModelTraining& training, ParallelGroup group)
+GetGroupSchemes(const ModelTraining& training, ParallelGroup group)
 {
     return training.schemes[static_cast<size_t>(group)];
 }
@@ -74,14 +74,14 @@ TieParameters(const ModelTraining& training, TrainingSpec& spec)
     const auto bytes = training.zeroStage == 3 ? training.precision.elementBytes
                                                : training.precision.gradientBytes;
     spec.tied = {training.degrees.pipeline > 1 ? tied * bytes : 0,
-                 GetSchemes(training, ParallelGroup::Pipeline).allReduce};
+                 GetGroupSchemes(training, ParallelGroup::Pipeline).allReduce};
 }
 
 /// How gradients are exchanged.
 void
 SetDataParallelism(const ModelTraining& training, TrainingSpec& spec)
 {
-    const auto& schemes = GetSchemes(training, ParallelGroup::Data);
+    const auto& schemes = GetGroupSchemes(training, ParallelGroup::Data);
     const bool isSharded = training.zeroStage > 0;
     spec.dataParallelism = training.zeroStage == 3 ? DataParallelism::FullySharded
                            : isSharded             ? DataParallelism::ShardedOptimizer

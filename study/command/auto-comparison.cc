@@ -27,7 +27,7 @@ SimulateCandidate(ResolvedRun run, const AutoCandidate& candidate)
 }
 
 Json
-ToJson(const std::optional<double>& value)
+ToOptionalJson(const std::optional<double>& value)
 {
     return value ? Json(*value) : Json(nullptr);
 }
@@ -99,8 +99,8 @@ ToJson(const AutoComparison& comparison)
         json.push_back({{"candidate", entry.candidate},
                         {"operations", entry.operations},
                         {"bound", entry.boundSeconds},
-                        {"estimate", ToJson(entry.estimateSeconds)},
-                        {"ict", ToJson(entry.ictSeconds)}});
+                        {"estimate", ToOptionalJson(entry.estimateSeconds)},
+                        {"ict", ToOptionalJson(entry.ictSeconds)}});
     }
     return json;
 }

@@ -163,7 +163,7 @@ CountMessages(const AsynchronousJob& job)
 }
 
 void
-DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std::ostream& out)
+DescribeTrainingJob(const TrainingJobSpec& job, const PlannedTraining& planned, std::ostream& out)
 {
     const auto& workload = *planned.workload;
     std::map<std::string, CommunicationCount> counts;
@@ -207,7 +207,7 @@ DescribeTraining(const TrainingJobSpec& job, const PlannedTraining& planned, std
 }
 
 void
-DescribeAsynchronous(const AsynchronousJob& job, std::ostream& out)
+DescribeAsynchronousJob(const AsynchronousJob& job, std::ostream& out)
 {
     const auto shards = ListShardBytes(job);
     out << fmt::format(
@@ -341,12 +341,12 @@ DescribeCommand(const std::filesystem::path& file,
                 [&training, &run] { return PlanTraining(training, *run.topology); });
             transfers += CountTransfers(*planned.workload);
             aggregates |= planned.workload->HasAggregations();
-            DescribeTraining(training, planned, out);
+            DescribeTrainingJob(training, planned, out);
         }
         for (const auto& spec : run.asynchronous)
         {
             transfers += uint64_t{2} * spec.job.stages[0].workers * CountMessages(spec.job);
-            DescribeAsynchronous(spec.job, out);
+            DescribeAsynchronousJob(spec.job, out);
         }
         if (!aggregates) // which it does not know
         {

@@ -132,7 +132,7 @@ CheckSections(const ResolvedRun& run)
 }
 
 void
-CheckJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
+CheckDividedJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun& run)
 {
     const auto scheme = DescribeScheme(job);
     const auto& plan = *planned.plan;
@@ -183,10 +183,10 @@ CheckTraining(const TrainingJob& job, const ResolvedRun& run, const TopologyDivi
 /// Of switches that are to aggregate for a job. What they lack for any number of processes the run
 /// itself says.
 void
-CheckAggregations(const ResolvedRun& run,
-                  const JobSpec& job,
-                  const Plan& plan,
-                  const Ptr<Transport>& transport)
+CheckDividedAggregations(const ResolvedRun& run,
+                         const JobSpec& job,
+                         const Plan& plan,
+                         const Ptr<Transport>& transport)
 {
     if (!plan.HasAggregations())
     {
@@ -258,7 +258,7 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
     const auto planned = TranslatePlanningErrors([&run] { return PlanRun(run); });
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        CheckJob(run.jobs[i], planned.jobs[i], run);
+        CheckDividedJob(run.jobs[i], planned.jobs[i], run);
     }
     for (size_t i = 0; i < run.trainings.size(); ++i)
     {
@@ -278,7 +278,7 @@ CheckDivision(const ResolvedRun& run, uint32_t ranks)
     }
     for (size_t i = 0; i < run.jobs.size(); ++i)
     {
-        CheckAggregations(run, run.jobs[i], *planned.jobs[i].plan, transport);
+        CheckDividedAggregations(run, run.jobs[i], *planned.jobs[i].plan, transport);
     }
     try
     {

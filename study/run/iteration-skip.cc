@@ -47,13 +47,13 @@ RefuseOtherEvents(StateWords& words)
 
 template <typename T>
 void
-Add(T& value, uint64_t count, const T& before, const T& after)
+AddRepeats(T& value, uint64_t count, const T& before, const T& after)
 {
     value += count * (after - before);
 }
 
 void
-Add(Time& value, uint64_t count, const Time& before, const Time& after)
+AddRepeats(Time& value, uint64_t count, const Time& before, const Time& after)
 {
     value += static_cast<int64_t>(count) * (after - before);
 }
@@ -268,7 +268,7 @@ IterationSkip::Extend(TransportStatistics& statistics) const
     const auto& before = m_period->begin.statistics;
     const auto& after = m_period->end.statistics;
     const auto extend = [&](auto member) {
-        Add(statistics.*member, m_period->count, before.*member, after.*member);
+        AddRepeats(statistics.*member, m_period->count, before.*member, after.*member);
     };
     extend(&TransportStatistics::goodputBytes);
     extend(&TransportStatistics::lostBytes);
@@ -299,7 +299,7 @@ IterationSkip::Extend(std::vector<LinkStatistics>& links) const
         const auto& before = m_period->begin.links[i];
         const auto& after = m_period->end.links[i];
         const auto extend = [&](auto member) {
-            Add(links[i].*member, m_period->count, before.*member, after.*member);
+            AddRepeats(links[i].*member, m_period->count, before.*member, after.*member);
         };
         extend(&LinkStatistics::packets);
         extend(&LinkStatistics::payloadBytes);

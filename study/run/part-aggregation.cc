@@ -41,7 +41,7 @@ struct PackedAggregation
 };
 
 PackedAggregation
-Pack(const AggregationStatistics& statistics)
+PackAggregation(const AggregationStatistics& statistics)
 {
     PackedAggregation packed{.counters = {},
                              .handlerWait = statistics.handlerWait.GetTimeStep(),
@@ -62,7 +62,7 @@ Pack(const AggregationStatistics& statistics)
 void
 AppendStatistics(ByteBatch& batch, const AggregationStatistics& statistics)
 {
-    AppendPlain(batch, Pack(statistics));
+    AppendPlain(batch, PackAggregation(statistics));
 }
 
 void

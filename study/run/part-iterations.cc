@@ -11,7 +11,7 @@ namespace
 {
 
 PackedIteration
-Pack(const IterationRecord& record, uint64_t order)
+PackIteration(const IterationRecord& record, uint64_t order)
 {
     return {.order = order,
             .job = record.job,
@@ -25,7 +25,7 @@ Pack(const IterationRecord& record, uint64_t order)
 }
 
 void
-Complete(PackedIteration& record, const PackedIteration& own)
+CompleteIteration(PackedIteration& record, const PackedIteration& own)
 {
     // Of a process without a worker it is before the iteration: there is none.
     if (own.exchangeStart >= record.start &&
@@ -47,7 +47,7 @@ AppendIterations(ByteBatch& batch,
     packed.reserve(iterations.size());
     for (size_t i = 0; i < iterations.size(); ++i)
     {
-        packed.push_back(Pack(iterations[i], orders[i]));
+        packed.push_back(PackIteration(iterations[i], orders[i]));
     }
     AppendList(batch, std::span<const PackedIteration>(packed));
 }
@@ -60,7 +60,7 @@ MergedIterations::Take(BatchReader& batch)
         const auto [place, isNew] = m_byJob.emplace(std::pair(own.job, own.iteration), own);
         if (!isNew)
         {
-            Complete(place->second, own);
+            CompleteIteration(place->second, own);
         }
     }
 }

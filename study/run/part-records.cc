@@ -65,9 +65,9 @@ UnpackRecord(const PackedRecord& packed)
 
 template <typename RECORD>
 void
-AppendRecords(ByteBatch& batch,
-              const std::vector<RECORD>& records,
-              const std::vector<uint32_t>& orders)
+AppendPackedRecords(ByteBatch& batch,
+                    const std::vector<RECORD>& records,
+                    const std::vector<uint32_t>& orders)
 {
     std::vector<PackedRecord> packed;
     packed.reserve(records.size());
@@ -90,7 +90,7 @@ GetPlace(const PackedRecord& record)
 
 /// Takes the records of one process behind those of the ones before.
 void
-TakeRecords(BatchReader& batch, std::vector<PackedRecord>& records)
+TakePackedRecords(BatchReader& batch, std::vector<PackedRecord>& records)
 {
     const auto own = batch.TakeList<PackedRecord>();
     const auto wouldMove = [](const auto& last, const auto& record) {
@@ -180,17 +180,17 @@ RecordOrders::OnWork(const WorkRecord& /* record */)
 void
 AppendRecords(ByteBatch& batch, const RunResult& result, const RecordOrders& orders)
 {
-    AppendRecords(batch, result.transfers, orders.transfers);
-    AppendRecords(batch, result.computations, orders.computations);
-    AppendRecords(batch, result.work, orders.work);
+    AppendPackedRecords(batch, result.transfers, orders.transfers);
+    AppendPackedRecords(batch, result.computations, orders.computations);
+    AppendPackedRecords(batch, result.work, orders.work);
 }
 
 void
 MergedRecords::Take(BatchReader& batch)
 {
-    TakeRecords(batch, m_transfers);
-    TakeRecords(batch, m_computations);
-    TakeRecords(batch, m_work);
+    TakePackedRecords(batch, m_transfers);
+    TakePackedRecords(batch, m_computations);
+    TakePackedRecords(batch, m_work);
 }
 
 void

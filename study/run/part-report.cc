@@ -34,7 +34,7 @@ Pack(const LinkStatistics& link)
 
 /// Each end of a link is of one process; in all others it has carried nothing.
 void
-Add(const PackedLink& packed, LinkStatistics& link)
+AddPacked(const PackedLink& packed, LinkStatistics& link)
 {
     link.packets += packed[0];
     link.payloadBytes += packed[1];
@@ -67,7 +67,7 @@ Pack(const TransportStatistics& statistics)
 }
 
 void
-Add(const PackedStatistics& packed, TransportStatistics& statistics)
+AddPacked(const PackedStatistics& packed, TransportStatistics& statistics)
 {
     statistics.goodputBytes += packed[0];
     statistics.lostBytes += packed[1];
@@ -136,9 +136,9 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
         result.links.resize(links.size());
         for (size_t i = 0; i < links.size(); ++i)
         {
-            Add(links[i], result.links[i]);
+            AddPacked(links[i], result.links[i]);
         }
-        Add(batch.Take<PackedStatistics>(), merged.statistics);
+        AddPacked(batch.Take<PackedStatistics>(), merged.statistics);
         AddStatistics(batch, merged.aggregation);
         merged.events += batch.Take<uint64_t>();
         const auto own = batch.TakeList<WindowProtocol::SharedEvent>();

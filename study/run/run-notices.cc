@@ -39,7 +39,7 @@ FindFluidServers(const ResolvedRun& run)
 }
 
 /// What the ranks of a plan do where.
-struct PlacedPlan
+struct SharedPlan
 {
     const Plan& plan;
     const DistantEnds& ends;
@@ -50,7 +50,7 @@ struct PlacedPlan
 /// A transfer inside a server of whose end other processes are to be told: how fast a fluid flows
 /// on nobody knows. \param serverOf as of FindFluidServers
 std::optional<OperationId>
-FindFluidEnd(const PlacedPlan& placed, const std::vector<uint32_t>& serverOf)
+FindFluidEnd(const SharedPlan& placed, const std::vector<uint32_t>& serverOf)
 {
     const auto operations = placed.plan.GetOperations();
     for (OperationId id = 0; id < operations.size() && !serverOf.empty(); ++id)
@@ -69,10 +69,10 @@ FindFluidEnd(const PlacedPlan& placed, const std::vector<uint32_t>& serverOf)
 
 /// Adds those of a plan.
 void
-Add(const PlacedPlan& placed,
-    const DistantEnds::Demands& demands,
-    const std::vector<uint32_t>& serverOf,
-    RunNotices& notices)
+AddNotices(const SharedPlan& placed,
+           const DistantEnds::Demands& demands,
+           const std::vector<uint32_t>& serverOf,
+           RunNotices& notices)
 {
     const auto& [plan, ends, name, endpointOf] = placed;
     notices.areAny = notices.areAny || demands.areAny;
@@ -101,10 +101,10 @@ Add(const PlacedPlan& placed,
 
 /// Of all communications that are divided.
 void
-AddTraining(const TrainingJob& job,
-            std::vector<uint32_t> partOf,
-            const std::vector<uint32_t>& serverOf,
-            RunNotices& notices)
+AddTrainingNotices(const TrainingJob& job,
+                   std::vector<uint32_t> partOf,
+                   const std::vector<uint32_t>& serverOf,
+                   RunNotices& notices)
 {
     const auto& workload = *job.workload;
     WorkloadParts parts(workload, std::move(partOf), job.reduceSecondsPerByte);
@@ -123,7 +123,7 @@ AddTraining(const TrainingJob& job,
         {
             found->second = ends.FindDemands();
         }
-        PlacedPlan placed{*workload.GetPlan(id),
+        SharedPlan placed{*workload.GetPlan(id),
                           ends,
                           job.name + ": " + workload.GetLabel(communication.label),
                           {}};
@@ -131,7 +131,7 @@ AddTraining(const TrainingJob& job,
         {
             placed.endpointOf.push_back(job.endpointOf[rank]);
         }
-        Add(placed, found->second, serverOf, notices);
+        AddNotices(placed, found->second, serverOf, notices);
     }
 }
 
@@ -163,15 +163,15 @@ FindNotices(const ResolvedRun& run, const PlannedRun& planned, const TopologyDiv
                                FindParts(job.endpointOf, run, division),
                                job.reduceSecondsPerByte,
                                job.maxOutstandingSends != 0);
-        Add({*job.plan, ends, DescribeScheme(run.jobs[i]), job.endpointOf},
-            ends.FindDemands(),
-            serverOf,
-            notices);
+        AddNotices({*job.plan, ends, DescribeScheme(run.jobs[i]), job.endpointOf},
+                   ends.FindDemands(),
+                   serverOf,
+                   notices);
     }
     for (size_t i = 0; i < run.trainings.size(); ++i)
     {
         const auto job = MakeTraining(run.trainings[i], planned.trainings[i], run);
-        AddTraining(job, FindParts(job.endpointOf, run, division), serverOf, notices);
+        AddTrainingNotices(job, FindParts(job.endpointOf, run, division), serverOf, notices);
     }
     return notices;
 }

@@ -11,7 +11,7 @@ namespace
 {
 
 constexpr double MAX_STEPS = 1e6;
-constexpr double MAX_RANKS = 65536;
+constexpr double MAX_WORKERS = 65536;
 constexpr double MAX_REQUEST_BYTES = 1 << 20;
 
 ParameterSpec
@@ -26,7 +26,7 @@ MakeStagesSpec()
                    "the first ones of the job; by default all",
                    {},
                    1,
-                   MAX_RANKS}),
+                   MAX_WORKERS}),
          Required({"steps", int64_t{100}, "of each worker", {}, 1, MAX_STEPS}),
          Optional({"compute", Time(), "of a step of each; by default as the job has it"})});
     spec.isList = true;
@@ -76,7 +76,7 @@ GetAsynchronousParameters()
          "dedicated servers, which have a shard each; 0: every worker also serves one shard",
          {},
          0,
-         MAX_RANKS},
+         MAX_WORKERS},
         {"requestSize",
          ByteCount{64},
          "with which a worker asks each server, where no push does",

@@ -69,7 +69,7 @@ ToText(const JsonValue& value, const AttributeEntry& entry)
 }
 
 std::string
-ReadAttribute(const JsonValue& value, const AttributeEntry& entry)
+ReadEntryValue(const JsonValue& value, const AttributeEntry& entry)
 {
     std::string text = ToText(value, entry);
     if (!entry.information.checker->CreateValidValue(StringValue(text)))
@@ -151,7 +151,7 @@ ReadAttributes(const JsonValue& object, const TypeId& type, const std::vector<st
         if (entry != entries.end())
         {
             settings.emplace_back(entry->information.name,
-                                  ReadAttribute(*object.Find(key), *entry));
+                                  ReadEntryValue(*object.Find(key), *entry));
         }
     }
     return settings;
@@ -162,7 +162,7 @@ ReadAttribute(const JsonValue& value, const TypeId& type, std::string_view key)
 {
     const auto entries = ListAttributes(type);
     const auto entry = std::ranges::find(entries, key, &AttributeEntry::key);
-    return {entry->information.name, ReadAttribute(value, *entry)};
+    return {entry->information.name, ReadEntryValue(value, *entry)};
 }
 
 } // namespace ns3::gradsync

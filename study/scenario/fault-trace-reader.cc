@@ -123,7 +123,7 @@ CheckColumns(const std::vector<std::string>& columns, const std::string& file)
 }
 
 std::string
-ReadText(const std::string& path, NamedFiles& files)
+ReadFaultTrace(const std::string& path, NamedFiles& files)
 {
     try
     {
@@ -138,7 +138,7 @@ ReadText(const std::string& path, NamedFiles& files)
 Json
 ReadRows(const std::string& path, NamedFiles& files)
 {
-    std::istringstream stream(ReadText(path, files));
+    std::istringstream stream(ReadFaultTrace(path, files));
     Json rows = Json::array();
     std::vector<std::string> columns;
     std::string line;

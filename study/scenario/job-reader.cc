@@ -129,10 +129,10 @@ ReadRoots(const JsonValue& list, const Topology& topology)
 }
 
 JobSpec
-ReadExchange(const JsonValue& value,
-             const ParameterSet& parameters,
-             const std::optional<JsonValue>& scheme,
-             const Topology& topology)
+ReadExchangeJob(const JsonValue& value,
+                const ParameterSet& parameters,
+                const std::optional<JsonValue>& scheme,
+                const Topology& topology)
 {
     JobSpec job;
     if (!scheme)
@@ -267,7 +267,7 @@ ReadJob(const JsonValue& value,
     }
     else
     {
-        add(ReadExchange(value, parameters, scheme, topology), jobs.exchanges);
+        add(ReadExchangeJob(value, parameters, scheme, topology), jobs.exchanges);
     }
     return given ? *given : name;
 }

@@ -27,7 +27,7 @@ namespace
 const std::vector<std::string> PACKET_CHOICES{"aggregation", "all"};
 
 std::shared_ptr<const std::string>
-ReadText(const JsonValue& value, NamedFiles& files)
+ReadProgramText(const JsonValue& value, NamedFiles& files)
 {
     const auto path = value.AsPath();
     try
@@ -44,12 +44,12 @@ ReadText(const JsonValue& value, NamedFiles& files)
 std::string
 GetDigest(const JsonValue& entry, NamedFiles& files)
 {
-    auto text = *ReadText(entry.Require("program", "switch.json"), files);
+    auto text = *ReadProgramText(entry.Require("program", "switch.json"), files);
     for (const auto* name : {"configuration", "p4info"})
     {
         if (const auto file = entry.Find(name))
         {
-            text += '\0' + *ReadText(*file, files);
+            text += '\0' + *ReadProgramText(*file, files);
         }
     }
     return fmt::format("{:016x}", Hash64(text));
@@ -63,18 +63,18 @@ ReadProgram(const JsonValue& entry, NamedFiles& files)
     try
     {
         read.program = std::make_shared<const P4Program>(
-            P4ProgramLoader::Load(*ReadText(program, files), program.AsPath()));
+            P4ProgramLoader::Load(*ReadProgramText(program, files), program.AsPath()));
         if (const auto configuration = entry.Find("configuration"))
         {
             std::optional<P4NamedText> info;
             if (const auto p4info = entry.Find("p4info"))
             {
-                info = {*ReadText(*p4info, files), p4info->AsPath()};
+                info = {*ReadProgramText(*p4info, files), p4info->AsPath()};
             }
             read.configurationName = configuration->AsPath();
             read.configuration =
                 MakeP4Commands(*read.program,
-                               {*ReadText(*configuration, files), read.configurationName},
+                               {*ReadProgramText(*configuration, files), read.configurationName},
                                info);
             // Here, so that its errors come with those of the scenario.
             P4Pipeline pipeline(read.program);

@@ -73,7 +73,7 @@ NameType(const ParameterSpec& spec)
 
 /// What JSON has for it; texts for what has a unit.
 Json
-ToJson(const ParameterValue& value)
+ToParameterJson(const ParameterValue& value)
 {
     return std::visit(
         [&value](const auto& content) -> Json {
@@ -97,7 +97,7 @@ DescribeParameter(const ParameterSpec& spec)
     Json entry{{"name", spec.name}, {"type", NameType(spec)}, {"help", spec.help}};
     if (spec.presence == Presence::Default)
     {
-        entry["default"] = ToJson(spec.defaultValue);
+        entry["default"] = ToParameterJson(spec.defaultValue);
     }
     entry["required"] = spec.presence == Presence::Required;
     if (!spec.allowed.empty())

@@ -51,12 +51,6 @@ MakeProtocolKind(const ProtocolInfo& protocol)
             protocol.source};
 }
 
-uint64_t
-GetPicoseconds(const ParameterSet& parameters, const char* name)
-{
-    return static_cast<uint64_t>(parameters.Get<Time>(name).GetPicoSeconds());
-}
-
 } // namespace
 
 std::span<const KindSpec>

@@ -39,12 +39,6 @@ GetNumber(const ParameterSet& parameters, const std::string& name)
     return static_cast<uint32_t>(parameters.Get<int64_t>(name));
 }
 
-uint64_t
-GetPicoseconds(const ParameterSet& parameters, const std::string& name)
-{
-    return static_cast<uint64_t>(parameters.Get<Time>(name).GetPicoSeconds());
-}
-
 /// The scheme under a key, or the standard one.
 SchemeChoice
 ReadSchemeOr(const JsonValue& training, const std::string& key, const SchemeChoice& standard)

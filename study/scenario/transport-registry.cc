@@ -38,7 +38,9 @@ GetValue(const TypeId& type, const AttributeSettings& settings, const std::strin
 }
 
 uint32_t
-GetNumber(const TypeId& type, const AttributeSettings& settings, const std::string& attribute)
+GetAttributeNumber(const TypeId& type,
+                   const AttributeSettings& settings,
+                   const std::string& attribute)
 {
     return static_cast<uint32_t>(std::stoul(GetValue(type, settings, attribute)));
 }
@@ -188,16 +190,17 @@ GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabri
     NetworkModel model;
     if (transport.kind == "tcp")
     {
-        model.payloadBytes = GetNumber(transport.type, transport.attributes, "SegmentBytes");
+        model.payloadBytes =
+            GetAttributeNumber(transport.type, transport.attributes, "SegmentBytes");
         model.overheadBytes = TCP_OVERHEAD_BYTES;
         model.ackEvery = 2; // delayed acknowledgements, RFC 1122 section 4.2.3.2
         model.ackBytes = TCP_OVERHEAD_BYTES;
     }
     else if (transport.kind == "roce")
     {
-        model.payloadBytes = GetNumber(transport.type, transport.attributes, "Mtu");
+        model.payloadBytes = GetAttributeNumber(transport.type, transport.attributes, "Mtu");
         model.overheadBytes = wire::ROCE_HEADER_BYTES + wire::PREAMBLE_BYTES + wire::GAP_BYTES;
-        model.ackEvery = GetNumber(transport.type, transport.attributes, "AckEvery");
+        model.ackEvery = GetAttributeNumber(transport.type, transport.attributes, "AckEvery");
         model.ackBytes = wire::ROCE_ACK_BYTES;
         model.pausesNics = GetValue(transport.type, transport.attributes, "CongestionControl") ==
                                NO_CONGESTION_CONTROL &&
@@ -206,7 +209,7 @@ GetNetworkModel(const TransportChoice& transport, const AttributeSettings& fabri
         model.pathChoice = balancing == "destination" ? PathChoice::Destination
                            : balancing == "hash"      ? PathChoice::Connection
                                                       : PathChoice::Spread;
-        const auto hashSeed = GetNumber(GetFabricTypeId(), fabric, "HashSeed");
+        const auto hashSeed = GetAttributeNumber(GetFabricTypeId(), fabric, "HashSeed");
         model.hashSeed = hashSeed != 0 ? hashSeed : seed;
     }
     return model;

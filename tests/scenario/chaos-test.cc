@@ -32,7 +32,7 @@ namespace
 using tests::DrawScenario;
 using tests::DrawTcpScenario;
 
-constexpr uint32_t SEEDS = 300;
+constexpr uint32_t CHAOS_SEEDS = 300;
 constexpr uint32_t TCP_SEEDS = 48;
 
 /// What was delivered of one iteration, and when.
@@ -297,12 +297,12 @@ TEST(Chaos, EndsInAWholeExchangeOrANamedError)
         return;
     }
     uint32_t ran = 0;
-    for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
+    for (uint32_t seed = 0; seed < CHAOS_SEEDS && !HasFailure(); ++seed)
     {
         ran += RunOne(seed, DrawScenario(seed), outcomes) ? 1 : 0;
     }
     // Else the test would look at nothing: most run, many live through their faults, some do not.
-    EXPECT_GE(ran, SEEDS / 2);
+    EXPECT_GE(ran, CHAOS_SEEDS / 2);
     EXPECT_GE(outcomes.finished, ran / 3);
     EXPECT_LT(outcomes.finished, ran);
     EXPECT_GE(outcomes.reacted, 5U);

@@ -139,7 +139,7 @@ TEST(CollectiveRecords, ComputationsThatAreTooShortLeaveNoTimeForAcknowledgement
 }
 
 std::string
-DrawTransport(Draw& draw)
+DrawRecordedTransport(Draw& draw)
 {
     const auto window = draw.Between(0, 3) == 0 ? draw.Between(4, 60) : 0;
     const auto* control = draw.Of({"none", "none", "dcqcn"});
@@ -155,7 +155,7 @@ DrawTransport(Draw& draw)
 
 /// Messages that cost time beside their bytes.
 std::string
-DrawProtocol(Draw& draw)
+DrawRecordedProtocol(Draw& draw)
 {
     return draw.Between(0, 1) == 0
                ? ""
@@ -203,8 +203,8 @@ DrawHybrid(uint32_t seed)
     return MakeTrainingOn(MakeServers(servers, accelerators, nvlink),
                           training,
                           draw.Between(1, 3),
-                          DrawTransport(draw),
-                          DrawProtocol(draw));
+                          DrawRecordedTransport(draw),
+                          DrawRecordedProtocol(draw));
 }
 
 TEST(CollectiveRecords, RandomHybridsAreTheSameWithAndWithout)
@@ -249,8 +249,8 @@ DrawModel(uint32_t seed)
     return MakeTrainingOn(MakeServers(pipeline * draw.Between(1, 2), tensor, NVLINK),
                           training,
                           draw.Between(1, 3),
-                          DrawTransport(draw),
-                          DrawProtocol(draw));
+                          DrawRecordedTransport(draw),
+                          DrawRecordedProtocol(draw));
 }
 
 TEST(CollectiveRecords, RandomModelsAreTheSameWithAndWithout)

@@ -37,7 +37,7 @@ using ::testing::ThrowsMessage;
 
 /// Four racks of two hosts. \param more keys of the job, without braces
 std::string
-MakeTraining(const std::string& training, const std::string& more = R"("iterations": 2)")
+MakeDividedTraining(const std::string& training, const std::string& more = R"("iterations": 2)")
 {
     return fmt::format(R"({{
       "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 4, "hostsPerLeaf": 2,
@@ -59,8 +59,8 @@ MakeBlocks(const std::string& tensor = "0B")
 
 TEST(DividedTrainingsTest, DataParallelRanksOverlapBucketsWithComputations)
 {
-    ExpectSameInAnyNumber(MakeTraining(MakeBlocks()), 4);
-    ExpectSameInAnyNumber(MakeTraining(MakeBlocks() + R"(, "slices": 2, "streams": 2)"), 4);
+    ExpectSameInAnyNumber(MakeDividedTraining(MakeBlocks()), 4);
+    ExpectSameInAnyNumber(MakeDividedTraining(MakeBlocks() + R"(, "slices": 2, "streams": 2)"), 4);
 }
 
 TEST(DividedTrainingsTest, GroupsCrossProcessesOrDoNot)
@@ -70,8 +70,8 @@ TEST(DividedTrainingsTest, GroupsCrossProcessesOrDoNot)
     for (const auto tensor : {2, 4, 8})
     {
         ExpectSameInAnyNumber(
-            MakeTraining(MakeBlocks("20kB") +
-                         fmt::format(R"(, "tensor": {}, "microbatches": 2)", tensor)),
+            MakeDividedTraining(MakeBlocks("20kB") +
+                                fmt::format(R"(, "tensor": {}, "microbatches": 2)", tensor)),
             4);
     }
 }
@@ -81,17 +81,17 @@ TEST(DividedTrainingsTest, PipelinesSendFromProcessToProcess)
     for (const auto* schedule : {"gpipe", "1f1b", "zb-h1"})
     {
         ExpectSameInAnyNumber(
-            MakeTraining(MakeBlocks("20kB") +
-                         fmt::format(R"(, "activation": "30kB", "tensor": 2, "pipeline": 2,
+            MakeDividedTraining(MakeBlocks("20kB") +
+                                fmt::format(R"(, "activation": "30kB", "tensor": 2, "pipeline": 2,
                                       "microbatches": 4, "schedule": "{}", "zero": 1)",
-                                     schedule)),
+                                            schedule)),
             4);
     }
 }
 
 TEST(DividedTrainingsTest, AProcessMayHaveNoRankOfTheJob)
 {
-    ExpectSameInAnyNumber(MakeTraining(MakeBlocks() + R"(, "data": 3)"), 4);
+    ExpectSameInAnyNumber(MakeDividedTraining(MakeBlocks() + R"(, "data": 3)"), 4);
 }
 
 TEST(DividedTrainingsTest, ProtocolsReductionsAndCodecsTakeTheirTime)
@@ -102,7 +102,7 @@ TEST(DividedTrainingsTest, ProtocolsReductionsAndCodecsTakeTheirTime)
                                 "../profiles/h100-sxm-estimate-5us.profile.json")"})
     {
         ExpectSameInAnyNumber(
-            MakeTraining(MakeBlocks(), fmt::format(R"("iterations": 2, {})", more)),
+            MakeDividedTraining(MakeBlocks(), fmt::format(R"("iterations": 2, {})", more)),
             4);
     }
 }
@@ -110,16 +110,17 @@ TEST(DividedTrainingsTest, ProtocolsReductionsAndCodecsTakeTheirTime)
 TEST(DividedTrainingsTest, StreamsWithAPolicyGoWhereGroupsAreOfOneProcess)
 {
     // Gradients are exchanged within a rack: by default groups are of neighbours.
-    const auto text = MakeTraining(MakeBlocks() + R"(, "data": 2, "streamPolicy": "priority",
+    const auto text = MakeDividedTraining(MakeBlocks() + R"(, "data": 2, "streamPolicy": "priority",
                                                       "credit": "200kB")");
     ExpectSameInAnyNumber(text, 4);
-    ExpectSameInAnyNumber(MakeTraining(MakeBlocks() + R"(, "pipeline": 4, "microbatches": 4,
+    ExpectSameInAnyNumber(MakeDividedTraining(MakeBlocks() + R"(, "pipeline": 4, "microbatches": 4,
                               "activation": "30kB", "streamPolicy": "priority")"),
                           4);
     EXPECT_THAT(
         [] {
-            CheckDivision(ResolveText(MakeTraining(MakeBlocks() + R"(, "streamPolicy": "lifo")")),
-                          2);
+            CheckDivision(
+                ResolveText(MakeDividedTraining(MakeBlocks() + R"(, "streamPolicy": "lifo")")),
+                2);
         },
         ThrowsMessage<ScenarioError>(
             ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("when all its ranks are ready"))));

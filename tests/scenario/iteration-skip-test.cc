@@ -104,7 +104,7 @@ TEST(IterationSkip, WhatDoesNotFillAPeriodIsSimulated)
 }
 
 std::string
-MakeTraining(uint32_t iterations, const std::string& training)
+MakeRepeatingTraining(uint32_t iterations, const std::string& training)
 {
     return fmt::format(R"({{
       "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 4,
@@ -123,15 +123,15 @@ TEST(IterationSkip, TrainingIterationsRepeatWithAllThatIsSaidOfThem)
         "gradient": "300kB", "count": 4}], "bucket": "500kB"})";
     for (uint32_t iterations = 1; iterations <= 7; ++iterations)
     {
-        EXPECT_EQ(CompareWithWhole(MakeTraining(iterations, BLOCKS)),
+        EXPECT_EQ(CompareWithWhole(MakeRepeatingTraining(iterations, BLOCKS)),
                   iterations > 2 ? iterations - 2 : 0)
             << iterations;
     }
-    EXPECT_EQ(CompareWithWhole(MakeTraining(60, BLOCKS)), 58U);
+    EXPECT_EQ(CompareWithWhole(MakeRepeatingTraining(60, BLOCKS)), 58U);
 }
 
 std::string
-DrawScenario(uint32_t seed)
+DrawIterations(uint32_t seed)
 {
     Draw draw(seed);
     const auto spines = draw.Between(1, 3);
@@ -187,7 +187,7 @@ TEST(IterationSkip, RandomScenariosAreTheSameWithAndWithout)
     constexpr uint32_t SEEDS = 150;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
-        const auto text = DrawScenario(seed);
+        const auto text = DrawIterations(seed);
         SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
         skipping += CompareWithWhole(text) > 0 ? 1 : 0;
     }

@@ -167,7 +167,7 @@ constexpr const char* SMALL = R"(
   "achievedShare": 1)";
 
 std::string
-MakeJob(const std::string& more)
+MakeModelJob(const std::string& more)
 {
     return fmt::format("{{\"training\": {{{}{}}}}}", SMALL, more);
 }
@@ -191,12 +191,13 @@ TEST(ModelTraining, TakesItsComputationAndItsExchange)
 {
     constexpr int64_t FORWARD = 24 * 2 * 8 * 2 * 256 + 4 * 2 * 64 * 2 * 16 + 2 * 2 * 8 * 16 * 30;
     constexpr int64_t PARAMETERS = 2 * (12 * 256 + 13 * 16) + 2 * 30 * 16 + 2 * 16;
-    const auto result = Simulate({{"job", MakeJob(R"(, "microbatchSize": 2, "overlap": false)")}});
+    const auto result =
+        Simulate({{"job", MakeModelJob(R"(, "microbatchSize": 2, "overlap": false)")}});
     EXPECT_TRUE(result.summary.finished);
     EXPECT_EQ(result.summary.meanIctPs, 3 * FORWARD + 4 * PARAMETERS * 3 / 2 * 8000);
     // ZeRO-1: gradients scattered in 4 bytes, parameters gathered in 2: 3/4 of each.
     const auto sharded =
-        Simulate({{"job", MakeJob(R"(, "microbatchSize": 2, "overlap": false, "zero": 1)")}});
+        Simulate({{"job", MakeModelJob(R"(, "microbatchSize": 2, "overlap": false, "zero": 1)")}});
     EXPECT_EQ(sharded.summary.meanIctPs,
               3 * FORWARD + (4 * PARAMETERS + 2 * PARAMETERS) * 3 / 4 * 8000);
 }
@@ -207,7 +208,7 @@ TEST(ModelTraining, KnowsItsFiguresBeforeItRuns)
     const auto run =
         ResolveRun(ParseScenario(STAR,
                                  MODEL_SOURCE / "scenarios/x.json",
-                                 {{"job", MakeJob(R"(, "pipeline": 2, "microbatches": 4)")}}),
+                                 {{"job", MakeModelJob(R"(, "pipeline": 2, "microbatches": 4)")}}),
                    0);
     ASSERT_EQ(run.trainings.size(), 1);
     const auto& figures = run.trainings[0].figures;
@@ -237,12 +238,12 @@ TEST(ModelTraining, TensorContextAndExpertRanksShareTheirModel)
                                  R"("tensor": 2, "pipeline": 2, "microbatches": 3)",
                                  R"("context": 4, "order": "cp-tp-ep-dp-pp")"})
     {
-        const auto result = Simulate({{"job", MakeJob(fmt::format(", {}", parallel))}});
+        const auto result = Simulate({{"job", MakeModelJob(fmt::format(", {}", parallel))}});
         EXPECT_TRUE(result.summary.finished) << parallel;
         EXPECT_GT(result.summary.wireBytes, 0) << parallel;
     }
     // Four experts on four ranks exchange tokens, and no gradients of experts.
-    const std::vector<ScenarioOverride> more{{"job", MakeJob(R"(, "expert": 4)")},
+    const std::vector<ScenarioOverride> more{{"job", MakeModelJob(R"(, "expert": 4)")},
                                              {"job.training.model.experts", "4"},
                                              {"job.training.model.expertsPerToken", "1"}};
     const auto result = Simulate(more);
@@ -275,32 +276,32 @@ TEST(ModelTraining, FilesAreReadAndOverridden)
 
 TEST(ModelTraining, WhatCannotBeIsNamed)
 {
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "blocks": [])")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "blocks": [])")),
                 HasSubstr("job.training.model: \"blocks\" and \"model\" are both given"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "activation": "1MB")")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "activation": "1MB")")),
                 HasSubstr("job.training.activation: \"activation\" goes with \"blocks\" only"));
     EXPECT_THAT(ErrorOfJob(R"({"training": {"blocks": [{}], "recompute": "full"}})"),
                 HasSubstr("job.training.recompute: \"recompute\" goes with \"model\" only"));
     EXPECT_THAT(ErrorOfJob(R"({"training": {"model": {"kind": "transformers"}}})"),
                 HasSubstr("did you mean \"transformer\"?"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(""), {{"job.training.device.memory", "10kB"}}),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(""), {{"job.training.device.memory", "10kB"}}),
                 HasSubstr("job.training: each rank of stage 0 would hold"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "order": "tp-cp-dp-pp")")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "order": "tp-cp-dp-pp")")),
                 HasSubstr("job.training.order"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "order": "tp-cp-ep-dp-tp")")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "order": "tp-cp-ep-dp-tp")")),
                 HasSubstr("tp, cp, ep, dp and pp in any order"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "expertScheme": "ring")")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "expertScheme": "ring")")),
                 HasSubstr("job.training.expertScheme: the scheme ring makes another collective, "
                           "expected one of all-to-all"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "context": 3)")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "context": 3)")),
                 HasSubstr("4 endpoints are no multiple of 1 tensor-parallel ranks x 3 "
                           "context-parallel x 1 stages"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "context": 4, "sequenceParallel": true)"),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "context": 4, "sequenceParallel": true)"),
                            {{"job.training.model.sequence", "6"}}),
                 HasSubstr("the 6 tokens of small do not divide by 4 context ranks"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(R"(, "datatype": "fp8")")),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(R"(, "datatype": "fp8")")),
                 HasSubstr("the device a device has no peak of fp8, only of bf16"));
-    EXPECT_THAT(ErrorOfJob(MakeJob(""), {{"job.training.model.heads", "3"}}),
+    EXPECT_THAT(ErrorOfJob(MakeModelJob(""), {{"job.training.model.heads", "3"}}),
                 HasSubstr("job.training.model.heads: 3 do not divide \"hidden\", 16"));
 }
 

@@ -38,7 +38,7 @@ MakeFaults(const std::string& kind, const std::string& every, const std::string&
 }
 
 std::string
-MakeIncast(const std::string& every, const std::string& more = "")
+MakeFrequentIncast(const std::string& every, const std::string& more = "")
 {
     return fmt::format(R"([{{"kind": "incast", "fanIn": 2, "size": "10kB", "every": "{}"{}}}])",
                        every,
@@ -80,10 +80,11 @@ TEST(RunLimits, FailuresByChanceCountByTheirMean)
 TEST(RunLimits, MoreThanTenMillionFlowsAreRefused)
 {
     // Two every 2 ns in 12 ms: 1.2e7; every 3 ns: 8e6.
-    EXPECT_THAT(ErrorOfCheck({{"traffic", MakeIncast("2ns")}}),
+    EXPECT_THAT(ErrorOfCheck({{"traffic", MakeFrequentIncast("2ns")}}),
                 HasSubstr("x.json: traffic.0: in the 0.012 s that the jobs take at least 1.2e+07"));
-    EXPECT_EQ(ErrorOfCheck({{"traffic", MakeIncast("3ns")}}), "no error");
-    EXPECT_EQ(ErrorOfCheck({{"traffic", MakeIncast("1ps", R"(, "duration": "1us")")}}), "no error");
+    EXPECT_EQ(ErrorOfCheck({{"traffic", MakeFrequentIncast("3ns")}}), "no error");
+    EXPECT_EQ(ErrorOfCheck({{"traffic", MakeFrequentIncast("1ps", R"(, "duration": "1us")")}}),
+              "no error");
     // 4 Gb/s of a byte each: 5e8 a second, 6e6 in 12 ms.
     EXPECT_EQ(ErrorOfCheck({{"traffic", R"([{"kind": "poisson", "load": 1, "size": "1B"}])"}}),
               "no error");
@@ -147,7 +148,8 @@ TEST(RunLimits, RunWithMoreFlowsThanTheNetworkCarriesEndsByName)
     // 160 Gb/s for four hosts of 1 Gb/s: 101 are soon under way.
     for (const auto* transport : {"fluid", "roce", "tcp"})
     {
-        const auto result = Simulate({{"transport", transport}, {"traffic", MakeIncast("1us")}});
+        const auto result =
+            Simulate({{"transport", transport}, {"traffic", MakeFrequentIncast("1us")}});
         EXPECT_FALSE(result.summary.finished) << transport;
         EXPECT_THAT(result.summary.failure, HasSubstr("more than the network carries"))
             << transport;

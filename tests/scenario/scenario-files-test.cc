@@ -26,7 +26,7 @@ namespace
 const std::filesystem::path SOURCE = GRADSYNC_SOURCE_DIR;
 
 std::vector<std::filesystem::path>
-ListFiles(const std::string& folder)
+ListScenarioFiles(const std::string& folder)
 {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(SOURCE / folder))
@@ -43,7 +43,7 @@ ListFiles(const std::string& folder)
 TEST(ShippedScenarios, AreValid)
 {
     UsePicoseconds();
-    const auto files = ListFiles("scenarios");
+    const auto files = ListScenarioFiles("scenarios");
     EXPECT_GE(files.size(), 5U);
     for (const auto& file : files)
     {
@@ -63,7 +63,7 @@ TEST(ShippedScenarios, AreValid)
 
 TEST(ShippedTopologies, AreValid)
 {
-    const auto files = ListFiles("topologies");
+    const auto files = ListScenarioFiles("topologies");
     EXPECT_GE(files.size(), 18U);
     for (const auto& file : files)
     {

@@ -53,7 +53,9 @@ MakeCodecJob(const std::string& training, const std::string& more)
 
 /// Bytes that all ranks send in all iterations.
 uint64_t
-CountBytes(const std::string& training, const std::string& more, const std::string& text = STAR)
+CountTrainingBytes(const std::string& training,
+                   const std::string& more,
+                   const std::string& text = STAR)
 {
     UsePicoseconds();
     const auto scenario = ParseScenario(text, "x.json", MakeCodecJob(training, more));
@@ -63,7 +65,7 @@ CountBytes(const std::string& training, const std::string& more, const std::stri
 std::string
 ErrorOfCodecs(const std::string& training, const std::string& more)
 {
-    return ErrorOf([&] { CountBytes(training, more); });
+    return ErrorOf([&] { CountTrainingBytes(training, more); });
 }
 
 TEST(TrainingCodecRuns, OneBlockTakesWhatAJobTakes)
@@ -223,7 +225,7 @@ TEST(TrainingCodecRuns, GradientsHaveTheCodecOfTheFirstRuleThatTheyMeet)
         {"name": "fc1", "gradient": "16kB"}, {"name": "fc2", "gradient": "96kB"}],
         "bucket": "1B", "firstBucket": "1B")";
     const auto count = [&blocks](const std::string& rules, const std::string& more) {
-        return CountBytes(fmt::format("{{{}, \"codecs\": {}}}", blocks, rules), more);
+        return CountTrainingBytes(fmt::format("{{{}, \"codecs\": {}}}", blocks, rules), more);
     };
     const std::string none = R"("iterations": 1)";
     // Elements: 4000, 40000, 4000, 24000.
@@ -284,10 +286,10 @@ TEST(TrainingCodecRuns, HalvesOfAnExchangeTakeWhatItTakes)
     // reduce-scatter of 4 sends D elements 3 times, an all-gather likewise.
     for (const auto& [zero, gathers] : {std::pair(1, 1), std::pair(2, 1), std::pair(3, 2)})
     {
-        EXPECT_EQ(
-            CountBytes(fmt::format(R"({{"zero": {}, "blocks": [{{"gradient": "16kB"}}]}})", zero),
-                       R"("codec": "fp16")"),
-            uint64_t{3} * 2 * 4000 + static_cast<uint64_t>(gathers) * 3 * 4 * 4000);
+        EXPECT_EQ(CountTrainingBytes(
+                      fmt::format(R"({{"zero": {}, "blocks": [{{"gradient": "16kB"}}]}})", zero),
+                      R"("codec": "fp16")"),
+                  uint64_t{3} * 2 * 4000 + static_cast<uint64_t>(gathers) * 3 * 4 * 4000);
     }
 }
 
@@ -300,7 +302,7 @@ TEST(TrainingCodecRuns, CodecsMayWorkBetweenGroupsAlone)
         "hostsPerLeaf": 4, "hostLink": {"rate": "1Gbps", "delay": "0s"},
         "fabricLink": {"rate": "1Gbps", "delay": "0s"}}, "transport": "fluid", "scheme": "ring"})";
     const auto count = [&racks](const std::string& training, const std::string& codec) {
-        return CountBytes(training, "\"codec\": " + codec, racks);
+        return CountTrainingBytes(training, "\"codec\": " + codec, racks);
     };
     const std::string block = R"("tensor": 2, "blocks": [{"gradient": "16kB"}])";
     EXPECT_EQ(count("{" + block + "}", R"({"kind": "fp16", "between": "rack"})"),

@@ -56,7 +56,8 @@ struct Rails
     }
 };
 
-constexpr const char* LAYERS = R"("blocks": [{"count": 4, "forward": "30us", "backward": "50us",
+constexpr const char* TWIN_LAYERS =
+    R"("blocks": [{"count": 4, "forward": "30us", "backward": "50us",
     "gradient": "200kB", "tensorForward": "300kB", "tensorBackward": "300kB"}],
     "activation": "100kB")";
 
@@ -65,13 +66,13 @@ TEST(TwinPlanes, OfEqualRailsOneIsSimulated)
     // Four servers of four, tensor-parallel inside, data-parallel on four rails: the gradients of 4
     // layers are 4 buckets of a ring on each rail. Three rails are not simulated.
     const auto training =
-        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", LAYERS);
+        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", TWIN_LAYERS);
     EXPECT_EQ(CompareRepeats(Rails{}.Make(training, 1)).recordedCollectives, 3U * 4);
     // Nor what goes from stage to stage: of 2 stages and 2 microbatches 2 messages forward and 2
     // back, from each of two servers, and the gradients of 2 layers a stage, on each rail.
     const auto stages = fmt::format(
         R"({{{}, "tensor": 4, "pipeline": 2, "microbatches": 2, "bucket": "1B", "firstBucket": "1B"}})",
-        LAYERS);
+        TWIN_LAYERS);
     EXPECT_EQ(CompareRepeats(Rails{}.Make(stages, 1)).recordedCollectives,
               3U * (2 * (2 + 2) + 2 * 2));
 }
@@ -82,7 +83,7 @@ TEST(TwinPlanes, CollectivesInsideServersAreRecordedBesides)
     // and the last one of an iteration (CollectiveRecords.TensorGroups...); of 4 buckets each,
     // three rails are not.
     const auto training =
-        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", LAYERS);
+        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", TWIN_LAYERS);
     const auto rails = Rails{.servers = "packets"};
     EXPECT_EQ(CompareRepeats(rails.Make(training, 1)).recordedCollectives,
               4U * (2 * 4 - 2) + 3U * 4);
@@ -91,7 +92,7 @@ TEST(TwinPlanes, CollectivesInsideServersAreRecordedBesides)
 TEST(TwinPlanes, IterationsThatRepeatAreLeftOutToo)
 {
     const auto training =
-        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", LAYERS);
+        fmt::format(R"({{{}, "tensor": 4, "bucket": "1B", "firstBucket": "1B"}})", TWIN_LAYERS);
     const auto summary = CompareRepeats(Rails{}.Make(training, 9));
     EXPECT_EQ(summary.skippedIterations, 7U);
     EXPECT_EQ(summary.recordedCollectives, 2 * 3U * 4);
@@ -100,7 +101,7 @@ TEST(TwinPlanes, IterationsThatRepeatAreLeftOutToo)
 TEST(TwinPlanes, RailsThatMeetAtSpinesAreSimulated)
 {
     // By a hash of the connection all rails use all spines; inside a unit they meet at none.
-    const auto training = fmt::format(R"({{{}, "tensor": 4}})", LAYERS);
+    const auto training = fmt::format(R"({{{}, "tensor": 4}})", TWIN_LAYERS);
     auto rails = Rails{.units = 2, .serversPerUnit = 2, .loadBalancing = "hash"};
     EXPECT_EQ(CompareRepeats(rails.Make(training, 1)).recordedCollectives, 0U);
     rails.units = 1;
@@ -118,7 +119,7 @@ TEST(TwinPlanes, WhatIsDrawnForEachRailIsSimulated)
     // each port by numbers of its own. Until then rails are equal.
     const auto training = fmt::format(R"({{{}, "tensor": 4, "pipeline": 2, "microbatches": 2,
                                           "gradientScheme": "ps"}})",
-                                      LAYERS);
+                                      TWIN_LAYERS);
     auto rails = Rails{.fabric = R"(, "ecnMinBytes": "5kB", "ecnMaxBytes": "100kB")",
                        .transport = R"({"kind": "roce", "congestionControl": "dcqcn"})"};
     EXPECT_EQ(CompareRepeats(rails.Make(training, 1)).recordedCollectives, 0U);
@@ -129,7 +130,7 @@ TEST(TwinPlanes, WhatIsDrawnForEachRailIsSimulated)
 TEST(TwinPlanes, RunsThatDoNotEndAreSimulatedWhole)
 {
     // No answer comes within a microsecond.
-    const auto training = fmt::format(R"({{{}, "tensor": 4}})", LAYERS);
+    const auto training = fmt::format(R"({{{}, "tensor": 4}})", TWIN_LAYERS);
     const auto rails = Rails{.transport = R"({"kind": "roce", "timeout": "1us", "retryLimit": 1})"};
     const auto text = rails.Make(training, 1);
     EXPECT_FALSE(RunWith(text, Repeats::Skip).summary.finished);

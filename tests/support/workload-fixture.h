@@ -26,6 +26,10 @@ namespace ns3::gradsync::tests
 
 constexpr uint64_t MICROSECOND = 1'000'000; // in picoseconds
 
+// Resources of every rank.
+constexpr uint32_t COMPUTES = 0;
+constexpr uint32_t COMMUNICATES = 1;
+
 /// A scheme with default parameters.
 inline SchemeChoice
 Choose(const std::string& name)

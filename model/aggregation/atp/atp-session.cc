@@ -16,7 +16,7 @@ namespace
 {
 
 /// Of gradients before they are rounded.
-constexpr float FACTOR = 1e6F;
+constexpr float ATP_FACTOR = 1e6F;
 /// Largest magnitude that this factor leaves to a worker: a tenth of int32.
 constexpr double MOST_SENT = 213.0;
 
@@ -44,7 +44,7 @@ AtpSession::Open()
 {
     FillJob({.valueCount = ATP_VALUES,
              .headerBytes = AtpHeader::BYTES,
-             .factor = FACTOR,
+             .factor = ATP_FACTOR,
              .mostSent = MOST_SENT});
     AddRoles();
     const auto& endpoints = *GetEndpoints();

@@ -19,7 +19,7 @@ namespace
 {
 
 /// Of gradients before they are rounded, as PASSING's.
-constexpr float FACTOR = 1e8F;
+constexpr float NETREDUCE_FACTOR = 1e8F;
 
 /// The members below a hop of a tree, in the order of its children.
 void
@@ -53,7 +53,7 @@ NetReduceSession::Open()
 {
     FillJob({.valueCount = static_cast<uint16_t>(m_driver.GetValueCount()),
              .headerBytes = 0,
-             .factor = FACTOR,
+             .factor = NETREDUCE_FACTOR,
              .mostSent = {}});
     m_job.headerEvery = m_driver.GetMessagePackets();
     m_job.headerBytes = NetReduceHeader::BYTES;

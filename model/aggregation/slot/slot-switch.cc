@@ -11,8 +11,8 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr int64_t LOWEST = std::numeric_limits<int32_t>::min();
-constexpr int64_t HIGHEST = std::numeric_limits<int32_t>::max();
+constexpr int64_t LOWEST_VALUE = std::numeric_limits<int32_t>::min();
+constexpr int64_t HIGHEST_VALUE = std::numeric_limits<int32_t>::max();
 
 } // namespace
 
@@ -201,9 +201,10 @@ SlotSwitch::AddValues(size_t index, std::span<const int32_t> values)
     for (size_t i = 0; i < m_config.valueCount; ++i)
     {
         const int64_t sum = int64_t{sums[i]} + values[i];
-        overflows |= sum < LOWEST || sum > HIGHEST;
+        overflows |= sum < LOWEST_VALUE || sum > HIGHEST_VALUE;
         // Out of range, C++20 converts modulo 2^32.
-        sums[i] = static_cast<int32_t>(m_config.saturate ? std::clamp(sum, LOWEST, HIGHEST) : sum);
+        sums[i] = static_cast<int32_t>(
+            m_config.saturate ? std::clamp(sum, LOWEST_VALUE, HIGHEST_VALUE) : sum);
     }
     return overflows;
 }

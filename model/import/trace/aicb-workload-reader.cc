@@ -16,9 +16,9 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr uint64_t MAX_NANOSECONDS = MAX_TRACE_PICOSECONDS / 1000;
+constexpr uint64_t MAX_AICB_NANOSECONDS = MAX_TRACE_PICOSECONDS / 1000;
 constexpr uint64_t MAX_AICB_RANKS = 1 << 20;
-constexpr uint64_t MAX_CHUNKS = 4096; // as `chunks` of scenarios
+constexpr uint64_t MAX_AICB_CHUNKS = 4096; // as `chunks` of scenarios
 constexpr uint64_t MAX_LAYERS = 1 << 20;
 constexpr size_t LAYER_WORDS = 12;
 
@@ -136,7 +136,7 @@ class AicbReader
         {
             FailOnKey(key, counts);
         }
-        const auto maximum = key == "vpp" ? MAX_CHUNKS : MAX_AICB_RANKS;
+        const auto maximum = key == "vpp" ? MAX_AICB_CHUNKS : MAX_AICB_RANKS;
         *found->second = static_cast<uint32_t>(m_lines.GetNumber(word, key, maximum));
         if (*found->second == 0)
         {
@@ -173,7 +173,7 @@ class AicbReader
         layer.forward = ReadPhase(2, "tp");
         layer.input = ReadPhase(5, "tp");
         layer.weight = ReadPhase(8, "dp");
-        layer.updateNanoseconds = m_lines.GetNumber(words[11], "nanoseconds", MAX_NANOSECONDS);
+        layer.updateNanoseconds = m_lines.GetNumber(words[11], "nanoseconds", MAX_AICB_NANOSECONDS);
         return layer;
     }
 
@@ -182,7 +182,7 @@ class AicbReader
     {
         const auto& words = m_lines.GetWords();
         AicbPhase phase;
-        phase.nanoseconds = m_lines.GetNumber(words[first], "nanoseconds", MAX_NANOSECONDS);
+        phase.nanoseconds = m_lines.GetNumber(words[first], "nanoseconds", MAX_AICB_NANOSECONDS);
         phase.bytes = m_lines.GetNumber(words[first + 2], "bytes", MAX_TRACE_BYTES);
         phase.group = group;
         auto name = words[first + 1];

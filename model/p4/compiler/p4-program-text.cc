@@ -30,14 +30,14 @@ ListItems(const P4Json& parent, const std::string& member)
 }
 
 std::string
-GetName(const P4Json& item)
+GetItemName(const P4Json& item)
 {
     return item.Get("name").AsText();
 }
 
 /// A list of names, or of pieces of a path: a.b
 std::string
-JoinPath(const P4Json& value)
+JoinFieldPath(const P4Json& value)
 {
     if (!value.IsArray())
     {
@@ -80,7 +80,7 @@ DescribeHeaders(const P4Json& root)
     Types types;
     for (const auto& type : root.Get("header_types").GetItems())
     {
-        types.emplace(GetName(type), type);
+        types.emplace(GetItemName(type), type);
     }
     std::string headers;
     std::string metadata;
@@ -93,16 +93,16 @@ DescribeHeaders(const P4Json& root)
         }
         const auto isMetadata = header.Find("metadata");
         auto& text = isMetadata && isMetadata->AsBool() ? metadata : headers;
-        text += fmt::format("  {}: {}\n", GetName(header), ListFields(type->second));
+        text += fmt::format("  {}: {}\n", GetItemName(header), ListFields(type->second));
     }
     for (const auto& stack : ListItems(root, "header_stacks"))
     {
         headers +=
-            fmt::format("  {}: a stack of {}\n", GetName(stack), stack.Get("size").AsNumber());
+            fmt::format("  {}: a stack of {}\n", GetItemName(stack), stack.Get("size").AsNumber());
     }
     for (const auto& headerUnion : ListItems(root, "header_unions"))
     {
-        headers += fmt::format("  {}: a union\n", GetName(headerUnion));
+        headers += fmt::format("  {}: a union\n", GetItemName(headerUnion));
     }
     return "headers, with bits of their fields:\n" + headers + "metadata:\n" + metadata;
 }
@@ -117,13 +117,13 @@ GetExtracted(const P4Json& operation)
         operation.Fail("a header is expected");
     }
     const auto value = parameters[0].Get("value");
-    return value.IsObject() ? "a header" : JoinPath(value);
+    return value.IsObject() ? "a header" : JoinFieldPath(value);
 }
 
 std::string
 DescribeState(const P4Json& state)
 {
-    std::string text = "  " + GetName(state) + ":";
+    std::string text = "  " + GetItemName(state) + ":";
     for (const auto& operation : ListItems(state, "parser_ops"))
     {
         const auto op = operation.Get("op").AsText();
@@ -168,10 +168,10 @@ ListActions(const P4Json& root)
         for (const auto& parameter : action.Get("runtime_data").GetItems())
         {
             parameters.push_back(
-                fmt::format("{} {}", GetName(parameter), parameter.Get("bitwidth").AsNumber()));
+                fmt::format("{} {}", GetItemName(parameter), parameter.Get("bitwidth").AsNumber()));
         }
         actions[action.Get("id").AsNumber()] =
-            GetName(action) + (parameters.empty() ? "()" : "(" + JoinNames(parameters) + ")");
+            GetItemName(action) + (parameters.empty() ? "()" : "(" + JoinNames(parameters) + ")");
     }
     return actions;
 }
@@ -181,7 +181,7 @@ DescribeTable(const P4Json& table, std::map<uint32_t, std::string>& actions)
 {
     const auto type = table.Get("type").AsText();
     std::string text = fmt::format("  {}: up to {} entries{}\n",
-                                   GetName(table),
+                                   GetItemName(table),
                                    table.Get("max_size").AsNumber(),
                                    type == "simple"     ? ""
                                    : type == "indirect" ? ", by action profile"
@@ -190,7 +190,7 @@ DescribeTable(const P4Json& table, std::map<uint32_t, std::string>& actions)
     {
         const auto name = key.Find("name");
         text += fmt::format("    key {} {}\n",
-                            name ? name->AsText() : JoinPath(key.Get("target")),
+                            name ? name->AsText() : JoinFieldPath(key.Get("target")),
                             key.Get("match_type").AsText());
     }
     for (const auto& id : table.Get("action_ids").GetItems())
@@ -218,7 +218,7 @@ DescribeTable(const P4Json& table, std::map<uint32_t, std::string>& actions)
 bool
 IsHidden(const P4Json& table)
 {
-    return table.Get("key").GetItems().empty() && GetName(table).starts_with("tbl_");
+    return table.Get("key").GetItems().empty() && GetItemName(table).starts_with("tbl_");
 }
 
 std::string
@@ -233,12 +233,13 @@ DescribePipelines(const P4Json& root)
         {
             tables += IsHidden(table) ? "" : DescribeTable(table, actions);
         }
-        text +=
-            fmt::format("{} tables:\n{}", GetName(pipeline), tables.empty() ? "  none\n" : tables);
+        text += fmt::format("{} tables:\n{}",
+                            GetItemName(pipeline),
+                            tables.empty() ? "  none\n" : tables);
         for (const auto& profile : ListItems(pipeline, "action_profiles"))
         {
             text += fmt::format("  action profile {}: up to {} members\n",
-                                GetName(profile),
+                                GetItemName(profile),
                                 profile.Get("max_size").AsNumber());
         }
     }
@@ -256,7 +257,7 @@ DescribeArrays(const P4Json& root, const std::string& member, const std::string&
         const auto bits = array.Find("bitwidth");
         const bool isOfTable = isDirect && isDirect->AsBool();
         text += fmt::format("  {}: {}{}\n",
-                            GetName(array),
+                            GetItemName(array),
                             isOfTable ? "one for each entry of " + array.Get("binding").AsText()
                                       : fmt::format("{}", array.Get("size").AsNumber()),
                             bits ? fmt::format(" of {} bits", bits->AsNumber()) : "");
@@ -271,7 +272,7 @@ DescribeNames(const P4Json& root, const std::string& member, const std::string& 
     std::vector<std::string> names;
     for (const auto& item : ListItems(root, member))
     {
-        names.push_back(GetName(item));
+        names.push_back(GetItemName(item));
     }
     return names.empty() ? "" : title + ": " + JoinNames(names) + "\n";
 }

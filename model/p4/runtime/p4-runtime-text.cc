@@ -100,7 +100,7 @@ ReadPort(const p4runtime::Replica& replica)
 }
 
 std::vector<P4Replica>
-ReadReplicas(const google::protobuf::RepeatedPtrField<p4runtime::Replica>& replicas)
+ReadReplicaMessages(const google::protobuf::RepeatedPtrField<p4runtime::Replica>& replicas)
 {
     std::vector<P4Replica> read;
     for (const auto& replica : replicas)
@@ -312,7 +312,7 @@ class EntityReader
         if (entry.has_multicast_group_entry())
         {
             const auto& group = entry.multicast_group_entry();
-            m_writer.AddGroup(group.multicast_group_id(), ReadReplicas(group.replicas()));
+            m_writer.AddGroup(group.multicast_group_id(), ReadReplicaMessages(group.replicas()));
             return;
         }
         const auto& session = entry.clone_session_entry();
@@ -320,7 +320,7 @@ class EntityReader
         {
             throw P4Error("a clone session that truncates is not supported");
         }
-        m_writer.AddCloneSession(session.session_id(), ReadReplicas(session.replicas()));
+        m_writer.AddCloneSession(session.session_id(), ReadReplicaMessages(session.replicas()));
     }
 
     void ReadMeter(const p4runtime::MeterEntry& entry)

@@ -230,7 +230,7 @@ ReadArguments(LineReader& line)
 }
 
 P4StfEntry
-ReadEntry(LineReader& line, bool isDefault)
+ReadStfEntry(LineReader& line, bool isDefault)
 {
     P4StfEntry entry;
     entry.isDefault = isDefault;
@@ -333,7 +333,7 @@ ReadLine(std::string_view text)
     }
     else if (verb == "add" || verb == "setdefault")
     {
-        statement.what = ReadEntry(line, verb == "setdefault");
+        statement.what = ReadStfEntry(line, verb == "setdefault");
     }
     else if (verb == "check_counter")
     {

@@ -16,7 +16,7 @@ namespace
 
 /// At least as many as there are messages that a streaming tree can take.
 uint32_t
-CountPieces(const SchemeRequest& request, bool streams)
+CountSharpPieces(const SchemeRequest& request, bool streams)
 {
     const auto asked = GetCount(request.parameters, "pipelineChunks", 1);
     const uint64_t most = SHARP_MAX_STREAMING_BYTES / request.elementBytes * request.elementBytes;
@@ -31,7 +31,7 @@ BuildSharp(const SchemeRequest& request)
     const bool streams = request.parameters.Get<std::string>("tree") == "sat";
     return BuildWholeAggregation(request,
                                  {.name = streams ? "sharp-sat" : "sharp-llt", .addsFloats = true},
-                                 CountPieces(request, streams));
+                                 CountSharpPieces(request, streams));
 }
 
 } // namespace

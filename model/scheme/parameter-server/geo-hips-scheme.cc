@@ -11,7 +11,7 @@ namespace
 {
 
 uint32_t
-CountServers(const ParameterSet& parameters)
+CountGeoServers(const ParameterSet& parameters)
 {
     return GetCount(parameters, "parties", 1) + 1;
 }
@@ -107,7 +107,7 @@ MakeGeoHipsScheme()
              {"full", "mixed"}},
             MakePipelineChunksSpec(1, "pieces of the gradient that travel one by one"),
         },
-        CountServers,
+        CountGeoServers,
         BuildGeoHips,
         SplitParties,
     };

@@ -24,10 +24,10 @@ namespace
 
 using Bits = std::vector<int32_t>;
 
-constexpr uint16_t VALUES = 16;
+constexpr uint16_t PACKET_VALUES = 16;
 
 Bits
-ToBits(const std::vector<float>& values)
+ToBitsOf(const std::vector<float>& values)
 {
     Bits bits;
     for (const auto value : values)
@@ -45,7 +45,7 @@ FlareTensor
 MakeTensor(uint32_t workers)
 {
     return {0,
-            {workers, VALUES, false},
+            {workers, PACKET_VALUES, false},
             {.distribution = GetGradientDistributions()[2],
              .arithmetic = FLOATS,
              .entries = 0,
@@ -86,11 +86,11 @@ TEST(BlockSum, OfIntegersIsExactInEveryOrder)
     for (int run = 0; run < 300; ++run)
     {
         const uint32_t children = 1 + random() % 20;
-        std::vector<Bits> packets(children, Bits(VALUES));
-        Bits expected(VALUES, 0);
+        std::vector<Bits> packets(children, Bits(PACKET_VALUES));
+        Bits expected(PACKET_VALUES, 0);
         for (auto& packet : packets)
         {
-            for (uint32_t i = 0; i < VALUES; ++i)
+            for (uint32_t i = 0; i < PACKET_VALUES; ++i)
             {
                 packet[i] = static_cast<int32_t>(random() % 2'000'001) - 1'000'000;
                 expected[i] += packet[i];
@@ -126,7 +126,7 @@ TEST(BlockSum, OfFloatsByATreeHasTheSameBitsInEveryOrder)
         for (uint32_t child = 0; child < children; ++child)
         {
             order.children.push_back({.worker = child});
-            packets.push_back(ToBits(tensor.GetGradient(child, 5)));
+            packets.push_back(ToBitsOf(tensor.GetGradient(child, 5)));
         }
         const auto expected = tensor.AddInOrder(order, 5);
         for (int run = 0; run < 10; ++run)
@@ -143,7 +143,7 @@ TEST(BlockSum, OfFloatsByATreeHasTheSameBitsInEveryOrder)
 TEST(BlockSum, OfFloatsInOneBufferIsThatOfTheOrderOfArrival)
 {
     // 1 + 2^-24 is 1, to even; 2^-24 + 2^-24 is 2^-23, which 1 has room for.
-    const std::vector<Bits> packets{ToBits({1.0F}), ToBits({0x1p-24F}), ToBits({0x1p-24F})};
+    const std::vector<Bits> packets{ToBitsOf({1.0F}), ToBitsOf({0x1p-24F}), ToBitsOf({0x1p-24F})};
     const auto add = [&packets](const std::vector<uint32_t>& order) {
         const auto block = BlockSum::Make(FlareSum::Single, FLOATS, 3, 1);
         for (const auto child : order)
@@ -154,8 +154,8 @@ TEST(BlockSum, OfFloatsInOneBufferIsThatOfTheOrderOfArrival)
         }
         return block->TakeSum();
     };
-    EXPECT_EQ(add({0, 1, 2}), ToBits({1.0F}));
-    EXPECT_EQ(add({1, 2, 0}), ToBits({1.0F + 0x1p-23F}));
+    EXPECT_EQ(add({0, 1, 2}), ToBitsOf({1.0F}));
+    EXPECT_EQ(add({1, 2, 0}), ToBitsOf({1.0F + 0x1p-23F}));
 }
 
 TEST(BlockSum, OfSparsePacketsHasTheValuesOfAllOfTheirPlaces)
@@ -234,19 +234,19 @@ TEST(FlareTensor, AddsNeighboursFirst)
         x.push_back(tensor.GetGradient(worker, 3));
     }
     std::vector<float> sums;
-    for (uint32_t i = 0; i < VALUES; ++i)
+    for (uint32_t i = 0; i < PACKET_VALUES; ++i)
     {
         sums.push_back(((x[0][i] + x[1][i]) + (x[2][i] + x[3][i])) + x[4][i]);
     }
-    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBits(sums));
+    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBitsOf(sums));
     // A switch of workers 3 and 4 beside 0, 1 and 2: (x0 + x1) + (x2 + (x3 + x4)).
     order.children.resize(3);
     order.children.push_back({.children = {{.worker = 3}, {.worker = 4}}});
-    for (uint32_t i = 0; i < VALUES; ++i)
+    for (uint32_t i = 0; i < PACKET_VALUES; ++i)
     {
         sums[i] = (x[0][i] + x[1][i]) + (x[2][i] + (x[3][i] + x[4][i]));
     }
-    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBits(sums));
+    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBitsOf(sums));
 }
 
 TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
@@ -256,7 +256,7 @@ TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
     std::vector<Bits> packets;
     for (uint32_t worker = 0; worker < 9; ++worker)
     {
-        packets.push_back(ToBits(tensor.GetGradient(worker, 0)));
+        packets.push_back(ToBitsOf(tensor.GetGradient(worker, 0)));
     }
     for (int run = 0; run < 100; ++run)
     {
@@ -264,7 +264,7 @@ TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
         const auto sum = AddUp(*BlockSum::Make(FlareSum::Multiple, FLOATS, 9, 3), packets, random);
         EXPECT_EQ(tensor.Check(0, sum, false), SumVerdict::Exact);
         auto wrong = sum;
-        auto& value = wrong[random() % VALUES];
+        auto& value = wrong[random() % PACKET_VALUES];
         value = std::bit_cast<int32_t>(std::bit_cast<float>(value) + 0.0001F); // sigma is 0.001
         tensor.SetOrder({});
         EXPECT_EQ(tensor.Check(0, wrong, false), SumVerdict::Wrong);

@@ -17,7 +17,7 @@ namespace
 
 /// From 0 to below that.
 int64_t
-Draw(std::mt19937& random, uint64_t end)
+DrawTimes(std::mt19937& random, uint64_t end)
 {
     return static_cast<int64_t>(random() % end);
 }
@@ -68,7 +68,8 @@ TEST_F(FlareTest, OneCoreIsAsFastAsItsHandlersOrTheLinks)
         const auto n = static_cast<uint32_t>(2 + random() % 6);
         const auto packets = static_cast<int64_t>(1 + random() % 40);
         const auto& sum = SUMS[random() % 3];
-        const auto costs = SetCosts(Draw(random, 300), Draw(random, 2), Draw(random, 3));
+        const auto costs =
+            SetCosts(DrawTimes(random, 300), DrawTimes(random, 2), DrawTimes(random, 3));
         Set("flare.Cores", UintegerValue(1));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, sum)).front();
@@ -124,7 +125,8 @@ TEST_F(FlareTest, OneBufferTakesTheTimeOfAQueueByHand)
         const auto n = static_cast<uint32_t>(2 + random() % 8);
         const auto packets = static_cast<int64_t>(1 + random() % 50);
         const auto cores = static_cast<uint32_t>(1 + random() % 20);
-        const auto costs = SetCosts(1 + Draw(random, 400), Draw(random, 3), 1 + Draw(random, 5));
+        const auto costs =
+            SetCosts(1 + DrawTimes(random, 400), DrawTimes(random, 3), 1 + DrawTimes(random, 5));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         EXPECT_EQ(Run(MakeFlareJob(n, packets, "single")).front(),
@@ -144,7 +146,8 @@ TEST_F(FlareTest, CoresAreAsFastTogetherAsTheyCanBe)
         const auto n = static_cast<uint32_t>(4 + random() % 8);
         const auto cores = static_cast<uint32_t>(2 + random() % 5);
         const auto packets = static_cast<int64_t>(20 + random() % 60);
-        const auto costs = SetCosts(Draw(random, 400), 2 + Draw(random, 3), 4 + Draw(random, 3));
+        const auto costs =
+            SetCosts(DrawTimes(random, 400), 2 + DrawTimes(random, 3), 4 + DrawTimes(random, 3));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, "tree")).front() - ONE_WAY * 2;

@@ -24,7 +24,7 @@ namespace ns3::gradsync
 
 using tests::PACKET_BYTES;
 
-inline const DataRate RATE("10Gbps");
+inline const DataRate P4_LINK_RATE("10Gbps");
 
 /// A frame as it begins on a link.
 struct SeenFrame
@@ -100,7 +100,7 @@ MakeStar(uint32_t servers, uint32_t accelerators)
 {
     StarOptions options;
     options.hosts = servers;
-    options.hostLink = {RATE, MicroSeconds(1)};
+    options.hostLink = {P4_LINK_RATE, MicroSeconds(1)};
     options.server.accelerators = accelerators;
     return MakeStarTopology(options);
 }
@@ -108,7 +108,8 @@ MakeStar(uint32_t servers, uint32_t accelerators)
 inline Topology
 MakeRacks(uint32_t racks, uint32_t hosts)
 {
-    return *oracles::MakeRackNetwork(racks, hosts, {RATE, RATE, MicroSeconds(1)}).topology;
+    return *oracles::MakeRackNetwork(racks, hosts, {P4_LINK_RATE, P4_LINK_RATE, MicroSeconds(1)})
+                .topology;
 }
 
 inline Job

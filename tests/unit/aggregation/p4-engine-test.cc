@@ -64,7 +64,7 @@ TEST_P(P4EngineCases, SendsTheSameFramesAtTheSameTimesAsTheNativeSwitch)
     }
 }
 
-const auto STAR = [] { return MakeStar(5, 1); };
+const auto P4_STAR = [] { return MakeStar(5, 1); };
 const auto SERVERS = [] { return MakeStar(3, 2); };
 const auto RACKS = [] { return MakeRacks(3, 2); };
 
@@ -72,9 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
     Networks,
     P4EngineCases,
     testing::Values(
-        EngineCase{.name = "Star", .makeTopology = STAR, .jobs = {{0, 1, 2, 3, 4}}},
+        EngineCase{.name = "Star", .makeTopology = P4_STAR, .jobs = {{0, 1, 2, 3, 4}}},
         EngineCase{.name = "StarSaturating",
-                   .makeTopology = STAR,
+                   .makeTopology = P4_STAR,
                    .jobs = {{4, 0, 2}},
                    .lossRate = 0.05,
                    .saturate = true,
@@ -85,16 +85,16 @@ INSTANTIATE_TEST_SUITE_P(
                    .lossRate = 0.05,
                    .valueBits = 31},
         EngineCase{.name = "StarOnlySizes",
-                   .makeTopology = STAR,
+                   .makeTopology = P4_STAR,
                    .jobs = {{0, 1, 2}},
                    .values = "sizes"},
         EngineCase{.name = "StarLosing5Percent",
-                   .makeTopology = STAR,
+                   .makeTopology = P4_STAR,
                    .jobs = {{0, 1, 2, 3, 4}},
                    .lossRate = 0.05,
                    .iterations = 4},
         EngineCase{.name = "TwoJobsLosing20Percent",
-                   .makeTopology = STAR,
+                   .makeTopology = P4_STAR,
                    .jobs = {{0, 1}, {2, 3, 4}},
                    .lossRate = 0.2},
         EngineCase{.name = "AcceleratorsBehindOneNic",

@@ -449,13 +449,21 @@ TEST_F(P4Queues, AProgramChoosesAmongPorts)
     for (uint32_t spine = 0; spine < 3; ++spine)
     {
         const auto node = topology.AddNode(fmt::format("spine{}", spine), NodeKind::Switch, 2);
-        topology.AddLink(leaf0, node, RATE, MicroSeconds(1), LinkKind::Fabric); // link 2 * spine
-        topology.AddLink(leaf1, node, RATE, MicroSeconds(1), LinkKind::Fabric);
+        topology.AddLink(leaf0,
+                         node,
+                         P4_LINK_RATE,
+                         MicroSeconds(1),
+                         LinkKind::Fabric); // link 2 * spine
+        topology.AddLink(leaf1, node, P4_LINK_RATE, MicroSeconds(1), LinkKind::Fabric);
     }
     for (uint32_t host = 0; host < 8; ++host)
     {
         const auto node = topology.AddNode(fmt::format("host{}", host), NodeKind::Host, 0);
-        topology.AddLink(node, host < 4 ? leaf0 : leaf1, RATE, MicroSeconds(1), LinkKind::Host);
+        topology.AddLink(node,
+                         host < 4 ? leaf0 : leaf1,
+                         P4_LINK_RATE,
+                         MicroSeconds(1),
+                         LinkKind::Host);
     }
     std::string commands = "table_add QueueIngress.route QueueIngress.spread 10.0.0.0/24 => 0 3\n";
     for (uint32_t host = 0; host < 4; ++host)

@@ -14,7 +14,7 @@ namespace
 {
 
 /// Two jobs of two workers each on one switch, whose slots they share.
-class SlotSharing : public SlotAggregationTest
+class SlotSharingTest : public SlotAggregationTest
 {
   protected:
     void SetUp() override
@@ -61,7 +61,7 @@ class SlotSharing : public SlotAggregationTest
 // Times for M packets through W slots that bind, RTT = 2t + 2d = 6, t = 1: T(M, W) =
 // floor((M-1)/W) RTT + ((M-1) mod W) t + RTT, as above.
 
-TEST_F(SlotSharing, KeepsHalfOfTheSlotsWhenTheOtherJobEnds)
+TEST_F(SlotSharingTest, KeepsHalfOfTheSlotsWhenTheOtherJobEnds)
 {
     Set("slot.Slots", UintegerValue(2));
     InstallStar(4);
@@ -72,7 +72,7 @@ TEST_F(SlotSharing, KeepsHalfOfTheSlotsWhenTheOtherJobEnds)
     EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 0U);
 }
 
-TEST_F(SlotSharing, LendsAllSlotsWhenTheOtherJobEnds)
+TEST_F(SlotSharingTest, LendsAllSlotsWhenTheOtherJobEnds)
 {
     SetDynamic(4);
     InstallStar(4);
@@ -85,7 +85,7 @@ TEST_F(SlotSharing, LendsAllSlotsWhenTheOtherJobEnds)
     EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 1U);
 }
 
-TEST_F(SlotSharing, ShrinksTheWindowWhenAnotherJobBegins)
+TEST_F(SlotSharingTest, ShrinksTheWindowWhenAnotherJobBegins)
 {
     SetDynamic(4);
     InstallStar(4);
@@ -98,7 +98,7 @@ TEST_F(SlotSharing, ShrinksTheWindowWhenAnotherJobBegins)
     EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 2U);
 }
 
-TEST_F(SlotSharing, LeavesWhatAJobCannotUseToOthers)
+TEST_F(SlotSharingTest, LeavesWhatAJobCannotUseToOthers)
 {
     // Of seven slots each of three jobs gets two at first, and one gets three. One that may have at
     // most three leaves four when it is one of two.
@@ -113,7 +113,7 @@ TEST_F(SlotSharing, LeavesWhatAJobCannotUseToOthers)
     EXPECT_EQ(m_transport->GetAggregation()->GetStatistics().resizes, 3U);
 }
 
-TEST_F(SlotSharing, FailsTheJobForWhichThereIsNoSlot)
+TEST_F(SlotSharingTest, FailsTheJobForWhichThereIsNoSlot)
 {
     Set("slot.PoolSlots", UintegerValue(1));
     SetDynamic(4);
@@ -126,7 +126,7 @@ TEST_F(SlotSharing, FailsTheJobForWhichThereIsNoSlot)
                 testing::HasSubstr("a switch has 1 slots, fewer than aggregations"));
 }
 
-class SlotSharingLoss : public SlotSharing, public testing::WithParamInterface<int>
+class SlotSharingLoss : public SlotSharingTest, public testing::WithParamInterface<int>
 {
 };
 

@@ -101,7 +101,7 @@ MakeValues(int32_t first, size_t count = 64)
 
 /// The packet of the vectors as the slot protocol has it.
 SlotFrame
-MakeFrame(const Envelope& envelope, SlotMessage type)
+MakeSwitchMlFrame(const Envelope& envelope, SlotMessage type)
 {
     SlotFrame frame;
     frame.source = envelope.source;
@@ -132,7 +132,8 @@ TEST(SwitchMlFrame, IsThatOfThePublishedClientFieldByField)
     const auto expected = Wrap(UdpFrom(0), Encode(MakePacket(MakeValues(-3))));
     // Ethernet 14, IPv4 20, UDP 8, SwitchML 1 + 1 + 4 + 2, exponents 2, 64 values of 4.
     EXPECT_EQ(expected.size(), 14U + 20 + 8 + 8 + 2 + 256);
-    EXPECT_EQ(SerialiseSwitchMlFrame(MakeFrame(UdpFrom(0), SlotMessage::Contribution)), expected);
+    EXPECT_EQ(SerialiseSwitchMlFrame(MakeSwitchMlFrame(UdpFrom(0), SlotMessage::Contribution)),
+              expected);
     // The first bytes above UDP, written out: type 1 and size 1, the aggregation, the packet's
     // number from its lowest byte on, the set and the slot, the exponents.
     EXPECT_THAT(std::vector(expected.begin() + 42, expected.begin() + 52),
@@ -141,7 +142,7 @@ TEST(SwitchMlFrame, IsThatOfThePublishedClientFieldByField)
 
 TEST(SwitchMlFrame, IsThatOfThePublishedSwitch)
 {
-    EXPECT_EQ(SerialiseSwitchMlFrame(MakeFrame(UdpTo(0), SlotMessage::Result)),
+    EXPECT_EQ(SerialiseSwitchMlFrame(MakeSwitchMlFrame(UdpTo(0), SlotMessage::Result)),
               Wrap(UdpTo(0), Encode(MakePacket(MakeValues(-3)))));
 }
 
@@ -151,7 +152,7 @@ TEST(SwitchMlFrame, IsReadBack)
                                            SWITCHML_UDP_PORT,
                                            SWITCHML_UDP_MASK);
     ASSERT_TRUE(parsed);
-    auto expected = MakeFrame(UdpFrom(0), SlotMessage::Contribution);
+    auto expected = MakeSwitchMlFrame(UdpFrom(0), SlotMessage::Contribution);
     expected.header.epoch = 1;    // its lowest bit
     expected.header.sequence = 0; // that of queue pairs
     EXPECT_EQ(parsed->header, expected.header);
@@ -186,7 +187,8 @@ TEST(SwitchMlFrame, HasOneOfSixteenPortsAndTheLengthThatItSays)
 std::vector<uint8_t>
 MakeRoce(uint16_t slot, uint32_t messagePackets, SlotMessage type)
 {
-    auto frame = MakeFrame(type == SlotMessage::Result ? RoceTo(5) : RoceFrom(5, 0xC009), type);
+    auto frame =
+        MakeSwitchMlFrame(type == SlotMessage::Result ? RoceTo(5) : RoceFrom(5, 0xC009), type);
     frame.header.worker = 5;
     frame.header.slot = slot;
     frame.header.offset = 0x0304;
@@ -263,7 +265,7 @@ TEST(SwitchMlRoceFrame, IsReadBack)
 }
 
 SwitchMlSwitchFrames
-MakeBox(const SlotWire& wire, uint32_t workers = 2)
+MakeSwitchMlBox(const SlotWire& wire, uint32_t workers = 2)
 {
     std::vector<SwitchMlSwitchFrames::Worker> list;
     for (uint32_t worker = 0; worker < workers; ++worker)
@@ -275,7 +277,7 @@ MakeBox(const SlotWire& wire, uint32_t workers = 2)
 
 TEST(SwitchMlSwitchFrames, AnswersThePublishedClient)
 {
-    auto box = MakeBox({FORMAT_SWITCHML, 64, 1});
+    auto box = MakeSwitchMlBox({FORMAT_SWITCHML, 64, 1});
     const auto contribute = [](uint32_t worker, uint8_t set, int32_t first, int8_t exponent) {
         vectors::SwitchMl packet{1, 9, 5, set, 3, exponent, 0, MakeValues(first)};
         return Wrap(UdpFrom(worker), Encode(packet));
@@ -306,7 +308,7 @@ TEST(SwitchMlSwitchFrames, AnswersThePublishedClient)
 
 TEST(SwitchMlSwitchFrames, DropsStrangers)
 {
-    auto box = MakeBox({FORMAT_SWITCHML, 64, 1});
+    auto box = MakeSwitchMlBox({FORMAT_SWITCHML, 64, 1});
     const vectors::SwitchMl packet{1, 9, 5, 0, 3, 0, 0, MakeValues(1)};
     EXPECT_THAT(box.Process(12, Wrap(UdpFrom(2), Encode(packet))), IsEmpty());
     EXPECT_EQ(box.GetSwitch().GetCount(SlotVerdict::UnknownWorker), 1U);
@@ -345,7 +347,7 @@ MakeWrite(uint32_t worker, uint32_t place, uint32_t sequence)
 
 TEST(SwitchMlSwitchFrames, AnswersMessagesOfSeveralPackets)
 {
-    auto box = MakeBox({FORMAT_SWITCHML_ROCE, 64, 4});
+    auto box = MakeSwitchMlBox({FORMAT_SWITCHML_ROCE, 64, 4});
     for (uint32_t place = 0; place < 4; ++place)
     {
         EXPECT_THAT(box.Process(10, MakeWrite(0, place, 500 + place)), IsEmpty());
@@ -388,7 +390,7 @@ TEST(SwitchMlSwitchFrames, AnswersMessagesOfSeveralPackets)
 
 TEST(SwitchMlSwitchFrames, TakesNothingBehindAGapUpToTheNextMessage)
 {
-    auto box = MakeBox({FORMAT_SWITCHML_ROCE, 64, 4});
+    auto box = MakeSwitchMlBox({FORMAT_SWITCHML_ROCE, 64, 4});
     box.Process(10, MakeWrite(0, 0, 500));
     box.Process(10, MakeWrite(0, 2, 502)); // 501 was lost
     box.Process(10, MakeWrite(0, 3, 503));
@@ -428,7 +430,7 @@ TEST(SwitchMlSwitchFrames, MayMakeAMessageOfPacketsInTheWrongOrder)
     // (to all), 1 (again), 3 (to all), whose numbers follow each other. So it is in the published
     // program, as far as its sources tell; ours shows the wrong sum.
     const SlotWire wire{FORMAT_SWITCHML_ROCE, 64, 4};
-    auto box = MakeBox(wire);
+    auto box = MakeSwitchMlBox(wire);
     SlotMessageReceiver receiver;
     bool isWhole = false;
     const auto send = [&](uint32_t worker, uint32_t place, uint32_t sequence) {
@@ -503,7 +505,7 @@ TEST(SwitchMlSwitchFrames, SumsRandomMessagesOfRandomWorkers)
         const uint32_t workers = 1 + random() % 32;
         const uint32_t messagePackets = 1U << random() % 4;
         const SlotWire wire{FORMAT_SWITCHML_ROCE, 64, messagePackets};
-        auto box = MakeBox(wire, workers);
+        auto box = MakeSwitchMlBox(wire, workers);
         const uint32_t index = random() % (64 / messagePackets);
         std::vector<int32_t> sums(64);
         for (uint32_t worker = 0; worker < workers; ++worker)
@@ -515,7 +517,7 @@ TEST(SwitchMlSwitchFrames, SumsRandomMessagesOfRandomWorkers)
             }
             for (uint32_t place = 0; place < messagePackets; ++place)
             {
-                auto frame = MakeFrame(RoceFrom(worker), SlotMessage::Contribution);
+                auto frame = MakeSwitchMlFrame(RoceFrom(worker), SlotMessage::Contribution);
                 frame.header.worker = static_cast<uint16_t>(worker);
                 frame.header.slot = static_cast<uint16_t>(index * messagePackets + place);
                 frame.header.sequence = place;

@@ -23,7 +23,7 @@ constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
 
 /// Same bits; all NaN are equal.
 bool
-AreSame(float a, float b)
+AreSameBits(float a, float b)
 {
     return ToBits(a) == ToBits(b) || (std::isnan(a) && std::isnan(b));
 }
@@ -43,7 +43,7 @@ TEST(Rounding, GoesToTheNearestAndTiesToEven)
     for (int i = 0; i < 1'000'000; ++i)
     {
         const float value = FromBits(static_cast<uint32_t>(generator()));
-        EXPECT_TRUE(std::isnan(value) || AreSame(RoundToEven(value), std::nearbyint(value)))
+        EXPECT_TRUE(std::isnan(value) || AreSameBits(RoundToEven(value), std::nearbyint(value)))
             << value;
     }
     EXPECT_EQ(RoundToEven(0.5F), 0.0F);
@@ -131,7 +131,7 @@ CheckInt8Block(std::span<const float> values,
         const double step = maximum < 0x1p-120 ? 0x1p-119 : maximum / 127;
         ASSERT_NEAR(decoded[i], values[i], step * (0.5 + 127 * 0x1p-22));
         ASSERT_LE(std::abs(codes[i]), 127);
-        ASSERT_TRUE(AreSame(decoded[i], static_cast<float>(codes[i]) * scale));
+        ASSERT_TRUE(AreSameBits(decoded[i], static_cast<float>(codes[i]) * scale));
     }
 }
 

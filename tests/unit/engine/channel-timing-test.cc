@@ -15,11 +15,11 @@ namespace ns3::gradsync
 namespace
 {
 
+using tests::COMMUNICATES;
+using tests::COMPUTES;
 using tests::MakePlan;
 using tests::MICROSECOND;
 
-constexpr uint32_t COMPUTES = 0;
-constexpr uint32_t COMMUNICATES = 1;
 constexpr uint32_t BESIDE = 2; //!< computes, too
 
 /// Two ranks that exchange again and again.

@@ -63,7 +63,7 @@ TEST_P(OptimalOracle, MeetsTheBoundOfAnyAllReduce)
 }
 
 std::string
-GetName(const testing::TestParamInfo<oracles::Oracle>& info)
+GetCaseName(const testing::TestParamInfo<oracles::Oracle>& info)
 {
     return info.param.name;
 }
@@ -71,7 +71,7 @@ GetName(const testing::TestParamInfo<oracles::Oracle>& info)
 INSTANTIATE_TEST_SUITE_P(DedicatedPs,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetDedicatedPsOracles()),
-                         GetName);
+                         GetCaseName);
 // 2(w-1)/w where the hosts decide, at 1:1 or in RAT's case below 4:1; 2 where two racks do, at 2:1.
 INSTANTIATE_TEST_SUITE_P(
     Reference,
@@ -81,24 +81,27 @@ INSTANTIATE_TEST_SUITE_P(
         oracles::Oracle{"rhd", "halving-doubling", 8, 2, 1, {}, {7, 4}, {}},
         oracles::Oracle{"rat", "rat", 8, 2, 4, oracles::RatParameters(4, false), {7, 4}, {}},
         oracles::Oracle{"racks", "ring", 2, 2, 2, {}, {2}, {}}),
-    GetName);
-INSTANTIATE_TEST_SUITE_P(Racks, FluidOracle, testing::ValuesIn(oracles::GetRackOracles()), GetName);
+    GetCaseName);
+INSTANTIATE_TEST_SUITE_P(Racks,
+                         FluidOracle,
+                         testing::ValuesIn(oracles::GetRackOracles()),
+                         GetCaseName);
 INSTANTIATE_TEST_SUITE_P(Hypercube,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetHypercubeOracles()),
-                         GetName);
+                         GetCaseName);
 INSTANTIATE_TEST_SUITE_P(SubChunks,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetSubChunkOracles()),
-                         GetName);
+                         GetCaseName);
 INSTANTIATE_TEST_SUITE_P(Hierarchical,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetHierarchicalOracles()),
-                         GetName);
+                         GetCaseName);
 INSTANTIATE_TEST_SUITE_P(Study,
                          FluidOracle,
                          testing::ValuesIn(oracles::GetStudyOracles()),
-                         GetName);
+                         GetCaseName);
 
 } // namespace
 } // namespace ns3::gradsync

@@ -19,8 +19,8 @@ namespace ns3::gradsync
 namespace
 {
 
-constexpr uint32_t COMPUTES = 0;
-constexpr uint32_t COMMUNICATES = 1;
+using tests::COMMUNICATES;
+using tests::COMPUTES;
 using tests::MICROSECOND;
 
 using WorkloadExecutionTest = tests::WorkloadFixture;

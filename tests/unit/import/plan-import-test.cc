@@ -38,7 +38,7 @@ MakeRun(const std::string& scheme, const std::string& transport = "fluid", uint3
 }
 
 RunResult
-Simulate(const std::string& scheme, const std::string& transport = "fluid", uint32_t hosts = 4)
+SimulatePlan(const std::string& scheme, const std::string& transport = "fluid", uint32_t hosts = 4)
 {
     const auto run = MakeRun(scheme, transport, hosts);
     CheckRun(run, true);
@@ -83,8 +83,8 @@ TEST(MscclImport, RingTakesTheTimeOfOurs)
 {
     for (const auto* transport : {"fluid", "roce"})
     {
-        const auto imported = Simulate(RING, transport);
-        const auto own = Simulate(R"("ring")", transport);
+        const auto imported = SimulatePlan(RING, transport);
+        const auto own = SimulatePlan(R"("ring")", transport);
         EXPECT_TRUE(PlanVerifier().Verify(*imported.jobs[0].plan).ok);
         EXPECT_EQ(imported.summary.meanIctPs, own.summary.meanIctPs) << transport;
         EXPECT_EQ(imported.summary.longestChain, own.summary.longestChain);
@@ -94,7 +94,7 @@ TEST(MscclImport, RingTakesTheTimeOfOurs)
 
 TEST(MscclImport, AllPairsIsAnAllReduceOfTwoStepsThroughScratch)
 {
-    const auto imported = Simulate(ALL_PAIRS);
+    const auto imported = SimulatePlan(ALL_PAIRS);
     const auto& plan = *imported.jobs[0].plan;
     const auto verification = PlanVerifier().Verify(plan);
     EXPECT_TRUE(verification.ok) << verification.violations.front();
@@ -143,7 +143,7 @@ TEST(MscclImport, SumThatIsNotStoredLeavesItsSourceAsItWas)
  <tb id="0" send="0" recv="1"><step s="0" type="rrcs" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0"/></tb>
  <tb id="1" send="1" recv="-1"><step s="0" type="s" srcbuf="i" srcoff="0" depid="0" deps="0"/></tb></gpu>
 </algo>)");
-    const auto result = Simulate(file.GetScheme(), "fluid", 3);
+    const auto result = SimulatePlan(file.GetScheme(), "fluid", 3);
     const auto& plan = *result.jobs[0].plan;
     // The sum goes through a staging buffer of GPU 1; there and back are three transfers.
     EXPECT_EQ(plan.GetBufferCount(), 2U);
@@ -305,16 +305,16 @@ TEST(GoalImport, TakesTheTimeOfThePlanThatWasExported)
         {
             continue; // GOAL knows no switches that aggregate
         }
-        const auto own = Simulate(fmt::format("\"{}\"", scheme.name), "fluid", hosts);
+        const auto own = SimulatePlan(fmt::format("\"{}\"", scheme.name), "fluid", hosts);
         const auto& plan = *own.jobs[0].plan;
         const ImportedFile annotated(Export(plan, true));
-        const auto restored = Simulate(annotated.GetScheme(), "fluid", hosts);
+        const auto restored = SimulatePlan(annotated.GetScheme(), "fluid", hosts);
         EXPECT_EQ(restored.summary.meanIctPs, own.summary.meanIctPs);
         EXPECT_EQ(restored.summary.longestChain, own.summary.longestChain);
         // GOAL knows no connections: what had several shares one, which takes another time.
         const auto signals = GoalWriter(plan).GetSignalCount();
         const ImportedFile bare(Export(plan, false));
-        const auto plain = Simulate(bare.GetScheme(), "fluid", hosts);
+        const auto plain = SimulatePlan(bare.GetScheme(), "fluid", hosts);
         EXPECT_EQ(plain.summary.goodputBytes, own.summary.goodputBytes + signals);
         if (signals == 0)
         {
@@ -332,11 +332,11 @@ TEST(GoalImport, TakesTheTimeOfThePlanThatWasExported)
 
 TEST(GoalImport, TakesTheTimeOfARingPacketByPacket)
 {
-    const auto own = Simulate(R"("ring")", "roce");
+    const auto own = SimulatePlan(R"("ring")", "roce");
     for (const bool comments : {true, false})
     {
         const ImportedFile file(Export(*own.jobs[0].plan, comments));
-        EXPECT_EQ(Simulate(file.GetScheme(), "roce").summary.meanIctPs, own.summary.meanIctPs);
+        EXPECT_EQ(SimulatePlan(file.GetScheme(), "roce").summary.meanIctPs, own.summary.meanIctPs);
     }
 }
 
@@ -375,7 +375,7 @@ TEST(GoalImport, StepsTakeTheirTimeAndWaitForWhatTheyRequire)
     {
         SCOPED_TRACE(sender + receiver);
         const ImportedFile file(MakePair(sender, receiver));
-        EXPECT_EQ(Simulate(file.GetScheme(), "fluid", 2).summary.meanIctPs, us * 1'000'000);
+        EXPECT_EQ(SimulatePlan(file.GetScheme(), "fluid", 2).summary.meanIctPs, us * 1'000'000);
     }
 }
 
@@ -386,7 +386,7 @@ TEST(GoalImport, ReadsWhatTheLanguageAllows)
     const ImportedFile file("/* made\nby hand */\nnum_ranks 3\n\nrank 1 { // the second\n"
                             "l_2 requires l1\nl1: recv 0b from 0\nl_2: send 8b to 1 cpu 0 nic 1\n"
                             "recv 8b from 1\r\n}\nrank 0 {\n\tsend 0b to 1 tag 0 cpu 2 nic 1\n}\n");
-    const auto result = Simulate(file.GetScheme(), "fluid", 3);
+    const auto result = SimulatePlan(file.GetScheme(), "fluid", 3);
     EXPECT_EQ(result.summary.goodputBytes, 1U);
     EXPECT_EQ(result.jobs[0].plan->GetOperations()[0].stream, 0U);
     EXPECT_EQ(result.jobs[0].plan->GetOperations()[1].stream, 1U);
@@ -437,7 +437,7 @@ TEST(GoalImport, NamesFileLineAndWhatIsAllowed)
 
 TEST(GoalImport, TellsWhenAnExportedPlanWasChanged)
 {
-    auto goal = Export(*Simulate(R"("ring")").jobs[0].plan, true);
+    auto goal = Export(*SimulatePlan(R"("ring")").jobs[0].plan, true);
     const auto replace = [&goal](const std::string& from, const std::string& to) {
         auto changed = goal;
         return changed.replace(changed.find(from), from.size(), to);

@@ -17,7 +17,7 @@ namespace
 {
 
 using Program = P4SmallProgram;
-using Json = Program::Json;
+using ProgramJson = Program::Json;
 using Bytes = Program::Bytes;
 
 /// Three bytes: a key, a flow and what the program writes.
@@ -36,9 +36,9 @@ MakeProgram()
 size_t
 AddSetOut(Program& program)
 {
-    const Json parameter{{"name", "value"}, {"bitwidth", 8}};
+    const ProgramJson parameter{{"name", "value"}, {"bitwidth", 8}};
     const size_t id = program.AddAction("setOut", {parameter});
-    const Json value{{"type", "runtime_data"}, {"value", 0}};
+    const ProgramJson value{{"type", "runtime_data"}, {"value", 0}};
     program.Assign(Program::Field("h", "out"), value, id);
     return id;
 }
@@ -49,7 +49,7 @@ MakeSelectorProgram(bool hasSelector)
 {
     auto program = MakeProgram();
     const size_t action = AddSetOut(program);
-    Json profile{{"name", "profile"}, {"id", 0}, {"max_size", 16}};
+    ProgramJson profile{{"name", "profile"}, {"id", 0}, {"max_size", 16}};
     if (hasSelector)
     {
         profile["selector"] = {{"algo", "identity"},
@@ -295,7 +295,7 @@ TEST(P4Digests, AreKeptOnceUntilTheyAreTaken)
 
 /// log_msg of a text with values.
 void
-AddLog(Program& program, const std::string& text, const std::vector<Json>& values)
+AddLog(Program& program, const std::string& text, const std::vector<ProgramJson>& values)
 {
     program.Do(
         "log_msg",
@@ -333,7 +333,7 @@ TEST(P4Log, IsPossibleInTheDeparser)
         {{"op", "log_msg"},
          {"parameters",
           Program::List({Program::Named("string", "out"),
-                         {{"type", "parameters_vector"}, {"value", Json::object()}}})}});
+                         {{"type", "parameters_vector"}, {"value", ProgramJson::object()}}})}});
     const auto pipeline = program.Load();
     EXPECT_EQ(Program::Send(*pipeline, {1, 2, 3}), (Bytes{1, 2, 3}));
     EXPECT_EQ(pipeline->GetLog(), (std::vector<std::string>{"out"}));

@@ -15,7 +15,7 @@ namespace
 {
 
 using Program = P4SmallProgram;
-using Json = Program::Json;
+using ProgramJson = Program::Json;
 using Bytes = Program::Bytes;
 
 /// A tag (8 bits), then for tag 1 the member `a` (16 bits), for 2 the member `b` (8 bits).
@@ -119,7 +119,7 @@ MakeUnionStackProgram()
         {{"name", "u_t"},
          {"id", 0},
          {"headers", Program::List({Program::List({"a", "a_t"}), Program::List({"b", "b_t"})})}});
-    Json unions = Json::array();
+    ProgramJson unions = ProgramJson::array();
     std::vector<std::string> order;
     for (size_t i = 0; i < 3; ++i)
     {
@@ -134,8 +134,10 @@ MakeUnionStackProgram()
     }
     program.Get()["header_union_stacks"].push_back(
         {{"name", "s"}, {"id", 0}, {"union_type", "u_t"}, {"header_union_ids", unions}});
-    const std::vector<Json> key{{{"type", "lookahead"}, {"value", {0, 8}}}};
-    const std::vector<std::pair<Json, Json>> next{{"0x01", "a"}, {"0x02", "b"}, {nullptr, nullptr}};
+    const std::vector<ProgramJson> key{{{"type", "lookahead"}, {"value", {0, 8}}}};
+    const std::vector<std::pair<ProgramJson, ProgramJson>> next{{"0x01", "a"},
+                                                                {"0x02", "b"},
+                                                                {nullptr, nullptr}};
     program.AddState("start", {}, key, next);
     program.AddState("a", {Program::Extract("union_stack", Program::List({"s", "a"}))}, key, next);
     program.AddState("b", {Program::Extract("union_stack", Program::List({"s", "b"}))}, key, next);
@@ -190,7 +192,7 @@ MakeVariableProgram()
     program.AddHeader("out", "out_t");
     const auto bits =
         Program::Expression("<<", Program::Field("first", "length"), Program::Number(3));
-    Json extract = Program::Extract("regular", "v");
+    ProgramJson extract = Program::Extract("regular", "v");
     extract["op"] = "extract_VL";
     extract["parameters"].push_back({{"type", "expression"}, {"value", bits}});
     program.AddState("start", {Program::Extract("regular", "first"), extract});
@@ -337,7 +339,7 @@ MakeStackProgram()
 }
 
 /// The second field of the header at the index that the packet has.
-Json
+ProgramJson
 MakeAccess()
 {
     return Program::Expression("access_field", Program::At("h", Program::Field("i", "index")), 1);
@@ -346,7 +348,7 @@ MakeAccess()
 TEST(P4StackIndex, ReadsAndWritesByAVariable)
 {
     auto program = MakeStackProgram();
-    const Json wrapped{{"type", "expression"}, {"value", MakeAccess()}};
+    const ProgramJson wrapped{{"type", "expression"}, {"value", MakeAccess()}};
     program.Assign(wrapped, Program::Expression("+", MakeAccess(), Program::Number(1)));
     const auto pipeline = program.Load();
     EXPECT_EQ(Program::Send(*pipeline, {0, 0x12, 0x34, 0x56}), (Bytes{0, 0x13, 0x34, 0x56}));
@@ -377,16 +379,16 @@ TEST(P4StackIndex, MakesHeadersValidAndInvalid)
 TEST(P4HeaderAssignment, TakesConditionsAndTheLastOfAStack)
 {
     auto program = MakeStackProgram();
-    Json choice = Program::Expression("?",
-                                      Program::Named("header", "h[1]"),
-                                      Program::At("h", Program::Number(2)));
+    ProgramJson choice = Program::Expression("?",
+                                             Program::Named("header", "h[1]"),
+                                             Program::At("h", Program::Number(2)));
     choice["value"]["cond"] =
         Program::Expression("==", Program::Field("i", "index"), Program::Number(7));
     program.Do("assign_header", {Program::Named("header", "h[0]"), choice});
     EXPECT_EQ(Program::Send(*program.Load(), {7, 1, 2, 3}), (Bytes{7, 2, 2, 3}));
     EXPECT_EQ(Program::Send(*program.Load(), {8, 1, 2, 3}), (Bytes{8, 3, 2, 3}));
     program = MakeStackProgram();
-    const Json last{{"type", "stack_field"}, {"value", Program::List({"h", "last"})}};
+    const ProgramJson last{{"type", "stack_field"}, {"value", Program::List({"h", "last"})}};
     program.Do("assign_header", {Program::Named("header", "h[0]"), last});
     EXPECT_EQ(Program::Send(*program.Load(), {7, 1, 2, 3}), (Bytes{7, 3, 2, 3}));
     // Two headers alone: the second is the last. None at all: h[0] is made invalid.

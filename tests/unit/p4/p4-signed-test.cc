@@ -16,20 +16,20 @@ namespace
 {
 
 using Program = P4SmallProgram;
-using Json = Program::Json;
+using ProgramJson = Program::Json;
 using Bytes = Program::Bytes;
 __extension__ using Int128 = __int128;
 
 /// 1 where a condition holds, as a number.
-Json
-ToNumber(const Json& condition)
+ProgramJson
+ToNumber(const ProgramJson& condition)
 {
     return Program::Expression("b2d", nullptr, condition);
 }
 
 /// A byte with a sign, and what the program finds out about it.
 Program
-MakeProgram()
+MakeSignedProgram()
 {
     Program program;
     program.AddType("h_t", {{"given", 8, true}, {"copy", 8, true}, {"out", 8, false}});
@@ -45,7 +45,7 @@ MakeProgram()
 
 /// Writes to `out`: 1 if the field is negative, 2 if it equals `given`.
 void
-Describe(Program& program, const Json& field)
+Describe(Program& program, const ProgramJson& field)
 {
     const auto isNegative = ToNumber(Program::Expression("<", field, Program::Number(0)));
     const auto isGiven = ToNumber(Program::Expression("==", field, Program::Field("h", "given")));
@@ -57,7 +57,7 @@ Describe(Program& program, const Json& field)
 
 TEST(P4Signed, WhatARegisterGivesHasNoSign)
 {
-    auto program = MakeProgram();
+    auto program = MakeSignedProgram();
     program.Do(
         "register_write",
         {Program::Named("register_array", "r"), Program::Number(0), Program::Field("h", "given")});
@@ -75,14 +75,14 @@ TEST(P4Signed, WhatARegisterGivesHasNoSign)
 
 TEST(P4Signed, ACopyIsTheSameNumber)
 {
-    auto program = MakeProgram();
+    auto program = MakeSignedProgram();
     program.Assign(Program::Field("m", "value"), Program::Field("h", "given"));
     program.Assign(Program::Field("h", "copy"), Program::Field("m", "value"));
     Describe(program, Program::Field("h", "copy"));
     const auto pipeline = program.Load();
     EXPECT_EQ(Program::Send(*pipeline, {255, 0, 9}), (Bytes{255, 255, 3}));
     EXPECT_EQ(Program::Send(*pipeline, {127, 0, 9}), (Bytes{127, 127, 2}));
-    auto positive = MakeProgram();
+    auto positive = MakeSignedProgram();
     positive.Assign(Program::Field("m", "value"), Program::Number(255));
     positive.Assign(Program::Field("h", "copy"), Program::Field("m", "value"));
     Describe(positive, Program::Field("h", "copy"));
@@ -91,11 +91,11 @@ TEST(P4Signed, ACopyIsTheSameNumber)
 
 TEST(P4Signed, APacketThatIsReadAgainHasItsSign)
 {
-    auto program = MakeProgram();
+    auto program = MakeSignedProgram();
     // As the parser finds it the second time, whatever was written before.
-    program.Get()["parsers"][0]["parse_states"] = Json::array();
-    const auto set = [](const Json& to, const Json& from) {
-        return Json{{"op", "set"}, {"parameters", Program::List({to, from})}};
+    program.Get()["parsers"][0]["parse_states"] = ProgramJson::array();
+    const auto set = [](const ProgramJson& to, const ProgramJson& from) {
+        return ProgramJson{{"op", "set"}, {"parameters", Program::List({to, from})}};
     };
     program.AddState("start",
                      {set(Program::Field("h", "given"), Program::Number(255)),
@@ -106,7 +106,7 @@ TEST(P4Signed, APacketThatIsReadAgainHasItsSign)
 
 /// What BMv2 makes of a number that is written to a signed field.
 Int128
-Store(Int128 number, uint32_t bits)
+StoreInBits(Int128 number, uint32_t bits)
 {
     const Int128 one = 1;
     const Int128 mask = (one << bits) - 1;
@@ -154,7 +154,8 @@ TEST(P4Signed, EveryNumberBecomesWhatItIsInBmv2)
             boost::endian::store_big_u64(frame.data() + 8, b);
             const auto out = Program::Send(*pipeline, frame);
             ASSERT_EQ(out.size(), 32U);
-            const Int128 expected = Store(static_cast<Int128>(a) - static_cast<Int128>(b), bits);
+            const Int128 expected =
+                StoreInBits(static_cast<Int128>(a) - static_cast<Int128>(b), bits);
             EXPECT_EQ(boost::endian::load_big_u64(out.data() + 16), static_cast<uint64_t>(expected))
                 << bits << ": " << a << " - " << b;
             EXPECT_EQ(boost::endian::load_big_u64(out.data() + 24),

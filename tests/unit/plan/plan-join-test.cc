@@ -21,7 +21,7 @@ using Parts = std::vector<std::shared_ptr<const Plan>>;
 
 /// Rank 0 sums up what others have, chunk by chunk, and gives it back.
 PlanBuilder
-MakeStar(uint32_t ranks, const ChunkLayout& layout)
+MakeJoinedStar(uint32_t ranks, const ChunkLayout& layout)
 {
     PlanBuilder builder(ranks, ranks, layout);
     for (uint32_t chunk = 0; chunk < layout.GetChunkCount(); ++chunk)
@@ -62,8 +62,8 @@ ErrorOfJoin(const Parts& parts)
 TEST(PlanJoin, PartsStandOneAfterTheOtherAndWaitForNobodyElse)
 {
     // 10 elements in 2 chunks and 3 elements in one: bytes 20, 20, 12. 5 operations a chunk.
-    const auto first = Share(MakeStar(3, ChunkLayout::Even(40, 2)));
-    const auto second = Share(MakeStar(3, ChunkLayout::Even(12, 1)));
+    const auto first = Share(MakeJoinedStar(3, ChunkLayout::Even(40, 2)));
+    const auto second = Share(MakeJoinedStar(3, ChunkLayout::Even(12, 1)));
     const auto plan = JoinPlans(Parts{first, second});
     EXPECT_EQ(plan.GetLayout().GetTotalBytes(), 52U);
     ASSERT_EQ(plan.GetLayout().GetChunkCount(), 3U);
@@ -91,7 +91,7 @@ TEST(PlanJoin, PartsStandOneAfterTheOtherAndWaitForNobodyElse)
 TEST(PlanJoin, MessagesAndComputationsKeepTheirSizes)
 {
     const auto make = [](uint64_t bytes, uint64_t picoseconds) {
-        auto builder = MakeStar(2, ChunkLayout::Even(400, 1));
+        auto builder = MakeJoinedStar(2, ChunkLayout::Even(400, 1));
         // #0 joins, #1 is the reduction, #2 the copy.
         builder.SetMessageBytes(1, bytes);
         builder.AddEdge(builder.AddCompute(OperationKind::Encode, 1, picoseconds, 1), 1);
@@ -143,7 +143,7 @@ TEST(PlanJoin, AnyNumberOfPartsIsTheSumOfThem)
         {
             const auto size = std::uniform_int_distribution<uint64_t>(1, 1000)(random);
             const auto chunks = std::uniform_int_distribution<uint32_t>(1, 4)(random);
-            parts.push_back(Share(MakeStar(ranks, ChunkLayout::Even(size, chunks))));
+            parts.push_back(Share(MakeJoinedStar(ranks, ChunkLayout::Even(size, chunks))));
             bytes += size;
             operations += parts.back()->GetOperations().size();
         }
@@ -159,8 +159,8 @@ TEST(PlanChain, PartsWaitForWhatCameBeforeAtEachWorker)
     // Two stars of three ranks, 16 and 8 bytes, as shares of 96: 64 and 32. Operations: a step of
     // each worker (0 to 2), the first star (3 to 7), a step (8 to 10), the second star (11 to 15),
     // and a step (16 to 18).
-    const auto first = Share(MakeStar(3, ChunkLayout::Even(16, 1)));
-    const auto second = Share(MakeStar(3, ChunkLayout::Even(8, 1)));
+    const auto first = Share(MakeJoinedStar(3, ChunkLayout::Even(16, 1)));
+    const auto second = Share(MakeJoinedStar(3, ChunkLayout::Even(8, 1)));
     const auto plan = ChainPlans(Parts{first, second},
                                  std::vector<ChainStep>{{OperationKind::Encode, 10},
                                                         {OperationKind::Encode, 20},
@@ -216,7 +216,7 @@ TEST(PlanChain, PartsWaitForWhatCameBeforeAtEachWorker)
 
 TEST(PlanChain, StepsThatTakeNoTimeStayAsWaiting)
 {
-    const auto star = Share(MakeStar(3, ChunkLayout::Even(16, 1)));
+    const auto star = Share(MakeJoinedStar(3, ChunkLayout::Even(16, 1)));
     const std::vector<ChainStep> steps(3, {OperationKind::Encode, 0});
     const auto plan = ChainPlans(Parts{star, star}, steps, 32);
     EXPECT_EQ(plan.GetOperations().size(), 5U + 3 + 5);
@@ -232,14 +232,15 @@ TEST(PlanChain, StepsThatTakeNoTimeStayAsWaiting)
 TEST(PlanJoin, WhatCannotBeSeveralAtOnceIsRefused)
 {
     const auto layout = ChunkLayout::Even(64, 1);
-    const auto star = Share(MakeStar(3, layout));
+    const auto star = Share(MakeJoinedStar(3, layout));
     EXPECT_THAT(ErrorOfJoin({}), HasSubstr("nothing to exchange"));
-    EXPECT_THAT(ErrorOfJoin({star, Share(MakeStar(2, layout))}), HasSubstr("different ranks"));
-    auto training = MakeStar(3, layout);
+    EXPECT_THAT(ErrorOfJoin({star, Share(MakeJoinedStar(2, layout))}),
+                HasSubstr("different ranks"));
+    auto training = MakeJoinedStar(3, layout);
     training.AddTrain(1);
     EXPECT_THAT(ErrorOfJoin({star, Share(std::move(training))}),
                 HasSubstr("only synchronous all-reduces"));
-    auto gated = MakeStar(3, layout);
+    auto gated = MakeJoinedStar(3, layout);
     gated.AddGate(0, 1, 1000);
     gated.AddAnswer(1, 1);
     EXPECT_THAT(ErrorOfJoin({Share(std::move(gated)), star}),

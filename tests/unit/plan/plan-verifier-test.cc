@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 PlanBuilder
-MakeBuilder(uint32_t workers, uint32_t servers = 0, uint32_t chunks = 1)
+MakeVerifiedBuilder(uint32_t workers, uint32_t servers = 0, uint32_t chunks = 1)
 {
     return {workers + servers, workers, ChunkLayout::Even(uint64_t{64} * chunks, chunks)};
 }
@@ -35,7 +35,7 @@ Verify(PlanBuilder& builder)
 
 TEST(PlanVerifier, AcceptsTheExchangeOfTwoWorkers)
 {
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     const auto push = builder.AddReduce(0, 1, 0, 1);
     builder.AddEdge(push, builder.AddCopy(1, 0, 0, 1));
     EXPECT_THAT(Verify(builder), IsEmpty());
@@ -43,7 +43,7 @@ TEST(PlanVerifier, AcceptsTheExchangeOfTwoWorkers)
 
 TEST(PlanVerifier, AcceptsAServerThatStartsEmpty)
 {
-    auto builder = MakeBuilder(2, 1);
+    auto builder = MakeVerifiedBuilder(2, 1);
     const auto join = builder.AddJoin(2);
     for (uint32_t worker = 0; worker < 2; ++worker)
     {
@@ -55,7 +55,7 @@ TEST(PlanVerifier, AcceptsAServerThatStartsEmpty)
 
 TEST(PlanVerifier, AcceptsASingleWorkerThatDoesNothing)
 {
-    auto builder = MakeBuilder(1);
+    auto builder = MakeVerifiedBuilder(1);
     EXPECT_THAT(Verify(builder), IsEmpty());
 }
 
@@ -69,7 +69,7 @@ TEST(PlanVerifier, IgnoresChunksWithoutBytes)
 TEST(PlanVerifier, ReportsAGradientCountedTwice)
 {
     // Worker 1 adds the gradient of worker 0, and later once more.
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     const auto first = builder.AddReduce(0, 1, 0, 1);
     const auto second = builder.AddReduce(0, 1, 0, 1);
     builder.AddEdge(first, second);
@@ -81,7 +81,7 @@ TEST(PlanVerifier, ReportsAGradientCountedTwice)
 
 TEST(PlanVerifier, AcceptsASwapThroughStagingBuffers)
 {
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     for (uint32_t rank = 0; rank < 2; ++rank)
     {
         builder.AddCopy(rank, 1 - rank, 0, 1, 0, {0, 1}); // 0, 1
@@ -97,7 +97,7 @@ TEST(PlanVerifier, AcceptsASwapThroughStagingBuffers)
 
 TEST(PlanVerifier, ReportsASwapThatAddsBeforeItsOwnGradientHasLeft)
 {
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     for (uint32_t rank = 0; rank < 2; ++rank)
     {
         const auto copy = builder.AddCopy(rank, 1 - rank, 0, 1, 0, {0, 1});
@@ -110,7 +110,7 @@ TEST(PlanVerifier, ReportsASwapThatAddsBeforeItsOwnGradientHasLeft)
 
 TEST(PlanVerifier, ReportsADatumLeftInAStagingBuffer)
 {
-    auto builder = MakeBuilder(1, 1);
+    auto builder = MakeVerifiedBuilder(1, 1);
     const auto there = builder.AddCopy(0, 1, 0, 1, 0, {0, 2});
     builder.AddEdge(there, builder.AddCopy(1, 0, 0, 1, 0, {1, 0}));
     EXPECT_THAT(Verify(builder),
@@ -162,7 +162,7 @@ TEST(PlanVerifier, LetsTokensBeAddedTwiceWhereTheSumIsIdempotent)
 TEST(PlanVerifier, ReportsMissingContributions)
 {
     // Worker 2 takes part in nothing: 0 and 1 lack its gradient, and it lacks those of 0 and 1.
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     builder.AddEdge(builder.AddReduce(0, 1, 0, 1), builder.AddCopy(1, 0, 0, 1));
     EXPECT_THAT(Verify(builder),
                 ElementsAre(HasSubstr("chunk 0 at worker 0 at the end: expected the gradients of "
@@ -173,7 +173,7 @@ TEST(PlanVerifier, ReportsMissingContributions)
 
 TEST(PlanVerifier, ReportsAChunkThatWasForgotten)
 {
-    auto builder = MakeBuilder(2, 0, 3);
+    auto builder = MakeVerifiedBuilder(2, 0, 3);
     builder.AddEdge(builder.AddReduce(0, 1, 0, 2), builder.AddCopy(1, 0, 0, 2));
     EXPECT_THAT(Verify(builder), AllOf(SizeIs(2), Each(HasSubstr("chunk 2 at worker"))));
 }
@@ -181,7 +181,7 @@ TEST(PlanVerifier, ReportsAChunkThatWasForgotten)
 TEST(PlanVerifier, ReportsASumThatIsOverwritten)
 {
     // Worker 1 sums both gradients; then worker 0 overwrites the sum with its own gradient.
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     builder.AddEdge(builder.AddReduce(0, 1, 0, 1), builder.AddCopy(0, 1, 0, 1));
     EXPECT_THAT(Verify(builder),
                 ElementsAre(HasSubstr("at worker 0"),
@@ -190,7 +190,7 @@ TEST(PlanVerifier, ReportsASumThatIsOverwritten)
 
 TEST(PlanVerifier, ReportsATransferOfNothing)
 {
-    auto builder = MakeBuilder(1, 1);
+    auto builder = MakeVerifiedBuilder(1, 1);
     const auto early = builder.AddReduce(1, 0, 0, 1);
     const auto push = builder.AddReduce(0, 1, 0, 1);
     builder.AddEdge(early, push);
@@ -202,7 +202,7 @@ TEST(PlanVerifier, ReportsATransferOfNothing)
 TEST(PlanVerifier, ReportsAReadThatRacesWithAWrite)
 {
     // The pull does not wait for the push, though in the order of ids everything looks well.
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     builder.AddReduce(0, 1, 0, 1);
     builder.AddCopy(1, 0, 0, 1);
     EXPECT_THAT(Verify(builder),
@@ -216,7 +216,7 @@ TEST(PlanVerifier, ReportsARaceThatNoUsualOrderReveals)
     // Workers 0 and 1 push to 2 and pull from it. Pull 2 waits for push 0 alone, so it may read the
     // sum before push 1 arrives. Both pushes and both pulls are correct by ascending id, and by
     // descending id among those that are ready.
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     const auto join = builder.AddJoin(2);
     const auto push0 = builder.AddReduce(0, 2, 0, 1);
     const auto push1 = builder.AddReduce(1, 2, 0, 1);
@@ -233,7 +233,7 @@ TEST(PlanVerifier, ReportsARaceThatNoUsualOrderReveals)
 TEST(PlanVerifier, ReportsTwoUnorderedCopiesToOnePlace)
 {
     // Workers 1 and 2 both hold the sum and both give it to worker 0.
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     const auto a = builder.AddReduce(0, 1, 0, 1);
     const auto b = builder.AddReduce(2, 1, 0, 1);
     const auto c = builder.AddCopy(1, 2, 0, 1);
@@ -247,7 +247,7 @@ TEST(PlanVerifier, ReportsTwoUnorderedCopiesToOnePlace)
 TEST(PlanVerifier, ReportsRacesOnlyOnTheChunksThatHaveThem)
 {
     // Chunk 0 is ordered; the pull of chunk 1 waits for the push of chunk 0.
-    auto builder = MakeBuilder(2, 0, 2);
+    auto builder = MakeVerifiedBuilder(2, 0, 2);
     const auto push = builder.AddReduce(0, 1, 0, 1);
     builder.AddReduce(0, 1, 1, 1);
     builder.AddEdge(push, builder.AddCopy(1, 0, 0, 1));
@@ -258,7 +258,7 @@ TEST(PlanVerifier, ReportsRacesOnlyOnTheChunksThatHaveThem)
 TEST(PlanVerifier, FindsTheOrderThatATransferOfAnotherChunkMakes)
 {
     // push of chunk 0 -> exchange of chunk 1 -> pull of chunk 0.
-    auto builder = MakeBuilder(2, 0, 2);
+    auto builder = MakeVerifiedBuilder(2, 0, 2);
     const auto push0 = builder.AddReduce(0, 1, 0, 1);
     const auto push1 = builder.AddReduce(0, 1, 1, 1);
     const auto pull1 = builder.AddCopy(1, 0, 1, 1);
@@ -271,7 +271,7 @@ TEST(PlanVerifier, FindsTheOrderThatATransferOfAnotherChunkMakes)
 
 TEST(PlanVerifier, FindsTheOrderThatAChainOfJoinsMakes)
 {
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     const auto pull = builder.AddCopy(1, 0, 0, 1); // ids against the order of execution
     const auto second = builder.AddJoin(0);
     const auto first = builder.AddJoin(1);
@@ -286,7 +286,7 @@ TEST(PlanVerifier, FindsTheOrderThatAChainOfJoinsMakes)
 std::vector<std::string>
 VerifyStar(uint32_t workers, uint32_t forgotten)
 {
-    auto builder = MakeBuilder(workers);
+    auto builder = MakeVerifiedBuilder(workers);
     const uint32_t hub = workers - 1;
     const auto join = builder.AddJoin(hub);
     for (uint32_t worker = 0; worker < hub; ++worker)
@@ -315,7 +315,7 @@ TEST(PlanVerifier, FindsRacesBeyondTheFirstBlockOfSources)
 
 TEST(PlanVerifier, StopsAfterTheGivenNumberOfViolations)
 {
-    auto builder = MakeBuilder(30);
+    auto builder = MakeVerifiedBuilder(30);
     const auto plan = builder.Build();
     EXPECT_THAT(PlanVerifier(7).Verify(plan).violations, SizeIs(7));
     EXPECT_THAT(PlanVerifier(1000).Verify(plan).violations, SizeIs(30));
@@ -388,7 +388,7 @@ TEST(PlanBuilder, RejectsGatesThatCannotOpen)
 
 TEST(PlanVerifier, AcceptsAnAggregationOfAll)
 {
-    auto builder = MakeBuilder(3, 0, 2);
+    auto builder = MakeVerifiedBuilder(3, 0, 2);
     const auto group = builder.AddAggregationGroup({0, 1, 2}, {.name = "any"});
     builder.AddAggregate(group, 0, 1);
     builder.AddAggregate(group, 1, 1);
@@ -398,7 +398,7 @@ TEST(PlanVerifier, AcceptsAnAggregationOfAll)
 TEST(PlanVerifier, AcceptsAggregationsWithinServersAndThenAmongThem)
 {
     // Reduce 1 -> 0 and 3 -> 2, aggregate 0 and 2, copy back: each rank waits for what it needs.
-    auto builder = MakeBuilder(4);
+    auto builder = MakeVerifiedBuilder(4);
     const auto first = builder.AddReduce(1, 0, 0, 1);
     const auto second = builder.AddReduce(3, 2, 0, 1);
     const auto sum =
@@ -412,14 +412,14 @@ TEST(PlanVerifier, AcceptsAggregationsWithinServersAndThenAmongThem)
 
 TEST(PlanVerifier, ReportsAWorkerThatAnAggregationLeavesOut)
 {
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
     EXPECT_THAT(Verify(builder), Contains(HasSubstr("chunk 0 at worker 2 at the end")));
 }
 
 TEST(PlanVerifier, ReportsAGradientThatAnAggregationCountsTwice)
 {
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     const auto copy = builder.AddCopy(0, 1, 0, 1);
     const auto sum =
         builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
@@ -433,7 +433,7 @@ TEST(PlanVerifier, ReportsAGradientThatAnAggregationCountsTwice)
 TEST(PlanVerifier, ReportsAMemberOfAnAggregationThatHasNothingToGive)
 {
     // Rank 2 is a server: it starts empty, whichever place it has in the group.
-    auto builder = MakeBuilder(2, 1);
+    auto builder = MakeVerifiedBuilder(2, 1);
     builder.AddAggregate(builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}), 0, 1);
     EXPECT_THAT(Verify(builder),
                 Contains(AllOf(HasSubstr("aggregate of group 0 at rank 2"),
@@ -442,7 +442,7 @@ TEST(PlanVerifier, ReportsAMemberOfAnAggregationThatHasNothingToGive)
 
 TEST(PlanVerifier, ReportsAnAggregationThatDoesNotWaitForItsData)
 {
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     builder.AddReduce(2, 1, 0, 1);
     const auto sum =
         builder.AddAggregate(builder.AddAggregationGroup({0, 1}, {.name = "any"}), 0, 1);
@@ -454,7 +454,7 @@ TEST(PlanVerifier, ReportsAnAggregationThatDoesNotWaitForItsData)
 PlanBuilder
 MakeShards(uint32_t ranks)
 {
-    auto builder = MakeBuilder(ranks, 0, ranks);
+    auto builder = MakeVerifiedBuilder(ranks, 0, ranks);
     std::vector<uint32_t> all(ranks);
     std::iota(all.begin(), all.end(), 0U);
     for (uint32_t root = 0; root < ranks; ++root)
@@ -486,7 +486,7 @@ TEST(PlanVerifier, AcceptsReductionsAndMulticastsOfShards)
 
 TEST(PlanVerifier, GivesTheSumOfAReductionToItsRootAlone)
 {
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     builder.AddAggregate(
         builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}, {AggregationFlow::Reduce, 1}),
         0,
@@ -500,7 +500,7 @@ TEST(PlanVerifier, GivesTheSumOfAReductionToItsRootAlone)
 TEST(PlanVerifier, TakesNothingButTheRootsOfAMulticast)
 {
     // Rank 2 has the sum of nobody but itself; what the others had is gone.
-    auto builder = MakeBuilder(3);
+    auto builder = MakeVerifiedBuilder(3);
     builder.AddAggregate(
         builder.AddAggregationGroup({0, 1, 2}, {.name = "any"}, {AggregationFlow::Multicast, 2}),
         0,
@@ -512,7 +512,7 @@ TEST(PlanVerifier, TakesNothingButTheRootsOfAMulticast)
 
 TEST(PlanVerifier, ReportsAMulticastThatDoesNotWaitForAReductionAtAMember)
 {
-    auto builder = MakeBuilder(2);
+    auto builder = MakeVerifiedBuilder(2);
     const auto sum = builder.AddAggregate(
         builder.AddAggregationGroup({0, 1}, {.name = "any"}, {AggregationFlow::Reduce, 0}),
         0,

@@ -18,7 +18,7 @@ namespace
 using testing::HasSubstr;
 
 std::string
-Read(const std::filesystem::path& path)
+ReadWhole(const std::filesystem::path& path)
 {
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
@@ -64,7 +64,7 @@ TEST_F(FolderSealTest, FindsNothingWhereNothingHappened)
 TEST_F(FolderSealTest, FindsEveryFlippedBit)
 {
     const auto path = m_folder.Get() / "small.csv";
-    const auto text = Read(path);
+    const auto text = ReadWhole(path);
     for (size_t bit = 0; bit < 8 * text.size(); ++bit)
     {
         auto flipped = text;
@@ -79,7 +79,7 @@ TEST_F(FolderSealTest, FindsEveryFlippedBit)
 TEST_F(FolderSealTest, FindsFlippedBitsOfLargeFilesInFolders)
 {
     const auto path = m_folder.Get() / "pcap" / "a-b.pcap";
-    const auto content = Read(path);
+    const auto content = ReadWhole(path);
     std::mt19937 random(2);
     for (int round = 0; round < 50; ++round)
     {
@@ -96,7 +96,7 @@ TEST_F(FolderSealTest, FindsEveryTruncation)
     for (const auto* name : {"small.csv", SEAL_FILE})
     {
         const auto path = m_folder.Get() / name;
-        const auto text = Read(path);
+        const auto text = ReadWhole(path);
         // Without its last line break the seal says the same.
         const auto whole = text.size() - (name == std::string(SEAL_FILE) ? 1 : 0);
         for (size_t bytes = 0; bytes < whole; ++bytes)
@@ -112,7 +112,7 @@ TEST_F(FolderSealTest, FindsEveryTruncation)
 TEST_F(FolderSealTest, FindsFlippedBitsOfTheSealWhereTheyCount)
 {
     const auto path = m_folder.Get() / SEAL_FILE;
-    const auto text = Read(path);
+    const auto text = ReadWhole(path);
     for (size_t bit = 0; bit < 8 * text.size(); ++bit)
     {
         auto flipped = text;

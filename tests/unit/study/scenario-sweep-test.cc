@@ -31,17 +31,17 @@ WithSweep(const std::string& sweep)
 }
 
 Scenario
-Read(const std::string& text, const std::vector<ScenarioOverride>& overrides = {})
+ReadSwept(const std::string& text, const std::vector<ScenarioOverride>& overrides = {})
 {
     UsePicoseconds();
     return ParseScenario(text, "x.json", overrides);
 }
 
 std::string
-ErrorWith(const std::string& sweep, const std::vector<ScenarioOverride>& overrides = {})
+ErrorOfSweep(const std::string& sweep, const std::vector<ScenarioOverride>& overrides = {})
 {
     return ErrorOf([&] {
-        const auto scenario = Read(WithSweep(sweep), overrides);
+        const auto scenario = ReadSwept(WithSweep(sweep), overrides);
         for (uint32_t i = 0; i < scenario.runCount; ++i)
         {
             ResolveRun(scenario, i);
@@ -53,7 +53,7 @@ TEST(ScenarioSweep, RepeatsEveryPointWithSeedsFromItsOwnOn)
 {
     auto text = WithSweep(R"({"scheme.kind": ["ring", "ps"]})");
     text.insert(text.size() - 1, R"(, "seed": 7, "repeat": 3)");
-    const auto scenario = Read(text);
+    const auto scenario = ReadSwept(text);
     ASSERT_EQ(scenario.runCount, 6U);
     std::vector<std::string> points;
     for (uint32_t i = 0; i < scenario.runCount; ++i)
@@ -63,26 +63,27 @@ TEST(ScenarioSweep, RepeatsEveryPointWithSeedsFromItsOwnOn)
     }
     EXPECT_EQ(points[2], "scheme.kind=ring, seed=9");
     EXPECT_EQ(points[3], "scheme.kind=ps, seed=7");
-    EXPECT_THAT(ErrorWith(R"({"seed": [1, 2]})", {{"repeat", "2"}}),
+    EXPECT_THAT(ErrorOfSweep(R"({"seed": [1, 2]})", {{"repeat", "2"}}),
                 HasSubstr("repeat: the seed is swept already"));
-    EXPECT_THAT(ErrorWith("{}", {{"repeat", "0"}}), HasSubstr("repeat: found 0"));
-    EXPECT_THAT(ErrorWith(R"({"repeat": [1, 2]})"), HasSubstr("cannot be swept"));
+    EXPECT_THAT(ErrorOfSweep("{}", {{"repeat", "0"}}), HasSubstr("repeat: found 0"));
+    EXPECT_THAT(ErrorOfSweep(R"({"repeat": [1, 2]})"), HasSubstr("cannot be swept"));
 }
 
 TEST(ScenarioSweep, RepeatedPointIsTheSameRunAsItsSeed)
 {
     // A run's folder is named by its document: it must not know how often the point is repeated.
-    const auto repeated = Read(WithSweep("{}"), {{"repeat", "2"}});
-    const auto single = Read(WithSweep("{}"), {{"seed", "2"}});
+    const auto repeated = ReadSwept(WithSweep("{}"), {{"repeat", "2"}});
+    const auto single = ReadSwept(WithSweep("{}"), {{"seed", "2"}});
     EXPECT_EQ(MakePoint(repeated, 1).document, MakePoint(single, 0).document);
 }
 
 TEST(ScenarioSweep, DrawsFollowFromTheSeedUnlessTheyAreFixed)
 {
     const auto read = [](const std::string& sections) {
-        return Read(R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "10Gbps"}},
+        return ReadSwept(
+            R"({"topology": {"kind": "star", "hosts": 4, "hostLink": {"rate": "10Gbps"}},
                         "seed": 5, "repeat": 2, )" +
-                    sections + "}");
+            sections + "}");
     };
     const auto hashed = read(R"("scheme": "ring")");
     EXPECT_EQ(ResolveRun(hashed, 0).jobs[0].network.hashSeed, 5U);
@@ -109,7 +110,7 @@ TEST(RunNumbers, AreNumbersAndRangesInAscendingOrderEachOnce)
 
 TEST(ScenarioSweep, IsTheProductInTheOrderWritten)
 {
-    const auto scenario = Read(
+    const auto scenario = ReadSwept(
         WithSweep(R"({"topology.hostsPerLeaf": [8, 4], "scheme.kind": ["ring", "ps", "rat"]})"));
     ASSERT_EQ(scenario.runCount, 6U);
     std::vector<std::string> points;
@@ -131,7 +132,7 @@ TEST(ScenarioSweep, IsTheProductInTheOrderWritten)
 
 TEST(ScenarioSweep, ReachesOptionalParametersAndWholeObjects)
 {
-    const auto scenario = Read(WithSweep(
+    const auto scenario = ReadSwept(WithSweep(
         R"({"scheme": ["ring", {"kind": "ps", "servers": 2}], "transport.efficiency": [1, 0.5],
                            "job.iterations": [2], "seed": [1, 2]})"));
     EXPECT_EQ(scenario.runCount, 8U);
@@ -144,24 +145,24 @@ TEST(ScenarioSweep, ReachesOptionalParametersAndWholeObjects)
 
 TEST(ScenarioSweep, NamesThePathThatDoesNotExist)
 {
-    EXPECT_THAT(ErrorWith(R"({"topology.hostPerLeaf": [4]})"),
+    EXPECT_THAT(ErrorOfSweep(R"({"topology.hostPerLeaf": [4]})"),
                 AllOf(HasSubstr("x.json: sweep: the path \"topology.hostPerLeaf\" does not exist"),
                       HasSubstr("did you mean \"topology.hostsPerLeaf\"?")));
-    EXPECT_THAT(ErrorWith(R"({"topolgy.hostsPerLeaf": [4]})"),
+    EXPECT_THAT(ErrorOfSweep(R"({"topolgy.hostsPerLeaf": [4]})"),
                 HasSubstr("did you mean \"topology.hostsPerLeaf\"?"));
-    EXPECT_THAT(ErrorWith(R"({"job.gradient.size": ["1MB"]})"), HasSubstr("does not exist"));
-    EXPECT_THAT(ErrorWith(R"({"jobs.0.gradient": ["1MB"]})"), HasSubstr("does not exist"));
-    EXPECT_THAT(ErrorWith(R"({"": [1]})"), HasSubstr("does not exist"));
+    EXPECT_THAT(ErrorOfSweep(R"({"job.gradient.size": ["1MB"]})"), HasSubstr("does not exist"));
+    EXPECT_THAT(ErrorOfSweep(R"({"jobs.0.gradient": ["1MB"]})"), HasSubstr("does not exist"));
+    EXPECT_THAT(ErrorOfSweep(R"({"": [1]})"), HasSubstr("does not exist"));
 }
 
 TEST(ScenarioSweep, RefusesListsThatAreEmptyRepeatedOrNoLists)
 {
-    EXPECT_THAT(ErrorWith(R"({"seed": []})"),
+    EXPECT_THAT(ErrorOfSweep(R"({"seed": []})"),
                 HasSubstr("sweep.\"seed\": found [], expected a list"));
-    EXPECT_THAT(ErrorWith(R"({"seed": 3})"), HasSubstr("found 3, expected a list"));
-    EXPECT_THAT(ErrorWith(R"({"seed": [3, 3]})"), HasSubstr("the value 3 is listed twice"));
-    EXPECT_THAT(ErrorWith(R"({"title": ["a"]})"), HasSubstr("cannot be swept"));
-    EXPECT_THAT(ErrorWith(R"({"scheme.kind": ["ps"], "scheme": ["ring"]})"),
+    EXPECT_THAT(ErrorOfSweep(R"({"seed": 3})"), HasSubstr("found 3, expected a list"));
+    EXPECT_THAT(ErrorOfSweep(R"({"seed": [3, 3]})"), HasSubstr("the value 3 is listed twice"));
+    EXPECT_THAT(ErrorOfSweep(R"({"title": ["a"]})"), HasSubstr("cannot be swept"));
+    EXPECT_THAT(ErrorOfSweep(R"({"scheme.kind": ["ps"], "scheme": ["ring"]})"),
                 HasSubstr("overrides the sweep over \"scheme.kind\""));
 }
 
@@ -173,35 +174,36 @@ TEST(ScenarioSweep, RefusesMoreRunsThanAnyoneWants)
         values += (i == 1 ? "" : ",") + std::to_string(i);
     }
     // 101 * 101 = 10,201
-    EXPECT_THAT(ErrorWith(R"({"seed": [)" + values + R"(], "job.iterations": [)" + values + "]}"),
-                HasSubstr("more than 10000 runs"));
+    EXPECT_THAT(
+        ErrorOfSweep(R"({"seed": [)" + values + R"(], "job.iterations": [)" + values + "]}"),
+        HasSubstr("more than 10000 runs"));
 }
 
 TEST(ScenarioSweep, ChecksEveryPointAndSaysWhichIsWrong)
 {
-    EXPECT_THAT(ErrorWith(R"({"topology.hostsPerLeaf": [4, 0]})"),
+    EXPECT_THAT(ErrorOfSweep(R"({"topology.hostsPerLeaf": [4, 0]})"),
                 AllOf(HasSubstr("topology.hostsPerLeaf: found 0"),
                       HasSubstr("(run 1: topology.hostsPerLeaf=0)")));
 }
 
 TEST(ScenarioSweep, KeepsOnlyTheParametersThatTheSweptKindKnows)
 {
-    const auto scenario = Read(WithSweep(R"({"scheme.kind": ["rat", "hierarchical"]})"),
-                               {{"scheme.barrier", "true"}, {"scheme.broadcast", "star"}});
+    const auto scenario = ReadSwept(WithSweep(R"({"scheme.kind": ["rat", "hierarchical"]})"),
+                                    {{"scheme.barrier", "true"}, {"scheme.broadcast", "star"}});
     EXPECT_TRUE(ResolveRun(scenario, 0).jobs[0].scheme.parameters.Get<bool>("barrier"));
     EXPECT_EQ(ResolveRun(scenario, 1).jobs[0].scheme.parameters.Get<std::string>("broadcast"),
               "star");
     EXPECT_FALSE(MakePoint(scenario, 0).document["scheme"].contains("broadcast"));
     // A parameter that no swept kind knows is still an error.
-    EXPECT_THAT(ErrorWith(R"({"scheme.kind": ["rat", "ring"]})", {{"scheme.brodcast", "star"}}),
+    EXPECT_THAT(ErrorOfSweep(R"({"scheme.kind": ["rat", "ring"]})", {{"scheme.brodcast", "star"}}),
                 HasSubstr("does not exist"));
 }
 
 TEST(ScenarioOverrides, FixAPathOfTheSweep)
 {
     const auto scenario =
-        Read(WithSweep(R"({"topology.hostsPerLeaf": [4, 8], "scheme.kind": ["ring", "ps"]})"),
-             {{"topology.hostsPerLeaf", "3"}});
+        ReadSwept(WithSweep(R"({"topology.hostsPerLeaf": [4, 8], "scheme.kind": ["ring", "ps"]})"),
+                  {{"topology.hostsPerLeaf", "3"}});
     EXPECT_EQ(scenario.runCount, 2U);
     EXPECT_EQ(ResolveRun(scenario, 0).topology->GetEndpoints().size(), 6U);
 }
@@ -209,8 +211,8 @@ TEST(ScenarioOverrides, FixAPathOfTheSweep)
 TEST(ScenarioOverrides, ReplaceTheValuesOfAnAxis)
 {
     const auto scenario =
-        Read(WithSweep(R"({"topology.hostsPerLeaf": [4, 8], "scheme.kind": ["ring", "ps"]})"),
-             {{"sweep.topology.hostsPerLeaf", "[2]"}, {"sweep.seed", "[5, 6]"}});
+        ReadSwept(WithSweep(R"({"topology.hostsPerLeaf": [4, 8], "scheme.kind": ["ring", "ps"]})"),
+                  {{"sweep.topology.hostsPerLeaf", "[2]"}, {"sweep.seed", "[5, 6]"}});
     EXPECT_EQ(scenario.runCount, 4U);
     EXPECT_EQ(ResolveRun(scenario, 3).seed, 6U);
 }
@@ -218,8 +220,8 @@ TEST(ScenarioOverrides, ReplaceTheValuesOfAnAxis)
 TEST(ScenarioOverrides, TakeJsonOrPlainText)
 {
     const auto scenario =
-        Read(WithSweep("{}"),
-             {{"job.gradient", "2MiB"}, {"scheme", R"({"kind": "ps"})"}, {"seed", "9"}});
+        ReadSwept(WithSweep("{}"),
+                  {{"job.gradient", "2MiB"}, {"scheme", R"({"kind": "ps"})"}, {"seed", "9"}});
     const auto run = ResolveRun(scenario, 0);
     EXPECT_EQ(run.jobs[0].gradientBytes, 2'097'152U);
     EXPECT_EQ(run.jobs[0].scheme.scheme->name, "ps");
@@ -228,10 +230,10 @@ TEST(ScenarioOverrides, TakeJsonOrPlainText)
 
 TEST(ScenarioOverrides, NameThePathThatDoesNotExist)
 {
-    EXPECT_THAT(ErrorWith("{}", {{"topology.hostsPerLef", "3"}}),
+    EXPECT_THAT(ErrorOfSweep("{}", {{"topology.hostsPerLef", "3"}}),
                 AllOf(HasSubstr("--set \"topology.hostsPerLef\""),
                       HasSubstr("did you mean \"topology.hostsPerLeaf\"?")));
-    EXPECT_THAT(ErrorWith(R"({"scheme": ["ring", "ps"]})", {{"scheme.kind", "rat"}}),
+    EXPECT_THAT(ErrorOfSweep(R"({"scheme": ["ring", "ps"]})", {{"scheme.kind", "rat"}}),
                 HasSubstr("the sweep over \"scheme\" would override it"));
     EXPECT_THAT(ErrorOf([] { ParseOverride("topology.hostsPerLeaf"); }),
                 HasSubstr("expected PATH=VALUE"));

@@ -22,7 +22,7 @@ struct Rack
 };
 
 Topology
-MakeRacks(const std::vector<Rack>& racks)
+MakeBoundedRacks(const std::vector<Rack>& racks)
 {
     Topology topology;
     const auto core = topology.AddNode("core", NodeKind::Switch, 2);
@@ -48,7 +48,7 @@ MakeRacks(const std::vector<Rack>& racks)
 double
 GetBoundMs(const std::vector<Rack>& racks, uint32_t workers)
 {
-    const auto topology = MakeRacks(racks);
+    const auto topology = MakeBoundedRacks(racks);
     std::vector<uint32_t> ranks(topology.GetEndpoints().size());
     std::iota(ranks.begin(), ranks.end(), 0U);
     return 1e3 * ComputeAllReduceBound(topology, ranks, workers, GRADIENT);
@@ -95,7 +95,7 @@ GetBoundMs(const std::vector<Rack>& racks,
            uint32_t workers,
            const std::vector<ExchangeDemand>& demands)
 {
-    const auto topology = MakeRacks(racks);
+    const auto topology = MakeBoundedRacks(racks);
     std::vector<uint32_t> ranks(topology.GetEndpoints().size());
     std::iota(ranks.begin(), ranks.end(), 0U);
     return 1e3 * ComputeExchangeBound(topology, ranks, workers, demands);
@@ -161,7 +161,7 @@ TEST(ExchangeBound, AddsUpWhatHasToCross)
 
 TEST(AllReduceBound, LeavesOutHostsWithoutARank)
 {
-    const auto topology = MakeRacks({{4, 1, 100}});
+    const auto topology = MakeBoundedRacks({{4, 1, 100}});
     const std::vector<uint32_t> ranks = {1, 3};
     EXPECT_DOUBLE_EQ(1e3 * ComputeAllReduceBound(topology, ranks, 2, GRADIENT), 8.0);
 }
@@ -174,7 +174,7 @@ TEST(ExchangeBound, LetsSwitchesAddWhatCrosses)
     const std::vector<Rack> flat = {{4, 2, 1000}, {4, 2, 1000}};
     const std::vector<Rack> narrow = {{2, 2, 1}, {2, 2, 1}};
     const auto bound = [&all](const std::vector<Rack>& racks, SwitchSums switches) {
-        const auto topology = MakeRacks(racks);
+        const auto topology = MakeBoundedRacks(racks);
         std::vector<uint32_t> ranks(topology.GetEndpoints().size());
         std::iota(ranks.begin(), ranks.end(), 0U);
         return 1e3 * ComputeExchangeBound(topology,

@@ -14,7 +14,7 @@ namespace
 const LinkOptions Link{DataRate("10Gbps"), MicroSeconds(1)};
 
 FatTreeOptions
-MakeOptions(uint32_t k, uint32_t hostsPerLeaf = 0)
+MakeFatTreeOptions(uint32_t k, uint32_t hostsPerLeaf = 0)
 {
     return {.k = k,
             .hostsPerLeaf = hostsPerLeaf,
@@ -46,7 +46,7 @@ TEST(FatTreeTopology, HasTheCountsOfAlFares)
 {
     for (const uint32_t k : {2, 4, 6, 8})
     {
-        const auto topology = MakeFatTreeTopology(MakeOptions(k));
+        const auto topology = MakeFatTreeTopology(MakeFatTreeOptions(k));
         const auto half = k / 2;
         // k^3/4 hosts; k pods of k switches and (k/2)^2 cores; each of 3 layers has k^3/4 links.
         EXPECT_EQ(topology.GetEndpoints().size(), k * half * half);
@@ -64,7 +64,7 @@ TEST(FatTreeTopology, HasTheCountsOfAlFares)
 
 TEST(FatTreeTopology, HasOneTwoAndFourPathsAtK4)
 {
-    const auto topology = MakeFatTreeTopology(MakeOptions(4));
+    const auto topology = MakeFatTreeTopology(MakeFatTreeOptions(4));
     const RoutingTables routes(topology);
     const auto host0 = topology.GetEndpoints()[0];
     // host1 is on the same leaf, host2 in the same pod, host4 in the next pod.
@@ -78,7 +78,7 @@ TEST(FatTreeTopology, HasOneTwoAndFourPathsAtK4)
 
 TEST(FatTreeTopology, SplitsTrafficBetweenPodsOverAllCores)
 {
-    const auto topology = MakeFatTreeTopology(MakeOptions(4));
+    const auto topology = MakeFatTreeTopology(MakeFatTreeOptions(4));
     const auto shares = RoutingTables(topology).GetEvenSplit(0, 15);
     // Up: 1 host link, 2 leaf uplinks of 1/2, 4 core links of 1/4; down the same.
     ASSERT_EQ(shares.size(), 14U);
@@ -92,7 +92,7 @@ TEST(FatTreeTopology, SplitsTrafficBetweenPodsOverAllCores)
 
 TEST(FatTreeTopology, TakesMoreHostsPerLeafThanPortsUp)
 {
-    const auto topology = MakeFatTreeTopology(MakeOptions(4, 7));
+    const auto topology = MakeFatTreeTopology(MakeFatTreeOptions(4, 7));
     EXPECT_EQ(topology.GetEndpoints().size(), 8U * 7U);
     EXPECT_EQ(topology.GetPorts(*topology.FindNode("leaf0")).size(), 9U);
 }
@@ -101,9 +101,10 @@ TEST(FatTreeTopology, RejectsWhatIsNoFatTree)
 {
     for (const uint32_t k : {0, 1, 3, 2048})
     {
-        EXPECT_THROW(MakeFatTreeTopology(MakeOptions(k)), std::invalid_argument) << k;
+        EXPECT_THROW(MakeFatTreeTopology(MakeFatTreeOptions(k)), std::invalid_argument) << k;
     }
-    EXPECT_THROW(MakeFatTreeTopology(MakeOptions(64)), std::invalid_argument); // 65,536 hosts
+    EXPECT_THROW(MakeFatTreeTopology(MakeFatTreeOptions(64)),
+                 std::invalid_argument); // 65,536 hosts
 }
 
 } // namespace

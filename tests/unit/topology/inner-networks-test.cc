@@ -18,7 +18,7 @@ const Time CableDelay = MicroSeconds(1);
 
 /// Servers of `accelerators` at one switch, each with one NIC and CPU.
 Topology
-MakeServers(uint32_t servers, uint32_t accelerators, bool hasNvlink)
+MakeInnerServers(uint32_t servers, uint32_t accelerators, bool hasNvlink)
 {
     StarOptions options;
     options.hosts = servers;
@@ -30,7 +30,7 @@ MakeServers(uint32_t servers, uint32_t accelerators, bool hasNvlink)
 
 TEST(InnerNetworks, AreWhatHangsOnTheNvSwitchOfAServer)
 {
-    const auto topology = MakeServers(2, 3, true);
+    const auto topology = MakeInnerServers(2, 3, true);
     const auto networks = FindInnerNetworks(topology);
     ASSERT_EQ(networks.size(), 2U);
     EXPECT_THAT(networks[0].endpoints, ElementsAre(0, 1, 2));
@@ -60,8 +60,8 @@ TEST(InnerNetworks, AreWhatHangsOnTheNvSwitchOfAServer)
 
 TEST(InnerNetworks, AreNotWhereAllLinksLeadToTheNic)
 {
-    EXPECT_THAT(FindInnerNetworks(MakeServers(2, 3, false)), IsEmpty());
-    EXPECT_THAT(FindInnerNetworks(MakeServers(4, 1, false)), IsEmpty());
+    EXPECT_THAT(FindInnerNetworks(MakeInnerServers(2, 3, false)), IsEmpty());
+    EXPECT_THAT(FindInnerNetworks(MakeInnerServers(4, 1, false)), IsEmpty());
 }
 
 TEST(InnerNetworks, AreLinksOfAMeshAndSwitchesWithoutAWayOut)

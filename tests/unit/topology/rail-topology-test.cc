@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 /// Eight accelerators, each with a NIC behind a PCIe switch of the two.
 RailOptions
-MakeOptions(uint32_t units, uint32_t serversPerUnit, uint32_t spines)
+MakeRailOptions(uint32_t units, uint32_t serversPerUnit, uint32_t spines)
 {
     RailOptions options;
     options.units = units;
@@ -62,7 +62,7 @@ TEST(RailTopology, HasTheCountsOfTheSuperPod)
 {
     for (const uint32_t units : {2, 4})
     {
-        auto options = MakeOptions(units, 32, 4 * units);
+        auto options = MakeRailOptions(units, 32, 4 * units);
         options.linksPerSpine = 8 / units;
         const auto topology = MakeRailTopology(options);
         EXPECT_EQ(topology.GetEndpoints().size(), 256 * units);
@@ -78,7 +78,7 @@ TEST(RailTopology, PutsEachRailOfAUnitOnALeaf)
     std::mt19937_64 random(22);
     for (int round = 0; round < 20; ++round)
     {
-        auto options = MakeOptions(1 + random() % 3, 1 + random() % 4, 1 + random() % 3);
+        auto options = MakeRailOptions(1 + random() % 3, 1 + random() % 4, 1 + random() % 3);
         options.server.nics = 1 + random() % 8;
         const auto rails = options.server.nics;
         const auto topology = MakeRailTopology(options);
@@ -100,7 +100,7 @@ TEST(RailTopology, PutsEachRailOfAUnitOnALeaf)
 // where the rail or the unit is another.
 TEST(RailTopology, ARailOfAUnitCrossesOneSwitch)
 {
-    const auto topology = MakeRailTopology(MakeOptions(2, 2, 2));
+    const auto topology = MakeRailTopology(MakeRailOptions(2, 2, 2));
     const RoutingTables tables(topology);
     const auto distance = [&](uint32_t from, uint32_t to) { return tables.GetDistance(from, to); };
     EXPECT_EQ(distance(3, 8 + 3), 6U);
@@ -112,7 +112,7 @@ TEST(RailTopology, ARailOfAUnitCrossesOneSwitch)
 // A leaf's 32 NICs want 12.8 Tb/s; twice as much as 4 spines by 2 links of 800 Gb/s.
 TEST(RailTopology, SetsUplinksForTheWantedOversubscription)
 {
-    auto options = MakeOptions(1, 32, 4);
+    auto options = MakeRailOptions(1, 32, 4);
     options.linksPerSpine = 2;
     options.oversubscription = 2;
     const auto topology = MakeRailTopology(options);
@@ -138,14 +138,14 @@ TEST(RailTopology, SaysWhatIsWrong)
         }
         return "";
     };
-    EXPECT_THAT(getError(MakeOptions(0, 1, 1)), HasSubstr("units must be at least 1"));
-    EXPECT_THAT(getError(MakeOptions(1, 0, 1)), HasSubstr("serversPerUnit must be at least 1"));
-    EXPECT_THAT(getError(MakeOptions(1, 1, 0)), HasSubstr("spines must be at least 1"));
+    EXPECT_THAT(getError(MakeRailOptions(0, 1, 1)), HasSubstr("units must be at least 1"));
+    EXPECT_THAT(getError(MakeRailOptions(1, 0, 1)), HasSubstr("serversPerUnit must be at least 1"));
+    EXPECT_THAT(getError(MakeRailOptions(1, 1, 0)), HasSubstr("spines must be at least 1"));
     constexpr auto MOST = std::numeric_limits<uint32_t>::max();
-    EXPECT_THAT(getError(MakeOptions(MOST, 1, 1)), HasSubstr("links between switches"));
-    EXPECT_THAT(getError(MakeOptions(1, MOST, 1)), HasSubstr("32768 endpoints"));
-    EXPECT_THAT(getError(MakeOptions(1, 1, MOST)), HasSubstr("links between switches"));
-    auto options = MakeOptions(1, 1, 1);
+    EXPECT_THAT(getError(MakeRailOptions(MOST, 1, 1)), HasSubstr("links between switches"));
+    EXPECT_THAT(getError(MakeRailOptions(1, MOST, 1)), HasSubstr("32768 endpoints"));
+    EXPECT_THAT(getError(MakeRailOptions(1, 1, MOST)), HasSubstr("links between switches"));
+    auto options = MakeRailOptions(1, 1, 1);
     options.linksPerSpine = MOST;
     EXPECT_THAT(getError(options), HasSubstr("links between switches"));
     options.linksPerSpine = 1;

@@ -23,7 +23,7 @@ const DataRate Rate{1'000'000'000};
 const Time LinkDelay = MicroSeconds(1);
 
 Topology
-MakeSpineLeaf(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
+MakeRoutedSpineLeaf(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
 {
     return MakeSpineLeafTopology({.spines = spines,
                                   .leaves = leaves,
@@ -57,7 +57,7 @@ MakeMultigraph()
 
 TEST(RoutingTables, GivesEqualCostSetsOfASpineLeaf)
 {
-    const auto topology = MakeSpineLeaf(3, 2, 2);
+    const auto topology = MakeRoutedSpineLeaf(3, 2, 2);
     const RoutingTables routes(topology);
     const auto leaf0 = *topology.FindNode("leaf0");
     // Ports of leaf0: 0, 1, 2 to the spines (added first), 3 to host0, 4 to host1.
@@ -72,7 +72,7 @@ TEST(RoutingTables, GivesEqualCostSetsOfASpineLeaf)
 
 TEST(RoutingTables, CountsLinksOfAShortestPath)
 {
-    const auto topology = MakeSpineLeaf(3, 2, 2);
+    const auto topology = MakeRoutedSpineLeaf(3, 2, 2);
     const RoutingTables routes(topology);
     EXPECT_EQ(routes.GetDistance(0, 0), 0U);
     EXPECT_EQ(routes.GetDistance(0, 1), 2U); // host, leaf, host
@@ -157,7 +157,7 @@ TEST(RoutingTables, SplitEvenlyOverParallelLinksAndPaths)
 
 TEST(RoutingTables, SplitSharesSumToTheNumberOfLinksOnThePath)
 {
-    const auto topology = MakeSpineLeaf(4, 3, 2);
+    const auto topology = MakeRoutedSpineLeaf(4, 3, 2);
     const RoutingTables routes(topology);
     for (uint32_t source = 0; source < 6; ++source)
     {
@@ -176,7 +176,7 @@ TEST(RoutingTables, SplitSharesSumToTheNumberOfLinksOnThePath)
 
 TEST(RoutingTables, StoreEqualRowsOnce)
 {
-    const auto topology = MakeSpineLeaf(16, 32, 32);
+    const auto topology = MakeRoutedSpineLeaf(16, 32, 32);
     const RoutingTables routes(topology);
     // 1024 + 48 nodes have a row of each of 16 blocks of 64 hosts, which are two leaves. Distinct
     // rows: one of all spines for each block; that of the other leaves; those of the two leaves of

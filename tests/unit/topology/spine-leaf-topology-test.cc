@@ -14,7 +14,7 @@ namespace
 {
 
 SpineLeafOptions
-MakeOptions(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
+MakeSpineLeafOptions(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
 {
     return {.spines = spines,
             .leaves = leaves,
@@ -28,7 +28,7 @@ MakeOptions(uint32_t spines, uint32_t leaves, uint32_t hostsPerLeaf)
 
 TEST(SpineLeafTopology, HasEveryLeafOnEverySpine)
 {
-    const auto topology = MakeSpineLeafTopology(MakeOptions(2, 4, 8));
+    const auto topology = MakeSpineLeafTopology(MakeSpineLeafOptions(2, 4, 8));
     // 2 spines + 4 leaves + 4*8 hosts; 2*4 fabric links + 32 host links.
     EXPECT_EQ(topology.GetNodes().size(), 38U);
     EXPECT_EQ(topology.GetEndpoints().size(), 32U);
@@ -47,7 +47,7 @@ TEST(SpineLeafTopology, HasEveryLeafOnEverySpine)
 
 TEST(SpineLeafTopology, PutsHostsOnLeavesInContiguousBlocks)
 {
-    auto options = MakeOptions(1, 3, 0);
+    auto options = MakeSpineLeafOptions(1, 3, 0);
     options.hostsOfLeaf = {2, 1, 3};
     const auto topology = MakeSpineLeafTopology(options);
     std::vector<std::string> leaves;
@@ -61,7 +61,7 @@ TEST(SpineLeafTopology, PutsHostsOnLeavesInContiguousBlocks)
 
 TEST(SpineLeafTopology, SetsTheFabricRateForAWantedOversubscription)
 {
-    auto options = MakeOptions(2, 2, 0);
+    auto options = MakeSpineLeafOptions(2, 2, 0);
     options.hostsOfLeaf = {2, 6};
     options.oversubscription = 4.0;
     const auto topology = MakeSpineLeafTopology(options);
@@ -85,7 +85,7 @@ class SpineLeafErrors : public ::testing::TestWithParam<BadOptions>
 
 TEST_P(SpineLeafErrors, AreNamed)
 {
-    auto options = MakeOptions(2, 4, 8);
+    auto options = MakeSpineLeafOptions(2, 4, 8);
     GetParam().breakIt(options);
     try
     {

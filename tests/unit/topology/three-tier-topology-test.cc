@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 ThreeTierOptions
-MakeOptions()
+MakeThreeTierOptions()
 {
     return {.pods = 2,
             .leavesPerPod = 3,
@@ -46,7 +46,7 @@ GetPeers(const Topology& topology, const char* name)
 
 TEST(ThreeTierTopology, HasAllSwitchesAndLinks)
 {
-    const auto topology = MakeThreeTierTopology(MakeOptions());
+    const auto topology = MakeThreeTierTopology(MakeThreeTierOptions());
     // 4 cores, 2*2 aggregation, 2*3 leaves, 2*3*5 hosts.
     EXPECT_EQ(topology.GetNodes().size(), 44U);
     EXPECT_EQ(topology.GetEndpoints().size(), 30U);
@@ -66,7 +66,7 @@ TEST(ThreeTierTopology, HasAllSwitchesAndLinks)
 
 TEST(ThreeTierTopology, HasPathsOfTwoFourAndSixLinks)
 {
-    const auto topology = MakeThreeTierTopology(MakeOptions());
+    const auto topology = MakeThreeTierTopology(MakeThreeTierOptions());
     const RoutingTables routes(topology);
     EXPECT_EQ(routes.GetDistance(0, 4), 2U);
     EXPECT_EQ(routes.GetDistance(0, 5), 4U);
@@ -76,7 +76,7 @@ TEST(ThreeTierTopology, HasPathsOfTwoFourAndSixLinks)
 
 TEST(ThreeTierTopology, LinksCorePlanesToOneAggregationSwitchOfEachPod)
 {
-    auto options = MakeOptions();
+    auto options = MakeThreeTierOptions();
     options.coresPerAggregation = 2;
     const auto topology = MakeThreeTierTopology(options);
     EXPECT_THAT(GetPeers(topology, "core0"), ElementsAre("aggregation0", "aggregation2"));
@@ -85,7 +85,7 @@ TEST(ThreeTierTopology, LinksCorePlanesToOneAggregationSwitchOfEachPod)
 
 TEST(ThreeTierTopology, SetsRatesForWantedOversubscriptions)
 {
-    auto options = MakeOptions();
+    auto options = MakeThreeTierOptions();
     options.rackOversubscription = 2;
     options.podOversubscription = 5;
     const auto topology = MakeThreeTierTopology(options);
@@ -100,7 +100,7 @@ TEST(ThreeTierTopology, SetsRatesForWantedOversubscriptions)
 TEST(ThreeTierTopology, NamesWhatIsWrong)
 {
     const auto error = [](auto change) {
-        auto options = MakeOptions();
+        auto options = MakeThreeTierOptions();
         change(options);
         try
         {

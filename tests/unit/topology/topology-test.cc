@@ -14,8 +14,8 @@ namespace
 
 using ::testing::HasSubstr;
 
-const DataRate Rate{1'000'000'000};
-const Time Delay = MicroSeconds(1);
+const DataRate LINK_RATE{1'000'000'000};
+const Time LINK_DELAY = MicroSeconds(1);
 
 /// The text of the std::invalid_argument that `action` throws; a test fails when it throws none.
 template <typename Action>
@@ -51,8 +51,8 @@ TEST(Topology, KeepsParallelLinksAsPortsOfTheirOwn)
     Topology topology;
     const auto a = topology.AddNode("a", NodeKind::Host, 0);
     const auto b = topology.AddNode("b", NodeKind::Switch, 1);
-    topology.AddLink(a, b, Rate, Delay, LinkKind::Host);
-    topology.AddLink(b, a, Rate, Delay, LinkKind::Host);
+    topology.AddLink(a, b, LINK_RATE, LINK_DELAY, LinkKind::Host);
+    topology.AddLink(b, a, LINK_RATE, LINK_DELAY, LinkKind::Host);
     ASSERT_EQ(topology.GetPorts(a).size(), 2U);
     EXPECT_EQ(topology.GetPorts(a)[0].link, 0U);
     EXPECT_EQ(topology.GetPorts(a)[1].link, 1U);
@@ -78,10 +78,10 @@ TEST(Topology, RejectsLinksThatCannotExist)
     const auto add = [&](NodeId from, NodeId to, DataRate rate, Time delay) {
         return GetError([&] { topology.AddLink(from, to, rate, delay, LinkKind::Host); });
     };
-    EXPECT_THAT(add(a, 7, Rate, Delay), HasSubstr("node 7"));
-    EXPECT_THAT(add(a, a, Rate, Delay), HasSubstr("itself"));
-    EXPECT_THAT(add(a, b, DataRate(0), Delay), HasSubstr("rate of 0"));
-    EXPECT_THAT(add(a, b, Rate, MicroSeconds(-1)), HasSubstr("negative delay"));
+    EXPECT_THAT(add(a, 7, LINK_RATE, LINK_DELAY), HasSubstr("node 7"));
+    EXPECT_THAT(add(a, a, LINK_RATE, LINK_DELAY), HasSubstr("itself"));
+    EXPECT_THAT(add(a, b, DataRate(0), LINK_DELAY), HasSubstr("rate of 0"));
+    EXPECT_THAT(add(a, b, LINK_RATE, MicroSeconds(-1)), HasSubstr("negative delay"));
     EXPECT_TRUE(topology.GetLinks().empty());
     EXPECT_TRUE(topology.GetPorts(a).empty());
 }
@@ -93,14 +93,16 @@ TEST(Topology, NumbersPortsInSixteenBitsAndRejectsMore)
     const auto b = topology.AddNode("b", NodeKind::Switch, 1);
     for (uint32_t link = 0; link < 65535; ++link)
     {
-        topology.AddLink(a, b, Rate, Delay, LinkKind::Host);
+        topology.AddLink(a, b, LINK_RATE, LINK_DELAY, LinkKind::Host);
     }
-    EXPECT_THROW(topology.AddLink(a, b, Rate, Delay, LinkKind::Host), std::invalid_argument);
+    EXPECT_THROW(topology.AddLink(a, b, LINK_RATE, LINK_DELAY, LinkKind::Host),
+                 std::invalid_argument);
 }
 
 TEST(Topology, NamesAnEndpointThatIsCutOff)
 {
-    auto topology = MakeStarTopology({.hosts = 3, .hostLink = {Rate, Delay}, .server = {}});
+    auto topology =
+        MakeStarTopology({.hosts = 3, .hostLink = {LINK_RATE, LINK_DELAY}, .server = {}});
     EXPECT_NO_THROW(topology.CheckConnected());
     topology.AddNode("lonely", NodeKind::Host, 0);
     EXPECT_THAT(GetError([&] { topology.CheckConnected(); }),
@@ -116,8 +118,8 @@ TEST(Topology, NamesTheCutOffEndpointWhenItIsTheFirst)
     {
         topology.AddLink(topology.AddNode(name, NodeKind::Host, 0),
                          leaf,
-                         Rate,
-                         Delay,
+                         LINK_RATE,
+                         LINK_DELAY,
                          LinkKind::Host);
     }
     EXPECT_THAT(GetError([&] { topology.CheckConnected(); }), HasSubstr("lonely cannot reach x"));
@@ -130,10 +132,10 @@ TEST(Topology, DoesNotForwardThroughEndpoints)
     const auto a = topology.AddNode("a", NodeKind::Host, 0);
     const auto b = topology.AddNode("b", NodeKind::Host, 0);
     const auto c = topology.AddNode("c", NodeKind::Host, 0);
-    topology.AddLink(a, b, Rate, Delay, LinkKind::Host);
-    topology.AddLink(b, c, Rate, Delay, LinkKind::Host);
+    topology.AddLink(a, b, LINK_RATE, LINK_DELAY, LinkKind::Host);
+    topology.AddLink(b, c, LINK_RATE, LINK_DELAY, LinkKind::Host);
     EXPECT_THAT(GetError([&] { topology.CheckConnected(); }), HasSubstr("c cannot reach a"));
-    topology.AddLink(a, c, Rate, Delay, LinkKind::Host);
+    topology.AddLink(a, c, LINK_RATE, LINK_DELAY, LinkKind::Host);
     EXPECT_NO_THROW(topology.CheckConnected());
 }
 
@@ -145,35 +147,37 @@ TEST(Topology, WithoutEndpointsIsNoNetwork)
 
 TEST(StarTopology, HasOneSwitchAndALinkPerHost)
 {
-    const auto topology = MakeStarTopology({.hosts = 5, .hostLink = {Rate, Delay}, .server = {}});
+    const auto topology =
+        MakeStarTopology({.hosts = 5, .hostLink = {LINK_RATE, LINK_DELAY}, .server = {}});
     EXPECT_EQ(topology.GetNodes().size(), 6U);
     EXPECT_EQ(topology.GetLinks().size(), 5U);
     EXPECT_EQ(topology.GetNodes()[0].name, "leaf0");
     EXPECT_EQ(topology.GetNodes()[5].name, "host4");
-    EXPECT_EQ(topology.GetLinks()[4].rate, Rate);
-    EXPECT_EQ(topology.GetLinks()[4].delay, Delay);
+    EXPECT_EQ(topology.GetLinks()[4].rate, LINK_RATE);
+    EXPECT_EQ(topology.GetLinks()[4].delay, LINK_DELAY);
     EXPECT_EQ(topology.GetLinks()[4].kind, LinkKind::Host);
 }
 
 TEST(StarTopology, RejectsZeroValues)
 {
     EXPECT_THAT(GetError([] {
-                    MakeStarTopology({.hostLink = {Rate, Delay}, .server = {}});
+                    MakeStarTopology({.hostLink = {LINK_RATE, LINK_DELAY}, .server = {}});
                 }),
                 HasSubstr("hosts must be at least 1"));
     EXPECT_THAT(GetError([] { MakeStarTopology({.hosts = 2, .hostLink = {}, .server = {}}); }),
                 HasSubstr("hostLink: the rate"));
     EXPECT_THAT(
         GetError([] {
-            MakeStarTopology({.hosts = 2, .hostLink = {Rate, MicroSeconds(-1)}, .server = {}});
+            MakeStarTopology({.hosts = 2, .hostLink = {LINK_RATE, MicroSeconds(-1)}, .server = {}});
         }),
         HasSubstr("hostLink: the delay"));
     // Refused before any memory is taken.
-    EXPECT_THAT(
-        GetError([] {
-            MakeStarTopology({.hosts = 4'000'000'000, .hostLink = {Rate, Delay}, .server = {}});
-        }),
-        HasSubstr("32768"));
+    EXPECT_THAT(GetError([] {
+                    MakeStarTopology({.hosts = 4'000'000'000,
+                                      .hostLink = {LINK_RATE, LINK_DELAY},
+                                      .server = {}});
+                }),
+                HasSubstr("32768"));
 }
 
 } // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "support/message-collector.h"
+
 #include "ns3/message-series.h"
 #include "ns3/roce-reservation.h"
 
@@ -6,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
-#include <string>
 #include <vector>
 
 namespace ns3::gradsync
@@ -14,23 +15,13 @@ namespace ns3::gradsync
 namespace
 {
 
+using tests::MessageCollector;
+
 // 8 B of tag, 8 of handler, 6 and 2 of sizes, 4 of the tags' step, 2 of long ones, 1 of the count.
 // What waits: 8 B of tag, 4 and 1 of sizes, 4 of the tags' step, 2 of long ones, 1 of the first
 // sequence number, 4 of turn and count, and 64 bits of connection and handler.
 static_assert(sizeof(MessageSeries) == 32);
 static_assert(sizeof(RoceReservation) == 32);
-
-class NoHandler final : public MessageHandler
-{
-  public:
-    void OnDelivered(uint64_t /* tag */) override
-    {
-    }
-
-    void OnFailed(uint64_t /* tag */, const std::string& /* reason */) override
-    {
-    }
-};
 
 struct Sent
 {
@@ -69,7 +60,7 @@ TEST(MessageSeries, HoldsWhatWasAppendedAndRefusesWhatDoesNotGoOn)
     // Few sizes and steps, so that both come often; messages are dropped from the front, after
     // which what is left is a series as good as one of these alone.
     const std::vector<uint64_t> sizes{0, 120, 124, 124 + UINT16_MAX, (uint64_t{1} << 48) - 1};
-    NoHandler handler;
+    MessageCollector handler;
     std::mt19937_64 random(5);
     size_t refused = 0;
     size_t taken = 0;
@@ -107,7 +98,7 @@ TEST(RoceReservation, GivesBackWhatFits)
 {
     // Any series of small steps and any connection, of all sizes that fit, up to the largest ones.
     constexpr uint32_t MAX_NAME = (1U << 20) - 1;
-    NoHandler handler;
+    MessageCollector handler;
     std::mt19937_64 random(6);
     const auto draw = [&random](uint64_t most) {
         return random() % 4 == 0 ? most : random() % (most + 1);
@@ -154,7 +145,7 @@ TEST(RoceReservation, TellsWhatDoesNotFit)
     EXPECT_FALSE(RoceReservation::Fits(RoceConnection{LARGE, 0, 0}));
     EXPECT_FALSE(RoceReservation::Fits(RoceConnection{0, LARGE, 0}));
     EXPECT_FALSE(RoceReservation::Fits(RoceConnection{0, 0, LARGE}));
-    NoHandler handler;
+    MessageCollector handler;
     EXPECT_TRUE(RoceReservation::Fits(MessageSeries(UINT32_MAX, 1, &handler)));
     EXPECT_FALSE(RoceReservation::Fits(MessageSeries(uint64_t{1} << 32, 1, &handler)));
     MessageSeries series(100, 1, &handler);
@@ -164,8 +155,8 @@ TEST(RoceReservation, TellsWhatDoesNotFit)
 
 TEST(MessageSeries, IsForOneHandler)
 {
-    NoHandler one;
-    NoHandler other;
+    MessageCollector one;
+    MessageCollector other;
     MessageSeries series(100, 1, &one);
     EXPECT_FALSE(series.Append(100, 2, &other));
     EXPECT_TRUE(series.Append(100, 2, &one));

@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "support/message-collector.h"
+
 #include "ns3/roce-handlers.h"
 
 #include <array>
 #include <cstdint>
 #include <gtest/gtest.h>
-#include <string>
 
 namespace ns3::gradsync
 {
 namespace
 {
 
-class NoHandler final : public MessageHandler
-{
-  public:
-    void OnDelivered(uint64_t /* tag */) override
-    {
-    }
-
-    void OnFailed(uint64_t /* tag */, const std::string& /* reason */) override
-    {
-    }
-};
+using tests::MessageCollector;
 
 TEST(RoceHandlers, NumbersThoseOfEachDestinationApart)
 {
-    std::array<NoHandler, RoceHandlers::MAX_COUNT + 1> some;
+    std::array<MessageCollector, RoceHandlers::MAX_COUNT + 1> some;
     RoceHandlers handlers;
     EXPECT_EQ(handlers.Find(3, &some[0]), RoceHandlers::NONE);
     for (uint32_t number = 0; number < RoceHandlers::MAX_COUNT; ++number)
@@ -45,7 +36,7 @@ TEST(RoceHandlers, NumbersThoseOfEachDestinationApart)
 
 TEST(RoceHandlers, GivesNoNumberToOneMoreThanItCanName)
 {
-    std::array<NoHandler, RoceHandlers::MAX_COUNT + 1> some;
+    std::array<MessageCollector, RoceHandlers::MAX_COUNT + 1> some;
     RoceHandlers handlers;
     for (auto& handler : some)
     {

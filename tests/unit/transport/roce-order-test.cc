@@ -52,13 +52,13 @@ class ArrivalTimes : public MessageHandler
 };
 
 /// What a run comes out as.
-struct Outcome
+struct OrderOutcome
 {
     std::map<uint64_t, int64_t> arrivals;
     std::vector<std::array<uint64_t, 8>> ports;
     uint64_t events;
 
-    bool operator==(const Outcome&) const = default;
+    bool operator==(const OrderOutcome&) const = default;
 };
 
 class RoceOrderTest : public RoceTransportTest, public ::testing::WithParamInterface<OrderCase>
@@ -68,7 +68,7 @@ class RoceOrderTest : public RoceTransportTest, public ::testing::WithParamInter
 
     /// \param insertionSeed order in which the hosts' sends are inserted; 0: by host
     /// \param looks how often somebody looks at a random port
-    Outcome Run(uint32_t insertionSeed, uint32_t looks);
+    OrderOutcome Run(uint32_t insertionSeed, uint32_t looks);
 
   private:
     struct Sending
@@ -136,7 +136,7 @@ RoceOrderTest::InsertLooks(uint32_t looks)
     }
 }
 
-Outcome
+OrderOutcome
 RoceOrderTest::Run(uint32_t insertionSeed, uint32_t looks)
 {
     TearDown();
@@ -165,7 +165,9 @@ RoceOrderTest::Run(uint32_t insertionSeed, uint32_t looks)
         }
     }
     Simulator::Run();
-    Outcome outcome{.arrivals = m_arrivals.at, .ports = {}, .events = Simulator::GetEventCount()};
+    OrderOutcome outcome{.arrivals = m_arrivals.at,
+                         .ports = {},
+                         .events = Simulator::GetEventCount()};
     for (size_t port = 0; port < m_transport->GetFabric()->GetPortCount(); ++port)
     {
         const auto counters = m_transport->GetFabric()->GetCounters(port);

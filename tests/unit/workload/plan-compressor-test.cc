@@ -29,11 +29,11 @@ namespace
 using testing::HasSubstr;
 
 Plan
-BuildPlan(const std::string& scheme,
-          uint32_t workers,
-          uint64_t gradientBytes,
-          const std::string& parameter = {},
-          int64_t value = 0)
+BuildPlainPlan(const std::string& scheme,
+               uint32_t workers,
+               uint64_t gradientBytes,
+               const std::string& parameter = {},
+               int64_t value = 0)
 {
     const auto* found = FindScheme(scheme);
     SchemeRequest request;
@@ -85,7 +85,7 @@ TEST(PlanCompressor, MessagesHaveTheBytesOfTheirCodec)
 {
     // A million elements, four workers: every rank receives 6 chunks of 250,000 elements. int8 has
     // ceil(250,000 / 8192) = 31 scales of 4 bytes.
-    const auto ring = BuildPlan("ring", 4, 4'000'000);
+    const auto ring = BuildPlainPlan("ring", 4, 4'000'000);
     const auto receive = [&ring](const char* codec) {
         return ComputePlanStatistics(CompressPlan(ring, GetDefaults(codec), {}), {})
             .receivedBytes[0];
@@ -107,7 +107,7 @@ TEST(PlanCompressor, SumsOfASharedScalerGrowAndAreNotEncodedAgain)
     // scaler.
     auto spec = GetDefaults("terngrad");
     spec.sharesScaler = 1;
-    const auto ring = BuildPlan("ring", 4, 4'000'000);
+    const auto ring = BuildPlainPlan("ring", 4, 4'000'000);
     const auto statistics = ComputePlanStatistics(CompressPlan(ring, spec, {}), {});
     const auto bytes = [](uint64_t bits) { return 4 + 4 * ((250'000 * bits + 31) / 32); };
     EXPECT_EQ(statistics.receivedBytes[0], bytes(2) + 2 * bytes(3) + 3 * bytes(4));
@@ -118,7 +118,7 @@ TEST(PlanCompressor, SumsOfASharedScalerGrowAndAreNotEncodedAgain)
 
 TEST(PlanCompressor, UnionsGrowWithTheGradientsInThem)
 {
-    const auto ring = BuildPlan("ring", 4, 4'000'000);
+    const auto ring = BuildPlainPlan("ring", 4, 4'000'000);
     const auto receive = [&ring](const char* codec) {
         return ComputePlanStatistics(CompressPlan(ring, GetDefaults(codec), {}), {})
             .receivedBytes[0];
@@ -158,7 +158,7 @@ TEST(PlanCompressor, DgcOverAllGatherSendsEachSelectionToEverybody)
 {
     // Reference, section 6: 10^6 elements at 0.1 %, four workers: 24,000 B out per rank. The scheme
     // all-gather gathers parts of one tensor, so that of each worker is a quarter of 4 million.
-    const auto plan = BuildPlan("all-gather", 4, 16'000'000);
+    const auto plan = BuildPlainPlan("all-gather", 4, 16'000'000);
     const auto statistics = ComputePlanStatistics(CompressPlan(plan, GetDefaults("dgc"), {}), {});
     for (uint32_t rank = 0; rank < 4; ++rank)
     {
@@ -168,9 +168,11 @@ TEST(PlanCompressor, DgcOverAllGatherSendsEachSelectionToEverybody)
 
 TEST(PlanCompressor, EncodesOncePerStateAndPassesCopiesOn)
 {
-    const auto ring = CompressPlan(BuildPlan("ring", 4, 4'000'000), GetDefaults("int8"), SECONDS);
-    const auto ps = CompressPlan(BuildPlan("ps", 4, 4'000'000), GetDefaults("int8"), SECONDS);
-    const auto sparse = CompressPlan(BuildPlan("ring", 4, 4'000'000), GetDefaults("dgc"), SECONDS);
+    const auto ring =
+        CompressPlan(BuildPlainPlan("ring", 4, 4'000'000), GetDefaults("int8"), SECONDS);
+    const auto ps = CompressPlan(BuildPlainPlan("ps", 4, 4'000'000), GetDefaults("int8"), SECONDS);
+    const auto sparse =
+        CompressPlan(BuildPlainPlan("ring", 4, 4'000'000), GetDefaults("dgc"), SECONDS);
     for (uint32_t rank = 0; rank < 4; ++rank)
     {
         // Ring: its own chunk, two sums on the way, the last sum; the two other messages of the
@@ -213,10 +215,11 @@ TEST(AddedCodes, MessagesOfSumsAreSumsOfMessages)
     constexpr uint64_t ONE = 62 * 4 + 250'112 / 2;
     constexpr uint64_t SUM = 62 * 4 + 250'112;
     const auto ring =
-        CompressPlan(BuildPlan("ring", 4, 4'000'000), GetDefaults("thc"), SUMS_OF_TEN);
+        CompressPlan(BuildPlainPlan("ring", 4, 4'000'000), GetDefaults("thc"), SUMS_OF_TEN);
     EXPECT_TRUE(PlanVerifier().Verify(ring).ok);
     EXPECT_EQ(ComputePlanStatistics(ring, {}).receivedBytes[0], ONE + 2 * SUM + 3 * SUM);
-    const auto ps = CompressPlan(BuildPlan("ps", 4, 4'000'000), GetDefaults("thc"), SUMS_OF_TEN);
+    const auto ps =
+        CompressPlan(BuildPlainPlan("ps", 4, 4'000'000), GetDefaults("thc"), SUMS_OF_TEN);
     EXPECT_TRUE(PlanVerifier().Verify(ps).ok);
     EXPECT_EQ(ComputePlanStatistics(ps, {}).receivedBytes[0], 3 * ONE + 3 * SUM);
     for (uint32_t rank = 0; rank < 4; ++rank)
@@ -234,7 +237,7 @@ TEST(AddedCodes, MessagesOfSumsAreSumsOfMessages)
 
 TEST(AddedCodes, ADedicatedServerAddsAndDecodesNothing)
 {
-    const auto dense = BuildPlan("ps", 4, 4'000'000, "servers", 1);
+    const auto dense = BuildPlainPlan("ps", 4, 4'000'000, "servers", 1);
     const auto plan = CompressPlan(dense, GetDefaults("thc"), SUMS_OF_TEN);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     EXPECT_EQ(CountOperations(plan, OperationKind::Encode, 4), 0U);
@@ -251,7 +254,7 @@ TEST(AddedCodes, WorkersOfSwitchesEncodeAndDecodeEachChunkOnce)
 {
     // Halves of 10^6 elements: 122 blocks and 288 more, padded to 512; a byte each, norms not with
     // them. What comes from switches is decoded by every worker.
-    const auto dense = BuildPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
+    const auto dense = BuildPlainPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
     const auto plan = CompressPlan(dense, GetDefaults("thc"), SUMS_OF_TEN);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     EXPECT_TRUE(plan.SharesExponents());
@@ -272,10 +275,10 @@ TEST(AddedCodes, WorkersOfSwitchesEncodeAndDecodeEachChunkOnce)
 TEST(AddedCodes, SumsThatDoNotFitAreRefused)
 {
     auto codec = GetDefaults("thc");
-    EXPECT_NO_THROW(CompressPlan(BuildPlan("ring", 8, 4'000'000), codec, {}));
+    EXPECT_NO_THROW(CompressPlan(BuildPlainPlan("ring", 8, 4'000'000), codec, {}));
     try
     {
-        CompressPlan(BuildPlan("ring", 9, 4'000'000), codec, {});
+        CompressPlan(BuildPlainPlan("ring", 9, 4'000'000), codec, {});
         FAIL() << "9 * 30 = 270 does not fit in 8 bits";
     }
     catch (const SchemeError& error)
@@ -285,10 +288,10 @@ TEST(AddedCodes, SumsThatDoNotFitAreRefused)
                      "goes with 8 at most, the smallest, 15, with 17");
     }
     codec.granularity = 15;
-    EXPECT_NO_THROW(CompressPlan(BuildPlan("ring", 17, 4'000'000), codec, {}));
-    EXPECT_THROW(CompressPlan(BuildPlan("ring", 18, 4'000'000), codec, {}), SchemeError);
+    EXPECT_NO_THROW(CompressPlan(BuildPlainPlan("ring", 17, 4'000'000), codec, {}));
+    EXPECT_THROW(CompressPlan(BuildPlainPlan("ring", 18, 4'000'000), codec, {}), SchemeError);
     // What is gathered is never added.
-    EXPECT_NO_THROW(CompressPlan(BuildPlan("all-gather", 18, 4'000'000), codec, {}));
+    EXPECT_NO_THROW(CompressPlan(BuildPlainPlan("all-gather", 18, 4'000'000), codec, {}));
 }
 
 TEST(PlanCompressor, CompressedPlansOfAllSortsAreStillAllReduces)
@@ -298,7 +301,7 @@ TEST(PlanCompressor, CompressedPlansOfAllSortsAreStillAllReduces)
     {
         for (const char* codec : {"int8", "dgc", "thc"})
         {
-            const auto plan = BuildPlan(scheme, 6, 4'000'000);
+            const auto plan = BuildPlainPlan(scheme, 6, 4'000'000);
             const auto compressed = CompressPlan(plan, GetDefaults(codec), SECONDS);
             const auto verification = PlanVerifier().Verify(compressed);
             EXPECT_TRUE(verification.ok) << scheme << ' ' << codec << ": "
@@ -330,7 +333,7 @@ TEST(SparseExchange, OkTopKSelectsFromSumsAgain)
     // of four would have been 999 entries a region.
     auto codec = GetDefaults("top-k");
     codec.density = 0.001;
-    const auto dense = BuildPlan("ok-topk", 4, 4'000'000);
+    const auto dense = BuildPlainPlan("ok-topk", 4, 4'000'000);
     const auto plan = CompressPlan(dense, codec, SECONDS);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     auto sent = CountSent(plan);
@@ -346,7 +349,7 @@ TEST(SparseExchange, OkTopKSelectsFromSumsAgain)
     // 1,200,000 / w elements have round(1200 / w) entries, which these w divide.
     for (const uint32_t w : {2U, 3U, 8U, 16U})
     {
-        sent = CountSent(CompressPlan(BuildPlan("ok-topk", w, 4'800'000), codec, {}));
+        sent = CountSent(CompressPlan(BuildPlainPlan("ok-topk", w, 4'800'000), codec, {}));
         const uint64_t expected = 8 * 1200 * (w - 1) / w;
         EXPECT_THAT(sent[OperationKind::TransferReduce], testing::Each(expected));
         EXPECT_THAT(sent[OperationKind::TransferCopy], testing::Each(expected));
@@ -357,7 +360,8 @@ TEST(SparseExchange, OkTopKSelectsFromSumsAgain)
 TEST(SparseExchange, TopKAIsBbTopKOnNodesOfOneRank)
 {
     // Reference, section 6: k = 1000 entries of 8 B to each of three others.
-    const auto plan = CompressPlan(BuildPlan("bbtopk", 4, 4'000'000), GetDefaults("dgc"), SECONDS);
+    const auto plan =
+        CompressPlan(BuildPlainPlan("bbtopk", 4, 4'000'000), GetDefaults("dgc"), SECONDS);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     EXPECT_THAT(CountSent(plan)[OperationKind::TransferReduce], testing::Each(24'000U));
     for (uint32_t rank = 0; rank < 4; ++rank)
@@ -377,7 +381,7 @@ TEST(SparseExchange, BbTopKCarriesUnionsOfItsNodesBetweenThem)
     constexpr uint64_t ALL = 11'400 + 3563;
     auto codec = GetDefaults("bbtopk");
     codec.density = 10.0 / 1024;
-    const auto dense = BuildPlan("bbtopk", 12, uint64_t{4} * 4 * 25 * 1024, "groupSize", 4);
+    const auto dense = BuildPlainPlan("bbtopk", 12, uint64_t{4} * 4 * 25 * 1024, "groupSize", 4);
     const auto plan = CompressPlan(dense, codec, SECONDS);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     auto sent = CountSent(plan);
@@ -402,7 +406,7 @@ TEST(SparseExchange, BetweenNodesOnlySumsOfNodesAreSelectedFrom)
 {
     // Two nodes of two, 10^6 elements, DGC between nodes only: inside half a gradient each way is
     // dense; between nodes goes one selection from 500,000 elements, 4000 B.
-    const auto dense = BuildPlan("bbtopk", 4, 4'000'000, "groupSize", 2);
+    const auto dense = BuildPlainPlan("bbtopk", 4, 4'000'000, "groupSize", 2);
     const auto plan =
         CompressPlan(dense, GetDefaults("dgc"), SECONDS, [](uint32_t src, uint32_t dst) {
             return src / 2 != dst / 2;
@@ -422,7 +426,7 @@ TEST(SparseExchange, BiSparseIsBetweenServersAndTheirUnionComesDown)
 {
     // GeoMX, section 4: 10^6 elements, two parties of two. The LAN is dense; up goes 1 % of a
     // party's sum as index and value, 80,000 B; down the union, padded to two parties' entries.
-    const auto dense = BuildPlan("geo-hips", 4, 4'000'000);
+    const auto dense = BuildPlainPlan("geo-hips", 4, 4'000'000);
     const auto plan =
         CompressPlan(dense, GetDefaults("bisparse"), SECONDS, [](uint32_t src, uint32_t dst) {
             return std::min(src, dst) > 3;
@@ -452,7 +456,7 @@ TEST(SparseExchange, ASecondCodecTakesWhatBiSparseLeaves)
     const auto inWan = [](uint32_t src, uint32_t dst) { return std::min(src, dst) > 3; };
     const CodecUse sparse{GetDefaults("bisparse"), SECONDS};
     const CodecUse half{GetDefaults("fp16"), SECONDS};
-    const auto plan = CompressPlan(BuildPlan("geo-hips", 4, 4'000'000), sparse, inWan, half);
+    const auto plan = CompressPlan(BuildPlainPlan("geo-hips", 4, 4'000'000), sparse, inWan, half);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     const auto up = CountSent(plan)[OperationKind::TransferReduce];
     const auto down = CountSent(plan)[OperationKind::TransferCopy];
@@ -467,7 +471,8 @@ TEST(SparseExchange, ASecondCodecTakesWhatBiSparseLeaves)
     }
     // 199,999 elements are too few for BiSparse: all is of 2 B, and the sum of the global server is
     // passed on as it came.
-    const auto small = CompressPlan(BuildPlan("geo-hips", 4, 4 * 199'999), sparse, inWan, half);
+    const auto small =
+        CompressPlan(BuildPlainPlan("geo-hips", 4, 4 * 199'999), sparse, inWan, half);
     for (OperationId id = 0; id < small.GetOperations().size(); ++id)
     {
         if (small.GetOperations()[id].IsTransfer())
@@ -475,14 +480,15 @@ TEST(SparseExchange, ASecondCodecTakesWhatBiSparseLeaves)
             EXPECT_EQ(small.GetBytes(id), 2 * 199'999U);
         }
     }
-    EXPECT_THROW(CompressPlan(BuildPlan("ring", 4, 4000), half, {}, sparse), std::invalid_argument);
+    EXPECT_THROW(CompressPlan(BuildPlainPlan("ring", 4, 4000), half, {}, sparse),
+                 std::invalid_argument);
 }
 
 TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
 {
     // Two chunks of 500,000 elements, of 4 bytes or of 1. There are no scales beside those of int8:
     // all share the exponents that packets carry. Fixed point has one factor.
-    const auto dense = BuildPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
+    const auto dense = BuildPlainPlan("switchml", 4, 4'000'000, "pipelineChunks", 2);
     for (const auto& [codec, bytes] :
          {std::pair{"fixed-point", 2'000'000U}, std::pair{"int8", 500'000U}})
     {
@@ -499,7 +505,7 @@ TEST(PlanCompressor, SwitchesAddWhatWorkersEncodeOnce)
     }
     // PASSING converts what leaves a server, not what its GPUs aggregate: half of the gradient
     // each.
-    const auto passing = BuildPlan("passing", 4, 4'000'000, "groupSize", 2);
+    const auto passing = BuildPlainPlan("passing", 4, 4'000'000, "groupSize", 2);
     const auto plan = CompressPlan(passing, GetDefaults("int8"), SECONDS);
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     EXPECT_EQ(CountSent(plan)[OperationKind::TransferCopy],
@@ -514,7 +520,7 @@ TEST(PlanCompressor, SwitchesAddByTheProtocolOfTheScheme)
 {
     for (const auto* scheme : {"switchml", "passing", "atp", "netreduce"})
     {
-        const auto dense = BuildPlan(scheme, 4, 4'000'000);
+        const auto dense = BuildPlainPlan(scheme, 4, 4'000'000);
         const auto plan = CompressPlan(dense, GetDefaults("fixed-point"), SECONDS);
         EXPECT_EQ(plan.GetAggregationProtocol(), dense.GetAggregationProtocol()) << scheme;
     }
@@ -628,7 +634,7 @@ TEST(CodecProfile, InterpolatesExtrapolatesAndRefuses)
 
 TEST(ExchangeCompressor, LeavesPowerSgdToTheTwoSumsThatItIs)
 {
-    EXPECT_THROW(CompressExchange(BuildPlan("ring", 4, 16'000),
+    EXPECT_THROW(CompressExchange(BuildPlainPlan("ring", 4, 16'000),
                                   *FindScheme("ring"),
                                   {GetDefaults("powersgd")},
                                   {},
@@ -644,11 +650,12 @@ TEST(ExchangeCompressor, TakesTheTimesOfWhatInt8UsesInSwitches)
     profile->kernels["int8-encode"] = {4.0, 1e-6, 4e9, {}};
     profile->kernels["int8-decode"] = {4.0, 0.0, 4e9, {}};
     const auto compress = [&](const char* scheme, const char* codec) {
-        return CompressExchange(BuildPlan(scheme, 4, scheme == std::string("ring") ? 16'000 : 4000),
-                                *FindScheme(scheme),
-                                {GetDefaults(codec)},
-                                {},
-                                profile);
+        return CompressExchange(
+            BuildPlainPlan(scheme, 4, scheme == std::string("ring") ? 16'000 : 4000),
+            *FindScheme(scheme),
+            {GetDefaults(codec)},
+            {},
+            profile);
     };
     const auto ring = compress("ring", "int8");
     EXPECT_THAT(GetDurations(ring, OperationKind::Encode), testing::Each(2'000'000U));
@@ -684,7 +691,7 @@ std::pair<double, double>
 GetRoundShares(const CodecSpec& codec)
 {
     constexpr uint64_t ELEMENTS = 8192ULL * 1000;
-    const auto plan = CompressPlan(BuildPlan("federated", 4, 4 * ELEMENTS), codec, {});
+    const auto plan = CompressPlan(BuildPlainPlan("federated", 4, 4 * ELEMENTS), codec, {});
     EXPECT_TRUE(PlanVerifier().Verify(plan).ok);
     std::map<OperationKind, double> bytes;
     for (OperationId id = 0; id < plan.GetOperations().size(); ++id)
@@ -716,7 +723,8 @@ TEST(PlanCompressor, FederatedClientsAnswerCompressedAndGetADenseModel)
 
 TEST(PlanCompressor, AnswersEndWhenTheControllerHasDecodedThem)
 {
-    const auto plan = CompressPlan(BuildPlan("federated", 3, 4000), GetDefaults("int8"), SECONDS);
+    const auto plan =
+        CompressPlan(BuildPlainPlan("federated", 3, 4000), GetDefaults("int8"), SECONDS);
     EXPECT_EQ(CountOperations(plan, OperationKind::Decode, 3), 3U);
     EXPECT_EQ(CountOperations(plan, OperationKind::Encode, 3), 0U); // the model is dense
     ASSERT_TRUE(plan.GetGate().has_value());

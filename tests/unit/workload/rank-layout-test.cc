@@ -14,7 +14,7 @@ namespace ns3::gradsync
 namespace
 {
 
-using Ranks = std::vector<uint32_t>;
+using RankList = std::vector<uint32_t>;
 
 constexpr ParallelGroup ALL_GROUPS[] = {ParallelGroup::Tensor,
                                         ParallelGroup::Context,
@@ -35,13 +35,13 @@ TEST(RankLayout, NumbersRanksAsMegatronDoes)
     degrees.pipeline = 4;
     const RankLayout layout(degrees);
     ASSERT_EQ(layout.GetRankCount(), 16);
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Tensor, 3), (Ranks{2, 3}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Pipeline, 13), (Ranks{1, 5, 9, 13}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 3), (Ranks{1, 3}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 6), (Ranks{4, 6}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Tensor, 3), (RankList{2, 3}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Pipeline, 13), (RankList{1, 5, 9, 13}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 3), (RankList{1, 3}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 6), (RankList{4, 6}));
     EXPECT_EQ(layout.GetStage(11), 2);
     EXPECT_EQ(layout.GetPeer(13, 0), 1);
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Expert, 5), (Ranks{5}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Expert, 5), (RankList{5}));
 }
 
 // tensor 2, context 2, data 2 on 8 ranks: rank = t + 2 c + 4 d. Gradients are summed over data and
@@ -54,18 +54,18 @@ TEST(RankLayout, ExpertsLieWithinContextAndData)
     degrees.expert = 2;
     degrees.data = 2;
     const RankLayout layout(degrees);
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Context, 5), (Ranks{5, 7}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 5), (Ranks{1, 3, 5, 7}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Expert, 5), (Ranks{5, 7}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::ExpertData, 5), (Ranks{1, 5}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Context, 5), (RankList{5, 7}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 5), (RankList{1, 3, 5, 7}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Expert, 5), (RankList{5, 7}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::ExpertData, 5), (RankList{1, 5}));
     // Whole experts: 4 replicas of 2 halves become 2 of 4 ranks: rank = e + 4 d.
     degrees.expert = 4;
     degrees.expertTensor = 1;
     const RankLayout whole(degrees);
-    EXPECT_EQ(whole.GetGroup(ParallelGroup::Tensor, 5), (Ranks{4, 5}));
-    EXPECT_EQ(whole.GetGroup(ParallelGroup::ExpertTensor, 5), (Ranks{5}));
-    EXPECT_EQ(whole.GetGroup(ParallelGroup::Expert, 5), (Ranks{4, 5, 6, 7}));
-    EXPECT_EQ(whole.GetGroup(ParallelGroup::ExpertData, 5), (Ranks{1, 5}));
+    EXPECT_EQ(whole.GetGroup(ParallelGroup::Tensor, 5), (RankList{4, 5}));
+    EXPECT_EQ(whole.GetGroup(ParallelGroup::ExpertTensor, 5), (RankList{5}));
+    EXPECT_EQ(whole.GetGroup(ParallelGroup::Expert, 5), (RankList{4, 5, 6, 7}));
+    EXPECT_EQ(whole.GetGroup(ParallelGroup::ExpertData, 5), (RankList{1, 5}));
 }
 
 TEST(RankLayout, TakesAnyOrder)
@@ -80,8 +80,8 @@ TEST(RankLayout, TakesAnyOrder)
                      ParallelAxis::Context,
                      ParallelAxis::Expert};
     const RankLayout layout(degrees); // rank = p + 2 d + 6 t
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Tensor, 3), (Ranks{3, 9}));
-    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 9), (Ranks{7, 9, 11}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Tensor, 3), (RankList{3, 9}));
+    EXPECT_EQ(layout.GetGroup(ParallelGroup::Data, 9), (RankList{7, 9, 11}));
     EXPECT_EQ(layout.GetStage(9), 1);
     EXPECT_EQ(layout.GetPeer(9, 0), 8);
 }
@@ -91,7 +91,7 @@ void
 CheckGroups(const RankLayout& layout, ParallelGroup group, uint32_t size)
 {
     ASSERT_EQ(layout.GetGroupSize(group), size);
-    std::set<Ranks> groups;
+    std::set<RankList> groups;
     for (uint32_t rank = 0; rank < layout.GetRankCount(); ++rank)
     {
         const auto members = layout.GetGroup(group, rank);

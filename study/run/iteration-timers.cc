@@ -35,10 +35,10 @@ struct Timers
 
 /// Adds those of one job.
 void
-AddTimersOf(const SharedJob& job,
-            uint32_t index,
-            std::span<const IterationRecord> iterations,
-            Timers& timers)
+AddJobTimers(const SharedJob& job,
+             uint32_t index,
+             std::span<const IterationRecord> iterations,
+             Timers& timers)
 {
     if (job.timeout.IsZero())
     {
@@ -73,7 +73,7 @@ CountTimers(std::span<const SharedJob> jobs,
     Timers timers;
     for (uint32_t index = 0; index < jobs.size(); ++index)
     {
-        AddTimersOf(jobs[index], index, iterations, timers);
+        AddJobTimers(jobs[index], index, iterations, timers);
     }
     IterationTimers counted;
     for (const auto& timer : timers.all)

@@ -62,7 +62,7 @@ namespace
 {
 
 Time
-ToTimeOfSteps(int64_t steps)
+ToInstant(int64_t steps)
 {
     return TimeStep(static_cast<uint64_t>(steps));
 }
@@ -88,17 +88,17 @@ MergeRun(std::span<const PartRun> parts, RunResult& result)
     {
         for (const auto& task : part.tasks)
         {
-            log.Begin(task.id, ToTimeOfSteps(task.begin));
-            log.End(task.id, ToTimeOfSteps(task.end));
+            log.Begin(task.id, ToInstant(task.begin));
+            log.End(task.id, ToInstant(task.end));
             log.SetCause(task.id, task.cause);
         }
     }
     const auto& any = parts.front();
     TrainingRecord record{.job = training.job,
                           .iteration = static_cast<uint32_t>(any.iteration),
-                          .start = ToTimeOfSteps(any.start),
-                          .end = ToTimeOfSteps(any.end),
-                          .resumed = ToTimeOfSteps(any.start),
+                          .start = ToInstant(any.start),
+                          .end = ToInstant(any.end),
+                          .resumed = ToInstant(any.start),
                           .ranks = std::vector<uint32_t>(training.workload->GetRankCount()),
                           .workload = training.workload,
                           .log = &log};

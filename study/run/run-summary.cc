@@ -109,7 +109,7 @@ SummariseBandwidth(RunResult& result)
 
 /// Of one iteration of a training job. Communications of a plan and a group are counted once.
 uint64_t
-CountCrossRackBytesOf(const TrainingResult& training, const RunResult& result)
+CountTrainingCrossRackBytes(const TrainingResult& training, const RunResult& result)
 {
     const auto& workload = *training.workload;
     const auto racks = FindRacks(*result.topology, result.jobs[training.job].endpointOf);
@@ -156,7 +156,7 @@ SummarisePlans(RunResult& result, std::span<const PlanFigures> plans)
     for (const auto& training : result.trainings)
     {
         summary.crossRackBytes +=
-            training.iterations.size() * CountCrossRackBytesOf(training, result);
+            training.iterations.size() * CountTrainingCrossRackBytes(training, result);
     }
     for (const auto& record : result.iterations)
     {

@@ -42,7 +42,7 @@ IsLive(const Scheduler::Event& event)
 
 /// "ns3::PieQueueDisc" for an event that calls one of its methods.
 std::string
-NameTargetOf(const EventImpl& event)
+NameTimerTarget(const EventImpl& event)
 {
     const auto* mangled = typeid(event).name();
     const std::unique_ptr<char, decltype(&std::free)> demangled(
@@ -159,7 +159,7 @@ RunWatch::Stop(const RadixScheduler& pending)
     pending.VisitPending([&](const Scheduler::Event& event) {
         if (IsLive(event))
         {
-            m_timers.insert(NameTargetOf(*event.impl));
+            m_timers.insert(NameTimerTarget(*event.impl));
         }
     });
     // Cancelled events alone are no reason: ns-3 is about to end by itself.

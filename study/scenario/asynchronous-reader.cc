@@ -16,7 +16,7 @@ namespace
 {
 
 uint32_t
-GetNumberOf(const ParameterSet& parameters, const std::string& name)
+GetWholeNumber(const ParameterSet& parameters, const std::string& name)
 {
     return static_cast<uint32_t>(parameters.Get<int64_t>(name));
 }
@@ -46,7 +46,7 @@ ReadStages(const JsonValue& value,
         {
             stage.workers = static_cast<uint32_t>(workers->AsUnsigned(1, whole.workers));
         }
-        stage.steps = GetNumberOf(set, "steps");
+        stage.steps = GetWholeNumber(set, "steps");
         if (const auto* compute = set.Find<Time>("compute"))
         {
             stage.compute = *compute;
@@ -102,7 +102,7 @@ ReadAsynchronous(const JsonValue& value, const JobSpec& common, const Topology& 
 {
     const auto section = *value.Find("asynchronous");
     const auto parameters = ReadParameters(section, GetAsynchronousParameters());
-    const auto servers = GetNumberOf(parameters, "servers");
+    const auto servers = GetWholeNumber(parameters, "servers");
     const auto ranks =
         ReadRanks(value, topology, {"an asynchronous job", "", servers == 0 ? 2U : 1U, servers});
     AsynchronousJobSpec spec;
@@ -114,8 +114,8 @@ ReadAsynchronous(const JsonValue& value, const JobSpec& common, const Topology& 
     job.endpointOf = ranks.endpointOf;
     job.bytes = common.gradientBytes;
     job.start = common.start;
-    job.pushEvery = GetNumberOf(parameters, "pushEvery");
-    job.fetchEvery = GetNumberOf(parameters, "fetchEvery");
+    job.pushEvery = GetWholeNumber(parameters, "pushEvery");
+    job.fetchEvery = GetWholeNumber(parameters, "fetchEvery");
     job.overlapsFetches = parameters.Get<bool>("overlapFetch");
     job.bound = ReadBound(section, parameters);
     job.requestBytes = parameters.Get<ByteCount>("requestSize").bytes;

@@ -27,7 +27,7 @@ using Bits = std::vector<int32_t>;
 constexpr uint16_t PACKET_VALUES = 16;
 
 Bits
-ToBitsOf(const std::vector<float>& values)
+ToBitPatterns(const std::vector<float>& values)
 {
     Bits bits;
     for (const auto value : values)
@@ -126,7 +126,7 @@ TEST(BlockSum, OfFloatsByATreeHasTheSameBitsInEveryOrder)
         for (uint32_t child = 0; child < children; ++child)
         {
             order.children.push_back({.worker = child});
-            packets.push_back(ToBitsOf(tensor.GetGradient(child, 5)));
+            packets.push_back(ToBitPatterns(tensor.GetGradient(child, 5)));
         }
         const auto expected = tensor.AddInOrder(order, 5);
         for (int run = 0; run < 10; ++run)
@@ -143,7 +143,9 @@ TEST(BlockSum, OfFloatsByATreeHasTheSameBitsInEveryOrder)
 TEST(BlockSum, OfFloatsInOneBufferIsThatOfTheOrderOfArrival)
 {
     // 1 + 2^-24 is 1, to even; 2^-24 + 2^-24 is 2^-23, which 1 has room for.
-    const std::vector<Bits> packets{ToBitsOf({1.0F}), ToBitsOf({0x1p-24F}), ToBitsOf({0x1p-24F})};
+    const std::vector<Bits> packets{ToBitPatterns({1.0F}),
+                                    ToBitPatterns({0x1p-24F}),
+                                    ToBitPatterns({0x1p-24F})};
     const auto add = [&packets](const std::vector<uint32_t>& order) {
         const auto block = BlockSum::Make(FlareSum::Single, FLOATS, 3, 1);
         for (const auto child : order)
@@ -154,8 +156,8 @@ TEST(BlockSum, OfFloatsInOneBufferIsThatOfTheOrderOfArrival)
         }
         return block->TakeSum();
     };
-    EXPECT_EQ(add({0, 1, 2}), ToBitsOf({1.0F}));
-    EXPECT_EQ(add({1, 2, 0}), ToBitsOf({1.0F + 0x1p-23F}));
+    EXPECT_EQ(add({0, 1, 2}), ToBitPatterns({1.0F}));
+    EXPECT_EQ(add({1, 2, 0}), ToBitPatterns({1.0F + 0x1p-23F}));
 }
 
 TEST(BlockSum, OfSparsePacketsHasTheValuesOfAllOfTheirPlaces)
@@ -238,7 +240,7 @@ TEST(FlareTensor, AddsNeighboursFirst)
     {
         sums.push_back(((x[0][i] + x[1][i]) + (x[2][i] + x[3][i])) + x[4][i]);
     }
-    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBitsOf(sums));
+    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBitPatterns(sums));
     // A switch of workers 3 and 4 beside 0, 1 and 2: (x0 + x1) + (x2 + (x3 + x4)).
     order.children.resize(3);
     order.children.push_back({.children = {{.worker = 3}, {.worker = 4}}});
@@ -246,7 +248,7 @@ TEST(FlareTensor, AddsNeighboursFirst)
     {
         sums[i] = (x[0][i] + x[1][i]) + (x[2][i] + (x[3][i] + x[4][i]));
     }
-    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBitsOf(sums));
+    EXPECT_EQ(tensor.AddInOrder(order, 3), ToBitPatterns(sums));
 }
 
 TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
@@ -256,7 +258,7 @@ TEST(FlareTensor, TakesASumInAnyOrderAndNothingElse)
     std::vector<Bits> packets;
     for (uint32_t worker = 0; worker < 9; ++worker)
     {
-        packets.push_back(ToBitsOf(tensor.GetGradient(worker, 0)));
+        packets.push_back(ToBitPatterns(tensor.GetGradient(worker, 0)));
     }
     for (int run = 0; run < 100; ++run)
     {

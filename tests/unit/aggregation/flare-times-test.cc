@@ -17,7 +17,7 @@ namespace
 
 /// From 0 to below that.
 int64_t
-DrawTimes(std::mt19937& random, uint64_t end)
+DrawBelow(std::mt19937& random, uint64_t end)
 {
     return static_cast<int64_t>(random() % end);
 }
@@ -69,7 +69,7 @@ TEST_F(FlareTest, OneCoreIsAsFastAsItsHandlersOrTheLinks)
         const auto packets = static_cast<int64_t>(1 + random() % 40);
         const auto& sum = SUMS[random() % 3];
         const auto costs =
-            SetCosts(DrawTimes(random, 300), DrawTimes(random, 2), DrawTimes(random, 3));
+            SetCosts(DrawBelow(random, 300), DrawBelow(random, 2), DrawBelow(random, 3));
         Set("flare.Cores", UintegerValue(1));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, sum)).front();
@@ -126,7 +126,7 @@ TEST_F(FlareTest, OneBufferTakesTheTimeOfAQueueByHand)
         const auto packets = static_cast<int64_t>(1 + random() % 50);
         const auto cores = static_cast<uint32_t>(1 + random() % 20);
         const auto costs =
-            SetCosts(1 + DrawTimes(random, 400), DrawTimes(random, 3), 1 + DrawTimes(random, 5));
+            SetCosts(1 + DrawBelow(random, 400), DrawBelow(random, 3), 1 + DrawBelow(random, 5));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         EXPECT_EQ(Run(MakeFlareJob(n, packets, "single")).front(),
@@ -147,7 +147,7 @@ TEST_F(FlareTest, CoresAreAsFastTogetherAsTheyCanBe)
         const auto cores = static_cast<uint32_t>(2 + random() % 5);
         const auto packets = static_cast<int64_t>(20 + random() % 60);
         const auto costs =
-            SetCosts(DrawTimes(random, 400), 2 + DrawTimes(random, 3), 4 + DrawTimes(random, 3));
+            SetCosts(DrawBelow(random, 400), 2 + DrawBelow(random, 3), 4 + DrawBelow(random, 3));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, "tree")).front() - ONE_WAY * 2;

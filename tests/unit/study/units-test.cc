@@ -15,7 +15,7 @@ namespace
 
 template <typename Parser>
 std::string
-ErrorOfText(Parser parse, const std::string& text)
+ErrorOfParsing(Parser parse, const std::string& text)
 {
     try
     {
@@ -57,24 +57,24 @@ TEST(Units, MegabytesAreDecimalAndMebibytesBinary)
 
 TEST(Units, MissingUnitIsNamed)
 {
-    EXPECT_THAT(ErrorOfText(ParseRate, "40"),
+    EXPECT_THAT(ErrorOfParsing(ParseRate, "40"),
                 testing::AllOf(testing::HasSubstr("found \"40\""),
                                testing::HasSubstr("no unit"),
                                testing::HasSubstr("40Gbps")));
-    EXPECT_THAT(ErrorOfText(ParseBytes, "97"), testing::HasSubstr("no unit"));
-    EXPECT_THAT(ErrorOfText(ParseTime, "1"), testing::HasSubstr("no unit"));
+    EXPECT_THAT(ErrorOfParsing(ParseBytes, "97"), testing::HasSubstr("no unit"));
+    EXPECT_THAT(ErrorOfParsing(ParseTime, "1"), testing::HasSubstr("no unit"));
 }
 
 TEST(Units, WrongTextsAreRefused)
 {
-    EXPECT_THAT(ErrorOfText(ParseRate, "-40Gbps"), testing::HasSubstr("negative"));
-    EXPECT_THAT(ErrorOfText(ParseRate, "0Gbps"), testing::HasSubstr("above 0"));
-    EXPECT_THAT(ErrorOfText(ParseRate, "40GBps"), testing::HasSubstr("unknown unit \"GBps\""));
-    EXPECT_THAT(ErrorOfText(ParseRate, "40 Gbps"), testing::HasSubstr("unknown unit"));
-    EXPECT_THAT(ErrorOfText(ParseRate, ""), testing::HasSubstr("no number"));
-    EXPECT_THAT(ErrorOfText(ParseRate, "Gbps"), testing::HasSubstr("no number"));
-    EXPECT_THAT(ErrorOfText(ParseTime, "1.2.3us"), testing::HasSubstr("unknown unit"));
-    EXPECT_THAT(ErrorOfText(ParseTime, "1e3us"), testing::HasSubstr("unknown unit"));
+    EXPECT_THAT(ErrorOfParsing(ParseRate, "-40Gbps"), testing::HasSubstr("negative"));
+    EXPECT_THAT(ErrorOfParsing(ParseRate, "0Gbps"), testing::HasSubstr("above 0"));
+    EXPECT_THAT(ErrorOfParsing(ParseRate, "40GBps"), testing::HasSubstr("unknown unit \"GBps\""));
+    EXPECT_THAT(ErrorOfParsing(ParseRate, "40 Gbps"), testing::HasSubstr("unknown unit"));
+    EXPECT_THAT(ErrorOfParsing(ParseRate, ""), testing::HasSubstr("no number"));
+    EXPECT_THAT(ErrorOfParsing(ParseRate, "Gbps"), testing::HasSubstr("no number"));
+    EXPECT_THAT(ErrorOfParsing(ParseTime, "1.2.3us"), testing::HasSubstr("unknown unit"));
+    EXPECT_THAT(ErrorOfParsing(ParseTime, "1e3us"), testing::HasSubstr("unknown unit"));
 }
 
 TEST(Units, OverflowIsRefused)
@@ -82,17 +82,18 @@ TEST(Units, OverflowIsRefused)
     UsePicoseconds();
     // 2^63 - 1 = 9,223,372,036,854,775,807 ps is the longest time: 9,223,372.036 s.
     EXPECT_EQ(ParseTime("9223372s").GetPicoSeconds(), 9'223'372'000'000'000'000);
-    EXPECT_THAT(ErrorOfText(ParseTime, "9223373s"), testing::HasSubstr("too large"));
-    EXPECT_THAT(ErrorOfText(ParseBytes, "999999999999999999TiB"), testing::HasSubstr("too large"));
-    EXPECT_THAT(ErrorOfText(ParseBytes, "1234567890123456789B"),
+    EXPECT_THAT(ErrorOfParsing(ParseTime, "9223373s"), testing::HasSubstr("too large"));
+    EXPECT_THAT(ErrorOfParsing(ParseBytes, "999999999999999999TiB"),
+                testing::HasSubstr("too large"));
+    EXPECT_THAT(ErrorOfParsing(ParseBytes, "1234567890123456789B"),
                 testing::HasSubstr("too many digits"));
 }
 
 TEST(Units, PartsOfTheSmallestUnitAreRefusedWithTheNearestValue)
 {
     // 97.49 * 1,048,576 = 102,225,674.24
-    EXPECT_THAT(ErrorOfText(ParseBytes, "97.49MiB"), testing::HasSubstr("102225674B"));
-    EXPECT_THAT(ErrorOfText(ParseTime, "0.5ps"), testing::HasSubstr("the nearest is 1ps"));
+    EXPECT_THAT(ErrorOfParsing(ParseBytes, "97.49MiB"), testing::HasSubstr("102225674B"));
+    EXPECT_THAT(ErrorOfParsing(ParseTime, "0.5ps"), testing::HasSubstr("the nearest is 1ps"));
 }
 
 TEST(Units, TimesAreWrittenInTheLargestWholeUnit)

@@ -71,10 +71,7 @@ Time
 AtpWorker::GetTimeout(uint32_t timeouts) const
 {
     constexpr uint32_t PATIENCE = 10;
-    constexpr uint32_t MAX_ATP_DOUBLINGS = 6;
-    const auto doublings =
-        timeouts < PATIENCE ? 0 : std::min(timeouts - PATIENCE, MAX_ATP_DOUBLINGS);
-    return m_settings.timeout * (int64_t{1} << doublings);
+    return BackOff(m_settings.timeout, timeouts < PATIENCE ? 0 : timeouts - PATIENCE);
 }
 
 void

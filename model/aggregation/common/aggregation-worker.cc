@@ -409,6 +409,13 @@ AggregationWorker::Stop()
     m_ahead.clear();
 }
 
+Time
+AggregationWorker::BackOff(const Time& timeout, uint32_t timeouts)
+{
+    constexpr uint32_t MAX_DOUBLINGS = 6;
+    return timeout * (int64_t{1} << std::min(timeouts, MAX_DOUBLINGS));
+}
+
 bool
 AggregationWorker::IsMeant(const Transport::MessageFilter& isMeant) const
 {

@@ -116,6 +116,10 @@ class AggregationWorker
     }
 
   protected:
+    /// How long to wait for an answer after so many timeouts in a row: twice as long each time, up
+    /// to 64 times.
+    static Time BackOff(const Time& timeout, uint32_t timeouts);
+
     /// Packets from `first` on are there to be sent.
     virtual void SendFrom(uint64_t first) = 0;
     /// Stop() has been called: nothing leaves any more.

@@ -3,8 +3,6 @@
 
 #include "ns3/simulator.h"
 
-#include <algorithm>
-
 namespace ns3::gradsync
 {
 
@@ -70,8 +68,7 @@ ResendingWorker::Halt()
 Time
 ResendingWorker::GetPatience() const
 {
-    constexpr uint32_t MAX_DOUBLINGS = 6;
-    return m_timeout * (int64_t{1} << std::min(m_timeouts, MAX_DOUBLINGS));
+    return BackOff(m_timeout, m_timeouts);
 }
 
 void

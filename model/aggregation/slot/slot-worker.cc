@@ -12,14 +12,6 @@
 namespace ns3::gradsync
 {
 
-namespace
-{
-
-/// Timeouts in a row after which the timer is not doubled any more.
-constexpr uint32_t MAX_DOUBLINGS = 6;
-
-} // namespace
-
 SlotWorker::SlotWorker(const AggregationJob& job,
                        const Settings& settings,
                        uint16_t rank,
@@ -148,10 +140,8 @@ SlotWorker::GetTag(uint64_t packet)
 Time
 SlotWorker::GetTimeout(const Slot& slot) const
 {
-    return m_settings.wire.HasVersionBit()
-               ? m_backoff.GetTimeout()
-               : m_settings.backoff.timeout *
-                     (int64_t{1} << std::min(slot.timeouts, MAX_DOUBLINGS));
+    return m_settings.wire.HasVersionBit() ? m_backoff.GetTimeout()
+                                           : BackOff(m_settings.backoff.timeout, slot.timeouts);
 }
 
 /// Whether a result is that of the message that is under way, as far as its format tells.

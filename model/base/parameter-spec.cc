@@ -19,6 +19,18 @@ ParameterSet::GetObject(const std::string& name) const
     return Get<std::vector<ParameterSet>>(name).at(0);
 }
 
+uint32_t
+GetNumber(const ParameterSet& parameters, const std::string& name)
+{
+    return static_cast<uint32_t>(parameters.Get<int64_t>(name));
+}
+
+uint64_t
+GetPicoseconds(const ParameterSet& parameters, const std::string& name)
+{
+    return static_cast<uint64_t>(parameters.Get<Time>(name).GetPicoSeconds());
+}
+
 ParameterSpec
 Required(ParameterSpec spec)
 {

@@ -94,6 +94,12 @@ class ParameterSet
     std::map<std::string, ParameterValue> m_values;
 };
 
+/// A whole number whose range its ParameterSpec keeps within 32 bits.
+uint32_t GetNumber(const ParameterSet& parameters, const std::string& name);
+
+/// A time, which its ParameterSpec keeps from being negative.
+uint64_t GetPicoseconds(const ParameterSet& parameters, const std::string& name);
+
 /// What holds where a scenario does not give a parameter.
 enum class Presence : uint8_t
 {

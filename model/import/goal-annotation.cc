@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr uint64_t MAX_NOTED_CHUNKS = 1ULL << 24;
-constexpr uint64_t MAX_OPERATION_BYTES = 1ULL << 44;
+constexpr uint64_t MAX_NOTED_BYTES = 1ULL << 44;
 constexpr uint64_t MAX_PICOSECONDS = 1ULL << 60;
 constexpr std::string_view EXACT = "exact";
 constexpr std::string_view IDEMPOTENT = "idempotent";
@@ -274,15 +274,14 @@ ReadPlanLine(std::string_view line, PlanNote& note)
     }
     else if (what == "chunks")
     {
-        ReadRuns(words, "bytes of chunks", MAX_OPERATION_BYTES, note.chunkBytes);
+        ReadRuns(words, "bytes of chunks", MAX_NOTED_BYTES, note.chunkBytes);
         uint64_t sum = 0;
         for (const auto bytes : note.chunkBytes)
         {
             sum += bytes;
-            if (sum > MAX_OPERATION_BYTES)
+            if (sum > MAX_NOTED_BYTES)
             {
-                throw Error(
-                    fmt::format("chunks of more than {} bytes in all", MAX_OPERATION_BYTES));
+                throw Error(fmt::format("chunks of more than {} bytes in all", MAX_NOTED_BYTES));
             }
         }
     }

@@ -154,7 +154,7 @@ DescribeMachine(const JobSpec& job, const Topology& topology, const std::vector<
 {
     const auto& parameters = job.scheme.parameters;
     auto machine = MeasureNcclMachine(topology, job.endpointOf, serverOf);
-    machine.channels = static_cast<uint32_t>(parameters.Get<int64_t>("channels"));
+    machine.channels = GetNumber(parameters, "channels");
     const auto place =
         std::ranges::find(ARCHITECTURES, parameters.Get<std::string>("architecture"));
     machine.architecture = static_cast<NcclArchitecture>(place - ARCHITECTURES.begin());

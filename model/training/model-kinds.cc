@@ -32,12 +32,6 @@ MakeNumber(const char* name, const char* help, int64_t example, double most = MO
     return {name, example, help, {}, 1, most};
 }
 
-uint32_t
-GetNumber(const ParameterSet& parameters, const std::string& name)
-{
-    return static_cast<uint32_t>(parameters.Get<int64_t>(name));
-}
-
 // ---- convolutional networks ---------------------------------------------------------------------
 
 const std::vector<std::pair<std::string, ConvolutionOperation>> OPERATIONS{

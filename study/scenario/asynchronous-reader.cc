@@ -15,12 +15,6 @@ namespace ns3::gradsync
 namespace
 {
 
-uint32_t
-GetWholeNumber(const ParameterSet& parameters, const std::string& name)
-{
-    return static_cast<uint32_t>(parameters.Get<int64_t>(name));
-}
-
 std::vector<AsynchronousStage>
 ReadStages(const JsonValue& value,
            const JsonValue& list,
@@ -46,7 +40,7 @@ ReadStages(const JsonValue& value,
         {
             stage.workers = static_cast<uint32_t>(workers->AsUnsigned(1, whole.workers));
         }
-        stage.steps = GetWholeNumber(set, "steps");
+        stage.steps = GetNumber(set, "steps");
         if (const auto* compute = set.Find<Time>("compute"))
         {
             stage.compute = *compute;
@@ -102,7 +96,7 @@ ReadAsynchronous(const JsonValue& value, const JobSpec& common, const Topology& 
 {
     const auto section = *value.Find("asynchronous");
     const auto parameters = ReadParameters(section, GetAsynchronousParameters());
-    const auto servers = GetWholeNumber(parameters, "servers");
+    const auto servers = GetNumber(parameters, "servers");
     const auto ranks =
         ReadRanks(value, topology, {"an asynchronous job", "", servers == 0 ? 2U : 1U, servers});
     AsynchronousJobSpec spec;
@@ -114,8 +108,8 @@ ReadAsynchronous(const JsonValue& value, const JobSpec& common, const Topology& 
     job.endpointOf = ranks.endpointOf;
     job.bytes = common.gradientBytes;
     job.start = common.start;
-    job.pushEvery = GetWholeNumber(parameters, "pushEvery");
-    job.fetchEvery = GetWholeNumber(parameters, "fetchEvery");
+    job.pushEvery = GetNumber(parameters, "pushEvery");
+    job.fetchEvery = GetNumber(parameters, "fetchEvery");
     job.overlapsFetches = parameters.Get<bool>("overlapFetch");
     job.bound = ReadBound(section, parameters);
     job.requestBytes = parameters.Get<ByteCount>("requestSize").bytes;

@@ -49,7 +49,7 @@ ReadTensor(const JsonValue& value, const JobSpec& job)
         value.Require("size", "\"9408B\", or \"elements\": 2352");
     }
     tensor.bytes = elements ? 4 * static_cast<uint64_t>(*elements) : size->bytes;
-    tensor.count = static_cast<uint32_t>(parameters.Get<int64_t>("count"));
+    tensor.count = GetNumber(parameters, "count");
     if (const auto codec = value.Find("codec"))
     {
         tensor.codec = ReadCodecChoice(*codec);
@@ -88,10 +88,10 @@ void
 SetPlainParameters(const ParameterSet& parameters, JobSpec& job)
 {
     job.gradientBytes = parameters.Get<ByteCount>("gradient").bytes;
-    job.iterations = static_cast<uint32_t>(parameters.Get<int64_t>("iterations"));
+    job.iterations = GetNumber(parameters, "iterations");
     job.start = parameters.Get<Time>("start");
     job.replans = parameters.Get<std::string>("reaction") == "replan";
-    job.maxOutstandingSends = static_cast<uint32_t>(parameters.Get<int64_t>("maxOutstandingSends"));
+    job.maxOutstandingSends = GetNumber(parameters, "maxOutstandingSends");
     if (const auto* timeout = parameters.Find<Time>("timeout"))
     {
         job.timeout = *timeout;

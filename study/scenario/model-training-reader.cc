@@ -104,7 +104,7 @@ MakeModelTraining(const JsonValue& training,
     made.schedule = spec.schedule;
     made.chunks = spec.pipeline.chunks;
     made.microbatches = spec.pipeline.microbatches;
-    made.microbatchSize = static_cast<uint32_t>(parameters.Get<int64_t>("microbatchSize"));
+    made.microbatchSize = GetNumber(parameters, "microbatchSize");
     if (const auto* first = parameters.Find<std::vector<double>>("firstLayers"))
     {
         made.firstLayers.assign(first->begin(), first->end());
@@ -117,7 +117,7 @@ MakeModelTraining(const JsonValue& training,
     made.recomputation = ToRecomputation(parameters.Get<std::string>("recompute"));
     made.ringAttention = parameters.Get<std::string>("contextExchange") == "ring";
     made.sequenceParallel = parameters.Get<bool>("sequenceParallel");
-    made.zeroStage = static_cast<uint32_t>(parameters.Get<int64_t>("zero"));
+    made.zeroStage = GetNumber(parameters, "zero");
     made.parameterGather = spec.parameterGather;
     made.buckets = spec.buckets;
     made.overlaps = spec.overlaps;

@@ -250,12 +250,6 @@ ReadKind(const JsonValue& section, std::span<const KindSpec> kinds, const std::s
     return *FindKind(kinds, section.Require("kind", example).AsChoice(GetKindNames(kinds)));
 }
 
-uint64_t
-GetPicoseconds(const ParameterSet& parameters, const std::string& name)
-{
-    return static_cast<uint64_t>(parameters.Get<Time>(name).GetPicoSeconds());
-}
-
 void
 FailAt(const JsonValue& object, const ParameterError& error)
 {

@@ -5,7 +5,6 @@
 #include "ns3/json-value.h"
 #include "ns3/parameter-spec.h"
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,9 +35,6 @@ const KindSpec& ReadKind(const JsonValue& section,
 const KindSpec* FindKind(std::span<const KindSpec> kinds, std::string_view name);
 
 std::vector<std::string> GetKindNames(std::span<const KindSpec> kinds);
-
-/// A time that is not negative.
-uint64_t GetPicoseconds(const ParameterSet& parameters, const std::string& name);
 
 /// Throws what an error about an object says, where it stands.
 [[noreturn]] void FailAt(const JsonValue& object, const ParameterError& error);

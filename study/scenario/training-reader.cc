@@ -33,12 +33,6 @@ ToSchedule(const std::string& name)
                                    : PipelineSchedule::OneForwardOneBackward;
 }
 
-uint32_t
-GetNumber(const ParameterSet& parameters, const std::string& name)
-{
-    return static_cast<uint32_t>(parameters.Get<int64_t>(name));
-}
-
 /// The scheme under a key, or the standard one.
 SchemeChoice
 ReadSchemeOr(const JsonValue& training, const std::string& key, const SchemeChoice& standard)

@@ -40,8 +40,9 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("ConvertKernel", "EncodeBytes"): (),
     ("ConvertKernel", "EncodeFixed"): (),
     ("ConvertKernel", "EncodeScaled"): (),
-    # Counts, looks back twice, copies: 8 bytes of each candidate are read.
-    ("CopySelectedKernel", ""): ("8 elements", *_LOOK_BACK, "8 elements", *_LOOK_BACK, 0, 0),
+    # Counts, looks back twice, copies: 8 bytes of each candidate are read. What waits stands behind the rest, so the
+    # way back from there is around it.
+    ("CopySelectedKernel", ""): ("8 elements", *_LOOK_BACK, 1, 0, 0, 0, "8 elements"),
     ("CountLastDigitsKernel", ""): (1, "4 elements", 1),
     ("CountLeadingDigitsKernel", ""): (_BINS, "4 elements", _BINS),
     ("DecodeInt8Kernel", ""): (),
@@ -69,15 +70,18 @@ LOOPS: dict[tuple[str, str], tuple[int | str, ...]] = {
     ("FindExponentsKernel", ""): (2, 5),  # 32 lanes of a packet of 256
     ("FindThcNormsKernel", ""): (),
     ("FinishScalerKernel", ""): (1,),
-    # A row of 32 vectors has one or two lanes with 2.5 % of the elements, which lie in the cut's bin, and two or three
-    # with 12.5 %, which lie in it or above. Of a tile's 4096 these are two for each of 256 threads.
+    # A thread takes 16 elements of each tile of its block (DGC: 8 of each of three arrays), and all loops but of bins
+    # lie in that one, which counts each once: beside it count the passes after the first one. A row of 32 vectors
+    # has one or two lanes with 2.5 % of the elements, which lie in the cut's bin, and two or three with 12.5 %, which
+    # lie in it or above. Of a tile's 4096 these are two for each of 256 threads. Tiles before are ready.
     ("OrderedSelectKernel", "Candidates"): (
-        *(_LATER_BINS, *[2] * 4, *[3] * 4),
-        *(*_LOOK_BACK, 2, _LATER_BINS),
+        *(_LATER_BINS, "16 elements", *["16 elements"] * 4, *["8 elements"] * 4),
+        *(0, 0, "16 elements", _LATER_BINS),
     ),
-    ("OrderedSelectKernel", "DgcRule"): (1, 1, *_LOOK_BACK, 1, 0, 0),  # 0.1 %; no message is full
-    ("OrderedSelectKernel", "FromKey"): (2, 2, 2, 2, *_LOOK_BACK, 1),  # 2 %
-    ("OrderedSelectKernel", "Marked"): (2, 2, 2, 2, *_LOOK_BACK, 1),  # 2 %
+    ("OrderedSelectKernel", "DgcRule"): ("24 elements", *[0] * 7),  # 0.1 %; no message is full
+    ("OrderedSelectKernel", "FromKey"): (*["16 elements"] * 5, 0, 0, 0),  # 2 %
+    # 2 %: of 4096 elements a bit each and 82 values are read, a word for each thread.
+    ("OrderedSelectKernel", "Marked"): (*["1 elements"] * 5, 0, 0, 0),
     # Norms of all columns; then each: its scale, and products and differences of the later ones at once. Loops over
     # rows are passed twice, and stand once in the passes of those around them.
     ("OrthogonaliseKernel", ""): (1, 1, _RANK, _RANK, 0, 2, 2),

@@ -7,7 +7,8 @@
  * that a kernel must move: what it reads and writes, each once, and the gradient twice for exact
  * top-k. They are to be compared with a device-to-device copy of the same run.
  *
- * Options: --probe (exit 1 without a GPU), --largest=LOG2 (28), --samples=N (30), --sizes=A,B,...
+ * Options: --probe (exit 1 without a GPU), --largest=LOG2 (28), --samples=N (30), --sizes=A,B,...,
+ * --only=NAME (those whose names begin so, and the copy)
  */
 #include "bench-kernels.h"
 
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <cuda_runtime.h>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace
@@ -135,6 +137,7 @@ struct Options
     uint32_t largest{28};
     uint32_t samples{30};
     std::set<uint64_t> sizes;
+    std::string only; //!< how names of kernels begin
 };
 
 void
@@ -162,6 +165,10 @@ ReadOptions(int argc, char** argv)
         if (std::strncmp(argv[i], "--sizes=", 8) == 0)
         {
             ReadSizes(argv[i] + 8, options.sizes);
+        }
+        else if (std::strncmp(argv[i], "--only=", 7) == 0)
+        {
+            options.only = argv[i] + 7;
         }
         else if (std::sscanf(argv[i], "--largest=%u", &options.largest) != 1 &&
                  std::sscanf(argv[i], "--samples=%u", &options.samples) != 1)
@@ -215,7 +222,13 @@ MeasureAll(const Options& options)
     int driver = 0;
     Check(cudaGetDeviceProperties(&properties, 0));
     Check(cudaDriverGetVersion(&driver));
-    const auto list = MakeKernels();
+    auto list = MakeKernels();
+    list.erase(std::remove_if(list.begin() + 1, // the copy
+                              list.end(),
+                              [&](const Kernel& kernel) {
+                                  return std::string(kernel.name).find(options.only) != 0;
+                              }),
+               list.end());
     std::vector<std::vector<Point>> points(list.size());
     const DeviceMemory flush(FLUSH_BYTES);
     const Values values(*options.sizes.rbegin());

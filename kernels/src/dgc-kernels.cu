@@ -29,7 +29,16 @@ struct DgcScalars
 struct DgcRule : SelectRule
 {
     static constexpr TuningNumber VECTORS = &Tuning::dgcVectors;
+    static constexpr uint32_t BLOCKS = 3; // 80 registers: 40 floats are held at a time
+    static constexpr bool HOLDS = true;
     static constexpr bool KEEPS = true;
+
+    struct Loaded
+    {
+        float4 gradient;
+        float4 velocity;
+        float4 accumulated;
+    };
 
     struct Held
     {
@@ -67,12 +76,15 @@ struct DgcRule : SelectRule
         return count;
     }
 
-    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared&) const
+    __device__ Loaded Load(const TileVector& vector) const
+    {
+        return {vector.Load(gradient), vector.Load(velocity), vector.Load(accumulated)};
+    }
+
+    __device__ uint32_t Look(const TileVector&, const Loaded& loaded, Held& held, Shared&) const
     {
         const float clip = scalars->clip;
-        const float4 g = vector.Load(gradient);
-        const float4 u = vector.Load(velocity);
-        const float4 v = vector.Load(accumulated);
+        const auto& [g, u, v] = loaded;
         const DgcState x = StepDgc(g.x, clip, {u.x, v.x}, momentum);
         const DgcState y = StepDgc(g.y, clip, {u.y, v.y}, momentum);
         const DgcState z = StepDgc(g.z, clip, {u.z, v.z}, momentum);

@@ -11,8 +11,6 @@ namespace
 /// Of rules whose elements are those of an array.
 struct ArrayRule : SelectRule
 {
-    using Held = float4;
-
     const float* values;
     uint64_t count;
 
@@ -31,6 +29,10 @@ struct ArrayRule : SelectRule
 /// Elements whose magnitude reaches a key.
 struct FromKey : ArrayRule
 {
+    static constexpr bool HOLDS = true;
+    using Loaded = float4;
+    using Held = float4;
+
     const uint32_t* key;
 
     FromKey(const float* array, uint64_t elements, const uint32_t* least)
@@ -39,16 +41,32 @@ struct FromKey : ArrayRule
     {
     }
 
-    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared&) const
+    __device__ Loaded Load(const TileVector& vector) const
     {
-        held = vector.Load(values);
-        return FindReached(held, *key) & vector.GetPresentBits();
+        return vector.Load(values);
+    }
+
+    __device__ uint32_t Look(const TileVector& vector,
+                             const Loaded& loaded,
+                             Held& held,
+                             Shared&) const
+    {
+        held = loaded;
+        return FindReached(loaded, *key) & vector.GetPresentBits();
+    }
+
+    __device__ float GetValue(const Held& held, uint32_t element) const
+    {
+        return GetComponent(held, element);
     }
 };
 
 /// Elements that are marked in a bitmap.
 struct Marked : ArrayRule
 {
+    static constexpr uint32_t BLOCKS = 8; // 32 registers: nothing but marks is held
+    using Loaded = uint32_t;              // the word of the bitmap where they are
+
     const uint32_t* marks;
 
     Marked(const float* array, uint64_t elements, const uint32_t* bitmap)
@@ -57,11 +75,14 @@ struct Marked : ArrayRule
     {
     }
 
-    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared&) const
+    __device__ Loaded Load(const TileVector& vector) const
     {
-        held = vector.Load(values);
+        return vector.left > 0 ? marks[vector.first / 32] : 0U;
+    }
+
+    __device__ uint32_t Look(const TileVector& vector, Loaded word, Held&, Shared&) const
+    {
         // Four bits never straddle words, as vectors begin at multiples of 4.
-        const uint32_t word = vector.left > 0 ? marks[vector.first / 32] : 0U;
         return word >> (vector.first % 32) & 15U;
     }
 };

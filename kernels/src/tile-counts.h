@@ -60,19 +60,35 @@ struct TileCounts
         return before;
     }
 
-    /// Tells the others a tile's count. Called by the whole first warp. \returns that of all before
-    __device__ uint32_t Add(uint32_t index, uint32_t count) const
+    /// Tells the others a tile's count. Called by one thread.
+    __device__ void Announce(uint32_t index, uint32_t count) const
     {
-        if (threadIdx.x == 0 && index > 0)
+        if (index > 0)
         {
             Publish(index, OWN, count);
         }
+    }
+
+    /// Tells them that of all tiles so far, after Announce(). Called by the whole first warp.
+    /// \returns that of all before
+    __device__ uint32_t AddUp(uint32_t index, uint32_t count) const
+    {
         const uint32_t earlier = LookBack(index);
         if (threadIdx.x == 0)
         {
             Publish(index, INCLUSIVE, earlier + count);
         }
         return earlier;
+    }
+
+    /// Both at once. Called by the whole first warp.
+    __device__ uint32_t Add(uint32_t index, uint32_t count) const
+    {
+        if (threadIdx.x == 0)
+        {
+            Announce(index, count);
+        }
+        return AddUp(index, count);
     }
 };
 

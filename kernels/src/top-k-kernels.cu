@@ -21,9 +21,11 @@ namespace ns3::gradsync::kernels
 namespace
 {
 
-constexpr uint32_t WIDE = 1024;       //!< threads of a block
-constexpr uint32_t MOST_RANGES = 512; //!< of the candidates
-constexpr uint32_t LATER_BINS = 1024; //!< of a digit of 10 bits
+constexpr uint32_t WIDE = 1024;        //!< threads of a block that counts
+constexpr uint32_t COPY_THREADS = 512; //!< of one that copies, and needs more registers
+constexpr uint32_t COPY_BLOCKS = 3;    //!< of these on a multiprocessor
+constexpr uint32_t MOST_RANGES = 512;  //!< of the candidates
+constexpr uint32_t LATER_BINS = 1024;  //!< of a digit of 10 bits
 
 /// What is known of the cut, the key of the smallest magnitude that is selected.
 struct Cut
@@ -82,16 +84,21 @@ CountMostRanges(uint64_t count)
 
 /// As many blocks as this device runs at the same time, so that none waits for another's end.
 uint32_t
-CountRanges(uint64_t count)
+CountCountedRanges(uint64_t count)
 {
     int device = 0;
-    int processors = 0;
     int threads = 0;
     cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device);
-    const auto resident = static_cast<uint32_t>(processors * threads) / WIDE;
+    const uint32_t resident = CountProcessors() * static_cast<uint32_t>(threads) / WIDE;
     return std::clamp(resident, 1U, CountMostRanges(count));
+}
+
+/// Likewise.
+uint32_t
+CountCopiedRanges(uint64_t count)
+{
+    return std::min(CountProcessors() * COPY_BLOCKS, CountMostRanges(count));
 }
 
 TopKParts
@@ -230,6 +237,8 @@ struct Candidates : SelectRule
         uint32_t isLast;
     };
 
+    static constexpr bool HOLDS = true;
+    using Loaded = float4;
     using Held = float4;
 
     const float* values;
@@ -253,21 +262,34 @@ struct Candidates : SelectRule
         ClearBins<LATER_BINS, THREADS>(shared.bins);
     }
 
-    __device__ uint32_t Look(const TileVector& vector, Held& held, Shared& shared) const
+    __device__ Loaded Load(const TileVector& vector) const
     {
-        held = vector.Load(values);
+        return vector.Load(values);
+    }
+
+    __device__ uint32_t Look(const TileVector& vector,
+                             const Loaded& loaded,
+                             Held& held,
+                             Shared& shared) const
+    {
+        held = loaded;
         const uint32_t cut = parts.state->cuts[0].prefix; // its leading digit, the rest is 0
-        const uint32_t reached = FindReached(held, cut) & vector.GetPresentBits();
+        const uint32_t reached = FindReached(loaded, cut) & vector.GetPresentBits();
         // One leading digit more is beyond the bin; above all keys it is 2^31 at most.
-        const uint32_t inBin = reached & ~FindReached(held, cut + (1U << 20));
+        const uint32_t inBin = reached & ~FindReached(loaded, cut + (1U << 20));
 #pragma unroll 1
         for (uint32_t left = inBin; left != 0; left &= left - 1)
         {
             const auto element = static_cast<uint32_t>(__ffs(left)) - 1;
-            const uint32_t key = MagnitudeKey(GetComponent(held, element));
+            const uint32_t key = MagnitudeKey(GetComponent(loaded, element));
             atomicAdd(shared.bins + GetRadixDigit(key, 1), 1U);
         }
         return reached;
+    }
+
+    __device__ float GetValue(const Held& held, uint32_t element) const
+    {
+        return GetComponent(held, element);
     }
 
     __device__ void End(Shared& shared, uint32_t* scratch) const
@@ -334,11 +356,11 @@ CountHalves(uint32_t word)
 /// The result: everything above the cut and the first `wanted` equal to it, in order. A block takes
 /// a range, counts in it, learns from look-back what the ranges before have, and copies.
 __global__ void
-__launch_bounds__(WIDE, 2) CopySelectedKernel(TopKParts parts,
-                                              uint32_t* __restrict__ indices,
-                                              float* __restrict__ selected)
+__launch_bounds__(COPY_THREADS, COPY_BLOCKS) CopySelectedKernel(TopKParts parts,
+                                                                uint32_t* __restrict__ indices,
+                                                                float* __restrict__ selected)
 {
-    __shared__ uint32_t scratch[WIDE / WARP];
+    __shared__ uint32_t scratch[COPY_THREADS / WARP];
     __shared__ uint32_t shared[3]; // the range, and what ranges before have above the cut and at it
     if (threadIdx.x == 0)
     {
@@ -360,7 +382,7 @@ __launch_bounds__(WIDE, 2) CopySelectedKernel(TopKParts parts,
     };
     uint32_t above = 0;
     uint32_t ties = 0;
-    for (uint32_t first = rangeBegin + 4 * threadIdx.x; first < end; first += 4 * WIDE)
+    for (uint32_t first = rangeBegin + 4 * threadIdx.x; first < end; first += 4 * COPY_THREADS)
     {
         float4 four;
         const uint32_t counts = CountHalves(look(first, four));
@@ -384,11 +406,15 @@ __launch_bounds__(WIDE, 2) CopySelectedKernel(TopKParts parts,
     __syncthreads();
     above = shared[1];
     ties = shared[2];
-    for (uint32_t begin = rangeBegin; begin < end; begin += 4 * WIDE)
+    float4 next;
+    uint32_t foundNext = look(rangeBegin + 4 * threadIdx.x, next);
+    for (uint32_t begin = rangeBegin; begin < end; begin += 4 * COPY_THREADS)
     {
         const uint32_t first = begin + 4 * threadIdx.x;
-        float4 four;
-        const uint32_t found = look(first, four);
+        const float4 four = next;
+        const uint32_t found = foundNext;
+        const uint4 places = LoadFour<uint4>(parts.indices, first, end, 0U);
+        foundNext = look(first + 4 * COPY_THREADS, next); // under way during the scan
         uint32_t total = 0;
         const uint32_t before = ScanThreads(CountHalves(found), scratch, total);
         uint32_t aboveBefore = above + (before & 0xffffU);
@@ -401,7 +427,7 @@ __launch_bounds__(WIDE, 2) CopySelectedKernel(TopKParts parts,
             if (isAbove || (isTie && tiesBefore < wanted))
             {
                 const uint32_t at = aboveBefore + min(tiesBefore, wanted);
-                indices[at] = parts.indices[first + i];
+                indices[at] = GetComponent(places, i);
                 selected[at] = GetComponent(four, i);
             }
             aboveBefore += isAbove ? 1U : 0U;
@@ -422,7 +448,7 @@ LaunchSearch(const TopKInput& input, const TopKParts& parts, uint32_t* cutKey, c
     {
         return error;
     }
-    const uint32_t ranges = CountRanges(input.count);
+    const uint32_t ranges = CountCountedRanges(input.count);
     Launch<CountLeadingDigitsKernel>(ranges, WIDE, stream, input, parts);
     LaunchOrderedSelect(Candidates(input, parts),
                         input.count,
@@ -467,7 +493,12 @@ SelectTopK(const float* values,
     {
         return error;
     }
-    Launch<CopySelectedKernel>(CountRanges(count), WIDE, stream, parts, indices, selected);
+    Launch<CopySelectedKernel>(CountCopiedRanges(count),
+                               COPY_THREADS,
+                               stream,
+                               parts,
+                               indices,
+                               selected);
     return cudaGetLastError();
 }
 

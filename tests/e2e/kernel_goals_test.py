@@ -130,7 +130,7 @@ def test_goals_of_no_profile_are_refused(tmp_path):
 
 def _benchmarks():
     """What kernels-bench measures, and the bytes that it counts for each."""
-    sources = sorted((ROOT / "kernels" / "bench").glob("*.cu"))
+    sources = sorted((ROOT / "kernels" / "bench").glob("*.c[cu]"))
     return {
         name: float(size)
         for source in sources

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "bench-kernels.h"
+
 #include "compression-kernels.h"
 #include "message-kernels.h"
 #include "thc-kernels.h"

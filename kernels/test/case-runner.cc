@@ -5,7 +5,7 @@
  * without a GPU the cases that need one are skipped. Exit code 1 when one failed.
  *
  * Options, in this order: --longest=N leaves out longer gradients, for tools under which kernels
- * run slowly; a name runs only that case.
+ * run slowly; a name runs only that case, -NAME all others.
  */
 #include "case-runner.h"
 
@@ -123,8 +123,11 @@ main(int argc, char** argv)
     auto cases = GetCases();
     if (argc == 3)
     {
-        std::erase_if(cases,
-                      [argv](const Case& one) { return std::strcmp(one.name, argv[2]) != 0; });
+        const bool isLeftOut = argv[2][0] == '-';
+        const char* const name = argv[2] + (isLeftOut ? 1 : 0);
+        std::erase_if(cases, [name, isLeftOut](const Case& one) {
+            return (std::strcmp(one.name, name) == 0) == isLeftOut;
+        });
     }
     if (cases.empty())
     {

@@ -52,6 +52,7 @@ def _settings(profile: Profile) -> list[str]:
     with_mpi = not missing([RANKS])
     settings = [
         *profile.settings,
+        "-Uns3_DIR",  # CMake would keep the one that was wanted before
         f"-DGRADSYNC_TESTS={'ON' if with_tests else 'OFF'}",
         f"-DGRADSYNC_MPI={'ON' if with_mpi else 'OFF'}",
     ]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Builds gradsync against the ready-made packages of other releases of ns-3, tests it and compares results.
 
-    python3 -P tests/ns3_releases.py [--all] [RELEASE...]
+    python3 -P tests/ns3_releases.py [--all | --sanitized] [RELEASE...]
+    python3 -P tests/ns3_releases.py --fetch
 
 Of each release (default: those that CI takes, the newest and one of the others in turn, by the number
 of commits; the oldest is Debian's, which all else is built with) PyPI's package `ns3` is fetched and
@@ -9,7 +10,9 @@ unpacked, once, in build/ns3-packages; the program and the unit tests of the roo
 simulator are built in build/ns3-RELEASE, unoptimised, as compiling takes most of the time. The tests run,
 and the program some scenarios, whose results are to be those of build/release (./ns3 build). Where ns-3's
 own TCP is another one, that is printed. --all builds and runs all unit tests, TestSuites and examples,
-which takes twice as long.
+which takes twice as long. --fetch fetches the newest release and prints where CMake finds it. With
+--sanitized that one is not built again: build/sanitize was built with it, and ./ns3 test --sanitize has
+run all tests; its program is compared.
 """
 
 import csv
@@ -29,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from launcher.tests import Count, run_ctest  # noqa: E402
-from launcher.tree import RELEASE, VENV, cores  # noqa: E402
+from launcher.tree import RELEASE, SANITIZE, VENV, cores  # noqa: E402
 
 PACKAGES = ROOT / "build" / "ns3-packages"
 # Neither needs the packages that end up in it: an older Boost than ours, and Python's modules.
@@ -76,6 +79,10 @@ class Package:
     @property
     def folder(self) -> Path:
         return PACKAGES / self.release
+
+    @property
+    def cmake(self) -> Path:
+        return self.folder / "ns3" / "lib64" / "cmake" / "ns3"
 
     @property
     def build(self) -> Path:
@@ -188,7 +195,7 @@ def check_header_names(package: Package) -> Count:
 def build(package: Package, with_all: bool) -> None:
     settings = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"]
     settings += ["-DGRADSYNC_BENCHMARKS=OFF", "-DGRADSYNC_TEST_CASES=OFF", "-DGRADSYNC_WERROR=ON"]
-    settings += [f"-Dns3_DIR={package.folder / 'ns3' / 'lib64' / 'cmake' / 'ns3'}"]
+    settings += [f"-Dns3_DIR={package.cmake}"]
     # Twice as fast as GCC here, with precompiled headers.
     if shutil.which("clang++-14"):
         settings.append("-DCMAKE_CXX_COMPILER=clang++-14")
@@ -206,14 +213,14 @@ def simulate(program: Path, scenario: Sequence[str], out: Path) -> Path:
     return out
 
 
-def compare(package: Package) -> Count:
+def compare(build: Path) -> Count:
     """Scenarios with both programs: equal but for what the machine took."""
     count = Count()
     for scenario in COMPARED:
         name = Path(scenario[0]).stem
         outs = [
-            simulate(program, scenario, package.build / "results" / f"{name}-{which}")
-            for program, which in ((RELEASE.program, "3.37"), (package.build / "gradsync", "here"))
+            simulate(program, scenario, build / "results" / f"{name}-{which}")
+            for program, which in ((RELEASE.program, "3.37"), (build / "gradsync", "here"))
         ]
         told = subprocess.run(
             [sys.executable, "-P", "-m", "gradsync", "compare", *map(str, outs)],
@@ -229,10 +236,10 @@ def mean_time(folder: Path) -> str:
         return next(csv.DictReader(file))["ict_mean_s"]
 
 
-def show_tcp(package: Package) -> None:
+def show_tcp(package: Package, build: Path) -> None:
     """What ns-3's own TCP makes of one ring: it differs between releases, and is not held."""
-    there = simulate(RELEASE.program, TCP, package.build / "results" / "tcp-3.37")
-    here = simulate(package.build / "gradsync", TCP, package.build / "results" / "tcp-here")
+    there = simulate(RELEASE.program, TCP, build / "results" / "tcp-3.37")
+    here = simulate(build / "gradsync", TCP, build / "results" / "tcp-here")
     theirs, ours = mean_time(there), mean_time(here)
     verdict = "the same" if theirs == ours else f"{theirs} s of build/release"
     print(f"ns-3 {package.release}: a ring over its TCP takes {ours} s, {verdict}", flush=True)
@@ -248,12 +255,23 @@ def check(package: Package, with_all: bool) -> Count:
     good, cases = run_ctest(package.build, None if with_all else f"^({'|'.join(SIMULATED)})-tests")
     count += cases + Count(failed=0 if good or cases.failed else 1)
     tested = time.monotonic()
-    count += compare(package)
-    show_tcp(package)
+    count += compare(package.build)
+    show_tcp(package, package.build)
     times = [fetched - start, built - fetched, tested - built, time.monotonic() - tested]
     words = ("fetched", "built", "tested", "compared")
     spent = ", ".join(f"{word} in {spent:.0f} s" for word, spent in zip(words, times))
     print(f"ns-3 {package.release}: {count}; {spent}", flush=True)
+    return count
+
+
+def check_sanitized(package: Package) -> Count:
+    """Of the release that build/sanitize was built with: what ./ns3 test --sanitize does not look at."""
+    cache = SANITIZE.directory / "CMakeCache.txt"
+    if not cache.exists() or f"={package.cmake}\n" not in cache.read_text(encoding="utf-8"):
+        fail(f"{SANITIZE.directory} was not built with {package.cmake}")
+    count = check_header_names(package) + compare(SANITIZE.directory)
+    show_tcp(package, SANITIZE.directory)
+    print(f"ns-3 {package.release}, sanitized: {count}", flush=True)
     return count
 
 
@@ -275,15 +293,25 @@ def choose(named: Sequence[str]) -> list[Package]:
 def main() -> int:
     if platform.machine() != "x86_64":
         fail(f"the packages are for x86_64, and this is {platform.machine()}")
+    newest = next(package for package in KNOWN if package.in_ci == "always")
+    if "--fetch" in sys.argv:
+        fetch(newest)
+        print(newest.cmake)
+        return 0
     if not RELEASE.program.exists():
         fail(f"{RELEASE.program} does not exist; remedy: ./ns3 build")
-    with_all = "--all" in sys.argv
-    named = [argument for argument in sys.argv[1:] if argument != "--all"]
+    options = {"--all", "--sanitized"}.intersection(sys.argv)
+    named = [argument for argument in sys.argv[1:] if argument not in options]
     unknown = set(named) - {package.release for package in KNOWN}
     if unknown:
         known = ", ".join(package.release for package in KNOWN)
         fail(f"no package of ns-3 {', '.join(sorted(unknown))}; there are {known}")
-    count = sum((check(package, with_all) for package in choose(named)), Count())
+    count = Count()
+    for package in choose(named):
+        if package is newest and "--sanitized" in options:
+            count += check_sanitized(package)
+        else:
+            count += check(package, "--all" in options)
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
     return 0 if count.failed == 0 else 1
 

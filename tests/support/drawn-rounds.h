@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_DRAWN_ROUNDS_H
 #define GRADSYNC_DRAWN_ROUNDS_H
 
+#include "address-sanitizer.h"
+
 #include <cstdint>
 
 namespace ns3::gradsync::tests
@@ -13,18 +15,7 @@ namespace ns3::gradsync::tests
 constexpr uint32_t
 CountDrawn(uint32_t rounds)
 {
-#if defined(__SANITIZE_ADDRESS__)
-    constexpr uint32_t SHARE = 4;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    constexpr uint32_t SHARE = 4;
-#else
-    constexpr uint32_t SHARE = 1;
-#endif
-#else
-    constexpr uint32_t SHARE = 1;
-#endif
-    return rounds / SHARE;
+    return rounds / (HAS_ADDRESS_SANITIZER ? 4 : 1);
 }
 
 } // namespace ns3::gradsync::tests

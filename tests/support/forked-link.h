@@ -2,6 +2,8 @@
 #ifndef GRADSYNC_FORKED_LINK_H
 #define GRADSYNC_FORKED_LINK_H
 
+#include "address-sanitizer.h"
+
 #include "ns3/process-link.h"
 
 #include <algorithm>
@@ -201,6 +203,7 @@ RunForked(uint32_t count, const std::function<void(ProcessLink& link)>& task)
             peers[other][one] = ends[1];
         }
     }
+    ReleaseFreedMemory();
     std::vector<pid_t> children;
     for (uint32_t own = 0; own < count; ++own)
     {

@@ -21,17 +21,6 @@ CountThreadBlocks(uint64_t items)
     return static_cast<uint32_t>((items + THREADS - 1) / THREADS);
 }
 
-/// Multiprocessors of the device in use.
-inline uint32_t
-CountProcessors()
-{
-    int device = 0;
-    int processors = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    return static_cast<uint32_t>(processors);
-}
-
 /// Puts a kernel on a stream, or runs it on the CPU where CUDA is emulated (kernels/emulator).
 template <auto KERNEL, typename... Arguments>
 void

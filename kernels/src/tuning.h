@@ -38,14 +38,26 @@ inline constexpr Tuning DEVICE_TUNING = TUNING_90; // and where the kernels are 
 using TuningNumber = uint32_t Tuning::*;
 
 /// Of the device in use.
+inline uint32_t
+GetDeviceNumber(cudaDeviceAttr attribute)
+{
+    int device = 0;
+    int value = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&value, attribute, device);
+    return static_cast<uint32_t>(value);
+}
+
+inline uint32_t
+CountProcessors()
+{
+    return GetDeviceNumber(cudaDevAttrMultiProcessorCount);
+}
+
 inline Tuning
 GetTuning()
 {
-    int device = 0;
-    int major = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    return major < 9 ? TUNING_80 : TUNING_90;
+    return GetDeviceNumber(cudaDevAttrComputeCapabilityMajor) < 9 ? TUNING_80 : TUNING_90;
 }
 
 /// The least of all architectures, for memory that must do on any.

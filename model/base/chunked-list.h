@@ -36,11 +36,17 @@ class ChunkedList
 
     void Append(const T& value)
     {
+        AppendUnset() = value;
+    }
+
+    /// \returns the new one, to be set
+    T& AppendUnset()
+    {
         if (m_size == m_chunks.size() * CHUNK)
         {
             m_chunks.push_back(std::unique_ptr<T[]>(new T[CHUNK]));
         }
-        (*this)[m_size++] = value;
+        return (*this)[m_size++];
     }
 
     /// Calls visit(values) for all, a span of some after the other.

@@ -6,43 +6,10 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-/// Sorts ids of which none is there twice, all below `end`. Where many of those are there, by a bit
-/// for each of them: an exchange may begin with millions.
-void
-SortManyIds(std::vector<OperationId>& ids, uint32_t end)
-{
-    constexpr uint32_t BITS = 64;
-    if (ids.size() < end / BITS)
-    {
-        SortIds(ids);
-        return;
-    }
-    std::vector<uint64_t> isThere(size_t{end} / BITS + 1);
-    for (const auto id : ids)
-    {
-        isThere[id / BITS] |= uint64_t{1} << id % BITS;
-    }
-    ids.clear();
-    for (size_t word = 0; word < isThere.size(); ++word)
-    {
-        for (auto bits = isThere[word]; bits != 0; bits &= bits - 1)
-        {
-            const auto bit = static_cast<size_t>(std::countr_zero(bits));
-            ids.push_back(static_cast<OperationId>(word * BITS + bit));
-        }
-    }
-}
-
-} // namespace
 
 PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Setup setup)
     : m_executions(executions),
@@ -158,7 +125,7 @@ PlanExecution::Begin(std::span<const uint32_t> ranks)
     }
     if (ranks.size() > 1)
     {
-        SortManyIds(ready, m_ledger.GetSize());
+        SortIds(ready, m_ledger.GetSize());
     }
     MakeReady(ready);
     EndIfDone();

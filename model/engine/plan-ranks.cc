@@ -37,8 +37,7 @@ PlanRanks::LeaveToOthers(const Plan& plan, const RankShare& share)
     m_workersHere =
         static_cast<uint32_t>(std::count(isHere.begin(), isHere.begin() + m_workers, 1));
     uint32_t others = 0;
-    plan.GetOperations().ForEach(
-        [&](size_t /* id */, const Operation& operation) { others += 1 - isHere[operation.dst]; });
+    plan.ForEachDst([&](size_t /* id */, uint32_t rank) { others += 1 - isHere[rank]; });
     return others;
 }
 

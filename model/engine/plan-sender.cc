@@ -80,7 +80,7 @@ void
 PlanSender::SendReady()
 {
     m_sending.swap(m_ready);
-    SortIds(m_sending);
+    SortIds(m_sending, m_ledger.GetSize());
     TellCarrier();
     for (const auto id : m_sending)
     {

@@ -61,10 +61,13 @@ void
 FabricCut::TakeOver(uint32_t portIndex, FabricPacket* packet)
 {
     auto& outgoing = m_outgoing[m_partOf[portIndex]];
-    outgoing.packets.Append({.fields = *packet,
-                             .arrival = packet->arrival,
-                             .port = portIndex,
-                             .returns = m_network.CountReturns(portIndex)});
+    // Member by member in its place: of one that was put together before, all parts would have to
+    // be stored before it can be read.
+    auto& crossing = outgoing.packets.AppendUnset();
+    crossing.fields = *packet;
+    crossing.arrival = packet->arrival;
+    crossing.port = portIndex;
+    crossing.returns = m_network.CountReturns(portIndex);
     if ((packet->flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM)) != 0) [[unlikely]]
     {
         TakeRecord(*packet, outgoing);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -36,10 +37,16 @@ class SuccessorWriter
     {
     }
 
-    void Take(const Edge& edge)
+    void Take(const PackedRows<2>& edges, size_t first, size_t last)
     {
-        m_open.push_back(edge);
-        m_sorted.areForward = m_sorted.areForward && edge.earlier < edge.later;
+        auto place = m_open.size();
+        m_open.resize(place + last - first);
+        bool areForward = true;
+        edges.ForEachRow(first, last, [&](size_t, const auto& row) {
+            m_open[place++] = {row[0], row[1]};
+            areForward = areForward && row[0] < row[1];
+        });
+        m_sorted.areForward = m_sorted.areForward && areForward;
     }
 
     /// All edges of rows before `limit` were taken.
@@ -61,40 +68,50 @@ class SuccessorWriter
     }
 
   private:
-    /// Counting sort: the end of a row is moved back to its start while the row is filled.
+    /// Counting sort: the end of a row is moved back to its start while the row is filled, from its
+    /// last edge on, so that what came in ascending order is so.
     void WriteRows(size_t limit)
     {
         const auto rest = std::partition(m_open.begin(), m_open.end(), [limit](const Edge& edge) {
             return edge.earlier < limit;
         });
-        std::vector<size_t> ends(limit - m_next + 1);
+        std::vector<OperationId> ends(limit - m_next + 1);
         const auto row = [this](const Edge& edge) { return edge.earlier - m_next; };
         std::for_each(m_open.begin(), rest, [&](const Edge& edge) { ++ends[row(edge)]; });
         std::partial_sum(ends.begin(), ends.end(), ends.begin());
         std::vector<OperationId> successors(ends.back());
-        std::for_each(m_open.begin(), rest, [&](const Edge& edge) {
+        std::for_each(std::reverse_iterator(rest), m_open.rend(), [&](const Edge& edge) {
             successors[--ends[row(edge)]] = edge.later;
         });
         m_open.erase(m_open.begin(), rest);
-        for (size_t i = 0; i + 1 < ends.size(); ++i)
-        {
-            WriteRow({successors.data() + ends[i], successors.data() + ends[i + 1]});
-        }
+        Write(ends, successors);
         m_next = limit;
     }
 
-    void WriteRow(std::span<OperationId> successors)
+    /// \param starts [row] of its successors, of which each is kept once; the last one is an end
+    void Write(std::span<OperationId> starts, std::span<OperationId> successors)
     {
-        m_sorted.offsets.Append(static_cast<OperationId>(m_sorted.successors.GetSize()));
-        if (successors.size() < 2)
+        const auto before = m_sorted.successors.GetSize();
+        auto end = successors.begin(); // of what is kept
+        for (size_t row = 0; row + 1 < starts.size(); ++row)
         {
-            std::ranges::for_each(successors, [this](auto id) { m_sorted.successors.Append(id); });
-            return;
+            const auto first = successors.begin() + starts[row];
+            const auto last = successors.begin() + starts[row + 1];
+            if (!std::is_sorted(first, last))
+            {
+                std::sort(first, last);
+            }
+            const auto begin = end;
+            starts[row] = static_cast<OperationId>(before + size_t(begin - successors.begin()));
+            std::for_each(first, last, [&](OperationId later) {
+                if (end == begin || *(end - 1) != later)
+                {
+                    *end++ = later;
+                }
+            });
         }
-        std::sort(successors.begin(), successors.end());
-        std::for_each(successors.begin(),
-                      std::unique(successors.begin(), successors.end()),
-                      [this](auto later) { m_sorted.successors.Append(later); });
+        m_sorted.offsets.AppendAll(starts.first(starts.size() - 1));
+        m_sorted.successors.AppendAll({successors.begin(), end});
     }
 
     SortedEdges& m_sorted;
@@ -138,9 +155,8 @@ CountPredecessors(const OperationIdTable& successors, size_t operations)
     std::vector<uint32_t> open; // of the operations that follow those in `counts`
     const auto write = [&](size_t limit) {
         const auto known = std::min(limit - counts.GetSize(), open.size());
-        const auto end = open.begin() + static_cast<std::ptrdiff_t>(known);
-        std::for_each(open.begin(), end, [&](auto count) { counts.Append({count}); });
-        open.erase(open.begin(), end);
+        counts.AppendAll(std::span(open).first(known));
+        open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(known));
     };
     ForEachBlock(
         successors.GetSize(),
@@ -187,11 +203,7 @@ SortEdges(const PackedRows<2>& edges, size_t operations)
                 visit(row[0]);
             });
         },
-        [&](size_t first, size_t last) {
-            edges.ForEachRow(first, last, [&](size_t, const auto& row) {
-                writer.Take({row[0], row[1]});
-            });
-        },
+        [&](size_t first, size_t last) { writer.Take(edges, first, last); },
         [&](size_t least) { writer.WriteWorthwhile(std::min(least, operations)); });
     writer.WriteBefore(operations);
     sorted.offsets.Append(static_cast<OperationId>(sorted.successors.GetSize()));

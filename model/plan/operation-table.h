@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace ns3::gradsync
 {
@@ -55,6 +56,20 @@ class OperationTable
         return m_rows.Get(id, SRC);
     }
 
+    /// Calls visit(id, rank) for all.
+    template <typename Visit>
+    void ForEachSrc(const Visit& visit) const
+    {
+        m_rows.ForEachValue(SRC, visit);
+    }
+
+    /// Likewise.
+    template <typename Visit>
+    void ForEachDst(const Visit& visit) const
+    {
+        m_rows.ForEachValue(DST, visit);
+    }
+
     void Trim()
     {
         m_rows.Trim();
@@ -67,13 +82,14 @@ class OperationTable
 
   private:
     static constexpr size_t SRC = 1; //!< its column
+    static constexpr size_t DST = 2;
 
     static Operation MakeOperation(const PackedRows<6>::Row& row)
     {
         return {static_cast<OperationKind>(row[0] & 0xFF),
                 {static_cast<uint8_t>(row[0] >> 8), static_cast<uint8_t>(row[0] >> 16)},
                 row[SRC],
-                row[2],
+                row[DST],
                 row[3],
                 row[4],
                 row[5]};
@@ -97,6 +113,11 @@ class OperationIdTable
     void Append(OperationId id)
     {
         m_rows.Append({id});
+    }
+
+    void AppendAll(std::span<const OperationId> ids)
+    {
+        m_rows.AppendAll(ids);
     }
 
     OperationId MakeItem(size_t index) const

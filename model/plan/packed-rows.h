@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -33,7 +34,7 @@ class PackedRows
 
     size_t GetSize() const
     {
-        return CountBlocks() * BLOCK_ROWS + m_openRows;
+        return m_size;
     }
 
     uint32_t Get(size_t row, size_t column) const
@@ -81,7 +82,11 @@ class PackedRows
             const bool isOpen = number == CountBlocks();
             if (!isOpen)
             {
-                UnpackAll(GetBlock(number), columns);
+                const auto block = GetBlock(number);
+                for (size_t column = 0; column < COLUMNS; ++column)
+                {
+                    UnpackColumn(block, column, columns[column]);
+                }
             }
             for (; first < end; ++first)
             {
@@ -93,21 +98,60 @@ class PackedRows
         }
     }
 
+    /// Calls visit(row, value) for all values of a column.
+    template <typename Visit>
+    void ForEachValue(size_t column, const Visit& visit) const
+    {
+        Pattern values;
+        for (size_t number = 0; number < CountBlocks(); ++number)
+        {
+            UnpackColumn(GetBlock(number), column, values);
+            for (size_t position = 0; position < BLOCK_ROWS; ++position)
+            {
+                visit(number * BLOCK_ROWS + position, values[position]);
+            }
+        }
+        for (auto row = CountBlocks() * BLOCK_ROWS; row < m_size; ++row)
+        {
+            visit(row, m_open[column * m_openStride + row % BLOCK_ROWS]);
+        }
+    }
+
     void Append(const Row& values)
     {
         if (m_openStride != BLOCK_ROWS) [[unlikely]]
         {
             SpreadOpen(BLOCK_ROWS);
         }
-        auto* place = m_open.data() + m_openRows;
+        auto* place = m_open.data() + m_size % BLOCK_ROWS;
         for (size_t column = 0; column < COLUMNS; ++column)
         {
             place[column * BLOCK_ROWS] = values[column];
         }
-        if (++m_openRows == BLOCK_ROWS)
+        if (++m_size % BLOCK_ROWS == 0)
         {
             AppendBlock(MakeBlock());
-            m_openRows = 0;
+        }
+    }
+
+    /// Many rows at once.
+    void AppendAll(std::span<const uint32_t> values) requires(COLUMNS == 1)
+    {
+        if (m_openStride != BLOCK_ROWS)
+        {
+            SpreadOpen(BLOCK_ROWS);
+        }
+        while (!values.empty())
+        {
+            const auto position = m_size % BLOCK_ROWS;
+            const auto count = std::min(values.size(), BLOCK_ROWS - position);
+            std::copy_n(values.begin(), count, m_open.data() + position);
+            values = values.subspan(count);
+            m_size += count;
+            if (m_size % BLOCK_ROWS == 0)
+            {
+                AppendBlock(MakeBlock());
+            }
         }
     }
 
@@ -116,7 +160,7 @@ class PackedRows
     {
         m_near.shrink_to_fit();
         m_patterns.shrink_to_fit();
-        SpreadOpen(m_openRows);
+        SpreadOpen(m_size % BLOCK_ROWS);
         m_known = {};
         if constexpr (HAS_FAR)
         {
@@ -146,7 +190,7 @@ class PackedRows
     static_assert(COLUMNS <= 32);
     /// From the first value.
     using Pattern = std::array<uint32_t, BLOCK_ROWS>;
-    using Columns = std::array<std::array<uint32_t, BLOCK_ROWS>, COLUMNS>;
+    using Columns = std::array<Pattern, COLUMNS>;
     static constexpr bool HAS_FAR = NEAR_BLOCKS != SIZE_MAX;
     /// Blocks that are packed once more, all in one level.
     using Far = PackedRows<HAS_FAR ? PATTERNED + 1 : 1, SIZE_MAX>;
@@ -157,11 +201,7 @@ class PackedRows
 
     size_t CountBlocks() const
     {
-        if constexpr (HAS_FAR)
-        {
-            return m_near.size() + m_far.GetSize();
-        }
-        return m_near.size();
+        return m_size / BLOCK_ROWS;
     }
 
     Row Unpack(const Block& block, uint32_t position) const
@@ -191,19 +231,15 @@ class PackedRows
         return m_near[number];
     }
 
-    void UnpackAll(const Block& block, Columns& columns) const
+    void UnpackColumn(const Block& block, size_t column, Pattern& values) const
     {
-        for (size_t column = 0; column < COLUMNS; ++column)
+        const auto base = block[column];
+        const auto step = block[STEPS + column];
+        const bool isPatterned = (block[PATTERNED] >> column & 1) != 0;
+        const auto* pattern = isPatterned ? m_patterns[step].data() : nullptr;
+        for (uint32_t row = 0; row < BLOCK_ROWS; ++row)
         {
-            const auto base = block[column];
-            const auto step = block[STEPS + column];
-            const bool isPatterned = (block[PATTERNED] >> column & 1) != 0;
-            const auto* pattern = isPatterned ? m_patterns[step].data() : nullptr;
-            auto& values = columns[column];
-            for (uint32_t row = 0; row < BLOCK_ROWS; ++row)
-            {
-                values[row] = base + (isPatterned ? pattern[row] : row * step);
-            }
+            values[row] = base + (isPatterned ? pattern[row] : row * step);
         }
     }
 
@@ -225,7 +261,7 @@ class PackedRows
         for (size_t column = 0; column < COLUMNS; ++column)
         {
             std::copy_n(m_open.begin() + static_cast<std::ptrdiff_t>(column * m_openStride),
-                        m_openRows,
+                        m_size % BLOCK_ROWS,
                         open.begin() + static_cast<std::ptrdiff_t>(column * stride));
         }
         m_open = std::move(open);
@@ -320,7 +356,7 @@ class PackedRows
     std::unordered_map<uint64_t, uint32_t> m_known; //!< hash -> pattern, while the table grows
     std::vector<uint32_t> m_open; //!< the block at the end, a column after the other
     size_t m_openStride{0};       //!< from one to the next; until rows come none
-    size_t m_openRows{0};
+    size_t m_size{0};             //!< rows
 };
 
 } // namespace ns3::gradsync

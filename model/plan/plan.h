@@ -76,6 +76,20 @@ class Plan
         return m_operations.GetSrc(id);
     }
 
+    /// Calls visit(id, rank) for the ranks at which the operations start, in ascending order.
+    template <typename Visit>
+    void ForEachSrc(const Visit& visit) const
+    {
+        m_operations.ForEachSrc(visit);
+    }
+
+    /// Likewise for those at which they end.
+    template <typename Visit>
+    void ForEachDst(const Visit& visit) const
+    {
+        m_operations.ForEachDst(visit);
+    }
+
     /// Operations that wait for `id`, in ascending order.
     OperationIdRange GetSuccessors(OperationId id) const
     {
@@ -114,6 +128,24 @@ class Plan
                                                    offsets[id + 1 - first] - from));
             });
         }
+    }
+
+    /// Calls visit(earlier, later) for all edges, by their earlier ends.
+    template <typename Visit>
+    void ForEachEdge(const Visit& visit) const
+    {
+        std::vector<OperationId> ends(m_successorOffsets.GetSize());
+        m_successorOffsets.ForEachItem(0, ends.size(), [&](size_t id, OperationId end) {
+            ends[id] = end;
+        });
+        OperationId earlier = 0;
+        m_successors.ForEachItem(0, m_successors.GetSize(), [&](size_t index, OperationId later) {
+            while (ends[size_t{earlier} + 1] <= index)
+            {
+                ++earlier;
+            }
+            visit(earlier, later);
+        });
     }
 
     /// Number of operations that `id` waits for.

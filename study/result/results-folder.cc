@@ -118,7 +118,8 @@ HasForeignStore(const std::filesystem::path& folder)
 {
     std::error_code none;
     const auto store = folder / RunStore::FOLDER;
-    // What is looked at in a listing, before there is a name, depends on the disk: not in a usual run.
+    // What is looked at in a listing, before there is a name, depends on the disk: not in a usual
+    // run.
     return std::filesystem::exists(store, none) &&
            !std::filesystem::exists(store / RunStore::LOCK_FILE, none) &&
            !std::filesystem::is_empty(store, none);

@@ -82,12 +82,19 @@ class RatPlan
     {
         const auto trees = MakeTrees(request);
         m_stages = trees.GetStageCount();
-        m_trees.reserve(m_workers);
+        const auto places = size_t{m_workers} * m_workers;
+        m_parents.resize(places);
+        m_stageOf.resize(places);
         for (uint32_t root = 0; root < m_workers; ++root)
         {
-            m_trees.push_back(trees.MakeTree(root));
+            const auto tree = trees.MakeTree(root);
+            for (uint32_t rank = 0; rank < m_workers; ++rank)
+            {
+                m_parents[FindPlace(root, rank)] = tree.parent[rank];
+                m_stageOf[FindPlace(root, rank)] = tree.stage[rank];
+            }
         }
-        m_operations.resize(size_t{m_workers} * m_workers);
+        m_operations.resize(places);
         m_barrier = request.parameters.Get<bool>("barrier");
     }
 
@@ -119,10 +126,29 @@ class RatPlan
         return m_layout.GetBytes(root * m_subChunks + subChunk, 1) > 0;
     }
 
-    /// The operation of this phase between a rank and its parent in a tree.
-    OperationId& GetOperation(uint32_t root, uint32_t rank)
+    /// Of a rank in a tree: [turn of the tree at the rank][rank], the order of the operations.
+    size_t FindPlace(uint32_t root, uint32_t rank) const
     {
-        return m_operations[size_t{root} * m_workers + rank];
+        const uint32_t turn = root >= rank ? root - rank : root + m_workers - rank;
+        return size_t{turn} * m_workers + rank;
+    }
+
+    /// Calls visit(place, root, rank) for every rank but the root of every tree that moves
+    /// something: rank i starts with tree i + 1, so that the load is even from the start.
+    template <typename Visit>
+    void ForEachTurn(uint32_t subChunk, const Visit& visit) const
+    {
+        for (uint32_t turn = 1; turn < m_workers; ++turn)
+        {
+            for (uint32_t rank = 0; rank < m_workers; ++rank)
+            {
+                const uint32_t root = rank + turn - (rank + turn < m_workers ? 0 : m_workers);
+                if (IsMoved(root, subChunk))
+                {
+                    visit(size_t{turn} * m_workers + rank, root, rank);
+                }
+            }
+        }
     }
 
     /// One join between each two steps: m_stages steps of reduction, then as many of broadcast.
@@ -150,69 +176,45 @@ class RatPlan
         }
     }
 
-    /// One chunk of every tree over every edge: rank i starts with tree i + 1, so that the load is
-    /// even from the start.
+    /// One chunk of every tree over every edge.
     void AddPhase(uint32_t subChunk, OperationKind kind)
     {
         const bool isReduce = kind == OperationKind::TransferReduce;
-        for (uint32_t turn = 1; turn < m_workers; ++turn)
-        {
-            for (uint32_t rank = 0; rank < m_workers; ++rank)
+        ForEachTurn(subChunk, [&](size_t place, uint32_t root, uint32_t rank) {
+            const uint32_t chunk = root * m_subChunks + subChunk;
+            const uint32_t parent = m_parents[place];
+            const auto operation = isReduce ? m_builder.AddReduce(rank, parent, chunk, 1, root)
+                                            : m_builder.AddCopy(parent, rank, chunk, 1, root);
+            m_operations[place] = operation;
+            if (m_barrier)
             {
-                const uint32_t root = (rank + turn) % m_workers;
-                if (!IsMoved(root, subChunk))
-                {
-                    continue;
-                }
-                const uint32_t chunk = root * m_subChunks + subChunk;
-                const uint32_t parent = m_trees[root].parent[rank];
-                const uint32_t stage = m_trees[root].stage[rank];
-                auto& operation = GetOperation(root, rank);
-                operation = isReduce ? m_builder.AddReduce(rank, parent, chunk, 1, root)
-                                     : m_builder.AddCopy(parent, rank, chunk, 1, root);
-                if (m_barrier)
-                {
-                    OrderByBarriers(operation, isReduce ? stage : 2 * m_stages - 1 - stage);
-                }
+                const uint32_t stage = m_stageOf[place];
+                OrderByBarriers(operation, isReduce ? stage : 2 * m_stages - 1 - stage);
             }
-        }
+        });
     }
 
     /// A rank passes its sum on when those of all its children are in. The root's own entry becomes
     /// the join that says that the whole sum is there.
     void OrderReduces(uint32_t subChunk)
     {
-        for (uint32_t root = 0; root < m_workers; ++root)
+        for (uint32_t root = 0; root < m_workers && m_workers > 1; ++root)
         {
-            if (!IsMoved(root, subChunk) || m_workers == 1)
+            if (IsMoved(root, subChunk))
             {
-                continue;
-            }
-            GetOperation(root, root) = m_builder.AddJoin(root);
-            for (uint32_t rank = 0; rank < m_workers; ++rank)
-            {
-                if (rank != root)
-                {
-                    const uint32_t parent = m_trees[root].parent[rank];
-                    m_builder.AddEdge(GetOperation(root, rank), GetOperation(root, parent));
-                }
+                m_operations[FindPlace(root, root)] = m_builder.AddJoin(root);
             }
         }
+        ForEachTurn(subChunk, [this](size_t place, uint32_t root, uint32_t /* rank */) {
+            m_builder.AddEdge(m_operations[place], m_operations[FindPlace(root, m_parents[place])]);
+        });
     }
 
     void OrderCopies(uint32_t subChunk)
     {
-        for (uint32_t root = 0; root < m_workers; ++root)
-        {
-            for (uint32_t rank = 0; rank < m_workers && IsMoved(root, subChunk); ++rank)
-            {
-                if (rank != root)
-                {
-                    const uint32_t parent = m_trees[root].parent[rank];
-                    m_builder.AddEdge(GetOperation(root, parent), GetOperation(root, rank));
-                }
-            }
-        }
+        ForEachTurn(subChunk, [this](size_t place, uint32_t root, uint32_t /* rank */) {
+            m_builder.AddEdge(m_operations[FindPlace(root, m_parents[place])], m_operations[place]);
+        });
     }
 
     uint32_t m_workers;
@@ -221,8 +223,9 @@ class RatPlan
     bool m_barrier{false};
     ChunkLayout m_layout;
     PlanBuilder m_builder;
-    std::vector<AggregationTree> m_trees; //!< [root]
-    std::vector<OperationId> m_operations;
+    std::vector<uint32_t> m_parents;       //!< [place]
+    std::vector<uint32_t> m_stageOf;       //!< [place] see AggregationTree
+    std::vector<OperationId> m_operations; //!< [place] of this phase, between a rank and its parent
     std::vector<OperationId> m_barriers;
 };
 

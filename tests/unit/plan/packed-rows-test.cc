@@ -2,6 +2,7 @@
 #include "ns3/operation-table.h"
 #include "ns3/packed-rows.h"
 
+#include <algorithm>
 #include <array>
 #include <gmock/gmock.h>
 #include <random>
@@ -163,6 +164,57 @@ TEST(PackedRows, VisitsAnyRangeOfRows)
             ASSERT_EQ(values, rows.GetRow(row));
         });
         EXPECT_EQ(next, last);
+    }
+}
+
+TEST(PackedRows, AppendsManyRowsAsItAppendsOneByOne)
+{
+    // Runs of up to three blocks, each behind some rows alone and at times a trim.
+    std::mt19937 random(4);
+    PackedRows<1, 2> together;
+    PackedRows<1, 2> oneByOne;
+    for (int round = 0; round < 200; ++round)
+    {
+        std::vector<uint32_t> values(random() % 400);
+        std::ranges::generate(values, [&] { return static_cast<uint32_t>(random() % 3); });
+        together.AppendAll(values);
+        std::ranges::for_each(values, [&](auto value) { oneByOne.Append({value}); });
+        const auto alone = static_cast<uint32_t>(random());
+        together.Append({alone});
+        oneByOne.Append({alone});
+        if (random() % 10 == 0)
+        {
+            together.Trim();
+        }
+    }
+    ASSERT_EQ(together.GetSize(), oneByOne.GetSize());
+    for (size_t row = 0; row < together.GetSize(); ++row)
+    {
+        ASSERT_EQ(together.GetRow(row), oneByOne.GetRow(row)) << row;
+    }
+}
+
+TEST(PackedRows, VisitsAllValuesOfAColumn)
+{
+    // Lengths within the first block, at the ends of near ones, and far.
+    constexpr size_t NEAR = 2;
+    std::mt19937 random(5);
+    for (const size_t length : {0, 1, 127, 128, 129, 256, 257, 5'000, 17'000})
+    {
+        PackedRows<3, NEAR> rows;
+        for (uint32_t row = 0; row < length; ++row)
+        {
+            rows.Append({row * row % 97, 7 - 3 * row, static_cast<uint32_t>(random())});
+        }
+        for (size_t column = 0; column < 3; ++column)
+        {
+            size_t next = 0;
+            rows.ForEachValue(column, [&](size_t row, uint32_t value) {
+                ASSERT_EQ(row, next++);
+                ASSERT_EQ(value, rows.Get(row, column));
+            });
+            EXPECT_EQ(next, length);
+        }
     }
 }
 

@@ -254,6 +254,35 @@ TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
     }
 }
 
+TEST(PlanBuilder, ShowsAllEdgesAndTheRanksOfAllOperations)
+{
+    std::mt19937 random(7);
+    for (const uint32_t count : {1U, 2U, 128U, 129U, 5000U})
+    {
+        auto builder = MakeBuilder();
+        AddInHiddenOrder(builder, count, random);
+        const auto plan = builder.Build();
+        std::vector<std::pair<OperationId, OperationId>> expected;
+        for (OperationId id = 0; id < count; ++id)
+        {
+            for (const auto successor : plan.GetSuccessors(id))
+            {
+                expected.emplace_back(id, successor);
+            }
+        }
+        std::vector<std::pair<OperationId, OperationId>> edges;
+        plan.ForEachEdge(
+            [&edges](auto earlier, auto later) { edges.emplace_back(earlier, later); });
+        EXPECT_EQ(edges, expected);
+        plan.ForEachSrc([&plan](size_t id, uint32_t rank) {
+            EXPECT_EQ(rank, plan.GetOperations()[static_cast<OperationId>(id)].src);
+        });
+        plan.ForEachDst([&plan](size_t id, uint32_t rank) {
+            EXPECT_EQ(rank, plan.GetOperations()[static_cast<OperationId>(id)].dst);
+        });
+    }
+}
+
 TEST(PlanBuilder, ListsTheOperationsOfAnAggregation)
 {
     PlanBuilder builder(4, 4, ChunkLayout::Even(64, 1));

@@ -56,9 +56,7 @@ target_compile_options(gradsync-options INTERFACE -Wall -Wextra -Wpedantic -Wsha
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>>:-Wno-dangling-reference>
   $<$<BOOL:${GRADSYNC_WERROR}>:-Werror>
   $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>
-  # Nobody looks for uses after a return unless an option of the run says so, and each function asks.
-  $<$<AND:$<BOOL:${GRADSYNC_SANITIZE}>,$<CXX_COMPILER_ID:Clang>>:-Wno-overlength-strings
-    -fsanitize-address-use-after-return=never>)
+  $<$<AND:$<BOOL:${GRADSYNC_SANITIZE}>,$<CXX_COMPILER_ID:Clang>>:-Wno-overlength-strings>)
 target_link_options(gradsync-options INTERFACE
   $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined>)
 # Sanitized programs are 200 MB each: one of the faster linkers, where there is one, halves the time.

@@ -43,19 +43,19 @@ DistantEnds::DoEdgesCross() const
     {
         return false;
     }
-    const auto count = m_plan.GetOperations().size();
-    std::vector<uint16_t> sources(count); // processes
-    std::vector<uint16_t> destinations(count);
+    std::vector<uint16_t> sources(m_plan.GetOperations().size()); // processes
     m_plan.ForEachSrc(
         [&](size_t id, uint32_t rank) { sources[id] = static_cast<uint16_t>(m_partOf[rank]); });
-    m_plan.ForEachDst([&](size_t id, uint32_t rank) {
-        destinations[id] = static_cast<uint16_t>(m_partOf[rank]);
-    });
-    bool doCross = false;
-    m_plan.ForEachEdge([&](OperationId earlier, OperationId later) {
-        doCross = doCross || destinations[earlier] != sources[later];
-    });
-    return doCross;
+    bool isOne = false;
+    m_plan.ForEachWithSuccessors(
+        [&](OperationId, const Operation& operation, std::span<const OperationId> successors) {
+            const auto part = m_partOf[operation.dst];
+            for (const auto successor : successors)
+            {
+                isOne = isOne || sources[successor] != part;
+            }
+        });
+    return isOne;
 }
 
 bool

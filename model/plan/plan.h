@@ -130,24 +130,6 @@ class Plan
         }
     }
 
-    /// Calls visit(earlier, later) for all edges, by their earlier ends.
-    template <typename Visit>
-    void ForEachEdge(const Visit& visit) const
-    {
-        std::vector<OperationId> ends(m_successorOffsets.GetSize());
-        m_successorOffsets.ForEachItem(0, ends.size(), [&](size_t id, OperationId end) {
-            ends[id] = end;
-        });
-        OperationId earlier = 0;
-        m_successors.ForEachItem(0, m_successors.GetSize(), [&](size_t index, OperationId later) {
-            while (ends[size_t{earlier} + 1] <= index)
-            {
-                ++earlier;
-            }
-            visit(earlier, later);
-        });
-    }
-
     /// Number of operations that `id` waits for.
     uint32_t GetPredecessorCount(OperationId id) const
     {

@@ -254,7 +254,7 @@ TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
     }
 }
 
-TEST(PlanBuilder, ShowsAllEdgesAndTheRanksOfAllOperations)
+TEST(PlanBuilder, ShowsTheRanksOfAllOperations)
 {
     std::mt19937 random(7);
     for (const uint32_t count : {1U, 2U, 128U, 129U, 5000U})
@@ -262,24 +262,18 @@ TEST(PlanBuilder, ShowsAllEdgesAndTheRanksOfAllOperations)
         auto builder = MakeBuilder();
         AddInHiddenOrder(builder, count, random);
         const auto plan = builder.Build();
-        std::vector<std::pair<OperationId, OperationId>> expected;
-        for (OperationId id = 0; id < count; ++id)
-        {
-            for (const auto successor : plan.GetSuccessors(id))
-            {
-                expected.emplace_back(id, successor);
-            }
-        }
-        std::vector<std::pair<OperationId, OperationId>> edges;
-        plan.ForEachEdge(
-            [&edges](auto earlier, auto later) { edges.emplace_back(earlier, later); });
-        EXPECT_EQ(edges, expected);
-        plan.ForEachSrc([&plan](size_t id, uint32_t rank) {
+        size_t next = 0;
+        plan.ForEachSrc([&](size_t id, uint32_t rank) {
+            EXPECT_EQ(id, next++);
             EXPECT_EQ(rank, plan.GetOperations()[static_cast<OperationId>(id)].src);
         });
-        plan.ForEachDst([&plan](size_t id, uint32_t rank) {
+        EXPECT_EQ(next, count);
+        next = 0;
+        plan.ForEachDst([&](size_t id, uint32_t rank) {
+            EXPECT_EQ(id, next++);
             EXPECT_EQ(rank, plan.GetOperations()[static_cast<OperationId>(id)].dst);
         });
+        EXPECT_EQ(next, count);
     }
 }
 

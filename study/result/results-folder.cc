@@ -118,11 +118,12 @@ HasForeignStore(const std::filesystem::path& folder)
 {
     std::error_code none;
     const auto store = folder / RunStore::FOLDER;
+    const auto hasLock = [&] { return std::filesystem::exists(store / RunStore::LOCK_FILE, none); };
     // What is looked at in a listing, before there is a name, depends on the disk: not in a usual
-    // run.
-    return std::filesystem::exists(store, none) &&
-           !std::filesystem::exists(store / RunStore::LOCK_FILE, none) &&
-           !std::filesystem::is_empty(store, none);
+    // run. A program that began meanwhile wrote its lock first, so after a name a lock must be
+    // seen.
+    return std::filesystem::exists(store, none) && !hasLock() &&
+           !std::filesystem::is_empty(store, none) && !hasLock();
 }
 
 } // namespace

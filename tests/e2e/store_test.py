@@ -239,6 +239,17 @@ def test_programs_that_do_the_same_runs_at_once_keep_one_of_each(make_store, who
     assert store.files == whole.files
 
 
+def test_programs_that_begin_the_same_folder_at_once_take_each_other_for_their_own(make_store):
+    # Each looks at the folder while another makes it; a store seen before its lock was refused once.
+    for number in range(16):
+        store = make_store(f"begun-{number}")
+        slow = (100, 1000, 3000)[number % 3]
+        programs = [store.begin("--points=1", delay=slow) for _ in range(6)]
+        assert end_all(programs) == [Ended(0, "")] * 6, number
+        assert len(store.runs) == 1, number
+        shutil.rmtree(store.folder)
+
+
 def test_one_of_two_programs_dies_and_the_other_finishes(make_store, whole):
     for number in random.sample(range(1, whole.counts["write"] // 2), 8):
         store = make_store(f"dying-{number}")

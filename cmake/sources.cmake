@@ -1144,13 +1144,15 @@ list(APPEND gradsync_headers
 # model/distributed
 list(APPEND gradsync_sources
   model/distributed/part-ends.cc
+  model/distributed/shared-boards.cc
   model/distributed/window-protocol.cc
   model/distributed/window-simulator-impl.cc
 )
 list(APPEND gradsync_headers
-  model/distributed/mpi/shared-boards.h
+  model/distributed/mpi/shared-window.h
   model/distributed/part-ends.h
   model/distributed/process-link.h
+  model/distributed/shared-boards.h
   model/distributed/window-protocol.h
   model/distributed/window-simulator-impl.h
 )
@@ -1463,7 +1465,7 @@ list(APPEND gradsync_headers
 
 # What several processes of one simulation talk by: a library of its own, with MPI only.
 set(gradsync_mpi_sources model/distributed/mpi/mpi-process-link.cc
-  model/distributed/mpi/shared-boards.cc)
+  model/distributed/mpi/shared-window.cc)
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
 set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc
@@ -1697,6 +1699,7 @@ set(gradsync_tests_of_distributed
   tests/unit/distributed/aggregation-contents-test.cc
   tests/unit/distributed/byte-batch-test.cc
   tests/unit/distributed/outgoing-batch-test.cc
+  tests/unit/distributed/shared-boards-test.cc
   tests/unit/distributed/window-simulator-test.cc
 )
 set(gradsync_tests_of_helper

@@ -5,48 +5,110 @@
 #include "address-sanitizer.h"
 
 #include "ns3/process-link.h"
+#include "ns3/shared-boards.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <functional>
-#include <gtest/gtest.h>
 #include <iostream>
-#include <poll.h>
+#include <new>
 #include <span>
 #include <stdexcept>
-#include <sys/socket.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 namespace ns3::gradsync::tests
 {
 
-/// Links processes that were forked from one, by sockets between each two of them.
+/// Memory that processes share which are forked from this one. The system gives pages of it as they
+/// are written.
+class ForkedMemory
+{
+  public:
+    explicit ForkedMemory(const SharedBoards::Layout& layout)
+        : m_segmentBytes(RoundUp(SharedBoards::GetSegmentBytes(layout))),
+          m_bytes(layout.processes * (m_segmentBytes + sizeof(std::atomic<bool>)))
+    {
+        auto* place = mmap(nullptr,
+                           m_bytes,
+                           PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                           -1,
+                           0);
+        if (place == MAP_FAILED)
+        {
+            throw std::bad_alloc();
+        }
+        m_place = static_cast<std::byte*>(place);
+        m_haveEnded =
+            reinterpret_cast<std::atomic<bool>*>(m_place + layout.processes * m_segmentBytes);
+        for (uint32_t process = 0; process < layout.processes; ++process)
+        {
+            m_segments.push_back(m_place + process * m_segmentBytes);
+            SharedBoards::Clear(m_segments.back(), layout);
+            new (&m_haveEnded[process]) std::atomic<bool>(false);
+        }
+    }
+
+    ForkedMemory(const ForkedMemory&) = delete;
+    ForkedMemory& operator=(const ForkedMemory&) = delete;
+
+    ~ForkedMemory()
+    {
+        munmap(m_place, m_bytes);
+    }
+
+    /// \returns [process] what begins with its boards
+    const std::vector<std::byte*>& GetSegments() const
+    {
+        return m_segments;
+    }
+
+    /// Of a process: whether it does nothing any more.
+    std::atomic<bool>& HasEnded(uint32_t process) const
+    {
+        return m_haveEnded[process];
+    }
+
+  private:
+    static size_t RoundUp(size_t bytes)
+    {
+        constexpr auto ALIGNMENT = SharedBoards::SEGMENT_ALIGNMENT;
+        return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+
+    size_t m_segmentBytes;
+    size_t m_bytes;
+    std::byte* m_place{nullptr};
+    std::vector<std::byte*> m_segments;
+    std::atomic<bool>* m_haveEnded{nullptr}; //!< [process]
+};
+
+/// Links processes that were forked from one, by boards, as those of one machine that MPI starts.
 class ForkedLink final : public ProcessLink
 {
   public:
-    /// \param peers [process] socket to it
-    ForkedLink(uint32_t own, std::vector<int> peers)
-        : m_own(own),
-          m_peers(std::move(peers)),
-          m_unsent(m_peers.size()),
-          m_incoming(m_peers.size()),
-          m_received(65536)
+    /// Of each board: more than any test puts up at once.
+    static constexpr uint64_t ROOM_BYTES = uint64_t{64} << 20;
+
+    ForkedLink(const SharedBoards::Layout& layout, uint32_t own, const ForkedMemory& memory)
+        : m_count(layout.processes),
+          m_own(own),
+          m_memory(memory),
+          m_boards(layout, own, memory.GetSegments(), SharedBoards::Cores::Shared)
     {
     }
 
     uint32_t GetCount() const override
     {
-        return static_cast<uint32_t>(m_peers.size());
+        return m_count;
     }
 
     uint32_t GetOwn() const override
@@ -56,153 +118,59 @@ class ForkedLink final : public ProcessLink
 
     void Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches) override
     {
-        for (uint32_t peer = 0; peer < GetCount(); ++peer)
+        if (!m_boards.PutUp(note, batches))
         {
-            if (peer != m_own)
-            {
-                AppendPlain(m_unsent[peer], note);
-                AppendPlain(m_unsent[peer], uint64_t{batches[peer].GetSize()});
-                m_unsent[peer].resize(m_unsent[peer].size() + batches[peer].GetSize());
-                batches[peer].CopyTo(m_unsent[peer].data() + m_unsent[peer].size() -
-                                     batches[peer].GetSize());
-                Flush(peer);
-            }
-            batches[peer].Clear();
+            throw std::runtime_error("boards have no room for what is put up");
         }
+        std::ranges::for_each(batches, &OutgoingBatch::Clear);
     }
 
     std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) override
     {
-        constexpr size_t HEADER = sizeof(ProcessNote) + sizeof(uint64_t);
-        auto& incoming = m_incoming[peer];
-        // So that what comes begins where memory is aligned.
-        incoming.bytes.erase(incoming.bytes.begin(), incoming.bytes.begin() + incoming.usedBytes);
-        incoming.usedBytes = 0;
-        FillTo(peer, HEADER);
-        uint64_t size = 0;
-        std::memcpy(&note, incoming.bytes.data(), sizeof(note));
-        std::memcpy(&size, incoming.bytes.data() + sizeof(note), sizeof(size));
-        FillTo(peer, HEADER + size);
-        incoming.usedBytes = static_cast<ptrdiff_t>(HEADER + size);
-        return std::span(incoming.bytes).subspan(HEADER, size);
-    }
-
-    /// Sends what is left.
-    void Finish()
-    {
-        for (uint32_t peer = 0; peer < GetCount(); ++peer)
+        // A process puts up all before it ends.
+        for (bool hasEnded = false; !m_boards.Await(peer);)
         {
-            while (!m_unsent[peer].empty())
+            if (hasEnded)
             {
-                Flush(peer);
-                Wait(m_own);
+                throw std::runtime_error("another process is gone");
             }
+            hasEnded = m_memory.HasEnded(peer).load();
         }
+        const auto reading = m_boards.Read(peer);
+        note = reading.note;
+        return {reading.batch, reading.size};
     }
 
   private:
-    /// What has come from a process.
-    struct Incoming
-    {
-        ByteBatch bytes;
-        ptrdiff_t usedBytes = 0; //!< of the last that was handed out
-    };
-
-    /// Sends as much as goes without waiting.
-    void Flush(uint32_t peer)
-    {
-        auto& unsent = m_unsent[peer];
-        if (!unsent.empty())
-        {
-            const auto count =
-                send(m_peers[peer], unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-            unsent.erase(unsent.begin(), unsent.begin() + CountDone(count));
-        }
-    }
-
-    /// Reads, as much at a time as has come. What others wait for goes on meanwhile.
-    void FillTo(uint32_t peer, size_t size)
-    {
-        auto& bytes = m_incoming[peer].bytes;
-        while (bytes.size() < size)
-        {
-            const bool mayWait = std::ranges::all_of(m_unsent, &ByteBatch::empty);
-            const auto count = CountDone(recv(m_peers[peer],
-                                              m_received.data(),
-                                              m_received.size(),
-                                              mayWait ? 0 : MSG_DONTWAIT));
-            bytes.insert(bytes.end(), m_received.begin(), m_received.begin() + count);
-            for (uint32_t other = 0; count == 0 && other < GetCount(); ++other)
-            {
-                Flush(other);
-            }
-            if (count == 0)
-            {
-                Wait(peer);
-            }
-        }
-    }
-
-    /// Sleeps until something comes from a process, none if it is the own one, or more can be sent.
-    /// Processes that waited busily would starve each other where there are fewer cores.
-    void Wait(uint32_t from)
-    {
-        std::vector<pollfd> awaited;
-        for (uint32_t peer = 0; peer < GetCount(); ++peer)
-        {
-            const int events = (peer == from ? POLLIN : 0) | (m_unsent[peer].empty() ? 0 : POLLOUT);
-            if (peer != m_own && events != 0)
-            {
-                awaited.push_back({m_peers[peer], static_cast<short>(events), 0});
-            }
-        }
-        if (!awaited.empty())
-        {
-            poll(awaited.data(), awaited.size(), -1);
-        }
-    }
-
-    /// \returns 0 where nothing goes now
-    static ssize_t CountDone(ssize_t count)
-    {
-        if (count < 0 && errno == EAGAIN)
-        {
-            return 0;
-        }
-        Require(count);
-        return count;
-    }
-
-    static void Require(ssize_t count)
-    {
-        if (count <= 0)
-        {
-            throw std::runtime_error("another process is gone");
-        }
-    }
-
+    uint32_t m_count;
     uint32_t m_own;
-    std::vector<int> m_peers;
-    std::vector<ByteBatch> m_unsent;   //!< [process]
-    std::vector<Incoming> m_incoming;  //!< likewise
-    std::vector<std::byte> m_received; //!< room for what comes, most of which is short
+    const ForkedMemory& m_memory;
+    SharedBoards m_boards;
 };
+
+/// The whole of a forked process.
+[[noreturn]] inline void
+EndForked(uint32_t own, const std::function<void()>& task)
+{
+    int code = EXIT_SUCCESS;
+    try
+    {
+        task();
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "process " << own << ": " << error.what() << '\n';
+        code = EXIT_FAILURE;
+    }
+    _exit(code);
+}
 
 /// Runs `task` in so many processes, linked. \returns how many of them did not come to an end
 inline uint32_t
 RunForked(uint32_t count, const std::function<void(ProcessLink& link)>& task)
 {
-    std::vector<std::vector<int>> peers(count, std::vector<int>(count, -1));
-    for (uint32_t one = 0; one < count; ++one)
-    {
-        for (uint32_t other = one + 1; other < count; ++other)
-        {
-            std::array<int, 2> ends{};
-            EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-            peers[one][other] = ends[0];
-            peers[other][one] = ends[1];
-        }
-    }
+    const SharedBoards::Layout layout{.processes = count, .roomBytes = ForkedLink::ROOM_BYTES};
+    const ForkedMemory memory(layout);
     ReleaseFreedMemory();
     std::vector<pid_t> children;
     for (uint32_t own = 0; own < count; ++own)
@@ -210,40 +178,19 @@ RunForked(uint32_t count, const std::function<void(ProcessLink& link)>& task)
         children.push_back(fork());
         if (children.back() == 0)
         {
-            for (uint32_t other = 0; other < count; ++other)
-            {
-                for (const int end : other == own ? std::vector<int>{} : peers[other])
-                {
-                    close(end); // so that all hear of one that is gone
-                }
-            }
-            int code = EXIT_SUCCESS;
-            try
-            {
-                ForkedLink link(own, peers[own]);
+            EndForked(own, [&] {
+                ForkedLink link(layout, own, memory);
                 task(link);
-                link.Finish();
-            }
-            catch (const std::exception& error)
-            {
-                std::cerr << "process " << own << ": " << error.what() << '\n';
-                code = EXIT_FAILURE;
-            }
-            _exit(code);
-        }
-    }
-    for (const auto& ends : peers)
-    {
-        for (const int end : ends)
-        {
-            close(end);
+            });
         }
     }
     uint32_t failed = 0;
-    for (const auto child : children)
+    for (uint32_t ended = 0; ended < count; ++ended)
     {
         int status = 0;
-        waitpid(child, &status, 0);
+        const auto child = wait(&status);
+        const auto own = std::ranges::find(children, child) - children.begin();
+        memory.HasEnded(static_cast<uint32_t>(own)).store(true);
         failed += WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : 1;
     }
     return failed;

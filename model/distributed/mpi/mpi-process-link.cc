@@ -3,6 +3,7 @@
 // most runs do without.
 #include "ns3/process-link.h"
 #include "ns3/shared-boards.h"
+#include "ns3/shared-window.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +12,9 @@
 #include <exception>
 #include <memory>
 #include <mpi.h>
+#include <optional>
 #include <span>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -33,7 +36,7 @@ class MpiProcessLink final : public ProcessLink
         m_own = static_cast<uint32_t>(number);
         MPI_Comm_size(MPI_COMM_WORLD, &number);
         m_received.resize(static_cast<size_t>(number));
-        m_boards = std::make_unique<SharedBoards>();
+        MakeBoards();
     }
 
     ~MpiProcessLink() override
@@ -49,6 +52,7 @@ class MpiProcessLink final : public ProcessLink
                         MPI_STATUSES_IGNORE);
         }
         m_boards.reset();
+        m_window.reset();
         MPI_Finalize();
     }
 
@@ -98,6 +102,9 @@ class MpiProcessLink final : public ProcessLink
 
     static constexpr int TAG = 0;
 
+    /// Of each board. More goes by messages.
+    static constexpr uint64_t ROOM_BYTES = uint64_t{2} << 20;
+
     /// MPI counts bytes in an int.
     static constexpr size_t PIECE_BYTES = size_t{1} << 30;
 
@@ -112,25 +119,41 @@ class MpiProcessLink final : public ProcessLink
         }
     }
 
+    void MakeBoards();
     void SendByMessages(const ProcessNote* note, const std::vector<OutgoingBatch>& batches);
     static void Begin(Sending& sending, uint32_t peer);
     void DropSent();
     std::span<const std::byte> ReceiveBatch(uint32_t peer, uint64_t bytes);
 
     uint32_t m_own{0};
-    std::unique_ptr<SharedBoards> m_boards;
+    std::optional<SharedWindow> m_window;
+    std::optional<SharedBoards> m_boards; //!< none: messages instead
     std::vector<MessageBytes> m_received; //!< [process] the last one by messages
     std::deque<Sending> m_sendings;       //!< not known to have left
 };
 
 void
+MpiProcessLink::MakeBoards()
+{
+    const SharedBoards::Layout layout{.processes = GetCount(), .roomBytes = ROOM_BYTES};
+    const auto& segments = m_window.emplace(layout).GetSegments();
+    if (!segments.empty())
+    {
+        const bool hasEachACore = GetCount() <= std::thread::hardware_concurrency();
+        m_boards.emplace(layout,
+                         m_own,
+                         segments,
+                         hasEachACore ? SharedBoards::Cores::OfEach : SharedBoards::Cores::Shared);
+    }
+}
+
+void
 MpiProcessLink::Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches)
 {
     DropSent();
-    const bool byBoards = m_boards->Exist();
-    if (!byBoards || !m_boards->PutUp(note, batches))
+    if (!m_boards || !m_boards->PutUp(note, batches))
     {
-        SendByMessages(byBoards ? nullptr : &note, batches);
+        SendByMessages(m_boards ? nullptr : &note, batches);
     }
     for (auto& batch : batches)
     {
@@ -141,7 +164,7 @@ MpiProcessLink::Send(const ProcessNote& note, std::vector<OutgoingBatch>& batche
 std::span<const std::byte>
 MpiProcessLink::Receive(uint32_t peer, ProcessNote& note)
 {
-    if (!m_boards->Exist())
+    if (!m_boards)
     {
         Header header{};
         const auto from = static_cast<int>(peer);

@@ -149,7 +149,7 @@ if(GRADSYNC_TESTS)
       endif()
     endif()
     # Tests wait for the library, not for their own code.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_compile_definitions(${name} PRIVATE GRADSYNC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     if(TARGET gradsync-program)

@@ -1463,9 +1463,10 @@ list(APPEND gradsync_headers
   study/command/verb-table.h
 )
 
-# What several processes of one simulation talk by: a library of its own, with MPI only.
+# What several processes of one simulation talk by: a library of its own, with MPI only. The program that loads it has
+# no symbols for it.
 set(gradsync_mpi_sources model/distributed/mpi/mpi-process-link.cc
-  model/distributed/mpi/shared-window.cc)
+  model/distributed/mpi/shared-window.cc model/distributed/shared-boards.cc)
 
 # The command-line program (examples/ in ns-3's sense), not part of the library.
 set(gradsync_program_sources examples/gradsync.cc study/command/program-verbs.cc

@@ -20,12 +20,17 @@ namespace ns3::gradsync
 namespace
 {
 
-/// Of a wait, where there is a core for each process, before the core is left to others.
-constexpr uint32_t BUSY_LOOKS = 4096;
+/// How often a process looks for what it waits for before it does something else.
+struct Patience
+{
+    uint32_t busyLooks; //!< before its core is left to others
+    uint32_t yields;    //!< before it sleeps
+};
 
-/// How often it is left to others before the process sleeps: to wake one takes longer than most
-/// windows, but one that never sleeps keeps another on a core that has more to do.
-constexpr uint32_t YIELDS = 16;
+/// To be woken takes longer than most windows. Where a core is left to nobody, that saves nothing.
+constexpr Patience WITH_A_CORE{.busyLooks = 4096, .yields = 1U << 14};
+/// One that never sleeps keeps another on a core that has more to do.
+constexpr Patience WITHOUT{.busyLooks = 0, .yields = 16};
 
 /// Of a sleep, in ns: who waits finds out by then that nobody is left to wake it.
 constexpr long SLEEP_NS = 20'000'000;
@@ -160,21 +165,21 @@ SharedBoards::PutUp(const ProcessNote& note, const std::vector<OutgoingBatch>& b
 bool
 SharedBoards::Await(uint32_t peer) const
 {
-    for (uint32_t look = 0; m_cores == Cores::OfEach && look < BUSY_LOOKS; ++look)
+    const auto& patience = m_cores == Cores::OfEach ? WITH_A_CORE : WITHOUT;
+    for (uint32_t look = 0; look < patience.busyLooks + patience.yields; ++look)
     {
         if (IsUp(peer))
         {
             return true;
         }
-        Relax();
-    }
-    for (uint32_t look = 0; look < YIELDS; ++look)
-    {
-        if (IsUp(peer))
+        if (look < patience.busyLooks)
         {
-            return true;
+            Relax();
         }
-        sched_yield();
+        else
+        {
+            sched_yield();
+        }
     }
     Sleep(peer);
     return IsUp(peer);

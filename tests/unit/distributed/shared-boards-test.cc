@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <gtest/gtest.h>
 #include <span>
 #include <stdexcept>
@@ -47,10 +46,10 @@ MakeBatches(uint32_t round, uint32_t from, uint32_t count)
 }
 
 std::vector<uint32_t>
-ReadWords(const std::byte* bytes, uint64_t size)
+ReadWords(std::span<const std::byte> batch)
 {
-    std::vector<uint32_t> words(size / sizeof(uint32_t));
-    std::memcpy(words.data(), bytes, words.size() * sizeof(uint32_t));
+    std::vector<uint32_t> words(batch.size() / sizeof(uint32_t));
+    std::ranges::copy(batch, std::as_writable_bytes(std::span(words)).begin());
     return words;
 }
 
@@ -82,7 +81,7 @@ TalkInRounds(ProcessLink& link, uint32_t rounds)
             }
             const auto batch = link.Receive(peer, note);
             if (note.clock != (int64_t{round} - 1) * 10 + peer ||
-                ReadWords(batch.data(), batch.size()) != MakeWords(round - 1, peer, own))
+                ReadWords(batch) != MakeWords(round - 1, peer, own))
             {
                 throw std::runtime_error("not what was put up");
             }

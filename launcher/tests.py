@@ -132,12 +132,14 @@ def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]
     arguments = command("-m", "pytest", str(folder), "-p", "no:cacheprovider")
     if name_filter:
         arguments += ["--match", name_filter]
-    # A file at a time, as its tests share what was simulated for them. Processes of MPI wait busily:
-    # beside others they would take many times as long.
-    together = ["-m", "not alone", "--numprocesses", str(cores()), "--dist", "loadfile"]
+    workers = ["--numprocesses", str(cores())]
+    # A file at a time, as its tests share what was simulated for them. Processes of MPI wait busily,
+    # and leave their cores to each other then: beside what computes they would take many times as long.
+    together = ["-m", "not alone", *workers, "--dist", "loadfile"]
+    apart = ["-m", "alone", *workers]
     variables = {**environment(), "GRADSYNC_PROGRAM": str(profile.program)}
     good, count = True, Count()
-    for chosen in (together, ["-m", "alone"]):
+    for chosen in (together, apart):
         # The workers that pytest starts import what lies where they stand.
         code, output = _tee([*arguments, *chosen], variables, folder)
         good = good and code in (0, _PYTEST_NO_TESTS)

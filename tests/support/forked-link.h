@@ -185,13 +185,22 @@ RunForked(uint32_t count, const std::function<void(ProcessLink& link)>& task)
         }
     }
     uint32_t failed = 0;
-    for (uint32_t ended = 0; ended < count; ++ended)
+    for (uint32_t ended = 0; ended < count;)
     {
         int status = 0;
         const auto child = wait(&status);
-        const auto own = std::ranges::find(children, child) - children.begin();
-        memory.HasEnded(static_cast<uint32_t>(own)).store(true);
+        if (child < 0)
+        {
+            throw std::runtime_error("processes are gone that nobody has waited for");
+        }
+        const auto found = std::ranges::find(children, child);
+        if (found == children.end())
+        {
+            continue; // of somebody else
+        }
+        memory.HasEnded(static_cast<uint32_t>(found - children.begin())).store(true);
         failed += WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : 1;
+        ++ended;
     }
     return failed;
 }

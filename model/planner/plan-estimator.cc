@@ -61,18 +61,20 @@ PlanEstimator::GetLinkBound(const PlacedPlan& placed)
     const auto operations = placed.plan.GetOperations();
     for (OperationId id = 0; id < operations.size(); ++id)
     {
-        if (operations[id].IsAggregate())
+        const auto operation = operations[id];
+        if (operation.IsAggregate())
         {
             if (placed.plan.GetMembers(id).first == id) // once for each aggregation
             {
-                AddAggregation(paces[operations[id].stream], placed.plan.GetBytes(id), load);
+                const auto bytes = placed.plan.GetBytes(id, operation);
+                AddAggregation(paces[operation.stream], bytes, load);
             }
         }
-        else if (operations[id].IsTransfer())
+        else if (operation.IsTransfer())
         {
-            const auto path = FindPath(placed, operations[id]);
+            const auto path = FindPath(placed, operation);
             bytesOf.resize(std::max<size_t>(bytesOf.size(), path + size_t{1}), 0.0);
-            bytesOf[path] += m_model.GetWireBytes(placed.plan.GetBytes(id));
+            bytesOf[path] += m_model.GetWireBytes(placed.plan.GetBytes(id, operation));
         }
     }
     for (uint32_t path = 0; path < bytesOf.size(); ++path)
@@ -115,13 +117,14 @@ PlanEstimator::GetChainBound(const PlacedPlan& placed)
             if (placed.plan.GetsFromAggregation(operation))
             {
                 end = together +
-                      paces[operation.stream].GetUnloadedSeconds(placed.plan.GetBytes(id)) +
+                      paces[operation.stream].GetUnloadedSeconds(
+                          placed.plan.GetBytes(id, operation)) +
                       placed.GetHopSeconds(id);
             }
         }
         else if (operation.IsTransfer())
         {
-            const auto bytes = placed.plan.GetBytes(id);
+            const auto bytes = placed.plan.GetBytes(id, operation);
             const auto& path = m_paths.Get(FindPath(placed, operation));
             end += m_model.GetWireBytes(bytes) * path.slowestSecondsPerByte +
                    path.GetLatency(m_model, bytes) + placed.GetHopSeconds(id);

@@ -41,16 +41,16 @@ std::string
 DescribePlans(const ScenarioPoint& point)
 {
     Json document = point.document;
-    for (const auto* key : {"faults", "plot", "results", "title"})
+    const auto seed = document.value("seed", Json());
+    for (const auto* key : {"faults", "plot", "results", "seed", "title"})
     {
         document.erase(key);
     }
     auto text = document.dump();
     // The scheme auto chooses by the paths that connections take, which follow from the seed.
-    if (document.contains("seed") && text.find("\"auto\"") == std::string::npos)
+    if (text.find("\"auto\"") != std::string::npos)
     {
-        document.erase("seed");
-        text = document.dump();
+        text += seed.dump();
     }
     return text;
 }

@@ -119,7 +119,7 @@ def test_a_wrong_option_of_snakemake_is_one_line(
     told = capfd.readouterr()
     assert "usage" not in told.out + told.err
     announced, line, *rest = told.err.strip().split("\n")
-    assert announced == "6 runs to do, in 6 batches" or announced.startswith("6 runs to do")
+    assert announced.startswith("6 runs to do, in ")  # so many batches as the machine has use for
     assert line.startswith("gradsync: snakemake: ") and said in line
     assert rest == []
 

@@ -5,7 +5,7 @@
  * without a GPU the cases that need one are skipped. Exit code 1 when one failed.
  *
  * Options, in this order: --longest=N leaves out longer gradients, for tools under which kernels
- * run slowly; a name runs only that case, -NAME all others.
+ * run slowly; a name runs only that case, -NAME all others. --list alone prints the names.
  */
 #include "case-runner.h"
 
@@ -18,6 +18,7 @@
 #include <cstring>
 #include <functional>
 #include <future>
+#include <optional>
 #include <vector>
 
 namespace
@@ -109,31 +110,60 @@ Holds(const Case& one, size_t longest)
     return AreKernelsClean(one) && isGood;
 }
 
+/// What the options ask for.
+struct Choice
+{
+    size_t longest{SIZE_MAX};
+    std::vector<Case> cases;
+};
+
+/// None when the options are wrong, which has been told then.
+std::optional<Choice>
+ReadOptions(int argc, char** argv)
+{
+    Choice choice{.cases = GetCases()};
+    if (argc > 3 || (argc >= 2 && std::sscanf(argv[1], "--longest=%zu", &choice.longest) != 1))
+    {
+        std::fprintf(stderr,
+                     "found %s, expected --list, or --longest=N and the name of a case\n",
+                     argv[1]);
+        return std::nullopt;
+    }
+    if (argc == 3)
+    {
+        const bool isLeftOut = argv[2][0] == '-';
+        const char* const name = argv[2] + (isLeftOut ? 1 : 0);
+        std::erase_if(choice.cases, [name, isLeftOut](const Case& one) {
+            return (std::strcmp(one.name, name) == 0) == isLeftOut;
+        });
+    }
+    if (choice.cases.empty())
+    {
+        std::fprintf(stderr, "no case is called %s\n", argv[2]);
+        return std::nullopt;
+    }
+    return choice;
+}
+
 } // namespace
 
 int
 main(int argc, char** argv)
 {
-    size_t longest = SIZE_MAX;
-    if (argc > 3 || (argc >= 2 && std::sscanf(argv[1], "--longest=%zu", &longest) != 1))
+    if (argc == 2 && std::strcmp(argv[1], "--list") == 0)
     {
-        std::fprintf(stderr, "found %s, expected --longest=N and the name of a case\n", argv[1]);
+        for (const auto& one : GetCases())
+        {
+            std::printf("%s\n", one.name);
+        }
+        return 0;
+    }
+    const auto choice = ReadOptions(argc, argv);
+    if (!choice)
+    {
         return 2;
     }
-    auto cases = GetCases();
-    if (argc == 3)
-    {
-        const bool isLeftOut = argv[2][0] == '-';
-        const char* const name = argv[2] + (isLeftOut ? 1 : 0);
-        std::erase_if(cases, [name, isLeftOut](const Case& one) {
-            return (std::strcmp(one.name, name) == 0) == isLeftOut;
-        });
-    }
-    if (cases.empty())
-    {
-        std::fprintf(stderr, "no case is called %s\n", argv[2]);
-        return 2;
-    }
+    const auto& cases = choice->cases;
     int devices = 0;
     const bool hasDevice = cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
     if (!hasDevice)
@@ -146,7 +176,7 @@ main(int argc, char** argv)
     {
         const bool isSkipped = one.needsDevice && !hasDevice;
         skipped += isSkipped ? 1 : 0;
-        passed += !isSkipped && Holds(one, longest) ? 1 : 0;
+        passed += !isSkipped && Holds(one, choice->longest) ? 1 : 0;
     }
 #ifdef GRADSYNC_EMULATED
     const auto ran = static_cast<size_t>(

@@ -11,6 +11,7 @@ list(APPEND gradsync_sources
   model/base/nearest-name.cc
   model/base/parameter-spec.cc
   model/base/parameter-text.cc
+  model/base/regular-expression.cc
   model/base/units.cc
 )
 list(APPEND gradsync_headers
@@ -27,6 +28,7 @@ list(APPEND gradsync_headers
   model/base/parameter-spec.h
   model/base/parameter-text.h
   model/base/prefetch.h
+  model/base/regular-expression.h
   model/base/running-numbers.h
   model/base/sharp-limits.h
   model/base/state-words.h
@@ -1724,6 +1726,7 @@ set(gradsync_tests_of_study
   tests/unit/study/result-columns-test.cc
   tests/unit/study/rank-processes-test.cc
   tests/unit/study/reader-corpus-test.cc
+  tests/unit/study/regular-expression-test.cc
   tests/unit/study/results-folder-test.cc
   tests/unit/study/scenario-fuzz-test.cc
   tests/unit/study/scenario-reader-test.cc

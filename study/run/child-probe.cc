@@ -3,10 +3,10 @@
 
 #include "ns3/captured-words.h"
 #include "ns3/process-pool.h"
+#include "ns3/regular-expression.h"
 #include "ns3/scenario-error.h"
 
 #include <cstdlib>
-#include <regex>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -36,8 +36,8 @@ FindReason(const std::string& words)
 {
     for (const auto* form : {"msg=\"([^\"]+)\"", "cond=\"([^\"]+)\""})
     {
-        std::smatch found;
-        if (std::regex_search(words, found, std::regex(form)))
+        const auto found = FindGroups(form, words);
+        if (!found.empty())
         {
             return found[1];
         }

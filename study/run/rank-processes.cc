@@ -3,6 +3,7 @@
 
 #include "ns3/captured-words.h"
 #include "ns3/process-link-loader.h"
+#include "ns3/regular-expression.h"
 #include "ns3/scenario-error.h"
 
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <sys/wait.h>
@@ -139,16 +139,11 @@ RequireRankProcesses()
 std::string
 DescribeRankFailure(const std::string& words, int status)
 {
-    std::smatch found;
-    if (std::regex_search(words,
-                          found,
-                          std::regex("process rank (\\d+) .*exited on signal (\\d+)")))
+    const auto found = FindGroups("process rank ([0-9]+) [^\n]*exited on signal ([0-9]+)", words);
+    if (!found.empty())
     {
         const auto signal = std::stoi(found[2]);
-        return fmt::format("rank {} crashed: signal {} ({})",
-                           found[1].str(),
-                           signal,
-                           strsignal(signal));
+        return fmt::format("rank {} crashed: signal {} ({})", found[1], signal, strsignal(signal));
     }
     const auto summary = Summarise(words);
     return fmt::format("mpirun ended with exit code {}{}{}",

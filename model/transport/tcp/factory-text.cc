@@ -2,6 +2,7 @@
 #include "ns3/factory-text.h"
 
 #include "ns3/ns3-interfaces.h"
+#include "ns3/regular-expression.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-cubic.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -47,18 +47,18 @@ ListTypes(const TypeId& parent)
 bool
 IsReadable(std::string type, const std::string& text)
 {
-    static const std::map<std::string, std::regex> forms{
-        {"BooleanValue", std::regex("true|false|0|1")},
-        {"UintegerValue", std::regex("[0-9]{1,18}")},
-        {"IntegerValue", std::regex("-?[0-9]{1,18}")},
-        {"DoubleValue", std::regex("-?[0-9]+(\\.[0-9]*)?(e[-+]?[0-9]{1,2})?")},
-        {"TimeValue", std::regex("[0-9]{1,9}(\\.[0-9]+)?(s|ms|us|ns|ps)")},
-        {"DataRateValue", std::regex("[0-9]{1,9}(\\.[0-9]+)?[kMG]?bps")},
-        {"QueueSizeValue", std::regex("[0-9]{1,9}(p|B|kB|KiB|MB|MiB)")},
-        {"EnumValue", std::regex("\\w+")}};
+    static const std::map<std::string, std::string> forms{
+        {"BooleanValue", "true|false|0|1"},
+        {"UintegerValue", "[0-9]{1,18}"},
+        {"IntegerValue", "-?[0-9]{1,18}"},
+        {"DoubleValue", "-?[0-9]+(\\.[0-9]*)?(e[-+]?[0-9]{1,2})?"},
+        {"TimeValue", "[0-9]{1,9}(\\.[0-9]+)?(s|ms|us|ns|ps)"},
+        {"DataRateValue", "[0-9]{1,9}(\\.[0-9]+)?[kMG]?bps"},
+        {"QueueSizeValue", "[0-9]{1,9}(p|B|kB|KiB|MB|MiB)"},
+        {"EnumValue", "[A-Za-z0-9_]+"}};
     type = type.starts_with("ns3::") ? type.substr(5) : type;
     const auto form = forms.find(type.substr(0, type.find('<')));
-    return form != forms.end() && std::regex_match(text, form->second);
+    return form != forms.end() && FitsWhole(form->second, text);
 }
 
 void

@@ -304,6 +304,12 @@ TEST(FactoryText, NamesWhatIsWrong)
               "ns3::RedQueueDisc has no Attribute \"Threshold\"");
     EXPECT_THAT(messageOf("RedQueueDisc[MinTh=few]"), HasSubstr("cannot be \"few\""));
     EXPECT_EQ(messageOf("RedQueueDisc[MinTh=5|UseEcn=true]"), "");
+    EXPECT_EQ(messageOf("RedQueueDisc[LinkBandwidth=1.5Mbps|LinkDelay=20ms|QW=-1.5e-3]"), "");
+    EXPECT_EQ(messageOf("RedQueueDisc[MaxSize=25p|FengAdaptive=0]"), "");
+    for (const auto* wrong : {"MinTh=.5", "LinkDelay=20min", "MaxSize=25", "UseEcn=yes"})
+    {
+        EXPECT_THAT(messageOf(fmt::format("RedQueueDisc[{}]", wrong)), HasSubstr("cannot be"));
+    }
 }
 
 TEST(FactoryText, RefusesWhatNamesNoEnumerator)

@@ -180,24 +180,7 @@ JobExecution::BeginIteration()
     }
 }
 
-/// Whether this process simulates any rank, or is told: else others do all that there is to do.
-bool
-JobExecution::TakesPart() const
-{
-    return m_site.share == nullptr || m_site.share->AreAllEndsTold() ||
-           std::ranges::any_of(m_job.endpointOf, [this](uint32_t endpoint) {
-               return m_site.share->IsHere(endpoint);
-           });
-}
-
-/// Whether this process simulates the rank.
-bool
-JobExecution::IsHere(uint32_t rank) const
-{
-    return m_site.share == nullptr || m_site.share->IsHere(m_job.endpointOf[rank]);
-}
-
-/// Likewise of a rank of the plan in use.
+/// Whether this process simulates a rank of the plan in use.
 bool
 JobExecution::IsPlanRankHere(uint32_t rank) const
 {

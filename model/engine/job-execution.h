@@ -95,8 +95,6 @@ class JobExecution final : public RankedJob,
     void EndIteration();
     void OnBoundary();
     void BeginExecution();
-    bool TakesPart() const;
-    bool IsHere(uint32_t rank) const;
     bool IsPlanRankHere(uint32_t rank) const;
     const DistantEnds* ProvideDistantEnds();
     void DropExecution();

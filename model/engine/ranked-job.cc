@@ -2,6 +2,7 @@
 #include "ns3/ranked-job.h"
 
 #include "ns3/exchange-application.h"
+#include "ns3/rank-share.h"
 
 #include <algorithm>
 #include <set>
@@ -68,6 +69,21 @@ RankedJob::Attach(RankOwner& owner)
             {rank, m_endpointOf[rank], m_site.transport, &m_executions, m_site.slowdowns},
             &owner);
     }
+}
+
+bool
+RankedJob::IsHere(uint32_t rank) const
+{
+    return m_site.share == nullptr || m_site.share->IsHere(m_endpointOf[rank]);
+}
+
+bool
+RankedJob::TakesPart() const
+{
+    return m_site.share == nullptr || m_site.share->AreAllEndsTold() ||
+           std::ranges::any_of(m_endpointOf, [this](uint32_t endpoint) {
+               return m_site.share->IsHere(endpoint);
+           });
 }
 
 void

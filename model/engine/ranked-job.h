@@ -37,6 +37,12 @@ class RankedJob : public EngineJob
     /// Makes the applications its ranks, until it ends. \param owner this job
     void Attach(RankOwner& owner);
 
+    /// Whether this process simulates the rank.
+    bool IsHere(uint32_t rank) const;
+
+    /// Whether this process simulates any rank, or is told: else others do all that there is to do.
+    bool TakesPart() const;
+
     /// Messages of its ranks that are under way.
     void AbandonMessages();
 

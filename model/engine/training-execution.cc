@@ -26,10 +26,9 @@ TrainingExecution::TrainingExecution(const JobSite& site,
       m_job(std::move(job)),
       m_roster(m_job, site.transport)
 {
-    const auto& ranks = m_roster.GetRanks();
-    if (std::ranges::none_of(ranks, [this](uint32_t rank) { return IsHere(rank); }))
+    if (!TakesPart())
     {
-        m_iteration = m_job.iterations; // other processes do all that there is to do
+        m_iteration = m_job.iterations;
     }
     Attach(*this);
 }
@@ -197,7 +196,16 @@ TrainingExecution::BeginIteration()
 {
     NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
     m_begin = Simulator::Now();
-    if (m_job.timeout.IsStrictlyPositive())
+    if (m_site.share)
+    {
+        m_site.share->OnPartBegun(m_index, [job = weak_from_this()] {
+            if (const auto alive = job.lock())
+            {
+                alive->OnTimeout();
+            }
+        });
+    }
+    else if (m_job.timeout.IsStrictlyPositive())
     {
         m_timeoutEvent.Schedule(m_job.timeout, &TrainingExecution::OnTimeout, this);
     }
@@ -225,20 +233,19 @@ TrainingExecution::BeginRun()
                                                       std::move(ranks),
                                                       FindRecords(),
                                                       ProvideShare());
+    bool hasPart = false;
     for (const auto rank : m_roster.GetRanks())
     {
         if (IsHere(rank))
         {
             m_applications[rank]->BeginIteration();
+            hasPart = true;
         }
     }
-}
-
-/// Whether this process simulates the rank.
-bool
-TrainingExecution::IsHere(uint32_t rank) const
-{
-    return m_site.share == nullptr || m_site.share->IsHere(m_job.endpointOf[rank]);
+    if (!hasPart)
+    {
+        OnWorkloadEnded(*m_execution);
+    }
 }
 
 /// Of the next run, among several processes; else nullptr.

@@ -74,7 +74,6 @@ class TrainingExecution final : public RankedJob,
     void OnBoundary();
     void BeginRun();
     void EndRun();
-    bool IsHere(uint32_t rank) const;
     const WorkloadShare* ProvideShare();
     CollectiveRecords* FindRecords();
     void FallBack();

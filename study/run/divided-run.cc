@@ -137,6 +137,28 @@ ListJobs(const ResolvedRun& run, const PlannedRun& planned)
     return jobs;
 }
 
+/// [job] When its iterations have ended, or of trainings runs of the workload, as of ListJobs.
+std::vector<std::vector<Time>>
+ListEnds(const ResolvedRun& run, const RunResult& result)
+{
+    std::vector<std::vector<Time>> ends(run.jobs.size() + run.trainings.size());
+    for (const auto& record : result.iterations)
+    {
+        if (record.job < run.jobs.size())
+        {
+            ends[record.job].push_back(record.end);
+        }
+    }
+    for (const auto& training : result.trainings)
+    {
+        for (const auto& one : training.runs)
+        {
+            ends[training.job].push_back(one.span.end);
+        }
+    }
+    return ends;
+}
+
 /// What this process knows of jobs that are not finished.
 std::vector<PartFailure>
 ListFailures(const ExchangeEngine& engine)
@@ -364,7 +386,8 @@ Complete(const std::vector<ByteBatch>& reports,
     result.failure = merged.failure;
     result.summary.finished = !merged.failure;
     result.summary.failure = merged.failure ? merged.failure->reason : "";
-    const auto timers = CountTimers(ListJobs(run, planned), result.iterations, merged.isStopped);
+    const auto timers =
+        CountTimers(ListJobs(run, planned), ListEnds(run, result), merged.isStopped);
     const auto end = std::max(merged.end, timers.last);
     result.duration = std::max(result.duration, merged.failure ? end : Time(0)); // that of flows
     result.sampleEvery = run.sampleEvery;

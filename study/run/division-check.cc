@@ -75,12 +75,12 @@ CheckSurroundings(const ResolvedRun& run)
     {
         CheckFault(fault, run);
     }
-    if (run.trainings.empty() && !run.hasFluidServers)
+    if (!run.hasFluidServers)
     {
         return;
     }
     constexpr const char* NOT_YET =
-        "found beside training or servers that are fluid, expected jobs that exchange by packets";
+        "found beside servers that are fluid, expected servers whose links are packets";
     for (const auto& [isThere, path] : {std::pair{!run.faults.empty(), "faults"},
                                         std::pair{!run.traffic.empty(), "traffic"},
                                         std::pair{!run.sampleEvery.IsZero(), "results.every"}})
@@ -136,10 +136,6 @@ CheckDividedJob(const JobSpec& job, const PlannedJob& planned, const ResolvedRun
 {
     const auto scheme = DescribeScheme(job);
     const auto& plan = *planned.plan;
-    if (plan.HasAggregations() && (!run.faults.empty() || !run.traffic.empty()))
-    {
-        Refuse(run.faults.empty() ? "traffic" : "faults", "found beside switches that aggregate");
-    }
     if (plan.GetGate() || !MakeJob(job, planned, run).laterPlans.empty())
     {
         Refuse(scheme, "all ranks together decide when it goes on");
@@ -161,10 +157,6 @@ CheckTraining(const TrainingJob& job, const ResolvedRun& run, const TopologyDivi
     if (job.transmission.reliableShare < 1.0)
     {
         Refuse(job.name + ": dgt", "both ends would have to know at once of what is lost");
-    }
-    if (job.timeout.IsStrictlyPositive())
-    {
-        Refuse(job.name + ": timeout", "it would have to end all ranks at once");
     }
     const WorkloadParts parts(workload,
                               FindParts(job.endpointOf, run, division),
@@ -193,9 +185,9 @@ CheckDividedAggregations(const ResolvedRun& run,
         return;
     }
     const auto scheme = DescribeScheme(job);
-    if (!run.faults.empty())
+    if (const auto fault = std::ranges::find_if(run.faults, MayLose); fault != run.faults.end())
     {
-        Refuse(scheme,
+        Refuse(*fault,
                "where something fails other switches aggregate, and all workers begin again with "
                "what any of them lacks, which would have to be known everywhere at once");
     }

@@ -35,27 +35,19 @@ struct Timers
 
 /// Adds those of one job.
 void
-AddJobTimers(const SharedJob& job,
-             uint32_t index,
-             std::span<const IterationRecord> iterations,
-             Timers& timers)
+AddJobTimers(const SharedJob& job, uint32_t index, std::span<const Time> ends, Timers& timers)
 {
     if (job.timeout.IsZero())
     {
         return;
     }
     auto begin = job.start;
-    uint32_t done = 0;
-    for (const auto& record : iterations)
+    for (const auto& end : ends)
     {
-        if (record.job == index)
-        {
-            timers.all.push_back({AddTimes(begin, job.timeout), begin, index});
-            begin = record.end;
-            ++done;
-        }
+        timers.all.push_back({AddTimes(begin, job.timeout), begin, index});
+        begin = end;
     }
-    if (done < job.iterations)
+    if (ends.size() < job.iterations)
     {
         const Timer timer{AddTimes(begin, job.timeout), begin, index};
         timers.all.push_back(timer);
@@ -67,13 +59,13 @@ AddJobTimers(const SharedJob& job,
 
 IterationTimers
 CountTimers(std::span<const SharedJob> jobs,
-            std::span<const IterationRecord> iterations,
+            std::span<const std::vector<Time>> ends,
             bool isStopped)
 {
     Timers timers;
     for (uint32_t index = 0; index < jobs.size(); ++index)
     {
-        AddJobTimers(jobs[index], index, iterations, timers);
+        AddJobTimers(jobs[index], index, ends[index], timers);
     }
     IterationTimers counted;
     for (const auto& timer : timers.all)

@@ -2,12 +2,12 @@
 #ifndef GRADSYNC_ITERATION_TIMERS_H
 #define GRADSYNC_ITERATION_TIMERS_H
 
-#include "ns3/exchange-records.h"
 #include "ns3/nstime.h"
 #include "ns3/part-ends.h"
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace ns3::gradsync
 {
@@ -20,10 +20,10 @@ struct IterationTimers
     Time last;         //!< when the last of these does
 };
 
-/// \param iterations that ended, of each job in their order \param isStopped the run ends with the
-/// last iteration whose time is over; else when nothing is left to happen
+/// \param ends [job] of its iterations that ended, in their order \param isStopped the run ends
+/// with the last iteration whose time is over; else when nothing is left to happen
 IterationTimers CountTimers(std::span<const SharedJob> jobs,
-                            std::span<const IterationRecord> iterations,
+                            std::span<const std::vector<Time>> ends,
                             bool isStopped);
 
 } // namespace ns3::gradsync

@@ -53,7 +53,8 @@ class PartRunRecorder
 ByteBatch PackRuns(std::span<const PartRun> runs);
 
 /// Adds the runs to trainings and iterations as one process alone would have recorded them.
-/// \param batches [process] as of PackRuns; a process without ranks of the job has no runs
+/// \param batches [process] as of PackRuns; a process without ranks of the job has none, or runs
+/// without tasks
 void MergeRuns(std::span<const ByteBatch> batches, RunResult& result);
 
 } // namespace ns3::gradsync

@@ -4,6 +4,7 @@
  * and foreign traffic, which must be those of one process.
  */
 #include "scenario/divided-runs.h"
+#include "scenario/drawn-surroundings.h"
 
 #include "ns3/scenario-error.h"
 
@@ -96,68 +97,6 @@ TEST(DividedSurroundingsTest, FaultsHappenInAllProcessesAtOnce)
     }
 }
 
-/// Faults, drawn at random. \param mayLose packets, too
-std::string
-DrawFaults(Draw& draw, bool mayLose)
-{
-    std::string faults;
-    const auto entries = draw.Between(0, 3);
-    for (uint32_t i = 0; i < entries; ++i)
-    {
-        const auto kind =
-            mayLose && draw.IsOneIn(2)
-                ? draw.Of({R"("link-down", "detectionDelay": "5us")",
-                           R"("link-down", "detectionDelay": "1ms")",
-                           R"("switch-down", "detectionDelay": "10us")",
-                           R"("host-pause")",
-                           R"("link-degraded", "loss": 0.01)",
-                           R"("link-degraded", "loss": {"goodToBad": 0.01, "badToGood": 0.3})"})
-                : draw.Of(
-                      {R"("straggler", "slowdown": 2.5)",
-                       R"("straggler", "slowdown": {"distribution": "exponential", "mean": 0.5})",
-                       R"("host-pause-send")",
-                       R"("link-degraded", "rateShare": 0.2)",
-                       R"("link-degraded", "extraDelay": "3us")",
-                       R"("flood", "rate": "4Gbps")"});
-        faults +=
-            fmt::format(R"({}{{"kind": {}, {}}})",
-                        faults.empty() ? "" : ", ",
-                        kind,
-                        draw.Of({R"("random": 1, "every": "50us", "duration": "20us", "count": 4)",
-                                 R"("random": 2, "every": "33us", "count": 5, "duration": "33us")",
-                                 R"("random": 2, "start": "20us", "duration": "100us")",
-                                 R"("mtbf": "2ms", "mttr": "15us")"}));
-    }
-    return faults;
-}
-
-/// What may go on beside a job, drawn at random.
-std::string
-DrawSurroundings(Draw& draw, bool mayLose)
-{
-    std::string traffic;
-    const auto entries = draw.Between(0, 2);
-    for (uint32_t i = 0; i < entries; ++i)
-    {
-        traffic += traffic.empty() ? "" : ", ";
-        traffic += draw.Of({R"({"kind": "poisson", "sizes": "hadoop", "load": 0.4)",
-                            R"({"kind": "poisson", "size": "3kB", "load": 0.2)",
-                            R"({"kind": "incast", "fanIn": 2, "size": "9kB", "every": "20us")",
-                            R"({"kind": "incast", "fanIn": 1, "size": "64KiB", "every": "100us")"});
-        // What is lost may be sent again after 67 ms only.
-        traffic += mayLose ? R"(, "duration": "150us")"
-                           : draw.Of({"", "", R"(, "start": "30us")", R"(, "duration": "150us")"});
-        traffic += "}";
-    }
-    const auto faults = DrawFaults(draw, mayLose);
-    return fmt::format(R"({}{}"results": {{"messages": {}{}}})",
-                       traffic.empty() ? "" : fmt::format(R"("traffic": [{}], )", traffic),
-                       faults.empty() ? "" : fmt::format(R"("faults": [{}], )", faults),
-                       draw.Of({"true", "false"}),
-                       mayLose ? ""
-                               : draw.Of({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
-}
-
 std::string
 DrawSurrounded(Draw& draw, bool mayLose)
 {
@@ -187,7 +126,9 @@ DrawSurrounded(Draw& draw, bool mayLose)
         draw.Of({"hash", "destination", "spray", "flowlet"}),
         draw.Of({"400kB", "16MB"}),
         draw.Between(1, 1000),
-        DrawSurroundings(draw, mayLose));
+        DrawSurroundings(draw,
+                         mayLose,
+                         mayLose)); // what is lost may be sent again after 67 ms only
 }
 
 /// Runs drawn at random with one process and several. \returns how many could be divided
@@ -245,19 +186,27 @@ TEST(DividedSurroundingsTest, JobsBesideWhichNothingMayGoOnAreNamed)
                     ThrowsMessage<ScenarioError>(HasSubstr(what)))
             << text;
     };
-    expect(MakeRacks("switchml",
-                     R"("iterations": 1)",
-                     R"(, "traffic": [{"kind": "poisson", "size": "1kB", "load": 0.1}])"),
-           "traffic: cannot go with --ranks: found beside switches that aggregate");
-    const auto* training = R"({
-      "topology": {"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 4,
-                   "hostLink": {"rate": "10Gbps", "delay": "1us"}, "oversubscription": 1},
-      "transport": "roce",
-      "job": {"iterations": 1,
-              "training": {"blocks": [{"count": 4, "forward": "20us", "backward": "30us",
-                                       "gradient": "200kB"}]}},
-      "faults": [{"kind": "straggler", "random": 1, "slowdown": 2}]})";
-    expect(training, "faults: cannot go with --ranks: found beside training");
+    for (const auto* lossy : {R"({"kind": "link-down", "random": 1})",
+                              R"({"kind": "link-degraded", "random": 1, "loss": 0.01})"})
+    {
+        expect(
+            MakeRacks("switchml", R"("iterations": 1)", fmt::format(R"(, "faults": [{}])", lossy)),
+            "where something fails other switches aggregate");
+    }
+    for (const auto* beside : {R"("faults": [{"kind": "straggler", "random": 1, "slowdown": 2}])",
+                               R"("traffic": [{"kind": "poisson", "size": "1kB", "load": 0.1}])",
+                               R"("results": {"every": "1us"})"})
+    {
+        expect(fmt::format(R"({{
+          "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
+                        "hostLink": {{"rate": "10Gbps", "delay": "1us"}},
+                        "oversubscription": 1,
+                        "server": {{"accelerators": 2,
+                                    "nvlink": {{"rate": "100Gbps", "delay": "100ns"}}}}}},
+          "fidelity": {{"server": "fluid"}}, "job": {{"gradient": "1kB"}}, "scheme": "ring", {}}})",
+                           beside),
+               "cannot go with --ranks: found beside servers that are fluid");
+    }
 }
 
 } // namespace

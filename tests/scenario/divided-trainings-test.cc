@@ -4,6 +4,7 @@
  * byte of every table and of the times of every task.
  */
 #include "scenario/divided-runs.h"
+#include "scenario/drawn-surroundings.h"
 #include "scenario/repeated-runs.h"
 
 #include "ns3/network-parts.h"
@@ -92,6 +93,35 @@ TEST(DividedTrainingsTest, PipelinesSendFromProcessToProcess)
 TEST(DividedTrainingsTest, AProcessMayHaveNoRankOfTheJob)
 {
     ExpectSameInAnyNumber(MakeDividedTraining(MakeBlocks() + R"(, "data": 3)"), 4);
+}
+
+TEST(DividedTrainingsTest, WhatGoesOnBesideIsThatOfOneProcess)
+{
+    // Of three ranks in two racks: the processes of the others have foreign flows only.
+    for (const auto* beside :
+         {R"("traffic": [{"kind": "incast", "fanIn": 3, "size": "5kB", "every": "60us"}])",
+          R"("faults": [{"kind": "straggler", "hosts": [1, 2],
+                         "slowdown": {"distribution": "exponential", "mean": 0.5}}])",
+          R"("faults": [{"kind": "link-degraded", "random": 3, "every": "50us",
+                         "duration": "20us", "rateShare": 0.3, "extraDelay": "7us"}])"})
+    {
+        auto text = MakeDividedTraining(MakeBlocks() + R"(, "data": 3)");
+        text.insert(text.rfind(R"("results")"), std::string(beside) + ", ");
+        ExpectSameInAnyNumber(text, 4);
+    }
+}
+
+TEST(DividedTrainingsTest, OneThatIsNotDoneInTimeEndsTheRun)
+{
+    const auto make = [](const char* timeout) {
+        return MakeDividedTraining(MakeBlocks(),
+                                   fmt::format(R"("iterations": 2, "timeout": "{}")", timeout));
+    };
+    ExpectSameInAnyNumber(make("1s"), 4);
+    // Its four blocks compute for 120 us, and 240 kB take 200 us at 10 Gb/s.
+    EXPECT_THAT(SimulateDivided(make("100us"), 2),
+                ::testing::AllOf(::testing::StartsWith("error: a job did not finish"),
+                                 HasSubstr("timed out, not done 0.0001 s after it began")));
 }
 
 TEST(DividedTrainingsTest, ProtocolsReductionsAndCodecsTakeTheirTime)
@@ -353,12 +383,16 @@ DrawTraining(Draw& draw)
                                       pipeline * draw.Between(1, 3),
                                       draw.Of({"ring", "ring", "halving-doubling", "ps"}),
                                       DrawGradients(draw));
+    const auto surroundings = draw.IsOneIn(2)
+                                  ? DrawSurroundings(draw, draw.IsOneIn(3), true)
+                                  : std::string(draw.Of({R"("results": {"trace": true})",
+                                                         R"("results": {"messages": false})"}));
     return fmt::format(R"({{"topology": {}, "job": {{"iterations": {}, "training": {{{}}}{}{}}},
       "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
                      "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}", "ecnMinBytes": "30kB",
                   "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
-      "results": {}, "seed": {}{}}})",
+      {}, "seed": {}{}}})",
                        DrawNetwork(draw, tensor * pipeline * data, hasServers),
                        draw.Between(1, 3),
                        training,
@@ -369,7 +403,7 @@ DrawTraining(Draw& draw)
                        draw.Of({"1kB", "4096B"}),
                        draw.Of({"hash", "hash", "destination", "spray", "adaptive", "flowlet"}),
                        draw.Of({"1MB", "16MB"}),
-                       draw.Of({R"({"trace": true})", R"({"messages": false})"}),
+                       surroundings,
                        draw.Between(1, 1000),
                        hasServers ? draw.Of({"", R"(, "fidelity": {"server": "fluid"})"}) : "");
 }
@@ -383,8 +417,13 @@ TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
                                             "were sent again",
                                             "may be done before that rank begins",
                                             "goes as a fluid",
-                                            "headroom"}}),
-              tests::CountDrawn(30));
+                                            "beside servers that are fluid",
+                                            "ahead could be lost",
+                                            "move their connections",
+                                            "a job did not finish",
+                                            "headroom"},
+                                .mayFail = true}), // more faults at random than there are switches
+              tests::CountDrawn(24));
 }
 
 } // namespace

@@ -516,6 +516,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-mirrors.h
   model/transport/roce/roce-nic.h
   model/transport/roce/roce-part.h
+  model/transport/roce/roce-post.h
   model/transport/roce/roce-queue-pair.h
   model/transport/roce/roce-queue-pairs.h
   model/transport/roce/roce-receiver.h
@@ -791,6 +792,7 @@ list(APPEND gradsync_sources
   model/engine/communication-runs.cc
   model/engine/critical-path.cc
   model/engine/exchange-path.cc
+  model/engine/exchange-work.cc
   model/engine/execution-table.cc
   model/engine/failure-text.cc
   model/engine/host-slowdowns.cc
@@ -819,6 +821,7 @@ list(APPEND gradsync_sources
   model/engine/time-spans.cc
   model/engine/training-execution.cc
   model/engine/training-job.cc
+  model/engine/training-reactions.cc
   model/engine/training-records.cc
   model/engine/twin-planes.cc
   model/engine/workload-aggregations.cc
@@ -1593,6 +1596,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/tiered-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/message-series-test.cc
+  tests/unit/transport/roce-post-test.cc
   tests/unit/transport/place-table-test.cc
   tests/unit/transport/network-part-test.cc
   tests/unit/transport/roce-connection-table-test.cc

@@ -107,7 +107,7 @@ RoceMirrors::OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages)
 /// With those before it of its queue pair, if they go on like this: an exchange may begin with
 /// thousands of messages a host, several for each of the others.
 void
-RoceMirrors::Tell(uint32_t part, const Post& post)
+RoceMirrors::Tell(uint32_t part, const RocePost& post)
 {
     auto& posts = m_posts[part];
     if (post.index >= m_lastPosts.size())
@@ -121,22 +121,6 @@ RoceMirrors::Tell(uint32_t part, const Post& post)
     }
     last = static_cast<uint32_t>(posts.GetSize());
     posts.Append(post);
-}
-
-/// \returns false when the message does not go on as these do; nothing changes then
-bool
-RoceMirrors::Post::Append(const Post& post)
-{
-    const auto step = post.tag - GetTag(count - 1);
-    const bool goesOn = count == 1 ? step <= UINT32_MAX : step == tagStep;
-    if (post.index != index || post.generation != generation || post.receiver != receiver ||
-        post.bytes != bytes || at != -1 || !goesOn)
-    {
-        return false;
-    }
-    tagStep = static_cast<uint32_t>(step);
-    ++count;
-    return true;
 }
 
 Time
@@ -185,7 +169,7 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
         return; // it had nothing
     }
     constexpr size_t AHEAD = 8; // so much later a queue pair that is fetched now is used
-    const auto posts = batch.TakeView<Post>();
+    const auto posts = batch.TakeView<RocePost>();
     for (size_t i = 0; i < posts.GetSize(); ++i)
     {
         posts.PrefetchAfter(i);
@@ -200,7 +184,7 @@ RoceMirrors::Put(BatchReader& batch, TimeStepCount now)
 
 /// Messages will come from another process.
 void
-RoceMirrors::Expect(const Post& post, TimeStepCount now)
+RoceMirrors::Expect(const RocePost& post, TimeStepCount now)
 {
     const auto [handler, dst] = GetReceiver(post.receiver);
     const auto [queuePair, isNew] =

@@ -7,6 +7,7 @@
 #include "ns3/outgoing-batch.h"
 #include "ns3/roce-arrivals.h"
 #include "ns3/roce-connection-table.h"
+#include "ns3/roce-post.h"
 #include "ns3/roce-sender.h"
 
 #include <cstdint>
@@ -64,30 +65,6 @@ class RoceMirrors
     void Put(BatchReader& batch, TimeStepCount now);
 
   private:
-    /// Messages in a row as another process is told of them: of one queue pair, of one size, their
-    /// tags with equal steps.
-    struct Post
-    {
-        TimeStepCount at; //!< when the only one was sent; -1: nobody asks
-        uint64_t bytes;   //!< of each
-        uint64_t tag;     //!< of the first
-        uint32_t src;
-        uint32_t receiver; //!< its number, which tells the destination
-        uint32_t stream;
-        uint32_t index;
-        uint32_t generation;
-        uint32_t firstPsn; //!< of the first packet
-        uint32_t tagStep{0};
-        uint32_t count{1};
-
-        uint64_t GetTag(uint32_t place) const
-        {
-            return tag + uint64_t{place} * tagStep;
-        }
-
-        bool Append(const Post& post);
-    };
-
     /// Told of the messages of switches that aggregate: what is in their packets says all.
     class Nobody final : public MessageHandler
     {
@@ -96,8 +73,8 @@ class RoceMirrors
         void OnFailed(uint64_t tag, const std::string& reason) override;
     };
 
-    void Tell(uint32_t part, const Post& post);
-    void Expect(const Post& post, TimeStepCount now);
+    void Tell(uint32_t part, const RocePost& post);
+    void Expect(const RocePost& post, TimeStepCount now);
     void TellSending(MessageHandler* handler, uint64_t tag, const Time& at, TimeStepCount now);
     uint32_t FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandler* handler);
     const DividedMessages::Receiver& GetReceiver(uint32_t number);
@@ -108,9 +85,9 @@ class RoceMirrors
     FabricNetwork& m_fabric;
     TopologyDivision m_division;
     uint32_t m_own;
-    std::vector<uint32_t> m_partOf;         //!< [endpoint] -> process
-    std::vector<ChunkedList<Post>> m_posts; //!< [process] since the last Take
-    std::vector<ChunkedList<Post>> m_taken; //!< [process] of the last Take
+    std::vector<uint32_t> m_partOf;             //!< [endpoint] -> process
+    std::vector<ChunkedList<RocePost>> m_posts; //!< [process] since the last Take
+    std::vector<ChunkedList<RocePost>> m_taken; //!< [process] of the last Take
     std::vector<uint32_t> m_lastPosts; //!< [queue pair] the place of its last one, if it is there
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet

@@ -9,13 +9,13 @@ namespace ns3::gradsync
 {
 
 /**
- * POSIX's extended regular expressions (regcomp): the standard library's regex costs every build of
- * a file that includes it 3 to 5 s.
+ * POSIX's extended regular expressions (regcomp): a file that includes the standard library's takes
+ * seconds more to compile.
  *
- * \param expression is valid; `.` and `[^x]` fit a newline, too
- * \returns what the whole of it fits in the text, the first place of all and there the longest, and
- * then what each group of it fits, "" where it takes no part; none if it fits nowhere. A text ends
- * where a byte is 0.
+ * \param expression in which `.` and `[^x]` fit a newline, too \throws std::invalid_argument when
+ * it is none \returns what the whole of it fits in the text, the first place of all and there the
+ * longest, and then what each group of it fits, "" where it takes no part; none if it fits nowhere.
+ * A text ends where a byte is 0.
  */
 std::vector<std::string> FindGroups(const std::string& expression, const std::string& text);
 

@@ -156,14 +156,7 @@ JobExecution::BeginIteration()
     m_record.iteration = m_iteration;
     m_record.start = Simulator::Now();
     m_record.exchangeStart = TimeStep(-1); // not yet
-    if (m_site.share)
-    {
-        m_site.share->OnPartBegun(m_index, Later([](auto& job) { job.OnTimeout(); }));
-    }
-    else if (m_job.timeout.IsStrictlyPositive())
-    {
-        m_timeoutEvent.Schedule(m_job.timeout, &JobExecution::OnTimeout, this);
-    }
+    StartTimeout(m_job.timeout, Later([](auto& job) { job.OnTimeout(); }));
     BeginExecution();
     bool hasPart = false;
     for (const auto rank : GetPlan().ranks)
@@ -318,7 +311,7 @@ JobExecution::EndIteration()
     m_record.late = std::exchange(m_lateAnswers, 0);
     m_record.network += m_execution->GetNetworkTime();
     m_record.end = Simulator::Now();
-    m_timeoutEvent.Cancel();
+    StopTimeout();
     ++m_iteration;
     // Who follows boundaries wants to see what is still in the middle of this event: it may be the
     // delivery of a packet that is not acknowledged yet.
@@ -391,15 +384,12 @@ JobExecution::Fail(std::string cause)
     {
         return;
     }
-    m_timeoutEvent.Cancel();
     m_gate.Cancel();
     if (m_execution)
     {
         m_execution->Halt();
     }
-    m_failure = std::move(cause);
-    NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
-    m_site.listener->OnJobFailed();
+    EndByFailure(std::move(cause));
 }
 
 ExchangeFailure

@@ -138,7 +138,6 @@ class JobExecution final : public RankedJob,
     uint32_t m_lateAnswers{0}; //!< that were dropped since this iteration began
     bool m_running{false};     //!< an iteration has begun and is not done
     bool m_finished;
-    ScopedEvent m_timeoutEvent;
     ScopedEvent m_boundaryEvent;
 };
 

@@ -2,6 +2,7 @@
 #include "ns3/ranked-job.h"
 
 #include "ns3/exchange-application.h"
+#include "ns3/log.h"
 #include "ns3/rank-share.h"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 
 namespace ns3::gradsync
 {
+
+NS_LOG_COMPONENT_DEFINE("GradsyncRankedJob");
 
 RankedJob::RankedJob(const JobSite& site,
                      uint32_t index,
@@ -84,6 +87,34 @@ RankedJob::TakesPart() const
            std::ranges::any_of(m_endpointOf, [this](uint32_t endpoint) {
                return m_site.share->IsHere(endpoint);
            });
+}
+
+void
+RankedJob::StartTimeout(const Time& timeout, std::function<void()> onTimeout)
+{
+    if (m_site.share)
+    {
+        m_site.share->OnPartBegun(m_index, std::move(onTimeout)); // which knows the time
+    }
+    else if (timeout.IsStrictlyPositive())
+    {
+        m_timeoutEvent.Schedule(timeout, [onTimeout = std::move(onTimeout)] { onTimeout(); });
+    }
+}
+
+void
+RankedJob::StopTimeout()
+{
+    m_timeoutEvent.Cancel();
+}
+
+void
+RankedJob::EndByFailure(std::string cause)
+{
+    StopTimeout();
+    m_failure = std::move(cause);
+    NS_LOG_WARN("job " << m_name << ": " << *m_failure);
+    m_site.listener->OnJobFailed();
 }
 
 void

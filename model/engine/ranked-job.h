@@ -5,8 +5,11 @@
 #include "ns3/engine-job.h"
 #include "ns3/execution-table.h"
 #include "ns3/job-listener.h"
+#include "ns3/nstime.h"
+#include "ns3/scoped-event.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +46,16 @@ class RankedJob : public EngineJob
     /// Whether this process simulates any rank, or is told: else others do all that there is to do.
     bool TakesPart() const;
 
+    /// What it does now has so long, then `onTimeout` is called, in every process that takes part;
+    /// 0: no limit.
+    void StartTimeout(const Time& timeout, std::function<void()> onTimeout);
+
+    /// It was in time.
+    void StopTimeout();
+
+    /// Ends it: nothing of it goes on.
+    void EndByFailure(std::string cause);
+
     /// Messages of its ranks that are under way.
     void AbandonMessages();
 
@@ -53,6 +66,7 @@ class RankedJob : public EngineJob
     std::optional<std::string> m_failure; //!< why it has failed
 
   private:
+    ScopedEvent m_timeoutEvent;
     std::string m_name;
     std::vector<uint32_t> m_endpointOf;
 };

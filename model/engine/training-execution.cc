@@ -81,19 +81,12 @@ TrainingExecution::BeginIteration()
 {
     NS_LOG_LOGIC("job " << m_job.name << " begins iteration " << m_iteration);
     m_begin = Simulator::Now();
-    if (m_site.share)
-    {
-        m_site.share->OnPartBegun(m_index, [job = weak_from_this()] {
-            if (const auto alive = job.lock())
-            {
-                alive->OnTimeout();
-            }
-        });
-    }
-    else if (m_job.timeout.IsStrictlyPositive())
-    {
-        m_timeoutEvent.Schedule(m_job.timeout, &TrainingExecution::OnTimeout, this);
-    }
+    StartTimeout(m_job.timeout, [job = weak_from_this()] {
+        if (const auto alive = job.lock())
+        {
+            alive->OnTimeout();
+        }
+    });
     if (!m_roster.AskForSwitches())
     {
         React(ReactionRecord::NO_RANK, ReactionKind::Fallback);
@@ -208,7 +201,7 @@ TrainingExecution::OnWorkloadEnded(WorkloadExecution& /* execution */)
 void
 TrainingExecution::EndRun()
 {
-    m_timeoutEvent.Cancel();
+    StopTimeout();
     if (m_records)
     {
         m_records->EndRun();

@@ -96,7 +96,6 @@ class TrainingExecution final : public RankedJob,
     uint64_t m_doneTasks{0}; //!< of runs that have ended
     Time m_begin;            //!< of the iteration in hand
     Time m_resumed;          //!< when its workload began
-    ScopedEvent m_timeoutEvent;
     ScopedEvent m_boundaryEvent;
 };
 

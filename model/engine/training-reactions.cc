@@ -2,7 +2,6 @@
 // The part of TrainingExecution that lives with the loss of ranks and switches, and says what
 // failed.
 #include "ns3/failure-text.h"
-#include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/training-execution.h"
 
@@ -13,8 +12,6 @@
 
 namespace ns3::gradsync
 {
-
-NS_LOG_COMPONENT_DEFINE("GradsyncTrainingReactions");
 
 void
 TrainingExecution::OnCrash(uint32_t endpoint)
@@ -164,14 +161,11 @@ TrainingExecution::Fail(std::string cause)
     {
         return;
     }
-    m_timeoutEvent.Cancel();
     if (m_execution)
     {
         m_execution->Halt();
     }
-    m_failure = std::move(cause);
-    NS_LOG_WARN("job " << m_job.name << ": " << *m_failure);
-    m_site.listener->OnJobFailed();
+    EndByFailure(std::move(cause));
 }
 
 ExchangeFailure

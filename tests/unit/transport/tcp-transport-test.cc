@@ -14,6 +14,7 @@
 #include "ns3/tcp-transport.h"
 #include "ns3/uinteger.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>

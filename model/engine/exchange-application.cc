@@ -304,6 +304,15 @@ ExchangeApplication::Issue(const Transfer& transfer,
 }
 
 void
+ExchangeApplication::PrefetchIssue(uint32_t stream, const ExchangeApplication& to) const
+{
+    if (m_place.transport)
+    {
+        m_place.transport->PrefetchSend(m_place.endpoint, to.m_place.endpoint, stream);
+    }
+}
+
+void
 ExchangeApplication::Aggregate(uint64_t tag, AggregationMessage message)
 {
     m_sendTrace(m_place.rank, static_cast<OperationId>(tag), message.bytes);

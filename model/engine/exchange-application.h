@@ -116,6 +116,9 @@ class ExchangeApplication : public Application, public MessageHandler
     /// \param carrier may see to it in place of the transport; nullptr: there is none
     void Issue(const Transfer& transfer, ExchangeApplication& to, TransferCarrier* carrier);
 
+    /// Fetches what Issue will look for in the transport, some transfers ahead.
+    void PrefetchIssue(uint32_t stream, const ExchangeApplication& to) const;
+
     /// Takes part in an aggregation of the network. \param message all but tag and handler \param
     /// tag as of Transfer; likewise below
     void Aggregate(uint64_t tag, AggregationMessage message);
@@ -201,25 +204,27 @@ class ExchangeApplication : public Application, public MessageHandler
     Time Stretch(const Time& duration) const;
     OperationObserver* FindObserver(uint64_t tag) const;
 
-    RankOwner* m_owner{nullptr};
+    // What a delivery touches: MessageHandler::DELIVERY_BYTES, with its head before.
     Place m_place{};
     Phase m_phase{Phase::Waiting};
     bool m_started{false};
     bool m_begun{false};
-    uint32_t m_life{0};             //!< crashes so far: reductions of an earlier life never end
     bool m_iterationPending{false}; //!< an iteration began that this rank has not taken up
     uint32_t m_maxOutstanding{0};   //!< attribute MaxOutstandingSends
+    double m_reduceSecondsPerByte;  //!< attribute ReduceSecondsPerByte
+    TracedCallback<uint32_t, OperationId, uint64_t> m_receiveTrace;
+
+    RankOwner* m_owner{nullptr};
+    uint32_t m_life{0}; //!< crashes so far: reductions of an earlier life never end
     std::map<uint32_t, Time> m_busyUntil;   //!< [processor] end of the computing in hand
     Ptr<EventImpl> m_exchangeEvent;         //!< null before the first iteration
     std::optional<uint64_t> m_nextTraining; //!< to begin when the one in hand is done
     bool m_isTraining{false};
     Time m_computedSince;
-    Time m_computeTime;            //!< attribute ComputeTime
-    double m_reduceSecondsPerByte; //!< attribute ReduceSecondsPerByte
-    double m_reliableShare;        //!< attribute ReliableShare
-    uint64_t m_blockBytes;         //!< attribute BlockBytes
+    Time m_computeTime;     //!< attribute ComputeTime
+    double m_reliableShare; //!< attribute ReliableShare
+    uint64_t m_blockBytes;  //!< attribute BlockBytes
     TracedCallback<uint32_t, OperationId, uint64_t> m_sendTrace;
-    TracedCallback<uint32_t, OperationId, uint64_t> m_receiveTrace;
 };
 
 } // namespace ns3::gradsync

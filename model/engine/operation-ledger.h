@@ -6,8 +6,8 @@
 #include "ns3/plan.h"
 
 #include <array>
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -146,7 +146,8 @@ class OperationLedger
     uint32_t m_size;
     uint32_t m_left;
     std::vector<Page> m_pages;
-    std::map<OperationId, uint32_t> m_many; //!< operations before those that have MANY or more
+    /// Operations before those that have MANY or more: few, and all in the cache.
+    boost::container::flat_map<OperationId, uint32_t> m_many;
 };
 
 } // namespace ns3::gradsync

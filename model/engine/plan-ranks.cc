@@ -12,7 +12,8 @@ namespace ns3::gradsync
 {
 
 PlanRanks::PlanRanks(std::span<ExchangeApplication* const> applications, uint32_t workers)
-    : m_workers(workers),
+    : m_kept(applications.size()),
+      m_workers(workers),
       m_ranksHere(static_cast<uint32_t>(applications.size())),
       m_workersHere(workers)
 {
@@ -56,30 +57,33 @@ PlanRanks::Start(uint32_t rank)
         return {};
     }
     m_workersStarted += rank < m_workers ? 1 : 0;
-    return std::exchange(started.untilStart, {});
+    return std::exchange(m_kept[rank].untilStart, {});
 }
 
 void
 PlanRanks::Withdraw(uint32_t rank)
 {
-    m_ranks[rank] = {m_ranks[rank].application, m_ranks[rank].isHere};
+    m_ranks[rank] = {.application = m_ranks[rank].application, .isHere = m_ranks[rank].isHere};
+    m_kept[rank] = {};
 }
 
 void
 PlanRanks::Hold(uint32_t rank, OperationId id)
 {
-    auto& held = m_ranks[rank].held;
+    auto& held = m_kept[rank].held;
     held.push_back(id);
     std::push_heap(held.begin(), held.end(), std::greater<>());
+    m_ranks[rank].isHolding = true;
 }
 
 OperationId
 PlanRanks::PopHeld(uint32_t rank)
 {
-    auto& held = m_ranks[rank].held;
+    auto& held = m_kept[rank].held;
     std::pop_heap(held.begin(), held.end(), std::greater<>());
     const auto first = held.back();
     held.pop_back();
+    m_ranks[rank].isHolding = !held.empty();
     return first;
 }
 

@@ -70,7 +70,7 @@ class PlanRanks
     /// An operation is ready for a rank that has not started.
     void KeepUntilStart(uint32_t rank, OperationId id)
     {
-        m_ranks[rank].untilStart.push_back(id);
+        m_kept[rank].untilStart.push_back(id);
     }
 
     /// The rank starts. \returns what was kept until then; nothing if it has started before
@@ -104,7 +104,7 @@ class PlanRanks
     /// The held transfer that comes first in the plan, if there is one and it may start now.
     std::optional<OperationId> TakeHeld(uint32_t rank)
     {
-        if (m_ranks[rank].held.empty() || !HasStarted(rank) || !MaySend(rank))
+        if (!m_ranks[rank].isHolding || !HasStarted(rank) || !MaySend(rank))
         {
             return std::nullopt;
         }
@@ -112,19 +112,26 @@ class PlanRanks
     }
 
   private:
+    /// What every transfer touches, of its sender and of its receiver: four in a line of the cache.
     struct Rank
     {
         ExchangeApplication* application;
+        uint32_t underWay{0}; //!< transfers for which its limit counts
         bool isHere{true};
         bool isStarted{false};
-        uint32_t underWay{0}; //!< transfers for which its limit counts
-        std::vector<OperationId> untilStart{};
-        std::vector<OperationId> held{}; //!< a heap, the lowest id on top
+        bool isHolding{false}; //!< some are held
+    };
+
+    struct Kept
+    {
+        std::vector<OperationId> untilStart;
+        std::vector<OperationId> held; //!< a heap, the lowest id on top
     };
 
     OperationId PopHeld(uint32_t rank);
 
     std::vector<Rank> m_ranks;
+    std::vector<Kept> m_kept; //!< [rank]
     uint32_t m_workers;
     uint32_t m_ranksHere;   //!< that this process simulates
     uint32_t m_workersHere; //!< likewise

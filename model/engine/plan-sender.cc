@@ -8,6 +8,8 @@
 #include "ns3/simulator.h"
 #include "ns3/transfer-carrier.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ns3::gradsync
@@ -82,18 +84,35 @@ PlanSender::SendReady()
     m_sending.swap(m_ready);
     SortIds(m_sending, m_ledger.GetSize());
     TellCarrier();
-    for (const auto id : m_sending)
+    for (size_t first = 0; first < m_sending.size(); first += TOGETHER)
     {
-        if (m_isHalted)
-        {
-            break;
-        }
-        Send(id);
+        const auto count = std::min(TOGETHER, m_sending.size() - first);
+        SendTogether(std::span(m_sending).subspan(first, count));
     }
     m_sending.clear();
     if (m_sending.capacity() > KEPT_OPERATIONS)
     {
         m_sending.shrink_to_fit(); // an exchange often begins with most of what it has
+    }
+}
+
+/// What is looked for in the transport is fetched for all of them before the first one leaves.
+void
+PlanSender::SendTogether(std::span<const OperationId> ids)
+{
+    std::array<Operation, TOGETHER> operations;
+    for (size_t i = 0; i < ids.size(); ++i)
+    {
+        const auto operation = operations[i] = m_plan.GetOperations()[ids[i]];
+        if (ids.size() > 1)
+        {
+            m_ranks.Get(operation.src)
+                .PrefetchIssue(m_firstStream + operation.stream, m_ranks.Get(operation.dst));
+        }
+    }
+    for (size_t i = 0; i < ids.size() && !m_isHalted; ++i)
+    {
+        Send(ids[i], operations[i]);
     }
 }
 
@@ -109,9 +128,8 @@ PlanSender::TellCarrier()
 }
 
 void
-PlanSender::Send(OperationId id)
+PlanSender::Send(OperationId id, const Operation& operation)
 {
-    const auto operation = m_plan.GetOperations()[id];
     if (m_ranks.Get(operation.src).IsStopped())
     {
         return;

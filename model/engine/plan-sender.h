@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -123,11 +124,13 @@ class PlanSender
     }
 
   private:
+    static constexpr size_t TOGETHER = 16;          //!< for which the transport fetches at once
     static constexpr size_t KEPT_OPERATIONS = 4096; //!< most that memory is kept for
 
     void ScheduleSending();
     void TellCarrier();
-    void Send(OperationId id);
+    void SendTogether(std::span<const OperationId> ids);
+    void Send(OperationId id, const Operation& operation);
     void Hand(OperationId id, const Operation& operation);
     void SendHeld(uint32_t rank);
 

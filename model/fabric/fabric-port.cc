@@ -25,6 +25,7 @@ FabricPort::Install(SimulatorImpl* simulator,
     m_simulator = simulator;
     m_serialisation = SerialisationTime(rate);
     m_delay = delay.GetTimeStep();
+    m_hasDelay = m_delay > 0;
     m_peer = peer;
     m_peerPort = peerPort;
 }
@@ -146,7 +147,7 @@ FabricPort::Arrive()
         Prefetch(packet->next);
         ScheduleArrival(packet->nextArrival - now);
     }
-    SyncBefore(m_delay > 0 ? now : now + 1, now); // without a delay the next one may arrive now
+    SyncBefore(m_hasDelay ? now : now + 1, now); // without a delay the next one may arrive now
     if (m_isLossy && m_loss->IsLost(*packet)) [[unlikely]]
     {
         CountDrop(*packet);
@@ -401,6 +402,7 @@ FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
     m_serialisation = SerialisationTime(rate);
     m_bitRate = static_cast<double>(rate.GetBitRate());
     m_delay = delay.GetTimeStep();
+    m_hasDelay = m_delay > 0;
     const auto last = m_firstFlying ? m_lastFlying->arrival : m_lastTaken;
     if (last > now)
     {

@@ -536,6 +536,7 @@ class alignas(64) FabricPort final : public EventImpl
     bool m_isWatched : 1 {false};  //!< the observer hears of the queue
     bool m_isGathered : 1 {false}; //!< the far end takes what is on the wire
     bool m_isAhead : 1 {false};    //!< this end is ahead of the simulator
+    bool m_hasDelay : 1 {false};   //!< m_delay is not 0
     uint32_t m_index{0}; //!< by which the observer knows it, and simultaneous events stand
 
     // The second line.

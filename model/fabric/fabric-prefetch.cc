@@ -57,6 +57,10 @@ FabricPort::PrefetchArrivalsAt(std::span<const FabricPort* const> ports)
         for (size_t i = 0; i < ports.size(); ++i)
         {
             const auto& port = *ports[i];
+            if (round == 0 && port.m_controlWaits)
+            {
+                Prefetch(port.m_control.Front());
+            }
             if (round == 0 && port.m_dataWaits)
             {
                 Prefetch(port.m_data.Front());
@@ -88,6 +92,10 @@ FabricPort::PrefetchForSync(uint32_t round) const
             Prefetch(m_lastFlying);
             Prefetch(this, HOT_BYTES);
         }
+    }
+    else if (round == 1 && m_controlWaits)
+    {
+        Prefetch(m_control.Front());
     }
     else if (m_dataWaits)
     {

@@ -5,6 +5,7 @@
 #include "ns3/byte-range.h"
 #include "ns3/nstime.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -36,6 +37,9 @@ class MessageHandler
     {
         OnFailed(tag, reason);
     }
+
+    /// From the start of a handler: what lies there is fetched ahead of OnDelivered.
+    static constexpr size_t DELIVERY_BYTES = 96;
 
   protected:
     ~MessageHandler() = default;

@@ -40,6 +40,11 @@ class Transport : public Object
 
     virtual void Send(const Message& message) = 0;
 
+    /// Fetches what Send will look for, some messages ahead; by default nothing.
+    virtual void PrefetchSend(uint32_t /* src */, uint32_t /* dst */, uint32_t /* stream */) const
+    {
+    }
+
     /// Whether a message is meant, by its ends and by who is told of it.
     using MessageFilter =
         std::function<bool(uint32_t src, uint32_t dst, const MessageHandler* handler)>;

@@ -74,7 +74,7 @@ class MessageSeries
     {
         m_tag = GetTag(count);
         m_longOnes = static_cast<uint16_t>(m_longOnes >> count);
-        m_count = static_cast<uint8_t>(m_count - count);
+        m_count = static_cast<uint16_t>(m_count - count);
         if (m_longOnes == GetAll())
         {
             m_bytes = m_bytes + m_step;
@@ -120,8 +120,10 @@ class MessageSeries
     uint64_t m_step : 16;   //!< that the long ones have more
     uint32_t m_tagStep{0};  //!< from one to the next
     uint16_t m_longOnes{0}; //!< a bit for each
-    uint8_t m_count{0};
+    uint16_t m_count{0};
 };
+
+static_assert(sizeof(MessageSeries) == 32, "copied whole");
 
 } // namespace ns3::gradsync
 

@@ -67,12 +67,23 @@ class PlaceTable
         return m_count;
     }
 
-    /// Fetches what a search for the place looks at first.
+    /// Fetches what a search for the place looks at first, or writes: nearly always that is all.
     void PrefetchPlace(uint32_t place) const
     {
         if (!m_rows.empty())
         {
-            Prefetch(&At(GetHome(place)));
+            Prefetch(&m_rows[GetHome(place) / ROW]);
+        }
+    }
+
+    /// Likewise what a removal looks at.
+    void PrefetchRemoval(uint32_t place) const
+    {
+        if (!m_rows.empty())
+        {
+            const auto row = GetHome(place) / ROW;
+            Prefetch(&m_rows[row]);
+            Prefetch(&m_rows[(row + 1) & (m_rows.size() - 1)]);
         }
     }
 

@@ -106,11 +106,17 @@ class RoceConnectionTable
         return queuePair.generation == generation ? &queuePair : nullptr;
     }
 
+    /// Fetches where a connection is looked for, or entered.
+    void PrefetchNumber(const RoceConnection& connection) const
+    {
+        m_numbers.PrefetchPlace(connection.GetPlace());
+    }
+
     /// Fetches what Close looks at, but for the queue pair itself.
     void PrefetchOpen(const RoceQueuePair& queuePair) const
     {
         const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
-        m_numbers.PrefetchPlace(connection.GetPlace());
+        m_numbers.PrefetchRemoval(connection.GetPlace());
         PrefetchReservation(queuePair);
     }
 
@@ -126,10 +132,22 @@ class RoceConnectionTable
     /// The queue pairs of open connections, in the order of their indices.
     std::vector<RoceQueuePair*> ListOpen() const;
 
+    /// Those that are open.
+    size_t CountOpen() const
+    {
+        return m_numbers.GetSize();
+    }
+
     /// True when some connection waits in its reservation.
     bool IsAnyWaiting() const
     {
         return m_waitingCount > 0;
+    }
+
+    /// True when more connections wait in their reservations than there are queue pairs.
+    bool AreMostWaiting() const
+    {
+        return m_waitingCount > m_queuePairs.GetUsedCount();
     }
 
     /// True when Peek knows this index.

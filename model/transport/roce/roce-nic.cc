@@ -134,6 +134,7 @@ RoceNic::PrefetchPull(uint32_t round) const
 {
     if (!m_turns.IsEmpty())
     {
+        m_turns.PrefetchPop();
         m_sender->PrefetchTurn(m_turns.Get(0), round);
     }
 }

@@ -34,19 +34,18 @@ ForgetAcknowledged(const RoceQueuePair& queuePair)
 } // namespace
 
 void
-RoceQueuePair::Post(RoceMessages* messages)
+RoceQueuePair::Post(RoceMessages* place, const MessageSeries& series, uint32_t packetCount)
 {
-    const auto packets = uint64_t{messages->packetCount} * messages->series.GetCount();
+    const auto packets = uint64_t{packetCount} * series.GetCount();
     if (packets > UINT32_MAX - endPsn)
     {
         throw std::length_error("more than 2^32 packets on one busy connection");
     }
-    messages->next = nullptr;
-    messages->firstPsn = endPsn;
-    (newest ? newest->next : oldest) = messages;
-    newest = messages;
-    sending = sending ? sending : messages;
-    receiving = receiving ? receiving : messages;
+    *place = {nullptr, series, endPsn, packetCount};
+    (newest ? newest->next : oldest) = place;
+    newest = place;
+    sending = sending ? sending : place;
+    receiving = receiving ? receiving : place;
     endPsn += static_cast<uint32_t>(packets);
 }
 

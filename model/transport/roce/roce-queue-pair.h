@@ -217,8 +217,9 @@ struct alignas(64) RoceQueuePair
     /// Adds a message to the newest ones. \return false when it does not go on as they do
     bool Append(const Message& message, uint32_t packetCount);
 
-    /// Appends messages; their firstPsn is set here. \throws std::length_error beyond 2^32 packets
-    void Post(RoceMessages* messages);
+    /// Appends messages of so many packets each, which are to stand in `place`. \throws
+    /// std::length_error beyond 2^32 packets
+    void Post(RoceMessages* place, const MessageSeries& series, uint32_t packetCount);
 
     /// The sender learns that all packets before `psn` have arrived; messages that end before go to
     /// the pool.

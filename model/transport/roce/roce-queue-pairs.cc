@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/roce-queue-pairs.h"
 
+#include "ns3/prefetch.h"
+
 #include <algorithm>
 
 namespace ns3::gradsync
@@ -14,6 +16,7 @@ RoceQueuePairs::Take()
     {
         auto* queuePair = m_unused;
         m_unused = queuePair->later;
+        Prefetch(m_unused); // the next one: where they are many it has left the cache
         return *queuePair;
     }
     const auto block = m_count / BLOCK_SIZE * m_blockStride + m_ownBlock;

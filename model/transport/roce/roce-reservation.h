@@ -4,6 +4,7 @@
 
 #include "ns3/message-series.h"
 #include "ns3/place-table.h"
+#include "ns3/prefetch.h"
 #include "ns3/roce-handlers.h"
 
 #include <cstdint>
@@ -118,7 +119,7 @@ class alignas(32) RoceReservation
         series.m_step = m_step;
         series.m_tagStep = m_tagStep;
         series.m_longOnes = m_longOnes;
-        series.m_count = static_cast<uint8_t>((m_state >> SENT_BITS & COUNT_MASK) + 1);
+        series.m_count = static_cast<uint16_t>((m_state >> SENT_BITS & COUNT_MASK) + 1);
         return series;
     }
 
@@ -174,6 +175,10 @@ class RoceReservations
         }
         const auto number = m_free;
         m_free = At(number).m_state;
+        if (m_free != NONE)
+        {
+            Prefetch(&At(m_free)); // the next one: it may be long since anybody looked at it
+        }
         return number;
     }
 

@@ -16,13 +16,12 @@ RoceSender::CountPackets(uint64_t bytes) const
     return std::max<uint64_t>((bytes + mtu - 1) / mtu, 1);
 }
 
-RoceMessages*
-RoceSender::MakeMessages(const MessageSeries& series)
+void
+RoceSender::Post(RoceQueuePair& queuePair, const MessageSeries& series)
 {
-    auto* messages = m_messages.Take();
-    messages->series = series;
-    messages->packetCount = static_cast<uint32_t>(CountPackets(series.GetBytes(0)));
-    return messages;
+    queuePair.Post(m_messages.Take(),
+                   series,
+                   static_cast<uint32_t>(CountPackets(series.GetBytes(0))));
 }
 
 void
@@ -30,7 +29,7 @@ RoceSender::AddMessage(RoceQueuePair& queuePair, const Message& message)
 {
     if (!queuePair.Append(message, static_cast<uint32_t>(CountPackets(message.bytes))))
     {
-        queuePair.Post(MakeMessages({message.bytes, message.tag, message.handler}));
+        Post(queuePair, {message.bytes, message.tag, message.handler});
     }
 }
 

@@ -83,7 +83,7 @@ RoceSender::Build(uint32_t number)
     ChooseFirstPorts(queuePair);
     m_flows.Open(queuePair);
     queuePair.BeginAt(reservation.firstPsn);
-    queuePair.Post(MakeMessages(series));
+    Post(queuePair, series);
     if (m_mirrors) [[unlikely]]
     {
         m_mirrors->OnBuilt(queuePair, *queuePair.newest);
@@ -161,8 +161,10 @@ RoceSender::FindNic(const RoceConnection& connection) const
 void
 RoceSender::PrefetchTurn(uint32_t number, uint32_t round) const
 {
-    if (round == 0 && RoceConnectionTable::IsReservation(number))
+    const bool isReservation = RoceConnectionTable::IsReservation(number);
+    if (isReservation && (round == 0 || m_connections.AreMostWaiting()))
     {
+        // Most likely there is no more: to look would be to wait.
         Prefetch(&m_connections.GetReservation(number));
         return;
     }

@@ -197,7 +197,8 @@ class RoceSender
 
     /// Of a message; an empty one still costs one.
     uint64_t CountPackets(uint64_t bytes) const;
-    RoceMessages* MakeMessages(const MessageSeries& series);
+    /// Appends messages of which the first has as many packets as each.
+    void Post(RoceQueuePair& queuePair, const MessageSeries& series);
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     bool MayReserve(const Message& message, const RoceConnection& connection) const;
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);

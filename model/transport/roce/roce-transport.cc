@@ -202,10 +202,29 @@ RoceTransport::PrefetchDelivery(const RoceQueuePair& queuePair, uint32_t round) 
     {
         Prefetch(queuePair.receiving);
         Prefetch(&nic);
+        return;
+    }
+    nic.GetPort().PrefetchWaiting();
+    if (queuePair.receiving)
+    {
+        Prefetch(queuePair.receiving->series.GetHandler(), MessageHandler::DELIVERY_BYTES);
+    }
+}
+
+/// Fetches what takes an acknowledgement.
+inline void
+RoceTransport::PrefetchAcknowledgement(const RoceQueuePair& queuePair, uint32_t round) const
+{
+    const auto& nic = m_nics[queuePair.src][queuePair.sourcePort];
+    if (round == 1)
+    {
+        Prefetch(queuePair.oldest);
+        m_connections.PrefetchOpen(queuePair);
+        Prefetch(&nic, 1);
     }
     else
     {
-        nic.GetPort().PrefetchWaiting();
+        nic.GetPort().PrefetchSelf();
     }
 }
 
@@ -239,16 +258,21 @@ RoceTransport::PrefetchFor(const FabricPacket& packet, uint32_t round) const
     }
     if (!isData)
     {
-        if (round == 1)
-        {
-            Prefetch(queuePair.oldest);
-            m_connections.PrefetchOpen(queuePair);
-        }
-        return;
+        PrefetchAcknowledgement(queuePair, round);
     }
-    if (endsMessage)
+    else if (endsMessage)
     {
         PrefetchDelivery(queuePair, round);
+    }
+}
+
+void
+RoceTransport::PrefetchSend(uint32_t src, uint32_t dst, uint32_t stream) const
+{
+    constexpr size_t FEW = 4096; // which stay in the cache
+    if (m_connections.CountOpen() > FEW)
+    {
+        m_connections.PrefetchNumber({src, dst, stream});
     }
 }
 

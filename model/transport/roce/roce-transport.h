@@ -51,6 +51,7 @@ class RoceTransport : public Transport,
     void Install(std::shared_ptr<const Topology> topology,
                  std::shared_ptr<const RoutingTables> routes) override;
     void Send(const Message& message) override;
+    void PrefetchSend(uint32_t src, uint32_t dst, uint32_t stream) const override;
     void Abandon(const MessageFilter& isMeant) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;
@@ -164,6 +165,7 @@ class RoceTransport : public Transport,
     void Receive(FabricPacket* packet, uint32_t endpoint, TimeStepCount now) override;
     void PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
     void PrefetchDelivery(const RoceQueuePair& queuePair, uint32_t round) const;
+    void PrefetchAcknowledgement(const RoceQueuePair& queuePair, uint32_t round) const;
     void FailRefused(Message message);
     void AddPacketState(const FabricPacket& packet, StateWords& words) const;
 

@@ -130,6 +130,12 @@ TieredTransport::FindServer(uint32_t src, uint32_t dst) const
 }
 
 void
+TieredTransport::PrefetchSend(uint32_t src, uint32_t dst, uint32_t stream) const
+{
+    m_network->PrefetchSend(src, dst, stream); // of messages inside a server it is needless
+}
+
+void
 TieredTransport::Send(const Message& message)
 {
     const auto* server = FindServer(message.src, message.dst);

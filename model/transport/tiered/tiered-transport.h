@@ -51,6 +51,7 @@ class TieredTransport : public Transport,
     void Install(std::shared_ptr<const Topology> topology,
                  std::shared_ptr<const RoutingTables> routes) override;
     void Send(const Message& message) override;
+    void PrefetchSend(uint32_t src, uint32_t dst, uint32_t stream) const override;
     void Abandon(const MessageFilter& isMeant) override;
     std::vector<LinkStatistics> GetLinkStatistics() const override;
     TransportStatistics GetStatistics() const override;

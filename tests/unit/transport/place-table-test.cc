@@ -63,6 +63,7 @@ TEST_F(PlaceTableTest, AnEmptyOneHasNothing)
     EXPECT_EQ(Find(0, 0), PlaceTable::NONE);
     EXPECT_EQ(Find(UINT32_MAX, 0), PlaceTable::NONE);
     m_table.PrefetchPlace(7);
+    m_table.PrefetchRemoval(7);
 }
 
 TEST_F(PlaceTableTest, FindsWhatIsInItWhateverIsRemovedBeside)

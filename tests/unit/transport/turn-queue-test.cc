@@ -40,6 +40,7 @@ TEST(TurnQueue, IsAQueueFromWhichAnyoneMayGo)
         }
         ASSERT_EQ(queue.IsEmpty(), list.empty());
         ASSERT_EQ(queue.GetSize(), list.size());
+        queue.PrefetchPop(); // changes nothing
         for (size_t place = 0; place < list.size(); ++place)
         {
             ASSERT_EQ(queue.Get(place), list[place]);

@@ -77,15 +77,27 @@ FabricSwitch::ChooseByConnection(const FabricPacket& packet,
 const FabricPort*
 FabricSwitch::PrefetchFor(const FabricPacket& packet, uint32_t round) const
 {
-    // The destination of a packet for programs may be no endpoint: only they know the way.
-    const bool isProgram = (packet.flags & PacketFlag::PROGRAM) != 0;
-    if (isProgram || packet.kind >= PacketKind::Pause || round > 1)
-    {
-        return nullptr;
-    }
     if (round == 0)
     {
+        PrefetchRoute(packet);
+    }
+    return round == 1 ? PrefetchEgress(packet) : nullptr;
+}
+
+void
+FabricSwitch::PrefetchRoute(const FabricPacket& packet) const
+{
+    if (IsForeseen(packet))
+    {
         m_routes->PrefetchNextHops(m_node, packet.destination);
+    }
+}
+
+FabricPort*
+FabricSwitch::PrefetchEgress(const FabricPacket& packet) const
+{
+    if (!IsForeseen(packet))
+    {
         return nullptr;
     }
     const auto nextHops = m_routes->GetNextHops(m_node, packet.destination);
@@ -93,7 +105,7 @@ FabricSwitch::PrefetchFor(const FabricPacket& packet, uint32_t round) const
     {
         return nullptr;
     }
-    const auto* egress = ChooseByConnection(packet, nextHops);
+    auto* egress = ChooseByConnection(packet, nextHops);
     egress->PrefetchSelf();
     return egress;
 }
@@ -148,7 +160,7 @@ FabricSwitch::GetIdleShare(const FabricPacket& packet, TimeStepCount now) const
 }
 
 void
-FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
+FabricSwitch::Receive(FabricPacket* packet, uint16_t port, FabricPort* egress, TimeStepCount now)
 {
     if (packet->kind == PacketKind::Data)
     {
@@ -158,8 +170,9 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
             {
                 return;
             }
+            egress = nullptr; // it may have changed the packet
         }
-        auto* egress = ChooseEgress(*packet, now);
+        egress = egress ? egress : ChooseEgress(*packet, now);
         if (!egress)
         {
             DropUnroutable(packet);
@@ -180,13 +193,15 @@ FabricSwitch::Receive(FabricPacket* packet, uint16_t port, TimeStepCount now)
         {
             return;
         }
+        egress = nullptr;
     }
-    if (auto* egress = ChooseEgress(*packet, now))
+    egress = egress ? egress : ChooseEgress(*packet, now);
+    if (!egress)
     {
-        egress->SendControl(packet, now);
+        DropUnroutable(packet);
         return;
     }
-    DropUnroutable(packet);
+    egress->SendControl(packet, now);
 }
 
 void

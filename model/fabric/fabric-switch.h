@@ -35,7 +35,14 @@ class FabricSwitch final : public FabricNode
     void InstallBuffer(const SwitchBuffer::Config& config,
                        const std::vector<IngressConfig>& ingress);
 
-    void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override;
+    void Receive(FabricPacket* packet, uint16_t port, TimeStepCount now) override
+    {
+        Receive(packet, port, nullptr, now);
+    }
+
+    /// Likewise. \param egress that PrefetchEgress gave for the packet, nothing changed since;
+    /// nullptr: is still to be chosen
+    void Receive(FabricPacket* packet, uint16_t port, FabricPort* egress, TimeStepCount now);
 
     void Expect(uint16_t port, TimeStepCount arrival) override
     {
@@ -46,6 +53,12 @@ class FabricSwitch final : public FabricNode
     void SetRounds(SwitchRounds* rounds, const std::vector<FabricPort*>& links);
 
     const FabricPort* PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
+
+    /// Fetches what PrefetchEgress looks at.
+    void PrefetchRoute(const FabricPacket& packet) const;
+
+    /// Fetches the port by which a packet leaves. \returns it; nullptr: it is chosen later
+    FabricPort* PrefetchEgress(const FabricPacket& packet) const;
 
     NodeId GetNode() const
     {
@@ -136,6 +149,12 @@ class FabricSwitch final : public FabricNode
     /// Likewise, where the selector has no say.
     FabricPort* ChooseByConnection(const FabricPacket& packet,
                                    std::span<const uint16_t> nextHops) const;
+
+    /// Whether its way can be told before it comes: of those that are for programs only these know.
+    static bool IsForeseen(const FabricPacket& packet)
+    {
+        return (packet.flags & PacketFlag::PROGRAM) == 0 && packet.kind < PacketKind::Pause;
+    }
 
     bool IsForProgram(const FabricPacket& packet) const
     {

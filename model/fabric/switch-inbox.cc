@@ -26,6 +26,9 @@ constexpr size_t EGRESS_AHEAD = 8;
 constexpr size_t QUEUE_AHEAD = 4;
 constexpr size_t EGRESSES = 16; //!< more than EGRESS_AHEAD, a power of two
 
+/// So many departures that have been stay before those that are still to come.
+constexpr size_t MOST_GONE = 64;
+
 /// Into about as many equal parts of the round as there are arrivals.
 void
 DealOut(TimeStepCount now, TimeStepCount end, SwitchInbox::Desk& desk)
@@ -96,16 +99,23 @@ SwitchInbox::SwitchInbox(FabricSwitch& node, const std::vector<FabricPort*>& lin
 }
 
 bool
-SwitchInbox::IsLater(const Departure& one, const Departure& other)
+SwitchInbox::IsBefore(const Departure& one, const Departure& other)
 {
-    return std::pair(one.at, one.port->GetIndex()) > std::pair(other.at, other.port->GetIndex());
+    return one.at != other.at ? one.at < other.at : one.index < other.index;
 }
 
+/// Most are the last ones: packets of one length leave ports in turn.
 void
 SwitchInbox::AddDeparture(FabricPort& port, TimeStepCount at)
 {
-    m_departures.push_back({.at = at, .port = &port});
-    std::push_heap(m_departures.begin(), m_departures.end(), IsLater);
+    const Departure departure{.at = at, .index = port.GetIndex(), .port = &port};
+    auto place = m_departures.size();
+    m_departures.push_back(departure);
+    for (; place > m_firstDeparture && IsBefore(departure, m_departures[place - 1]); --place)
+    {
+        m_departures[place] = m_departures[place - 1];
+    }
+    m_departures[place] = departure;
 }
 
 TimeStepCount
@@ -114,7 +124,7 @@ SwitchInbox::Run(TimeStepCount now, TimeStepCount end, Desk& desk)
     const auto before = desk.done.size();
     Gather(now, end, desk);
     Sort(now, end, desk);
-    std::array<const FabricPort*, EGRESSES> egresses{};
+    std::array<FabricPort*, EGRESSES> egresses{};
     for (size_t i = 0; i < desk.arrivals.size(); ++i)
     {
         if (desk.fetches)
@@ -122,12 +132,13 @@ SwitchInbox::Run(TimeStepCount now, TimeStepCount end, Desk& desk)
             Fetch(desk, i, egresses);
         }
         const auto& arrival = desk.arrivals[i];
-        if (!m_departures.empty()) [[unlikely]]
+        if (HasDeparture()) [[unlikely]]
         {
             Depart(arrival.at, desk);
         }
         desk.done.push_back(arrival.at);
-        m_node->Receive(arrival.packet, m_links[arrival.place].port, arrival.at);
+        auto* egress = std::exchange(egresses[i % EGRESSES], nullptr);
+        m_node->Receive(arrival.packet, m_links[arrival.place].port, egress, arrival.at);
     }
     Depart(end, desk);
     const auto count = desk.done.size() - before;
@@ -203,17 +214,17 @@ SwitchInbox::GatherNext(TimeStepCount end, Desk& desk)
 
 /// Fetches what the arrivals after this one touch.
 inline void
-SwitchInbox::Fetch(const Desk& desk, size_t i, std::span<const FabricPort*> egresses) const
+SwitchInbox::Fetch(const Desk& desk, size_t i, std::span<FabricPort*> egresses) const
 {
     const auto& arrivals = desk.arrivals;
     if (i + ROUTE_AHEAD < arrivals.size())
     {
-        m_node->PrefetchFor(*arrivals[i + ROUTE_AHEAD].packet, 0);
+        m_node->PrefetchRoute(*arrivals[i + ROUTE_AHEAD].packet);
     }
     if (i + EGRESS_AHEAD < arrivals.size())
     {
         egresses[(i + EGRESS_AHEAD) % EGRESSES] =
-            m_node->PrefetchFor(*arrivals[i + EGRESS_AHEAD].packet, 1);
+            m_node->PrefetchEgress(*arrivals[i + EGRESS_AHEAD].packet);
     }
     if (i + QUEUE_AHEAD < arrivals.size())
     {
@@ -228,11 +239,15 @@ SwitchInbox::Fetch(const Desk& desk, size_t i, std::span<const FabricPort*> egre
 void
 SwitchInbox::Depart(TimeStepCount until, Desk& desk)
 {
-    while (!m_departures.empty() && m_departures.front().at < until)
+    while (HasDeparture() && m_departures[m_firstDeparture].at < until)
     {
-        const auto next = m_departures.front();
-        std::pop_heap(m_departures.begin(), m_departures.end(), IsLater);
-        m_departures.pop_back();
+        const auto next = m_departures[m_firstDeparture++];
+        if (!HasDeparture() || m_firstDeparture == MOST_GONE)
+        {
+            const auto gone = static_cast<std::ptrdiff_t>(m_firstDeparture);
+            m_departures.erase(m_departures.begin(), m_departures.begin() + gone);
+            m_firstDeparture = 0;
+        }
         desk.done.push_back(next.at);
         next.port->Depart(next.at);
     }
@@ -241,7 +256,7 @@ SwitchInbox::Depart(TimeStepCount until, Desk& desk)
 TimeStepCount
 SwitchInbox::FindNext() const
 {
-    auto next = m_departures.empty() ? INT64_MAX : m_departures.front().at;
+    auto next = HasDeparture() ? m_departures[m_firstDeparture].at : INT64_MAX;
     for (const auto& link : m_links)
     {
         next = std::min(next, link.due);
@@ -252,9 +267,10 @@ SwitchInbox::FindNext() const
 void
 SwitchInbox::Dissolve(TimeStepCount now)
 {
-    for (const auto& departure : std::exchange(m_departures, {}))
+    const auto departures = std::exchange(m_departures, {});
+    for (auto i = std::exchange(m_firstDeparture, 0); i < departures.size(); ++i)
     {
-        departure.port->Reschedule(now);
+        departures[i].port->Reschedule(now);
     }
 }
 

@@ -112,14 +112,21 @@ class SwitchInbox
     struct Departure
     {
         TimeStepCount at;
+        uint32_t index; //!< of the port, by which simultaneous ones are ordered
         FabricPort* port;
     };
 
-    static bool IsLater(const Departure& one, const Departure& other);
+    static bool IsBefore(const Departure& one, const Departure& other);
+
+    bool HasDeparture() const
+    {
+        return m_firstDeparture < m_departures.size();
+    }
+
     void Gather(TimeStepCount now, TimeStepCount end, Desk& desk);
     void GatherNext(TimeStepCount end, Desk& desk);
     void Depart(TimeStepCount until, Desk& desk);
-    void Fetch(const Desk& desk, size_t i, std::span<const FabricPort*> egresses) const;
+    void Fetch(const Desk& desk, size_t i, std::span<FabricPort*> egresses) const;
     TimeStepCount FindNext() const;
 
     FabricSwitch* m_node;
@@ -127,7 +134,8 @@ class SwitchInbox
     uint64_t m_doneCount{0};
     std::vector<Link> m_links;           //!< [place] in the order of simultaneous events
     std::vector<uint16_t> m_placeOf;     //!< [port]
-    std::vector<Departure> m_departures; //!< a heap, the first one at the front
+    std::vector<Departure> m_departures; //!< in their order, from m_firstDeparture on
+    size_t m_firstDeparture{0};
 };
 
 } // namespace ns3::gradsync

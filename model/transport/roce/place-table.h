@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,7 +20,9 @@ namespace ns3::gradsync
  * most entries apart without a look at what they stand for, which is not in any cache.
  *
  * Eight places in a row, that is hashes that differ in their lowest three bits only, stand in one
- * line of the cache. At most two thirds of the table are taken.
+ * line of the cache. What finds its place taken goes to the same place of the next row: those of a
+ * row come together, and would lead each other through all of the rows that are full. At most two
+ * thirds of the table are taken.
  */
 class PlaceTable
 {
@@ -72,7 +75,7 @@ class PlaceTable
     {
         if (!m_rows.empty())
         {
-            Prefetch(&m_rows[GetHome(place) / ROW]);
+            Prefetch(&m_rows[GetHomeRow(place)]);
         }
     }
 
@@ -81,7 +84,7 @@ class PlaceTable
     {
         if (!m_rows.empty())
         {
-            const auto row = GetHome(place) / ROW;
+            const auto row = GetHomeRow(place);
             Prefetch(&m_rows[row]);
             Prefetch(&m_rows[(row + 1) & (m_rows.size() - 1)]);
         }
@@ -120,14 +123,15 @@ class PlaceTable
         return m_rows.size() * ROW - 1;
     }
 
+    /// \param slot counted along the first places of all rows, then along the second ones, ...
     Slot& At(size_t slot)
     {
-        return m_rows[slot / ROW].slots[slot % ROW];
+        return m_rows[slot & (m_rows.size() - 1)].slots[slot >> m_rowBits];
     }
 
     const Slot& At(size_t slot) const
     {
-        return m_rows[slot / ROW].slots[slot % ROW];
+        return m_rows[slot & (m_rows.size() - 1)].slots[slot >> m_rowBits];
     }
 
     size_t GetNext(size_t slot) const
@@ -135,10 +139,15 @@ class PlaceTable
         return (slot + 1) & GetMask();
     }
 
+    size_t GetHomeRow(uint32_t place) const
+    {
+        return place / ROW & (m_rows.size() - 1);
+    }
+
     /// Where the search for a place begins.
     size_t GetHome(uint32_t place) const
     {
-        return place & GetMask();
+        return size_t{place % ROW} << m_rowBits | GetHomeRow(place);
     }
 
     /// That of an entry, or the free one that it would take.
@@ -172,6 +181,7 @@ class PlaceTable
         }
         const auto old =
             std::exchange(m_rows, std::vector<Row>(std::max<size_t>(8, 2 * m_rows.size())));
+        m_rowBits = static_cast<uint32_t>(std::countr_zero(m_rows.size()));
         for (const auto& row : old)
         {
             for (const auto& slot : row.slots)
@@ -199,6 +209,7 @@ class PlaceTable
     }
 
     std::vector<Row> m_rows; //!< as many as a power of two, or none
+    uint32_t m_rowBits{0};   //!< which power
     size_t m_count{0};
 };
 

@@ -26,15 +26,17 @@ struct RoceConnection
     uint64_t GetHash() const;
 
     /// Where a PlaceTable keeps it: eight destinations of one source stand in a row, as sources
-    /// open connections in that order.
+    /// open connections in that order. Which of them comes first differs from row to row, so that
+    /// those whose numbers are all multiples of eight do not meet.
     uint32_t GetPlace() const
     {
         constexpr auto ROW = PlaceTable::ROW;
         constexpr uint64_t MIX = 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Knuth, TAOCP 3, 6.4
         auto mixed = (uint64_t{src} << 32 | stream / ROW) * MIX;
         mixed = ((mixed ^ mixed >> 32) + dst / ROW) * MIX;
-        const auto row = static_cast<uint32_t>(mixed >> 32) / ROW * ROW;
-        return row + (dst + 2 * stream) % ROW; // a stream may count with its destinations
+        const auto hash = static_cast<uint32_t>(mixed >> 32);
+        // A stream may count with its destinations.
+        return hash / ROW * ROW + (hash + dst + 2 * stream) % ROW;
     }
 };
 

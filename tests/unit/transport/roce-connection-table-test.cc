@@ -3,6 +3,7 @@
 #include "ns3/roce-connection-table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -261,6 +262,26 @@ TEST(RoceConnectionPlace, RowsAreSpreadAsDrawnAtRandom)
     EXPECT_NEAR(static_cast<double>(std::count(taken.begin(), taken.end(), true)),
                 ROWS * (1.0 - std::pow(1.0 - 1.0 / ROWS, DRAWN)),
                 4 * 181.0);
+}
+
+TEST(RoceConnectionPlace, NumbersThatAreMultiplesOfEightTakeAllPlacesOfTheirRows)
+{
+    // As where the first accelerators of servers talk. Drawn at random, each of the eight places
+    // would be taken n / 8 times, with a deviation of sqrt(n (1/8) (7/8)).
+    constexpr uint32_t HOSTS = 2048;
+    std::array<uint32_t, ROW> taken{};
+    for (uint32_t src = 0; src < HOSTS; src += ROW)
+    {
+        for (uint32_t dst = 0; dst < HOSTS; dst += ROW)
+        {
+            ++taken[RoceConnection{src, dst, 0}.GetPlace() % ROW];
+        }
+    }
+    constexpr double DRAWN = HOSTS / ROW * (HOSTS / ROW);
+    for (const auto count : taken)
+    {
+        EXPECT_NEAR(count, DRAWN / ROW, 4.0 * std::sqrt(DRAWN * 7.0 / 64.0));
+    }
 }
 
 TEST(RoceConnection, HashesAsNs3Does)

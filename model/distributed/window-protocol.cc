@@ -99,6 +99,7 @@ WindowProtocol::UseJobs(std::span<const SharedJob> jobs, bool tellsAll)
     m_tellsAllEnds = tellsAll;
     m_ends = PartEnds(m_own, jobs, m_partOf, m_link.GetCount(), tellsAll);
     m_underWay.resize(jobs.size());
+    m_endOrders.resize(jobs.size());
 }
 
 void
@@ -223,7 +224,7 @@ WindowProtocol::ScheduleIteration(PartEnds::Iteration iteration)
                         CountForeignEvents(1); // one process alone has none of its own
                         if (!own.isTimedOut)
                         {
-                            m_endOrders.push_back(own.order);
+                            m_endOrders[own.job].push_back(own.order);
                         }
                         own.goOn();
                     });

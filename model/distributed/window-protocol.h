@@ -115,9 +115,9 @@ class WindowProtocol final : public RankShare
         return m_underWay;
     }
 
-    /// The EventOrders of the ends of the iterations in which this process took part, and how those
-    /// of one order follow each other, in the order of the ends.
-    const std::vector<uint64_t>& GetEndOrders() const
+    /// [job] The EventOrders of the ends of the iterations in which this process took part, and how
+    /// those of one order follow each other, in the order of the ends.
+    const std::vector<std::vector<uint64_t>>& GetEndOrders() const
     {
         return m_endOrders;
     }
@@ -166,7 +166,7 @@ class WindowProtocol final : public RankShare
     /// Where the first iterations begin that were scheduled last, and before.
     int64_t m_begin{INT64_MAX};
     int64_t m_lastBegin{INT64_MAX};
-    std::vector<uint64_t> m_endOrders;
+    std::vector<std::vector<uint64_t>> m_endOrders; //!< [job]
 
     std::function<void(const Notice&)> m_takeNotice; //!< empty: there are none
     std::vector<std::vector<Notice>> m_told;         //!< [process] and not sent

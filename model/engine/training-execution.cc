@@ -216,9 +216,9 @@ TrainingExecution::EndRun()
                              &m_execution->GetLog()};
     // One of several processes has the times of its own tasks only.
     const auto records = m_site.share ? std::vector<IterationRecord>{} : MakeIterationRecords(run);
-    m_site.listener->OnTraining(run);
     m_iteration += m_roster.GetWorkload()->GetIterationCount();
     m_doneTasks += m_roster.GetWorkload()->GetTasks().size();
+    m_site.listener->OnTraining(run); // the job may be finished
     m_execution.reset();
     for (const auto& record : records)
     {

@@ -72,6 +72,8 @@ FaultInjector::DoDispose()
     {
         m_engine->TraceDisconnectWithoutContext("Iteration",
                                                 MakeCallback(&FaultInjector::OnIteration, this));
+        m_engine->TraceDisconnectWithoutContext("Training",
+                                                MakeCallback(&FaultInjector::OnTraining, this));
         m_engine = nullptr;
     }
     Object::DoDispose();
@@ -129,6 +131,9 @@ FaultInjector::Install(std::vector<FaultSpec> faults,
     {
         m_engine->TraceConnectWithoutContext("Iteration",
                                              MakeCallback(&FaultInjector::OnIteration, this));
+        // One of several processes has no iterations of jobs that train.
+        m_engine->TraceConnectWithoutContext("Training",
+                                             MakeCallback(&FaultInjector::OnTraining, this));
     }
     for (uint32_t i = 0; i < m_faults.size(); ++i)
     {
@@ -380,6 +385,18 @@ FaultInjector::UpdateCrash(uint32_t endpoint, bool begins)
 
 void
 FaultInjector::OnIteration(const IterationRecord& /* record */)
+{
+    FinishIfSettled();
+}
+
+void
+FaultInjector::OnTraining(const TrainingRecord& /* record */)
+{
+    FinishIfSettled();
+}
+
+void
+FaultInjector::FinishIfSettled()
 {
     if (m_engine->IsSettled())
     {

@@ -114,6 +114,8 @@ class FaultInjector : public Object
     void UpdateSlowdown(uint32_t endpoint);
     void UpdateCrash(uint32_t endpoint, bool begins);
     void OnIteration(const IterationRecord& record);
+    void OnTraining(const TrainingRecord& record);
+    void FinishIfSettled();
     void Finish();
     void GiveUp();
     std::vector<uint32_t> Draw(uint32_t fault);

@@ -324,6 +324,7 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
     }
 
     TakeRecords(recorder, *engine, result);
+    SetOrders(protocol.GetEndOrders(), runs);
     result.faults = surroundings.TakeFaults();
     auto batch = PackReport({.result = &result,
                              .orders = &orders,
@@ -381,7 +382,7 @@ Complete(const std::vector<ByteBatch>& reports,
 {
     const auto merged = MergeReports(reports, result);
     RequireDivisible(merged, areArrivalsTold, run);
-    MergeRuns(runs, result);
+    MergeRuns(runs, merged.endOrders, result);
     result.summary.aggregation = merged.aggregation;
     result.failure = merged.failure;
     result.summary.finished = !merged.failure;

@@ -101,18 +101,12 @@ CheckSections(const ResolvedRun& run)
         Refuse("asynchronous job " + run.asynchronous.front().job.name,
                "its workers' steps cannot be divided");
     }
-    if (const auto jobs = run.jobs.size() + run.trainings.size();
-        jobs > 1 && !run.trainings.empty())
-    {
-        Refuse("training of " + run.trainings.front().name,
-               fmt::format("found {} jobs, expected it alone", jobs));
-    }
-    if (run.hasFluidServers && run.jobs.size() > 1)
+    if (const auto jobs = run.jobs.size() + run.trainings.size(); run.hasFluidServers && jobs > 1)
     {
         Refuse("fidelity.server",
                fmt::format("found {} jobs, expected one: others could not know in time when a "
                            "fluid ends an iteration",
-                           run.jobs.size()));
+                           jobs));
     }
     CheckSurroundings(run);
     const auto taking = std::ranges::find_if(run.programs, [](const auto& program) {

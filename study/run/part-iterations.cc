@@ -41,13 +41,15 @@ CompleteIteration(PackedIteration& record, const PackedIteration& own)
 void
 AppendIterations(ByteBatch& batch,
                  std::span<const IterationRecord> iterations,
-                 std::span<const uint64_t> orders)
+                 std::span<const std::vector<uint64_t>> orders)
 {
     std::vector<PackedIteration> packed;
     packed.reserve(iterations.size());
-    for (size_t i = 0; i < iterations.size(); ++i)
+    std::vector<size_t> counts(orders.size()); // [job]
+    for (const auto& iteration : iterations)
     {
-        packed.push_back(PackIteration(iterations[i], orders[i]));
+        const auto job = iteration.job;
+        packed.push_back(PackIteration(iteration, orders[job][counts[job]++]));
     }
     AppendList(batch, std::span<const PackedIteration>(packed));
 }
@@ -65,7 +67,7 @@ MergedIterations::Take(BatchReader& batch)
     }
 }
 
-void
+std::vector<uint64_t>
 MergedIterations::PutInOrder(std::vector<IterationRecord>& records) const
 {
     std::vector<PackedIteration> packed;
@@ -77,8 +79,11 @@ MergedIterations::PutInOrder(std::vector<IterationRecord>& records) const
         return std::tie(one.end, one.order) < std::tie(other.end, other.order);
     });
     records.clear();
+    std::vector<uint64_t> orders;
+    orders.reserve(packed.size());
     for (const auto& own : packed)
     {
+        orders.push_back(own.order);
         IterationRecord record{};
         record.job = own.job;
         record.iteration = own.iteration;
@@ -90,6 +95,7 @@ MergedIterations::PutInOrder(std::vector<IterationRecord>& records) const
         record.training = TimeStep(own.training);
         records.push_back(record);
     }
+    return orders;
 }
 
 void

@@ -29,10 +29,10 @@ struct PackedIteration
     int64_t training;
 };
 
-/// Adds the iterations of a process to a batch. \param orders [iteration] see WindowProtocol
+/// Adds the iterations of a process to a batch. \param orders [job] see WindowProtocol
 void AppendIterations(ByteBatch& batch,
                       std::span<const IterationRecord> iterations,
-                      std::span<const uint64_t> orders);
+                      std::span<const std::vector<uint64_t>> orders);
 
 /// Iterations of all processes, in the order of their ends.
 class MergedIterations
@@ -41,7 +41,8 @@ class MergedIterations
     /// Takes those of one process. \param batch as of AppendIterations
     void Take(BatchReader& batch);
 
-    void PutInOrder(std::vector<IterationRecord>& records) const;
+    /// \returns [iteration] its place among those that end at the same instant
+    std::vector<uint64_t> PutInOrder(std::vector<IterationRecord>& records) const;
 
   private:
     std::map<std::pair<uint32_t, uint32_t>, PackedIteration> m_byJob; //!< (job, iteration)

@@ -161,7 +161,7 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
             merged.problem.assign(problem.begin(), problem.end());
         }
     }
-    iterations.PutInOrder(result.iterations);
+    merged.endOrders = iterations.PutInOrder(result.iterations);
     merged.events += shared.size();
     for (uint32_t job = 0; job < underWay.size(); ++job)
     {

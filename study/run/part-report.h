@@ -31,7 +31,7 @@ struct PartReport
     uint64_t events;                   //!< of its own
     std::vector<WindowProtocol::SharedEvent> sharedEvents;       //!< that it had, ascending
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
-    std::vector<uint64_t> endOrders;                             //!< [iteration] see WindowProtocol
+    std::vector<std::vector<uint64_t>> endOrders;                //!< [job] see WindowProtocol
     std::vector<PlanFigures> plans;                              //!< those that it counts
     PartSurroundings surroundings;
     std::vector<PartFailure> failures; //!< of its jobs that are not finished
@@ -46,6 +46,7 @@ ByteBatch PackReport(const PartReport& report);
 /// What all processes found out together.
 struct MergedReport
 {
+    std::vector<uint64_t> endOrders; //!< [iteration] among those that end at one instant
     TransportStatistics statistics;
     AggregationStatistics aggregation;
     uint64_t events{0};

@@ -6,7 +6,11 @@
 #include "ns3/training-recorder.h"
 #include "ns3/training-records.h"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 namespace ns3::gradsync
 {
@@ -30,7 +34,9 @@ PartRunRecorder::OnTraining(const TrainingRecord& record)
 {
     auto& run = m_runs.emplace_back(PartRun{.start = record.start.GetTimeStep(),
                                             .end = record.end.GetTimeStep(),
+                                            .order = 0,
                                             .iteration = record.iteration,
+                                            .job = record.job,
                                             .tasks = {}});
     for (TaskId id = 0; id < record.workload->GetTasks().size(); ++id)
     {
@@ -44,6 +50,16 @@ PartRunRecorder::OnTraining(const TrainingRecord& record)
     }
 }
 
+void
+SetOrders(std::span<const std::vector<uint64_t>> orders, std::span<PartRun> runs)
+{
+    std::vector<size_t> counts(orders.size()); // [job]
+    for (auto& run : runs)
+    {
+        run.order = orders[run.job][counts[run.job]++];
+    }
+}
+
 ByteBatch
 PackRuns(std::span<const PartRun> runs)
 {
@@ -52,7 +68,9 @@ PackRuns(std::span<const PartRun> runs)
     {
         AppendPlain(batch, run.start);
         AppendPlain(batch, run.end);
+        AppendPlain(batch, run.order);
         AppendPlain(batch, run.iteration);
+        AppendPlain(batch, run.job);
         AppendList(batch, std::span<const PartRun::Task>(run.tasks));
     }
     return batch;
@@ -73,16 +91,48 @@ TakeRun(BatchReader& batch)
     PartRun run{};
     run.start = batch.Take<int64_t>();
     run.end = batch.Take<int64_t>();
-    run.iteration = batch.Take<int64_t>();
+    run.order = batch.Take<uint64_t>();
+    run.iteration = batch.Take<uint32_t>();
+    run.job = batch.Take<uint32_t>();
     run.tasks = batch.TakeList<PartRun::Task>();
     return run;
 }
 
-/// \param parts of it of all processes that have any
-void
+/// Iterations that are told of at one instant: when they ended, or the run of a workload of which
+/// they are.
+struct Ended
+{
+    int64_t at;
+    uint64_t order;
+    std::vector<IterationRecord> iterations;
+};
+
+using PartsOfRuns = std::map<std::pair<uint32_t, uint32_t>, std::vector<PartRun>>;
+
+/// \returns those of all processes, by (job, first iteration)
+PartsOfRuns
+TakeRuns(std::span<const ByteBatch> batches)
+{
+    PartsOfRuns runs;
+    for (const auto& bytes : batches)
+    {
+        BatchReader batch(bytes);
+        while (!batch.IsAtEnd())
+        {
+            auto part = TakeRun(batch);
+            runs[{part.job, part.iteration}].push_back(std::move(part));
+        }
+    }
+    return runs;
+}
+
+/// Adds a run to its training. \param parts of it of all processes that have any \returns its
+/// iterations
+Ended
 MergeRun(std::span<const PartRun> parts, RunResult& result)
 {
-    const auto& training = result.trainings.front();
+    const auto& any = parts.front();
+    const auto& training = *std::ranges::find(result.trainings, any.job, &TrainingResult::job);
     TaskLog log(training.workload->GetTasks().size());
     for (const auto& part : parts)
     {
@@ -93,9 +143,8 @@ MergeRun(std::span<const PartRun> parts, RunResult& result)
             log.SetCause(task.id, task.cause);
         }
     }
-    const auto& any = parts.front();
     TrainingRecord record{.job = training.job,
-                          .iteration = static_cast<uint32_t>(any.iteration),
+                          .iteration = any.iteration,
                           .start = ToInstant(any.start),
                           .end = ToInstant(any.end),
                           .resumed = ToInstant(any.start),
@@ -104,26 +153,33 @@ MergeRun(std::span<const PartRun> parts, RunResult& result)
                           .log = &log};
     std::iota(record.ranks.begin(), record.ranks.end(), 0);
     AddTraining(record, result.recordTrace, result.trainings);
-    const auto iterations = MakeIterationRecords(record);
-    result.iterations.insert(result.iterations.end(), iterations.begin(), iterations.end());
+    return {.at = any.end, .order = any.order, .iterations = MakeIterationRecords(record)};
 }
 
 } // namespace
 
 void
-MergeRuns(std::span<const ByteBatch> batches, RunResult& result)
+MergeRuns(std::span<const ByteBatch> batches, std::span<const uint64_t> orders, RunResult& result)
 {
-    std::vector<BatchReader> readers(batches.begin(), batches.end());
-    std::erase_if(readers, [](const auto& reader) { return reader.IsAtEnd(); });
-    while (!readers.empty() && !readers.front().IsAtEnd())
+    std::vector<Ended> all;
+    for (size_t i = 0; i < result.iterations.size(); ++i)
     {
-        std::vector<PartRun> parts;
-        parts.reserve(readers.size());
-        for (auto& reader : readers)
-        {
-            parts.push_back(TakeRun(reader));
-        }
-        MergeRun(parts, result);
+        const auto& record = result.iterations[i];
+        all.push_back({.at = record.end.GetTimeStep(), .order = orders[i], .iterations = {record}});
+    }
+    for (const auto& [name, parts] : TakeRuns(batches))
+    {
+        all.push_back(MergeRun(parts, result));
+    }
+    std::ranges::sort(all, [](const auto& one, const auto& other) {
+        return std::tie(one.at, one.order) < std::tie(other.at, other.order);
+    });
+    result.iterations.clear();
+    for (const auto& ended : all)
+    {
+        result.iterations.insert(result.iterations.end(),
+                                 ended.iterations.begin(),
+                                 ended.iterations.end());
     }
 }
 

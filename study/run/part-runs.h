@@ -28,11 +28,14 @@ struct PartRun
 
     int64_t start;
     int64_t end;
-    int64_t iteration; //!< the first of those of the workload
+    uint64_t order;     //!< of its end among those at the same instant, see WindowProtocol
+    uint32_t iteration; //!< the first of those of the workload
+    uint32_t job;
     std::vector<Task> tasks;
 };
 
-/// Keeps the runs of the only job of an engine that trains. Listens from now until it is destroyed.
+/// Keeps the runs of the jobs of an engine that train, but for their orders. Listens from now until
+/// it is destroyed.
 class PartRunRecorder
 {
   public:
@@ -49,13 +52,18 @@ class PartRunRecorder
     std::vector<PartRun>& m_runs;
 };
 
+/// Sets the orders of all runs. \param orders [job] see WindowProtocol
+void SetOrders(std::span<const std::vector<uint64_t>> orders, std::span<PartRun> runs);
+
 /// For process 0.
 ByteBatch PackRuns(std::span<const PartRun> runs);
 
 /// Adds the runs to trainings and iterations as one process alone would have recorded them.
-/// \param batches [process] as of PackRuns; a process without ranks of the job has none, or runs
-/// without tasks
-void MergeRuns(std::span<const ByteBatch> batches, RunResult& result);
+/// \param batches [process] as of PackRuns; a process without ranks of a job has none of it, or
+/// runs without tasks \param orders of the iterations that are there, see MergedReport
+void MergeRuns(std::span<const ByteBatch> batches,
+               std::span<const uint64_t> orders,
+               RunResult& result);
 
 } // namespace ns3::gradsync
 

@@ -111,6 +111,20 @@ TEST(DividedTrainingsTest, WhatGoesOnBesideIsThatOfOneProcess)
     }
 }
 
+TEST(DividedTrainingsTest, FloodsEndWithTheLastJob)
+{
+    // Begun within the job, not to end for long: what follows its end is not flooded.
+    for (const auto* more : {"", R"(, "duration": "1s")"})
+    {
+        auto text = MakeDividedTraining(MakeBlocks() + R"(, "tensor": 2)");
+        text.insert(text.rfind(R"("results")"),
+                    fmt::format(R"("faults": [{{"kind": "flood", "rate": "4Gbps",
+                                              "links": [["leaf1", "spine0"]], "start": "30us"{}}}], )",
+                                more));
+        ExpectSameInAnyNumber(text, 4);
+    }
+}
+
 TEST(DividedTrainingsTest, OneThatIsNotDoneInTimeEndsTheRun)
 {
     const auto make = [](const char* timeout) {
@@ -262,18 +276,65 @@ TEST(DividedTrainingsTest, CollectivesOfOneProcessAreTakenFromRecords)
     EXPECT_EQ(CountSavedEvents(text, Repeats::Simulate), 0U);
 }
 
-TEST(DividedTrainingsTest, OtherJobsBesideItAreRefused)
+/// Four racks of two hosts. \param jobs objects of JSON
+std::string
+MakeTrainingBeside(const std::string& jobs)
 {
-    const std::string text = fmt::format(R"({{
-      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 2, "hostsPerLeaf": 2,
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 2, "leaves": 4, "hostsPerLeaf": 2,
                     "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
-      "transport": "roce",
-      "jobs": [{{"training": {{{}}}, "iterations": 1}},
-               {{"gradient": "10kB", "scheme": "ring", "iterations": 1}}]}})",
-                                         MakeBlocks());
-    EXPECT_THAT([&] { CheckDivision(ResolveText(text), 2); },
-                ThrowsMessage<ScenarioError>(
-                    ::testing::AllOf(HasSubstr("--ranks"), HasSubstr("expected it alone"))));
+      "transport": "roce", "jobs": [{}], "results": {{"trace": true}}}})",
+                       jobs);
+}
+
+TEST(DividedTrainingsTest, ExchangesGoOnBesideIt)
+{
+    // On hosts that it has too, and begun before and after it; of each some processes have no rank.
+    for (const auto* scheme : {"ps", "ring", "rat", "barrier"})
+    {
+        ExpectSameInAnyNumber(
+            MakeTrainingBeside(fmt::format(R"({{"training": {{{}, "tensor": 2}}, "iterations": 3,
+                  "start": "15us", "endpoints": ["host0", "host1", "host4", "host5"]}},
+                {{"gradient": "50kB", "scheme": "{}", "iterations": 5, "compute": "20us",
+                  "endpoints": ["host1", "host2", "host6"]}})",
+                                           MakeBlocks("20kB"),
+                                           scheme)),
+            4);
+    }
+}
+
+TEST(DividedTrainingsTest, SeveralShareTheNetwork)
+{
+    // On hosts of their own in all racks, on the same ones, and each in a rack of its own, in step:
+    // equal ones end at one instant.
+    const auto make = [](const char* first, const char* second) {
+        constexpr const char* JOB = R"({{"training": {{{}}}, "iterations": 3, "endpoints": [{}]}})";
+        return MakeTrainingBeside(fmt::format(JOB, MakeBlocks(), first) + ", " +
+                                  fmt::format(JOB, MakeBlocks(), second));
+    };
+    ExpectSameInAnyNumber(
+        make(R"("host0", "host2", "host4", "host6")", R"("host1", "host3", "host5", "host7")"),
+        4);
+    ExpectSameInAnyNumber(make(R"("host0", "host3", "host6")", R"("host0", "host3", "host6")"), 4);
+    ExpectSameInAnyNumber(make(R"("host0", "host1")", R"("host6", "host7")"), 4);
+    ExpectSameInAnyNumber(make(R"("host0", "host4")", R"("host5", "host1")"), 4);
+}
+
+TEST(DividedTrainingsTest, OneOfSeveralThatIsNotDoneInTimeEndsTheRun)
+{
+    // Its gradients of 240 kB take more than 100 us at 10 Gb/s.
+    const auto make = [](const char* training, const char* exchange) {
+        return MakeTrainingBeside(fmt::format(R"({{"training": {{{}}}, "timeout": "{}"}},
+            {{"gradient": "8kB", "scheme": "ring", "iterations": 4, "timeout": "{}"}})",
+                                              MakeBlocks(),
+                                              training,
+                                              exchange));
+    };
+    ExpectSameInAnyNumber(make("1s", "1s"), 3);
+    ExpectSameInAnyNumber(make("1s", "20us"), 3); // what has failed is the exchange
+    EXPECT_THAT(SimulateDivided(make("100us", "1s"), 2),
+                ::testing::AllOf(::testing::StartsWith("error: a job did not finish"),
+                                 HasSubstr("timed out, not done 0.0001 s after it began")));
 }
 
 /// Racks of hosts, or servers on a leaf each. \param ranks at least so many
@@ -361,6 +422,35 @@ DrawGradients(Draw& draw)
     }
 }
 
+/// One, or one with others beside it: exchanges, or its like in step with it or not.
+/// \param job an object of JSON \returns a key of the scenario
+std::string
+DrawJobs(Draw& draw, const std::string& job)
+{
+    const auto exchange = fmt::format(
+        R"({{"gradient": "{}kB", "iterations": {}, "compute": "{}", "scheme": "{}"{}}})",
+        draw.Between(1, 100),
+        draw.Between(1, 4),
+        draw.Of({"0s", "700ns", "20us"}),
+        draw.Of({"ring", "ps", "halving-doubling", "all-to-all", "barrier"}),
+        draw.Of({"", "", R"(, "start": "15us")", R"(, "maxOutstandingSends": 2)"}));
+    switch (draw.Between(0, 5))
+    {
+    case 0:
+        return fmt::format(R"("jobs": [{}, {}])", exchange, job);
+    case 1:
+        return fmt::format(R"("jobs": [{}, {}])", job, exchange);
+    case 2:
+        return fmt::format(R"("jobs": [{}, {}, {}{}])",
+                           job,
+                           exchange,
+                           job.substr(0, job.rfind('}')),
+                           draw.Of({"}", "}", R"(, "start": "4us"})"}));
+    default:
+        return R"("job": )" + job;
+    }
+}
+
 /// All kinds of parallelism.
 std::string
 DrawTraining(Draw& draw)
@@ -387,17 +477,19 @@ DrawTraining(Draw& draw)
                                   ? DrawSurroundings(draw, draw.IsOneIn(3), true)
                                   : std::string(draw.Of({R"("results": {"trace": true})",
                                                          R"("results": {"messages": false})"}));
-    return fmt::format(R"({{"topology": {}, "job": {{"iterations": {}, "training": {{{}}}{}{}}},
+    const auto job = fmt::format(R"({{"iterations": {}, "training": {{{}}}{}{}}})",
+                                 draw.Between(1, 3),
+                                 training,
+                                 draw.Of({"", "", R"(, "reduceRate": "20Gbps")"}),
+                                 draw.Of({"", "", R"(, "protocol": "simple")"}));
+    return fmt::format(R"({{"topology": {}, {},
       "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
                      "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}", "ecnMinBytes": "30kB",
                   "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
       {}, "seed": {}{}}})",
                        DrawNetwork(draw, tensor * pipeline * data, hasServers),
-                       draw.Between(1, 3),
-                       training,
-                       draw.Of({"", "", R"(, "reduceRate": "20Gbps")"}),
-                       draw.Of({"", "", R"(, "protocol": "simple")"}),
+                       DrawJobs(draw, job),
                        draw.Of({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"}),
                        draw.Of({"0", "8", "64"}),
                        draw.Of({"1kB", "4096B"}),
@@ -418,6 +510,7 @@ TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
                                             "may be done before that rank begins",
                                             "goes as a fluid",
                                             "beside servers that are fluid",
+                                            "jobs, expected one",
                                             "ahead could be lost",
                                             "move their connections",
                                             "headroom"},

@@ -419,7 +419,10 @@ list(APPEND gradsync_headers
   model/fabric/object-pool.h
   model/fabric/packet-loss.h
   model/fabric/packet-pool.h
+  model/fabric/packet-source.h
   model/fabric/path-selector.h
+  model/fabric/port-counters.h
+  model/fabric/port-observer.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h

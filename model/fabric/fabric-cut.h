@@ -2,10 +2,10 @@
 #ifndef GRADSYNC_FABRIC_CUT_H
 #define GRADSYNC_FABRIC_CUT_H
 
-#include "ns3/fabric-port.h"
 #include "ns3/lazy-ports.h"
 #include "ns3/outgoing-batch.h"
 #include "ns3/packet-pool.h"
+#include "ns3/port-observer.h"
 #include "ns3/telemetry-record.h"
 #include "ns3/topology-division.h"
 

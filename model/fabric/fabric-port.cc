@@ -478,10 +478,10 @@ FabricPort::GetWait(TimeStepCount now) const
 }
 
 /// Of a port that is ahead of the simulator: what has started later than now is still on the wire.
-FabricPort::Traffic
+PortTraffic
 FabricPort::CountStartsAfter(TimeStepCount now) const
 {
-    Traffic later;
+    PortTraffic later;
     for (const auto* packet = m_isAhead ? m_firstFlying : nullptr; packet; packet = packet->next)
     {
         if (packet->arrival - m_delay - m_serialisation.Get(packet->wireBytes) > now)

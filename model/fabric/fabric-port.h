@@ -4,6 +4,9 @@
 
 #include "ns3/event-impl.h"
 #include "ns3/fabric-packet.h"
+#include "ns3/packet-source.h"
+#include "ns3/port-counters.h"
+#include "ns3/port-observer.h"
 #include "ns3/prefetch.h"
 #include "ns3/ptr.h"
 #include "ns3/serialisation-time.h"
@@ -28,80 +31,6 @@ class SwitchRounds;
 
 /// Adds what a packet means to the transport that it is of.
 using PacketStateWriter = std::function<void(const FabricPacket& packet, StateWords& words)>;
-
-/// Where a host's port takes its data packets from: the transport's scheduler.
-class PacketSource
-{
-  public:
-    /**
-     * The next data packet, or nullptr when none may start up to `now`; the source then calls
-     * FabricPort::SourceReady when one may.
-     * \param[in,out] start when its first bit may leave; may lie in the past (see FabricPort). A
-     * source that paces raises it to when it does leave, never beyond `now`.
-     */
-    virtual FabricPacket* Pull(TimeStepCount& start, TimeStepCount now) = 0;
-
-    /// Fetches what the next Pull will touch; rounds as of FabricNode::PrefetchFor.
-    virtual void PrefetchPull(uint32_t /* round */) const
-    {
-    }
-
-  protected:
-    ~PacketSource() = default;
-};
-
-/// Told of what happens at a port.
-class PortObserver
-{
-  public:
-    virtual void OnDrop(uint32_t portIndex, const FabricPacket& packet) = 0;
-    virtual void OnPause(uint32_t portIndex, bool paused) = 0;
-    /// A packet was marked as it joined the queue. \param queueBytes itself included
-    virtual void OnMark(uint32_t portIndex, uint64_t queueBytes) = 0;
-    /// The queue became this long at a time that may lie in the past (see FabricPort); in the order
-    /// of time at one port. Only where FabricPort::SetWatched.
-    virtual void OnQueue(uint32_t portIndex, uint64_t queueBytes, TimeStepCount at) = 0;
-
-  protected:
-    ~PortObserver() = default;
-};
-
-/// Sees every packet that leaves by a port.
-class PacketTap
-{
-  public:
-    /// \param start when its first bit leaves; in the order of time at one port
-    virtual void OnPacket(uint32_t portIndex, const FabricPacket& packet, TimeStepCount start) = 0;
-
-  protected:
-    ~PacketTap() = default;
-};
-
-/// Takes the packets that leave by a port away from the wire: they arrive elsewhere.
-class PacketTaker
-{
-  public:
-    /// \param packet says when it would arrive; the taker owns it now
-    virtual void TakeOver(uint32_t portIndex, FabricPacket* packet) = 0;
-
-  protected:
-    ~PacketTaker() = default;
-};
-
-/// Counters of one direction of a link.
-struct PortCounters
-{
-    uint64_t packets{0};
-    uint64_t dataPackets{0};
-    uint64_t payloadBytes{0};
-    uint64_t wireBytes{0};
-    uint64_t droppedPackets{0};
-    uint64_t maxQueueBytes{0};
-    TimeStepCount pausedFor{0};
-    uint64_t pauses{0};       //!< by PFC
-    uint64_t blockedBytes{0}; //!< see FabricNetwork's Attribute CountBlocked
-    uint64_t ecnMarkedPackets{0};
-};
 
 /**
  * One direction of a link: the sending port with its classes (PFC frames, then control, then data:
@@ -453,33 +382,6 @@ class alignas(64) FabricPort final : public EventImpl
         FabricPort* m_port;
     };
 
-    /// Counters of all that starts; see PortCounters.
-    struct Traffic
-    {
-        uint64_t packets{0};
-        uint64_t dataPackets{0};
-        uint64_t payloadBytes{0};
-        uint64_t wireBytes{0};
-
-        void Add(const FabricPacket& packet)
-        {
-            ++packets;
-            dataPackets += packet.kind == PacketKind::Data;
-            payloadBytes += packet.payloadBytes;
-            wireBytes += packet.wireBytes;
-        }
-    };
-
-    /// Counters of what is rare; see PortCounters.
-    struct Incidents
-    {
-        uint64_t droppedPackets{0};
-        TimeStepCount pausedFor{0};
-        uint64_t pauses{0};
-        uint64_t blockedBytes{0};
-        uint64_t ecnMarkedPackets{0};
-    };
-
     /// As an event, a port is the arrival of the first packet on its wire.
     void Notify() override
     {
@@ -487,7 +389,7 @@ class alignas(64) FabricPort final : public EventImpl
     }
 
     void Arrive();
-    Traffic CountStartsAfter(TimeStepCount now) const;
+    PortTraffic CountStartsAfter(TimeStepCount now) const;
     void Mark(FabricPacket* packet);
     void TellQueue(TimeStepCount at) const;
     void WriteTelemetry(const FabricPacket& packet, TimeStepCount start);
@@ -543,7 +445,7 @@ class alignas(64) FabricPort final : public EventImpl
     SerialisationTime m_serialisation;
     TimeStepCount m_delay{0};
     PacketFifo m_data;
-    Traffic m_traffic;
+    PortTraffic m_traffic;
 
     // The third line: what only packets that wait need.
     uint64_t m_maxQueueBytes{0};
@@ -554,7 +456,7 @@ class alignas(64) FabricPort final : public EventImpl
     PacketFifo m_control;
     PacketFifo m_pfc; // its head
 
-    Incidents m_incidents;
+    PortIncidents m_incidents;
     PacketTap* m_tap{nullptr};
     PacketTaker* m_taker{nullptr};
     SwitchRounds* m_rounds{nullptr}; //!< null: this end is in step with the simulator

@@ -2,8 +2,8 @@
 #ifndef GRADSYNC_NETWORK_PART_H
 #define GRADSYNC_NETWORK_PART_H
 
-#include "ns3/fabric-port.h"
 #include "ns3/message.h"
+#include "ns3/port-counters.h"
 
 #include <cstdint>
 #include <memory>

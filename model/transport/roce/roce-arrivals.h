@@ -3,8 +3,8 @@
 #define GRADSYNC_ROCE_ARRIVALS_H
 
 #include "ns3/divided-transport.h"
-#include "ns3/fabric-port.h"
 #include "ns3/lazy-ports.h"
+#include "ns3/port-observer.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/topology-division.h"
 

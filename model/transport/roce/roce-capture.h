@@ -2,8 +2,8 @@
 #ifndef GRADSYNC_ROCE_CAPTURE_H
 #define GRADSYNC_ROCE_CAPTURE_H
 
-#include "ns3/fabric-port.h"
 #include "ns3/pcap-file.h"
+#include "ns3/port-observer.h"
 #include "ns3/roce-connection-table.h"
 #include "ns3/roce-frame-maker.h"
 #include "ns3/topology.h"

@@ -394,13 +394,18 @@ list(APPEND gradsync_sources
   model/fabric/flood-source.cc
   model/fabric/link-fault.cc
   model/fabric/load-balancing.cc
+  model/fabric/packet-state.cc
   model/fabric/path-selector.cc
+  model/fabric/port-taps.cc
   model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
   model/fabric/switch-inbox.cc
   model/fabric/switch-rounds.cc
+  model/fabric/telemetry-writer.cc
 )
 list(APPEND gradsync_headers
+  model/fabric/control-queue.h
+  model/fabric/data-queue.h
   model/fabric/ecn-marker.h
   model/fabric/fabric-cut.h
   model/fabric/fabric-endpoint.h
@@ -420,9 +425,12 @@ list(APPEND gradsync_headers
   model/fabric/packet-loss.h
   model/fabric/packet-pool.h
   model/fabric/packet-source.h
+  model/fabric/packet-state.h
   model/fabric/path-selector.h
+  model/fabric/pause-clock.h
   model/fabric/port-counters.h
   model/fabric/port-observer.h
+  model/fabric/port-taps.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h
   model/fabric/switch-buffer.h
@@ -430,6 +438,7 @@ list(APPEND gradsync_headers
   model/fabric/switch-program.h
   model/fabric/switch-rounds.h
   model/fabric/telemetry-record.h
+  model/fabric/telemetry-writer.h
   model/fabric/watched-trace.h
   model/fabric/wire-format.h
 )

@@ -38,9 +38,8 @@ FabricPort::AddCounters(const PortCounters& counters)
     m_traffic.payloadBytes += counters.payloadBytes;
     m_traffic.wireBytes += counters.wireBytes;
     m_incidents.droppedPackets += counters.droppedPackets;
-    m_maxQueueBytes = std::max(m_maxQueueBytes, counters.maxQueueBytes);
-    m_incidents.pausedFor += counters.pausedFor;
-    m_incidents.pauses += counters.pauses;
+    m_data.CountLength(counters.maxQueueBytes);
+    m_pauses.Add(counters.pauses, counters.pausedFor);
     m_incidents.blockedBytes += counters.blockedBytes;
     m_incidents.ecnMarkedPackets += counters.ecnMarkedPackets;
 }
@@ -48,7 +47,7 @@ FabricPort::AddCounters(const PortCounters& counters)
 bool
 FabricPort::IsUndisturbed(bool isMarked) const
 {
-    return !m_eager && !m_isTapped && !m_isWatched && m_incidents.pauses == 0 &&
+    return !m_eager && !m_isTapped && !m_isWatched && m_pauses.GetCount() == 0 &&
            IsCertain(isMarked);
 }
 
@@ -56,7 +55,7 @@ bool
 FabricPort::IsCertain(bool isMarked) const
 {
     return !m_isLossy && m_incidents.droppedPackets == 0 && m_incidents.ecnMarkedPackets == 0 &&
-           !(isMarked && m_maxQueueBytes > m_markAboveBytes);
+           !(isMarked && m_data.MayHaveMarked());
 }
 
 uint32_t

@@ -6,6 +6,7 @@
 #include "ns3/fabric-node.h"
 #include "ns3/packet-loss.h"
 #include "ns3/packet-pool.h"
+#include "ns3/port-observer.h"
 #include "ns3/switch-buffer.h"
 #include "ns3/switch-program.h"
 #include "ns3/switch-rounds.h"
@@ -90,7 +91,7 @@ FabricPort::Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now)
     }
     if (m_isTapped) [[unlikely]]
     {
-        if (IsTaken(packet, start))
+        if (m_taps.IsTaken(packet, m_index, start))
         {
             return;
         }
@@ -103,7 +104,7 @@ FabricPort::TellQueue(TimeStepCount at) const
 {
     if (m_isWatched) [[unlikely]]
     {
-        m_observer->OnQueue(m_index, m_queueBytes, at);
+        m_observer->OnQueue(m_index, m_data.GetBytes(), at);
     }
 }
 
@@ -111,22 +112,6 @@ void
 FabricPort::StartNow(FabricPacket* packet, TimeStepCount now)
 {
     Start(packet, now, now);
-}
-
-/// Shows a packet to those who look, and gives it to who takes it.
-bool
-FabricPort::IsTaken(FabricPacket* packet, TimeStepCount start)
-{
-    if (m_tap)
-    {
-        m_tap->OnPacket(m_index, *packet, start);
-    }
-    if (m_taker)
-    {
-        m_lastTaken = packet->arrival;
-        m_taker->TakeOver(m_index, packet);
-    }
-    return m_taker != nullptr;
 }
 
 void
@@ -170,8 +155,8 @@ FabricPort::StartNext(TimeStepCount start, TimeStepCount now)
 bool
 FabricPort::StartControl(TimeStepCount start, TimeStepCount now)
 {
-    auto* packet = m_pfc.IsEmpty() ? m_control.Pop() : m_pfc.Pop();
-    m_controlWaits = !m_pfc.IsEmpty() || !m_control.IsEmpty();
+    auto* packet = m_control.Pop();
+    m_controlWaits = !m_control.IsEmpty();
     Prefetch(packet->next); // as of data
     Start(packet, start, now);
     return true;
@@ -185,7 +170,6 @@ FabricPort::StartData(TimeStepCount start, TimeStepCount now)
         auto* packet = m_data.Pop();
         m_dataWaits = !m_data.IsEmpty();
         Prefetch(packet->next); // the next one: long queues leave the cache
-        m_queueBytes -= packet->wireBytes;
         TellQueue(start);
         if ((packet->flags & PacketFlag::DEPARTURE) != 0) [[unlikely]]
         {
@@ -263,10 +247,8 @@ FabricPort::QueueData(FabricPacket* packet, TimeStepCount now)
 {
     m_data.Push(packet);
     m_dataWaits = true;
-    m_queueBytes += packet->wireBytes;
-    m_maxQueueBytes = std::max(m_maxQueueBytes, m_queueBytes);
     TellQueue(now);
-    if (m_queueBytes > m_markAboveBytes && (packet->flags & PacketFlag::ECN_CAPABLE) != 0)
+    if (m_data.MayMark(*packet))
     {
         Mark(packet);
     }
@@ -284,44 +266,37 @@ void
 FabricPort::SetEcnMarker(EcnMarker* marker)
 {
     m_marker = marker;
-    m_markAboveBytes = marker ? marker->GetMinBytes() : UINT64_MAX;
+    m_data.SetMarking(marker ? marker->GetMinBytes() : UINT64_MAX);
 }
 
 void
 FabricPort::SetTelemetry(PacketPool* pool, const DataRate& rate)
 {
-    m_telemetry = pool;
-    m_bitRate = static_cast<double>(rate.GetBitRate());
+    m_telemetry.Install(pool);
+    m_telemetry.SetRate(rate);
 }
 
 void
-FabricPort::WriteTelemetry(const FabricPacket& packet, TimeStepCount start)
+FabricPort::WriteTelemetry(const FabricPacket& packet, TimeStepCount start) const
 {
-    if (!m_telemetry || packet.kind != PacketKind::Data)
-    {
-        return; // a host's port, or an acknowledgement that takes the record home
-    }
-    auto& record = m_telemetry->GetTelemetry(packet);
-    if (record.hopCount < TelemetryRecord::MAX_HOPS)
-    {
-        record.path = record.path * 0x9e3779b1U + m_index + 1;
-        record.hops[record.hopCount++] = {.bitRate = m_bitRate,
-                                          .sentWireBytes = m_traffic.wireBytes,
-                                          .queueBytes = m_queueBytes,
-                                          .at = start};
-    }
+    m_telemetry.Write(packet,
+                      m_index,
+                      {.bitRate = 0.0,
+                       .sentWireBytes = m_traffic.wireBytes,
+                       .queueBytes = m_data.GetBytes(),
+                       .at = start});
 }
 
 void
 FabricPort::Mark(FabricPacket* packet)
 {
-    if (m_marker->IsMarked(m_queueBytes, m_index))
+    if (m_marker->IsMarked(m_data.GetBytes(), m_index))
     {
         packet->flags |= PacketFlag::CONGESTION_EXPERIENCED;
         ++m_incidents.ecnMarkedPackets;
         if (m_observer)
         {
-            m_observer->OnMark(m_index, m_queueBytes);
+            m_observer->OnMark(m_index, m_data.GetBytes());
         }
     }
 }
@@ -349,8 +324,7 @@ FabricPort::SendControl(FabricPacket* packet, TimeStepCount now)
         Start(packet, now, now);
         return;
     }
-    const bool isPfc = packet->kind == PacketKind::Pause || packet->kind == PacketKind::Resume;
-    (isPfc ? m_pfc : m_control).Push(packet);
+    m_control.Push(packet);
     m_controlWaits = true;
 }
 
@@ -368,12 +342,11 @@ FabricPort::SetPaused(bool paused, TimeStepCount now)
     }
     if (paused)
     {
-        m_pausedSince = now;
-        ++m_incidents.pauses;
+        m_pauses.Begin(now);
     }
     else
     {
-        m_incidents.pausedFor += now - m_pausedSince;
+        m_pauses.End(now);
     }
     SetStop(STOP_PFC, paused, now);
 }
@@ -400,10 +373,10 @@ FabricPort::SetWire(const DataRate& rate, const Time& delay, TimeStepCount now)
 {
     Sync(now);
     m_serialisation = SerialisationTime(rate);
-    m_bitRate = static_cast<double>(rate.GetBitRate());
+    m_telemetry.SetRate(rate);
     m_delay = delay.GetTimeStep();
     m_hasDelay = m_delay > 0;
-    const auto last = m_firstFlying ? m_lastFlying->arrival : m_lastTaken;
+    const auto last = m_firstFlying ? m_lastFlying->arrival : m_taps.GetLastArrival();
     if (last > now)
     {
         // A shorter delay must not let a packet overtake those that are on the wire.
@@ -415,32 +388,26 @@ void
 FabricPort::Flush(PacketPool& pool, TimeStepCount now)
 {
     Sync(now);
-    Drop(m_pfc, pool, now);
-    Drop(m_control, pool, now);
-    m_controlWaits = false;
-    m_dataWaits = false;
-    Drop(m_data, pool, now);
-    SetPaused(false, now);
-}
-
-void
-FabricPort::Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now)
-{
-    while (!packets.IsEmpty())
+    while (!m_control.IsEmpty())
     {
-        auto* packet = packets.Pop();
+        auto* packet = m_control.Pop();
         CountDrop(*packet);
-        if (packet->kind == PacketKind::Data)
+        pool.Give(packet);
+    }
+    m_controlWaits = false;
+    m_dataWaits = false; // of what is being dropped nothing starts
+    while (!m_data.IsEmpty())
+    {
+        CountDrop(*m_data.Front());
+        auto* packet = m_data.Pop();
+        TellQueue(now);
+        if (m_buffer)
         {
-            m_queueBytes -= packet->wireBytes;
-            TellQueue(now);
-            if (m_buffer)
-            {
-                m_buffer->Release(packet->ingressPort, packet->wireBytes, now);
-            }
+            m_buffer->Release(packet->ingressPort, packet->wireBytes, now);
         }
         pool.Give(packet);
     }
+    SetPaused(false, now);
 }
 
 TimeStepCount
@@ -471,8 +438,8 @@ FabricPort::GetWait(TimeStepCount now) const
     {
         return INT64_MAX;
     }
-    const auto pages = static_cast<TimeStepCount>(m_queueBytes / 4096);
-    const auto rest = static_cast<uint32_t>(m_queueBytes % 4096);
+    const auto pages = static_cast<TimeStepCount>(m_data.GetBytes() / 4096);
+    const auto rest = static_cast<uint32_t>(m_data.GetBytes() % 4096);
     return std::max<TimeStepCount>(m_busyUntil - now, 0) + pages * m_serialisation.Get(4096) +
            m_serialisation.Get(rest);
 }
@@ -495,16 +462,15 @@ FabricPort::CountStartsAfter(TimeStepCount now) const
 PortCounters
 FabricPort::GetCounters(TimeStepCount now) const
 {
-    const auto pausedNow = (m_stops & STOP_PFC) != 0 ? now - m_pausedSince : 0;
     const auto later = CountStartsAfter(now);
     return {.packets = m_traffic.packets - later.packets,
             .dataPackets = m_traffic.dataPackets - later.dataPackets,
             .payloadBytes = m_traffic.payloadBytes - later.payloadBytes,
             .wireBytes = m_traffic.wireBytes - later.wireBytes,
             .droppedPackets = m_incidents.droppedPackets,
-            .maxQueueBytes = std::max(m_maxQueueBytes, m_longestBefore),
-            .pausedFor = m_incidents.pausedFor + pausedNow,
-            .pauses = m_incidents.pauses,
+            .maxQueueBytes = std::max(m_data.GetLongest(), m_longestBefore),
+            .pausedFor = m_pauses.GetTotal((m_stops & STOP_PFC) != 0, now),
+            .pauses = m_pauses.GetCount(),
             .blockedBytes = m_incidents.blockedBytes,
             .ecnMarkedPackets = m_incidents.ecnMarkedPackets};
 }

@@ -2,20 +2,23 @@
 #ifndef GRADSYNC_FABRIC_PORT_H
 #define GRADSYNC_FABRIC_PORT_H
 
+#include "ns3/control-queue.h"
+#include "ns3/data-queue.h"
 #include "ns3/event-impl.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/packet-source.h"
+#include "ns3/packet-state.h"
+#include "ns3/pause-clock.h"
 #include "ns3/port-counters.h"
-#include "ns3/port-observer.h"
+#include "ns3/port-taps.h"
 #include "ns3/prefetch.h"
 #include "ns3/ptr.h"
 #include "ns3/serialisation-time.h"
 #include "ns3/simulator-impl.h"
-#include "ns3/state-words.h"
+#include "ns3/telemetry-writer.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 
 namespace ns3::gradsync
@@ -25,12 +28,10 @@ class EcnMarker;
 class FabricNode;
 class PacketLoss;
 class PacketPool;
+class PortObserver;
 class SwitchBuffer;
 class SwitchProgram;
 class SwitchRounds;
-
-/// Adds what a packet means to the transport that it is of.
-using PacketStateWriter = std::function<void(const FabricPacket& packet, StateWords& words)>;
 
 /**
  * One direction of a link: the sending port with its classes (PFC frames, then control, then data:
@@ -114,16 +115,16 @@ class alignas(64) FabricPort final : public EventImpl
     /// Who sees the packets that leave here; nullptr: nobody. SetObserver gives the port's index.
     void SetTap(PacketTap* tap)
     {
-        m_tap = tap;
-        m_isTapped = m_tap || m_taker;
+        m_taps.SetTap(tap);
+        m_isTapped = !m_taps.IsEmpty();
     }
 
     /// Who takes what leaves here. No arrivals bring the port up to date any more: whoever wants to
     /// see what has left calls Sync.
     void SetTaker(PacketTaker* taker)
     {
-        m_taker = taker;
-        m_isTapped = m_tap || m_taker;
+        m_taps.SetTaker(taker);
+        m_isTapped = !m_taps.IsEmpty();
     }
 
     /**
@@ -280,7 +281,7 @@ class alignas(64) FabricPort final : public EventImpl
     /// Bytes of waiting data, headers included. Exact after Sync.
     uint64_t GetQueueBytes() const
     {
-        return m_queueBytes;
+        return m_data.GetBytes();
     }
 
     /// How long a data packet that came now would wait before it starts, as far as is known; a
@@ -333,14 +334,13 @@ class alignas(64) FabricPort final : public EventImpl
     /// The longest queue is measured anew, beside that of all time.
     void MeasureQueue()
     {
-        m_longestBefore = std::max(m_longestBefore, m_maxQueueBytes);
-        m_maxQueueBytes = m_queueBytes;
+        m_longestBefore = std::max(m_longestBefore, m_data.Measure());
     }
 
     /// Since MeasureQueue.
     uint64_t GetMeasuredQueue() const
     {
-        return m_maxQueueBytes;
+        return m_data.GetLongest();
     }
 
     /// As of SetObserver.
@@ -392,13 +392,11 @@ class alignas(64) FabricPort final : public EventImpl
     PortTraffic CountStartsAfter(TimeStepCount now) const;
     void Mark(FabricPacket* packet);
     void TellQueue(TimeStepCount at) const;
-    void WriteTelemetry(const FabricPacket& packet, TimeStepCount start);
+    void WriteTelemetry(const FabricPacket& packet, TimeStepCount start) const;
     bool StartNext(TimeStepCount start, TimeStepCount now);
     void SetStop(uint8_t reason, bool stopped, TimeStepCount now);
-    void Drop(PacketFifo& packets, PacketPool& pool, TimeStepCount now);
     void Start(FabricPacket* packet, TimeStepCount start, TimeStepCount now);
     void Fly(FabricPacket* packet, TimeStepCount now);
-    bool IsTaken(FabricPacket* packet, TimeStepCount start);
     void Restart(TimeStepCount now);
     void ScheduleDeparture(TimeStepCount now);
     void ScheduleArrival(TimeStepCount delay);
@@ -423,7 +421,7 @@ class alignas(64) FabricPort final : public EventImpl
     // in the first three.
     uint8_t m_stops{0}; //!< why the data class does not start: a set of the reasons above
     bool m_sourceEmpty{true};
-    bool m_controlWaits{false}; //!< m_pfc or m_control has packets
+    bool m_controlWaits{false}; //!< m_control has packets
     TimeStepCount m_busyUntil{0};
     FabricPacket* m_firstFlying{nullptr}; //!< on the wire; only this one is in the event queue
     FabricPacket* m_lastFlying{nullptr};  //!< valid only while there is a first one
@@ -444,33 +442,26 @@ class alignas(64) FabricPort final : public EventImpl
     // The second line.
     SerialisationTime m_serialisation;
     TimeStepCount m_delay{0};
-    PacketFifo m_data;
     PortTraffic m_traffic;
+    DataQueue m_data; // its packets
 
-    // The third line: what only packets that wait need.
-    uint64_t m_maxQueueBytes{0};
-    uint64_t m_queueBytes{0};
-    uint64_t m_markAboveBytes{UINT64_MAX}; //!< the marker is asked from here on
+    // The third line: what only packets that wait need, and the length of their queue.
     SwitchBuffer* m_buffer{nullptr};
     PacketSource* m_source{nullptr};
-    PacketFifo m_control;
-    PacketFifo m_pfc; // its head
+    ControlQueue m_control; // but for its end
 
     PortIncidents m_incidents;
-    PacketTap* m_tap{nullptr};
-    PacketTaker* m_taker{nullptr};
+    PauseClock m_pauses;
+    PortTaps m_taps;
     SwitchRounds* m_rounds{nullptr}; //!< null: this end is in step with the simulator
     uint32_t m_number{0};            //!< there
     PacketLoss* m_loss{nullptr};
-    Ptr<EventImpl> m_departure; //!< null until there is one for the first time
-    TimeStepCount m_pausedSince{0};
-    TimeStepCount m_lastTaken{0}; //!< when the last packet that was taken arrives
-    uint64_t m_longestBefore{0};  //!< queue, before it was measured anew
+    Ptr<EventImpl> m_departure;  //!< null until there is one for the first time
+    uint64_t m_longestBefore{0}; //!< queue, before it was measured anew
     PortObserver* m_observer{nullptr};
     EcnMarker* m_marker{nullptr};
     SwitchProgram* m_program{nullptr};
-    PacketPool* m_telemetry{nullptr}; //!< null: the port writes none
-    double m_bitRate{0.0};            //!< for telemetry
+    TelemetryWriter m_telemetry;
 };
 
 } // namespace ns3::gradsync

@@ -59,7 +59,7 @@ FabricPort::PrefetchArrivalsAt(std::span<const FabricPort* const> ports)
             const auto& port = *ports[i];
             if (round == 0 && port.m_controlWaits)
             {
-                Prefetch(port.m_control.Front());
+                Prefetch(port.m_control.GetFirstOther());
             }
             if (round == 0 && port.m_dataWaits)
             {
@@ -95,7 +95,7 @@ FabricPort::PrefetchForSync(uint32_t round) const
     }
     else if (round == 1 && m_controlWaits)
     {
-        Prefetch(m_control.Front());
+        Prefetch(m_control.GetFirstOther());
     }
     else if (m_dataWaits)
     {
@@ -112,7 +112,7 @@ FabricPort::PrefetchForOne(TimeStepCount arrival) const
 {
     if (m_dataWaits || m_busyUntil > arrival)
     {
-        Prefetch(&m_maxQueueBytes); // the third line
+        Prefetch(&m_buffer); // the third line
     }
     PrefetchPackets();
 }

@@ -2,54 +2,8 @@
 // What decides how the fabric goes on: the parts of its classes that write it down.
 #include "ns3/fabric-network.h"
 
-#include <algorithm>
-
 namespace ns3::gradsync
 {
-
-namespace
-{
-
-/// What a packet is, wherever it is.
-void
-AddPacket(const FabricPacket& packet, const PacketStateWriter& addConnection, StateWords& words)
-{
-    if ((packet.flags & (PacketFlag::TELEMETRY | PacketFlag::PROGRAM | PacketFlag::DEPARTURE)) != 0)
-    {
-        words.Refuse("packets carry records");
-    }
-    words.Add(packet.kind);
-    words.Add(packet.flags);
-    words.Add(packet.payloadBytes);
-    words.Add(packet.wireBytes);
-    words.Add(packet.destination);
-    words.Add(packet.flowHash);
-    if (packet.kind == PacketKind::Nak)
-    {
-        words.Add(packet.sackOffset);
-    }
-    if (packet.kind <= PacketKind::Cnp)
-    {
-        addConnection(packet, words);
-    }
-}
-
-/// A list of packets, and its end.
-void
-AddPackets(const FabricPacket* first, const PacketStateWriter& addConnection, StateWords& words)
-{
-    for (const auto* packet = first; packet; packet = packet->next)
-    {
-        AddPacket(*packet, addConnection, words);
-        if (packet->kind == PacketKind::Data)
-        {
-            words.Add(packet->ingressPort);
-        }
-    }
-    words.EndList();
-}
-
-} // namespace
 
 bool
 FabricPort::IsAtRest(TimeStepCount now) const
@@ -68,16 +22,11 @@ FabricPort::AddState(const PacketStateWriter& addConnection, StateWords& words) 
     words.Add(m_stops);
     words.Add(m_sourceEmpty);
     words.AddDeadline(m_busyUntil);
-    for (const auto* packet = m_firstFlying; packet; packet = packet->next)
-    {
-        AddPacket(*packet, addConnection, words);
-        words.AddTime(packet->arrival);
-    }
-    words.EndList();
-    words.Add(m_queueBytes);
-    AddPackets(m_pfc.Front(), addConnection, words);
-    AddPackets(m_control.Front(), addConnection, words);
-    AddPackets(m_data.Front(), addConnection, words);
+    AddFlyingPackets(m_firstFlying, addConnection, words);
+    words.Add(m_data.GetBytes());
+    AddWaitingPackets(m_control.GetFirstPfc(), addConnection, words);
+    AddWaitingPackets(m_control.GetFirstOther(), addConnection, words);
+    AddWaitingPackets(m_data.Front(), addConnection, words);
 }
 
 void

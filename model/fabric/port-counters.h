@@ -45,8 +45,6 @@ struct PortTraffic
 struct PortIncidents
 {
     uint64_t droppedPackets{0};
-    TimeStepCount pausedFor{0};
-    uint64_t pauses{0};
     uint64_t blockedBytes{0};
     uint64_t ecnMarkedPackets{0};
 };

@@ -385,17 +385,19 @@ list(APPEND gradsync_sources
   model/fabric/fabric-network.cc
   model/fabric/fabric-part.cc
   model/fabric/fabric-port.cc
-  model/fabric/fabric-prefetch.cc
   model/fabric/fabric-rounds.cc
   model/fabric/fabric-state.cc
   model/fabric/fabric-switch.cc
   model/fabric/fabric-twins.cc
   model/fabric/flood-clock.cc
   model/fabric/flood-source.cc
+  model/fabric/lazy-sender.cc
   model/fabric/link-fault.cc
   model/fabric/load-balancing.cc
   model/fabric/packet-state.cc
   model/fabric/path-selector.cc
+  model/fabric/port-departure.cc
+  model/fabric/port-prefetch.cc
   model/fabric/port-taps.cc
   model/fabric/radix-scheduler.cc
   model/fabric/switch-buffer.cc
@@ -415,9 +417,11 @@ list(APPEND gradsync_headers
   model/fabric/fabric-part.h
   model/fabric/fabric-port.h
   model/fabric/fabric-switch.h
+  model/fabric/fabric-wire.h
   model/fabric/flood-clock.h
   model/fabric/flood-source.h
   model/fabric/lazy-ports.h
+  model/fabric/lazy-sender.h
   model/fabric/link-fault.h
   model/fabric/link-state.h
   model/fabric/load-balancing.h
@@ -429,7 +433,9 @@ list(APPEND gradsync_headers
   model/fabric/path-selector.h
   model/fabric/pause-clock.h
   model/fabric/port-counters.h
+  model/fabric/port-departure.h
   model/fabric/port-observer.h
+  model/fabric/port-prefetch.h
   model/fabric/port-taps.h
   model/fabric/radix-scheduler.h
   model/fabric/serialisation-time.h

@@ -48,6 +48,17 @@ class DataQueue
         return m_packets.Back();
     }
 
+    /// How many they are, one by one.
+    uint32_t CountPackets() const
+    {
+        uint32_t count = 0;
+        for (const auto* packet = m_packets.Front(); packet; packet = packet->next)
+        {
+            ++count;
+        }
+        return count;
+    }
+
     uint64_t GetBytes() const
     {
         return m_bytes;

@@ -2,6 +2,7 @@
 #include "ns3/fabric-cut.h"
 
 #include "ns3/fabric-network.h"
+#include "ns3/port-prefetch.h"
 
 #include <algorithm>
 #include <utility>
@@ -116,7 +117,7 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         packets.PrefetchAfter(i);
         if (i + 2 * AHEAD < packets.GetSize())
         {
-            m_network.GetPort(packets[i + 2 * AHEAD].port).PrefetchSelf();
+            PortPrefetch::Self(m_network.GetPort(packets[i + 2 * AHEAD].port));
             m_network.GetPort(packets[i + AHEAD].port).PrefetchWire();
             m_pool.PrefetchFree(AHEAD);
         }

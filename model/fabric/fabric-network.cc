@@ -6,6 +6,7 @@
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/ns3-interfaces.h"
+#include "ns3/port-prefetch.h"
 #include "ns3/radix-scheduler.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -259,7 +260,7 @@ FabricNetwork::SetPrefetching(bool prefetches)
         rounds->SetFetching(prefetches);
     }
     s_prefetching += prefetches ? 1 : UINT32_MAX; // modulo 2^32, one down
-    RadixScheduler::SetPrefetch(s_prefetching > 0 ? FabricPort::PrefetchArrivals : nullptr);
+    RadixScheduler::SetPrefetch(s_prefetching > 0 ? PortPrefetch::Arrivals : nullptr);
 }
 
 std::vector<FabricPort*>
@@ -449,7 +450,7 @@ FabricNetwork::CountBlocked(FabricPort& port)
         return;
     }
     const auto now = Simulator::Now().GetTimeStep();
-    for (const auto* packet = port.GetFirstWaiting(); packet; packet = packet->next)
+    for (const auto* packet = port.GetData().Front(); packet; packet = packet->next)
     {
         const auto share = next->GetIdleShare(*packet, now);
         port.CountBlocked(static_cast<uint64_t>(std::llround(share * packet->wireBytes)));

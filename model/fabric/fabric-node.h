@@ -25,7 +25,7 @@ class FabricNode
 
     /**
      * A link that leads here has something on its wire again, which the node takes off it by
-     * itself. Called for ports with FabricPort::SetGathered.
+     * itself. Called for ports with FabricWire::SetGathered.
      * \param port number of the port by which it comes in
      */
     virtual void Expect(uint16_t /* port */, TimeStepCount /* arrival */)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// And the parts of ports and networks that it alone asks for.
+// And the parts of networks that it alone asks for.
 #include "ns3/fabric-part.h"
 
 #include <algorithm>
@@ -29,34 +29,6 @@ Subtract(PortCounters from, const PortCounters& counters)
 }
 
 } // namespace
-
-void
-FabricPort::AddCounters(const PortCounters& counters)
-{
-    m_traffic.packets += counters.packets;
-    m_traffic.dataPackets += counters.dataPackets;
-    m_traffic.payloadBytes += counters.payloadBytes;
-    m_traffic.wireBytes += counters.wireBytes;
-    m_incidents.droppedPackets += counters.droppedPackets;
-    m_data.CountLength(counters.maxQueueBytes);
-    m_pauses.Add(counters.pauses, counters.pausedFor);
-    m_incidents.blockedBytes += counters.blockedBytes;
-    m_incidents.ecnMarkedPackets += counters.ecnMarkedPackets;
-}
-
-bool
-FabricPort::IsUndisturbed(bool isMarked) const
-{
-    return !m_eager && !m_isTapped && !m_isWatched && m_pauses.GetCount() == 0 &&
-           IsCertain(isMarked);
-}
-
-bool
-FabricPort::IsCertain(bool isMarked) const
-{
-    return !m_isLossy && m_incidents.droppedPackets == 0 && m_incidents.ecnMarkedPackets == 0 &&
-           !(isMarked && m_data.MayHaveMarked());
-}
 
 uint32_t
 FabricNetwork::GetPortIndex(NodeId node, uint16_t port) const

@@ -5,30 +5,6 @@
 namespace ns3::gradsync
 {
 
-bool
-FabricPort::IsAtRest(TimeStepCount now) const
-{
-    return m_busyUntil <= now && !m_firstFlying && !m_dataWaits && !m_controlWaits &&
-           m_stops == 0 && m_sourceEmpty;
-}
-
-void
-FabricPort::AddState(const PacketStateWriter& addConnection, StateWords& words) const
-{
-    if (m_eager || m_isTapped || m_isLossy)
-    {
-        words.Refuse("ports are watched, or lose packets");
-    }
-    words.Add(m_stops);
-    words.Add(m_sourceEmpty);
-    words.AddDeadline(m_busyUntil);
-    AddFlyingPackets(m_firstFlying, addConnection, words);
-    words.Add(m_data.GetBytes());
-    AddWaitingPackets(m_control.GetFirstPfc(), addConnection, words);
-    AddWaitingPackets(m_control.GetFirstOther(), addConnection, words);
-    AddWaitingPackets(m_data.Front(), addConnection, words);
-}
-
 void
 SwitchBuffer::AddState(StateWords& words) const
 {

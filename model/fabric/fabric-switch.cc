@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/fabric-switch.h"
 
+#include "ns3/port-prefetch.h"
+
 #include <utility>
 
 namespace ns3::gradsync
@@ -106,7 +108,7 @@ FabricSwitch::PrefetchEgress(const FabricPacket& packet) const
         return nullptr;
     }
     auto* egress = ChooseByConnection(packet, nextHops);
-    egress->PrefetchSelf();
+    PortPrefetch::Self(*egress);
     return egress;
 }
 

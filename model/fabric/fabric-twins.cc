@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The parts of ports and networks by which some parts of a network stand for others.
+// The parts of networks by which some parts of a network stand for others.
 #include "ns3/fabric-network.h"
 #include "ns3/switch-rounds.h"
 
@@ -8,17 +8,6 @@
 
 namespace ns3::gradsync
 {
-
-uint64_t
-FabricPort::CountArrived() const
-{
-    auto arrived = m_traffic.packets;
-    for (const auto* packet = m_firstFlying; packet; packet = packet->next)
-    {
-        --arrived;
-    }
-    return arrived;
-}
 
 /// The node at the far end of a port.
 NodeId

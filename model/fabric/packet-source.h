@@ -15,8 +15,8 @@ class PacketSource
   public:
     /**
      * The next data packet, or nullptr when none may start up to `now`; the source then calls
-     * FabricPort::SourceReady when one may.
-     * \param[in,out] start when its first bit may leave; may lie in the past (see FabricPort). A
+     * LazySender::SourceReady when one may.
+     * \param[in,out] start when its first bit may leave; may lie in the past (see LazySender). A
      * source that paces raises it to when it does leave, never beyond `now`.
      */
     virtual FabricPacket* Pull(TimeStepCount& start, TimeStepCount now) = 0;

@@ -39,6 +39,23 @@ struct PortTraffic
         payloadBytes += packet.payloadBytes;
         wireBytes += packet.wireBytes;
     }
+
+    void Remove(const FabricPacket& packet)
+    {
+        --packets;
+        dataPackets -= packet.kind == PacketKind::Data;
+        payloadBytes -= packet.payloadBytes;
+        wireBytes -= packet.wireBytes;
+    }
+
+    /// Those that are of it.
+    void Add(const PortCounters& counters)
+    {
+        packets += counters.packets;
+        dataPackets += counters.dataPackets;
+        payloadBytes += counters.payloadBytes;
+        wireBytes += counters.wireBytes;
+    }
 };
 
 /// Counters of what is rare; see PortCounters.

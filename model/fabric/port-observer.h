@@ -17,8 +17,8 @@ class PortObserver
     virtual void OnPause(uint32_t portIndex, bool paused) = 0;
     /// A packet was marked as it joined the queue. \param queueBytes itself included
     virtual void OnMark(uint32_t portIndex, uint64_t queueBytes) = 0;
-    /// The queue became this long at a time that may lie in the past (see FabricPort); in the order
-    /// of time at one port. Only where FabricPort::SetWatched.
+    /// The queue became this long at a time that may lie in the past (see LazySender); in the order
+    /// of time at one port. Only where LazySender::SetWatched.
     virtual void OnQueue(uint32_t portIndex, uint64_t queueBytes, TimeStepCount at) = 0;
 
   protected:

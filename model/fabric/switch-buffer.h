@@ -30,7 +30,7 @@ struct IngressConfig
  * packet switches", IEEE/ACM ToN 1998, which also gives the drop threshold of lossy egress queues).
  * Each lossless ingress reserves headroom, so that nothing is dropped while the XOFF takes effect.
  *
- * Departures are lazy (FabricPort), so `used` may be too high between looks. Every decision to
+ * Departures are lazy (LazySender), so `used` may be too high between looks. Every decision to
  * pause or drop is therefore made twice: on the counters as they are, and, if it would go against
  * the packet, again after all ports were brought up to now.
  */

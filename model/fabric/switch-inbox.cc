@@ -3,6 +3,7 @@
 
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/port-prefetch.h"
 
 #include <algorithm>
 #include <array>
@@ -106,7 +107,7 @@ SwitchInbox::IsBefore(const Departure& one, const Departure& other)
 
 /// Most are the last ones: packets of one length leave ports in turn.
 void
-SwitchInbox::AddDeparture(FabricPort& port, TimeStepCount at)
+SwitchInbox::AddDeparture(LazySender& port, TimeStepCount at)
 {
     const Departure departure{.at = at, .index = port.GetIndex(), .port = &port};
     auto place = m_departures.size();
@@ -172,11 +173,11 @@ SwitchInbox::Gather(TimeStepCount now, TimeStepCount end, Desk& desk)
             desk.cursors.push_back({.packet = nullptr, .place = place});
         }
     }
-    for (uint32_t round = 0; desk.fetches && round < FabricPort::SYNC_ROUNDS; ++round)
+    for (uint32_t round = 0; desk.fetches && round < PortPrefetch::SYNC_ROUNDS; ++round)
     {
         for (const auto& cursor : desk.cursors)
         {
-            m_links[cursor.place].from->PrefetchForSync(round);
+            PortPrefetch::ForSync(*m_links[cursor.place].from, round);
         }
     }
     for (auto& cursor : desk.cursors)
@@ -230,7 +231,7 @@ SwitchInbox::Fetch(const Desk& desk, size_t i, std::span<FabricPort*> egresses) 
     {
         if (const auto* egress = egresses[(i + QUEUE_AHEAD) % EGRESSES])
         {
-            egress->PrefetchForOne(arrivals[i + QUEUE_AHEAD].at);
+            PortPrefetch::ForOne(*egress, arrivals[i + QUEUE_AHEAD].at);
         }
     }
 }

@@ -16,6 +16,7 @@ namespace ns3::gradsync
 
 class FabricPort;
 class FabricSwitch;
+class LazySender;
 
 /**
  * What one switch has to do: the packets on the links that lead to it, and departures that must be
@@ -69,7 +70,7 @@ class SwitchInbox
     }
 
     /// What waits at a port of the switch leaves then, which must be seen in time.
-    void AddDeparture(FabricPort& port, TimeStepCount at);
+    void AddDeparture(LazySender& port, TimeStepCount at);
 
     /**
      * Does what is to be done before `end`. Everything before `now` was done.
@@ -113,7 +114,7 @@ class SwitchInbox
     {
         TimeStepCount at;
         uint32_t index; //!< of the port, by which simultaneous ones are ordered
-        FabricPort* port;
+        LazySender* port;
     };
 
     static bool IsBefore(const Departure& one, const Departure& other);

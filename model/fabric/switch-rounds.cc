@@ -57,7 +57,7 @@ SwitchRounds::Expect(uint32_t number, uint16_t port, TimeStepCount arrival)
 }
 
 void
-SwitchRounds::AddDeparture(uint32_t number, FabricPort& port, TimeStepCount at)
+SwitchRounds::AddDeparture(uint32_t number, LazySender& port, TimeStepCount at)
 {
     m_inboxes[number].AddDeparture(port, at);
     Note(number, at);

@@ -58,7 +58,7 @@ class SwitchRounds final : public EventImpl
     void Expect(uint32_t number, uint16_t port, TimeStepCount arrival);
 
     /// See SwitchInbox::AddDeparture.
-    void AddDeparture(uint32_t number, FabricPort& port, TimeStepCount at);
+    void AddDeparture(uint32_t number, LazySender& port, TimeStepCount at);
 
     /// No round goes beyond this time, from where somebody else may tell of something sooner.
     void SetBound(TimeStepCount bound)

@@ -7,7 +7,11 @@ namespace ns3::gradsync
 {
 
 void
-TelemetryWriter::Write(const FabricPacket& packet, uint32_t portIndex, TelemetryHop hop) const
+TelemetryWriter::Write(const FabricPacket& packet,
+                       uint32_t portIndex,
+                       uint64_t sentWireBytes,
+                       uint64_t queueBytes,
+                       TimeStepCount start) const
 {
     if (!m_pool || packet.kind != PacketKind::Data)
     {
@@ -16,9 +20,11 @@ TelemetryWriter::Write(const FabricPacket& packet, uint32_t portIndex, Telemetry
     auto& record = m_pool->GetTelemetry(packet);
     if (record.hopCount < TelemetryRecord::MAX_HOPS)
     {
-        hop.bitRate = m_bitRate;
         record.path = record.path * 0x9e3779b1U + portIndex + 1;
-        record.hops[record.hopCount++] = hop;
+        record.hops[record.hopCount++] = {.bitRate = m_bitRate,
+                                          .sentWireBytes = sentWireBytes,
+                                          .queueBytes = queueBytes,
+                                          .at = start};
     }
 }
 

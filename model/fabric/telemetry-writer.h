@@ -28,9 +28,13 @@ class TelemetryWriter
         m_bitRate = static_cast<double>(rate.GetBitRate());
     }
 
-    /// \param packet with PacketFlag::TELEMETRY; its hop is what the port has to say, but for the
-    /// rate
-    void Write(const FabricPacket& packet, uint32_t portIndex, TelemetryHop hop) const;
+    /// \param packet with PacketFlag::TELEMETRY \param sentWireBytes,queueBytes of the port, when
+    /// the packet starts
+    void Write(const FabricPacket& packet,
+               uint32_t portIndex,
+               uint64_t sentWireBytes,
+               uint64_t queueBytes,
+               TimeStepCount start) const;
 
   private:
     PacketPool* m_pool{nullptr};

@@ -35,6 +35,7 @@ CORE = (
     "model/plan/plan-verifier.cc",
     "model/plan/plan-statistics.cc",
     "model/fabric/fabric-port.cc",
+    "model/fabric/lazy-sender.cc",
     "model/transport/roce/roce-nic.cc",
     "model/transport/roce/roce-sender.cc",
     "model/transport/roce/roce-receiver.cc",

@@ -82,7 +82,8 @@ P4SwitchNode::Wait(const P4OutputPacket& output, Cause& cause, TimeStepCount now
         return;
     }
     const auto egress = static_cast<uint16_t>(output.port);
-    const auto depth = m_network.fabric->GetSwitch(m_node)->GetPort(egress).CountWaiting();
+    const auto depth =
+        m_network.fabric->GetSwitch(m_node)->GetPort(egress).GetData().CountPackets();
     m_waiting[packet] = {output.waiting,
                          {.enqueuedUs = GetMicroseconds(now), .enqueueDepth = depth},
                          cause.ingress,
@@ -103,7 +104,7 @@ P4SwitchNode::Depart(FabricPacket* packet, TimeStepCount start)
     auto waiting = std::move(found->second);
     m_waiting.erase(found);
     auto& port = m_network.fabric->GetSwitch(m_node)->GetPort(waiting.egress);
-    waiting.report.dequeueDepth = port.CountWaiting();
+    waiting.report.dequeueDepth = port.GetData().CountPackets();
     bool hasLeft = false;
     const auto outputs =
         m_pipeline.Leave(*waiting.packet, waiting.report, GetMicroseconds(start), hasLeft);

@@ -4,6 +4,7 @@
 #include "ns3/boolean.h"
 #include "ns3/congestion-controls.h"
 #include "ns3/ns3-interfaces.h"
+#include "ns3/port-prefetch.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
@@ -204,7 +205,7 @@ RoceTransport::PrefetchDelivery(const RoceQueuePair& queuePair, uint32_t round) 
         Prefetch(&nic);
         return;
     }
-    nic.GetPort().PrefetchWaiting();
+    PortPrefetch::Waiting(nic.GetPort());
     if (queuePair.receiving)
     {
         Prefetch(queuePair.receiving->series.GetHandler(), MessageHandler::DELIVERY_BYTES);
@@ -224,7 +225,7 @@ RoceTransport::PrefetchAcknowledgement(const RoceQueuePair& queuePair, uint32_t 
     }
     else
     {
-        nic.GetPort().PrefetchSelf();
+        PortPrefetch::Self(nic.GetPort());
     }
 }
 

@@ -114,7 +114,7 @@ class RoceTransport : public Transport,
     using PayloadCallback = void (*)(uint64_t tag, uint64_t offsetBytes, uint32_t bytes);
 
     /// Signature of the trace source "Rate". \param bitRate on the wire \param at may lie in the
-    /// past, as packets start late (see FabricPort); in order for one connection
+    /// past, as packets start late (see LazySender); in order for one connection
     using RateCallback =
         void (*)(uint32_t src, uint32_t dst, uint32_t stream, double bitRate, Time at);
 

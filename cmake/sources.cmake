@@ -379,6 +379,8 @@ list(APPEND gradsync_sources
 
 # model/fabric
 list(APPEND gradsync_sources
+  model/fabric/arrival-table.cc
+  model/fabric/cancelled-events.cc
   model/fabric/ecn-marker.cc
   model/fabric/fabric-cut.cc
   model/fabric/fabric-faults.cc
@@ -406,6 +408,9 @@ list(APPEND gradsync_sources
   model/fabric/telemetry-writer.cc
 )
 list(APPEND gradsync_headers
+  model/fabric/arrival-table.h
+  model/fabric/bucket-set.h
+  model/fabric/cancelled-events.h
   model/fabric/control-queue.h
   model/fabric/data-queue.h
   model/fabric/ecn-marker.h
@@ -422,6 +427,7 @@ list(APPEND gradsync_headers
   model/fabric/flood-source.h
   model/fabric/lazy-ports.h
   model/fabric/lazy-sender.h
+  model/fabric/leaving-order.h
   model/fabric/link-fault.h
   model/fabric/link-state.h
   model/fabric/load-balancing.h

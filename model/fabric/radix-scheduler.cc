@@ -2,7 +2,7 @@
 #include "ns3/radix-scheduler.h"
 
 #include "ns3/assert.h"
-#include "ns3/event-impl.h"
+#include "ns3/cancelled-events.h"
 #include "ns3/time-range.h"
 
 #include <algorithm>
@@ -20,43 +20,7 @@ namespace
 /// Smaller buckets are not worth a look.
 constexpr size_t MERGED_FROM = 1024;
 
-/// Fewer simultaneous events are sorted by comparing them.
-constexpr size_t LISTED_FROM = 32;
-
-/// Nor are those of networks with more ports put into a table.
-constexpr uint32_t MAX_LISTED = (1U << 24) - 1;
-
 } // namespace
-
-/// Stands for several cancelled events, at least one.
-class CancelledEvents : public EventImpl
-{
-  public:
-    explicit CancelledEvents(uint64_t count)
-        : m_count(count)
-    {
-        Cancel();
-    }
-
-    uint64_t GetCount() const
-    {
-        return m_count;
-    }
-
-    /// One of them leaves. \returns whether another is left
-    bool Leave()
-    {
-        return --m_count > 0;
-    }
-
-  protected:
-    void Notify() override
-    {
-    }
-
-  private:
-    uint64_t m_count;
-};
 
 TypeId
 RadixScheduler::GetTypeId()
@@ -107,7 +71,11 @@ RadixScheduler::Grow(Bucket& bucket)
     }
     else if (bucket.size() >= MERGED_FROM)
     {
-        MergeCancelled(bucket);
+        m_hasMerged = CancelledEvents::Merge(bucket, m_order) || m_hasMerged;
+        if (bucket.size() > bucket.capacity() / 2)
+        {
+            bucket.reserve(2 * bucket.capacity()); // else the next merge would come too soon
+        }
     }
 }
 
@@ -117,7 +85,7 @@ RadixScheduler::PushToFront(const Event& event)
 {
     auto place = m_front.end();
     const auto head = m_front.begin() + static_cast<std::ptrdiff_t>(m_frontHead);
-    while (place != head && IsBeforeInFront(event, *std::prev(place)))
+    while (place != head && m_order.IsBeforeAtOnce(event, *std::prev(place)))
     {
         --place;
     }
@@ -127,37 +95,6 @@ RadixScheduler::PushToFront(const Event& event)
         ++m_foreseenFront;
     }
     m_front.insert(place, event);
-}
-
-void
-RadixScheduler::MergeCancelled(Bucket& bucket)
-{
-    uint64_t count = 0;
-    Event latest{};
-    std::erase_if(bucket, [&](const Event& event) {
-        if (!event.impl || !event.impl->IsCancelled())
-        {
-            return false;
-        }
-        const auto* merged = dynamic_cast<const CancelledEvents*>(event.impl);
-        count += merged ? merged->GetCount() : 1;
-        if (!latest.impl || IsBefore(latest, event))
-        {
-            latest = event;
-        }
-        event.impl->Unref();
-        return true;
-    });
-    if (count > 0)
-    {
-        latest.impl = new CancelledEvents(count); // the simulator lets go of it
-        bucket.push_back(latest);
-        m_hasMerged = true;
-    }
-    if (bucket.size() > bucket.capacity() / 2)
-    {
-        bucket.reserve(2 * bucket.capacity()); // else the next merge would come too soon
-    }
 }
 
 /// An event as it leaves: with a context of ns-3's own.
@@ -173,9 +110,7 @@ Scheduler::Event
 RadixScheduler::LeaveFront()
 {
     const auto event = m_front[m_frontHead];
-    const bool isCancelled = event.impl && event.impl->IsCancelled();
-    auto* merged = isCancelled ? dynamic_cast<CancelledEvents*>(event.impl) : nullptr;
-    if (merged && merged->Leave())
+    if (CancelledEvents::Leave(event))
     {
         event.impl->Ref(); // whoever takes it lets go of it
     }
@@ -189,7 +124,7 @@ RadixScheduler::LeaveFront()
 void
 RadixScheduler::Insert(const Event& event)
 {
-    m_newest = event.key.m_uid;
+    m_order.SetNewest(event.key.m_uid);
     if (event.key.m_ts > LAST_TIME_STEP) [[unlikely]]
     {
         m_late.push_back(event);
@@ -260,7 +195,7 @@ RadixScheduler::FindNext() const
     }
     const auto& bucket = m_buckets[lowest];
     return *std::min_element(bucket.begin(), bucket.end(), [this](const auto& a, const auto& b) {
-        return IsBefore(a, b);
+        return m_order.IsBefore(a, b);
     });
 }
 
@@ -394,97 +329,15 @@ RadixScheduler::RefillFront()
 void
 RadixScheduler::SortFront()
 {
-    const auto isBefore = [this](const Event& a, const Event& b) { return IsBeforeInFront(a, b); };
-    if (std::is_sorted(m_front.begin(), m_front.end(), isBefore) || ListFront())
+    const auto isBefore = [this](const Event& a, const Event& b) {
+        return m_order.IsBeforeAtOnce(a, b);
+    };
+    if (std::is_sorted(m_front.begin(), m_front.end(), isBefore) ||
+        m_arrivals.Sort(m_front, m_order))
     {
         return;
     }
     std::sort(m_front.begin(), m_front.end(), isBefore);
-}
-
-/**
- * Sorts many events of one instant as far as they are of ports, of which each comes once, by a
- * table of the ports: where thousands of hosts run in step, comparisons would cost more than the
- * events themselves. \returns false where that cannot be done: nothing has changed
- */
-bool
-RadixScheduler::ListFront()
-{
-    if (m_front.size() < LISTED_FROM || m_listed.size() > m_front.size())
-    {
-        return false; // few, or a few ports of very many
-    }
-    bool hasOthers = false;
-    for (uint32_t i = 0; i < m_front.size(); ++i)
-    {
-        const auto context = m_front[i].key.m_context;
-        const bool isArrival = EventOrder::IsArrival(context);
-        hasOthers = hasOthers || !isArrival;
-        if (isArrival && !List(EventOrder::GetPlace(context), i))
-        {
-            std::fill(m_listed.begin(), m_listed.end(), 0);
-            return false; // ports of two networks
-        }
-    }
-    m_sorted.clear();
-    if (hasOthers)
-    {
-        AppendOthers(true);
-    }
-    for (size_t i = 0; i < m_listed.size(); ++i)
-    {
-        for (auto word = std::exchange(m_listed[i], 0); word != 0; word &= word - 1)
-        {
-            const auto port = i * WORD_BITS + static_cast<size_t>(std::countr_zero(word));
-            m_sorted.push_back(m_front[m_places[port]]);
-        }
-    }
-    if (hasOthers)
-    {
-        AppendOthers(false);
-    }
-    m_front.swap(m_sorted);
-    return true;
-}
-
-/// Notes where the arrival at a port stands in the front. \returns false if another one does, or
-/// the table would become too large
-inline bool
-RadixScheduler::List(uint32_t port, uint32_t place)
-{
-    if (port > MAX_LISTED)
-    {
-        return false;
-    }
-    if (port >= m_places.size()) [[unlikely]]
-    {
-        m_listed.resize(port / WORD_BITS + 1);
-        m_places.resize(m_listed.size() * WORD_BITS);
-    }
-    auto& word = m_listed[port / WORD_BITS];
-    const auto bit = uint64_t{1} << (port % WORD_BITS);
-    const bool isNew = (word & bit) == 0;
-    word |= bit;
-    m_places[port] = place;
-    return isNew;
-}
-
-/// What is not an arrival and comes before those, or after.
-void
-RadixScheduler::AppendOthers(bool isBefore)
-{
-    const auto begin = static_cast<std::ptrdiff_t>(m_sorted.size());
-    std::copy_if(m_front.begin(),
-                 m_front.end(),
-                 std::back_inserter(m_sorted),
-                 [isBefore](const auto& event) {
-                     const auto context = event.key.m_context;
-                     return !EventOrder::IsArrival(context) &&
-                            EventOrder::IsBeforeArrivals(context) == isBefore;
-                 });
-    std::sort(m_sorted.begin() + begin, m_sorted.end(), [this](const auto& a, const auto& b) {
-        return IsBeforeInFront(a, b);
-    });
 }
 
 void
@@ -520,7 +373,7 @@ RadixScheduler::Rebase(uint64_t ts)
     m_occupied.Clear();
     m_last = ts;
     std::sort(all.begin(), all.end(), [this](const auto& a, const auto& b) {
-        return IsBefore(a, b);
+        return m_order.IsBefore(a, b);
     });
     for (const auto& event : all)
     {

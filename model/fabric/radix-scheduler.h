@@ -2,7 +2,9 @@
 #ifndef GRADSYNC_RADIX_SCHEDULER_H
 #define GRADSYNC_RADIX_SCHEDULER_H
 
-#include "ns3/event-order.h"
+#include "ns3/arrival-table.h"
+#include "ns3/bucket-set.h"
+#include "ns3/leaving-order.h"
 #include "ns3/scheduler.h"
 
 #include <algorithm>
@@ -21,8 +23,6 @@ class EventImpl;
 
 namespace ns3::gradsync
 {
-
-class CancelledEvents;
 
 /**
  * A drop-in ns-3 scheduler: a monotone radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster
@@ -123,62 +123,12 @@ class RadixScheduler : public Scheduler
   private:
     using Bucket = std::vector<Event>;
 
-    static constexpr uint32_t WORD_BITS = 64;
-
     static constexpr uint32_t DIGIT_BITS = 4;
     static constexpr uint32_t DIGITS = 1U << DIGIT_BITS; //!< values of one
     static constexpr size_t BUCKETS = size_t{64} / DIGIT_BITS * DIGITS;
 
     /// Larger arrays of events go from bucket to bucket: else each would have one of its own.
     static constexpr size_t SHARED_FROM = 64;
-
-    /// Which buckets have events.
-    class BucketSet
-    {
-      public:
-        bool IsEmpty() const
-        {
-            return std::ranges::all_of(m_words, [](auto word) { return word == 0; });
-        }
-
-        void Add(size_t bucket)
-        {
-            m_words[bucket / WORD_BITS] |= uint64_t{1} << bucket % WORD_BITS;
-        }
-
-        void Remove(size_t bucket)
-        {
-            m_words[bucket / WORD_BITS] &= ~(uint64_t{1} << bucket % WORD_BITS);
-        }
-
-        void Clear()
-        {
-            m_words = {};
-        }
-
-        /// The first one from `bucket` on; BUCKETS: there is none.
-        size_t FindFrom(size_t bucket) const
-        {
-            if (bucket >= BUCKETS)
-            {
-                return BUCKETS;
-            }
-            auto word = bucket / WORD_BITS;
-            auto bits = m_words[word] & ~uint64_t{0} << bucket % WORD_BITS;
-            while (bits == 0)
-            {
-                if (++word == m_words.size())
-                {
-                    return BUCKETS;
-                }
-                bits = m_words[word];
-            }
-            return word * WORD_BITS + static_cast<size_t>(std::countr_zero(bits));
-        }
-
-      private:
-        std::array<uint64_t, BUCKETS / WORD_BITS> m_words{};
-    };
 
     /// The lowest bit of the digit of a bucket.
     static uint32_t GetShift(size_t bucket)
@@ -194,53 +144,31 @@ class RadixScheduler : public Scheduler
         return size_t{shift} / DIGIT_BITS * DIGITS + (ts >> shift & (DIGITS - 1));
     }
 
-    /// Whether one event leaves before another.
-    bool IsBefore(const Event& one, const Event& other) const
-    {
-        return one.key.m_ts != other.key.m_ts ? one.key.m_ts < other.key.m_ts
-                                              : IsBeforeInFront(one, other);
-    }
-
-    /// Likewise for two of the same time.
-    bool IsBeforeInFront(const Event& one, const Event& other) const
-    {
-        const auto oneOrder = EventOrder::Get(one.key.m_context);
-        const auto otherOrder = EventOrder::Get(other.key.m_context);
-        return oneOrder != otherOrder ? oneOrder < otherOrder
-                                      : m_newest - one.key.m_uid > m_newest - other.key.m_uid;
-    }
-
     static Event WithContext(Event event);
     void Push(const Event& event);
     void PushToFront(const Event& event);
     void SortFront();
-    bool ListFront();
-    bool List(uint32_t port, uint32_t place);
-    void AppendOthers(bool isBefore);
     Event FindNext() const;
     Event GetLate() const;
     Event RemoveFirst();
     void Grow(Bucket& bucket);
-    void MergeCancelled(Bucket& bucket);
     Event LeaveFront();
     void RefillFront();
     void Foresee();
     void Rebase(uint64_t ts);
 
-    uint32_t m_newest{0}; //!< uid of the event inserted last
-    uint64_t m_last{0};   //!< time of the event removed last
-    BucketSet m_occupied;
+    LeavingOrder m_order;
+    uint64_t m_last{0}; //!< time of the event removed last
+    BucketSet<BUCKETS> m_occupied;
     size_t m_frontHead{0}; //!< the front is a queue: its first event
     Bucket m_front;        //!< events at m_last, as they will leave
     std::array<Bucket, BUCKETS> m_buckets;
-    std::vector<Bucket> m_spare;    //!< empty ones with room
-    Bucket m_sorted;                //!< what becomes the front
-    std::vector<uint64_t> m_listed; //!< bit of each port, while the front is sorted
-    std::vector<uint32_t> m_places; //!< [port] where in the front it was
-    Bucket m_late;                  //!< after the end of time
-    bool m_hasMerged{false};        //!< some bucket may have a CancelledEvents
-    uint64_t m_foreseenTime{0};     //!< the PrefetchFunction was told of what comes up to this time
-    size_t m_foreseenFront{0};      //!< and of this many in the front
+    std::vector<Bucket> m_spare; //!< empty ones with room
+    ArrivalTable m_arrivals;     //!< of what becomes the front
+    Bucket m_late;               //!< after the end of time
+    bool m_hasMerged{false};     //!< some bucket may have a CancelledEvents
+    uint64_t m_foreseenTime{0};  //!< the PrefetchFunction was told of what comes up to this time
+    size_t m_foreseenFront{0};   //!< and of this many in the front
 
     static inline std::vector<const RadixScheduler*> s_all;
     static inline PrefetchFunction s_prefetch{nullptr};

@@ -32,11 +32,11 @@ PartRunRecorder::~PartRunRecorder()
 void
 PartRunRecorder::OnTraining(const TrainingRecord& record)
 {
-    auto& run = m_runs.emplace_back(PartRun{.start = record.start.GetTimeStep(),
-                                            .end = record.end.GetTimeStep(),
-                                            .order = 0,
-                                            .iteration = record.iteration,
-                                            .job = record.job,
+    auto& run = m_runs.emplace_back(PartRun{.name = {.start = record.start.GetTimeStep(),
+                                                     .end = record.end.GetTimeStep(),
+                                                     .order = 0,
+                                                     .iteration = record.iteration,
+                                                     .job = record.job},
                                             .tasks = {}});
     for (TaskId id = 0; id < record.workload->GetTasks().size(); ++id)
     {
@@ -56,7 +56,8 @@ SetOrders(std::span<const std::vector<uint64_t>> orders, std::span<PartRun> runs
     std::vector<size_t> counts(orders.size()); // [job]
     for (auto& run : runs)
     {
-        run.order = orders[run.job][counts[run.job]++];
+        const auto job = run.name.job;
+        run.name.order = orders[job][counts[job]++];
     }
 }
 
@@ -66,11 +67,7 @@ PackRuns(std::span<const PartRun> runs)
     ByteBatch batch;
     for (const auto& run : runs)
     {
-        AppendPlain(batch, run.start);
-        AppendPlain(batch, run.end);
-        AppendPlain(batch, run.order);
-        AppendPlain(batch, run.iteration);
-        AppendPlain(batch, run.job);
+        AppendPlain(batch, run.name);
         AppendList(batch, std::span<const PartRun::Task>(run.tasks));
     }
     return batch;
@@ -85,18 +82,12 @@ ToInstant(int64_t steps)
     return TimeStep(static_cast<uint64_t>(steps));
 }
 
-PartRun
-TakeRun(BatchReader& batch)
+/// A PartRun as it lies in a batch: of many iterations they take gigabytes.
+struct RunView
 {
-    PartRun run{};
-    run.start = batch.Take<int64_t>();
-    run.end = batch.Take<int64_t>();
-    run.order = batch.Take<uint64_t>();
-    run.iteration = batch.Take<uint32_t>();
-    run.job = batch.Take<uint32_t>();
-    run.tasks = batch.TakeList<PartRun::Task>();
-    return run;
-}
+    RunName name;
+    PlainView<PartRun::Task> tasks;
+};
 
 /// Iterations that are told of at one instant: when they ended, or the run of a workload of which
 /// they are.
@@ -107,7 +98,7 @@ struct Ended
     std::vector<IterationRecord> iterations;
 };
 
-using PartsOfRuns = std::map<std::pair<uint32_t, uint32_t>, std::vector<PartRun>>;
+using PartsOfRuns = std::map<std::pair<uint32_t, uint32_t>, std::vector<RunView>>;
 
 /// \returns those of all processes, by (job, first iteration)
 PartsOfRuns
@@ -119,8 +110,8 @@ TakeRuns(std::span<const ByteBatch> batches)
         BatchReader batch(bytes);
         while (!batch.IsAtEnd())
         {
-            auto part = TakeRun(batch);
-            runs[{part.job, part.iteration}].push_back(std::move(part));
+            const auto name = batch.Take<RunName>();
+            runs[{name.job, name.iteration}].push_back({name, batch.TakeView<PartRun::Task>()});
         }
     }
     return runs;
@@ -129,15 +120,16 @@ TakeRuns(std::span<const ByteBatch> batches)
 /// Adds a run to its training. \param parts of it of all processes that have any \returns its
 /// iterations
 Ended
-MergeRun(std::span<const PartRun> parts, RunResult& result)
+MergeRun(std::span<const RunView> parts, RunResult& result)
 {
-    const auto& any = parts.front();
+    const auto& any = parts.front().name;
     const auto& training = *std::ranges::find(result.trainings, any.job, &TrainingResult::job);
     TaskLog log(training.workload->GetTasks().size());
     for (const auto& part : parts)
     {
-        for (const auto& task : part.tasks)
+        for (size_t i = 0; i < part.tasks.GetSize(); ++i)
         {
+            const auto task = part.tasks[i];
             log.Begin(task.id, ToInstant(task.begin));
             log.End(task.id, ToInstant(task.end));
             log.SetCause(task.id, task.cause);
@@ -167,7 +159,7 @@ MergeRuns(std::span<const ByteBatch> batches, std::span<const uint64_t> orders, 
         const auto& record = result.iterations[i];
         all.push_back({.at = record.end.GetTimeStep(), .order = orders[i], .iterations = {record}});
     }
-    for (const auto& [name, parts] : TakeRuns(batches))
+    for (const auto& [key, parts] : TakeRuns(batches))
     {
         all.push_back(MergeRun(parts, result));
     }

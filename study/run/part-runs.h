@@ -14,6 +14,16 @@
 namespace ns3::gradsync
 {
 
+/// Which run of a workload, and when; in time steps.
+struct RunName
+{
+    int64_t start;
+    int64_t end;
+    uint64_t order;     //!< of its end among those at the same instant, see WindowProtocol
+    uint32_t iteration; //!< the first of those of the workload
+    uint32_t job;
+};
+
 /// A run of a workload of which one of several processes simulated some ranks; in time steps.
 struct PartRun
 {
@@ -26,11 +36,7 @@ struct PartRun
         TaskId cause;
     };
 
-    int64_t start;
-    int64_t end;
-    uint64_t order;     //!< of its end among those at the same instant, see WindowProtocol
-    uint32_t iteration; //!< the first of those of the workload
-    uint32_t job;
+    RunName name;
     std::vector<Task> tasks;
 };
 

@@ -302,7 +302,8 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
     auto& divided = *transport->GetCapabilities()->GetDivided();
     WindowProtocol protocol(simulator, divided, m_link, *m_run.topology, m_division);
     auto engine = CreateObject<ExchangeEngine>();
-    engine->SetAttribute("RecordsCollectives", BooleanValue(m_repeats == Repeats::Skip));
+    engine->SetAttribute("RecordsCollectives",
+                         BooleanValue(m_repeats == Repeats::Skip && IsOneJobAlone(m_run)));
     DividedSurroundings surroundings(m_run, simulator, protocol, m_link.GetCount());
     Divide(divided, engine, surroundings, protocol);
     UseNotices(divided, engine, protocol);

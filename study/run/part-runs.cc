@@ -32,11 +32,11 @@ PartRunRecorder::~PartRunRecorder()
 void
 PartRunRecorder::OnTraining(const TrainingRecord& record)
 {
-    auto& run = m_runs.emplace_back(PartRun{.name = {.start = record.start.GetTimeStep(),
-                                                     .end = record.end.GetTimeStep(),
-                                                     .order = 0,
-                                                     .iteration = record.iteration,
-                                                     .job = record.job},
+    auto& run = m_runs.emplace_back(PartRun{.run = {.start = record.start.GetTimeStep(),
+                                                    .end = record.end.GetTimeStep(),
+                                                    .order = 0,
+                                                    .iteration = record.iteration,
+                                                    .job = record.job},
                                             .tasks = {}});
     for (TaskId id = 0; id < record.workload->GetTasks().size(); ++id)
     {
@@ -56,8 +56,8 @@ SetOrders(std::span<const std::vector<uint64_t>> orders, std::span<PartRun> runs
     std::vector<size_t> counts(orders.size()); // [job]
     for (auto& run : runs)
     {
-        const auto job = run.name.job;
-        run.name.order = orders[job][counts[job]++];
+        const auto job = run.run.job;
+        run.run.order = orders[job][counts[job]++];
     }
 }
 
@@ -67,7 +67,7 @@ PackRuns(std::span<const PartRun> runs)
     ByteBatch batch;
     for (const auto& run : runs)
     {
-        AppendPlain(batch, run.name);
+        AppendPlain(batch, run.run);
         AppendList(batch, std::span<const PartRun::Task>(run.tasks));
     }
     return batch;
@@ -85,7 +85,7 @@ ToInstant(int64_t steps)
 /// A PartRun as it lies in a batch: of many iterations they take gigabytes.
 struct RunView
 {
-    RunName name;
+    WorkloadRun run;
     PlainView<PartRun::Task> tasks;
 };
 
@@ -110,8 +110,8 @@ TakeRuns(std::span<const ByteBatch> batches)
         BatchReader batch(bytes);
         while (!batch.IsAtEnd())
         {
-            const auto name = batch.Take<RunName>();
-            runs[{name.job, name.iteration}].push_back({name, batch.TakeView<PartRun::Task>()});
+            const auto run = batch.Take<WorkloadRun>();
+            runs[{run.job, run.iteration}].push_back({run, batch.TakeView<PartRun::Task>()});
         }
     }
     return runs;
@@ -122,7 +122,7 @@ TakeRuns(std::span<const ByteBatch> batches)
 Ended
 MergeRun(std::span<const RunView> parts, RunResult& result)
 {
-    const auto& any = parts.front().name;
+    const auto& any = parts.front().run;
     const auto& training = *std::ranges::find(result.trainings, any.job, &TrainingResult::job);
     TaskLog log(training.workload->GetTasks().size());
     for (const auto& part : parts)

@@ -15,7 +15,7 @@ namespace ns3::gradsync
 {
 
 /// Which run of a workload, and when; in time steps.
-struct RunName
+struct WorkloadRun
 {
     int64_t start;
     int64_t end;
@@ -36,7 +36,7 @@ struct PartRun
         TaskId cause;
     };
 
-    RunName name;
+    WorkloadRun run;
     std::vector<Task> tasks;
 };
 

@@ -111,6 +111,29 @@ TEST(DividedTrainingsTest, WhatGoesOnBesideIsThatOfOneProcess)
     }
 }
 
+TEST(DividedTrainingsTest, CollectivesBesideOtherJobsAreSimulated)
+{
+    // Equal tensor-parallel collectives within servers, whose links others use too: none is like
+    // the one before.
+    const auto make = [](const std::string& beside) {
+        return fmt::format(R"({{
+          "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
+              "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
+              "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
+              "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
+                          "nvlink": {{"rate": "600Gbps", "delay": "100ns"}}}}}},
+          "transport": "roce", "jobs": [{{"training": {{{}, "tensor": 2}}, "iterations": 2}}, {}],
+          "results": {{"trace": true}}}})",
+                           MakeBlocks("20kB"),
+                           beside);
+    };
+    ExpectSameInAnyNumber(
+        make(fmt::format(R"({{"training": {{{}, "tensor": 2}}, "iterations": 2}})",
+                         MakeBlocks("20kB"))),
+        4);
+    ExpectSameInAnyNumber(make(R"({"gradient": "200kB", "scheme": "ring", "iterations": 4})"), 4);
+}
+
 TEST(DividedTrainingsTest, FloodsEndWithTheLastJob)
 {
     // Begun within the job, not to end for long: what follows its end is not flooded.
@@ -425,7 +448,7 @@ DrawGradients(Draw& draw)
 /// One, or one with others beside it: exchanges, or its like in step with it or not.
 /// \param job an object of JSON \returns a key of the scenario
 std::string
-DrawJobs(Draw& draw, const std::string& job)
+DrawTrainingJobs(Draw& draw, const std::string& job)
 {
     const auto exchange = fmt::format(
         R"({{"gradient": "{}kB", "iterations": {}, "compute": "{}", "scheme": "{}"{}}})",
@@ -489,7 +512,7 @@ DrawTraining(Draw& draw)
                   "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
       {}, "seed": {}{}}})",
                        DrawNetwork(draw, tensor * pipeline * data, hasServers),
-                       DrawJobs(draw, job),
+                       DrawTrainingJobs(draw, job),
                        draw.Of({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"}),
                        draw.Of({"0", "8", "64"}),
                        draw.Of({"1kB", "4096B"}),

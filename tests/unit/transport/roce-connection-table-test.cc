@@ -277,10 +277,10 @@ TEST(RoceConnectionPlace, NumbersThatAreMultiplesOfEightTakeAllPlacesOfTheirRows
             ++taken[RoceConnection{src, dst, 0}.GetPlace() % ROW];
         }
     }
-    constexpr double DRAWN = HOSTS / ROW * (HOSTS / ROW);
+    constexpr uint32_t DRAWN = HOSTS / ROW * (HOSTS / ROW);
     for (const auto count : taken)
     {
-        EXPECT_NEAR(count, DRAWN / ROW, 4.0 * std::sqrt(DRAWN * 7.0 / 64.0));
+        EXPECT_NEAR(count, 1.0 * DRAWN / ROW, 4.0 * std::sqrt(DRAWN * 7.0 / 64.0));
     }
 }
 

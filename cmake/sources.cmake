@@ -1776,6 +1776,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/dgt-runs-test.cc
   tests/scenario/divided-aggregations-test.cc
   tests/scenario/divided-random-runs-test.cc
+  tests/scenario/divided-random-trainings-test.cc
   tests/scenario/divided-runs-test.cc
   tests/scenario/divided-surroundings-test.cc
   tests/scenario/divided-trainings-test.cc

@@ -4,7 +4,6 @@
  * byte of every table and of the times of every task.
  */
 #include "scenario/divided-runs.h"
-#include "scenario/drawn-surroundings.h"
 #include "scenario/repeated-runs.h"
 
 #include "ns3/network-parts.h"
@@ -45,6 +44,20 @@ MakeDividedTraining(const std::string& training, const std::string& more = R"("i
                     "hostLink": {{"rate": "10Gbps", "delay": "1us"}}, "oversubscription": 2}},
       "transport": "roce", "job": {{"training": {{{}}}, {}}}, "results": {{"trace": true}}}})",
                        training,
+                       more);
+}
+
+/// Four servers of two. \param more keys of the scenario, without braces
+std::string
+MakeFourServers(const std::string& more)
+{
+    return fmt::format(R"({{
+      "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
+          "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
+          "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
+          "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
+                      "nvlink": {{"rate": "600Gbps", "delay": "100ns"}}}}}},
+      "transport": "roce", {}, "results": {{"trace": true}}}})",
                        more);
 }
 
@@ -116,16 +129,10 @@ TEST(DividedTrainingsTest, CollectivesBesideOtherJobsAreSimulated)
     // Equal tensor-parallel collectives within servers, whose links others use too: none is like
     // the one before.
     const auto make = [](const std::string& beside) {
-        return fmt::format(R"({{
-          "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
-              "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
-              "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
-              "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
-                          "nvlink": {{"rate": "600Gbps", "delay": "100ns"}}}}}},
-          "transport": "roce", "jobs": [{{"training": {{{}, "tensor": 2}}, "iterations": 2}}, {}],
-          "results": {{"trace": true}}}})",
-                           MakeBlocks("20kB"),
-                           beside);
+        return MakeFourServers(
+            fmt::format(R"("jobs": [{{"training": {{{}, "tensor": 2}}, "iterations": 2}}, {}])",
+                        MakeBlocks("20kB"),
+                        beside));
     };
     ExpectSameInAnyNumber(
         make(fmt::format(R"({{"training": {{{}, "tensor": 2}}, "iterations": 2}})",
@@ -195,17 +202,11 @@ TEST(DividedTrainingsTest, StreamsWithAPolicyGoWhereGroupsAreOfOneProcess)
 
 TEST(DividedTrainingsTest, ServersMayRunAsFluids)
 {
-    // Four servers of two; messages between accelerators of one are fluid, all others packets.
+    // Messages between accelerators of one are fluid, all others packets.
     const auto make = [](const std::string& job) {
-        return fmt::format(R"({{
-          "topology": {{"kind": "spine-leaf", "spines": 1, "leaves": 2, "hostsPerLeaf": 2,
-              "hostLink": {{"rate": "100Gbps", "delay": "500ns"}},
-              "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
-              "server": {{"accelerators": 2, "nics": 2, "pcieSwitches": 2,
-                          "nvlink": {{"rate": "600Gbps", "delay": "100ns"}}}}}},
-          "fidelity": {{"server": "fluid"}}, "transport": "roce", "job": {{{}, "iterations": 3}},
-          "results": {{"trace": true}}}})",
-                           job);
+        return MakeFourServers(
+            fmt::format(R"("fidelity": {{"server": "fluid"}}, "job": {{{}, "iterations": 3}})",
+                        job));
     };
     ExpectSameInAnyNumber(make(R"("gradient": "300kB", "scheme": "ring")"), 4);
     EXPECT_THAT(
@@ -358,187 +359,6 @@ TEST(DividedTrainingsTest, OneOfSeveralThatIsNotDoneInTimeEndsTheRun)
     EXPECT_THAT(SimulateDivided(make("100us", "1s"), 2),
                 ::testing::AllOf(::testing::StartsWith("error: a job did not finish"),
                                  HasSubstr("timed out, not done 0.0001 s after it began")));
-}
-
-/// Racks of hosts, or servers on a leaf each. \param ranks at least so many
-std::string
-DrawNetwork(Draw& draw, uint32_t ranks, bool hasServers)
-{
-    const auto* rate = draw.Of({"10Gbps", "25Gbps", "100Gbps"});
-    if (!hasServers)
-    {
-        const auto size = draw.Between(1, 4);
-        return fmt::format(R"({{"kind": "spine-leaf", "spines": {}, "leaves": {},
-             "hostsPerLeaf": {}, "hostLink": {{"rate": "{}", "delay": "{}"}},
-             "fabricLink": {{"rate": "{}", "delay": "{}"}}}})",
-                           draw.Between(1, 3),
-                           std::max(2U, (ranks + size - 1) / size),
-                           size,
-                           rate,
-                           draw.Of({"0s", "100ns", "1us"}),
-                           draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
-                           draw.Of({"200ns", "1us", "1.5us", "10us"}));
-    }
-    const auto accelerators = draw.Between(2, 4);
-    return fmt::format(R"({{"kind": "spine-leaf", "spines": 1, "leaves": {}, "hostsPerLeaf": {},
-         "hostLink": {{"rate": "{}", "delay": "500ns"}},
-         "fabricLink": {{"rate": "100Gbps", "delay": "700ns"}},
-         "server": {{"accelerators": {}, "nics": {}, "pcieSwitches": {},
-                     "nvlink": {{"rate": "600Gbps", "delay": "{}ns"}}}}}})",
-                       1,
-                       std::max(2U, (ranks + accelerators - 1) / accelerators),
-                       rate,
-                       accelerators,
-                       accelerators,
-                       accelerators,
-                       draw.Between(0, 400));
-}
-
-/// Computations of no time too, and what meets at one instant: all ranks of a kind take as long.
-std::string
-DrawBlocks(Draw& draw, uint32_t stages)
-{
-    const auto* unit = draw.Of({"ns", "us"});
-    const auto most = *unit == 'n' ? 3000U : 30U;
-    return fmt::format(R"("blocks": [{{"count": {}, "forward": "{}{}", "backward": "{}{}",
-             "weight": "{}{}", "gradient": "{}B", "tensorForward": "{}B",
-             "tensorBackward": "{}B"}}], "activation": "{}B")",
-                       stages * draw.Between(1, 3),
-                       draw.Between(0, 1) * draw.Between(1, most),
-                       unit,
-                       draw.Between(0, most),
-                       unit,
-                       draw.Between(0, most),
-                       unit,
-                       4 * draw.Between(1, 20'000),
-                       4 * draw.Between(0, 10'000),
-                       4 * draw.Between(0, 10'000),
-                       draw.Between(0, 50'000));
-}
-
-/// How gradients are exchanged.
-std::string
-DrawGradients(Draw& draw)
-{
-    switch (draw.Between(0, 5))
-    {
-    case 0:
-        return R"(, "zero": 3)";
-    case 1:
-        return R"(, "zero": 1)";
-    case 2:
-        return fmt::format(R"(, "slices": {})", draw.Between(1, 3));
-    default:
-        return fmt::format(R"(, "bucket": "{0}kB", "firstBucket": "{0}kB", "streams": {1},
-                               "overlap": {2}, "gradientScheme": "{3}")",
-                           draw.Between(1, 200),
-                           draw.Between(1, 3),
-                           draw.Between(0, 3) > 0,
-                           draw.Of({"ring",
-                                    "ring",
-                                    "halving-doubling",
-                                    "double-binary-tree",
-                                    "ps",
-                                    "rat",
-                                    "butterfly",
-                                    "multi-ring"}));
-    }
-}
-
-/// One, or one with others beside it: exchanges, or its like in step with it or not.
-/// \param job an object of JSON \returns a key of the scenario
-std::string
-DrawTrainingJobs(Draw& draw, const std::string& job)
-{
-    const auto exchange = fmt::format(
-        R"({{"gradient": "{}kB", "iterations": {}, "compute": "{}", "scheme": "{}"{}}})",
-        draw.Between(1, 100),
-        draw.Between(1, 4),
-        draw.Of({"0s", "700ns", "20us"}),
-        draw.Of({"ring", "ps", "halving-doubling", "all-to-all", "barrier"}),
-        draw.Of({"", "", R"(, "start": "15us")", R"(, "maxOutstandingSends": 2)"}));
-    switch (draw.Between(0, 5))
-    {
-    case 0:
-        return fmt::format(R"("jobs": [{}, {}])", exchange, job);
-    case 1:
-        return fmt::format(R"("jobs": [{}, {}])", job, exchange);
-    case 2:
-        return fmt::format(R"("jobs": [{}, {}, {}{}])",
-                           job,
-                           exchange,
-                           job.substr(0, job.rfind('}')),
-                           draw.Of({"}", "}", R"(, "start": "4us"})"}));
-    default:
-        return R"("job": )" + job;
-    }
-}
-
-/// All kinds of parallelism.
-std::string
-DrawTraining(Draw& draw)
-{
-    const bool hasServers = draw.Between(0, 2) == 0;
-    const auto tensor = 1U << draw.Between(0, 2);
-    const auto pipeline = draw.Between(1, 3);
-    const auto data = draw.Between(1, 4);
-    const auto* schedule = pipeline == 1 ? draw.Of({"gpipe", "1f1b"})
-                                         : draw.Of({"gpipe", "1f1b", "interleaved", "zb-h1"});
-    const auto chunks = std::string(schedule) == "interleaved" ? 2U : 1U;
-    const auto training = fmt::format(R"({}, "tensor": {}, "pipeline": {}, "data": {},
-             "schedule": "{}", "chunks": {}, "microbatches": {}, "tensorScheme": "{}"{})",
-                                      DrawBlocks(draw, pipeline * chunks),
-                                      tensor,
-                                      pipeline,
-                                      data,
-                                      schedule,
-                                      chunks,
-                                      pipeline * draw.Between(1, 3),
-                                      draw.Of({"ring", "ring", "halving-doubling", "ps"}),
-                                      DrawGradients(draw));
-    const auto surroundings = draw.IsOneIn(2)
-                                  ? DrawSurroundings(draw, draw.IsOneIn(3), true)
-                                  : std::string(draw.Of({R"("results": {"trace": true})",
-                                                         R"("results": {"messages": false})"}));
-    const auto job = fmt::format(R"({{"iterations": {}, "training": {{{}}}{}{}}})",
-                                 draw.Between(1, 3),
-                                 training,
-                                 draw.Of({"", "", R"(, "reduceRate": "20Gbps")"}),
-                                 draw.Of({"", "", R"(, "protocol": "simple")"}));
-    return fmt::format(R"({{"topology": {}, {},
-      "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
-                     "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
-      "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}", "ecnMinBytes": "30kB",
-                  "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
-      {}, "seed": {}{}}})",
-                       DrawNetwork(draw, tensor * pipeline * data, hasServers),
-                       DrawTrainingJobs(draw, job),
-                       draw.Of({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"}),
-                       draw.Of({"0", "8", "64"}),
-                       draw.Of({"1kB", "4096B"}),
-                       draw.Of({"hash", "hash", "destination", "spray", "adaptive", "flowlet"}),
-                       draw.Of({"1MB", "16MB"}),
-                       surroundings,
-                       draw.Between(1, 1000),
-                       hasServers ? draw.Of({"", R"(, "fidelity": {"server": "fluid"})"}) : "");
-}
-
-TEST(DividedTrainingsTest, RandomTrainingsAreTheSameInAnyNumberOfProcesses)
-{
-    EXPECT_GE(CompareDrawnRuns({.count = tests::CountDrawn(80),
-                                .seed = 23,
-                                .drawText = DrawTraining,
-                                .excuses = {"at most that many ranks",
-                                            "were sent again",
-                                            "may be done before that rank begins",
-                                            "goes as a fluid",
-                                            "beside servers that are fluid",
-                                            "jobs, expected one",
-                                            "ahead could be lost",
-                                            "move their connections",
-                                            "headroom"},
-                                .mayFail = true}), // more faults at random than there are switches
-              tests::CountDrawn(30));
 }
 
 } // namespace

@@ -547,6 +547,7 @@ list(APPEND gradsync_headers
   model/transport/roce/roce-reservation.h
   model/transport/roce/roce-sender.h
   model/transport/roce/roce-transport.h
+  model/transport/roce/timeout-queue.h
   model/transport/roce/turn-queue.h
 )
 
@@ -1633,6 +1634,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/roce-transport-test.cc
   tests/unit/transport/switch-rounds-test.cc
   tests/unit/transport/tcp-transport-test.cc
+  tests/unit/transport/timeout-queue-test.cc
   tests/unit/transport/turn-queue-test.cc
 )
 set(gradsync_tests_of_workload

@@ -4,6 +4,7 @@
 
 #include "ns3/nstime.h"
 #include "ns3/plan.h"
+#include "ns3/prefetch.h"
 
 #include <array>
 #include <boost/container/flat_map.hpp>
@@ -74,6 +75,15 @@ class OperationLedger
             return false;
         }
         return state != DONE && --state == 0;
+    }
+
+    /// Fetches what it knows of an operation.
+    void Prefetch(OperationId id) const
+    {
+        if (const auto& page = GetPage(id); page.states)
+        {
+            gradsync::Prefetch(&(*page.states)[id % PAGE_SIZE]);
+        }
     }
 
     void MarkSent(OperationId id);

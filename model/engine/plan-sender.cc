@@ -106,6 +106,7 @@ PlanSender::SendTogether(std::span<const OperationId> ids)
         const auto operation = operations[i] = m_plan.GetOperations()[ids[i]];
         if (ids.size() > 1)
         {
+            m_ledger.Prefetch(ids[i]);
             m_ranks.Get(operation.src)
                 .PrefetchIssue(m_firstStream + operation.stream, m_ranks.Get(operation.dst));
         }

@@ -38,6 +38,7 @@ class ObjectPool
         }
         auto* object = m_free.back();
         m_free.pop_back();
+        PrefetchFree(AHEAD);
         return object;
     }
 
@@ -68,6 +69,7 @@ class ObjectPool
 
   private:
     static constexpr size_t BLOCK_SIZE = 256;
+    static constexpr size_t AHEAD = 3; //!< that Take fetches
 
     void Grow()
     {

@@ -87,6 +87,7 @@ class PlaceTable
             const auto row = GetHomeRow(place);
             Prefetch(&m_rows[row]);
             Prefetch(&m_rows[(row + 1) & (m_rows.size() - 1)]);
+            Prefetch(&m_rows[(row + 2) & (m_rows.size() - 1)]);
         }
     }
 

@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_HANDLERS_H
 
 #include "ns3/message.h"
+#include "ns3/prefetch.h"
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,12 @@ class RoceHandlers
     MessageHandler* Get(uint32_t dst, uint32_t number) const
     {
         return m_rows[dst].handlers[number];
+    }
+
+    /// Fetches what Get reads.
+    void Prefetch(uint32_t dst) const
+    {
+        gradsync::Prefetch(&m_rows[dst]);
     }
 
   private:

@@ -185,17 +185,12 @@ void
 RoceNic::StartTimeout(RoceQueuePair& queuePair, TimeStepCount now)
 {
     queuePair.timedSince = now;
-    if (m_newest != &queuePair)
+    if (!m_timed.IsNewest(queuePair))
     {
-        if (queuePair.isTimed)
-        {
-            Unlink(queuePair);
-        }
-        queuePair.earlier = m_newest;
-        queuePair.later = nullptr;
-        (m_newest ? m_newest->later : m_oldest) = &queuePair;
-        m_newest = &queuePair;
-        queuePair.isTimed = true;
+        StopTimeout(queuePair);
+        m_timed.Push(queuePair, [this](uint32_t index) -> RoceQueuePair& {
+            return *m_sender->FindQueuePair(index);
+        });
     }
     if (!m_timerPending)
     {
@@ -209,8 +204,7 @@ RoceNic::StopTimeout(RoceQueuePair& queuePair)
 {
     if (queuePair.isTimed)
     {
-        Unlink(queuePair);
-        queuePair.isTimed = false;
+        m_timed.Remove(queuePair);
     }
 }
 
@@ -240,21 +234,12 @@ RoceNic::SetSilent(bool silent, TimeStepCount now)
     {
         return;
     }
-    for (auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
-    {
-        queuePair->timedSince = now;
-    }
-    if (m_oldest && !m_timerPending)
+    m_timed.ForEach(
+        [this, now](uint32_t index) { m_sender->FindQueuePair(index)->timedSince = now; });
+    if (m_timed.GetOldest() != TimeoutQueue::NONE && !m_timerPending)
     {
         ScheduleTimer(m_sender->GetTimeout());
     }
-}
-
-void
-RoceNic::Unlink(RoceQueuePair& queuePair)
-{
-    (queuePair.earlier ? queuePair.earlier->later : m_oldest) = queuePair.later;
-    (queuePair.later ? queuePair.later->earlier : m_newest) = queuePair.earlier;
 }
 
 void
@@ -267,6 +252,14 @@ RoceNic::ScheduleTimer(TimeStepCount delay)
                                      PeekPointer(m_timer));
 }
 
+/// Of those with an answer due; nullptr: there is none.
+RoceQueuePair*
+RoceNic::FindOldest() const
+{
+    const auto oldest = m_timed.GetOldest();
+    return oldest == TimeoutQueue::NONE ? nullptr : m_sender->FindQueuePair(oldest);
+}
+
 void
 RoceNic::OnTimer()
 {
@@ -277,18 +270,20 @@ RoceNic::OnTimer()
     }
     const auto now = m_simulator->Now().GetTimeStep();
     m_port->Sync(now); // lazy departures may have touched queue pairs since
-    if (!m_oldest || m_oldest->timedSince + m_sender->GetTimeout() > now)
+    const auto timeout = m_sender->GetTimeout();
+    auto* oldest = FindOldest();
+    if (!oldest || oldest->timedSince + timeout > now)
     {
         m_sender->CountLook();
     }
-    while (m_oldest && m_oldest->timedSince + m_sender->GetTimeout() <= now)
+    for (; oldest && oldest->timedSince + timeout <= now; oldest = FindOldest())
     {
-        m_sender->OnTimeout(*m_oldest, now);
+        m_sender->OnTimeout(*oldest, now);
     }
     m_timerPending = false; // not before: it is for the oldest of all that is left
-    if (m_oldest)
+    if (oldest)
     {
-        ScheduleTimer(m_oldest->timedSince + m_sender->GetTimeout() - now);
+        ScheduleTimer(oldest->timedSince + timeout - now);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "ns3/fabric-port.h"
 #include "ns3/ptr.h"
 #include "ns3/roce-queue-pair.h"
+#include "ns3/timeout-queue.h"
 #include "ns3/turn-queue.h"
 
 #include <cstdint>
@@ -89,6 +90,12 @@ class RoceNic final : public PacketSource
     /// The queue pair has no answer due.
     void StopTimeout(RoceQueuePair& queuePair);
 
+    /// Fetches what StopTimeout touches beside the queue pair.
+    void PrefetchStop(const RoceQueuePair& queuePair) const
+    {
+        m_timed.PrefetchRemoval(queuePair);
+    }
+
     /// No queue pair has anything to send, or an answer due.
     bool IsAtRest() const;
 
@@ -134,16 +141,15 @@ class RoceNic final : public PacketSource
     void ReleaseDue(TimeStepCount start);
     void WakeAt(TimeStepCount due, TimeStepCount now);
     void OnWake();
-    void Unlink(RoceQueuePair& queuePair);
+    RoceQueuePair* FindOldest() const;
     void OnTimer();
     void ScheduleTimer(TimeStepCount delay);
 
     RoceSender* m_sender{nullptr};
     FabricPort* m_port{nullptr};
     SimulatorImpl* m_simulator{nullptr};
-    TurnQueue m_turns;                //!< the ring
-    RoceQueuePair* m_oldest{nullptr}; //!< by timedSince
-    RoceQueuePair* m_newest{nullptr};
+    TurnQueue m_turns;                 //!< the ring
+    TimeoutQueue m_timed;              //!< by timedSince
     std::vector<Paced> m_paced;        //!< heap, the first to come on top
     uint64_t m_pacedCount{0};          //!< ever
     TimeStepCount m_wakeAt{INT64_MAX}; //!< the earliest wake-up under way

@@ -92,7 +92,7 @@ struct alignas(64) RoceQueuePair
     bool mayLose : 1;      //!< it has droppable packets
     bool isMirror : 1;     //!< another process has the half that sends (RoceMirrors)
     bool isReady : 1;      //!< in the NIC's ring
-    bool isTimed : 1;      //!< in the list by timedSince
+    bool isTimed : 1;      //!< in the TimeoutQueue
     bool isAggregated : 1; //!< the network aggregates what it carries
     bool repeats : 1;      //!< nextPsn is before highestPsn
     bool hasRepeated : 1;  //!< some packet was sent twice
@@ -105,8 +105,7 @@ struct alignas(64) RoceQueuePair
     RoceMessages* newest;
     RoceFlow* flow;           //!< its own, or the one of all that congestion has not met
     TimeStepCount timedSince; //!< last progress, or when it was asked if none came since
-    RoceQueuePair* earlier;   //!< in the list by timedSince
-    RoceQueuePair* later;     //!< likewise; of those that serve no connection, the next one
+    uint32_t timedPlace;      //!< in the TimeoutQueue
 
     bool HasUnsent() const
     {

@@ -12,12 +12,16 @@ RoceQueuePair&
 RoceQueuePairs::Take()
 {
     ++m_usedCount;
-    if (m_unused)
+    if (!m_unused.empty())
     {
-        auto* queuePair = m_unused;
-        m_unused = queuePair->later;
-        Prefetch(m_unused); // the next one: where they are many it has left the cache
-        return *queuePair;
+        auto& queuePair = At(m_unused.back());
+        m_unused.pop_back();
+        if (m_unused.size() > AHEAD)
+        {
+            // One that comes soon: where they are many it has left the cache.
+            Prefetch(&At(m_unused[m_unused.size() - 1 - AHEAD]));
+        }
+        return queuePair;
     }
     const auto block = m_count / BLOCK_SIZE * m_blockStride + m_ownBlock;
     const auto index = block * BLOCK_SIZE + m_count % BLOCK_SIZE;

@@ -32,8 +32,7 @@ class RoceQueuePairs
     /// It may serve another connection.
     void Give(RoceQueuePair& queuePair)
     {
-        queuePair.later = m_unused;
-        m_unused = &queuePair;
+        m_unused.push_back(queuePair.index);
         --m_usedCount;
     }
 
@@ -65,6 +64,7 @@ class RoceQueuePairs
 
   private:
     static constexpr uint32_t BLOCK_SIZE = 256;
+    static constexpr size_t AHEAD = 2; //!< that Take fetches
 
     void ProvideBlock(size_t block);
 
@@ -74,7 +74,7 @@ class RoceQueuePairs
     uint32_t m_end{0};                                      //!< indices are below
     uint32_t m_ownBlock{0};                                 //!< the first one
     uint32_t m_blockStride{1};                              //!< from one to the next
-    RoceQueuePair* m_unused{nullptr};
+    std::vector<uint32_t> m_unused; //!< indices of its own, apart: taking one waits for no other
 };
 
 } // namespace ns3::gradsync

@@ -165,7 +165,15 @@ RoceSender::PrefetchTurn(uint32_t number, uint32_t round) const
     if (isReservation && (round == 0 || m_connections.AreMostWaiting()))
     {
         // Most likely there is no more: to look would be to wait.
-        Prefetch(&m_connections.GetReservation(number));
+        const auto& reservation = m_connections.GetReservation(number);
+        if (round < 2)
+        {
+            Prefetch(&reservation);
+        }
+        else
+        {
+            m_handlers.Prefetch(reservation.GetConnection().dst);
+        }
         return;
     }
     const auto* queuePair = FindQueuePair(number);

@@ -112,11 +112,11 @@ RoceNic::AddState(StateWords& words) const
         }
     }
     words.EndList();
-    for (const auto* queuePair = m_oldest; queuePair; queuePair = queuePair->later)
-    {
-        AddConnection(GetConnection(*queuePair), words);
-        words.AddTime(queuePair->timedSince);
-    }
+    m_timed.ForEach([this, &words](uint32_t index) {
+        const auto& queuePair = *m_sender->FindQueuePair(index);
+        AddConnection(GetConnection(queuePair), words);
+        words.AddTime(queuePair.timedSince);
+    });
     words.EndList();
     auto paced = m_paced;
     std::sort(paced.begin(), paced.end(), [](const auto& a, const auto& b) { return b > a; });
@@ -135,7 +135,8 @@ RoceNic::AddState(StateWords& words) const
 bool
 RoceNic::IsAtRest() const
 {
-    return m_turns.IsEmpty() && !m_oldest && m_paced.empty() && m_wakeAt == INT64_MAX && !m_silent;
+    return m_turns.IsEmpty() && !FindOldest() && m_paced.empty() && m_wakeAt == INT64_MAX &&
+           !m_silent;
 }
 
 void

@@ -226,6 +226,7 @@ RoceTransport::PrefetchAcknowledgement(const RoceQueuePair& queuePair, uint32_t 
     else
     {
         PortPrefetch::Self(nic.GetPort());
+        nic.PrefetchStop(queuePair);
     }
 }
 

@@ -119,7 +119,6 @@ FabricCut::Put(BatchReader& batch, TimeStepCount now)
         {
             PortPrefetch::Self(m_network.GetPort(packets[i + 2 * AHEAD].port));
             m_network.GetPort(packets[i + AHEAD].port).PrefetchWire();
-            m_pool.PrefetchFree(AHEAD);
         }
         const auto crossing = packets[i];
         auto* packet = m_pool.Take();

@@ -19,7 +19,7 @@ namespace ns3::gradsync
  * memory.
  *
  * Where they lie is kept apart from them: taking one waits for no other, which may have left the
- * cache, and those that will be taken next can be fetched.
+ * cache, and one that will be taken soon is fetched.
  */
 template <typename T>
 class ObjectPool
@@ -38,22 +38,16 @@ class ObjectPool
         }
         auto* object = m_free.back();
         m_free.pop_back();
-        PrefetchFree(AHEAD);
+        if (m_free.size() > AHEAD)
+        {
+            Prefetch(m_free[m_free.size() - 1 - AHEAD]);
+        }
         return object;
     }
 
     void Give(T* object)
     {
         m_free.push_back(object);
-    }
-
-    /// Fetches what Take will give after `ahead` others, if it is there.
-    void PrefetchFree(size_t ahead) const
-    {
-        if (ahead < m_free.size())
-        {
-            Prefetch(m_free[m_free.size() - 1 - ahead]);
-        }
     }
 
     size_t GetCapacity() const

@@ -34,12 +34,6 @@ class PacketPool
         m_packets.Give(packet);
     }
 
-    /// Fetches what Take will give after `ahead` others.
-    void PrefetchFree(size_t ahead) const
-    {
-        m_packets.PrefetchFree(ahead);
-    }
-
     size_t GetCapacity() const
     {
         return m_packets.GetCapacity();

@@ -236,7 +236,7 @@ RoceNic::SetSilent(bool silent, TimeStepCount now)
     }
     m_timed.ForEach(
         [this, now](uint32_t index) { m_sender->FindQueuePair(index)->timedSince = now; });
-    if (m_timed.GetOldest() != TimeoutQueue::NONE && !m_timerPending)
+    if (!m_timed.IsEmpty() && !m_timerPending)
     {
         ScheduleTimer(m_sender->GetTimeout());
     }
@@ -256,8 +256,7 @@ RoceNic::ScheduleTimer(TimeStepCount delay)
 RoceQueuePair*
 RoceNic::FindOldest() const
 {
-    const auto oldest = m_timed.GetOldest();
-    return oldest == TimeoutQueue::NONE ? nullptr : m_sender->FindQueuePair(oldest);
+    return m_timed.IsEmpty() ? nullptr : m_sender->FindQueuePair(m_timed.GetOldest());
 }
 
 void

@@ -164,7 +164,8 @@ RoceSender::PrefetchTurn(uint32_t number, uint32_t round) const
     const bool isReservation = RoceConnectionTable::IsReservation(number);
     if (isReservation && (round == 0 || m_connections.AreMostWaiting()))
     {
-        // Most likely there is no more: to look would be to wait.
+        // Most likely it has no queue pair: to look for one would be to wait. What builds one is
+        // fetched when the reservation has come.
         const auto& reservation = m_connections.GetReservation(number);
         if (round < 2)
         {

@@ -135,7 +135,7 @@ RoceNic::AddState(StateWords& words) const
 bool
 RoceNic::IsAtRest() const
 {
-    return m_turns.IsEmpty() && !FindOldest() && m_paced.empty() && m_wakeAt == INT64_MAX &&
+    return m_turns.IsEmpty() && m_timed.IsEmpty() && m_paced.empty() && m_wakeAt == INT64_MAX &&
            !m_silent;
 }
 

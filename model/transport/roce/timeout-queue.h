@@ -26,10 +26,15 @@ class TimeoutQueue
   public:
     static constexpr uint32_t NONE = UINT32_MAX;
 
+    bool IsEmpty() const
+    {
+        return m_begin == m_end;
+    }
+
     /// Its index; NONE: there is none.
     uint32_t GetOldest() const
     {
-        return m_begin == m_end ? NONE : m_ring[m_begin & m_mask];
+        return IsEmpty() ? NONE : m_ring[m_begin & m_mask];
     }
 
     /// True when nobody has come after it, be it one that has left again.
@@ -58,7 +63,7 @@ class TimeoutQueue
         m_ring[queuePair.timedPlace & m_mask] = NONE;
         if (queuePair.timedPlace == m_begin)
         {
-            while (m_begin != m_end && m_ring[m_begin & m_mask] == NONE)
+            while (!IsEmpty() && m_ring[m_begin & m_mask] == NONE)
             {
                 ++m_begin;
             }

@@ -74,6 +74,7 @@ TEST(TimeoutQueue, KeepsTheOrderInWhichTheyBeganToWait)
             newest = index;
             ASSERT_TRUE(queue.IsNewest(queuePair));
         }
+        ASSERT_EQ(queue.IsEmpty(), list.empty());
         ASSERT_EQ(queue.GetOldest(), list.empty() ? TimeoutQueue::NONE : list.front());
         ASSERT_TRUE(std::ranges::equal(waiting.List(), list));
     }

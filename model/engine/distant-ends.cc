@@ -43,18 +43,18 @@ DistantEnds::DoEdgesCross() const
     {
         return false;
     }
-    std::vector<uint16_t> sources(m_plan.GetOperations().size()); // processes
+    // Processes where operations begin and end: they are unpacked at once, where edges lead
+    // anywhere.
+    std::vector<uint16_t> begins(m_plan.GetOperations().size());
+    std::vector<uint16_t> ends(begins.size());
     m_plan.ForEachSrc(
-        [&](size_t id, uint32_t rank) { sources[id] = static_cast<uint16_t>(m_partOf[rank]); });
+        [&](size_t id, uint32_t rank) { begins[id] = static_cast<uint16_t>(m_partOf[rank]); });
+    m_plan.ForEachDst(
+        [&](size_t id, uint32_t rank) { ends[id] = static_cast<uint16_t>(m_partOf[rank]); });
     bool isOne = false;
-    m_plan.ForEachWithSuccessors(
-        [&](OperationId, const Operation& operation, std::span<const OperationId> successors) {
-            const auto part = m_partOf[operation.dst];
-            for (const auto successor : successors)
-            {
-                isOne = isOne || sources[successor] != part;
-            }
-        });
+    m_plan.ForEachEdge([&](OperationId earlier, OperationId later) {
+        isOne = isOne || begins[later] != ends[earlier];
+    });
     return isOne;
 }
 

@@ -130,6 +130,33 @@ class Plan
         }
     }
 
+    /// Calls visit(earlier, later) for all edges, in ascending order of both.
+    template <typename Visit>
+    void ForEachEdge(const Visit& visit) const
+    {
+        constexpr size_t BLOCK = 1024; // operations
+        std::vector<uint32_t> ends(BLOCK);
+        const auto count = m_operations.GetSize();
+        size_t begin = 0;
+        for (size_t first = 0; first < count; first += BLOCK)
+        {
+            const auto last = std::min(count, first + BLOCK);
+            m_successorOffsets.ForEachItem(first + 1, last + 1, [&](size_t id, uint32_t offset) {
+                ends[id - first - 1] = offset;
+            });
+            const auto end = ends[last - first - 1];
+            size_t place = 0;
+            m_successors.ForEachItem(begin, end, [&](size_t index, OperationId later) {
+                while (ends[place] <= index)
+                {
+                    ++place;
+                }
+                visit(static_cast<OperationId>(first + place), later);
+            });
+            begin = end;
+        }
+    }
+
     /// Number of operations that `id` waits for.
     uint32_t GetPredecessorCount(OperationId id) const
     {

@@ -251,6 +251,18 @@ TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
             EXPECT_TRUE(std::ranges::equal(successors, expected)) << id;
         });
         EXPECT_EQ(next, count);
+        std::vector<std::pair<OperationId, OperationId>> edges;
+        for (OperationId id = 0; id < count; ++id)
+        {
+            for (const auto successor : plan.GetSuccessors(id))
+            {
+                edges.emplace_back(id, successor);
+            }
+        }
+        std::vector<std::pair<OperationId, OperationId>> shown;
+        plan.ForEachEdge(
+            [&](OperationId earlier, OperationId later) { shown.emplace_back(earlier, later); });
+        EXPECT_EQ(shown, edges);
     }
 }
 

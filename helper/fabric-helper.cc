@@ -6,6 +6,7 @@
 #include "ns3/fabric-host.h"
 #include "ns3/fabric-network.h"
 #include "ns3/fluid-transport.h"
+#include "ns3/global-value.h"
 #include "ns3/network-reader.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
@@ -17,6 +18,7 @@
 #include "ns3/string.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/tiered-transport.h"
+#include "ns3/window-simulator-impl.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -263,9 +265,19 @@ FabricHelper::Install(Topology topology) const
 void
 FabricHelper::UseFastScheduler()
 {
+    // Asked for when the simulator is made, which is here or was before.
+    constexpr const char* NAME = "SimulatorImplementationType";
+    StringValue chosen;
+    GlobalValue::GetValueByName(NAME, chosen);
+    const bool isDefault = chosen.Get() == "ns3::DefaultSimulatorImpl";
+    if (isDefault)
+    {
+        GlobalValue::Bind(NAME, StringValue(WindowSimulatorImpl::GetTypeId().GetName()));
+    }
     ObjectFactory factory;
     factory.SetTypeId(RadixScheduler::GetTypeId());
     Simulator::SetScheduler(factory);
+    GlobalValue::Bind(NAME, chosen);
 }
 
 void

@@ -93,8 +93,10 @@ class FabricHelper
     void EnablePcapAll(const std::string& folder, const NodeContainer& hosts) const;
 
     /// Gives the simulator the event list that is made for networks of this kind (RadixScheduler):
-    /// it is fast, and the only one that knows the EventOrder of what happens at one instant.
-    /// While no event is pending: before anything is installed.
+    /// it is fast, and the only one that knows the EventOrder of what happens at one instant. The
+    /// simulator, too, is a faster one (WindowSimulatorImpl), where the program has chosen none and
+    /// has not used it yet; only its own thread may schedule events then. While no event is
+    /// pending: before anything is installed.
     static void UseFastScheduler();
 
   private:

@@ -6,7 +6,6 @@
 #include "ns3/divided-transport.h"
 #include "ns3/exchange-application.h"
 #include "ns3/fabric-helper.h"
-#include "ns3/global-value.h"
 #include "ns3/iteration-timers.h"
 #include "ns3/network-parts.h"
 #include "ns3/part-report.h"
@@ -20,7 +19,6 @@
 #include "ns3/run-outcome.h"
 #include "ns3/run-summary.h"
 #include "ns3/simulator-guard.h"
-#include "ns3/string.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-division.h"
 #include "ns3/window-protocol.h"
@@ -48,8 +46,6 @@ constexpr uint64_t EVENTS_OF_FOREIGN_RANK = 2;
 WindowSimulatorImpl&
 UseWindowSimulator()
 {
-    GlobalValue::Bind("SimulatorImplementationType",
-                      StringValue(WindowSimulatorImpl::GetTypeId().GetName()));
     FabricHelper::UseFastScheduler();
     return dynamic_cast<WindowSimulatorImpl&>(*Simulator::GetImplementation());
 }

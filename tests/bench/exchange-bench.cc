@@ -5,6 +5,7 @@
 #include "bench/process-usage.h"
 
 #include "ns3/exchange-engine.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/group-finder.h"
 #include "ns3/object-factory.h"
 #include "ns3/radix-scheduler.h"
@@ -70,8 +71,14 @@ Run(const Options& options)
 {
     const auto programBytes = bench::GetPeakRssBytes(); // without any network
     Time::SetResolution(Time::PS);
-    RadixScheduler::GetTypeId(); // links it in
-    Simulator::SetScheduler(ObjectFactory(options.scheduler));
+    if (options.scheduler == RadixScheduler::GetTypeId().GetName())
+    {
+        FabricHelper::UseFastScheduler(); // as scenarios do
+    }
+    else
+    {
+        Simulator::SetScheduler(ObjectFactory(options.scheduler));
+    }
     SpineLeafOptions network;
     network.spines = options.spines;
     network.leaves = options.leaves;

@@ -1731,6 +1731,7 @@ set(gradsync_tests_of_fault
 set(gradsync_tests_of_distributed
   tests/unit/distributed/aggregation-contents-test.cc
   tests/unit/distributed/byte-batch-test.cc
+  tests/unit/distributed/held-switches-test.cc
   tests/unit/distributed/outgoing-batch-test.cc
   tests/unit/distributed/shared-boards-test.cc
   tests/unit/distributed/window-simulator-test.cc

@@ -25,14 +25,12 @@ struct ProcessNote
 
 /**
  * Connects the processes that simulate one network together: as many as there are of them, numbered
- * from 0. All of them send equally often. Where one is gone, the others end too.
+ * from 0. All of them send equally often, for the k-th time when they have received what all others
+ * sent before, and need it no more. Where one is gone, the others end too.
  */
 class ProcessLink
 {
   public:
-    /// A process that sends for the k-th time has received what all others sent for the (k - 2)-th.
-    static constexpr uint32_t MOST_AHEAD = 2;
-
     virtual ~ProcessLink() = default;
 
     virtual uint32_t GetCount() const = 0;
@@ -46,7 +44,7 @@ class ProcessLink
     virtual void Send(const ProcessNote& note, std::vector<OutgoingBatch>& batches) = 0;
 
     /// Waits for what another process has sent, of all that was not received yet the first.
-    /// \returns the batch, which lasts until the next call for that process
+    /// \returns the batch, which lasts until this process sends
     virtual std::span<const std::byte> Receive(uint32_t peer, ProcessNote& note) = 0;
 };
 

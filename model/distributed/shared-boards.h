@@ -16,9 +16,9 @@ namespace ns3::gradsync
  * Memory that all processes of one machine share, where each of them puts up what it has for the
  * others in a round, without a message, which takes several times as long as a short window.
  *
- * Each process has a segment with four boards, for rounds one after the other. It puts up round k
- * when it has read all others of round k - 2 (ProcessLink::MOST_AHEAD); these had read round k - 4
- * then, which it may so write over.
+ * Each process has a segment with two boards, for rounds in turn. It puts up round k when it has
+ * read all others of round k - 1; these had read round k - 2 then, and needed it no more, which it
+ * may so write over.
  */
 class SharedBoards
 {
@@ -61,7 +61,7 @@ class SharedBoards
     /// Waits until it is up, but not long. \returns whether it is
     bool Await(uint32_t peer) const;
 
-    /// What a process has put up for this one, until the next Read of it.
+    /// What a process has put up for this one, until the next PutUp.
     struct Reading
     {
         ProcessNote note;
@@ -89,7 +89,7 @@ class SharedBoards
 
     static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-    static constexpr uint32_t BOARDS = 2 * ProcessLink::MOST_AHEAD;
+    static constexpr uint32_t BOARDS = 2;
 
     static size_t GetBoardBytes(const Layout& layout);
     std::byte* GetBoard(uint32_t process, uint64_t round) const;

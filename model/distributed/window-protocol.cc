@@ -127,7 +127,10 @@ std::vector<WindowProtocol::SharedEvent>
 WindowProtocol::GetSharedEvents() const
 {
     auto events = m_sharedEvents;
-    std::ranges::sort(events);
+    if (!std::ranges::is_sorted(events)) // several owners at one instant
+    {
+        std::ranges::sort(events);
+    }
     return events;
 }
 
@@ -152,26 +155,27 @@ WindowProtocol::CountOwnEvents() const
 void
 WindowProtocol::Run()
 {
+    // Notices come to hosts, at once.
+    m_switches = m_takeNotice ? nullptr : m_transport.HoldSwitches(m_lookahead);
     TellAll();
     do
     {
-        TellAll();
         HearAll();
     } while (RunWindow());
-    HearAll(); // what was told last
     NS_LOG_INFO("process " << m_own << ": " << CountOwnEvents() << " events of its own in "
-                           << m_counts.windows << " windows, " << m_counts.sentBatches
-                           << " batches of " << m_counts.sentBytes << " bytes sent, "
+                           << m_counts.windows << " windows, in " << m_counts.aheadWindows
+                           << " of them switches first, " << m_counts.sentBatches << " batches of "
+                           << m_counts.sentBytes << " bytes sent, "
                            << static_cast<double>(m_counts.waitNs) * 1e-9
                            << " s of waiting for others");
 }
 
-/// By what all have told after the last window but one. \returns false when nothing is left to
-/// happen
+/// By what all have told in the last one. \returns false when nothing is left to happen, and
+/// nothing was told
 bool
 WindowProtocol::RunWindow()
 {
-    m_lastBegin = std::exchange(m_begin, ScheduleNextIterations());
+    m_begin = ScheduleNextIterations();
     FailTimedOut();
     if (const auto end = m_ends.GetLastFailure())
     {
@@ -187,10 +191,41 @@ WindowProtocol::RunWindow()
         return false;
     }
     ++m_counts.windows;
-    const auto step = std::max<int64_t>(m_lookahead / 2, 1);
-    m_end = std::min(AddTimeSteps(next, m_lookahead), AddTimeSteps(std::max(m_end, next), step));
-    RunTo(FindBound(next));
+    m_end = AddTimeSteps(next, m_lookahead);
+    const auto bound = FindBound(next);
+    if (AreSwitchesHeld())
+    {
+        ++m_counts.aheadWindows;
+        const auto ahead = RunSwitches(bound);
+        TellAll();
+        RunTo(ahead);
+    }
+    else
+    {
+        RunTo(bound);
+        TellAll();
+    }
     return true;
+}
+
+/// What watches the network as an exchange begins lets them go.
+bool
+WindowProtocol::AreSwitchesHeld() const
+{
+    return m_switches && !m_switches->IsDissolved();
+}
+
+/// As far as hosts cannot send them anything more. \returns how far hosts may then go
+RunBound
+WindowProtocol::RunSwitches(const RunBound& bound)
+{
+    const auto first = std::min({m_simulator.GetNextTime(), m_switches->GetNext(), bound.time});
+    const auto quiet = std::max(m_clock, first);
+    const auto end = std::min(m_end, AddTimeSteps(quiet, m_switches->GetLookahead()));
+    m_simulator.AdvanceTo(quiet); // what is asked of hosts meanwhile goes by their clock
+    m_switches->RunHeld(quiet, end);
+    m_transport.Depart(end - 1);
+    return std::min(bound, {end - 1, true});
 }
 
 /// Of the jobs of which all know that all parts have ended, which they do in the same window.
@@ -234,7 +269,7 @@ WindowProtocol::ScheduleIteration(PartEnds::Iteration iteration)
 void
 WindowProtocol::FailTimedOut()
 {
-    for (auto& iteration : m_ends.TakeTimedOut(m_notes, std::min(m_begin, m_lastBegin)))
+    for (auto& iteration : m_ends.TakeTimedOut(m_notes, m_begin))
     {
         ScheduleIteration(std::move(iteration));
     }
@@ -246,7 +281,7 @@ WindowProtocol::FindBound(int64_t next) const
 {
     const RunBound end{m_end - 1, true};
     const auto arrival = std::ranges::min(m_notes, {}, &ProcessNote::arrival).arrival;
-    const auto sent = std::min({arrival, m_begin, m_lastBegin, AddTimeSteps(next, m_lookahead)});
+    const auto sent = std::min({arrival, m_begin, AddTimeSteps(next, m_lookahead)});
     return std::min(end, m_ends.FindBound(m_notes, sent).value_or(end));
 }
 
@@ -274,8 +309,11 @@ WindowProtocol::RunTo(const RunBound& bound)
     if (end > m_clock)
     {
         m_simulator.AdvanceTo(std::max(m_simulator.Now().GetTimeStep(), end - 1));
-        m_transport.Depart(end - 1);
         m_clock = end;
+        if (!AreSwitchesHeld())
+        {
+            m_transport.Depart(end - 1);
+        }
     }
 }
 
@@ -284,7 +322,7 @@ int64_t
 WindowProtocol::GetNextTime() const
 {
     const auto next = std::ranges::min(m_notes, {}, &ProcessNote::nextTime).nextTime;
-    return std::min({next, m_begin, m_lastBegin});
+    return std::min(next, m_begin);
 }
 
 /// When the first of what others have not taken yet happens to them.
@@ -358,32 +396,45 @@ WindowProtocol::CallAt(const Time& at, std::function<void()> action)
     });
 }
 
+/// What this process has to do next, and what others have by what it sends.
+ProcessNote
+WindowProtocol::MakeNote() const
+{
+    const auto arrival = GetFirstArrival();
+    const auto event = m_simulator.GetNextTime();
+    const auto start = m_transport.GetNextStart();
+    ProcessNote note{.nextTime = std::min({event, start, arrival}),
+                     .nextEvent = event,
+                     .arrival = arrival,
+                     .clock = m_clock,
+                     .endCount = 0,
+                     .isOrdered = m_simulator.IsNextOrdered() ? uint16_t{1} : uint16_t{0},
+                     .isStopped = m_simulator.IsStopped() ? uint16_t{1} : uint16_t{0}};
+    if (AreSwitchesHeld())
+    {
+        // What hosts send comes to a switch first.
+        const auto next = m_switches->GetNext();
+        const auto sent = AddTimeSteps(event, m_switches->GetLookahead());
+        note.nextTime = std::min({sent, next, start, arrival});
+        note.isOrdered = next < event ? uint16_t{1} : note.isOrdered;
+        note.nextEvent = std::min(event, next);
+    }
+    return note;
+}
+
 void
 WindowProtocol::TellAll()
 {
-    // Others have not taken what was sent last either when they tell next what they have to do.
-    const auto sent = GetFirstArrival();
-    const auto arrival = std::min(sent, std::exchange(m_lastArrival, sent));
-    const auto event = m_simulator.GetNextTime();
-    m_ownNotes.push_back(
-        {.note = {.nextTime = std::min({event, m_transport.GetNextStart(), arrival}),
-                  .nextEvent = event,
-                  .arrival = arrival,
-                  .clock = m_clock,
-                  .endCount = 0,
-                  .isOrdered = m_simulator.IsNextOrdered() ? uint16_t{1} : uint16_t{0},
-                  .isStopped = m_simulator.IsStopped() ? uint16_t{1} : uint16_t{0}},
-         .ends = m_ends.Take()});
-    auto& told = m_ownNotes.back();
-    told.note.endCount = static_cast<uint32_t>(told.ends.size());
+    m_ownNote = {.note = MakeNote(), .ends = m_ends.Take()};
+    m_ownNote.note.endCount = static_cast<uint32_t>(m_ownNote.ends.size());
     for (uint32_t part = 0; part < m_batches.size(); ++part)
     {
         if (part != m_own)
         {
-            FillBatch(part, told.ends);
+            FillBatch(part, m_ownNote.ends);
         }
     }
-    m_link.Send(told.note, m_batches);
+    m_link.Send(m_ownNote.note, m_batches);
 }
 
 void
@@ -399,13 +450,11 @@ WindowProtocol::HearAll()
             TakeBatch(part, batch);
         }
     }
-    const auto& own = m_ownNotes.front();
-    m_notes[m_own] = own.note;
-    for (const auto& end : own.ends)
+    m_notes[m_own] = m_ownNote.note;
+    for (const auto& end : m_ownNote.ends)
     {
         m_ends.Hear(m_own, end);
     }
-    m_ownNotes.pop_front();
 }
 
 } // namespace ns3::gradsync

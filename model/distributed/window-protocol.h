@@ -6,13 +6,13 @@
 #include "ns3/part-ends.h"
 #include "ns3/process-link.h"
 #include "ns3/rank-share.h"
+#include "ns3/switch-rounds.h"
 #include "ns3/topology-division.h"
 #include "ns3/topology.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <compare>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -28,9 +28,10 @@ namespace ns3::gradsync
  * farther than the shortest delay of a link between them (the lookahead) beyond the earliest of all
  * their next events. At the end of a window they hand each other all packets of it at once.
  *
- * A window is half as long as the lookahead, so that each begins by what all others told after the
- * last but one: a process that has more to do in one window than the others makes them wait only
- * where it falls behind by more than a window.
+ * Switches go on first in a window, as nothing else does sooner than after the delay of a link.
+ * What they send is all that others wait for: it is handed over at once, and what hosts do comes
+ * after. So a process that has more to do in one window than the others makes them wait only where
+ * it falls behind by more than their hosts take.
  *
  * An iteration of a job ends everywhere at the instant at which its last operation is done, in
  * whatever process that is. One whose own part has ended goes no farther than that may be, as far
@@ -43,9 +44,10 @@ class WindowProtocol final : public RankShare
     struct Counts
     {
         uint64_t windows{0};
-        uint64_t sentBytes{0};   //!< by this process
-        uint64_t sentBatches{0}; //!< likewise, with anything in them
-        int64_t waitNs{0};       //!< of this process, for others
+        uint64_t aheadWindows{0}; //!< in which switches went on first
+        uint64_t sentBytes{0};    //!< by this process
+        uint64_t sentBatches{0};  //!< likewise, with anything in them
+        int64_t waitNs{0};        //!< of this process, for others
     };
 
     /// All must outlive it. \param transport divided
@@ -139,11 +141,14 @@ class WindowProtocol final : public RankShare
 
   private:
     bool RunWindow();
+    bool AreSwitchesHeld() const;
+    RunBound RunSwitches(const RunBound& bound);
     int64_t ScheduleNextIterations();
     void ScheduleIteration(PartEnds::Iteration iteration);
     void FailTimedOut();
     RunBound FindBound(int64_t next) const;
     void RunTo(const RunBound& bound);
+    ProcessNote MakeNote() const;
     void TellAll();
     void HearAll();
     int64_t GetNextTime() const;
@@ -161,11 +166,11 @@ class WindowProtocol final : public RankShare
 
     bool m_tellsAllEnds{false};
     PartEnds m_ends;
-    int64_t m_end{0};   //!< of the window
-    int64_t m_clock{0}; //!< all before has happened
-    /// Where the first iterations begin that were scheduled last, and before.
+    SwitchRounds* m_switches{nullptr}; //!< that are held; null: they are events as all else
+    int64_t m_end{0};                  //!< of the window
+    int64_t m_clock{0};                //!< all before has happened, but for held switches
+    /// Where the first iterations begin that were scheduled last.
     int64_t m_begin{INT64_MAX};
-    int64_t m_lastBegin{INT64_MAX};
     std::vector<std::vector<uint64_t>> m_endOrders; //!< [job]
 
     std::function<void(const Notice&)> m_takeNotice; //!< empty: there are none
@@ -178,9 +183,8 @@ class WindowProtocol final : public RankShare
         std::vector<PartEnd> ends;
     };
 
-    std::vector<ProcessNote> m_notes; //!< [process] after the last window but one
-    std::deque<Told> m_ownNotes;      //!< that come after
-    int64_t m_lastArrival{INT64_MAX}; //!< the first one of what was sent last
+    std::vector<ProcessNote> m_notes; //!< [process] of the last window
+    Told m_ownNote;                   //!< that comes after
     std::vector<OutgoingBatch> m_batches;
     std::vector<SharedEvent> m_sharedEvents;       //!< by ascending instants
     std::vector<std::vector<UnderWay>> m_underWay; //!< [job]

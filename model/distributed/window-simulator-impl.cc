@@ -141,7 +141,12 @@ WindowSimulatorImpl::IsNextOrdered() const
 void
 WindowSimulatorImpl::AdvanceTo(int64_t ts)
 {
-    m_currentTs = static_cast<uint64_t>(ts);
+    const auto time = static_cast<uint64_t>(ts);
+    if (time != m_currentTs)
+    {
+        m_currentUid = EventId::UID::INVALID; // none of that time has been
+    }
+    m_currentTs = time;
 }
 
 int64_t

@@ -121,6 +121,11 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     /// for it: from there on packets may still come from elsewhere.
     void SetBound(TimeStepCount bound);
 
+    /// From now on switches go on when they are told to (SwitchRounds::RunHeld). Before the first
+    /// packet. \param lookahead that all of them must have at least, the same \returns nullptr
+    /// where that is not so: nothing has changed
+    SwitchRounds* HoldRounds(TimeStepCount lookahead);
+
     /// What switches have done in rounds up to now.
     SwitchRoundCounts GetRoundCounts() const;
 

@@ -147,6 +147,21 @@ FabricNetwork::SetBound(TimeStepCount bound)
     }
 }
 
+SwitchRounds*
+FabricNetwork::HoldRounds(TimeStepCount lookahead)
+{
+    const bool areAllInRounds = std::ranges::all_of(m_switches, [](const auto* node) {
+        return !node || node->GoesInRounds();
+    });
+    if (!areAllInRounds || m_rounds.size() != 1 || m_rounds.begin()->first < lookahead)
+    {
+        return nullptr;
+    }
+    auto* rounds = PeekPointer(m_rounds.begin()->second);
+    rounds->Hold();
+    return rounds;
+}
+
 SwitchRoundCounts
 FabricNetwork::GetRoundCounts() const
 {

@@ -52,6 +52,11 @@ class FabricSwitch final : public FabricNode
     /// It goes on in rounds; null: no longer. \param links that lead to it, by port
     void SetRounds(SwitchRounds* rounds, const std::vector<FabricPort*>& links);
 
+    bool GoesInRounds() const
+    {
+        return m_rounds != nullptr;
+    }
+
     const FabricPort* PrefetchFor(const FabricPacket& packet, uint32_t round) const override;
 
     /// Fetches what PrefetchEgress looks at.

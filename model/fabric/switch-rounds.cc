@@ -71,7 +71,7 @@ SwitchRounds::Note(uint32_t number, TimeStepCount at)
     if (at < m_next)
     {
         m_next = at;
-        if (!m_isRunning)
+        if (!m_isRunning && !m_isHeld)
         {
             Schedule();
         }
@@ -103,7 +103,7 @@ SwitchRounds::Notify()
     m_scheduled = m_scheduled <= now ? INT64_MAX : m_scheduled;
     if (m_next <= now)
     {
-        Run(std::max(now + 1, std::min(AddTimeSteps(now, m_lookahead), m_bound)));
+        Run(now, std::max(now + 1, std::min(AddTimeSteps(now, m_lookahead), m_bound)));
     }
     if (m_next != INT64_MAX)
     {
@@ -112,9 +112,17 @@ SwitchRounds::Notify()
 }
 
 void
-SwitchRounds::Run(TimeStepCount end)
+SwitchRounds::RunHeld(TimeStepCount quiet, TimeStepCount end)
 {
-    const auto now = GetNow();
+    if (m_next < end)
+    {
+        Run(quiet, end);
+    }
+}
+
+void
+SwitchRounds::Run(TimeStepCount now, TimeStepCount end)
+{
     m_isRunning = true;
     ForgetDone(now);
     m_next = INT64_MAX;
@@ -186,7 +194,7 @@ SwitchRounds::CatchUp()
     const auto end = AddTimeSteps(GetNow(), m_lookahead);
     if (m_next < end)
     {
-        Run(end);
+        Run(GetNow(), end);
     }
     if (m_next != INT64_MAX)
     {

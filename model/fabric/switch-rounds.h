@@ -66,6 +66,32 @@ class SwitchRounds final : public EventImpl
         m_bound = bound;
     }
 
+    /// From now on rounds are no events: whoever keeps the time calls RunHeld. Before the first
+    /// packet.
+    void Hold()
+    {
+        m_isHeld = true;
+    }
+
+    /// When the switches have something to do; INT64_MAX: nothing is known.
+    TimeStepCount GetNext() const
+    {
+        return m_next;
+    }
+
+    /// How far ahead of all else they may be.
+    TimeStepCount GetLookahead() const
+    {
+        return m_lookahead;
+    }
+
+    /**
+     * Does what is to be done before `end`.
+     * \param quiet all before has happened elsewhere, and was done here; not after GetNext, and not
+     * before `end` by more than the lookahead
+     */
+    void RunHeld(TimeStepCount quiet, TimeStepCount end);
+
     /// Does what comes within the lookahead from now, so that how far switches are ahead does not
     /// depend on where rounds began.
     void CatchUp();
@@ -101,7 +127,7 @@ class SwitchRounds final : public EventImpl
 
   private:
     void Notify() override;
-    void Run(TimeStepCount end);
+    void Run(TimeStepCount now, TimeStepCount end);
     void ForgetDone(TimeStepCount now);
     void FetchTurns(size_t i, TimeStepCount end) const;
     void Note(uint32_t number, TimeStepCount at);
@@ -121,6 +147,7 @@ class SwitchRounds final : public EventImpl
     uint64_t m_rounds{0}; //!< events of its own
     uint64_t m_done{0};   //!< that is not ahead of the simulator
     bool m_isRunning{false};
+    bool m_isHeld{false};
     bool m_isDissolved{false};
 };
 

@@ -14,6 +14,8 @@
 namespace ns3::gradsync
 {
 
+class SwitchRounds;
+
 /// What is asked of the messages that cross.
 struct DividedMessages
 {
@@ -61,6 +63,14 @@ class DividedTransport
      * \throws std::invalid_argument with a text for the user when it cannot be known
      */
     virtual Time Announce(const AwaitedEndpoints& endpoints) = 0;
+
+    /**
+     * From now on switches go on when they are told to (SwitchRounds::RunHeld), ahead of all else
+     * in this process, and only they have links to other processes. After Divide, before the first
+     * message. \param lookahead that they must have at least, in time steps
+     * \returns nullptr where that cannot be: nothing has changed
+     */
+    virtual SwitchRounds* HoldSwitches(int64_t lookahead) = 0;
 
     /// Nothing is simulated at this time or later, in time steps: what others send may still arrive
     /// there.

@@ -129,6 +129,17 @@ RoceMirrors::Announce(const AwaitedEndpoints& endpoints)
     return m_arrivals.Watch(endpoints, m_division);
 }
 
+SwitchRounds*
+RoceMirrors::HoldSwitches(TimeStepCount lookahead)
+{
+    const auto links = m_fabric.GetTopology().GetLinks();
+    const bool areOfSwitches = std::ranges::all_of(links, [this](const auto& link) {
+        return !m_division.IsCut(link) ||
+               (m_fabric.GetSwitch(link.a) && m_fabric.GetSwitch(link.b));
+    });
+    return areOfSwitches ? m_fabric.HoldRounds(lookahead) : nullptr;
+}
+
 void
 RoceMirrors::Depart(TimeStepCount now)
 {
@@ -299,6 +310,12 @@ Time
 RoceTransport::Announce(const AwaitedEndpoints& endpoints)
 {
     return m_mirrors->Announce(endpoints);
+}
+
+SwitchRounds*
+RoceTransport::HoldSwitches(int64_t lookahead)
+{
+    return m_mirrors->HoldSwitches(lookahead);
 }
 
 void

@@ -41,6 +41,7 @@ class RoceMirrors
 
     /// See DividedTransport.
     Time Announce(const AwaitedEndpoints& endpoints);
+    SwitchRounds* HoldSwitches(TimeStepCount lookahead);
     void Depart(TimeStepCount now);
     TimeStepCount GetFirstArrival() const;
     TimeStepCount GetNextStart() const;

@@ -96,6 +96,7 @@ class RoceTransport : public Transport,
     DividedTransport* GetDivided() override;
     void Divide(const TopologyDivision& division, DividedMessages messages) override;
     Time Announce(const AwaitedEndpoints& endpoints) override;
+    SwitchRounds* HoldSwitches(int64_t lookahead) override;
     void SetBound(int64_t bound) override;
     void Depart(int64_t now) override;
     int64_t GetFirstArrival() const override;

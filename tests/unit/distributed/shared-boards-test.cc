@@ -61,8 +61,7 @@ MakeNote(int64_t clock)
     return note;
 }
 
-/// Sends in each round, and receives a round late, which MOST_AHEAD allows: others may write the
-/// next meanwhile.
+/// Sends and receives in each round: others may write the next one meanwhile.
 void
 TalkInRounds(ProcessLink& link, uint32_t rounds)
 {
@@ -72,7 +71,7 @@ TalkInRounds(ProcessLink& link, uint32_t rounds)
     {
         auto batches = MakeBatches(round, own, count);
         link.Send(MakeNote(int64_t{round} * 10 + own), batches);
-        for (uint32_t peer = 0; round > 0 && peer < count; ++peer)
+        for (uint32_t peer = 0; peer < count; ++peer)
         {
             ProcessNote note{};
             if (peer == own)
@@ -80,8 +79,8 @@ TalkInRounds(ProcessLink& link, uint32_t rounds)
                 continue;
             }
             const auto batch = link.Receive(peer, note);
-            if (note.clock != (int64_t{round} - 1) * 10 + peer ||
-                ReadWords(batch) != MakeWords(round - 1, peer, own))
+            if (note.clock != int64_t{round} * 10 + peer ||
+                ReadWords(batch) != MakeWords(round, peer, own))
             {
                 throw std::runtime_error("not what was put up");
             }

@@ -26,12 +26,12 @@ namespace ns3::gradsync
  * DistributedSimulatorImpl does (granted time windows; Nicol, "The cost of conservative
  * synchronization in parallel discrete event simulations", J. ACM 40, 1993): none of them goes
  * farther than the shortest delay of a link between them (the lookahead) beyond the earliest of all
- * their next events. At the end of a window they hand each other all packets of it at once.
+ * their next events. In a window they hand each other all packets of it at once.
  *
- * Switches go on first in a window, as nothing else does sooner than after the delay of a link.
- * What they send is all that others wait for: it is handed over at once, and what hosts do comes
- * after. So a process that has more to do in one window than the others makes them wait only where
- * it falls behind by more than their hosts take.
+ * Switches, where they can be held (DividedTransport), go on first in a window: what hosts do comes
+ * to them no sooner than after the delay of a link. What they send is all that others wait for: it
+ * is handed over at once, and what hosts do comes after. So a process that has more to do in one
+ * window than the others makes them wait only where it falls behind by more than their hosts take.
  *
  * An iteration of a job ends everywhere at the instant at which its last operation is done, in
  * whatever process that is. One whose own part has ended goes no farther than that may be, as far

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Switches that go on ahead of hosts, as WindowProtocol has them do.
-#include "unit/transport/roce-fixture.h"
+#include "unit/transport/random-racks-fixture.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/switch-rounds.h"
-#include "ns3/uinteger.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <gtest/gtest.h>
-#include <map>
 #include <random>
-#include <tuple>
 #include <vector>
 
 namespace ns3::gradsync
@@ -23,69 +20,20 @@ namespace ns3::gradsync
 namespace
 {
 
-class HeldSwitchesTest : public RoceTransportTest
+class HeldSwitchesTest : public RandomRacksTest
 {
   protected:
     void SetUp() override
     {
         GlobalValue::Bind("SimulatorImplementationType",
                           StringValue("ns3::gradsync::WindowSimulatorImpl"));
-        RoceTransportTest::SetUp();
-        UseRadixScheduler();
+        RandomRacksTest::SetUp();
     }
 
     void TearDown() override
     {
-        RoceTransportTest::TearDown();
+        RandomRacksTest::TearDown();
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
-    }
-
-    /// What arrived when, what links carried, and how many events there were.
-    struct Outcome
-    {
-        std::map<uint64_t, Time> deliveredAt;
-        std::vector<std::tuple<uint64_t, uint64_t, uint64_t, Time>> links;
-        uint64_t events;
-
-        bool operator==(const Outcome&) const = default;
-    };
-
-    Outcome GetOutcome()
-    {
-        Outcome outcome{.deliveredAt = m_handler.deliveredAt,
-                        .links = {},
-                        .events = Simulator::GetEventCount() +
-                                  CountBeyondSimulator(m_transport->GetStatistics())};
-        for (const auto& link : m_transport->GetLinkStatistics())
-        {
-            outcome.links.emplace_back(link.packets,
-                                       link.maxQueueBytes,
-                                       link.ecnMarkedPackets,
-                                       link.pfcPause);
-        }
-        return outcome;
-    }
-
-    void InstallAndSend(uint32_t seed)
-    {
-        const char* const balancings[] = {"hash", "destination", "spray", "adaptive", "flowlet"};
-        const char* const controls[] = {"none", "dctcp", "dcqcn", "hpcc", "timely", "swift"};
-        SetFabric("LoadBalancing", StringValue(balancings[seed % 5]));
-        SetFabric("BufferBytes", UintegerValue(seed % 4 == 0 ? 16'000'000 : 100'000));
-        Set("CongestionControl", StringValue(controls[seed % 6]));
-        Set("Recovery", StringValue("selective-repeat"));
-        Set("ReorderTolerance", UintegerValue(4000));
-        InstallPatientRacks();
-        std::mt19937 random(seed);
-        const auto count = 20 + random() % 180;
-        for (uint64_t tag = 0; tag < count; ++tag)
-        {
-            const uint32_t src = random() % 12;
-            const uint32_t dst = (src + 1 + random() % 11) % 12;
-            const uint64_t size = random() % 60000;
-            Simulator::Schedule(NanoSeconds(random() % 300'000),
-                                [this, src, dst, size, tag] { Send(src, dst, size, tag); });
-        }
     }
 
     /// As WindowProtocol, by windows of random lengths up to 1 us. \returns how many there were
@@ -122,7 +70,8 @@ TEST_F(HeldSwitchesTest, AheadOfHostsTheyDoWhatEventsDo)
             SetUp();
             m_handler = {};
             SetFabric("SwitchRounds", BooleanValue(areHeld));
-            InstallAndSend(seed);
+            InstallVariedRacks(seed);
+            SendAtRandom(seed);
             auto* switches = m_transport->GetFabric()->HoldRounds(MicroSeconds(1).GetTimeStep());
             ASSERT_EQ(switches != nullptr, areHeld);
             if (switches)
@@ -143,14 +92,8 @@ TEST_F(HeldSwitchesTest, TheyAreOnlyWhereAllHaveTheLookahead)
 {
     InstallPatientRacks(); // links of 1 us
     EXPECT_EQ(m_transport->GetFabric()->HoldRounds(MicroSeconds(1).GetTimeStep() + 1), nullptr);
-    SpineLeafOptions options;
-    options.spines = 2;
-    options.leaves = 3;
-    options.hostsPerLeaf = 4;
-    options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
-    options.fabricLink = {DataRate("10Gbps"), MicroSeconds(2)};
     m_transport = CreateObject<RoceTransport>();
-    Install(MakeSpineLeafTopology(options)); // leaves may be ahead by 1 us, spines by 2
+    InstallPatientRacks(MicroSeconds(2)); // leaves may be ahead by 1 us, spines by 2
     EXPECT_EQ(m_transport->GetFabric()->HoldRounds(1), nullptr);
 }
 

@@ -92,6 +92,19 @@ TEST_F(WindowSimulatorTest, RunsUpToATimeAndOnFromThere)
     EXPECT_EQ(simulator.GetEventCount(), 5U);
 }
 
+TEST_F(WindowSimulatorTest, EventsOfTheInstantThatItAdvancesToAreStillToCome)
+{
+    const auto early = Simulator::Schedule(TimeStep(20), [] { FAIL(); }); // made before 10's event
+    NoteAt(10, 1);
+    auto& simulator = Get();
+    simulator.RunUntil(11);
+    simulator.AdvanceTo(20);
+    EXPECT_FALSE(Simulator::IsExpired(early));
+    Simulator::Remove(early);
+    Simulator::Run();
+    EXPECT_THAT(m_noted, ElementsAre(Noted{10, 1}));
+}
+
 TEST_F(WindowSimulatorTest, PausesBehindTheEventInHand)
 {
     NoteAt(10, 1);

@@ -9,8 +9,11 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-network.h"
 #include "ns3/node.h"
+#include "ns3/radix-scheduler.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+#include "ns3/window-simulator-impl.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -195,6 +198,21 @@ TEST_F(FabricHelperTest, CapturesTheLinksOfHostsOrAll)
     EXPECT_THAT(RefusalOf([&] { FabricHelper().EnablePcapAll("nowhere", fluid); }),
                 HasSubstr("no packets to capture"));
     EXPECT_FALSE(std::filesystem::exists("nowhere"));
+}
+
+TEST_F(FabricHelperTest, TheFastSchedulerBringsItsSimulatorWhereThereIsNoneYet)
+{
+    const auto isFast = [] {
+        return dynamic_cast<WindowSimulatorImpl*>(PeekPointer(Simulator::GetImplementation())) !=
+               nullptr;
+    };
+    FabricHelper::UseFastScheduler();
+    EXPECT_TRUE(isFast());
+    Simulator::Destroy(); // the next one is what is bound, which is ns-3's own as before
+    EXPECT_FALSE(isFast());
+    FabricHelper::UseFastScheduler(); // too late for another simulator
+    EXPECT_FALSE(isFast());
+    EXPECT_TRUE(RadixScheduler::IsInUse());
 }
 
 } // namespace

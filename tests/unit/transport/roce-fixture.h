@@ -94,8 +94,8 @@ class RoceTransportTest : public ::testing::Test
     }
 
     /// 12 hosts in three racks below two spines, whose queue pairs have short packets and timeouts
-    /// and do not give up.
-    void InstallPatientRacks()
+    /// and do not give up. \param fabricDelay of links between switches
+    void InstallPatientRacks(const Time& fabricDelay = MicroSeconds(1))
     {
         Set("Timeout", TimeValue(MilliSeconds(1)));
         Set("RetryLimit", UintegerValue(1000));
@@ -105,7 +105,7 @@ class RoceTransportTest : public ::testing::Test
         options.leaves = 3;
         options.hostsPerLeaf = 4;
         options.hostLink = {DataRate("10Gbps"), MicroSeconds(1)};
-        options.fabricLink = options.hostLink;
+        options.fabricLink = {DataRate("10Gbps"), fabricDelay};
         Install(MakeSpineLeafTopology(options));
     }
 

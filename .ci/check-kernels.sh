@@ -53,9 +53,11 @@ if ! { command -v cuobjdump && command -v nvdisasm; } >/dev/null; then
         echo "the disassemblers could not be installed"
     export PATH=$PATH:$(echo "$PWD"/$tools/lib/python3*/site-packages/nvidia/cu13/bin)
 fi
+python3 -P kernels/count-issue-slots.py $build/libgradsync-kernels.a \
+    --check kernels/counts/issue-slots.json >$build/issue-slots.log 2>&1 &
 python3 -P kernels/check-machine-code.py $build/libgradsync-kernels.a | tee $build/machine-code.log
 add $build/machine-code.log
-python3 -P kernels/count-issue-slots.py $build/libgradsync-kernels.a \
-    --check kernels/counts/issue-slots.json | tee $build/issue-slots.log
+wait
+cat $build/issue-slots.log
 add $build/issue-slots.log
 finish

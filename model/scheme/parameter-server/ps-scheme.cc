@@ -46,32 +46,45 @@ class PsPlan
         return GetServerRank(server) != worker && m_layout.GetBytes(chunk, 1) > 0;
     }
 
-    void AddPushes()
+    /// Calls visit(worker, server, chunk) for each push of the pieces `subChunk`, in their order.
+    template <typename Visit>
+    void ForEachPush(uint32_t subChunk, const Visit& visit) const
     {
-        for (uint32_t chunk = 0; chunk < m_layout.GetChunkCount(); ++chunk)
+        // Worker i starts at server i + 1, so that not everybody hits server 0 first.
+        for (uint32_t turn = 1; turn <= m_servers; ++turn)
         {
-            if (!m_barrier || m_complete.empty())
+            for (uint32_t worker = 0; worker < m_workers; ++worker)
             {
-                m_complete.push_back(m_builder.AddJoin(GetServerRank(chunk / m_subChunks)));
-            }
-        }
-        for (uint32_t subChunk = 0; subChunk < m_subChunks; ++subChunk)
-        {
-            // Worker i starts at server i + 1, so that not everybody hits server 0 first.
-            for (uint32_t turn = 1; turn <= m_servers; ++turn)
-            {
-                for (uint32_t worker = 0; worker < m_workers; ++worker)
+                const uint32_t server = (worker + turn) % m_servers;
+                const uint32_t chunk = server * m_subChunks + subChunk;
+                if (IsMoved(worker, server, chunk))
                 {
-                    const uint32_t server = (worker + turn) % m_servers;
-                    const uint32_t chunk = server * m_subChunks + subChunk;
-                    if (IsMoved(worker, server, chunk))
-                    {
-                        const auto rank = GetServerRank(server);
-                        const auto push = m_builder.AddReduce(worker, rank, chunk, 1, server);
-                        m_builder.AddEdge(push, GetComplete(chunk));
-                    }
+                    visit(worker, server, chunk);
                 }
             }
+        }
+    }
+
+    /// All edges lead to higher ids, which spares whoever walks through the plan to come back.
+    void AddPushes()
+    {
+        for (uint32_t subChunk = 0; subChunk < m_subChunks; ++subChunk)
+        {
+            ForEachPush(subChunk, [this](uint32_t worker, uint32_t server, uint32_t chunk) {
+                m_builder.AddReduce(worker, GetServerRank(server), chunk, 1, server);
+            });
+        }
+        const auto completions = m_barrier ? 1 : m_layout.GetChunkCount();
+        for (uint32_t chunk = 0; chunk < completions; ++chunk)
+        {
+            m_complete.push_back(m_builder.AddJoin(GetServerRank(chunk / m_subChunks)));
+        }
+        OperationId push = 0;
+        for (uint32_t subChunk = 0; subChunk < m_subChunks; ++subChunk)
+        {
+            ForEachPush(subChunk, [this, &push](uint32_t, uint32_t, uint32_t chunk) {
+                m_builder.AddEdge(push++, GetComplete(chunk));
+            });
         }
     }
 

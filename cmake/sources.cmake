@@ -1799,6 +1799,7 @@ set(gradsync_tests_of_scenario
   tests/scenario/program-runs-test.cc
   tests/scenario/program-verbs-test.cc
   tests/scenario/scenario-files-test.cc
+  tests/scenario/scenario-network-test.cc
   tests/scenario/scenario-reactions-test.cc
   tests/scenario/run-limits-test.cc
   tests/scenario/run-watch-test.cc

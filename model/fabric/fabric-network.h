@@ -21,6 +21,7 @@
 #include "ns3/traced-callback.h"
 #include "ns3/watched-trace.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -64,6 +65,14 @@ class FabricNetwork : public Object, private PortObserver, private PacketReceive
     FabricPort& GetPort(size_t index)
     {
         return *m_ports[index];
+    }
+
+    /// Whether a program of a switch reads all packets that pass it.
+    bool DoProgramsTakeAll() const
+    {
+        return std::ranges::any_of(m_switches, [](const auto* forwarder) {
+            return forwarder && forwarder->DoesProgramTakeAll();
+        });
     }
 
     /// Who takes the packets that reach an endpoint, be it deaf or not.

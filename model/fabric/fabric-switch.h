@@ -104,6 +104,11 @@ class FabricSwitch final : public FabricNode
         m_programTakesAll = takesAll;
     }
 
+    bool DoesProgramTakeAll() const
+    {
+        return m_programTakesAll;
+    }
+
     /// From now on the program hears of departures, at the times at which they happen. It must
     /// outlive the switch.
     void WatchDepartures(SwitchProgram& program);

@@ -149,11 +149,15 @@ DrawScenario(uint32_t seed)
         scenario["fabric"] = {{"pfc", !dice.IsOneIn(3)},
                               {"bufferBytes", fmt::format("{}kB", dice.Between(600, 3000))},
                               {"lossRate", dice.IsOneIn(4) ? 0.01 : 0.0}};
-        // No draw of its own, so that seeds mean what they meant; small networks never switch it
-        // on.
+        // No draws of their own, so that seeds mean what they meant; small networks never switch
+        // these on.
         if (seed % 2 == 0)
         {
             scenario["fabric"]["prefetchPorts"] = 0;
+        }
+        if (seed % 3 == 0)
+        {
+            scenario["transport"]["keptQueuePairs"] = 0;
         }
     }
     std::vector<std::string> schemes;

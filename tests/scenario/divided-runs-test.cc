@@ -116,7 +116,7 @@ TEST(DividedRunsTest, ConnectionsThatWaitForATurnHaveNoQueuePairInAnyProcess)
     {
         for (const auto* scheme : {"ps", "rat", "all-to-all"})
         {
-            for (const auto* kept : {"262144", "0"})
+            for (const auto* kept : {"131072", "0"})
             {
                 auto text = MakeRacks(scheme,
                                       R"("iterations": 3)",

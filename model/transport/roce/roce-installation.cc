@@ -40,6 +40,10 @@ RoceTransport::Install(std::shared_ptr<const Topology> topology,
     {
         m_aggregation->SetTransport(this);
         m_aggregation->Install(m_fabric, m_topology);
+        if (m_fabric->DoProgramsTakeAll())
+        {
+            m_sender.KeepQueuePairs(); // programs read their indices in frames
+        }
     }
 }
 

@@ -7,15 +7,16 @@
 namespace ns3::gradsync
 {
 
-/// Whether a message may wait so: one that nothing is special about. One of several packets that
-/// is the next to have a turn comes back at once.
+/// Whether a message may wait so: one that nothing is special about, where that saves memory worth
+/// the time. One of several packets that is the next to have a turn comes back at once.
 bool
 RoceSender::MayReserve(const Message& message, const RoceConnection& connection) const
 {
     // There are sequence numbers for any series of such messages.
     const uint64_t most = UINT32_MAX / (2 * MessageSeries::MAX_COUNT);
-    return m_mayReserve && message.droppable.IsEmpty() && RoceReservation::Fits(connection) &&
-           m_flows.MayWait(connection) && message.bytes <= most * m_settings.mtuBytes &&
+    return m_mayReserve && AreMany() && message.droppable.IsEmpty() &&
+           RoceReservation::Fits(connection) && m_flows.MayWait(connection) &&
+           message.bytes <= most * m_settings.mtuBytes &&
            (message.bytes <= m_settings.mtuBytes || !FindNic(connection).GetTurns().IsEmpty());
 }
 

@@ -23,10 +23,6 @@ RoceSender::Install(const Settings& settings,
     m_hasChoice = std::ranges::any_of(topology.GetEndpoints(), [&topology](NodeId node) {
         return topology.GetPorts(node).size() > 1;
     });
-    if (aggregation)
-    {
-        KeepQueuePairs(); // programs in switches may see their indices
-    }
 }
 
 FabricPacket*

@@ -39,7 +39,7 @@ class RoceSender
         uint32_t retryLimit; //!< timeouts in a row after which a connection has failed
         RoceRecovery recovery;
         uint32_t reorderTolerance; //!< packets
-        uint32_t keptQueuePairs;   //!< so many are not taken back in the midst of a message
+        uint32_t keptQueuePairs;   //!< so many in use may wait for their turns
     };
 
     /// Told of losses: source, destination, whether by a timeout.
@@ -87,10 +87,10 @@ class RoceSender
     /// A queue pair has one more message to send, or to receive from another process.
     void AddMessage(RoceQueuePair& queuePair, const Message& message);
 
-    /// True when more queue pairs are in use than may wait in the midst of a message.
+    /// True when so many queue pairs are in use that none is to wait for its turn.
     bool AreMany() const
     {
-        return m_connections.CountUsedQueuePairs() > m_settings.keptQueuePairs;
+        return m_connections.CountUsedQueuePairs() >= m_settings.keptQueuePairs;
     }
 
     /// A packet has arrived that needs no answer, and so has all that the queue pair sent, which

@@ -94,10 +94,10 @@ RoceTransport::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute(
                 "KeptQueuePairs",
-                "When more queue pairs than these are in use, one that waits for its turn "
-                "in the midst of a message, with nothing on the wire, is given back until "
-                "then. Saves memory; changes no result.",
-                UintegerValue(262144),
+                "When so many queue pairs are in use, a connection that waits for its first "
+                "turn has none until then, and one that waits in the midst of a message, "
+                "with nothing on the wire, gives it back. Saves memory; changes no result.",
+                UintegerValue(131072),
                 MakeUintegerAccessor(&RoceTransport::m_keptQueuePairs),
                 MakeUintegerChecker<uint32_t>())
             .AddTraceSource("Recovery",

@@ -60,6 +60,7 @@ TEST_F(RoceReservationTest, ThereAreNoMoreQueuePairsThanConnectionsWithSomething
     constexpr uint32_t BYTES = 1000;
     const auto data = OnLink(wire::RoceDataBytes(BYTES + 1)); // every other one is a byte shorter
     const auto total = 2 * data + 2 * OnLink(wire::ROCE_ACK_BYTES) + 4'000'000;
+    Set("KeptQueuePairs", UintegerValue(0));
     InstallStar(OTHERS + 1);
     SendToAll(BYTES);
     Simulator::Run();
@@ -158,6 +159,7 @@ TEST_F(RoceReservationTest, WhatReservationsHaveNoRoomForArrivesToo)
     // Sizes 256 bytes apart, a stream beyond 2^20, and one handler more than can be named: each has
     // its queue pair at once, among others of the same destination that wait. All are one packet:
     // what waits arrives in turns, the messages of one connection in order.
+    Set("KeptQueuePairs", UintegerValue(0));
     InstallStar(4);
     std::vector<CountingHandler> others(RoceHandlers::MAX_COUNT + 1);
     Send(0, 1, 4096, 1); // leaves at once; the others wait

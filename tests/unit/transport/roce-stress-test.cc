@@ -203,7 +203,8 @@ TEST_P(RoceStressTest, ReservationsChangeNothing)
         uint32_t kept;
     };
 
-    for (const auto& [isCaptured, kept] : {Case{true, 262144}, Case{false, 262144}, Case{false, 0}})
+    for (const auto& [isCaptured, kept] :
+         {Case{true, 131072}, Case{false, 131072}, Case{false, 4}, Case{false, 0}})
     {
         TearDown();
         SetUp();
@@ -224,10 +225,11 @@ TEST_P(RoceStressTest, ReservationsChangeNothing)
         queuePairs.push_back(m_transport->CountQueuePairs());
     }
     EXPECT_EQ(std::get<0>(outcomes[0]).size(), 600U + 60 * 66);
-    EXPECT_EQ(outcomes[0], outcomes[1]);
-    EXPECT_EQ(outcomes[0], outcomes[2]);
-    EXPECT_LE(queuePairs[1], queuePairs[0]);
-    EXPECT_LE(queuePairs[2], queuePairs[1]);
+    for (size_t other = 1; other < outcomes.size(); ++other)
+    {
+        EXPECT_EQ(outcomes[0], outcomes[other]);
+        EXPECT_LE(queuePairs[other], queuePairs[other - 1]);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -135,7 +135,7 @@ def _run_pytest(profile: Profile, name_filter: str | None) -> tuple[bool, Count]
     workers = ["--numprocesses", str(cores())]
     # A file at a time, as its tests share what was simulated for them. Processes of MPI wait busily,
     # and leave their cores to each other then: beside what computes they would take many times as long.
-    together = ["-m", "not alone", *workers, "--dist", "loadfile", "--no-loadscope-reorder"]
+    together = ["-m", "not alone", *workers, "--dist", "loadfile"]
     apart = ["-m", "alone", *workers]
     variables = {**environment(), "GRADSYNC_PROGRAM": str(profile.program)}
     good, count = True, Count()

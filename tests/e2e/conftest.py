@@ -39,8 +39,6 @@ def pytest_collection_modifyitems(config, items):
         kept = [item for item in items if re.search(expression, item.nodeid)]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
-    # What compiles for most of a minute would else be what the last core is left with.
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def call(command, cwd: Path, variables: Mapping[str, str] | None = None):

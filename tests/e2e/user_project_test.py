@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, SMOKE, call, rows_of
 
-pytestmark = pytest.mark.long
-
 BUILD = ROOT / "build" / "release"
 INCLUDE = re.compile(r'^#include [<"]ns3/([\w.-]+)[>"]', re.MULTILINE)
 # ns-3's own name lookup finds both of two types of a name where a program uses both namespaces.

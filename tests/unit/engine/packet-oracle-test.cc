@@ -81,6 +81,7 @@ MakeRoce(uint32_t mtuBytes, uint32_t ackEvery)
     auto roce = CreateObject<RoceTransport>();
     roce->SetAttribute("Mtu", UintegerValue(mtuBytes));
     roce->SetAttribute("AckEvery", UintegerValue(ackEvery));
+    roce->SetAttribute("KeptQueuePairs", UintegerValue(0)); // small networks reserve, too
     roce->GetFabric()->SetAttribute("LoadBalancing", StringValue("destination"));
     return roce;
 }

@@ -94,6 +94,7 @@ class TrainingPacketsTest : public tests::WorkloadFixture
         auto roce = CreateObject<RoceTransport>();
         roce->SetAttribute("Mtu", UintegerValue(MTU_BYTES));
         roce->SetAttribute("AckEvery", UintegerValue(ACK_EVERY));
+        roce->SetAttribute("KeptQueuePairs", UintegerValue(0)); // small networks reserve, too
         roce->GetFabric()->SetAttribute("LoadBalancing", StringValue("destination"));
         return roce;
     }

@@ -69,6 +69,8 @@ class RoceTransportTest : public ::testing::Test
         tests::UsePicoseconds();
         RngSeedManager::SetSeed(1);
         m_transport = CreateObject<RoceTransport>();
+        // Networks of tests are too small for reservations else.
+        Set("KeptQueuePairs", UintegerValue(0));
     }
 
     void TearDown() override

@@ -154,6 +154,7 @@ TEST_F(TwoPortsTest, AConnectionThatLeavesAPortLeavesTheOthersInTheirRing)
     {
         m_transport = CreateObject<RoceTransport>();
         m_handler = {};
+        Set("KeptQueuePairs", UintegerValue(0));
         Set("Mtu", UintegerValue(1000));
         InstallTwoPorts();
         Send(0, 1, 100'000, 1);

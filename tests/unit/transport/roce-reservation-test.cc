@@ -60,7 +60,6 @@ TEST_F(RoceReservationTest, ThereAreNoMoreQueuePairsThanConnectionsWithSomething
     constexpr uint32_t BYTES = 1000;
     const auto data = OnLink(wire::RoceDataBytes(BYTES + 1)); // every other one is a byte shorter
     const auto total = 2 * data + 2 * OnLink(wire::ROCE_ACK_BYTES) + 4'000'000;
-    Set("KeptQueuePairs", UintegerValue(0));
     InstallStar(OTHERS + 1);
     SendToAll(BYTES);
     Simulator::Run();
@@ -74,7 +73,8 @@ TEST_F(RoceReservationTest, ThereAreNoMoreQueuePairsThanConnectionsWithSomething
 
 TEST_F(RoceReservationTest, LongMessagesKeepTheirQueuePairs)
 {
-    // 3 packets each: they have one from their first turn to their last.
+    // 3 packets each, on no more connections than may keep theirs: from first to last.
+    Set("KeptQueuePairs", UintegerValue(OTHERS + 1));
     InstallStar(OTHERS + 1);
     SendToAll(3 * 4096 - 100);
     Simulator::Run();
@@ -91,7 +91,6 @@ TEST_F(RoceReservationTest, LongMessagesGiveTheirQueuePairsBackWhereThereAreMany
     constexpr uint32_t BYTES = 3 * 4096 - 100;
     const auto data = OnLink(wire::RoceDataBytes(4096));
     const auto total = 2 * data + 2 * OnLink(wire::ROCE_ACK_BYTES) + 4'000'000;
-    Set("KeptQueuePairs", UintegerValue(0));
     InstallStar(OTHERS + 1);
     SendToAll(BYTES);
     Simulator::Run();
@@ -106,7 +105,6 @@ TEST_F(RoceReservationTest, MessagesOfMorePacketsHaveTheirOwnSeries)
 {
     // 2 and 3 packets are no series: connection 0 -> 2 waits with the first one until the other
     // gives it a queue pair. What comes after all is in order.
-    Set("KeptQueuePairs", UintegerValue(0));
     InstallStar(4);
     Send(0, 1, 5000, 1); // leaves at once
     Send(0, 2, 8192, 2);
@@ -159,7 +157,6 @@ TEST_F(RoceReservationTest, WhatReservationsHaveNoRoomForArrivesToo)
     // Sizes 256 bytes apart, a stream beyond 2^20, and one handler more than can be named: each has
     // its queue pair at once, among others of the same destination that wait. All are one packet:
     // what waits arrives in turns, the messages of one connection in order.
-    Set("KeptQueuePairs", UintegerValue(0));
     InstallStar(4);
     std::vector<CountingHandler> others(RoceHandlers::MAX_COUNT + 1);
     Send(0, 1, 4096, 1); // leaves at once; the others wait

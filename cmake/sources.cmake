@@ -1627,6 +1627,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/roce-connection-table-test.cc
   tests/unit/transport/roce-droppable-test.cc
   tests/unit/transport/roce-handlers-test.cc
+  tests/unit/transport/roce-mirrors-test.cc
   tests/unit/transport/roce-mistakes-test.cc
   tests/unit/transport/roce-order-test.cc
   tests/unit/transport/roce-reservation-test.cc

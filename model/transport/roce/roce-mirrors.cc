@@ -37,7 +37,7 @@ RoceMirrors::RoceMirrors(RoceConnectionTable& connections,
     }
     m_receiversAt.resize(m_partOf.size());
     m_connections.Divide(division.own, division.count);
-    m_sender.SetMirrors(this);
+    m_sender.Divide(*this, division.count);
     if (m_messages.tellsTimes)
     {
         m_sender.KeepQueuePairs(); // reservations do not know when their messages were sent
@@ -62,9 +62,13 @@ RoceMirrors::OnPost(RoceQueuePair& queuePair,
                     TimeStepCount now)
 {
     const auto part = m_partOf[message.dst];
-    if (part != m_own)
+    if (part == m_own)
     {
-        queuePair.receiving = nullptr;
+        return;
+    }
+    queuePair.receiving = nullptr;
+    if (!RoceConnectionTable::IsReservation(queuePair.number))
+    {
         Tell(part,
              {.at = m_messages.tellsTimes ? now : -1,
               .bytes = message.bytes,
@@ -79,29 +83,33 @@ RoceMirrors::OnPost(RoceQueuePair& queuePair,
 }
 
 void
-RoceMirrors::OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages)
+RoceMirrors::OnBuilt(RoceQueuePair& queuePair) const
+{
+    if (m_partOf[queuePair.dst] != m_own)
+    {
+        queuePair.receiving = nullptr;
+    }
+}
+
+void
+RoceMirrors::OnFirst(const RoceQueuePair& queuePair, const RoceMessages& messages, uint32_t message)
 {
     const auto part = m_partOf[queuePair.dst];
     if (part == m_own)
     {
         return;
     }
-    queuePair.receiving = nullptr;
-    const auto receiver =
-        FindReceiver(queuePair.dst, queuePair.stream, messages.series.GetHandler());
-    for (uint32_t i = 0; i < messages.series.GetCount(); ++i)
-    {
-        Tell(part,
-             {.at = -1,
-              .bytes = messages.series.GetBytes(i),
-              .tag = messages.series.GetTag(i),
-              .src = queuePair.src,
-              .receiver = receiver,
-              .stream = queuePair.stream,
-              .index = queuePair.index,
-              .generation = queuePair.generation,
-              .firstPsn = messages.GetFirstPsn(i)});
-    }
+    const auto& series = messages.series;
+    m_posts[part].Append(
+        {.at = -1,
+         .bytes = series.GetBytes(message),
+         .tag = series.GetTag(message),
+         .src = queuePair.src,
+         .receiver = FindReceiver(queuePair.dst, queuePair.stream, series.GetHandler()),
+         .stream = queuePair.stream,
+         .index = queuePair.index,
+         .generation = queuePair.generation,
+         .firstPsn = messages.GetFirstPsn(message)});
 }
 
 /// With those before it of its queue pair, if they go on like this: an exchange may begin with
@@ -202,7 +210,7 @@ RoceMirrors::Expect(const RocePost& post, TimeStepCount now)
         m_connections.Mirror(post.index, post.generation, {post.src, dst, post.stream});
     if (isNew)
     {
-        queuePair.acknowledgePort = m_fabric.ChooseEndpointPort(dst, ~queuePair.flowHash, post.src);
+        queuePair.acknowledgePort = m_sender.ChoosePort(dst, ~queuePair.flowHash, post.src);
         queuePair.BeginAt(post.firstPsn);
     }
     for (uint32_t i = 0; i < post.count; ++i)
@@ -238,6 +246,11 @@ RoceMirrors::FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandl
     {
         handler = &m_nobody;
     }
+    const auto& first = m_firstAt[endpoint];
+    if (first.handler == handler) [[likely]]
+    {
+        return first.number;
+    }
     const auto& numbers = m_receiversAt[endpoint];
     const auto found = std::ranges::find_if(numbers, [this, handler](uint32_t number) {
         return m_receivers[number].handler == handler;
@@ -271,6 +284,10 @@ RoceMirrors::ListReceivers()
     for (uint32_t number = 0; number < m_receivers.size(); ++number)
     {
         m_receiversAt[m_receivers[number].endpoint].push_back(number);
+    }
+    for (const auto& numbers : m_receiversAt)
+    {
+        m_firstAt.push_back({m_receivers[numbers.front()].handler, numbers.front()});
     }
 }
 

@@ -22,11 +22,12 @@ namespace ns3::gradsync
  * RoCE among several processes: connections whose ends are simulated by different ones.
  *
  * The process of the source has the half that sends, that of the destination a mirror with the half
- * that receives, under the same index and generation. Of each message the mirror is told when the
- * connection has its queue pair, which is before any of its packets can be there. It lives as long
- * as the other half counts on it: until the next connection of that index, which there is only
- * where no packet was sent twice. The half that sends closes when all is acknowledged; the mirror
- * then hears nothing more, or answers what comes twice, and nobody listens.
+ * that receives, under the same index and generation. Of each message the mirror is told before any
+ * of its packets can be there: when the first one leaves, or, where the connection has never waited
+ * in a reservation, when it is sent. It lives as long as the other half counts on it: until the
+ * next connection of that index, which there is only where no packet was sent twice. The half that
+ * sends closes, or goes back to its reservation, when all is acknowledged; the mirror then hears
+ * nothing more, or answers what comes twice, and nobody listens.
  */
 class RoceMirrors
 {
@@ -55,8 +56,12 @@ class RoceMirrors
                 uint32_t firstPsn,
                 TimeStepCount now);
 
-    /// A connection that waited in its reservation has got its queue pair, with these messages.
-    void OnBuilt(RoceQueuePair& queuePair, const RoceMessages& messages);
+    /// A connection that waited in its reservation has got its queue pair.
+    void OnBuilt(RoceQueuePair& queuePair) const;
+
+    /// The first packet of one of these messages leaves, for the first time. Of a connection with a
+    /// reservation.
+    void OnFirst(const RoceQueuePair& queuePair, const RoceMessages& messages, uint32_t message);
 
     /// Moves the messages and packets for a process to the end of a batch, which refers to them
     /// until the next call.
@@ -72,6 +77,13 @@ class RoceMirrors
       public:
         void OnDelivered(uint64_t tag) override;
         void OnFailed(uint64_t tag, const std::string& reason) override;
+    };
+
+    /// Where mostly there is but one, no list is looked through.
+    struct FirstReceiver
+    {
+        const MessageHandler* handler;
+        uint32_t number;
     };
 
     void Tell(uint32_t part, const RocePost& post);
@@ -93,6 +105,7 @@ class RoceMirrors
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet
     std::vector<std::vector<uint32_t>> m_receiversAt;   //!< [endpoint] their numbers
+    std::vector<FirstReceiver> m_firstAt;               //!< [endpoint] the first of these
     Nobody m_nobody;
     FabricCut m_cut; //!< the links between the processes
     RoceArrivals m_arrivals;

@@ -66,9 +66,15 @@ RoceQueuePair::Append(const Message& message, uint32_t packetCount)
 bool
 RoceQueuePair::MayBeginAnew(uint32_t ackEvery) const
 {
-    const bool isQuiet = nextPsn == expectedPsn && !incidents && !nakSent;
-    return isQuiet && sending && sending == newest && oldest == newest &&
-           (ackEvery == 0 || lastAckedPsn == ackedPsn) &&
+    if (incidents || nakSent || !sending || sending != newest || oldest != newest)
+    {
+        return false;
+    }
+    if (!receiving)
+    {
+        return GetInFlight() == 0 && CountSent() == 0;
+    }
+    return nextPsn == expectedPsn && (ackEvery == 0 || lastAckedPsn == ackedPsn) &&
            GetInFlight() == CountUnanswered(CountSent(), ackEvery);
 }
 

@@ -3,6 +3,7 @@
 #include "ns3/roce-sender.h"
 
 #include "ns3/packet-pool.h"
+#include "ns3/roce-mirrors.h"
 #include "ns3/wire-format.h"
 
 #include <algorithm>
@@ -48,6 +49,10 @@ RoceSender::MakeDataPacket(RoceQueuePair& queuePair, TimeStepCount start)
         queuePair.hasRepeated = true;
         ++m_retransmittedPackets;
         m_retransmittedBytes += payload;
+    }
+    else if (index == 0 && m_mirrors && RoceConnectionTable::IsReservation(queuePair.number))
+    {
+        m_mirrors->OnFirst(queuePair, *messages, message);
     }
     auto* packet = m_fabric->GetPool().Take();
     packet->connection = queuePair.index;

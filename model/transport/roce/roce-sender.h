@@ -68,10 +68,12 @@ class RoceSender
     /// sent then
     bool Send(const Message& message, TimeStepCount now);
 
-    /// Who tells other processes of the messages for their hosts; nullptr: there are none.
-    void SetMirrors(RoceMirrors* mirrors)
+    /// The connections are those of one of so many processes. \param mirrors tell the others of
+    /// the messages for their hosts
+    void Divide(RoceMirrors& mirrors, uint32_t processes)
     {
-        m_mirrors = mirrors;
+        m_mirrors = &mirrors;
+        m_settings.keptQueuePairs /= processes;
     }
 
     /// From now on all connections have their queue pairs, with the same index, from the first
@@ -102,6 +104,9 @@ class RoceSender
             TakeBack(queuePair);
         }
     }
+
+    /// By which port of an endpoint packets leave for another one.
+    uint16_t ChoosePort(uint32_t endpoint, uint32_t flowHash, uint32_t peer) const;
 
     /// The oldest messages in a row of a connection that this process mirrors are delivered.
     void Forget(RoceQueuePair& queuePair);
@@ -212,7 +217,6 @@ class RoceSender
     RoceNic& FindNic(const RoceConnection& connection) const;
     /// \param isIdle all its messages were acknowledged
     void Close(RoceQueuePair& queuePair, bool isIdle);
-    uint16_t ChoosePort(uint32_t endpoint, uint32_t flowHash, uint32_t peer) const;
     uint16_t ChooseSourcePort(const RoceQueuePair& queuePair) const;
     /// The NICs of both ends, by the routes in use; moves the queue pair if its sender's changes.
     void ChoosePorts(RoceQueuePair& queuePair, TimeStepCount now);

@@ -131,6 +131,32 @@ TEST(DividedRunsTest, ConnectionsThatWaitForATurnHaveNoQueuePairInAnyProcess)
     }
 }
 
+TEST(DividedRunsTest, ConnectionsThatWaitForATurnRememberMarksInAnyProcess)
+{
+    // Several messages a connection, some of whose packets are marked; what tells the sender of
+    // that comes by several ways.
+    for (const auto* balancing : {"hash", "spray"})
+    {
+        for (const auto* scheme : {"rat", "all-to-all"})
+        {
+            auto text = MakeRacks(scheme,
+                                  R"("iterations": 3)",
+                                  fmt::format(R"(, "transport": {{"kind": "roce", "mtu": "1kB",
+                                              "congestionControl": "dcqcn", "keptQueuePairs": 0,
+                                              "recovery": "selective-repeat",
+                                              "reorderTolerance": 4000}},
+                                          "fabric": {{"loadBalancing": "{}", "ecnMinBytes": "4kB",
+                                              "ecnMaxBytes": "40kB", "ecnMaxProbability": 0.2}})",
+                                              balancing));
+            text.replace(text.find(R"("trace": true)"), 13, R"("messages": false)");
+            UsePicoseconds();
+            const auto alone = RunScenario(ResolveText(text), {}, {}, Repeats::Simulate);
+            EXPECT_GT(alone.summary.ecnMarkedPackets, 0U);
+            ExpectSameInAnyNumber(text, 4);
+        }
+    }
+}
+
 TEST(DividedRunsTest, LossesAreMadeGoodBetweenProcesses)
 {
     // By chance, on the way there and back, and at full buffers (seven hosts send to one); more

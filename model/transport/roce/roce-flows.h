@@ -80,12 +80,6 @@ class RoceFlows
                (m_settings.signals.opensFresh && (m_kept.empty() || !m_kept.contains(connection)));
     }
 
-    /// True when what receivers count of marks, or send because of them, decides anything.
-    bool HeedsMarks() const
-    {
-        return m_settings.signals.ecn || m_settings.signals.cnpInterval != 0;
-    }
-
     /// True when congestion control has not had to know it apart.
     bool IsFresh(const RoceQueuePair& queuePair) const
     {

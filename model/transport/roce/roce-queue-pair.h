@@ -228,8 +228,9 @@ struct alignas(64) RoceQueuePair
      * True when nothing is on the wire or was ever repeated or marked, what was sent of the message
      * in hand is answered as far as it is due, and what is left to send is one series: a queue pair
      * that goes on with these (GoOnAt) would do likewise, but for what receivers answer by a
-     * sequence number. Where another process receives, all is on the wire that is not answered, and
-     * a message in hand stays: as so much of it, the receiver would not know the queue pair.
+     * sequence number. Where another process receives, all that is answered has arrived, its marks
+     * are known from the answers, and a message in hand stays: amid it the receiver would not know
+     * another queue pair.
      */
     bool MayBeginAnew(uint32_t ackEvery) const;
 

@@ -119,7 +119,7 @@ RoceSender::IsWorthTakingBack(const RoceQueuePair& queuePair) const
 }
 
 /// Whether all that is left of it are messages that wait for a turn: a queue pair that is built
-/// again sends the same. What was marked of it in another process is not known here.
+/// again sends the same.
 bool
 RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
 {
@@ -127,8 +127,7 @@ RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
     const bool isReserved = RoceConnectionTable::IsReservation(queuePair.number) && m_mayReserve;
     return isReserved && queuePair.isReady && queuePair.sending && IsWorthTakingBack(queuePair) &&
            every <= UINT8_MAX && queuePair.MayBeginAnew(every) && m_flows.IsFresh(queuePair) &&
-           (queuePair.receiving || !m_flows.HeedsMarks()) && !queuePair.IsAnswerDue(every) &&
-           queuePair.CountSent() <= RoceReservation::MAX_SENT &&
+           !queuePair.IsAnswerDue(every) && queuePair.CountSent() <= RoceReservation::MAX_SENT &&
            RoceReservation::Fits(queuePair.sending->series) &&
            m_handlers.Find(queuePair.dst, queuePair.sending->series.GetHandler()) !=
                RoceHandlers::NONE;

@@ -165,7 +165,8 @@ DrawTraining(Draw& draw)
                                  draw.Of({"", "", R"(, "protocol": "simple")"}));
     return fmt::format(R"({{"topology": {}, {},
       "transport": {{"kind": "roce", "congestionControl": "{}", "recovery": "selective-repeat",
-                     "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}"}},
+                     "reorderTolerance": 4000, "windowPackets": {}, "mtu": "{}",
+                     "keptQueuePairs": {}}},
       "fabric": {{"loadBalancing": "{}", "bufferBytes": "{}", "ecnMinBytes": "30kB",
                   "ecnMaxBytes": "400kB", "ecnMaxProbability": 0.1}},
       {}, "seed": {}{}}})",
@@ -174,6 +175,7 @@ DrawTraining(Draw& draw)
                        draw.Of({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"}),
                        draw.Of({"0", "8", "64"}),
                        draw.Of({"1kB", "4096B"}),
+                       draw.Of({"131072", "0"}),
                        draw.Of({"hash", "hash", "destination", "spray", "adaptive", "flowlet"}),
                        draw.Of({"1MB", "16MB"}),
                        surroundings,

@@ -69,16 +69,10 @@ RoceMirrors::OnPost(RoceQueuePair& queuePair,
     queuePair.receiving = nullptr;
     if (!RoceConnectionTable::IsReservation(queuePair.number))
     {
-        Tell(part,
-             {.at = m_messages.tellsTimes ? now : -1,
-              .bytes = message.bytes,
-              .tag = message.tag,
-              .src = message.src,
-              .receiver = FindReceiver(message.dst, message.stream, message.handler),
-              .stream = message.stream,
-              .index = queuePair.index,
-              .generation = queuePair.generation,
-              .firstPsn = firstPsn});
+        const MessageSeries series(message.bytes, message.tag, message.handler);
+        auto post = MakePost(queuePair, series, 0, firstPsn);
+        post.at = m_messages.tellsTimes ? now : -1;
+        Tell(part, post);
     }
 }
 
@@ -95,21 +89,28 @@ void
 RoceMirrors::OnFirst(const RoceQueuePair& queuePair, const RoceMessages& messages, uint32_t message)
 {
     const auto part = m_partOf[queuePair.dst];
-    if (part == m_own)
+    if (part != m_own)
     {
-        return;
+        m_posts[part].Append(
+            MakePost(queuePair, messages.series, message, messages.GetFirstPsn(message)));
     }
-    const auto& series = messages.series;
-    m_posts[part].Append(
-        {.at = -1,
-         .bytes = series.GetBytes(message),
-         .tag = series.GetTag(message),
-         .src = queuePair.src,
-         .receiver = FindReceiver(queuePair.dst, queuePair.stream, series.GetHandler()),
-         .stream = queuePair.stream,
-         .index = queuePair.index,
-         .generation = queuePair.generation,
-         .firstPsn = messages.GetFirstPsn(message)});
+}
+
+RocePost
+RoceMirrors::MakePost(const RoceQueuePair& queuePair,
+                      const MessageSeries& series,
+                      uint32_t message,
+                      uint32_t firstPsn)
+{
+    return {.at = -1,
+            .bytes = series.GetBytes(message),
+            .tag = series.GetTag(message),
+            .src = queuePair.src,
+            .receiver = FindReceiver(queuePair.dst, queuePair.stream, series.GetHandler()),
+            .stream = queuePair.stream,
+            .index = queuePair.index,
+            .generation = queuePair.generation,
+            .firstPsn = firstPsn};
 }
 
 /// With those before it of its queue pair, if they go on like this: an exchange may begin with
@@ -246,20 +247,13 @@ RoceMirrors::FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandl
     {
         handler = &m_nobody;
     }
-    const auto& first = m_firstAt[endpoint];
-    if (first.handler == handler) [[likely]]
-    {
-        return first.number;
-    }
-    const auto& numbers = m_receiversAt[endpoint];
-    const auto found = std::ranges::find_if(numbers, [this, handler](uint32_t number) {
-        return m_receivers[number].handler == handler;
-    });
-    if (found == numbers.end())
+    const auto& receivers = m_receiversAt[endpoint];
+    const auto found = std::ranges::find(receivers, handler, &NumberedReceiver::handler);
+    if (found == receivers.end())
     {
         throw std::logic_error("a message to another process is for somebody it does not know");
     }
-    return *found;
+    return found->number;
 }
 
 const DividedMessages::Receiver&
@@ -283,11 +277,8 @@ RoceMirrors::ListReceivers()
     }
     for (uint32_t number = 0; number < m_receivers.size(); ++number)
     {
-        m_receiversAt[m_receivers[number].endpoint].push_back(number);
-    }
-    for (const auto& numbers : m_receiversAt)
-    {
-        m_firstAt.push_back({m_receivers[numbers.front()].handler, numbers.front()});
+        const auto& [handler, endpoint] = m_receivers[number];
+        m_receiversAt[endpoint].push_back({handler, number});
     }
 }
 

@@ -10,6 +10,7 @@
 #include "ns3/roce-post.h"
 #include "ns3/roce-sender.h"
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -79,13 +80,20 @@ class RoceMirrors
         void OnFailed(uint64_t tag, const std::string& reason) override;
     };
 
-    /// Where mostly there is but one, no list is looked through.
-    struct FirstReceiver
+    /// Of an endpoint.
+    struct NumberedReceiver
     {
         const MessageHandler* handler;
         uint32_t number;
     };
 
+    /// In its place: mostly it is one, and whoever is told of no messages.
+    using NumberedReceivers = boost::container::small_vector<NumberedReceiver, 2>;
+
+    RocePost MakePost(const RoceQueuePair& queuePair,
+                      const MessageSeries& series,
+                      uint32_t message,
+                      uint32_t firstPsn);
     void Tell(uint32_t part, const RocePost& post);
     void Expect(const RocePost& post, TimeStepCount now);
     void TellSending(MessageHandler* handler, uint64_t tag, const Time& at, TimeStepCount now);
@@ -104,8 +112,7 @@ class RoceMirrors
     std::vector<uint32_t> m_lastPosts; //!< [queue pair] the place of its last one, if it is there
     DividedMessages m_messages;
     std::vector<DividedMessages::Receiver> m_receivers; //!< [number]; empty: not asked for yet
-    std::vector<std::vector<uint32_t>> m_receiversAt;   //!< [endpoint] their numbers
-    std::vector<FirstReceiver> m_firstAt;               //!< [endpoint] the first of these
+    std::vector<NumberedReceivers> m_receiversAt;       //!< [endpoint]
     Nobody m_nobody;
     FabricCut m_cut; //!< the links between the processes
     RoceArrivals m_arrivals;

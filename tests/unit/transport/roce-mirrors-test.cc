@@ -57,25 +57,21 @@ class RoceMirrorsTest : public RoceTransportTest
                                   },
                               .tellsTimes = false,
                               .callAt = {}});
-            transport.SetBound(TimeStep(MicroSeconds(LOOKAHEAD_US)));
+            transport.SetBound(MicroSeconds(LOOKAHEAD_US).GetTimeStep());
         }
         Simulator::Schedule(MicroSeconds(LOOKAHEAD_US), [this] { EndWindow(); });
-    }
-
-    static int64_t TimeStep(const Time& time)
-    {
-        return time.GetTimeStep();
     }
 
     void EndWindow()
     {
         const auto now = Simulator::Now();
-        m_transport->Depart(TimeStep(now));
-        m_other->Depart(TimeStep(now));
+        const auto bound = now + MicroSeconds(LOOKAHEAD_US);
+        m_transport->Depart(now.GetTimeStep());
+        m_other->Depart(now.GetTimeStep());
         HandOver(*m_transport, *m_other, 1);
         HandOver(*m_other, *m_transport, 0);
-        m_transport->SetBound(TimeStep(now + MicroSeconds(LOOKAHEAD_US)));
-        m_other->SetBound(TimeStep(now + MicroSeconds(LOOKAHEAD_US)));
+        m_transport->SetBound(bound.GetTimeStep());
+        m_other->SetBound(bound.GetTimeStep());
         if (now < MilliSeconds(10))
         {
             Simulator::Schedule(MicroSeconds(LOOKAHEAD_US), [this] { EndWindow(); });

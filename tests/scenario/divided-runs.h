@@ -146,6 +146,11 @@ CompareDrawnRuns(const DrawnRuns& runs)
             // Which must be so in one process, too.
             EXPECT_THAT(SimulateDivided(text, 1), ::testing::HasSubstr("are not done")) << text;
         }
+        else if (divided.find("would go on without switches that aggregate") != std::string::npos)
+        {
+            const auto alone = RunScenario(ResolveText(text), {}, {}, Repeats::Simulate);
+            EXPECT_GT(alone.summary.fallbacks, 0U) << divided << ": " << text;
+        }
         else if (!runs.mayFail || !SimulateDivided(text, 1).starts_with("error: "))
         {
             EXPECT_TRUE(std::ranges::any_of(runs.excuses,

@@ -188,10 +188,23 @@ CountPredecessors(const OperationIdTable& successors, size_t operations)
     return counts;
 }
 
+/// But for the last offset, which is not there yet.
+void
+Repeat(SortedEdges& sorted, size_t operations, uint32_t copies)
+{
+    const auto edges = sorted.successors.GetSize();
+    for (uint32_t copy = 1; copy < copies; ++copy)
+    {
+        sorted.offsets.AppendAgain(operations, static_cast<OperationId>(copy * edges));
+        sorted.successors.AppendAgain(edges, static_cast<OperationId>(copy * operations));
+        sorted.predecessors.AppendAgain(0, operations, {0}); // as many
+    }
+}
+
 } // namespace
 
 SortedEdges
-SortEdges(const PackedRows<2>& edges, size_t operations)
+SortEdges(const PackedRows<2>& edges, size_t operations, uint32_t copies)
 {
     SortedEdges sorted;
     SuccessorWriter writer(sorted);
@@ -206,8 +219,9 @@ SortEdges(const PackedRows<2>& edges, size_t operations)
         [&](size_t first, size_t last) { writer.Take(edges, first, last); },
         [&](size_t least) { writer.WriteWorthwhile(std::min(least, operations)); });
     writer.WriteBefore(operations);
-    sorted.offsets.Append(static_cast<OperationId>(sorted.successors.GetSize()));
     sorted.predecessors = CountPredecessors(sorted.successors, operations);
+    Repeat(sorted, operations, copies);
+    sorted.offsets.Append(static_cast<OperationId>(sorted.successors.GetSize()));
     sorted.offsets.Trim();
     sorted.successors.Trim();
     sorted.predecessors.Trim();

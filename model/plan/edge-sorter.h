@@ -22,9 +22,10 @@ struct SortedEdges
 /**
  * \param edges earlier and later operation of each, in any order. Edges in about the order of their
  * earlier ends take no memory beside what is returned; of others, what is not in order does
+ * \param copies how often all operations come with these edges, one copy behind the other
  * \throws std::logic_error when an edge names an operation that is not there
  */
-SortedEdges SortEdges(const PackedRows<2>& edges, size_t operations);
+SortedEdges SortEdges(const PackedRows<2>& edges, size_t operations, uint32_t copies = 1);
 
 } // namespace ns3::gradsync
 

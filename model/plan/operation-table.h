@@ -37,6 +37,12 @@ class OperationTable
                        operation.stream});
     }
 
+    /// Appends operations [first, last) again, each moving what is so many chunks further.
+    void AppendAgain(size_t first, size_t last, uint32_t chunks)
+    {
+        m_rows.AppendAgain(first, last, {0, 0, 0, chunks, 0, 0});
+    }
+
     Operation MakeItem(size_t id) const
     {
         return MakeOperation(m_rows.GetRow(id));
@@ -118,6 +124,12 @@ class OperationIdTable
     void AppendAll(std::span<const OperationId> ids)
     {
         m_rows.AppendAll(ids);
+    }
+
+    /// Appends the first `count` ids again, each so much higher.
+    void AppendAgain(size_t count, uint32_t shift)
+    {
+        m_rows.AppendAgain(0, count, {shift});
     }
 
     OperationId MakeItem(size_t index) const

@@ -155,6 +155,25 @@ class PackedRows
         }
     }
 
+    /// Appends rows [first, last) again, to each of which `shift` is added. Where they begin a
+    /// block and come to one, only its numbers are copied.
+    void AppendAgain(size_t first, size_t last, const Row& shift)
+    {
+        while (first < last)
+        {
+            const auto end = std::min(last, (first / BLOCK_ROWS + 1) * BLOCK_ROWS);
+            if (end - first == BLOCK_ROWS && m_size % BLOCK_ROWS == 0)
+            {
+                AppendBlockAgain(first / BLOCK_ROWS, shift);
+            }
+            else
+            {
+                AppendRowsAgain(first, end, shift);
+            }
+            first = end;
+        }
+    }
+
     /// Gives unused memory back. What is appended later knows no pattern from before.
     void Trim()
     {
@@ -266,6 +285,36 @@ class PackedRows
         }
         m_open = std::move(open);
         m_openStride = stride;
+    }
+
+    /// A whole one, behind whole ones.
+    void AppendBlockAgain(size_t number, const Row& shift)
+    {
+        auto block = GetBlock(number);
+        for (size_t column = 0; column < COLUMNS; ++column)
+        {
+            block[column] += shift[column];
+        }
+        m_size += BLOCK_ROWS;
+        AppendBlock(block);
+    }
+
+    /// At most as many as a block has. They are read before the first is appended, which may end
+    /// the open block.
+    void AppendRowsAgain(size_t first, size_t last, const Row& shift)
+    {
+        std::array<Row, BLOCK_ROWS> rows;
+        ForEachRow(first, last, [&rows, first](size_t row, const Row& values) {
+            rows[row - first] = values;
+        });
+        for (size_t row = 0; row < last - first; ++row)
+        {
+            for (size_t column = 0; column < COLUMNS; ++column)
+            {
+                rows[row][column] += shift[column];
+            }
+            Append(rows[row]);
+        }
     }
 
     Block MakeBlock()

@@ -213,12 +213,66 @@ PlanBuilder::AddEdge(OperationId earlier, OperationId later)
     m_edges.Append({earlier, later});
 }
 
-Plan
-PlanBuilder::Build()
+/// Rows of operations that all move chunks, or none of which does. \throws std::logic_error
+std::vector<PlanBuilder::Stretch>
+PlanBuilder::FindStretches(uint32_t farthest)
 {
+    std::vector<Stretch> stretches;
+    bool mayBeCopied = m_messageBytes.empty();
+    const auto visit = [&](size_t id, Operation operation) {
+        const bool isMove = operation.IsMove();
+        mayBeCopied = mayBeCopied && (isMove || operation.kind == OperationKind::Join);
+        if (stretches.empty() || stretches.back().areMoves != isMove)
+        {
+            stretches.push_back({id, id, isMove});
+        }
+        stretches.back().end = id + 1;
+        operation.firstChunk += farthest;
+        m_hasFaults = m_hasFaults || !IsFaultless(operation);
+    };
+    m_plan.m_operations.ForEachItem(0, m_plan.m_operations.GetSize(), visit);
+    if (!mayBeCopied)
+    {
+        throw std::logic_error("plan: copies of what is neither a join nor a move of the size of "
+                               "its chunks");
+    }
+    return stretches;
+}
+
+/// The operations; TakeEdges copies the edges.
+void
+PlanBuilder::CopyOperations(const PlanCopies& copies)
+{
+    auto& operations = m_plan.m_operations;
+    const auto most = std::max(operations.GetSize(), m_edges.GetSize());
+    if (copies.count == 0 || most > m_limit / copies.count)
+    {
+        throw std::length_error(fmt::format("plan: {} times {} operations or edges, more than {}",
+                                            copies.count,
+                                            most,
+                                            m_limit));
+    }
+    const auto stretches = FindStretches((copies.count - 1) * copies.chunks);
+    for (uint32_t copy = 1; copy < copies.count; ++copy)
+    {
+        for (const auto& [first, end, areMoves] : stretches)
+        {
+            operations.AppendAgain(first, end, areMoves ? copy * copies.chunks : 0);
+        }
+    }
+}
+
+Plan
+PlanBuilder::Build(const PlanCopies& copies)
+{
+    const auto count = m_plan.m_operations.GetSize();
+    if (copies.count != 1)
+    {
+        CopyOperations(copies);
+    }
     CheckOperations();
     CheckGate();
-    TakeEdges();
+    TakeEdges(count, copies.count);
     FinishMessageBytes();
     m_durations.clear();
     m_hasFaults = false;
@@ -317,14 +371,15 @@ PlanBuilder::CheckOperations() const
     }
 }
 
+/// \param count operations of each copy
 void
-PlanBuilder::TakeEdges()
+PlanBuilder::TakeEdges(size_t count, uint32_t copies)
 {
     if (m_edges.GetSize() > m_limit)
     {
         throw std::length_error(fmt::format("plan: more than {} edges", m_limit));
     }
-    auto sorted = SortEdges(m_edges, m_plan.m_operations.GetSize());
+    auto sorted = SortEdges(m_edges, count, copies);
     m_edges = {};
     m_plan.m_successorOffsets = std::move(sorted.offsets);
     m_plan.m_successors = std::move(sorted.successors);

@@ -10,6 +10,14 @@
 namespace ns3::gradsync
 {
 
+/// How often all that was added comes, each copy behind the one before, with edges of its own:
+/// what a scheme does with each of its sub-chunks. To copy takes much less time than to add.
+struct PlanCopies
+{
+    uint32_t count{1};
+    uint32_t chunks{0}; //!< from what one moves to what the next does
+};
+
 /**
  * Collects operations and edges, then freezes them into a Plan.
  *
@@ -110,17 +118,28 @@ class PlanBuilder
      * not its root,
      * when the collective does not fit, when an edge names an unknown operation or the edges form a
      * cycle, be it through the operations of an aggregation, which wait for each other, or when
-     * there is a second gate, one without answers, or answers without a gate
+     * there is a second gate, one without answers, or answers without a gate; also when there are
+     * copies of anything but joins and moves of the size of their chunks
      * \throws std::length_error when there are more edges than the limit (Add: more operations)
      */
-    Plan Build();
+    Plan Build(const PlanCopies& copies = {});
 
   private:
+    /// Operations [first, end).
+    struct Stretch
+    {
+        size_t first;
+        size_t end;
+        bool areMoves;
+    };
+
     OperationId Add(const Operation& operation);
     bool IsFaultless(const Operation& operation) const;
     void CheckOperations() const;
     void CheckGroups() const;
-    void TakeEdges();
+    std::vector<Stretch> FindStretches(uint32_t farthest);
+    void CopyOperations(const PlanCopies& copies);
+    void TakeEdges(size_t count, uint32_t copies);
     void CheckAcyclic() const;
     void CheckGate() const;
 

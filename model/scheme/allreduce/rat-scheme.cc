@@ -104,23 +104,46 @@ class RatPlan
         {
             AddBarriers();
         }
+        if (AreSubChunksAlike())
+        {
+            AddSubChunk(0);
+            return m_builder.Build({.count = m_subChunks, .chunks = 1});
+        }
         for (uint32_t subChunk = 0; subChunk < m_subChunks; ++subChunk)
         {
-            AddPhase(subChunk, OperationKind::TransferReduce);
-            if (!m_barrier)
-            {
-                OrderReduces(subChunk);
-            }
-            AddPhase(subChunk, OperationKind::TransferCopy);
-            if (!m_barrier)
-            {
-                OrderCopies(subChunk);
-            }
+            AddSubChunk(subChunk);
         }
         return m_builder.Build();
     }
 
   private:
+    /// Whether all move something in all trees, and wait for nothing of another one.
+    bool AreSubChunksAlike() const
+    {
+        for (uint32_t chunk = 0; chunk < m_layout.GetChunkCount(); ++chunk)
+        {
+            if (m_layout.GetBytes(chunk, 1) == 0)
+            {
+                return false;
+            }
+        }
+        return !m_barrier;
+    }
+
+    void AddSubChunk(uint32_t subChunk)
+    {
+        AddPhase(subChunk, OperationKind::TransferReduce);
+        if (!m_barrier)
+        {
+            OrderReduces(subChunk);
+        }
+        AddPhase(subChunk, OperationKind::TransferCopy);
+        if (!m_barrier)
+        {
+            OrderCopies(subChunk);
+        }
+    }
+
     bool IsMoved(uint32_t root, uint32_t subChunk) const
     {
         return m_layout.GetBytes(root * m_subChunks + subChunk, 1) > 0;

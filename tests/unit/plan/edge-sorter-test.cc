@@ -18,14 +18,14 @@ namespace
 using Edges = std::vector<std::pair<uint32_t, uint32_t>>;
 
 SortedEdges
-Sort(const Edges& edges, size_t operations)
+Sort(const Edges& edges, size_t operations, uint32_t copies = 1)
 {
     PackedRows<2> rows;
     for (const auto& [earlier, later] : edges)
     {
         rows.Append({earlier, later});
     }
-    return SortEdges(rows, operations);
+    return SortEdges(rows, operations, copies);
 }
 
 /// By a set of pairs, which sorts them and leaves repeated ones out.
@@ -95,6 +95,50 @@ TEST(SortEdges, SortsEdgesThatNearlyAscend)
     // Descending, which is as far from that as can be.
     std::reverse(edges.begin(), edges.end());
     ExpectSorted(edges, size_t{400} * RANKS);
+}
+
+std::vector<uint32_t>
+ListIds(const OperationIdTable& table)
+{
+    std::vector<uint32_t> ids;
+    table.ForEachItem(0, table.GetSize(), [&ids](size_t, OperationId id) { ids.push_back(id); });
+    return ids;
+}
+
+std::vector<uint32_t>
+ListCounts(const PackedRows<1>& rows)
+{
+    std::vector<uint32_t> counts;
+    rows.ForEachValue(0, [&counts](size_t, uint32_t count) { counts.push_back(count); });
+    return counts;
+}
+
+TEST(SortEdges, GivesCopiesAsIfTheirEdgesWereAmongTheOthers)
+{
+    std::mt19937 random(2);
+    for (const uint32_t operations : {1U, 3U, 128U, 200U, 256U, 5'000U})
+    {
+        const auto copies = static_cast<uint32_t>(random() % 5 + 1);
+        Edges edges;
+        for (auto count = random() % (3 * operations); count > 0; --count)
+        {
+            edges.emplace_back(random() % operations, random() % operations);
+        }
+        Edges all;
+        for (uint32_t copy = 0; copy < copies; ++copy)
+        {
+            for (const auto& [earlier, later] : edges)
+            {
+                all.emplace_back(earlier + copy * operations, later + copy * operations);
+            }
+        }
+        const auto copied = Sort(edges, operations, copies);
+        const auto sorted = Sort(all, size_t{operations} * copies);
+        EXPECT_EQ(ListIds(copied.offsets), ListIds(sorted.offsets)) << operations;
+        EXPECT_EQ(ListIds(copied.successors), ListIds(sorted.successors)) << operations;
+        EXPECT_EQ(ListCounts(copied.predecessors), ListCounts(sorted.predecessors)) << operations;
+        EXPECT_EQ(copied.areForward, sorted.areForward);
+    }
 }
 
 TEST(SortEdges, RefusesOperationsThatAreNotThere)

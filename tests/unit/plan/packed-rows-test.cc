@@ -194,6 +194,63 @@ TEST(PackedRows, AppendsManyRowsAsItAppendsOneByOne)
     }
 }
 
+TEST(PackedRows, AppendsRowsAgainAsItAppendsOthers)
+{
+    // Stretches from anywhere to anywhere, the open block among them, behind whatever length; every
+    // other one from block to block (of 128 rows), behind whole blocks where the length allows.
+    std::mt19937 random(5);
+    PackedRows<2, 3> again;
+    std::vector<std::array<uint32_t, 2>> expected;
+    const auto append = [&](uint32_t count, uint32_t noise) {
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            expected.push_back({i * 3, static_cast<uint32_t>(random() % noise)});
+            again.Append(expected.back());
+        }
+    };
+    append(1000, 5);
+    for (uint32_t round = 0; round < 200; ++round)
+    {
+        const uint32_t grain = round % 2 == 0 ? 1 : 128;
+        append(round % 4 == 1 ? (128 - expected.size() % 128) % 128 : random() % 3, 1);
+        const auto last = random() % (expected.size() / grain + 1) * grain;
+        const auto first = last - std::min<size_t>(last, random() % 6 * grain);
+        const auto one = static_cast<uint32_t>(random());
+        const auto other = static_cast<uint32_t>(random() % 2);
+        again.AppendAgain(first, last, {one, other});
+        for (auto row = first; row < last; ++row)
+        {
+            expected.push_back({expected[row][0] + one, expected[row][1] + other});
+        }
+        if (round % 16 == 0)
+        {
+            again.Trim();
+        }
+    }
+    ASSERT_EQ(again.GetSize(), expected.size());
+    for (size_t row = 0; row < expected.size(); ++row)
+    {
+        ASSERT_EQ(again.GetRow(row), expected[row]) << row;
+    }
+}
+
+TEST(PackedRows, TakesTwelveBytesForABlockThatComesAgain)
+{
+    // Noise is a pattern of 512 bytes, once; each block has 12 beside it, as a line has.
+    std::mt19937 random(6);
+    PackedRows<1> rows;
+    for (uint32_t i = 0; i < 128; ++i)
+    {
+        rows.Append({static_cast<uint32_t>(random())});
+    }
+    for (uint32_t copy = 1; copy < 1000; ++copy)
+    {
+        rows.AppendAgain(0, 128, {copy});
+    }
+    rows.Trim();
+    EXPECT_EQ(rows.GetMemoryBytes(), 1000U * 12 + 512);
+}
+
 TEST(PackedRows, VisitsAllValuesOfAColumn)
 {
     // Lengths within the first block, at the ends of near ones, and far.

@@ -6,6 +6,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 namespace ns3::gradsync
@@ -93,6 +94,84 @@ TEST(PlanBuilder, IsEmptyAfterBuild)
     const auto plan = builder.Build();
     EXPECT_TRUE(plan.GetOperations().empty());
     EXPECT_EQ(plan.GetRankCount(), 0u);
+}
+
+/// A sub-chunk: moves of its chunk and joins, drawn, with edges that all lead forward.
+void
+AddDrawn(PlanBuilder& builder, std::mt19937 random, OperationId first, uint32_t chunk)
+{
+    const auto count = random() % 300 + 1;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        const auto src = static_cast<uint32_t>(random() % 3);
+        const auto dst = static_cast<uint32_t>(src + 1 + random() % 2) % 3;
+        const auto kind = random() % 4;
+        kind == 0   ? builder.AddJoin(src)
+        : kind == 1 ? builder.AddCopy(src, dst, chunk, 2)
+                    : builder.AddReduce(src, dst, chunk + 1, 1, 5);
+        if (i > 0)
+        {
+            builder.AddEdge(first + static_cast<OperationId>(random() % i), first + i);
+        }
+    }
+}
+
+TEST(PlanBuilder, CopiesAsIfAllHadBeenAdded)
+{
+    for (uint32_t seed = 0; seed < 40; ++seed)
+    {
+        const std::mt19937 random(seed);
+        const uint32_t copies = seed % 5 + 1;
+        PlanBuilder adding(3, 2, ChunkLayout::Even(400, 11));
+        PlanBuilder copying(3, 2, ChunkLayout::Even(400, 11));
+        AddDrawn(copying, random, 0, 0);
+        const auto copied = copying.Build({.count = copies, .chunks = 2});
+        for (uint32_t copy = 0; copy < copies; ++copy)
+        {
+            const auto first = static_cast<OperationId>(adding.GetOperations().size());
+            AddDrawn(adding, random, first, 2 * copy);
+        }
+        const auto added = adding.Build();
+        ASSERT_EQ(copied.GetOperations().size(), added.GetOperations().size());
+        EXPECT_EQ(copied.CountPredecessors(), added.CountPredecessors());
+        for (OperationId id = 0; id < added.GetOperations().size(); ++id)
+        {
+            const auto one = copied.GetOperations()[id];
+            const auto other = added.GetOperations()[id];
+            const auto show = [](const Operation& operation) {
+                return std::tuple(operation.kind,
+                                  operation.src,
+                                  operation.dst,
+                                  operation.firstChunk,
+                                  operation.chunkCount,
+                                  operation.stream);
+            };
+            ASSERT_EQ(show(one), show(other)) << id;
+            const auto successors = copied.GetSuccessors(id);
+            ASSERT_THAT(std::vector<OperationId>(successors.begin(), successors.end()),
+                        testing::ElementsAreArray(added.GetSuccessors(id)));
+        }
+    }
+}
+
+TEST(PlanBuilder, RefusesCopiesThatDoNotFit)
+{
+    auto beyond = MakeBuilder(); // 4 chunks, of which the third copy would move the fifth
+    beyond.AddReduce(0, 1, 2, 1);
+    EXPECT_THAT(([&] { beyond.Build({.count = 3, .chunks = 1}); }),
+                ThrowsMessage<std::logic_error>(
+                    "plan: operation 2 moves 1 chunks from chunk 4, but there are 4"));
+    auto many = MakeBuilder();
+    many.SetLimit(5);
+    many.AddJoin(0);
+    many.AddJoin(0);
+    EXPECT_THROW(many.Build({.count = 3, .chunks = 0}), std::length_error);
+    auto signal = MakeBuilder();
+    signal.AddSignal(0, 1, 8);
+    EXPECT_THROW(signal.Build({.count = 2, .chunks = 0}), std::logic_error);
+    auto sized = MakeBuilder();
+    sized.SetMessageBytes(sized.AddReduce(0, 1, 0, 1), 3);
+    EXPECT_THROW(sized.Build({.count = 2, .chunks = 1}), std::logic_error);
 }
 
 TEST(PlanBuilder, RejectsMoreWorkersThanRanks)

@@ -44,15 +44,18 @@ DistantEnds::DoEdgesCross() const
         return false;
     }
     // Processes where operations begin and end: they are unpacked at once, where edges lead
-    // anywhere.
-    std::vector<uint16_t> begins(m_plan.GetOperations().size());
-    std::vector<uint16_t> ends(begins.size());
-    m_plan.ForEachSrc(
-        [&](size_t id, uint32_t rank) { begins[id] = static_cast<uint16_t>(m_partOf[rank]); });
-    m_plan.ForEachDst(
-        [&](size_t id, uint32_t rank) { ends[id] = static_cast<uint16_t>(m_partOf[rank]); });
+    // anywhere. What one copy does all do.
+    const auto count = m_plan.GetCopySize();
+    std::vector<uint16_t> begins(count);
+    std::vector<uint16_t> ends(count);
+    m_plan.ForEachSrc(count, [&](size_t id, uint32_t rank) {
+        begins[id] = static_cast<uint16_t>(m_partOf[rank]);
+    });
+    m_plan.ForEachDst(count, [&](size_t id, uint32_t rank) {
+        ends[id] = static_cast<uint16_t>(m_partOf[rank]);
+    });
     bool isOne = false;
-    m_plan.ForEachEdge([&](OperationId earlier, OperationId later) {
+    m_plan.ForEachEdge(count, [&](OperationId earlier, OperationId later) {
         isOne = isOne || begins[later] != ends[earlier];
     });
     return isOne;

@@ -38,8 +38,9 @@ PlanRanks::LeaveToOthers(const Plan& plan, const RankShare& share)
     m_workersHere =
         static_cast<uint32_t>(std::count(isHere.begin(), isHere.begin() + m_workers, 1));
     uint32_t others = 0;
-    plan.ForEachDst([&](size_t /* id */, uint32_t rank) { others += 1 - isHere[rank]; });
-    return others;
+    plan.ForEachDst(plan.GetCopySize(),
+                    [&](size_t /* id */, uint32_t rank) { others += 1 - isHere[rank]; });
+    return others * plan.GetCopyCount();
 }
 
 bool

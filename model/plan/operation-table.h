@@ -62,18 +62,18 @@ class OperationTable
         return m_rows.Get(id, SRC);
     }
 
-    /// Calls visit(id, rank) for all.
+    /// Calls visit(id, rank) for the first `count`.
     template <typename Visit>
-    void ForEachSrc(const Visit& visit) const
+    void ForEachSrc(size_t count, const Visit& visit) const
     {
-        m_rows.ForEachValue(SRC, visit);
+        m_rows.ForEachValue(SRC, count, visit);
     }
 
     /// Likewise.
     template <typename Visit>
-    void ForEachDst(const Visit& visit) const
+    void ForEachDst(size_t count, const Visit& visit) const
     {
-        m_rows.ForEachValue(DST, visit);
+        m_rows.ForEachValue(DST, count, visit);
     }
 
     void Trim()

@@ -98,20 +98,21 @@ class PackedRows
         }
     }
 
-    /// Calls visit(row, value) for all values of a column.
+    /// Calls visit(row, value) for a column of the first `count` rows.
     template <typename Visit>
-    void ForEachValue(size_t column, const Visit& visit) const
+    void ForEachValue(size_t column, size_t count, const Visit& visit) const
     {
         Pattern values;
-        for (size_t number = 0; number < CountBlocks(); ++number)
+        const auto closed = std::min(count, CountBlocks() * BLOCK_ROWS);
+        for (size_t row = 0; row < closed; ++row)
         {
-            UnpackColumn(GetBlock(number), column, values);
-            for (size_t position = 0; position < BLOCK_ROWS; ++position)
+            if (row % BLOCK_ROWS == 0)
             {
-                visit(number * BLOCK_ROWS + position, values[position]);
+                UnpackColumn(GetBlock(row / BLOCK_ROWS), column, values);
             }
+            visit(row, values[row % BLOCK_ROWS]);
         }
-        for (auto row = CountBlocks() * BLOCK_ROWS; row < m_size; ++row)
+        for (auto row = closed; row < count; ++row)
         {
             visit(row, m_open[column * m_openStride + row % BLOCK_ROWS]);
         }

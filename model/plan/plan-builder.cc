@@ -265,14 +265,14 @@ PlanBuilder::CopyOperations(const PlanCopies& copies)
 Plan
 PlanBuilder::Build(const PlanCopies& copies)
 {
-    const auto count = m_plan.m_operations.GetSize();
     if (copies.count != 1)
     {
         CopyOperations(copies);
     }
     CheckOperations();
     CheckGate();
-    TakeEdges(count, copies.count);
+    m_plan.m_copies = copies;
+    TakeEdges();
     FinishMessageBytes();
     m_durations.clear();
     m_hasFaults = false;
@@ -371,15 +371,14 @@ PlanBuilder::CheckOperations() const
     }
 }
 
-/// \param count operations of each copy
 void
-PlanBuilder::TakeEdges(size_t count, uint32_t copies)
+PlanBuilder::TakeEdges()
 {
     if (m_edges.GetSize() > m_limit)
     {
         throw std::length_error(fmt::format("plan: more than {} edges", m_limit));
     }
-    auto sorted = SortEdges(m_edges, count, copies);
+    auto sorted = SortEdges(m_edges, m_plan.GetCopySize(), m_plan.m_copies.count);
     m_edges = {};
     m_plan.m_successorOffsets = std::move(sorted.offsets);
     m_plan.m_successors = std::move(sorted.successors);
@@ -396,7 +395,7 @@ PlanBuilder::TakeEdges(size_t count, uint32_t copies)
 void
 PlanBuilder::CheckAcyclic() const
 {
-    const size_t count = m_plan.m_operations.GetSize();
+    const auto count = m_plan.GetCopySize();
     auto waitsFor = m_plan.CountPredecessors();
     std::vector<OperationId> ready;
     AggregationGate gate(m_plan);
@@ -413,26 +412,28 @@ PlanBuilder::CheckAcyclic() const
             }
         }
     };
-    m_plan.ForEachWithSuccessors([&](OperationId id, const Operation&, const auto& successors) {
-        turn = id;
-        if (waitsFor[id] == 0)
-        {
-            gate.Reach(id, append);
-        }
-        while (!ready.empty())
-        {
-            const auto next = ready.back();
-            ready.pop_back();
-            next == id ? pass(successors) : pass(m_plan.GetSuccessors(next));
-        }
-    });
+    m_plan.ForEachWithSuccessors(count,
+                                 [&](OperationId id, const Operation&, const auto& successors) {
+                                     turn = id;
+                                     if (waitsFor[id] == 0)
+                                     {
+                                         gate.Reach(id, append);
+                                     }
+                                     while (!ready.empty())
+                                     {
+                                         const auto next = ready.back();
+                                         ready.pop_back();
+                                         next == id ? pass(successors)
+                                                    : pass(m_plan.GetSuccessors(next));
+                                     }
+                                 });
     if (done != count)
     {
         const auto stuck =
             std::find_if(waitsFor.begin(), waitsFor.end(), [](auto n) { return n > 0; });
         throw std::logic_error(fmt::format("plan: a cycle of edges keeps {} operations from "
                                            "starting, among them operation {}",
-                                           count - done,
+                                           (count - done) * m_plan.m_copies.count,
                                            stuck - waitsFor.begin()));
     }
 }

@@ -10,14 +10,6 @@
 namespace ns3::gradsync
 {
 
-/// How often all that was added comes, each copy behind the one before, with edges of its own:
-/// what a scheme does with each of its sub-chunks. To copy takes much less time than to add.
-struct PlanCopies
-{
-    uint32_t count{1};
-    uint32_t chunks{0}; //!< from what one moves to what the next does
-};
-
 /**
  * Collects operations and edges, then freezes them into a Plan.
  *
@@ -113,6 +105,7 @@ class PlanBuilder
 
     /**
      * Freezes the plan; the builder is empty afterwards.
+     * \param copies of all that was added: in much less time than it takes to add them
      * \throws std::logic_error when an operation names a rank or chunk out of range, moves no
      * chunk, moves a buffer of a rank onto itself, when a group is not ascending, has one rank or
      * not its root,
@@ -139,7 +132,7 @@ class PlanBuilder
     void CheckGroups() const;
     std::vector<Stretch> FindStretches(uint32_t farthest);
     void CopyOperations(const PlanCopies& copies);
-    void TakeEdges(size_t count, uint32_t copies);
+    void TakeEdges();
     void CheckAcyclic() const;
     void CheckGate() const;
 

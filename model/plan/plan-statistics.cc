@@ -57,6 +57,7 @@ CountCrossings(const Plan& plan,
     return isFirst ? CountLeaving(level, plan.GetAggregationGroups()[group], hasRoot) : 0;
 }
 
+/// Of the first copy, for all like it.
 void
 CountOperation(const Plan& plan,
                OperationId id,
@@ -64,13 +65,14 @@ CountOperation(const Plan& plan,
                const WorkerGroups& groups,
                PlanStatistics& statistics)
 {
+    const auto copies = plan.GetCopyCount();
     if (!operation.IsTransfer())
     {
-        ++(operation.IsMove() ? statistics.localCount : statistics.joinCount);
+        (operation.IsMove() ? statistics.localCount : statistics.joinCount) += copies;
         return;
     }
-    const auto bytes = plan.GetBytes(id, operation);
-    ++statistics.transferCount;
+    const auto bytes = plan.GetBytesOfCopies(id, operation);
+    statistics.transferCount += copies;
     const bool isMessage = !operation.IsAggregate();
     if (isMessage || plan.GivesToAggregation(operation))
     {
@@ -85,7 +87,7 @@ CountOperation(const Plan& plan,
     {
         const auto crossings = CountCrossings(plan, id, operation, groups.levels[level]);
         statistics.crossings[level].bytes += bytes * crossings;
-        statistics.crossings[level].transfers += crossings;
+        statistics.crossings[level].transfers += crossings * copies;
     }
 }
 
@@ -121,7 +123,7 @@ CountPlanTraffic(const Plan& plan, const WorkerGroups& groups)
     {
         statistics.crossings.push_back({level.name});
     }
-    plan.GetOperations().ForEach([&](size_t id, const Operation& operation) {
+    plan.GetFirstCopy().ForEach([&](size_t id, const Operation& operation) {
         CountOperation(plan, static_cast<OperationId>(id), operation, groups, statistics);
     });
     return statistics;

@@ -49,6 +49,26 @@ Plan::GetMembers(OperationId id) const
     return {first, first + static_cast<OperationId>(group.size())};
 }
 
+uint64_t
+Plan::GetBytesOfCopies(OperationId id, const Operation& operation) const
+{
+    if (m_copies.count == 1)
+    {
+        return GetBytes(id, operation);
+    }
+    if (operation.chunkCount == m_copies.chunks) // they lie in a row
+    {
+        return m_layout.GetBytes(operation.firstChunk, operation.chunkCount * m_copies.count);
+    }
+    uint64_t bytes = 0;
+    for (uint32_t copy = 0; copy < m_copies.count; ++copy)
+    {
+        const auto chunk = operation.firstChunk + copy * m_copies.chunks;
+        bytes += m_layout.GetBytes(chunk, operation.chunkCount);
+    }
+    return bytes;
+}
+
 std::vector<uint32_t>
 Plan::CountPredecessors() const
 {

@@ -25,6 +25,14 @@ struct IdRange
     OperationId last;
 };
 
+/// How often all operations come, each copy behind the one before, with edges of its own: what a
+/// scheme does with each of its sub-chunks.
+struct PlanCopies
+{
+    uint32_t count{1};
+    uint32_t chunks{0}; //!< from what one moves to what the next does
+};
+
 /**
  * The heart of gradsync: one gradient exchange as a DAG of operations over chunked buffers.
  *
@@ -70,24 +78,44 @@ class Plan
         return {m_operations, 0, m_operations.GetSize()};
     }
 
+    /// So many copies of the same operations are behind each other: at the same ranks, with edges
+    /// of their own, of other chunks.
+    uint32_t GetCopyCount() const
+    {
+        return m_copies.count;
+    }
+
+    /// Operations of one copy; where there is only one, all.
+    size_t GetCopySize() const
+    {
+        return m_operations.GetSize() / m_copies.count;
+    }
+
+    /// The operations of the first copy.
+    OperationRange GetFirstCopy() const
+    {
+        return {m_operations, 0, GetCopySize()};
+    }
+
     /// The rank at which an operation starts, for those who ask for nothing else of it.
     uint32_t GetSrc(OperationId id) const
     {
         return m_operations.GetSrc(id);
     }
 
-    /// Calls visit(id, rank) for the ranks at which the operations start, in ascending order.
+    /// Calls visit(id, rank) for the ranks at which the first `count` operations start, in
+    /// ascending order.
     template <typename Visit>
-    void ForEachSrc(const Visit& visit) const
+    void ForEachSrc(size_t count, const Visit& visit) const
     {
-        m_operations.ForEachSrc(visit);
+        m_operations.ForEachSrc(count, visit);
     }
 
     /// Likewise for those at which they end.
     template <typename Visit>
-    void ForEachDst(const Visit& visit) const
+    void ForEachDst(size_t count, const Visit& visit) const
     {
-        m_operations.ForEachDst(visit);
+        m_operations.ForEachDst(count, visit);
     }
 
     /// Operations that wait for `id`, in ascending order.
@@ -98,16 +126,15 @@ class Plan
                 m_successorOffsets.MakeItem(size_t{id} + 1)};
     }
 
-    /// Calls visit(id, operation, successors) for all operations in ascending order, in much less
-    /// time than it takes to ask for each. \param visit takes the successors as a span, which is
-    /// gone afterwards
+    /// Calls visit(id, operation, successors) for the first `count` operations in ascending order,
+    /// in much less time than it takes to ask for each. \param visit takes the successors as a
+    /// span, which is gone afterwards
     template <typename Visit>
-    void ForEachWithSuccessors(const Visit& visit) const
+    void ForEachWithSuccessors(size_t count, const Visit& visit) const
     {
         constexpr size_t BLOCK = 1024;
         std::vector<uint32_t> offsets(BLOCK + 1);
         std::vector<OperationId> successors;
-        const auto count = m_operations.GetSize();
         for (size_t first = 0; first < count; first += BLOCK)
         {
             const auto last = std::min(count, first + BLOCK);
@@ -130,13 +157,13 @@ class Plan
         }
     }
 
-    /// Calls visit(earlier, later) for all edges, in ascending order of both.
+    /// Calls visit(earlier, later) for all edges from the first `count` operations, in ascending
+    /// order of both.
     template <typename Visit>
-    void ForEachEdge(const Visit& visit) const
+    void ForEachEdge(size_t count, const Visit& visit) const
     {
         constexpr size_t BLOCK = 1024; // operations
         std::vector<uint32_t> ends(BLOCK);
-        const auto count = m_operations.GetSize();
         size_t begin = 0;
         for (size_t first = 0; first < count; first += BLOCK)
         {
@@ -204,6 +231,9 @@ class Plan
                    ? operation.firstChunk
                    : m_layout.GetBytes(operation.firstChunk, operation.chunkCount);
     }
+
+    /// Of a move of the first copy, with those like it in all others.
+    uint64_t GetBytesOfCopies(OperationId id, const Operation& operation) const;
 
     /// Groups of ranks, ascending, whose data the network aggregates. The aggregations of a group
     /// run in the order of their ids; each rank may go ahead of the others.
@@ -319,6 +349,7 @@ class Plan
     bool m_sharesExponents{false};
     bool m_isCompressed{false};
     bool m_isForward{true};
+    PlanCopies m_copies;
     ChunkLayout m_layout;
     Collective m_collective;
     OperationTable m_operations;

@@ -12,7 +12,7 @@ RoundCounter::RoundCounter(const Plan& plan)
       m_gate(plan),
       m_isInOrder(plan.IsForward() && !plan.HasAggregations())
 {
-    const auto size = static_cast<uint32_t>(plan.GetOperations().size());
+    const auto size = static_cast<uint32_t>(plan.GetCopySize());
     m_pages.reserve((size_t{size} + PAGE_SIZE - 1) / PAGE_SIZE);
     for (uint32_t left = size; left > 0; left -= m_pages.back().left)
     {
@@ -55,6 +55,7 @@ std::vector<uint64_t>
 RoundCounter::Count()
 {
     m_plan.ForEachWithSuccessors(
+        m_plan.GetCopySize(),
         [this](OperationId id, const Operation& operation, const auto& successors) {
             if (m_isInOrder)
             {
@@ -63,6 +64,10 @@ RoundCounter::Count()
             }
             TakeTurn(id, operation, successors);
         });
+    for (auto& transfers : m_transfersPerRound)
+    {
+        transfers *= m_plan.GetCopyCount();
+    }
     return std::move(m_transfersPerRound);
 }
 

@@ -22,7 +22,7 @@ namespace ns3::gradsync
  *
  * Walks along the edges, the lowest id first, and remembers of operations what it needs in pages
  * that are neither untouched nor passed: of a plan that proceeds in the order of its operations,
- * such as a ring's, that is few, however long the plan.
+ * such as a ring's, that is few, however long the plan. Of copies it counts one.
  */
 class RoundCounter
 {

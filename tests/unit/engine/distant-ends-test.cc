@@ -22,9 +22,9 @@ class DistantEndsTest : public testing::Test
 {
   protected:
     /// What was built is in m_plan from now on.
-    DistantEnds Find(double reduceSecondsPerByte = 0, bool limitsSends = false)
+    DistantEnds Find(double reduceSecondsPerByte = 0, bool limitsSends = false, uint32_t copies = 1)
     {
-        m_plan = m_builder.Build();
+        m_plan = m_builder.Build({.count = copies, .chunks = 0});
         return {m_plan, {0, 0, 1, 1}, reduceSecondsPerByte, limitsSends};
     }
 
@@ -55,6 +55,20 @@ TEST_F(DistantEndsTest, WhoWaitsUntilItsMessageHasArrivedIsTold)
     EXPECT_THAT(demands.receivers, ElementsAre(Pair(2, false)));
     EXPECT_FALSE(demands.leastWork);
     EXPECT_THAT(demands.obstacle, IsEmpty());
+}
+
+TEST_F(DistantEndsTest, OfEachCopyWhoWaitsIsTold)
+{
+    const auto first = m_builder.AddCopy(0, 2, 0, 1);
+    const auto second = m_builder.AddCopy(0, 3, 0, 1);
+    m_builder.AddEdge(first, second);
+    const auto ends = Find(0, false, 3);
+    for (const OperationId copy : {0, 2, 4})
+    {
+        EXPECT_THAT(ends.FindWaiting(first + copy), ElementsAre(0));
+        EXPECT_THAT(ends.FindWaiting(second + copy), IsEmpty());
+    }
+    EXPECT_TRUE(ends.FindDemands().areAny);
 }
 
 TEST_F(DistantEndsTest, ABarrierIsFollowedByThoseWhoWaitForIt)

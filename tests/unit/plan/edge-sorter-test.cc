@@ -109,7 +109,9 @@ std::vector<uint32_t>
 ListCounts(const PackedRows<1>& rows)
 {
     std::vector<uint32_t> counts;
-    rows.ForEachValue(0, [&counts](size_t, uint32_t count) { counts.push_back(count); });
+    rows.ForEachValue(0, rows.GetSize(), [&counts](size_t, uint32_t count) {
+        counts.push_back(count);
+    });
     return counts;
 }
 

@@ -265,12 +265,15 @@ TEST(PackedRows, VisitsAllValuesOfAColumn)
         }
         for (size_t column = 0; column < 3; ++column)
         {
-            size_t next = 0;
-            rows.ForEachValue(column, [&](size_t row, uint32_t value) {
-                ASSERT_EQ(row, next++);
-                ASSERT_EQ(value, rows.Get(row, column));
-            });
-            EXPECT_EQ(next, length);
+            for (const size_t count : {length, size_t{random() % (length + 1)}})
+            {
+                size_t next = 0;
+                rows.ForEachValue(column, count, [&](size_t row, uint32_t value) {
+                    ASSERT_EQ(row, next++);
+                    ASSERT_EQ(value, rows.Get(row, column));
+                });
+                EXPECT_EQ(next, count);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ns3/plan-builder.h"
+#include "ns3/plan-statistics.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -116,6 +117,21 @@ AddDrawn(PlanBuilder& builder, std::mt19937 random, OperationId first, uint32_t 
     }
 }
 
+auto
+ShowStatistics(const Plan& plan, const WorkerGroups& groups)
+{
+    const auto statistics = ComputePlanStatistics(plan, groups);
+    return std::tuple(statistics.transferCount,
+                      statistics.localCount,
+                      statistics.joinCount,
+                      statistics.totalBytes,
+                      statistics.sentBytes,
+                      statistics.receivedBytes,
+                      statistics.transfersPerRound,
+                      statistics.crossings.front().bytes,
+                      statistics.crossings.front().transfers);
+}
+
 TEST(PlanBuilder, CopiesAsIfAllHadBeenAdded)
 {
     for (uint32_t seed = 0; seed < 40; ++seed)
@@ -133,6 +149,10 @@ TEST(PlanBuilder, CopiesAsIfAllHadBeenAdded)
         }
         const auto added = adding.Build();
         ASSERT_EQ(copied.GetOperations().size(), added.GetOperations().size());
+        EXPECT_EQ(copied.GetCopyCount(), copies);
+        EXPECT_EQ(added.GetCopyCount(), 1U);
+        const WorkerGroups groups{{GroupLevel{"rack", {0, 0, 1}, 2}}};
+        EXPECT_EQ(ShowStatistics(copied, groups), ShowStatistics(added, groups));
         EXPECT_EQ(copied.CountPredecessors(), added.CountPredecessors());
         for (OperationId id = 0; id < added.GetOperations().size(); ++id)
         {
@@ -154,7 +174,7 @@ TEST(PlanBuilder, CopiesAsIfAllHadBeenAdded)
     }
 }
 
-TEST(PlanBuilder, RefusesCopiesThatDoNotFit)
+TEST(PlanBuilder, RefusesCopiesThatCannotBe)
 {
     auto beyond = MakeBuilder(); // 4 chunks, of which the third copy would move the fifth
     beyond.AddReduce(0, 1, 2, 1);
@@ -169,6 +189,17 @@ TEST(PlanBuilder, RefusesCopiesThatDoNotFit)
     auto signal = MakeBuilder();
     signal.AddSignal(0, 1, 8);
     EXPECT_THROW(signal.Build({.count = 2, .chunks = 0}), std::logic_error);
+    // Two of three joins wait for each other, in each of four copies.
+    auto cycle = MakeBuilder();
+    for (uint32_t rank = 0; rank < 3; ++rank)
+    {
+        cycle.AddJoin(rank);
+    }
+    cycle.AddEdge(1, 2);
+    cycle.AddEdge(2, 1);
+    EXPECT_THAT(([&] { cycle.Build({.count = 4, .chunks = 0}); }),
+                ThrowsMessage<std::logic_error>(HasSubstr("8 operations from starting, among "
+                                                          "them operation 1")));
     auto sized = MakeBuilder();
     sized.SetMessageBytes(sized.AddReduce(0, 1, 0, 1), 3);
     EXPECT_THROW(sized.Build({.count = 2, .chunks = 1}), std::logic_error);
@@ -321,14 +352,15 @@ TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
         AddInHiddenOrder(builder, count, random);
         const auto plan = builder.Build();
         OperationId next = 0;
-        plan.ForEachWithSuccessors([&](OperationId id,
+        plan.ForEachWithSuccessors(count,
+                                   [&](OperationId id,
                                        const Operation& operation,
                                        std::span<const OperationId> successors) {
-            EXPECT_EQ(id, next++);
-            EXPECT_EQ(operation.src, plan.GetOperations()[id].src);
-            const auto expected = plan.GetSuccessors(id);
-            EXPECT_TRUE(std::ranges::equal(successors, expected)) << id;
-        });
+                                       EXPECT_EQ(id, next++);
+                                       EXPECT_EQ(operation.src, plan.GetOperations()[id].src);
+                                       const auto expected = plan.GetSuccessors(id);
+                                       EXPECT_TRUE(std::ranges::equal(successors, expected)) << id;
+                                   });
         EXPECT_EQ(next, count);
         std::vector<std::pair<OperationId, OperationId>> edges;
         for (OperationId id = 0; id < count; ++id)
@@ -339,8 +371,9 @@ TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
             }
         }
         std::vector<std::pair<OperationId, OperationId>> shown;
-        plan.ForEachEdge(
-            [&](OperationId earlier, OperationId later) { shown.emplace_back(earlier, later); });
+        plan.ForEachEdge(count, [&](OperationId earlier, OperationId later) {
+            shown.emplace_back(earlier, later);
+        });
         EXPECT_EQ(shown, edges);
     }
 }
@@ -354,13 +387,13 @@ TEST(PlanBuilder, ShowsTheRanksOfAllOperations)
         AddInHiddenOrder(builder, count, random);
         const auto plan = builder.Build();
         size_t next = 0;
-        plan.ForEachSrc([&](size_t id, uint32_t rank) {
+        plan.ForEachSrc(count, [&](size_t id, uint32_t rank) {
             EXPECT_EQ(id, next++);
             EXPECT_EQ(rank, plan.GetOperations()[static_cast<OperationId>(id)].src);
         });
         EXPECT_EQ(next, count);
         next = 0;
-        plan.ForEachDst([&](size_t id, uint32_t rank) {
+        plan.ForEachDst(count, [&](size_t id, uint32_t rank) {
             EXPECT_EQ(id, next++);
             EXPECT_EQ(rank, plan.GetOperations()[static_cast<OperationId>(id)].dst);
         });

@@ -13,38 +13,32 @@ namespace ns3::gradsync
 namespace
 {
 
-void
-SetUp(ExchangeApplication& application,
-      double reduceSecondsPerByte,
-      const DifferentialTransmission& transmission)
+/// What all kinds of jobs set. Each rank gets a copy: to construct an object of ns-3, which looks
+/// for the values of all its attributes, takes much longer.
+template <typename AnyJob>
+Ptr<ExchangeApplication>
+MakePrototype(const AnyJob& job, const DifferentialTransmission& transmission)
 {
-    application.SetAttribute("ReduceSecondsPerByte", DoubleValue(reduceSecondsPerByte));
-    application.SetAttribute("ReliableShare", DoubleValue(transmission.reliableShare));
-    application.SetAttribute("BlockBytes", UintegerValue(transmission.blockBytes));
+    auto prototype = CreateObject<ExchangeApplication>();
+    // An Application counts its start from when it is installed, a Job from 0.
+    prototype->SetStartTime(std::max(job.start - Simulator::Now(), Time(0)));
+    prototype->SetAttribute("ReduceSecondsPerByte", DoubleValue(job.reduceSecondsPerByte));
+    prototype->SetAttribute("ReliableShare", DoubleValue(transmission.reliableShare));
+    prototype->SetAttribute("BlockBytes", UintegerValue(transmission.blockBytes));
+    return prototype;
 }
 
 } // namespace
 
-Ptr<ExchangeApplication>
-EngineHosts::InstallAt(uint32_t endpoint, const Time& start)
-{
-    auto application = CreateObject<ExchangeApplication>();
-    // An Application counts its start from when it is installed, a Job from 0.
-    application->SetStartTime(std::max(start - Simulator::Now(), Time(0)));
-    MakeNode(endpoint)->AddApplication(application);
-    return application;
-}
-
-/// What all kinds of jobs set.
-template <typename AnyJob>
 std::vector<Ptr<ExchangeApplication>>
-EngineHosts::InstallAll(const AnyJob& job, const DifferentialTransmission& transmission)
+EngineHosts::InstallAll(std::span<const uint32_t> endpoints,
+                        const Ptr<const ExchangeApplication>& prototype)
 {
     std::vector<Ptr<ExchangeApplication>> applications;
-    for (const auto endpoint : job.endpointOf)
+    for (const auto endpoint : endpoints)
     {
-        applications.push_back(InstallAt(endpoint, job.start));
-        SetUp(*applications.back(), job.reduceSecondsPerByte, transmission);
+        applications.push_back(CopyObject<ExchangeApplication>(prototype));
+        MakeNode(endpoint)->AddApplication(applications.back());
     }
     return applications;
 }
@@ -52,31 +46,32 @@ EngineHosts::InstallAll(const AnyJob& job, const DifferentialTransmission& trans
 std::vector<Ptr<ExchangeApplication>>
 EngineHosts::Install(const Job& job)
 {
-    auto applications = InstallAll(job, job.transmission);
-    const auto& own = job.computeOf;
-    for (uint32_t rank = 0; rank < applications.size(); ++rank)
+    const auto prototype = MakePrototype(job, job.transmission);
+    prototype->SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
+    const auto worker = CopyObject<ExchangeApplication>(prototype);
+    worker->SetAttribute("ComputeTime", TimeValue(job.compute));
+    const std::span endpoints(job.endpointOf);
+    const auto workers = job.plan->GetWorkerCount();
+    auto applications = InstallAll(endpoints.first(workers), worker);
+    for (uint32_t rank = 0; rank < job.computeOf.size(); ++rank)
     {
-        auto& application = *applications[rank];
-        if (rank < job.plan->GetWorkerCount())
-        {
-            application.SetAttribute("ComputeTime",
-                                     TimeValue(own.empty() ? job.compute : own[rank]));
-        }
-        application.SetAttribute("MaxOutstandingSends", UintegerValue(job.maxOutstandingSends));
+        applications[rank]->SetAttribute("ComputeTime", TimeValue(job.computeOf[rank]));
     }
+    const auto servers = InstallAll(endpoints.subspan(workers), prototype);
+    applications.insert(applications.end(), servers.begin(), servers.end());
     return applications;
 }
 
 std::vector<Ptr<ExchangeApplication>>
 EngineHosts::Install(const TrainingJob& job)
 {
-    return InstallAll(job, job.transmission);
+    return InstallAll(job.endpointOf, MakePrototype(job, job.transmission));
 }
 
 std::vector<Ptr<ExchangeApplication>>
 EngineHosts::Install(const AsynchronousJob& job)
 {
-    return InstallAll(job, {});
+    return InstallAll(job.endpointOf, MakePrototype(job, {}));
 }
 
 Ptr<Node>

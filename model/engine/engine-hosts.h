@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace ns3::gradsync
@@ -34,10 +35,9 @@ class EngineHosts
     void Clear();
 
   private:
-    Ptr<ExchangeApplication> InstallAt(uint32_t endpoint, const Time& start);
-    template <typename AnyJob>
-    std::vector<Ptr<ExchangeApplication>> InstallAll(const AnyJob& job,
-                                                     const DifferentialTransmission& transmission);
+    std::vector<Ptr<ExchangeApplication>> InstallAll(
+        std::span<const uint32_t> endpoints,
+        const Ptr<const ExchangeApplication>& prototype);
 
     std::map<uint32_t, Ptr<Node>> m_nodes; //!< by endpoint
 };

@@ -252,7 +252,14 @@ PlanBuilder::CopyOperations(const PlanCopies& copies)
                                             most,
                                             m_limit));
     }
-    const auto stretches = FindStretches((copies.count - 1) * copies.chunks);
+    const auto farthest = uint64_t{copies.count - 1} * copies.chunks;
+    if (farthest > m_plan.m_layout.GetChunkCount()) // sums of chunks stay below 2^32, too
+    {
+        throw std::logic_error(fmt::format("plan: copies move chunks {} further, but there are {}",
+                                           farthest,
+                                           m_plan.m_layout.GetChunkCount()));
+    }
+    const auto stretches = FindStretches(static_cast<uint32_t>(farthest));
     for (uint32_t copy = 1; copy < copies.count; ++copy)
     {
         for (const auto& [first, end, areMoves] : stretches)
@@ -412,21 +419,20 @@ PlanBuilder::CheckAcyclic() const
             }
         }
     };
-    m_plan.ForEachWithSuccessors(count,
-                                 [&](OperationId id, const Operation&, const auto& successors) {
-                                     turn = id;
-                                     if (waitsFor[id] == 0)
-                                     {
-                                         gate.Reach(id, append);
-                                     }
-                                     while (!ready.empty())
-                                     {
-                                         const auto next = ready.back();
-                                         ready.pop_back();
-                                         next == id ? pass(successors)
-                                                    : pass(m_plan.GetSuccessors(next));
-                                     }
-                                 });
+    const auto visit = [&](OperationId id, const Operation&, const auto& successors) {
+        turn = id;
+        if (waitsFor[id] == 0)
+        {
+            gate.Reach(id, append);
+        }
+        while (!ready.empty())
+        {
+            const auto next = ready.back();
+            ready.pop_back();
+            next == id ? pass(successors) : pass(m_plan.GetSuccessors(next));
+        }
+    };
+    m_plan.ForEachWithSuccessors(count, visit);
     if (done != count)
     {
         const auto stuck =

@@ -181,6 +181,12 @@ TEST(PlanBuilder, RefusesCopiesThatCannotBe)
     EXPECT_THAT(([&] { beyond.Build({.count = 3, .chunks = 1}); }),
                 ThrowsMessage<std::logic_error>(
                     "plan: operation 2 moves 1 chunks from chunk 4, but there are 4"));
+    // 1 + (2^32 - 1) is chunk 0 again in 32 bits.
+    auto around = MakeBuilder();
+    around.AddReduce(0, 1, 1, 1);
+    EXPECT_THAT(([&] { around.Build({.count = 2, .chunks = UINT32_MAX}); }),
+                ThrowsMessage<std::logic_error>(
+                    "plan: copies move chunks 4294967295 further, but there are 4"));
     auto many = MakeBuilder();
     many.SetLimit(5);
     many.AddJoin(0);

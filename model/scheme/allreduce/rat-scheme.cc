@@ -120,14 +120,12 @@ class RatPlan
     /// Whether all move something in all trees, and wait for nothing of another one.
     bool AreSubChunksAlike() const
     {
+        bool areAlike = !m_barrier;
         for (uint32_t chunk = 0; chunk < m_layout.GetChunkCount(); ++chunk)
         {
-            if (m_layout.GetBytes(chunk, 1) == 0)
-            {
-                return false;
-            }
+            areAlike = areAlike && m_layout.GetBytes(chunk, 1) > 0;
         }
-        return !m_barrier;
+        return areAlike;
     }
 
     void AddSubChunk(uint32_t subChunk)

@@ -358,15 +358,15 @@ TEST(PlanBuilder, ShowsAllOperationsWithTheirSuccessorsInARow)
         AddInHiddenOrder(builder, count, random);
         const auto plan = builder.Build();
         OperationId next = 0;
-        plan.ForEachWithSuccessors(count,
-                                   [&](OperationId id,
-                                       const Operation& operation,
-                                       std::span<const OperationId> successors) {
-                                       EXPECT_EQ(id, next++);
-                                       EXPECT_EQ(operation.src, plan.GetOperations()[id].src);
-                                       const auto expected = plan.GetSuccessors(id);
-                                       EXPECT_TRUE(std::ranges::equal(successors, expected)) << id;
-                                   });
+        const auto visit = [&](OperationId id,
+                               const Operation& operation,
+                               std::span<const OperationId> successors) {
+            EXPECT_EQ(id, next++);
+            EXPECT_EQ(operation.src, plan.GetOperations()[id].src);
+            const auto expected = plan.GetSuccessors(id);
+            EXPECT_TRUE(std::ranges::equal(successors, expected)) << id;
+        };
+        plan.ForEachWithSuccessors(count, visit);
         EXPECT_EQ(next, count);
         std::vector<std::pair<OperationId, OperationId>> edges;
         for (OperationId id = 0; id < count; ++id)

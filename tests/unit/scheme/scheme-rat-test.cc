@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 namespace ns3::gradsync
 {
@@ -268,6 +269,22 @@ TEST(RatScheme, TakesOnlyTheOversubscribedLevelsUnlessToldOtherwise)
     statistics = ComputeStatistics("rat", request);
     EXPECT_EQ(statistics.GetLongestChain(), 6u);
     EXPECT_EQ(statistics.crossings.at(0).bytes, 2 * SHARD_BYTES * 12 * 5);
+}
+
+TEST(RatScheme, CopiesSubChunksOnlyWhereAllAreAlike)
+{
+    // Six workers with four sub-chunks each: 24 chunks, for which 24 floats are just enough. With
+    // 23 one is empty, and the sub-chunk that has it has fewer operations. A barrier has edges
+    // between sub-chunks.
+    const auto level = MakeLevel("rack", {2, 1, 3}, 2.0);
+    for (const auto& [floats, barrier, copies] :
+         {std::tuple{24U, false, 4U}, {25U, false, 4U}, {23U, false, 1U}, {24U, true, 1U}})
+    {
+        SCOPED_TRACE(fmt::format("{} floats, barrier {}", floats, barrier));
+        const auto plan = BuildPlan("rat", MakeRatRequest(6, floats * 4, {level}, 4, barrier));
+        EXPECT_EQ(plan.GetCopyCount(), copies);
+        EXPECT_THAT(plan, IsAllReduce());
+    }
 }
 
 TEST(RatScheme, GivesEachTreeTheShareOfItsWeight)

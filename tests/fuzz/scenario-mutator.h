@@ -39,13 +39,15 @@ class ScenarioMutator final : public TextMutator
         for (size_t change = 1 + Draw(4); change > 0 && !text.empty(); --change)
         {
             const size_t at = Draw(text.size());
-            switch (const size_t which = Draw(5))
+            const size_t which = Draw(5);
+            const size_t many = 1 + Draw(which == 3 ? 40 : 100);
+            switch (which)
             {
             case 3:
-                text.insert(at, text, Draw(text.size()), 1 + Draw(40));
+                text.insert(at, text, Draw(text.size()), many);
                 break;
             case 4:
-                text.insert(at, 1 + Draw(100), "[{\",:0-"[Draw(7)]);
+                text.insert(at, many, "[{\",:0-"[Draw(7)]);
                 break;
             default:
                 ChangeBytes(text, at, which);

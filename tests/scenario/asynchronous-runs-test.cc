@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Asynchronous jobs, from scenario to result.
 #include "scenario/scenario-runs.h"
+#include "support/in-order.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -173,20 +174,21 @@ TEST_F(AsynchronousRuns, StragglersAreNoFurtherBehindThanTheBound)
         const auto pushEvery = Draw(1, 3);
         const auto bound = pushEvery - 1 + Draw(0, 3);
         const bool isBound = round % 3 != 0;
-        const auto result =
-            Run(6,
-                fmt::format(R"({{"gradient": "{}B", "compute": "1ms", "iterations": 15,
+        const auto job = InOrder{R"({{"gradient": "{}B", "compute": "1ms", "iterations": 15,
                     "asynchronous": {{"pushEvery": {}, "fetchEvery": {}, "bound": {},
                     "servers": {}, "overlapFetch": {}}}}})",
-                            Draw(1, 50'000),
-                            pushEvery,
-                            Draw(1, 4),
-                            isBound ? std::to_string(bound) : "\"none\"",
-                            Draw(0, 2),
-                            round % 2 == 0),
-                {{"seed", std::to_string(round + 1)},
-                 {"faults",
-                  R"([{"kind": "straggler", "hosts": [0], "slowdown":
+                                 Draw(1, 50'000),
+                                 pushEvery,
+                                 Draw(1, 4),
+                                 isBound ? std::to_string(bound) : "\"none\"",
+                                 Draw(0, 2),
+                                 round % 2 == 0}
+                             .text;
+        const auto result = Run(6,
+                                job,
+                                {{"seed", std::to_string(round + 1)},
+                                 {"faults",
+                                  R"([{"kind": "straggler", "hosts": [0], "slowdown":
                        {"distribution": "lognormal", "median": 4, "sigma": 0.5}},
                       {"kind": "straggler", "hosts": [1, 2, 3], "slowdown":
                        {"distribution": "lognormal", "median": 1, "sigma": 0.5}}])"}});

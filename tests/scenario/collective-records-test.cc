@@ -5,6 +5,7 @@
  */
 #include "scenario/divided-runs.h"
 #include "scenario/repeated-runs.h"
+#include "support/in-order.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -171,39 +172,44 @@ DrawHybrid(uint32_t seed)
     const auto pipeline = draw.Between(1, 3);
     const auto servers = pipeline * draw.Between(1, 2);
     const auto tensor = draw.Between(0, 3) > 0 ? accelerators : accelerators / 2;
-    const auto nvlink = fmt::format(R"({{"rate": "{}", "delay": "{}ns"}})",
-                                    draw.Of({"3600Gbps", "600Gbps", "1000Gbps"}),
-                                    draw.Between(0, 400));
+    const auto nvlink = InOrder{R"({{"rate": "{}", "delay": "{}ns"}})",
+                                draw.Of({"3600Gbps", "600Gbps", "1000Gbps"}),
+                                draw.Between(0, 400)}
+                            .text;
     const auto* schedule = pipeline == 1 ? draw.Of({"gpipe", "1f1b"})
                                          : draw.Of({"gpipe", "1f1b", "interleaved", "zb-h1"});
     const bool isInterleaved = std::string(schedule) == "interleaved";
     const auto chunks = isInterleaved ? 2U : 1U;
     const auto microbatches = pipeline * draw.Between(1, 3);
-    const auto training = fmt::format(
-        R"({{"blocks": [{{"count": {}, "forward": "{}ns", "backward": "{}ns", "weight": "{}ns",
+    const auto training =
+        InOrder{
+            R"({{"blocks": [{{"count": {}, "forward": "{}ns", "backward": "{}ns", "weight": "{}ns",
              "gradient": "{}B", "tensorForward": "{}B", "tensorBackward": "{}B"}}],
              "activation": "{}B", "tensor": {}, "pipeline": {}, "schedule": "{}", "chunks": {},
              "microbatches": {}, "zero": {}, "slices": {}, "tensorScheme": "{}"}})",
-        pipeline * chunks * draw.Between(1, 3),
-        draw.Between(0, 1) * draw.Between(1, 30'000),
-        draw.Between(0, 40'000),
-        draw.Between(0, 20'000),
-        4 * draw.Between(1, 30'000),
-        4 * draw.Between(0, 40'000),
-        4 * draw.Between(0, 40'000),
-        draw.Between(0, 50'000),
-        tensor,
-        pipeline,
-        schedule,
-        chunks,
-        microbatches,
-        draw.Between(0, 3) == 0 ? 1 : 0,
-        draw.Between(0, 3) == 0 ? 2 : 1,
-        draw.Of({"ring", "ring", "halving-doubling", "double-binary-tree", "ps"}));
+            pipeline * chunks * draw.Between(1, 3),
+            draw.IsOneIn(2) ? 0 : draw.Between(1, 30'000),
+            draw.Between(0, 40'000),
+            draw.Between(0, 20'000),
+            4 * draw.Between(1, 30'000),
+            4 * draw.Between(0, 40'000),
+            4 * draw.Between(0, 40'000),
+            draw.Between(0, 50'000),
+            tensor,
+            pipeline,
+            schedule,
+            chunks,
+            microbatches,
+            draw.Between(0, 3) == 0 ? 1 : 0,
+            draw.Between(0, 3) == 0 ? 2 : 1,
+            draw.Of({"ring", "ring", "halving-doubling", "double-binary-tree", "ps"})}
+            .text;
+    const auto iterations = draw.Between(1, 3);
+    const auto transport = DrawRecordedTransport(draw);
     return MakeTrainingOn(MakeServers(servers, accelerators, nvlink),
                           training,
-                          draw.Between(1, 3),
-                          DrawRecordedTransport(draw),
+                          iterations,
+                          transport,
                           DrawRecordedProtocol(draw));
 }
 
@@ -230,26 +236,31 @@ DrawModel(uint32_t seed)
     const auto tensor = 2U << draw.Between(0, 2);
     const auto pipeline = draw.Between(1, 2);
     const auto zero = draw.Between(0, 2) == 2 ? 3U : draw.Between(0, 1);
-    const auto training = fmt::format(
-        R"({{"model": {{"kind": "transformer", "layers": {}, "hidden": {}, "heads": 8,
+    const auto training =
+        InOrder{
+            R"({{"model": {{"kind": "transformer", "layers": {}, "hidden": {}, "heads": 8,
              "feedForward": {}, "vocabulary": 2000, "sequence": {}}},
              "device": "../devices/a100-sxm-80gb.json", "tensor": {}, "pipeline": {},
              "microbatches": {}, "sequenceParallel": {}, "recompute": "{}", "zero": {}{}}})",
-        pipeline * draw.Between(1, 3),
-        64 * draw.Between(1, 8),
-        64 * draw.Between(1, 16),
-        64 * draw.Between(1, 8),
-        tensor,
-        pipeline,
-        pipeline * draw.Between(1, 3),
-        draw.Between(0, 3) > 0,
-        draw.Of({"none", "selective", "full"}),
-        zero,
-        zero != 3 && draw.Between(0, 4) == 0 ? R"(, "slices": 2)" : "");
-    return MakeTrainingOn(MakeServers(pipeline * draw.Between(1, 2), tensor, NVLINK),
+            pipeline * draw.Between(1, 3),
+            64 * draw.Between(1, 8),
+            64 * draw.Between(1, 16),
+            64 * draw.Between(1, 8),
+            tensor,
+            pipeline,
+            pipeline * draw.Between(1, 3),
+            draw.Between(0, 3) > 0,
+            draw.Of({"none", "selective", "full"}),
+            zero,
+            zero != 3 && draw.Between(0, 4) == 0 ? R"(, "slices": 2)" : ""}
+            .text;
+    const auto servers = pipeline * draw.Between(1, 2);
+    const auto iterations = draw.Between(1, 3);
+    const auto transport = DrawRecordedTransport(draw);
+    return MakeTrainingOn(MakeServers(servers, tensor, NVLINK),
                           training,
-                          draw.Between(1, 3),
-                          DrawRecordedTransport(draw),
+                          iterations,
+                          transport,
                           DrawRecordedProtocol(draw));
 }
 

@@ -5,6 +5,7 @@
  */
 #include "scenario/divided-runs.h"
 #include "scenario/drawn-surroundings.h"
+#include "support/in-order.h"
 
 #include "ns3/scenario-error.h"
 
@@ -366,7 +367,7 @@ DrawAggregating(Draw& draw)
     const auto control = draw.Of({"none", "none", "timely", "dctcp", "dcqcn"});
     const auto balancing = draw.Of({"hash", "destination", "spray", "adaptive", "flowlet"});
     const bool isOrdered = std::string(scheme).find("netreduce") != std::string::npos;
-    return fmt::format(
+    return InOrder{
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
                     {}{}}},
@@ -403,7 +404,8 @@ DrawAggregating(Draw& draw)
         draw.IsOneIn(2) ? DrawSurroundings(draw, false, true)
                         : std::string(draw.Of({R"("results": {"trace": true})",
                                                R"("results": {"messages": false})"})),
-        draw.Between(1, 1000));
+        draw.Between(1, 1000)}
+        .text;
 }
 
 TEST(DividedAggregationsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)

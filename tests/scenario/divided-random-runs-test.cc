@@ -3,6 +3,7 @@
  * Exchanges drawn at random that several processes simulate together must be those of one.
  */
 #include "scenario/divided-runs.h"
+#include "support/in-order.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -57,21 +58,23 @@ DrawJobs(Draw& draw, size_t hosts)
         {
             endpoints += fmt::format("{}\"host{}\"", endpoints.empty() ? "" : ", ", host);
         }
-        jobs += fmt::format(
-            R"({}{{"name": "j{}", "gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}{},
+        jobs +=
+            InOrder{
+                R"({}{{"name": "j{}", "gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}{},
                    "scheme": {}, "endpoints": [{}]}})",
-            i == 0 ? "" : ", ",
-            i,
-            draw.IsOneIn(3) ? 64 : draw.Between(1, 200),
-            draw.Between(1, 4),
-            draw.Of({"0s", "0s", "700ns", "20us"}),
-            draw.Of({"", "", R"(, "start": "15us")"}),
-            draw.Of({"", "", R"(, "timeout": "70us")", R"(, "timeout": "1ms")"}),
-            draw.Of({"", R"(, "reduceRate": "20Gbps")"}),
-            draw.Of({"", "", R"(, "codec": "fp16")"}),
-            draw.Of({"", "", R"(, "protocol": "simple")", R"(, "maxOutstandingSends": 2)"}),
-            scheme,
-            endpoints);
+                i == 0 ? "" : ", ",
+                i,
+                draw.IsOneIn(3) ? 64 : draw.Between(1, 200),
+                draw.Between(1, 4),
+                draw.Of({"0s", "0s", "700ns", "20us"}),
+                draw.Of({"", "", R"(, "start": "15us")"}),
+                draw.Of({"", "", R"(, "timeout": "70us")", R"(, "timeout": "1ms")"}),
+                draw.Of({"", R"(, "reduceRate": "20Gbps")"}),
+                draw.Of({"", "", R"(, "codec": "fp16")"}),
+                draw.Of({"", "", R"(, "protocol": "simple")", R"(, "maxOutstandingSends": 2)"}),
+                scheme,
+                endpoints}
+                .text;
     }
     return jobs;
 }
@@ -93,20 +96,23 @@ DrawDivided(Draw& draw)
         count += own;
     }
     const auto several = draw.IsOneIn(2) && count > 1 ? DrawJobs(draw, count) : "";
-    const auto job = fmt::format(
-        R"("job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}}}, "scheme": {})",
-        draw.Between(1, 200),
-        draw.Between(1, 3),
-        draw.Of({"0s", "1ns", "700ns", "20us"}),
-        draw.Of({"", R"(, "reduceRate": "20Gbps")"}),
-        draw.Of({"", "", R"(, "codec": "fp16")", R"(, "codec": {"kind": "qsgd", "levels": 4})"}),
-        draw.Of({"", "", R"(, "maxOutstandingSends": 1)", R"(, "maxOutstandingSends": 4)"}),
-        draw.Of({"", "", R"(, "protocol": "simple")"}),
-        scheme);
+    const auto job =
+        InOrder{
+            R"("job": {{"gradient": "{}kB", "iterations": {}, "compute": "{}"{}{}{}{}}}, "scheme": {})",
+            draw.Between(1, 200),
+            draw.Between(1, 3),
+            draw.Of({"0s", "1ns", "700ns", "20us"}),
+            draw.Of({"", R"(, "reduceRate": "20Gbps")"}),
+            draw.Of(
+                {"", "", R"(, "codec": "fp16")", R"(, "codec": {"kind": "qsgd", "levels": 4})"}),
+            draw.Of({"", "", R"(, "maxOutstandingSends": 1)", R"(, "maxOutstandingSends": 4)"}),
+            draw.Of({"", "", R"(, "protocol": "simple")"}),
+            scheme}
+            .text;
     const auto balancing = draw.Of({"hash", "hash", "destination", "spray", "adaptive", "flowlet"});
     const bool isLossy = draw.IsOneIn(3);
     const auto control = draw.Of({"none", "none", "timely", "swift", "hpcc", "dctcp", "dcqcn"});
-    return fmt::format(
+    return InOrder{
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsOfLeaf": [{}],
                     {}}},
@@ -139,7 +145,8 @@ DrawDivided(Draw& draw)
                 : "",
         draw.Of({"30kB", "400kB"}),
         draw.Of({R"({"trace": true})", R"({"messages": false})"}),
-        draw.Between(1, 1000));
+        draw.Between(1, 1000)}
+        .text;
 }
 
 TEST(DividedRunsTest, RandomRunsAreTheSameWithAnEventForEachPacket)

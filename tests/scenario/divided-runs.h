@@ -7,6 +7,7 @@
 #include "support/draw.h"
 #include "support/drawn-rounds.h"
 #include "support/forked-link.h"
+#include "support/in-order.h"
 
 #include "ns3/divided-run.h"
 #include "ns3/result-rows.h"
@@ -167,12 +168,13 @@ CompareDrawnRuns(const DrawnRuns& runs)
 inline std::string
 DrawLinks(Draw& draw)
 {
-    return fmt::format(R"("hostLink": {{"rate": "{}", "delay": "{}"}},
+    return InOrder{R"("hostLink": {{"rate": "{}", "delay": "{}"}},
                           "fabricLink": {{"rate": "{}", "delay": "{}"}})",
-                       draw.Of({"10Gbps", "25Gbps", "40Gbps"}),
-                       draw.Of({"0s", "100ns", "1us"}),
-                       draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
-                       draw.Of({"200ns", "1us", "1.5us", "10us"}));
+                   draw.Of({"10Gbps", "25Gbps", "40Gbps"}),
+                   draw.Of({"0s", "100ns", "1us"}),
+                   draw.Of({"10Gbps", "40Gbps", "7Gbps"}),
+                   draw.Of({"200ns", "1us", "1.5us", "10us"})}
+        .text;
 }
 
 /// Four racks of two hosts. \param scheme its name, as in JSON too, or an object \param more keys

@@ -5,6 +5,7 @@
  */
 #include "scenario/divided-runs.h"
 #include "scenario/drawn-surroundings.h"
+#include "support/in-order.h"
 
 #include "ns3/scenario-error.h"
 
@@ -101,7 +102,7 @@ std::string
 DrawSurrounded(Draw& draw, bool mayLose)
 {
     const bool endsSoon = mayLose; // what is lost may be sent again after 67 ms only
-    return fmt::format(
+    return InOrder{
         R"({{
       "topology": {{"kind": "spine-leaf", "spines": {}, "leaves": {}, "hostsPerLeaf": {},
                     "hostLink": {{"rate": "{}", "delay": "{}"}},
@@ -129,7 +130,8 @@ DrawSurrounded(Draw& draw, bool mayLose)
         draw.Of({"hash", "destination", "spray", "flowlet"}),
         draw.Of({"400kB", "16MB"}),
         draw.Between(1, 1000),
-        DrawSurroundings(draw, mayLose, endsSoon));
+        DrawSurroundings(draw, mayLose, endsSoon)}
+        .text;
 }
 
 /// Runs drawn at random with one process and several. \returns how many could be divided

@@ -3,6 +3,7 @@
 #define GRADSYNC_DRAWN_SURROUNDINGS_H
 
 #include "support/draw.h"
+#include "support/in-order.h"
 
 #include <cstdint>
 #include <fmt/format.h>
@@ -65,12 +66,12 @@ DrawSurroundings(Draw& draw, bool mayLose, bool endsSoon)
         traffic += "}";
     }
     const auto faults = DrawFaults(draw, mayLose);
-    return fmt::format(R"({}{}"results": {{"messages": {}{}}})",
-                       traffic.empty() ? "" : fmt::format(R"("traffic": [{}], )", traffic),
-                       faults.empty() ? "" : fmt::format(R"("faults": [{}], )", faults),
-                       draw.Of({"true", "false"}),
-                       mayLose ? ""
-                               : draw.Of({"", R"(, "every": "3us")", R"(, "every": "800ns")"}));
+    return InOrder{R"({}{}"results": {{"messages": {}{}}})",
+                   traffic.empty() ? "" : fmt::format(R"("traffic": [{}], )", traffic),
+                   faults.empty() ? "" : fmt::format(R"("faults": [{}], )", faults),
+                   draw.Of({"true", "false"}),
+                   mayLose ? "" : draw.Of({"", R"(, "every": "3us")", R"(, "every": "800ns")"})}
+        .text;
 }
 
 } // namespace ns3::gradsync

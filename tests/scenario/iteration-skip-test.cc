@@ -4,6 +4,7 @@
  * with those of the same runs simulated whole.
  */
 #include "scenario/repeated-runs.h"
+#include "support/in-order.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -145,9 +146,10 @@ DrawIterations(uint32_t seed)
     const auto* control = draw.Of({"none", "none", "dcqcn", "dctcp", "timely", "swift"});
     const auto mtu = draw.Between(500, 4096);
     const auto ackEvery = draw.Between(1, 20);
-    const auto window = draw.Between(0, 2) * draw.Between(1, 60);
+    const auto windows = draw.Between(0, 2);
+    const auto window = windows * draw.Between(1, 60);
     const auto gradient = 4 * draw.Between(1, 60'000);
-    const auto computeNs = draw.Between(0, 1) * draw.Between(0, 60'000);
+    const auto computeNs = draw.IsOneIn(2) ? 0 : draw.Between(0, 60'000);
     const auto* scheme =
         draw.Of({"ring", "rat", "ps", "halving-doubling", "double-binary-tree", "hierarchical"});
     const auto keepsRates = draw.Between(0, 1) == 1;
@@ -244,22 +246,24 @@ TEST(IterationSkip, FluidsThatAreAtRestRepeat)
         const auto spines = draw.Between(1, 2);
         const auto* scheme = draw.Of({"ring", "ps", "halving-doubling", "all-to-all"});
         const bool isInside = draw.Between(0, 1) == 1;
-        const auto text = fmt::format(
-            R"({{"topology": {{"kind": "spine-leaf", "spines": {}, "leaves": 2, "hostsPerLeaf": 2,
+        const auto text =
+            InOrder{
+                R"({{"topology": {{"kind": "spine-leaf", "spines": {}, "leaves": 2, "hostsPerLeaf": 2,
                  "hostLink": {{"rate": "{}Gbps", "delay": "{}ns"}},
                  "fabricLink": {{"rate": "10Gbps", "delay": "1us"}},
                  "server": {{"accelerators": 2, "nvlink": {{"rate": "300Gbps", "delay": "{}ns"}}}}}},
                  {}, "job": {{"gradient": "{}B", "iterations": 20, "compute": "{}us"}},
                  "scheme": "{}"}})",
-            spines,
-            draw.Between(1, 9),
-            draw.Between(0, 999),
-            draw.Between(0, 99),
-            isInside ? R"("transport": "roce", "fidelity": {"server": "fluid"})"
-                     : R"("transport": {"kind": "fluid", "efficiency": 0.97})",
-            draw.Between(100, 3'000'000),
-            draw.Between(0, 200),
-            scheme);
+                spines,
+                draw.Between(1, 9),
+                draw.Between(0, 999),
+                draw.Between(0, 99),
+                isInside ? R"("transport": "roce", "fidelity": {"server": "fluid"})"
+                         : R"("transport": {"kind": "fluid", "efficiency": 0.97})",
+                draw.Between(100, 3'000'000),
+                draw.Between(0, 200),
+                scheme}
+                .text;
         SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
         const auto own = CompareWithWhole(text);
         skipped += own > 0 ? 1 : 0;

@@ -5,6 +5,7 @@
  * runs simulated whole.
  */
 #include "scenario/repeated-runs.h"
+#include "support/in-order.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -140,13 +141,14 @@ TEST(TwinPlanes, RunsThatDoNotEndAreSimulatedWhole)
 std::string
 DrawTransport(Draw& draw)
 {
-    return fmt::format(R"({{"kind": "roce", "congestionControl": "{}", "mtu": "{}B",
+    return InOrder{R"({{"kind": "roce", "congestionControl": "{}", "mtu": "{}B",
                             "ackEvery": {}, "windowPackets": {}, "timeout": "{}us"}})",
-                       draw.Of({"none", "none", "none", "dcqcn", "dctcp", "swift"}),
-                       draw.Between(500, 4096),
-                       draw.Between(1, 20),
-                       draw.IsOneIn(4) ? draw.Between(20, 60) : 0,
-                       draw.IsOneIn(5) ? draw.Between(50, 500) : 67'000);
+                   draw.Of({"none", "none", "none", "dcqcn", "dctcp", "swift"}),
+                   draw.Between(500, 4096),
+                   draw.Between(1, 20),
+                   draw.IsOneIn(4) ? draw.Between(20, 60) : 0,
+                   draw.IsOneIn(5) ? draw.Between(50, 500) : 67'000}
+        .text;
 }
 
 /// Hybrids on rails, of which the tensor-parallel groups are servers, or parts of them.
@@ -167,26 +169,28 @@ DrawRails(Draw& draw)
     const auto servers = rails.units * rails.serversPerUnit;
     const auto pipeline = servers % 2 == 0 ? draw.Between(1, 2) : 1;
     const auto tensor = draw.IsOneIn(6) ? rails.accelerators / 2 : rails.accelerators;
-    const auto training = fmt::format(
-        R"({{"blocks": [{{"count": {}, "forward": "{}ns", "backward": "{}ns", "gradient": "{}B",
+    const auto training =
+        InOrder{
+            R"({{"blocks": [{{"count": {}, "forward": "{}ns", "backward": "{}ns", "gradient": "{}B",
              "tensorForward": "{}B", "tensorBackward": "{}B"}}], "activation": "{}B",
              "tensor": {}, "pipeline": {}, "microbatches": {}, "bucket": "{}kB",
              "firstBucket": "100kB", {}}})",
-        pipeline * draw.Between(1, 3),
-        draw.Between(0, 20'000),
-        draw.Between(0, 20'000),
-        4 * draw.Between(1, 60'000),
-        4 * draw.Between(0, 20'000),
-        4 * draw.Between(0, 20'000),
-        draw.Between(0, 100'000),
-        tensor,
-        pipeline,
-        pipeline * draw.Between(1, 3),
-        draw.Between(1, 400),
-        draw.Of({R"("zero": 1)",
-                 R"("gradientScheme": "ring")",
-                 R"("gradientScheme": "halving-doubling")",
-                 R"("gradientScheme": "ps")"}));
+            pipeline * draw.Between(1, 3),
+            draw.Between(0, 20'000),
+            draw.Between(0, 20'000),
+            4 * draw.Between(1, 60'000),
+            4 * draw.Between(0, 20'000),
+            4 * draw.Between(0, 20'000),
+            draw.Between(0, 100'000),
+            tensor,
+            pipeline,
+            pipeline * draw.Between(1, 3),
+            draw.Between(1, 400),
+            draw.Of({R"("zero": 1)",
+                     R"("gradientScheme": "ring")",
+                     R"("gradientScheme": "halving-doubling")",
+                     R"("gradientScheme": "ps")"})}
+            .text;
     return rails.Make(training, draw.IsOneIn(4) ? 4 : 1);
 }
 

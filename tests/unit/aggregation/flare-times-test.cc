@@ -68,8 +68,9 @@ TEST_F(FlareTest, OneCoreIsAsFastAsItsHandlersOrTheLinks)
         const auto n = static_cast<uint32_t>(2 + random() % 6);
         const auto packets = static_cast<int64_t>(1 + random() % 40);
         const auto& sum = SUMS[random() % 3];
-        const auto costs =
-            SetCosts(DrawBelow(random, 300), DrawBelow(random, 2), DrawBelow(random, 3));
+        const auto fixed = DrawBelow(random, 300);
+        const auto copy = DrawBelow(random, 2);
+        const auto costs = SetCosts(fixed, copy, DrawBelow(random, 3));
         Set("flare.Cores", UintegerValue(1));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, sum)).front();
@@ -125,8 +126,9 @@ TEST_F(FlareTest, OneBufferTakesTheTimeOfAQueueByHand)
         const auto n = static_cast<uint32_t>(2 + random() % 8);
         const auto packets = static_cast<int64_t>(1 + random() % 50);
         const auto cores = static_cast<uint32_t>(1 + random() % 20);
-        const auto costs =
-            SetCosts(1 + DrawBelow(random, 400), DrawBelow(random, 3), 1 + DrawBelow(random, 5));
+        const auto fixed = 1 + DrawBelow(random, 400);
+        const auto copy = DrawBelow(random, 3);
+        const auto costs = SetCosts(fixed, copy, 1 + DrawBelow(random, 5));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         EXPECT_EQ(Run(MakeFlareJob(n, packets, "single")).front(),
@@ -146,8 +148,9 @@ TEST_F(FlareTest, CoresAreAsFastTogetherAsTheyCanBe)
         const auto n = static_cast<uint32_t>(4 + random() % 8);
         const auto cores = static_cast<uint32_t>(2 + random() % 5);
         const auto packets = static_cast<int64_t>(20 + random() % 60);
-        const auto costs =
-            SetCosts(DrawBelow(random, 400), 2 + DrawBelow(random, 3), 4 + DrawBelow(random, 3));
+        const auto fixed = DrawBelow(random, 400);
+        const auto copy = 2 + DrawBelow(random, 3);
+        const auto costs = SetCosts(fixed, copy, 4 + DrawBelow(random, 3));
         Set("flare.Cores", UintegerValue(cores));
         InstallStar(n, FLARE_RATE);
         const auto time = Run(MakeFlareJob(n, packets, "tree")).front() - ONE_WAY * 2;

@@ -262,8 +262,8 @@ TEST_F(AsynchronousExecutionTest, NobodyIsFurtherAheadThanTheBound)
         const auto pushEvery = static_cast<uint32_t>(Draw(1, 3));
         const auto bound = pushEvery - 1 + static_cast<uint32_t>(Draw(0, 3));
         const bool isBound = round % 4 != 0;
-        auto job =
-            MakeJob(workers, static_cast<uint32_t>(Draw(0, 4)), Draw(1, 200), MicroSeconds(20), 20);
+        const auto servers = static_cast<uint32_t>(Draw(0, 4));
+        auto job = MakeJob(workers, servers, Draw(1, 200), MicroSeconds(20), 20);
         job.overlapsFetches = round % 3 == 0;
         job.pushEvery = pushEvery;
         job.fetchEvery = static_cast<uint32_t>(Draw(1, 5));

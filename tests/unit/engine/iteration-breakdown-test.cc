@@ -250,7 +250,8 @@ TEST_F(IterationBreakdownTest, BubblesOfPipelinesAreTheClosedForms)
     {
         const PipelineShape shape{static_cast<uint32_t>(Draw(1, 6)),
                                   static_cast<uint32_t>(Draw(1, 12))};
-        const auto block = MakeBlock(Draw(1, 30), Draw(1, 30));
+        const auto forward = Draw(1, 30);
+        const auto block = MakeBlock(forward, Draw(1, 30));
         for (const auto schedule :
              {PipelineSchedule::GPipe, PipelineSchedule::OneForwardOneBackward})
         {

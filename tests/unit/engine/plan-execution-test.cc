@@ -704,11 +704,9 @@ TEST_F(PlanExecutionLaw, ManyAtOnceEndEachWithItsOwnBytes)
             auto starts = drawn.starts;
             starts.resize(plan->GetRankCount());
             // Some on each other's connections, some beside them.
-            Execute(follower,
-                    plan,
-                    starts,
-                    static_cast<uint32_t>(Draw(0, 3)),
-                    static_cast<uint32_t>(Draw(0, m_ranks.size() - plan->GetRankCount())));
+            const auto which = static_cast<uint32_t>(Draw(0, 3));
+            const auto first = Draw(0, m_ranks.size() - plan->GetRankCount());
+            Execute(follower, plan, starts, which, static_cast<uint32_t>(first));
         }
         Simulator::Run();
         for (uint32_t i = 0; i < followers.size(); ++i)

@@ -53,6 +53,10 @@ TEST_F(RadixSchedulerTest, EventsOfOneTimeLeaveInTheOrderOfTheirUid)
 TEST_F(RadixSchedulerTest, TellsWhetherAnEventComesBeforeAnyTime)
 {
     std::mt19937_64 random(11);
+    const auto drawAhead = [&random] {
+        const auto range = uint64_t{1} << random() % 24;
+        return random() % range;
+    };
     std::multiset<uint64_t> pending;
     uint64_t now = 0;
     uint32_t uid = 0;
@@ -60,7 +64,7 @@ TEST_F(RadixSchedulerTest, TellsWhetherAnEventComesBeforeAnyTime)
     {
         if (random() % 2 == 0 || pending.empty())
         {
-            const auto at = now + random() % (uint64_t{1} << random() % 24);
+            const auto at = now + drawAhead();
             m_radix->Insert(MakeEvent(at, ++uid));
             pending.insert(at);
         }
@@ -70,7 +74,7 @@ TEST_F(RadixSchedulerTest, TellsWhetherAnEventComesBeforeAnyTime)
             ASSERT_EQ(m_radix->RemoveNextInOrder().key.m_ts, now);
             pending.erase(pending.begin());
         }
-        for (const auto ts : {now, now + 1, now + random() % (uint64_t{1} << random() % 24)})
+        for (const auto ts : {now, now + 1, now + drawAhead()})
         {
             ASSERT_EQ(m_radix->HasBefore(ts), !pending.empty() && *pending.begin() < ts);
         }

@@ -257,10 +257,8 @@ BuildRandomNetwork(std::mt19937& random, uint32_t workers)
 {
     const auto draw = [&random](uint32_t below) { return static_cast<uint32_t>(random() % below); };
     const auto link = [&draw](const Ptr<Node>& a, const Ptr<Node>& b) {
-        ExistingNetworkFixture::Link(a,
-                                     b,
-                                     draw(2) == 0 ? "200Mbps" : "1Gbps",
-                                     MicroSeconds(1 + draw(50)));
+        const auto* rate = draw(2) == 0 ? "200Mbps" : "1Gbps";
+        ExistingNetworkFixture::Link(a, b, rate, MicroSeconds(1 + draw(50)));
     };
     const NodeContainer routers(1 + draw(4));
     NodeContainer hosts(workers);

@@ -73,7 +73,7 @@ TEST(SortEdges, SortsAnyOrderAndLeavesRepeatedOnesOut)
             Edges edges;
             for (uint32_t i = 0; i < count; ++i)
             {
-                edges.emplace_back(random() % operations, random() % operations);
+                edges.push_back({random() % operations, random() % operations});
             }
             SCOPED_TRACE(count);
             ExpectSorted(edges, operations);
@@ -124,7 +124,7 @@ TEST(SortEdges, GivesCopiesAsIfTheirEdgesWereAmongTheOthers)
         Edges edges;
         for (auto count = random() % (3 * operations); count > 0; --count)
         {
-            edges.emplace_back(random() % operations, random() % operations);
+            edges.push_back({random() % operations, random() % operations});
         }
         Edges all;
         for (uint32_t copy = 0; copy < copies; ++copy)

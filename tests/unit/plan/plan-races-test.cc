@@ -168,7 +168,8 @@ TEST(PlanRaces, AreFoundWhereverNoPathOrdersAConflictAndNowhereElse)
     std::map<bool, int> count;
     for (int round = 0; round < 3000; ++round)
     {
-        RandomPlan randomPlan(random, 2 + random() % 12, random() % 10);
+        const auto size = 2 + random() % 12;
+        RandomPlan randomPlan(random, size, random() % 10);
         const auto plan = randomPlan.Build();
         const auto expected = randomPlan.FindRaces(plan);
         ASSERT_EQ(GetReported(plan), expected) << "round " << round;

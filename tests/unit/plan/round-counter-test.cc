@@ -104,7 +104,8 @@ MakeRandomPlan(uint32_t steps, std::mt19937& random)
         const auto later = place + 1 + random() % std::min<size_t>(steps - 1 - place, 50);
         const auto& from = items[order[place]];
         const auto& to = items[order[later]];
-        builder.AddEdge(from[random() % from.size()], to[random() % to.size()]);
+        const auto first = from[random() % from.size()];
+        builder.AddEdge(first, to[random() % to.size()]);
     }
     return builder.Build();
 }

@@ -187,9 +187,11 @@ TEST_F(TrainingTunerTest, ChoicesAreNoWorseThanTheDefault)
         TrainingSpec spec;
         spec.tensor = static_cast<uint32_t>(Draw(1, 2));
         spec.data = static_cast<uint32_t>(Draw(2, 4));
-        auto block =
-            MakeBlock(Draw(1, 40) * 100'000, Draw(1, 40) * 100'000, 0, 4 * Draw(0, 999'999));
-        block.afterForward.assign(Draw(0, 1), {Choose("ring"), 4 * Draw(1, 999'999)});
+        const auto forward = Draw(1, 40) * 100'000;
+        const auto backward = Draw(1, 40) * 100'000;
+        auto block = MakeBlock(forward, backward, 0, 4 * Draw(0, 999'999));
+        const auto collectives = Draw(0, 1);
+        block.afterForward.assign(collectives, {Choose("ring"), 4 * Draw(1, 999'999)});
         spec.blocks.assign(Draw(1, 6), block);
         spec.gradientScheme = Choose("ring");
         const auto planned = Plan(spec, {true, true, true});

@@ -34,10 +34,11 @@ TEST(LibraScheme, IsAnAllReduceWhateverIsHot)
     {
         const uint32_t workers = 1 + random() % 9;
         const auto all = static_cast<int64_t>(1 + random() % 5000);
+        const auto bytes = 1 + random() % 100'000;
         const auto request =
             MakeRequest("libra",
                         workers,
-                        1 + random() % 100'000,
+                        bytes,
                         {{"parameters", all},
                          {"hotParameters", static_cast<int64_t>(random() % (all + 1))},
                          {"exponent", static_cast<double>(random() % 30) / 10.0},

@@ -78,7 +78,9 @@ TEST(RailTopology, PutsEachRailOfAUnitOnALeaf)
     std::mt19937_64 random(22);
     for (int round = 0; round < 20; ++round)
     {
-        auto options = MakeRailOptions(1 + random() % 3, 1 + random() % 4, 1 + random() % 3);
+        const auto units = 1 + random() % 3;
+        const auto servers = 1 + random() % 4;
+        auto options = MakeRailOptions(units, servers, 1 + random() % 3);
         options.server.nics = 1 + random() % 8;
         const auto rails = options.server.nics;
         const auto topology = MakeRailTopology(options);

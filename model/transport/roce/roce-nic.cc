@@ -229,16 +229,24 @@ RoceNic::Remove(RoceQueuePair& queuePair)
 void
 RoceNic::SetSilent(bool silent, TimeStepCount now)
 {
-    m_silent = silent;
-    if (silent)
+    if (silent == m_silent)
     {
         return;
     }
-    m_timed.ForEach(
-        [this, now](uint32_t index) { m_sender->FindQueuePair(index)->timedSince = now; });
+    m_silent = silent;
+    if (silent)
+    {
+        m_silentSince = now;
+        return;
+    }
+    m_timed.ForEach([this, now](uint32_t index) {
+        auto& since = m_sender->FindQueuePair(index)->timedSince;
+        since += now - std::clamp(since, m_silentSince, now);
+    });
     if (!m_timed.IsEmpty() && !m_timerPending)
     {
-        ScheduleTimer(m_sender->GetTimeout());
+        const auto end = FindOldest()->timedSince + m_sender->GetTimeout();
+        ScheduleTimer(std::max<TimeStepCount>(end - now, 0));
     }
 }
 

@@ -80,7 +80,8 @@ class RoceNic final : public PacketSource
     void StartTimeout(RoceQueuePair& queuePair, TimeStepCount now);
 
     /// A host that does not send does not time out either: the clocks of its queue pairs stand
-    /// still, and begin anew when it sends again.
+    /// still, and go on when it sends again. Did they begin anew, one that stops more often than
+    /// they run out would never send again what was lost.
     void SetSilent(bool silent, TimeStepCount now);
 
     /// The queue pair goes to another NIC, in whatever list of this one it stands. Linear in those
@@ -156,6 +157,7 @@ class RoceNic final : public PacketSource
     double m_bitRate{0.0};
     bool m_timerPending{false};
     bool m_silent{false};
+    TimeStepCount m_silentSince{0}; //!< while it is
     Ptr<EventImpl> m_timer;
     Ptr<EventImpl> m_wake;
 };

@@ -72,6 +72,34 @@ TEST_F(RoceTransportTest, SelectiveRepeatTellsTheFirstLossOfAnEpisode)
             std::make_tuple(0U, 1U, false, NanoSeconds(105200) + PicoSeconds(2 * 1'068'800))));
 }
 
+TEST_F(RoceTransportTest, TimeoutsGoOnWhereAHostThatDoesNotSendLeftThem)
+{
+    // The only packet leaves at 0 and is lost. Of the time until 320 us its host does not send for
+    // 30 + 40 + 50 us: 200 us are over for its timer. Began it anew each time, as it did once, it
+    // would not have run out before 500 us, and never with a host that stops every 100 us.
+    Set("Timeout", TimeValue(MicroSeconds(200)));
+    InstallStar(2, "10Gbps");
+    LossLog log;
+    m_transport->TraceConnectWithoutContext("Recovery", MakeCallback(&LossLog::OnRecovery, &log));
+    LinkState down;
+    down.up = false;
+    m_transport->SetLinkState(1, down);
+    Simulator::Schedule(MicroSeconds(10), [this] { m_transport->SetLinkState(1, LinkState()); });
+    for (const auto& [begin, end] : {std::pair{50, 80}, {150, 190}, {250, 300}})
+    {
+        for (const auto& [at, sends] : {std::pair{begin, false}, {end, true}})
+        {
+            Simulator::Schedule(MicroSeconds(at), [this, isSending = sends] {
+                m_transport->SetEndpointState(0, {.sends = isSending, .receives = true});
+            });
+        }
+    }
+    Send(0, 1, 1000, 1);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered[1], 1);
+    EXPECT_THAT(log.entries, ElementsAre(std::make_tuple(0U, 1U, true, MicroSeconds(320))));
+}
+
 TEST_F(RoceTransportTest, AMessageOfMorePacketsThanThereAreNumbersFailsByName)
 {
     Set("Mtu", UintegerValue(1000));

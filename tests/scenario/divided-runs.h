@@ -144,7 +144,8 @@ CompareDrawnRuns(const DrawnRuns& runs)
         }
         else if (divided.find("a job did not finish") != std::string::npos)
         {
-            // Which must be so in one process, too; none needs as long as they have by default.
+            // Which must be so in one process, too, where it was given little time: one that uses
+            // up the 60 s that jobs have by default hangs.
             EXPECT_EQ(divided.find("not done 60 s after"), std::string::npos) << text;
             EXPECT_THAT(SimulateDivided(text, 1), ::testing::HasSubstr("are not done")) << text;
         }

@@ -239,6 +239,7 @@ RoceNic::SetSilent(bool silent, TimeStepCount now)
         m_silentSince = now;
         return;
     }
+    // Who began to wait meanwhile, or is ahead of the clock, has not waited yet.
     m_timed.ForEach([this, now](uint32_t index) {
         auto& since = m_sender->FindQueuePair(index)->timedSince;
         since += now - std::clamp(since, m_silentSince, now);

@@ -45,6 +45,24 @@ class MessageSeries
         return m_handler;
     }
 
+    /// They are for another one.
+    void SetHandler(MessageHandler* handler)
+    {
+        m_handler = handler;
+    }
+
+    /// Of the shortest.
+    uint64_t GetLeastBytes() const
+    {
+        return m_bytes;
+    }
+
+    /// Of the longest.
+    uint64_t GetMostBytes() const
+    {
+        return m_bytes + (m_longOnes != 0 ? m_step : 0);
+    }
+
     uint64_t GetTag(uint32_t index) const
     {
         return m_tag + uint64_t{index} * m_tagStep;

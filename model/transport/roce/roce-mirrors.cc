@@ -69,10 +69,7 @@ RoceMirrors::OnPost(RoceQueuePair& queuePair,
     queuePair.receiving = nullptr;
     if (!RoceConnectionTable::IsReservation(queuePair.number))
     {
-        const MessageSeries series(message.bytes, message.tag, message.handler);
-        auto post = MakePost(queuePair, series, 0, firstPsn);
-        post.at = m_messages.tellsTimes ? now : -1;
-        Tell(part, post);
+        Tell(part, queuePair, message, firstPsn, now);
     }
 }
 
@@ -91,22 +88,23 @@ RoceMirrors::OnFirst(const RoceQueuePair& queuePair, const RoceMessages& message
     const auto part = m_partOf[queuePair.dst];
     if (part != m_own)
     {
+        const auto& series = messages.series;
         m_posts[part].Append(
-            MakePost(queuePair, messages.series, message, messages.GetFirstPsn(message)));
+            MakePost(queuePair,
+                     {series.GetBytes(message), series.GetTag(message), series.GetHandler()},
+                     messages.GetFirstPsn(message)));
     }
 }
 
 RocePost
 RoceMirrors::MakePost(const RoceQueuePair& queuePair,
-                      const MessageSeries& series,
-                      uint32_t message,
+                      const MessageSeries& messages,
                       uint32_t firstPsn)
 {
     return {.at = -1,
-            .bytes = series.GetBytes(message),
-            .tag = series.GetTag(message),
+            .messages = messages,
             .src = queuePair.src,
-            .receiver = FindReceiver(queuePair.dst, queuePair.stream, series.GetHandler()),
+            .receiver = FindReceiver(queuePair.dst, queuePair.stream, messages.GetHandler()),
             .stream = queuePair.stream,
             .index = queuePair.index,
             .generation = queuePair.generation,
@@ -116,19 +114,25 @@ RoceMirrors::MakePost(const RoceQueuePair& queuePair,
 /// With those before it of its queue pair, if they go on like this: an exchange may begin with
 /// thousands of messages a host, several for each of the others.
 void
-RoceMirrors::Tell(uint32_t part, const RocePost& post)
+RoceMirrors::Tell(uint32_t part,
+                  const RoceQueuePair& queuePair,
+                  const Message& message,
+                  uint32_t firstPsn,
+                  TimeStepCount now)
 {
     auto& posts = m_posts[part];
-    if (post.index >= m_lastPosts.size())
+    if (queuePair.index >= m_lastPosts.size())
     {
-        m_lastPosts.resize(size_t{post.index} + 1);
+        m_lastPosts.resize(size_t{queuePair.index} + 1);
     }
-    auto& last = m_lastPosts[post.index];
-    if (last < posts.GetSize() && posts[last].Append(post))
+    auto& last = m_lastPosts[queuePair.index];
+    if (last < posts.GetSize() && posts[last].Append(queuePair, message))
     {
         return;
     }
     last = static_cast<uint32_t>(posts.GetSize());
+    auto post = MakePost(queuePair, {message.bytes, message.tag, message.handler}, firstPsn);
+    post.at = m_messages.tellsTimes ? now : -1;
     posts.Append(post);
 }
 
@@ -214,14 +218,12 @@ RoceMirrors::Expect(const RocePost& post, TimeStepCount now)
         queuePair.acknowledgePort = m_sender.ChoosePort(dst, ~queuePair.flowHash, post.src);
         queuePair.BeginAt(post.firstPsn);
     }
-    for (uint32_t i = 0; i < post.count; ++i)
-    {
-        const auto tag = post.GetTag(i);
-        m_sender.AddMessage(queuePair, {post.src, dst, post.stream, post.bytes, tag, handler, {}});
-    }
+    auto messages = post.messages;
+    messages.SetHandler(handler);
+    m_sender.AddMessages(queuePair, messages);
     if (m_messages.tellsTimes)
     {
-        TellSending(handler, post.tag, TimeStep(post.at), now);
+        TellSending(handler, messages.GetTag(0), TimeStep(post.at), now);
     }
 }
 

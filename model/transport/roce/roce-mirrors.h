@@ -91,10 +91,13 @@ class RoceMirrors
     using NumberedReceivers = boost::container::small_vector<NumberedReceiver, 2>;
 
     RocePost MakePost(const RoceQueuePair& queuePair,
-                      const MessageSeries& series,
-                      uint32_t message,
+                      const MessageSeries& messages,
                       uint32_t firstPsn);
-    void Tell(uint32_t part, const RocePost& post);
+    void Tell(uint32_t part,
+              const RoceQueuePair& queuePair,
+              const Message& message,
+              uint32_t firstPsn,
+              TimeStepCount now);
     void Expect(const RocePost& post, TimeStepCount now);
     void TellSending(MessageHandler* handler, uint64_t tag, const Time& at, TimeStepCount now);
     uint32_t FindReceiver(uint32_t endpoint, uint32_t stream, const MessageHandler* handler);

@@ -34,6 +34,28 @@ RoceSender::AddMessage(RoceQueuePair& queuePair, const Message& message)
 }
 
 void
+RoceSender::AddMessages(RoceQueuePair& queuePair, const MessageSeries& series)
+{
+    if (series.GetCount() > 1 &&
+        CountPackets(series.GetLeastBytes()) == CountPackets(series.GetMostBytes()))
+    {
+        Post(queuePair, series);
+        return;
+    }
+    for (uint32_t i = 0; i < series.GetCount(); ++i) // one may go on as those before
+    {
+        AddMessage(queuePair,
+                   {queuePair.src,
+                    queuePair.dst,
+                    queuePair.stream,
+                    series.GetBytes(i),
+                    series.GetTag(i),
+                    series.GetHandler(),
+                    {}});
+    }
+}
+
+void
 RoceSender::Forget(RoceQueuePair& queuePair)
 {
     auto* messages = queuePair.oldest;

@@ -86,8 +86,11 @@ class RoceSender
     /// All that wait get their queue pairs.
     void BuildReserved();
 
-    /// A queue pair has one more message to send, or to receive from another process.
+    /// A queue pair has one more message to send.
     void AddMessage(RoceQueuePair& queuePair, const Message& message);
+
+    /// It has more to receive from another process.
+    void AddMessages(RoceQueuePair& queuePair, const MessageSeries& series);
 
     /// True when so many queue pairs are in use that none is to wait for its turn.
     bool AreMany() const

@@ -4,6 +4,7 @@
 #include "ns3/message-series.h"
 #include "ns3/roce-reservation.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <random>
@@ -33,6 +34,9 @@ void
 ExpectSame(const MessageSeries& series, const std::vector<Sent>& sent)
 {
     ASSERT_EQ(series.GetCount(), sent.size());
+    const auto [least, most] = std::ranges::minmax_element(sent, {}, &Sent::bytes);
+    EXPECT_EQ(series.GetLeastBytes(), least->bytes);
+    EXPECT_EQ(series.GetMostBytes(), most->bytes);
     for (uint32_t i = 0; i < sent.size(); ++i)
     {
         EXPECT_EQ(series.GetBytes(i), sent[i].bytes) << i;

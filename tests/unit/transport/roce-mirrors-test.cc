@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
 #include <vector>
 
 namespace ns3::gradsync
@@ -90,7 +91,8 @@ class RoceMirrorsTest : public RoceTransportTest
         {
             for (const auto& post : BatchReader(bytes).TakeList<RocePost>())
             {
-                m_told += post.count;
+                m_told += post.messages.GetCount();
+                ++m_posts;
             }
         }
     }
@@ -102,7 +104,8 @@ class RoceMirrorsTest : public RoceTransportTest
     }
 
     Ptr<RoceTransport> m_other;
-    uint64_t m_told{0}; //!< messages
+    uint64_t m_told{0};  //!< messages
+    uint64_t m_posts{0}; //!< that told them
 };
 
 TEST_F(RoceMirrorsTest, ReceiversElsewhereAreToldOfEachMessageOnceAndHoldNoQueuePairThatWaits)
@@ -130,6 +133,43 @@ TEST_F(RoceMirrorsTest, ReceiversElsewhereAreToldOfEachMessageOnceAndHoldNoQueue
     // The last one is there after all have left, one after the other, and its way over three more.
     const auto last = MESSAGES * HOSTS * data + 3 * data + 4'000'000;
     EXPECT_EQ(m_handler.lastDelivery, PicoSeconds(last));
+}
+
+TEST_F(RoceMirrorsTest, ChunksOfAnEvenCutAreToldTogether)
+{
+    // Eight to each host, of two sizes by turns, as where a gradient is cut evenly into elements:
+    // 16 series. Hosts have queue pairs, as no more than these are in use.
+    constexpr uint32_t MESSAGES = 8;
+    m_transport->SetAttribute("KeptQueuePairs", UintegerValue(4 * HOSTS));
+    InstallBoth();
+    for (uint32_t tag = 0; tag < MESSAGES * HOSTS; ++tag)
+    {
+        Send(0, HOSTS + tag % HOSTS, tag / HOSTS % 2 == 0 ? 3904 : 3908, tag);
+    }
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered.size(), MESSAGES * HOSTS);
+    EXPECT_THAT(m_handler.delivered, Each(Pair(::testing::_, 1)));
+    EXPECT_EQ(m_told, MESSAGES * HOSTS);
+    EXPECT_EQ(m_posts, HOSTS);
+}
+
+TEST_F(RoceMirrorsTest, MessagesOfAnyLengthsAreReceivedOnceEach)
+{
+    // Around one and two packets, so that those that are told together differ in packets, too. At
+    // most three of 35 us each: all are there before the 10 ms at which windows end.
+    constexpr uint32_t MESSAGES = 90;
+    m_transport->SetAttribute("KeptQueuePairs", UintegerValue(4 * HOSTS));
+    InstallBoth();
+    std::mt19937 random(3);
+    for (uint32_t tag = 0; tag < MESSAGES; ++tag)
+    {
+        Send(0, HOSTS + random() % 2, (1 + random() % 2) * 4096 - 4 + random() % 2 * 8, tag);
+    }
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered.size(), MESSAGES);
+    EXPECT_THAT(m_handler.delivered, Each(Pair(::testing::_, 1)));
+    EXPECT_EQ(m_told, MESSAGES);
+    EXPECT_LT(m_posts, m_told);
 }
 
 TEST_F(RoceMirrorsTest, AMessageInHandKeepsItsQueuePair)

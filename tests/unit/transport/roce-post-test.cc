@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "support/message-collector.h"
+
 #include "ns3/roce-post.h"
 
 #include <cstdint>
@@ -12,61 +14,81 @@ namespace ns3::gradsync
 namespace
 {
 
-RocePost
-MakePost(uint64_t bytes, uint64_t tag)
-{
-    return {.at = -1,
-            .bytes = bytes,
-            .tag = tag,
-            .src = 1,
-            .receiver = 2,
-            .stream = 3,
-            .index = 4,
-            .generation = 5,
-            .firstPsn = 6};
-}
+using tests::MessageCollector;
 
-TEST(RocePost, HoldsMessagesWhoseTagsHaveEqualSteps)
+class RocePostTest : public ::testing::Test
+{
+  protected:
+    Message MakeMessage(uint64_t bytes, uint64_t tag)
+    {
+        return {1, 2, 3, bytes, tag, &m_handler, {}};
+    }
+
+    RocePost MakePost(uint64_t bytes, uint64_t tag)
+    {
+        return {.at = -1,
+                .messages = {bytes, tag, &m_handler},
+                .src = 1,
+                .receiver = 2,
+                .stream = 3,
+                .index = m_queuePair.index,
+                .generation = m_queuePair.generation,
+                .firstPsn = 6};
+    }
+
+    RocePostTest()
+    {
+        m_queuePair.index = 4;
+        m_queuePair.generation = 5;
+    }
+
+    MessageCollector m_handler;
+    RoceQueuePair m_queuePair{};
+};
+
+TEST_F(RocePostTest, HoldsMessagesOfOneQueuePair)
 {
     auto post = MakePost(1000, 70);
-    EXPECT_TRUE(post.Append(MakePost(1000, 75)));
-    EXPECT_TRUE(post.Append(MakePost(1000, 80)));
-    EXPECT_FALSE(post.Append(MakePost(1000, 86)));
-    EXPECT_EQ(post.count, 3U);
-    EXPECT_EQ(post.GetTag(0), 70U);
-    EXPECT_EQ(post.GetTag(2), 80U);
+    EXPECT_TRUE(post.Append(m_queuePair, MakeMessage(1000, 75)));
+    EXPECT_TRUE(post.Append(m_queuePair, MakeMessage(1004, 80)));
+    EXPECT_FALSE(post.Append(m_queuePair, MakeMessage(1000, 86))); // see MessageSeries
+    EXPECT_EQ(post.messages.GetCount(), 3U);
+    EXPECT_EQ(post.messages.GetTag(2), 80U);
+    EXPECT_EQ(post.messages.GetBytes(2), 1004U);
 }
 
-TEST(RocePost, WhatIsOfAnotherKindStandsAlone)
+TEST_F(RocePostTest, WhatIsOfAnotherConnectionStandsAlone)
 {
-    const auto first = MakePost(1000, 70);
-    const auto refuses = [&first](RocePost next) {
-        auto post = first;
-        return !post.Append(next) && post.count == 1;
-    };
-    EXPECT_TRUE(refuses(MakePost(1001, 71)));
-    auto other = MakePost(1000, 71);
-    other.index = 9; // another queue pair
-    EXPECT_TRUE(refuses(other));
-    other = MakePost(1000, 71);
-    other.generation = 9; // or another connection of the same
-    EXPECT_TRUE(refuses(other));
-    other = MakePost(1000, 71);
-    other.receiver = 9;
-    EXPECT_TRUE(refuses(other));
-    EXPECT_TRUE(refuses(MakePost(1000, 69)));                        // back
-    EXPECT_TRUE(refuses(MakePost(1000, 71 + uint64_t{UINT32_MAX}))); // too far
-    EXPECT_FALSE(refuses(MakePost(1000, 70 + uint64_t{UINT32_MAX})));
+    auto post = MakePost(1000, 70);
+    auto other = RoceQueuePair{};
+    other.index = m_queuePair.index + 1;
+    other.generation = m_queuePair.generation;
+    EXPECT_FALSE(post.Append(other, MakeMessage(1000, 71)));
+    other.index = m_queuePair.index; // another connection of the same queue pair
+    other.generation = m_queuePair.generation + 1;
+    EXPECT_FALSE(post.Append(other, MakeMessage(1000, 71)));
+    EXPECT_EQ(post.messages.GetCount(), 1U);
 }
 
-TEST(RocePost, WhoseTimesAreToldStandAlone)
+TEST_F(RocePostTest, WhatIsForAnotherHandlerStandsAlone)
+{
+    MessageCollector another;
+    auto post = MakePost(1000, 70);
+    auto message = MakeMessage(1000, 71);
+    message.handler = &another;
+    EXPECT_FALSE(post.Append(m_queuePair, message));
+    EXPECT_EQ(post.messages.GetCount(), 1U);
+}
+
+TEST_F(RocePostTest, WhoseTimesAreToldStandAlone)
 {
     auto post = MakePost(1000, 70);
     post.at = 12;
-    EXPECT_FALSE(post.Append(MakePost(1000, 71)));
+    EXPECT_FALSE(post.Append(m_queuePair, MakeMessage(1000, 71)));
+    EXPECT_EQ(post.messages.GetCount(), 1U);
 }
 
-TEST(RocePost, WhatIsToldIsWhatWasSent)
+TEST_F(RocePostTest, WhatIsToldIsWhatWasSent)
 {
     // Any messages: as Tell does, with the last one or else anew.
     std::mt19937 random(1);
@@ -79,18 +101,18 @@ TEST(RocePost, WhatIsToldIsWhatWasSent)
         {
             tag += random() % 4 == 0 ? random() : uint64_t{1} + random() % 2;
             sent.emplace_back(1000 + random() % 8 / 7, tag);
-            const auto next = MakePost(sent.back().first, tag);
-            if (told.empty() || !told.back().Append(next))
+            const auto& [bytes, next] = sent.back();
+            if (told.empty() || !told.back().Append(m_queuePair, MakeMessage(bytes, next)))
             {
-                told.push_back(next);
+                told.push_back(MakePost(bytes, next));
             }
         }
         std::vector<std::pair<uint64_t, uint64_t>> heard;
         for (const auto& post : told)
         {
-            for (uint32_t place = 0; place < post.count; ++place)
+            for (uint32_t place = 0; place < post.messages.GetCount(); ++place)
             {
-                heard.emplace_back(post.bytes, post.GetTag(place));
+                heard.emplace_back(post.messages.GetBytes(place), post.messages.GetTag(place));
             }
         }
         EXPECT_EQ(heard, sent);

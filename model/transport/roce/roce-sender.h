@@ -86,10 +86,7 @@ class RoceSender
     /// All that wait get their queue pairs.
     void BuildReserved();
 
-    /// A queue pair has one more message to send.
-    void AddMessage(RoceQueuePair& queuePair, const Message& message);
-
-    /// It has more to receive from another process.
+    /// A queue pair has more to receive from another process.
     void AddMessages(RoceQueuePair& queuePair, const MessageSeries& series);
 
     /// True when so many queue pairs are in use that none is to wait for its turn.
@@ -205,6 +202,8 @@ class RoceSender
 
     /// Of a message; an empty one still costs one.
     uint64_t CountPackets(uint64_t bytes) const;
+    /// A queue pair has one more message.
+    void AddMessage(RoceQueuePair& queuePair, const Message& message);
     /// Appends messages of which the first has as many packets as each.
     void Post(RoceQueuePair& queuePair, const MessageSeries& series);
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);

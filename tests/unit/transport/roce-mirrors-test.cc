@@ -137,8 +137,8 @@ TEST_F(RoceMirrorsTest, ReceiversElsewhereAreToldOfEachMessageOnceAndHoldNoQueue
 
 TEST_F(RoceMirrorsTest, ChunksOfAnEvenCutAreToldTogether)
 {
-    // Eight to each host, of two sizes by turns, as where a gradient is cut evenly into elements:
-    // 16 series. Hosts have queue pairs, as no more than these are in use.
+    // Eight to each host, of two sizes by turns, as where a gradient is cut evenly into elements: a
+    // series for each host. All have queue pairs, as no more than these are in use.
     constexpr uint32_t MESSAGES = 8;
     m_transport->SetAttribute("KeptQueuePairs", UintegerValue(4 * HOSTS));
     InstallBoth();
@@ -163,7 +163,10 @@ TEST_F(RoceMirrorsTest, MessagesOfAnyLengthsAreReceivedOnceEach)
     std::mt19937 random(3);
     for (uint32_t tag = 0; tag < MESSAGES; ++tag)
     {
-        Send(0, HOSTS + random() % 2, (1 + random() % 2) * 4096 - 4 + random() % 2 * 8, tag);
+        const auto host = HOSTS + random() % 2;
+        const auto packets = 1 + random() % 2;
+        const auto bytes = packets * 4096 - 4 + random() % 2 * 8;
+        Send(0, host, bytes, tag);
     }
     Simulator::Run();
     EXPECT_EQ(m_handler.delivered.size(), MESSAGES);

@@ -57,6 +57,27 @@ TEST_F(RocePostTest, HoldsMessagesOfOneQueuePair)
     EXPECT_EQ(post.messages.GetBytes(2), 1004U);
 }
 
+TEST_F(RocePostTest, TagsThatGoBackOrTooFarStandAlone)
+{
+    const auto takes = [this](uint64_t tag) {
+        auto post = MakePost(1000, 70);
+        const bool isTaken = post.Append(m_queuePair, MakeMessage(1000, tag));
+        EXPECT_EQ(post.messages.GetCount(), isTaken ? 2U : 1U);
+        return isTaken;
+    };
+    EXPECT_FALSE(takes(69));
+    EXPECT_FALSE(takes(71 + uint64_t{UINT32_MAX}));
+    EXPECT_TRUE(takes(70 + uint64_t{UINT32_MAX}));
+}
+
+TEST_F(RocePostTest, WhatIsOfAThirdSizeStandsAlone)
+{
+    auto post = MakePost(1000, 70);
+    EXPECT_TRUE(post.Append(m_queuePair, MakeMessage(1001, 71)));
+    EXPECT_FALSE(post.Append(m_queuePair, MakeMessage(1002, 72)));
+    EXPECT_EQ(post.messages.GetCount(), 2U);
+}
+
 TEST_F(RocePostTest, WhatIsOfAnotherConnectionStandsAlone)
 {
     auto post = MakePost(1000, 70);

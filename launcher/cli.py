@@ -101,11 +101,26 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _ranks(text: str) -> int:
+    ranks = int(text) if text.isdecimal() else 0
+    if ranks < 2:
+        raise argparse.ArgumentTypeError(f"found {shown(text)}, expected a whole number from 2 on")
+    return ranks
+
+
 def _bench_parser(parser: _Parser) -> None:
     parser.add_argument(
         "--full", action="store_true", help="all sizes and loads: 20 minutes in place of 5"
     )
-    parser.add_argument(
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--ranks",
+        metavar="N",
+        type=_ranks,
+        help="in place of all that: one simulation by N processes beside the same by one; with --full "
+        "three times as many runs",
+    )
+    other.add_argument(
         "--peer",
         metavar="COMMAND",
         help="another simulator, measured beside ours on the same exchanges; {hosts}, {leaves}, {spines}, "

@@ -13,6 +13,7 @@ from launcher import calibrate as calibration
 from launcher import goals, install, python_environment
 from launcher.bench import run_benchmarks
 from launcher.bench_peer import read_command
+from launcher.bench_ranks import run_ranks_benchmark
 from launcher.build import build
 from launcher.errors import BAD_INPUT, FAILURE, OK, LauncherError
 from launcher.format import format_sources
@@ -256,7 +257,12 @@ def docs(arguments: Namespace) -> int:
 
 
 def bench(arguments: Namespace) -> int:
-    """./ns3 bench: the fabric, stock ns-3 and the bare event core in one run."""
+    """./ns3 bench: the fabric, stock ns-3 and the bare event core in one run; or --ranks."""
+    if arguments.ranks is not None:
+        install.ensure([BUILD, RANKS], not arguments.no_install)
+        build(RELEASE, [_PROGRAM_TARGET, _LINK_TARGET])
+        run_ranks_benchmark(arguments.ranks, arguments.full)
+        return OK
     # Refused before minutes of work, if it cannot be run.
     peer = read_command(arguments.peer) if arguments.peer is not None else []
     install.ensure([BUILD, TEST, PLOT], not arguments.no_install)

@@ -123,6 +123,12 @@ WindowProtocol::OnSharedEvent(uint32_t job, uint32_t owner)
         {.at = m_simulator.Now().GetTimeStep(), .owner = uint64_t{job} << WORD_BITS | owner});
 }
 
+void
+WindowProtocol::OnForeignEvent()
+{
+    CountForeignEvents(1);
+}
+
 std::vector<WindowProtocol::SharedEvent>
 WindowProtocol::GetSharedEvents() const
 {

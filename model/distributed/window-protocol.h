@@ -85,6 +85,7 @@ class WindowProtocol final : public RankShare
     void OnPartEnded(uint32_t job, std::function<void()> goOn) override;
     void OnPartBegun(uint32_t job, std::function<void()> onTimeout) override;
     void OnSharedEvent(uint32_t job, uint32_t owner) override;
+    void OnForeignEvent() override;
     void OnUnderWay(uint32_t job, int32_t change) override;
 
     const Counts& GetCounts() const

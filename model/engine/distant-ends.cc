@@ -27,6 +27,10 @@ DistantEnds::DistantEnds(const Plan& plan,
     {
         FollowInstants();
     }
+    if (!m_followers.empty())
+    {
+        FollowStarts();
+    }
 }
 
 bool
@@ -179,6 +183,7 @@ DistantEnds::FindDemands() const
     {
         return demands;
     }
+    demands.areAny = !m_followers.empty();
     m_plan.GetOperations().ForEach([&](size_t index, const Operation& operation) {
         const auto id = static_cast<OperationId>(index);
         const bool isWaitedFor = IsWaitedFor(id, operation);
@@ -199,12 +204,12 @@ DistantEnds::FindDemands() const
             AddWork(id, operation, demands);
         }
     });
-    if (const auto early = FindEarly())
+    if (m_early)
     {
-        demands.obstacle = fmt::format("operation {} of rank {}, for which ranks of other "
-                                       "processes wait, may be done before that rank begins",
-                                       *early,
-                                       m_plan.GetSrc(*early));
+        demands.needsStarts = fmt::format("operation {} of rank {}, for which ranks of other "
+                                          "processes wait, may be done before that rank begins",
+                                          *m_early,
+                                          m_plan.GetSrc(*m_early));
     }
     return demands;
 }
@@ -230,15 +235,11 @@ DistantEnds::AddWork(OperationId id, const Operation& operation, Demands& demand
     }
 }
 
-/// One that takes no time, is followed elsewhere, and need not wait until its rank has begun: none
-/// before it is the rank's own. Others do not know when the rank begins.
-std::optional<OperationId>
-DistantEnds::FindEarly() const
+/// What takes no time, is followed elsewhere, and need not wait until its rank has begun: nothing
+/// before it is the rank's own.
+void
+DistantEnds::FollowStarts()
 {
-    if (m_followers.empty())
-    {
-        return std::nullopt;
-    }
     const auto operations = m_plan.GetOperations();
     std::unordered_set<OperationId> late;
     for (OperationId id = 0; id < operations.size(); ++id)
@@ -252,15 +253,21 @@ DistantEnds::FindEarly() const
             }
         }
     }
-    std::optional<OperationId> early;
     for (const auto& [id, parts] : m_followers)
     {
         if (!late.contains(id))
         {
-            early = std::min(id, early.value_or(id));
+            m_startFollowers[m_plan.GetSrc(id)].insert(parts.begin(), parts.end());
+            m_early = std::min(id, m_early.value_or(id));
         }
     }
-    return early;
+}
+
+bool
+DistantEnds::IsStartFollowed(uint32_t rank, uint32_t part) const
+{
+    const auto found = m_startFollowers.find(rank);
+    return found != m_startFollowers.end() && found->second.contains(part);
 }
 
 } // namespace ns3::gradsync

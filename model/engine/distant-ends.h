@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,7 +22,7 @@ namespace ns3::gradsync
  *
  * What takes no time ends with the last operation before it, too late to be told: a join, or a copy
  * within a rank. Each process that waits for such an operation follows it, by the ends of those
- * before it.
+ * before it, and by when its rank begins, where these do not tell that it has.
  */
 class DistantEnds
 {
@@ -42,6 +43,9 @@ class DistantEnds
     /// Whether a process follows an operation of another one that takes no time.
     bool IsFollowed(OperationId id, uint32_t part) const;
 
+    /// Whether a process must know when a rank of another one begins, for what it follows.
+    bool IsStartFollowed(uint32_t rank, uint32_t part) const;
+
     /// The processes that are to be told when an operation ends, ascending: none of what they
     /// follow.
     std::vector<uint32_t> FindWaiting(OperationId id) const;
@@ -55,7 +59,7 @@ class DistantEnds
     /// What is needed so that all can be told in time.
     struct Demands
     {
-        bool areAny{false}; //!< something is told at all
+        bool areAny{false}; //!< something is told or followed at all
         /// Rank to which transfers go whose arrivals must be known ahead -> whether some of these
         /// come from its own process.
         std::map<uint32_t, bool> receivers{};
@@ -63,6 +67,8 @@ class DistantEnds
         /// is none such.
         std::optional<Time> leastWork{};
         std::string obstacle{}; //!< why one cannot be told; empty: all can
+        /// Why processes must know when ranks of others begin; empty: they need not.
+        std::string needsStarts{};
     };
 
     Demands FindDemands() const;
@@ -72,7 +78,7 @@ class DistantEnds
     bool DoEdgesCross() const;
     bool IsInstant(OperationId id, const Operation& operation) const;
     void FollowInstants();
-    std::optional<OperationId> FindEarly() const;
+    void FollowStarts();
     std::vector<uint32_t> FindParts(OperationId id) const;
     bool IsWaitedFor(OperationId id, const Operation& operation) const;
     void AddWork(OperationId id, const Operation& operation, Demands& demands) const;
@@ -84,6 +90,9 @@ class DistantEnds
     bool m_doEdgesCross; //!< whether operations wait for ends at ranks of other processes at all
     /// What takes no time -> the other processes that wait for it, ascending.
     std::unordered_map<OperationId, std::vector<uint32_t>> m_followers;
+    /// Rank -> the processes that must know when it begins, each once.
+    std::map<uint32_t, std::set<uint32_t>> m_startFollowers;
+    std::optional<OperationId> m_early; //!< the first that these are for
 };
 
 } // namespace ns3::gradsync

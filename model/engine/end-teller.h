@@ -38,6 +38,12 @@ class EndTeller
         return IsHere(m_plan.GetOperations()[id].src) || m_distant.IsFollowed(id, m_own);
     }
 
+    /// Whether what it follows of a rank elsewhere waits until that has begun.
+    bool IsStartFollowed(uint32_t rank) const
+    {
+        return m_distant.IsStartFollowed(rank, m_own);
+    }
+
     /// A transfer to a rank here will arrive. \param tag of it \param order of that event
     void TellArrival(uint64_t tag, const Time& at, uint32_t order) const;
 

@@ -158,19 +158,30 @@ JobExecution::BeginIteration()
     m_record.exchangeStart = TimeStep(-1); // not yet
     StartTimeout(m_job.timeout, Later([](auto& job) { job.OnTimeout(); }));
     BeginExecution();
-    bool hasPart = false;
-    for (const auto rank : GetPlan().ranks)
-    {
-        if (IsHere(rank))
-        {
-            m_applications[rank]->BeginIteration();
-            hasPart = true;
-        }
-    }
-    if (!hasPart)
+    if (!BeginRanks())
     {
         OnEnded(*m_execution);
     }
+}
+
+/// And those of other processes of which this one must know when they begin: all compute as long
+/// everywhere. \returns false when none is of this process
+bool
+JobExecution::BeginRanks()
+{
+    bool hasPart = false;
+    const auto& ranks = GetPlan().ranks;
+    for (uint32_t planRank = 0; planRank < ranks.size(); ++planRank)
+    {
+        const bool isHere = IsHere(ranks[planRank]);
+        hasPart = hasPart || isHere;
+        if (isHere ||
+            (m_distant && m_distant->IsStartFollowed(planRank, m_site.share->GetOwnPart())))
+        {
+            m_applications[ranks[planRank]]->BeginIteration();
+        }
+    }
+    return hasPart;
 }
 
 /// Whether this process simulates a rank of the plan in use.
@@ -240,6 +251,13 @@ JobExecution::DropExecution()
 void
 JobExecution::OnRankExchanging(uint32_t rank, const Time& computedSince)
 {
+    const auto planRank = FindPlanRank(rank);
+    if (!IsHere(rank))
+    {
+        m_site.share->OnForeignEvent();
+        m_execution->StartElsewhere(*planRank);
+        return;
+    }
     if (ComputesFirst())
     {
         m_site.listener->OnComputation(
@@ -249,7 +267,6 @@ JobExecution::OnRankExchanging(uint32_t rank, const Time& computedSince)
     {
         m_record.exchangeStart = Simulator::Now();
     }
-    const auto planRank = FindPlanRank(rank);
     if (m_execution && planRank)
     {
         m_execution->Start(*planRank);

@@ -94,6 +94,7 @@ class JobExecution final : public RankedJob,
     void GoOn();
     void EndIteration();
     void OnBoundary();
+    bool BeginRanks();
     void BeginExecution();
     bool IsPlanRankHere(uint32_t rank) const;
     const DistantEnds* ProvideDistantEnds();

@@ -30,7 +30,7 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
                 setup.turns,
                 setup.turn,
                 setup.timesNetwork}),
-      m_isShared(setup.share != nullptr)
+      m_share(setup.share)
 {
     if (setup.share)
     {
@@ -53,7 +53,8 @@ PlanExecution::PlanExecution(ExecutionTable& executions, Listener& listener, Set
         m_ends.Count(*m_plan);
     }
     m_plan->ForEachFirst([this](OperationId id) {
-        if (const auto rank = m_plan->GetSrc(id); m_ranks.IsHere(rank))
+        const auto rank = m_plan->GetSrc(id);
+        if (m_ranks.IsHere(rank) || (m_teller && m_teller->IsWaitedForHere(id)))
         {
             m_ranks.KeepUntilStart(rank, id);
         }
@@ -132,6 +133,31 @@ PlanExecution::Begin(std::span<const uint32_t> ranks)
 }
 
 void
+PlanExecution::StartElsewhere(uint32_t rank)
+{
+    const auto base = m_plan->GetProtocol().basePicoseconds;
+    if (base == 0)
+    {
+        BeginElsewhere(rank);
+        return;
+    }
+    m_launchesElsewhere.Add({&rank, 1},
+                            m_ranks.Get(rank).GetOrder(),
+                            PicoSeconds(base),
+                            [this](const auto& launched) {
+                                m_share->OnForeignEvent();
+                                BeginElsewhere(launched.front());
+                            });
+}
+
+void
+PlanExecution::BeginElsewhere(uint32_t rank)
+{
+    MakeReady(m_ranks.Start(rank));
+    EndIfDone();
+}
+
+void
 PlanExecution::Withdraw(uint32_t rank)
 {
     m_ranks.Withdraw(rank);
@@ -165,13 +191,13 @@ void
 PlanExecution::MakeReady(OperationId id)
 {
     const auto operation = m_plan->GetOperations()[id];
+    if (m_teller && !m_teller->IsHere(operation.src))
+    {
+        MakeFollowedReady(id, operation.src);
+        return;
+    }
     if (!m_ranks.HasStarted(operation.src))
     {
-        if (m_teller && !m_teller->IsHere(operation.src))
-        {
-            MarkDone(id); // it takes no time: else it would not be followed here
-            return;
-        }
         m_ranks.KeepUntilStart(operation.src, id);
         return;
     }
@@ -191,6 +217,18 @@ PlanExecution::MakeReady(OperationId id)
     {
         m_teller->TellWork(MakeTag(id), operation);
     }
+}
+
+/// What takes no time: nothing else is followed at a rank of another process.
+void
+PlanExecution::MakeFollowedReady(OperationId id, uint32_t rank)
+{
+    if (m_teller->IsStartFollowed(rank) && !m_ranks.HasStarted(rank))
+    {
+        m_ranks.KeepUntilStart(rank, id);
+        return;
+    }
+    MarkDone(id);
 }
 
 /// \returns false when that takes no time: nothing was begun
@@ -308,7 +346,7 @@ PlanExecution::IsDone() const
     {
         return false;
     }
-    if (m_isShared && m_ends.AreCounted())
+    if (m_share && m_ends.AreCounted())
     {
         // What was sent may be under way still.
         return m_ends.CountTold() == m_ranks.CountHere();

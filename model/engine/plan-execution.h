@@ -95,6 +95,9 @@ class PlanExecution final : private OperationObserver
     void Start(uint32_t rank);
     /// Several begin at one instant: what is ready is begun in ascending id over all of them.
     void StartTogether(std::span<const uint32_t> ranks);
+    /// A rank that another process simulates begins there, at this instant. Only where what this
+    /// one follows waits for that (DistantEnds::IsStartFollowed).
+    void StartElsewhere(uint32_t rank);
     /// A rank does nothing more.
     void Withdraw(uint32_t rank);
     /// No transfer is started any more.
@@ -179,9 +182,11 @@ class PlanExecution final : private OperationObserver
 
     void OnLaunched(std::span<const uint32_t> ranks);
     void Begin(std::span<const uint32_t> ranks);
+    void BeginElsewhere(uint32_t rank);
     std::vector<OperationId> Admit(uint32_t rank);
     void MakeReady(std::span<const OperationId> ids);
     void MakeReady(OperationId id);
+    void MakeFollowedReady(OperationId id, uint32_t rank);
     bool Compute(OperationId id, const Operation& operation);
     void Deliver(OperationId id, const Operation& operation);
     void Finish(OperationId id);
@@ -200,11 +205,12 @@ class PlanExecution final : private OperationObserver
     uint32_t m_number;
     PlanSender m_sender;
     RankLaunches m_launches;
+    RankLaunches m_launchesElsewhere;
     RankEnds m_ends;                     //!< counted where they are told
     OperationId m_gate{NO_OPERATION};    //!< that passes by PassGate
     std::vector<OperationId> m_done;     //!< operations done whose successors are not told yet
     std::unique_ptr<EndTeller> m_teller; //!< null: no process waits for ends in another
-    bool m_isShared;                     //!< other processes simulate some of its ranks
+    RankShare* m_share;                  //!< null: this process simulates all ranks
     bool m_isMarkingDone{false};         //!< MarkDone is at work further up the stack
     bool m_hasEnded{false};
 };

@@ -57,7 +57,7 @@ PlanRanks::Start(uint32_t rank)
     {
         return {};
     }
-    m_workersStarted += rank < m_workers ? 1 : 0;
+    m_workersStarted += started.isHere && rank < m_workers ? 1 : 0;
     return std::exchange(m_kept[rank].untilStart, {});
 }
 

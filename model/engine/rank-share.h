@@ -71,6 +71,9 @@ class RankShare
      */
     virtual void OnSharedEvent(uint32_t job, uint32_t owner) = 0;
 
+    /// The event in hand stands for one that another process has: one process alone has it once.
+    virtual void OnForeignEvent() = 0;
+
     /// From this instant on so many more transfers of a job are under way, or fewer: those that
     /// ranks of this process have begun, without those that have come to them.
     virtual void OnUnderWay(uint32_t job, int32_t change) = 0;

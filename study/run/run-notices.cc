@@ -67,6 +67,24 @@ FindFluidEnd(const SharedPlan& placed, const std::vector<uint32_t>& serverOf)
     return std::nullopt;
 }
 
+/// Whether hosts compute for other times than they should, which those of a process draw.
+bool
+HasStragglers(const ResolvedRun& run)
+{
+    return std::ranges::any_of(run.faults, [](const auto& fault) {
+        return fault.kind == FaultKind::Straggler;
+    });
+}
+
+void
+AddObstacle(const std::string& name, const std::string& why, RunNotices& notices)
+{
+    if (!why.empty() && !notices.obstacle)
+    {
+        notices.obstacle = {name, why};
+    }
+}
+
 /// Adds those of a plan.
 void
 AddNotices(const SharedPlan& placed,
@@ -86,16 +104,14 @@ AddNotices(const SharedPlan& placed,
         notices.leastWork =
             std::min(*demands.leastWork, notices.leastWork.value_or(*demands.leastWork));
     }
-    if (!demands.obstacle.empty() && !notices.obstacle)
+    AddObstacle(name, demands.obstacle, notices);
+    if (const auto id = FindFluidEnd(placed, serverOf))
     {
-        notices.obstacle = {name, demands.obstacle};
-    }
-    if (const auto id = FindFluidEnd(placed, serverOf); id && !notices.obstacle)
-    {
-        notices.obstacle = {name,
-                            fmt::format("ranks of other processes wait for the end of operation "
-                                        "{}, which goes as a fluid (fidelity.server)",
-                                        *id)};
+        AddObstacle(name,
+                    fmt::format("ranks of other processes wait for the end of operation {}, which "
+                                "goes as a fluid (fidelity.server)",
+                                *id),
+                    notices);
     }
 }
 
@@ -132,6 +148,8 @@ AddTrainingNotices(const TrainingJob& job,
             placed.endpointOf.push_back(job.endpointOf[rank]);
         }
         AddNotices(placed, found->second, serverOf, notices);
+        // A rank begins when what it does before is done.
+        AddObstacle(placed.name, found->second.needsStarts, notices);
     }
 }
 
@@ -163,10 +181,13 @@ FindNotices(const ResolvedRun& run, const PlannedRun& planned, const TopologyDiv
                                FindParts(job.endpointOf, run, division),
                                job.reduceSecondsPerByte,
                                job.maxOutstandingSends != 0);
-        AddNotices({*job.plan, ends, DescribeScheme(run.jobs[i]), job.endpointOf},
-                   ends.FindDemands(),
-                   serverOf,
-                   notices);
+        const auto name = DescribeScheme(run.jobs[i]);
+        const auto demands = ends.FindDemands();
+        AddNotices({*job.plan, ends, name, job.endpointOf}, demands, serverOf, notices);
+        if (HasStragglers(run))
+        {
+            AddObstacle(name, demands.needsStarts, notices);
+        }
     }
     for (size_t i = 0; i < run.trainings.size(); ++i)
     {

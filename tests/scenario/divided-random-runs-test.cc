@@ -172,7 +172,6 @@ TEST(DividedRunsTest, RandomRunsAreTheSameInAnyNumberOfProcesses)
                                             "were sent again",
                                             "is not known ahead",
                                             "LoadBalancing reorders packets",
-                                            "may be done before that rank begins",
                                             "headroom"}}),
               tests::CountDrawn(80));
 }

@@ -208,6 +208,7 @@ MakeRacks(const std::string& scheme, const std::string& job, const std::string& 
 inline constexpr const char* WAITING_SCHEMES[] = {R"("barrier")",
                                                   R"({"kind": "barrier", "algorithm": "star"})",
                                                   R"({"kind": "barrier", "algorithm": "binomial"})",
+                                                  R"("bbtopk")",
                                                   R"("blueconnect")",
                                                   R"("butterfly")",
                                                   R"("hierarchical")",

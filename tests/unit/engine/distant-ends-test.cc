@@ -89,7 +89,8 @@ TEST_F(DistantEndsTest, ABarrierIsFollowedByThoseWhoWaitForIt)
     EXPECT_THAT(ends.FindWaiting(barrier), IsEmpty());    // nobody is told of it
     const auto demands = ends.FindDemands();
     EXPECT_THAT(demands.receivers, ElementsAre(Pair(0, false), Pair(2, false)));
-    EXPECT_THAT(demands.obstacle, IsEmpty()); // rank 0 has begun: it has sent `there`
+    EXPECT_THAT(demands.obstacle, IsEmpty());
+    EXPECT_THAT(demands.needsStarts, IsEmpty()); // rank 0 has begun: it has sent `there`
 }
 
 TEST_F(DistantEndsTest, WhatIsFollowedIsFollowedThroughWhatItWaitsFor)
@@ -107,8 +108,27 @@ TEST_F(DistantEndsTest, WhatIsFollowedIsFollowedThroughWhatItWaitsFor)
     EXPECT_TRUE(ends.IsFollowed(first, 1)); // to end `second` at rank 2
     EXPECT_THAT(ends.FindWaiting(own), ElementsAre(1));
     EXPECT_THAT(ends.FindDemands().receivers, ElementsAre(Pair(1, true))); // from its own process
-    // All before `second` may be done before rank 2 begins, which process 0 would have to know.
-    EXPECT_THAT(ends.FindDemands().obstacle, HasSubstr("operation 1 of rank 2"));
+    // All before `second` may be done before rank 2 begins: process 0 must know when that is.
+    EXPECT_THAT(ends.FindDemands().needsStarts, HasSubstr("operation 1 of rank 2"));
+    EXPECT_THAT(ends.FindDemands().obstacle, IsEmpty());
+    EXPECT_TRUE(ends.IsStartFollowed(2, 0));
+    EXPECT_FALSE(ends.IsStartFollowed(2, 1)); // its own
+    EXPECT_FALSE(ends.IsStartFollowed(0, 1)); // `own` tells that it has begun
+}
+
+TEST_F(DistantEndsTest, WhatIsDoneAsARankBeginsIsFollowedByThatAlone)
+{
+    const auto keep = m_builder.AddJoin(0);
+    const auto add = m_builder.AddReduce(2, 0, 0, 1);
+    m_builder.AddEdge(keep, add);
+    const auto ends = Find();
+    EXPECT_TRUE(ends.IsFollowed(keep, 1));
+    EXPECT_TRUE(ends.IsStartFollowed(0, 1));
+    const auto demands = ends.FindDemands();
+    EXPECT_TRUE(demands.areAny); // though nothing is told
+    EXPECT_THAT(demands.receivers, IsEmpty());
+    EXPECT_THAT(demands.obstacle, IsEmpty());
+    EXPECT_THAT(demands.needsStarts, HasSubstr("operation 0 of rank 0"));
 }
 
 TEST_F(DistantEndsTest, AnEndAfterWorkIsToldWhenThatBegins)

@@ -10,7 +10,8 @@ namespace ns3::gradsync
 RoundCounter::RoundCounter(const Plan& plan)
     : m_plan(plan),
       m_gate(plan),
-      m_isInOrder(plan.IsForward() && !plan.HasAggregations())
+      m_isInOrder(plan.IsForward() && !plan.HasAggregations()),
+      m_stateCount(m_isInOrder ? uint32_t{DEPTH} + 1 : uint32_t{STATES})
 {
     const auto size = static_cast<uint32_t>(plan.GetCopySize());
     m_pages.reserve((size_t{size} + PAGE_SIZE - 1) / PAGE_SIZE);
@@ -28,7 +29,7 @@ RoundCounter::Pass(OperationId id, const Operation& operation, const Successors&
     {
         JoinMembers(id);
     }
-    const auto round = Touch(id).depth;
+    const auto round = Touch(id)[DEPTH];
     const bool isTransfer = operation.IsTransfer();
     if (isTransfer)
     {
@@ -40,9 +41,9 @@ RoundCounter::Pass(OperationId id, const Operation& operation, const Successors&
     }
     for (const OperationId successor : successors)
     {
-        auto& state = Touch(successor);
-        state.depth = std::max(state.depth, round + (isTransfer ? 1 : 0));
-        if (!m_isInOrder && --state.waitsFor == 0 &&
+        auto* states = Touch(successor);
+        states[DEPTH] = std::max(states[DEPTH], round + (isTransfer ? 1 : 0));
+        if (!m_isInOrder && --states[WAITS_FOR] == 0 &&
             successor < m_next) // else its turn is yet to come
         {
             Reach(successor);
@@ -96,7 +97,7 @@ bool
 RoundCounter::IsReady(OperationId id) const
 {
     const auto& page = m_pages[id / PAGE_SIZE];
-    return page.states ? (*page.states)[id % PAGE_SIZE].waitsFor == 0
+    return page.states ? page.states[id % PAGE_SIZE * m_stateCount + WAITS_FOR] == 0
                        : m_plan.GetPredecessorCount(id) == 0;
 }
 
@@ -119,21 +120,31 @@ RoundCounter::JoinMembers(OperationId id)
     uint32_t round = 0;
     for (auto member = members.first; member < members.last; ++member)
     {
-        round = std::max(round, Touch(member).depth);
+        round = std::max(round, Touch(member)[DEPTH]);
     }
     for (auto member = members.first; member < members.last; ++member)
     {
-        Touch(member).depth = round;
+        Touch(member)[DEPTH] = round;
     }
 }
 
 void
 RoundCounter::Open(Page& page, OperationId first)
 {
-    page.states = std::make_unique<std::array<State, PAGE_SIZE>>();
+    const auto count = size_t{PAGE_SIZE} * m_stateCount;
+    if (m_unused.empty())
+    {
+        page.states = std::make_unique<uint32_t[]>(count);
+    }
+    else
+    {
+        page.states = std::move(m_unused.back());
+        m_unused.pop_back();
+        std::fill_n(page.states.get(), count, 0);
+    }
     for (uint32_t i = 0; !m_isInOrder && i < page.left; ++i)
     {
-        (*page.states)[i].waitsFor = m_plan.GetPredecessorCount(first + i);
+        page.states[i * m_stateCount + WAITS_FOR] = m_plan.GetPredecessorCount(first + i);
     }
     m_mostPages = std::max(m_mostPages, ++m_pageCount);
 }
@@ -145,7 +156,7 @@ RoundCounter::Forget(OperationId id)
     auto& page = m_pages[id / PAGE_SIZE];
     if (--page.left == 0)
     {
-        page.states.reset();
+        m_unused.push_back(std::move(page.states));
         --m_pageCount;
     }
 }

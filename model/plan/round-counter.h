@@ -5,7 +5,6 @@
 #include "ns3/aggregation-gate.h"
 #include "ns3/plan.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,7 +32,7 @@ class RoundCounter
     /// Once. \returns [round] -> transfers
     std::vector<uint64_t> Count();
 
-    /// The most pages of 32 KiB that it held at once.
+    /// The most pages, of PAGE_SIZE operations each, that it held at once.
     size_t GetMostPages() const
     {
         return m_mostPages;
@@ -42,16 +41,20 @@ class RoundCounter
   private:
     static constexpr uint32_t PAGE_SIZE = 4096;
 
-    struct State
+    /// Of an operation, as far as it is known of a plan in order.
+    enum State : uint8_t
     {
-        uint32_t waitsFor; //!< operations before it that were not passed
-        uint32_t depth;    //!< transfers on the longest path to it, of those passed
+        DEPTH,     //!< transfers on the longest path to it, of those passed
+        WAITS_FOR, //!< operations before it that were not passed; in order nobody asks
+        STATES
     };
+
+    using States = std::unique_ptr<uint32_t[]>;
 
     struct Page
     {
-        std::unique_ptr<std::array<State, PAGE_SIZE>> states{}; //!< null: none touched, or all done
-        uint32_t left;                                          //!< not passed
+        States states{}; //!< those of each operation together; null: none touched, or all done
+        uint32_t left;   //!< not passed
     };
 
     void Reach(OperationId id);
@@ -64,22 +67,25 @@ class RoundCounter
     bool IsReady(OperationId id) const;
     void Open(Page& page, OperationId first);
 
-    State& Touch(OperationId id)
+    /// \returns its States
+    uint32_t* Touch(OperationId id)
     {
         auto& page = m_pages[id / PAGE_SIZE];
         if (!page.states) [[unlikely]]
         {
             Open(page, id / PAGE_SIZE * PAGE_SIZE);
         }
-        return (*page.states)[id % PAGE_SIZE];
+        return &page.states[id % PAGE_SIZE * m_stateCount];
     }
 
     void Forget(OperationId id);
 
     const Plan& m_plan;
     AggregationGate m_gate;
-    bool m_isInOrder; //!< each operation comes after all before it
+    bool m_isInOrder;      //!< each operation comes after all before it
+    uint32_t m_stateCount; //!< kept of each operation
     std::vector<Page> m_pages;
+    std::vector<States> m_unused; //!< of pages that are done
     size_t m_pageCount{0};
     size_t m_mostPages{0};
     std::priority_queue<OperationId, std::vector<OperationId>, std::greater<>> m_ready;

@@ -11,6 +11,7 @@
 #include "ns3/part-report.h"
 #include "ns3/part-runs.h"
 #include "ns3/peak-memory.h"
+#include "ns3/plan-figures.h"
 #include "ns3/planned-run.h"
 #include "ns3/planning-translation.h"
 #include "ns3/recorder.h"
@@ -333,7 +334,6 @@ Share::Simulate(RunResult& result, std::vector<PartRun>& runs)
                              .sharedEvents = protocol.GetSharedEvents(),
                              .underWay = protocol.GetUnderWay(),
                              .endOrders = protocol.GetEndOrders(),
-                             .plans = CountPlans(result, m_link.GetOwn(), m_link.GetCount()),
                              .surroundings = surroundings.Describe(),
                              .failures = ListFailures(*engine),
                              .end = protocol.GetLastFailure().value_or(simulator.GetLastTime()),
@@ -368,6 +368,29 @@ PlanApart(const ResolvedRun& run)
     return TranslatePlanningErrors([&run] { return PlanRun(run); });
 }
 
+/// Of the plans, those that this process counts.
+ByteBatch
+PackFigures(const RunResult& result, const ProcessLink& link)
+{
+    ByteBatch batch;
+    const auto figures = CountPlans(result, link.GetOwn(), link.GetCount());
+    AppendList(batch, std::span<const PlanFigures>(figures));
+    return batch;
+}
+
+/// \param batches [process] as of PackFigures
+std::vector<PlanFigures>
+MergeFigures(const std::vector<ByteBatch>& batches)
+{
+    std::vector<PlanFigures> figures;
+    for (const auto& bytes : batches)
+    {
+        BatchReader batch(bytes);
+        AddFigures(batch.TakeList<PlanFigures>(), figures);
+    }
+    return figures;
+}
+
 /// Of all processes, for process 0.
 void
 Complete(const std::vector<ByteBatch>& reports,
@@ -398,7 +421,6 @@ Complete(const std::vector<ByteBatch>& reports,
     result.summary.savedEvents = merged.statistics.savedEvents;
     result.summary.events =
         merged.events + CountBeyondSimulator(merged.statistics) + timers.count + looks;
-    SummariseExchanges(result, merged.plans);
     SummariseCodecTimes(run, result.summary);
     SummariseChoices(planned.jobs, planned.trainings, result.summary);
 }
@@ -420,11 +442,14 @@ RunDivided(const ResolvedRun& run, ProcessLink& link, Repeats repeats)
     std::vector<PartRun> runs;
     const auto reports = Gather(link, share.Simulate(result, runs));
     const auto parts = Gather(link, PackRuns(runs));
+    // The simulation is gone: what it had is used again.
+    const auto figures = Gather(link, PackFigures(result, link));
     if (link.GetOwn() != 0)
     {
         return std::nullopt;
     }
     Complete(reports, parts, run, planned, share.AreArrivalsTold(), result);
+    SummariseExchanges(result, MergeFigures(figures));
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     result.summary.wallSeconds = wall.count();
     result.summary.peakRssBytes = GetPeakRssBytes();

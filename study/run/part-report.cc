@@ -107,7 +107,6 @@ PackReport(const PartReport& report)
     {
         AppendList(batch, std::span<const WindowProtocol::UnderWay>(report.underWay[job]));
     }
-    AppendList(batch, std::span<const PlanFigures>(report.plans));
     AppendSurroundings(batch, report.surroundings);
     AppendFailures(batch, report.failures);
     AppendPlain(batch, report.end);
@@ -150,7 +149,6 @@ MergeReports(std::span<const ByteBatch> batches, RunResult& result)
             const auto changes = batch.TakeList<WindowProtocol::UnderWay>();
             ofJob.insert(ofJob.end(), changes.begin(), changes.end());
         }
-        AddFigures(batch.TakeList<PlanFigures>(), merged.plans);
         TakeSurroundings(batch, surroundings);
         failures.Take(batch);
         merged.end = std::max<Time>(merged.end, TimeStep(batch.Take<int64_t>()));

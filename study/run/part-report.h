@@ -6,7 +6,6 @@
 #include "ns3/part-failures.h"
 #include "ns3/part-records.h"
 #include "ns3/part-surroundings.h"
-#include "ns3/plan-figures.h"
 #include "ns3/run-result.h"
 #include "ns3/transport.h"
 #include "ns3/window-protocol.h"
@@ -32,7 +31,6 @@ struct PartReport
     std::vector<WindowProtocol::SharedEvent> sharedEvents;       //!< that it had, ascending
     std::vector<std::vector<WindowProtocol::UnderWay>> underWay; //!< [job] transfers that are timed
     std::vector<std::vector<uint64_t>> endOrders;                //!< [job] see WindowProtocol
-    std::vector<PlanFigures> plans;                              //!< those that it counts
     PartSurroundings surroundings;
     std::vector<PartFailure> failures; //!< of its jobs that are not finished
     int64_t end;                       //!< when the last thing happened, in time steps
@@ -50,7 +48,6 @@ struct MergedReport
     TransportStatistics statistics;
     AggregationStatistics aggregation;
     uint64_t events{0};
-    std::vector<PlanFigures> plans;
     std::optional<ExchangeFailure> failure; //!< the first one, of jobs that have failed if any has
     Time end;                               //!< when the last thing happened
     bool isStopped{false};                  //!< then, as no job was left to go on with

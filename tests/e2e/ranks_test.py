@@ -219,8 +219,9 @@ def test_processes_without_shared_memory_talk_by_messages_alone(program, tmp_pat
     assert files_of(tmp_path / "r3") == files_of(tmp_path / "r1")
 
 
-def test_no_skip_reaches_the_processes(program, tmp_path, monkeypatch):
-    # Files are the same either way, so what mpirun is called with is looked at.
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """A file with what mpirun is called with, a line each."""
     calls = tmp_path / "calls"
     stand_in = tmp_path / "bin" / "mpirun"
     stand_in.parent.mkdir()
@@ -228,6 +229,30 @@ def test_no_skip_reaches_the_processes(program, tmp_path, monkeypatch):
     stand_in.write_text(f'#!/bin/sh\necho "$@" >>"{calls}"\nexec "{real}" "$@"\n')
     stand_in.chmod(0o755)
     monkeypatch.setenv("PATH", f"{stand_in.parent}:{os.environ['PATH']}")
+    return calls
+
+
+def test_networks_are_looked_for_only_where_mpi_is_told_of_any(
+    program, tmp_path, monkeypatch, calls
+):
+    for name in [name for name in os.environ if name.startswith(("OMPI_MCA_", "SLURM_", "PBS_"))]:
+        monkeypatch.delenv(name)
+    file = write(tmp_path)
+    for number, variable in enumerate((None, "OMPI_MCA_btl_base_verbose", "SLURM_CPUS_ON_NODE")):
+        with monkeypatch.context() as changed:
+            if variable:
+                changed.setenv(variable, "0")
+            done = program("run", file, f"--out=r{number}", "--ranks=2")
+        assert done.returncode == 0, done.stderr
+    assert ["--mca pml ob1" in call for call in calls.read_text().splitlines()] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_no_skip_reaches_the_processes(program, tmp_path, calls):
+    # Files are the same either way, so what mpirun is called with is looked at.
     file = write(tmp_path)
     for option in ([], ["--no-skip"]):
         done = program("run", file, f"--out=r{len(option)}", "--ranks=2", *option)

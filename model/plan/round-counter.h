@@ -41,11 +41,11 @@ class RoundCounter
   private:
     static constexpr uint32_t PAGE_SIZE = 4096;
 
-    /// Of an operation, as far as it is known of a plan in order.
+    /// What is kept of an operation; of plans in order the first alone.
     enum State : uint8_t
     {
         DEPTH,     //!< transfers on the longest path to it, of those passed
-        WAITS_FOR, //!< operations before it that were not passed; in order nobody asks
+        WAITS_FOR, //!< operations before it that were not passed
         STATES
     };
 

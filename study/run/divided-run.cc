@@ -368,29 +368,6 @@ PlanApart(const ResolvedRun& run)
     return TranslatePlanningErrors([&run] { return PlanRun(run); });
 }
 
-/// Of the plans, those that this process counts.
-ByteBatch
-PackFigures(const RunResult& result, const ProcessLink& link)
-{
-    ByteBatch batch;
-    const auto figures = CountPlans(result, link.GetOwn(), link.GetCount());
-    AppendList(batch, std::span<const PlanFigures>(figures));
-    return batch;
-}
-
-/// \param batches [process] as of PackFigures
-std::vector<PlanFigures>
-MergeFigures(const std::vector<ByteBatch>& batches)
-{
-    std::vector<PlanFigures> figures;
-    for (const auto& bytes : batches)
-    {
-        BatchReader batch(bytes);
-        AddFigures(batch.TakeList<PlanFigures>(), figures);
-    }
-    return figures;
-}
-
 /// Of all processes, for process 0.
 void
 Complete(const std::vector<ByteBatch>& reports,
@@ -443,7 +420,8 @@ RunDivided(const ResolvedRun& run, ProcessLink& link, Repeats repeats)
     const auto reports = Gather(link, share.Simulate(result, runs));
     const auto parts = Gather(link, PackRuns(runs));
     // The simulation is gone: what it had is used again.
-    const auto figures = Gather(link, PackFigures(result, link));
+    const auto counted = CountPlans(result, link.GetOwn(), link.GetCount());
+    const auto figures = Gather(link, PackFigures(counted));
     if (link.GetOwn() != 0)
     {
         return std::nullopt;

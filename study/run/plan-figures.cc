@@ -54,16 +54,31 @@ CountPlans(const RunResult& result, uint32_t own, uint32_t processes)
     return figures;
 }
 
-void
-AddFigures(std::span<const PlanFigures> counted, std::vector<PlanFigures>& figures)
+ByteBatch
+PackFigures(std::span<const PlanFigures> figures)
 {
-    figures.resize(counted.size());
-    for (size_t i = 0; i < counted.size(); ++i)
+    ByteBatch batch;
+    AppendList(batch, figures);
+    return batch;
+}
+
+std::vector<PlanFigures>
+MergeFigures(std::span<const ByteBatch> batches)
+{
+    std::vector<PlanFigures> figures;
+    for (const auto& bytes : batches)
     {
-        figures[i].crossRackBytes += counted[i].crossRackBytes;
-        figures[i].peakReceivedBytes += counted[i].peakReceivedBytes;
-        figures[i].longestChain += counted[i].longestChain;
+        BatchReader batch(bytes);
+        const auto counted = batch.TakeList<PlanFigures>();
+        figures.resize(counted.size());
+        for (size_t i = 0; i < counted.size(); ++i)
+        {
+            figures[i].crossRackBytes += counted[i].crossRackBytes;
+            figures[i].peakReceivedBytes += counted[i].peakReceivedBytes;
+            figures[i].longestChain += counted[i].longestChain;
+        }
     }
+    return figures;
 }
 
 } // namespace ns3::gradsync

@@ -2,6 +2,7 @@
 #ifndef GRADSYNC_PLAN_FIGURES_H
 #define GRADSYNC_PLAN_FIGURES_H
 
+#include "ns3/byte-batch.h"
 #include "ns3/run-result.h"
 
 #include <cstdint>
@@ -28,8 +29,11 @@ std::vector<PlanFigures> CountPlans(const RunResult& result,
                                     uint32_t own = 0,
                                     uint32_t processes = 1);
 
-/// Adds what one process has counted to what those before it have. \param figures as many, or none
-void AddFigures(std::span<const PlanFigures> counted, std::vector<PlanFigures>& figures);
+/// What one process has counted, for process 0.
+ByteBatch PackFigures(std::span<const PlanFigures> figures);
+
+/// What all have counted together. \param batches [process] as of PackFigures
+std::vector<PlanFigures> MergeFigures(std::span<const ByteBatch> batches);
 
 } // namespace ns3::gradsync
 

@@ -42,11 +42,12 @@ TEST(DividedRunsTest, ProcessesCountPlansTogether)
         const auto result = RunScenario(ResolveText(MakeRacks(scheme, R"("iterations": 1)")));
         for (uint32_t processes = 1; processes <= 3; ++processes)
         {
-            std::vector<PlanFigures> figures;
+            std::vector<ByteBatch> batches;
             for (uint32_t own = 0; own < processes; ++own)
             {
-                AddFigures(CountPlans(result, own, processes), figures);
+                batches.push_back(PackFigures(CountPlans(result, own, processes)));
             }
+            const auto figures = MergeFigures(batches);
             ASSERT_EQ(figures.size(), 1);
             EXPECT_EQ(figures[0].longestChain, rounds) << scheme;
             EXPECT_EQ(figures[0].peakReceivedBytes, peak) << scheme;

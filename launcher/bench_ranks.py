@@ -117,7 +117,7 @@ def line(found: dict) -> str:
     """A row of the table."""
     one, several = found["one_s"], found["several_s"]
     return (
-        f"{found['scheme']:<5} {found['hosts']:>5} {found['events']:>12,}"
+        f"{found['scheme']:<6} {found['hosts']:>5} {found['events']:>12,}"
         f" {min(one):>8.3f} {min(several):>8.3f} {found['times_by_least']:>6.2f}"
         f" {statistics.median(one):>8.3f} {statistics.median(several):>8.3f}"
         f" {found['times_by_median']:>6.2f} {found['one_peak_rss_bytes'] / 1e6:>7.0f}"
@@ -128,9 +128,9 @@ def line(found: dict) -> str:
 def run_ranks_benchmark(ranks: int, full: bool) -> Path:
     """Measure all loads, print a table, write results/bench-ranks.json; where that is."""
     say(f"one simulation by 1 and by {ranks} processes in turn; wall seconds, MB of the first one")
-    say(f"{'':<24} {'least':>17} {'':>6} {'median':>17} {'':>6} {'peak MB':>15}")
+    say(f"{'':<25} {'least':>17} {'':>6} {'median':>17} {'':>6} {'peak MB':>15}")
     heads = f"{'one':>8} {ranks:>8} {'times':>6}"
-    say(f"{'scheme':<6}{'hosts':>5} {'events':>12} {heads} {heads} {'one':>7} {ranks:>7}")
+    say(f"{'scheme':<6} {'hosts':>5} {'events':>12} {heads} {heads} {'one':>7} {ranks:>7}")
     rows = []
     for load in LOADS:
         rows.append(measure(load, ranks, load.repeats * (3 if full else 1)))

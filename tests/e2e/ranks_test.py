@@ -235,7 +235,8 @@ def calls(tmp_path, monkeypatch):
 def test_networks_are_looked_for_only_where_mpi_is_told_of_any(
     program, tmp_path, monkeypatch, calls
 ):
-    for name in [name for name in os.environ if name.startswith(("OMPI_MCA_", "SLURM_", "PBS_"))]:
+    told = ("OMPI_MCA_", "SLURM_", "PBS_", "LSB_", "PE_HOSTFILE")
+    for name in [name for name in os.environ if name.startswith(told)]:
         monkeypatch.delenv(name)
     file = write(tmp_path)
     for number, variable in enumerate((None, "OMPI_MCA_btl_base_verbose", "SLURM_CPUS_ON_NODE")):

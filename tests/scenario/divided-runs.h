@@ -204,7 +204,8 @@ MakeRacks(const std::string& scheme, const std::string& job, const std::string& 
 }
 
 /// Schemes in whose plans ranks wait for what ends at ranks of other processes: for what they sent
-/// (multi-ring and the grids), or, by joins, for all (the others, with barriers between stages).
+/// (multi-ring and the grids), for what others do as they begin (bbtopk), or, by joins, for all
+/// (the rest, with barriers between stages).
 inline constexpr const char* WAITING_SCHEMES[] = {R"("barrier")",
                                                   R"({"kind": "barrier", "algorithm": "star"})",
                                                   R"({"kind": "barrier", "algorithm": "binomial"})",

@@ -5,7 +5,6 @@
  */
 #include "scenario/divided-runs.h"
 #include "scenario/repeated-runs.h"
-#include "support/drawn-rounds.h"
 #include "support/in-order.h"
 
 #include <fmt/format.h>
@@ -217,7 +216,7 @@ DrawHybrid(uint32_t seed)
 TEST(CollectiveRecords, RandomHybridsAreTheSameWithAndWithout)
 {
     uint32_t recording = 0;
-    constexpr auto SEEDS = tests::CountDrawn(120);
+    constexpr uint32_t SEEDS = 120;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawHybrid(seed);
@@ -268,7 +267,7 @@ DrawModel(uint32_t seed)
 TEST(CollectiveRecords, RandomModelsAreTheSameWithAndWithout)
 {
     uint32_t recording = 0;
-    constexpr auto SEEDS = tests::CountDrawn(60);
+    constexpr uint32_t SEEDS = 60;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawModel(seed);

@@ -4,7 +4,6 @@
  * with those of the same runs simulated whole.
  */
 #include "scenario/repeated-runs.h"
-#include "support/drawn-rounds.h"
 #include "support/in-order.h"
 
 #include <fmt/format.h>
@@ -187,7 +186,7 @@ DrawIterations(uint32_t seed)
 TEST(IterationSkip, RandomScenariosAreTheSameWithAndWithout)
 {
     uint32_t skipping = 0;
-    constexpr auto SEEDS = tests::CountDrawn(150);
+    constexpr uint32_t SEEDS = 150;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawIterations(seed);
@@ -228,7 +227,7 @@ DrawCongestion(uint32_t seed)
 
 TEST(IterationSkip, WhatFlowsRememberOfCongestionIsCompared)
 {
-    constexpr auto SEEDS = tests::CountDrawn(60);
+    constexpr uint32_t SEEDS = 60;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         const auto text = DrawCongestion(seed);

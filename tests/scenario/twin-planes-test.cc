@@ -5,7 +5,6 @@
  * runs simulated whole.
  */
 #include "scenario/repeated-runs.h"
-#include "support/drawn-rounds.h"
 #include "support/in-order.h"
 
 #include <fmt/format.h>
@@ -198,7 +197,7 @@ DrawRails(Draw& draw)
 TEST(TwinPlanes, RandomHybridsOnRailsAreTheSameWithAndWithout)
 {
     uint32_t standing = 0;
-    constexpr auto SEEDS = tests::CountDrawn(200);
+    constexpr uint32_t SEEDS = 200;
     for (uint32_t seed = 0; seed < SEEDS && !HasFailure(); ++seed)
     {
         Draw draw(seed);

@@ -93,10 +93,12 @@ LazySender::StartData(TimeStepCount start, TimeStepCount now)
             StartWatched(packet, start, now);
             return true;
         }
-        Start(packet, start, now);
-        if (m_buffer) // after Start: a resume that follows may come back to this port
+        const auto ingress = packet->ingressPort;
+        const auto bytes = packet->wireBytes;
+        Start(packet, start, now); // which may give it away
+        if (m_buffer)              // after Start: a resume that follows may come back to this port
         {
-            m_buffer->Release(packet->ingressPort, packet->wireBytes, start);
+            m_buffer->Release(ingress, bytes, start);
         }
         return true;
     }

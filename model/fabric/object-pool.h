@@ -4,11 +4,18 @@
 
 #include "ns3/prefetch.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace ns3::gradsync
 {
@@ -16,10 +23,9 @@ namespace ns3::gradsync
 /**
  * Plain structs that nobody uses, the last one that was given back first. Grows in blocks and
  * reuses for ever, so that neither packets nor messages cost an allocation. Peak use is peak
- * memory.
- *
- * Where they lie is kept apart from them: taking one waits for no other, which may have left the
- * cache, and one that will be taken soon is fetched.
+ * memory: where those lie that nobody uses is written into some of them, the shelves, as many on
+ * each as have room there. So taking one mostly waits for no other, which may have left the cache,
+ * and one that will be taken soon is fetched.
  */
 template <typename T>
 class ObjectPool
@@ -29,25 +35,37 @@ class ObjectPool
     ObjectPool(const ObjectPool&) = delete;
     ObjectPool& operator=(const ObjectPool&) = delete;
 
-    /// An object with whatever its last user left in it.
+    /// An object with anything in it.
     T* Take()
     {
-        if (m_free.empty())
+        if (!m_shelf)
         {
             Grow();
         }
-        auto* object = m_free.back();
-        m_free.pop_back();
-        if (m_free.size() > AHEAD)
+        if (m_onShelf == 0)
         {
-            Prefetch(m_free[m_free.size() - 1 - AHEAD]);
+            return TakeShelf();
+        }
+        auto* object = Read(m_onShelf--);
+        Permit(object);
+        if (m_onShelf >= AHEAD)
+        {
+            Prefetch(Read(m_onShelf - AHEAD)); // in the end the next shelf
         }
         return object;
     }
 
     void Give(T* object)
     {
-        m_free.push_back(object);
+        Forbid(object);
+        if (m_onShelf < ROOM)
+        {
+            Write(++m_onShelf, object);
+            return;
+        }
+        auto* below = std::exchange(m_shelf, object);
+        Write(BELOW, below);
+        m_onShelf = 0;
     }
 
     size_t GetCapacity() const
@@ -62,8 +80,62 @@ class ObjectPool
     }
 
   private:
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) >= sizeof(T*),
+                  "what lies in it is written over");
+
     static constexpr size_t BLOCK_SIZE = 256;
     static constexpr size_t AHEAD = 3; //!< that Take fetches
+    static constexpr size_t BELOW = 0; //!< the place of the next shelf, or null, on a shelf
+    static constexpr size_t ROOM = sizeof(T) / sizeof(T*) - 1; //!< places beside it, from 1 on
+
+    /// AddressSanitizer tells of whoever touches what nobody uses, but for the places on shelves.
+    static void Forbid([[maybe_unused]] void* first, [[maybe_unused]] size_t bytes = sizeof(T))
+    {
+#ifdef ASAN_POISON_MEMORY_REGION
+        ASAN_POISON_MEMORY_REGION(first, bytes);
+#endif
+    }
+
+    static void Permit([[maybe_unused]] void* first, [[maybe_unused]] size_t bytes = sizeof(T))
+    {
+#ifdef ASAN_UNPOISON_MEMORY_REGION
+        ASAN_UNPOISON_MEMORY_REGION(first, bytes);
+#endif
+    }
+
+    std::byte* GetPlace(size_t place) const
+    {
+        return reinterpret_cast<std::byte*>(m_shelf) + place * sizeof(T*);
+    }
+
+    T* Read(size_t place) const
+    {
+        T* object;
+        Permit(GetPlace(place), sizeof(T*));
+        std::memcpy(&object, GetPlace(place), sizeof(T*));
+        Forbid(GetPlace(place), sizeof(T*));
+        return object;
+    }
+
+    void Write(size_t place, T* object)
+    {
+        Permit(GetPlace(place), sizeof(T*));
+        std::memcpy(GetPlace(place), &object, sizeof(T*));
+        Forbid(GetPlace(place), sizeof(T*));
+    }
+
+    /// When nothing is left on it.
+    T* TakeShelf()
+    {
+        auto* shelf = std::exchange(m_shelf, Read(BELOW));
+        Permit(shelf);
+        m_onShelf = ROOM;
+        for (size_t i = 0; m_shelf && i <= std::min(AHEAD, ROOM); ++i)
+        {
+            Prefetch(Read(ROOM - i));
+        }
+        return shelf;
+    }
 
     void Grow()
     {
@@ -79,7 +151,8 @@ class ObjectPool
         }
     }
 
-    std::vector<T*> m_free;
+    T* m_shelf{nullptr};    //!< the upmost; all those below it are full
+    size_t m_onShelf{ROOM}; //!< how many lie on it; as on a full one when there is none
     std::vector<std::unique_ptr<T[]>> m_blocks;
     std::function<void()> m_onGrowth; //!< empty: nobody asks
 };

@@ -19,7 +19,7 @@ namespace ns3::gradsync
 class PacketPool
 {
   public:
-    /// A packet with whatever its last user left in it.
+    /// A packet with anything in it.
     FabricPacket* Take()
     {
         return m_packets.Take();

@@ -527,6 +527,7 @@ list(APPEND gradsync_headers
   model/transport/roce/droppable-packets.h
   model/transport/roce/longest-path.h
   model/transport/roce/message-series.h
+  model/transport/roce/message-shapes.h
   model/transport/roce/packet-set.h
   model/transport/roce/place-table.h
   model/transport/roce/roce-arrivals.h
@@ -1608,6 +1609,7 @@ set(gradsync_tests_of_scheme
 )
 set(gradsync_tests_of_fabric
   tests/unit/fabric/fabric-port-test.cc
+  tests/unit/fabric/object-pool-test.cc
   tests/unit/fabric/path-selector-test.cc
   tests/unit/fabric/radix-scheduler-test.cc
 )
@@ -1621,6 +1623,7 @@ set(gradsync_tests_of_transport
   tests/unit/transport/tiered-transport-test.cc
   tests/unit/transport/max-min-allocator-test.cc
   tests/unit/transport/message-series-test.cc
+  tests/unit/transport/message-shapes-test.cc
   tests/unit/transport/roce-post-test.cc
   tests/unit/transport/place-table-test.cc
   tests/unit/transport/network-part-test.cc

@@ -9,6 +9,17 @@
 namespace ns3::gradsync
 {
 
+/// What series of messages have in common that differ in their first tag and their handler: the
+/// same values for all that are alike.
+struct MessageShape
+{
+    uint64_t bytes : 48;  //!< of the short ones
+    uint64_t step : 16;   //!< that the long ones have more; 0: there are none
+    uint32_t tagStep{0};  //!< from one to the next; 0: there is one
+    uint16_t longOnes{0}; //!< a bit for each
+    uint16_t count{0};
+};
+
 /**
  * Messages in a row for one handler, in the room of one: their tags have equal steps, and they have
  * one or two sizes, as the chunks of an even cut have.
@@ -20,8 +31,7 @@ class MessageSeries
 
     /// Of no messages.
     MessageSeries()
-        : m_bytes(0),
-          m_step(0)
+        : m_shape{.bytes = 0, .step = 0}
     {
     }
 
@@ -29,15 +39,25 @@ class MessageSeries
     MessageSeries(uint64_t bytes, uint64_t tag, MessageHandler* handler)
         : m_tag(tag),
           m_handler(handler),
-          m_bytes(bytes),
-          m_step(0),
-          m_count(1)
+          m_shape{.bytes = bytes, .step = 0, .count = 1}
     {
+    }
+
+    MessageSeries(const MessageShape& shape, uint64_t tag, MessageHandler* handler)
+        : m_tag(tag),
+          m_handler(handler),
+          m_shape(shape)
+    {
+    }
+
+    const MessageShape& GetShape() const
+    {
+        return m_shape;
     }
 
     uint32_t GetCount() const
     {
-        return m_count;
+        return m_shape.count;
     }
 
     MessageHandler* GetHandler() const
@@ -54,91 +74,90 @@ class MessageSeries
     /// Of the shortest.
     uint64_t GetLeastBytes() const
     {
-        return m_bytes;
+        return m_shape.bytes;
     }
 
     /// Of the longest.
     uint64_t GetMostBytes() const
     {
-        return m_bytes + (m_longOnes != 0 ? m_step : 0);
+        return m_shape.bytes + m_shape.step;
     }
 
     uint64_t GetTag(uint32_t index) const
     {
-        return m_tag + uint64_t{index} * m_tagStep;
+        return m_tag + uint64_t{index} * m_shape.tagStep;
     }
 
     uint64_t GetBytes(uint32_t index) const
     {
-        return m_bytes + ((m_longOnes >> index & 1U) != 0 ? m_step : 0);
+        return m_shape.bytes + ((m_shape.longOnes >> index & 1U) != 0 ? m_shape.step : 0);
     }
 
     /// \return false when the message does not go on as those before it do; nothing changes then
     bool Append(uint64_t bytes, uint64_t tag, const MessageHandler* handler)
     {
-        const auto tagStep = tag - GetTag(m_count - 1U);
-        const bool goesOn = m_count == 1 ? tagStep <= UINT32_MAX : tagStep == m_tagStep;
-        if (handler != m_handler || m_count == MAX_COUNT || !goesOn || !TakeSize(bytes))
+        auto& shape = m_shape;
+        const auto tagStep = tag - GetTag(shape.count - 1U);
+        const bool goesOn = shape.count == 1 ? tagStep <= UINT32_MAX : tagStep == shape.tagStep;
+        if (handler != m_handler || shape.count == MAX_COUNT || !goesOn || !TakeSize(bytes))
         {
             return false;
         }
-        m_tagStep = static_cast<uint32_t>(tagStep);
-        ++m_count;
+        shape.tagStep = static_cast<uint32_t>(tagStep);
+        ++shape.count;
         return true;
     }
 
     /// Forgets the first ones.
     void Drop(uint32_t count)
     {
+        auto& shape = m_shape;
         m_tag = GetTag(count);
-        m_longOnes = static_cast<uint16_t>(m_longOnes >> count);
-        m_count = static_cast<uint16_t>(m_count - count);
-        if (m_longOnes == GetAll())
+        shape.longOnes = static_cast<uint16_t>(shape.longOnes >> count);
+        shape.count = static_cast<uint16_t>(shape.count - count);
+        if (shape.longOnes == GetAll())
         {
-            m_bytes = m_bytes + m_step;
-            m_longOnes = 0;
+            shape.bytes = shape.bytes + shape.step;
+            shape.longOnes = 0;
         }
+        shape.step = shape.longOnes != 0 ? shape.step : 0;
+        shape.tagStep = shape.count > 1 ? shape.tagStep : 0;
     }
 
   private:
-    friend class RoceReservation; // which packs it
-
     /// A bit for each.
     uint16_t GetAll() const
     {
-        return static_cast<uint16_t>((1U << m_count) - 1);
+        return static_cast<uint16_t>((1U << m_shape.count) - 1);
     }
 
     /// Makes it the size of the next one. \return false when that would be a third one
     bool TakeSize(uint64_t bytes)
     {
-        if (m_longOnes == 0 && bytes != m_bytes)
+        auto& shape = m_shape;
+        if (shape.longOnes == 0 && bytes != shape.bytes)
         {
-            const auto step = bytes > m_bytes ? bytes - m_bytes : m_bytes - bytes;
+            const auto step = bytes > shape.bytes ? bytes - shape.bytes : shape.bytes - bytes;
             if (step > UINT16_MAX)
             {
                 return false;
             }
-            m_longOnes = bytes > m_bytes ? 0 : GetAll();
-            m_bytes = bytes > m_bytes ? m_bytes : bytes;
-            m_step = static_cast<uint16_t>(step);
+            shape.longOnes = bytes > shape.bytes ? 0 : GetAll();
+            shape.bytes = bytes > shape.bytes ? shape.bytes : bytes;
+            shape.step = static_cast<uint16_t>(step);
         }
-        const bool isLong = bytes != m_bytes;
-        if (isLong && bytes != m_bytes + m_step)
+        const bool isLong = bytes != shape.bytes;
+        if (isLong && bytes != shape.bytes + shape.step)
         {
             return false;
         }
-        m_longOnes = static_cast<uint16_t>(m_longOnes | (isLong ? 1U << m_count : 0U));
+        shape.longOnes = static_cast<uint16_t>(shape.longOnes | (isLong ? 1U << shape.count : 0U));
         return true;
     }
 
     uint64_t m_tag{0}; //!< of the first
     MessageHandler* m_handler{nullptr};
-    uint64_t m_bytes : 48;  //!< of the short ones
-    uint64_t m_step : 16;   //!< that the long ones have more
-    uint32_t m_tagStep{0};  //!< from one to the next
-    uint16_t m_longOnes{0}; //!< a bit for each
-    uint16_t m_count{0};
+    MessageShape m_shape;
 };
 
 static_assert(sizeof(MessageSeries) == 32, "copied whole");

@@ -55,13 +55,14 @@ class PlaceTable
     /// \param number in it
     void Remove(uint32_t place, uint32_t number)
     {
-        auto slot = GetHome(place);
-        while (At(slot).number != number)
-        {
-            slot = GetNext(slot);
-        }
-        Empty(slot);
+        Empty(FindNumber(place, number));
         --m_count;
+    }
+
+    /// Gives an entry another number. \param number in it
+    void Renumber(uint32_t place, uint32_t number, uint32_t newNumber)
+    {
+        At(FindNumber(place, number)).number = newNumber;
     }
 
     /// How many there are.
@@ -157,6 +158,17 @@ class PlaceTable
     {
         auto slot = GetHome(place);
         while (At(slot).number != NONE && (At(slot).place != place || !isMeant(At(slot).number)))
+        {
+            slot = GetNext(slot);
+        }
+        return slot;
+    }
+
+    /// That of a number that is in it.
+    size_t FindNumber(uint32_t place, uint32_t number) const
+    {
+        auto slot = GetHome(place);
+        while (At(slot).number != number)
         {
             slot = GetNext(slot);
         }

@@ -104,6 +104,18 @@ RoceConnectionTable::Build(uint32_t number)
     return queuePair;
 }
 
+void
+RoceConnectionTable::AddReservation(RoceQueuePair& queuePair)
+{
+    const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
+    const auto number = m_reservations.Take() | RESERVED;
+    auto& reservation = GetReservation(number);
+    reservation.SetConnection(connection);
+    reservation.SetQueuePair(queuePair.index);
+    m_numbers.Renumber(connection.GetPlace(), queuePair.number, number);
+    queuePair.number = number;
+}
+
 RoceReservation&
 RoceConnectionTable::TakeBack(RoceQueuePair& queuePair, uint32_t sent)
 {

@@ -18,7 +18,7 @@ namespace ns3::gradsync
 
 /**
  * The open connections. Each has a number, by which it waits in its NIC's ring: that of its
- * reservation, or, if nobody made one, the index of its queue pair. Those with a reservation have a
+ * reservation, or, if it has none, the index of its queue pair. Those with a reservation have a
  * queue pair only while something is under way.
  */
 class RoceConnectionTable
@@ -60,6 +60,9 @@ class RoceConnectionTable
 
     /// Gives a connection that waits its queue pair. \returns it, its ports still unset
     RoceQueuePair& Build(uint32_t reservation);
+
+    /// Gives a connection a reservation beside its queue pair, which stands in no ring.
+    void AddReservation(RoceQueuePair& queuePair);
 
     /// Takes the queue pair from a connection that has a reservation, as Close does. \param sent
     /// packets of its first message \returns the reservation, its messages still unset

@@ -176,6 +176,7 @@ RoceNic::Add(RoceQueuePair& queuePair)
 {
     if (!queuePair.isReady)
     {
+        m_sender->AwaitTurn(queuePair, m_turns.GetSize());
         queuePair.isReady = true;
         m_turns.Push(queuePair.number);
     }

@@ -2,7 +2,6 @@
 #ifndef GRADSYNC_ROCE_RESERVATION_H
 #define GRADSYNC_ROCE_RESERVATION_H
 
-#include "ns3/message-series.h"
 #include "ns3/place-table.h"
 #include "ns3/prefetch.h"
 #include "ns3/roce-handlers.h"
@@ -44,23 +43,17 @@ struct RoceConnection
  * An open connection as it waits for its turn at the NIC, with messages to send and nothing under
  * way. When the turn comes its queue pair is built; the reservation then only says which that is.
  *
- * There may be millions: all is packed into half a line of the cache, and what is too large for
- * that does not wait so.
+ * There may be millions: all is packed into 24 bytes, and what has no room there does not wait so.
  */
-class alignas(32) RoceReservation
+class RoceReservation
 {
   public:
-    static constexpr uint32_t MAX_SENT = (1U << 27) - 1;
+    static constexpr uint32_t MAX_SENT = (1U << 31) - 1;
 
     /// Whether its numbers have room.
     static bool Fits(const RoceConnection& connection)
     {
         return ((connection.src | connection.dst | connection.stream) >> NAME_BITS) == 0;
-    }
-
-    static bool Fits(const MessageSeries& series)
-    {
-        return series.m_bytes <= UINT32_MAX && series.m_step <= UINT8_MAX;
     }
 
     /// True when it has no queue pair.
@@ -114,27 +107,24 @@ class alignas(32) RoceReservation
         return m_handler;
     }
 
-    /// Only of one that waits.
-    MessageSeries GetMessages(MessageHandler* handler) const
+    /// As MessageShapes numbers it. Only of one that waits.
+    uint16_t GetShape() const
     {
-        MessageSeries series(m_bytes, m_tag, handler);
-        series.m_step = m_step;
-        series.m_tagStep = m_tagStep;
-        series.m_longOnes = m_longOnes;
-        series.m_count = static_cast<uint16_t>((m_state >> SENT_BITS & COUNT_MASK) + 1);
-        return series;
+        return m_shape;
     }
 
-    /// Only of one that waits. \param series that Fits \param handler as RoceHandlers numbers it
-    void SetMessages(const MessageSeries& series, uint32_t handler)
+    /// Of the first message. Only of one that waits.
+    uint64_t GetTag() const
     {
-        m_tag = series.m_tag;
-        m_bytes = static_cast<uint32_t>(series.m_bytes);
-        m_step = static_cast<uint8_t>(series.m_step);
-        m_tagStep = series.m_tagStep;
-        m_longOnes = series.m_longOnes;
+        return m_tag;
+    }
+
+    /// \param shape as MessageShapes numbers it \param handler as RoceHandlers numbers it
+    void SetMessages(uint16_t shape, uint64_t tag, uint32_t handler)
+    {
+        m_tag = tag;
+        m_shape = shape;
         m_handler = handler & HANDLER_MASK;
-        m_state = WAITS | (series.m_count - 1U) << SENT_BITS | GetSent();
     }
 
     uint8_t firstPsn{0}; //!< of the messages
@@ -143,26 +133,22 @@ class alignas(32) RoceReservation
     friend class RoceReservations;
     static constexpr uint32_t WAITS = 1U << 31;
     static constexpr uint32_t NAME_BITS = 20;
-    static constexpr uint32_t SENT_BITS = 27;
-    static constexpr uint32_t COUNT_MASK = MessageSeries::MAX_COUNT - 1;
     static constexpr uint32_t HANDLER_BITS = 3;
     static constexpr uint32_t HANDLER_MASK = (1U << HANDLER_BITS) - 1;
     static_assert(RoceHandlers::MAX_COUNT == HANDLER_MASK + 1);
-    static_assert(MAX_SENT >> SENT_BITS == 0 && COUNT_MASK < WAITS >> SENT_BITS);
 
-    uint8_t m_step{0}; //!< this and what follows: see MessageSeries
-    uint16_t m_longOnes{0};
-    /// A bit that says that it waits, the count of messages less 1, and how many packets are sent;
-    /// or the index of its queue pair.
+    uint16_t m_shape{0};
+    /// A bit that says that it waits, and how many packets are sent; or the index of its queue
+    /// pair.
     uint32_t m_state{WAITS};
     uint64_t m_tag{0};
-    uint32_t m_bytes{0};
-    uint32_t m_tagStep{0};
     uint64_t m_src : NAME_BITS{0};
     uint64_t m_dst : NAME_BITS{0};
     uint64_t m_stream : NAME_BITS{0};
     uint64_t m_handler : HANDLER_BITS{0};
 };
+
+static_assert(sizeof(RoceReservation) == 24, "there may be millions");
 
 /// Reservations by their numbers; those given back serve again.
 class RoceReservations

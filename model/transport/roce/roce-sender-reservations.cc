@@ -4,6 +4,8 @@
 #include "ns3/roce-mirrors.h"
 #include "ns3/roce-sender.h"
 
+#include <algorithm>
+
 namespace ns3::gradsync
 {
 
@@ -14,28 +16,37 @@ RoceSender::MayReserve(const Message& message, const RoceConnection& connection)
 {
     // There are sequence numbers for any series of such messages.
     const uint64_t most = UINT32_MAX / (2 * MessageSeries::MAX_COUNT);
-    return m_mayReserve && AreMany() && message.droppable.IsEmpty() &&
-           RoceReservation::Fits(connection) && m_flows.MayWait(connection) &&
-           message.bytes <= most * m_settings.mtuBytes &&
-           (message.bytes <= m_settings.mtuBytes || !FindNic(connection).GetTurns().IsEmpty());
+    const uint64_t leastWaiting = message.bytes <= m_settings.mtuBytes ? 0 : 1;
+    return m_mayReserve &&
+           FindNic(connection).GetTurns().GetSize() >= std::max(leastWaiting, m_keptAtNic) &&
+           message.droppable.IsEmpty() && RoceReservation::Fits(connection) &&
+           m_flows.MayWait(connection) && message.bytes <= most * m_settings.mtuBytes;
+}
+
+/// Those that wait.
+MessageSeries
+RoceSender::GetMessages(const RoceReservation& reservation) const
+{
+    const auto dst = reservation.GetConnection().dst;
+    return m_shapes.Get(reservation.GetShape(),
+                        reservation.GetTag(),
+                        m_handlers.Get(dst, reservation.GetHandler()));
 }
 
 /// Adds a message to those that wait. \return false when it does not go on as they do, with as
 /// many packets
 bool
-RoceSender::Append(RoceReservation& reservation, const Message& message, uint32_t handler) const
+RoceSender::Append(RoceReservation& reservation, const Message& message)
 {
-    auto series = reservation.GetMessages(message.handler);
+    auto series = GetMessages(reservation);
     const auto bytes = series.GetBytes(0);
     const bool isAsLong =
         bytes == message.bytes || CountPackets(bytes) == CountPackets(message.bytes);
-    if (!isAsLong || reservation.GetHandler() != handler ||
-        !series.Append(message.bytes, message.tag, message.handler) ||
-        !RoceReservation::Fits(series))
+    if (!isAsLong || !series.Append(message.bytes, message.tag, message.handler))
     {
         return false;
     }
-    reservation.SetMessages(series, handler);
+    reservation.SetMessages(m_shapes.Provide(series), series.GetTag(0), reservation.GetHandler());
     return true;
 }
 
@@ -44,9 +55,12 @@ RoceSender::Append(RoceReservation& reservation, const Message& message, uint32_
 bool
 RoceSender::Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now)
 {
-    const MessageSeries series(message.bytes, message.tag, message.handler);
+    if (!m_connections.IsAnyWaiting())
+    {
+        m_shapes.Clear();
+    }
     const auto handler = m_handlers.Provide(message.dst, message.handler);
-    if (handler == RoceHandlers::NONE || !RoceReservation::Fits(series))
+    if (handler == RoceHandlers::NONE || !m_shapes.HasRoom())
     {
         return false;
     }
@@ -60,11 +74,12 @@ RoceSender::Reserve(const RoceConnection& connection, const Message& message, Ti
     auto& reservation = m_connections.GetReservation(number);
     if (isNew)
     {
-        reservation.SetMessages(series, handler);
+        const auto shape = m_shapes.Provide({message.bytes, message.tag, message.handler});
+        reservation.SetMessages(shape, message.tag, handler);
         reservation.firstPsn = 0;
         nic.AddTurn(number);
     }
-    else if (!reservation.IsWaiting() || !Append(reservation, message, handler))
+    else if (!reservation.IsWaiting() || !Append(reservation, message))
     {
         return false; // its turn has come now, or it is no series
     }
@@ -78,8 +93,7 @@ RoceSender::Build(uint32_t number)
 {
     const auto& reservation = m_connections.GetReservation(number);
     const auto sent = reservation.GetSent();
-    const auto dst = reservation.GetConnection().dst;
-    const auto series = reservation.GetMessages(m_handlers.Get(dst, reservation.GetHandler()));
+    const auto series = GetMessages(reservation);
     auto& queuePair = m_connections.Build(number);
     ChooseFirstPorts(queuePair);
     m_flows.Open(queuePair);
@@ -111,6 +125,19 @@ RoceSender::BuildReserved()
     }
 }
 
+/// One that another process receives keeps its queue pair until all is sent: it was told of the
+/// messages as of those of one that has none else.
+void
+RoceSender::AddReservation(RoceQueuePair& queuePair)
+{
+    const RoceConnection connection{queuePair.src, queuePair.dst, queuePair.stream};
+    if (m_mayReserve && queuePair.receiving && RoceReservation::Fits(connection) &&
+        m_flows.MayWait(connection))
+    {
+        m_connections.AddReservation(queuePair);
+    }
+}
+
 /// One that sends a message in several turns comes back soon: not unless there are many.
 bool
 RoceSender::IsWorthTakingBack(const RoceQueuePair& queuePair) const
@@ -128,7 +155,7 @@ RoceSender::MayTakeBack(const RoceQueuePair& queuePair) const
     return isReserved && queuePair.isReady && queuePair.sending && IsWorthTakingBack(queuePair) &&
            every <= UINT8_MAX && queuePair.MayBeginAnew(every) && m_flows.IsFresh(queuePair) &&
            !queuePair.IsAnswerDue(every) && queuePair.CountSent() <= RoceReservation::MAX_SENT &&
-           RoceReservation::Fits(queuePair.sending->series) &&
+           m_shapes.HasRoom() &&
            m_handlers.Find(queuePair.dst, queuePair.sending->series.GetHandler()) !=
                RoceHandlers::NONE;
 }
@@ -144,7 +171,9 @@ RoceSender::TakeBack(RoceQueuePair& queuePair)
     const auto sent = queuePair.CountSent();
     m_messages.Give(messages);
     auto& reservation = m_connections.TakeBack(queuePair, sent);
-    reservation.SetMessages(series, m_handlers.Find(queuePair.dst, series.GetHandler()));
+    reservation.SetMessages(m_shapes.Provide(series),
+                            series.GetTag(0),
+                            m_handlers.Find(queuePair.dst, series.GetHandler()));
     // Receivers answer what they get twice by sequence numbers, modulo AckEvery.
     const auto every = m_settings.ackEvery;
     reservation.firstPsn =

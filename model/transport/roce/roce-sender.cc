@@ -21,9 +21,14 @@ RoceSender::Install(const Settings& settings,
     m_fabric = &fabric;
     m_topology = &topology;
     m_aggregation = aggregation;
-    m_hasChoice = std::ranges::any_of(topology.GetEndpoints(), [&topology](NodeId node) {
-        return topology.GetPorts(node).size() > 1;
-    });
+    size_t nics = 0;
+    for (const auto node : topology.GetEndpoints())
+    {
+        const auto ports = topology.GetPorts(node).size();
+        m_hasChoice = m_hasChoice || ports > 1;
+        nics += ports;
+    }
+    m_keptAtNic = settings.keptQueuePairs / std::max<size_t>(nics, 1);
 }
 
 FabricPacket*

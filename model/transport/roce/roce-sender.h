@@ -3,6 +3,7 @@
 #define GRADSYNC_ROCE_SENDER_H
 
 #include "ns3/fabric-network.h"
+#include "ns3/message-shapes.h"
 #include "ns3/network-aggregation.h"
 #include "ns3/object-pool.h"
 #include "ns3/roce-connection-table.h"
@@ -39,7 +40,7 @@ class RoceSender
         uint32_t retryLimit; //!< timeouts in a row after which a connection has failed
         RoceRecovery recovery;
         uint32_t reorderTolerance; //!< packets
-        uint32_t keptQueuePairs;   //!< so many in use may wait for their turns
+        uint32_t keptQueuePairs;   //!< so many in use may wait for their turns; see m_keptAtNic
     };
 
     /// Told of losses: source, destination, whether by a timeout.
@@ -136,6 +137,16 @@ class RoceSender
         return queuePair ? *queuePair : Build(number);
     }
 
+    /// A queue pair is to wait for a turn. \param turns of others that come before
+    void AwaitTurn(RoceQueuePair& queuePair, size_t turns)
+    {
+        if (turns >= m_keptAtNic && !RoceConnectionTable::IsReservation(queuePair.number))
+            [[unlikely]]
+        {
+            AddReservation(queuePair);
+        }
+    }
+
     /// Fetches what TakeTurn and MakeDataPacket look at.
     void PrefetchTurn(uint32_t number, uint32_t round) const;
 
@@ -209,8 +220,10 @@ class RoceSender
     void MarkDroppable(RoceQueuePair& queuePair, uint32_t firstPsn, const ByteRange& bytes);
     bool MayReserve(const Message& message, const RoceConnection& connection) const;
     bool Reserve(const RoceConnection& connection, const Message& message, TimeStepCount now);
-    bool Append(RoceReservation& reservation, const Message& message, uint32_t handler) const;
+    MessageSeries GetMessages(const RoceReservation& reservation) const;
+    bool Append(RoceReservation& reservation, const Message& message);
     RoceQueuePair& Build(uint32_t number);
+    void AddReservation(RoceQueuePair& queuePair);
     bool IsWorthTakingBack(const RoceQueuePair& queuePair) const;
     bool MayTakeBack(const RoceQueuePair& queuePair) const;
     void TakeBack(RoceQueuePair& queuePair);
@@ -242,12 +255,14 @@ class RoceSender
     RoceMirrors* m_mirrors{nullptr};
     ObjectPool<RoceMessages> m_messages;
     RoceHandlers m_handlers; //!< of what waits, or has waited
+    MessageShapes m_shapes;  //!< likewise
     uint64_t m_retransmittedPackets{0};
     uint64_t m_retransmittedBytes{0};
     uint64_t m_timerLooks{0};
     bool m_mayLose{false};
     bool m_mayReserve{true};
     bool m_hasChoice{false}; //!< an endpoint has several ports
+    uint64_t m_keptAtNic{0}; //!< behind so many at a NIC connections wait in reservations
 };
 
 } // namespace ns3::gradsync

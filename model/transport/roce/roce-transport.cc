@@ -94,9 +94,10 @@ RoceTransport::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute(
                 "KeptQueuePairs",
-                "When so many queue pairs are in use, a connection that waits for its first "
-                "turn has none until then, and one that waits in the midst of a message, "
-                "with nothing on the wire, gives it back. Saves memory; changes no result.",
+                "Each NIC has an equal share: behind so many connections that wait for a turn "
+                "there others wait without a queue pair until it comes. When so many are in use "
+                "in all, one that waits in the midst of a message, with nothing on the wire, "
+                "gives it back. Saves memory; changes no result.",
                 UintegerValue(131072),
                 MakeUintegerAccessor(&RoceTransport::m_keptQueuePairs),
                 MakeUintegerChecker<uint32_t>())

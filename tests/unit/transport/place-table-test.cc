@@ -109,6 +109,30 @@ TEST_F(PlaceTableTest, ProvidesWhatIsThereOrRoomForIt)
     EXPECT_EQ(Find(77, 5), 5U);
 }
 
+TEST_F(PlaceTableTest, ANumberIsReplacedWhereItStands)
+{
+    // Among others of equal places and neighbours; the others, and what is removed later, are found
+    // as before.
+    for (uint32_t number = 0; number < 200; ++number)
+    {
+        Insert(UINT32_MAX - number % 5, number);
+    }
+    for (uint32_t number = 0; number < 200; number += 3)
+    {
+        const auto place = m_places[number];
+        m_table.Renumber(place, number, number + 1000);
+        m_places.erase(number);
+        m_places[number + 1000] = place;
+        ASSERT_EQ(Find(place, number), PlaceTable::NONE);
+    }
+    ExpectAll();
+    while (m_places.size() > 50)
+    {
+        Remove(m_places.begin());
+    }
+    ExpectAll();
+}
+
 TEST_F(PlaceTableTest, EqualPlacesAreToldApartByWhatTheyStandFor)
 {
     // Many of one place: each is found, the others are told apart by what they stand for.

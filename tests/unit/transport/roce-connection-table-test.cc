@@ -221,6 +221,38 @@ TEST(RoceConnectionTableReservationTest, ReservationsHaveAQueuePairNowAndThenUnd
     }
 }
 
+TEST_F(RoceConnectionTableTest, AQueuePairGetsAReservationBesideIt)
+{
+    // Of 300 that have queue pairs every other one: it stays open under a new number, and can be
+    // taken back. Numbers are told apart from indices.
+    for (uint32_t i = 0; i < 300; ++i)
+    {
+        Open({i, i + 1, 0});
+    }
+    for (uint32_t i = 0; i < 300; i += 2)
+    {
+        const RoceConnection connection{i, i + 1, 0};
+        auto& queuePair = *m_table.FindQueuePair(m_table.FindNumber(connection));
+        EXPECT_FALSE(RoceConnectionTable::IsReservation(queuePair.number));
+        m_table.AddReservation(queuePair);
+        EXPECT_TRUE(RoceConnectionTable::IsReservation(queuePair.number));
+        EXPECT_EQ(m_table.FindNumber(connection), queuePair.number);
+        EXPECT_EQ(m_table.FindQueuePair(queuePair.number), &queuePair);
+        EXPECT_TRUE(m_table.GetReservation(queuePair.number).GetConnection() == connection);
+    }
+    EXPECT_EQ(GetIndices(), GetExpectedIndices());
+    EXPECT_FALSE(m_table.IsAnyWaiting());
+    for (uint32_t i = 0; i < 300; i += 2)
+    {
+        const auto number = m_table.FindNumber({i, i + 1, 0});
+        m_table.TakeBack(*m_table.FindQueuePair(number), i);
+        EXPECT_EQ(m_table.FindNumber({i, i + 1, 0}), number);
+        EXPECT_EQ(m_table.FindQueuePair(number), nullptr);
+        EXPECT_EQ(m_table.GetReservation(number).GetSent(), i);
+    }
+    EXPECT_EQ(m_table.CountUsedQueuePairs(), 150U);
+}
+
 constexpr auto ROW = PlaceTable::ROW;
 
 TEST(RoceConnectionPlace, EightDestinationsInARowStandInOneRow)

@@ -154,9 +154,9 @@ TEST_F(RoceReservationTest, OtherSizesAndHandlersHaveTheirOwnMessages)
 
 TEST_F(RoceReservationTest, WhatReservationsHaveNoRoomForArrivesToo)
 {
-    // Sizes 256 bytes apart, a stream beyond 2^20, and one handler more than can be named: each has
-    // its queue pair at once, among others of the same destination that wait. All are one packet:
-    // what waits arrives in turns, the messages of one connection in order.
+    // A stream beyond 2^20, and one handler more than can be named: each has its queue pair at
+    // once, among others of the same destination that wait. All are one packet: what waits arrives
+    // in turns, the messages of one connection in order.
     InstallStar(4);
     std::vector<CountingHandler> others(RoceHandlers::MAX_COUNT + 1);
     Send(0, 1, 4096, 1); // leaves at once; the others wait
@@ -168,7 +168,7 @@ TEST_F(RoceReservationTest, WhatReservationsHaveNoRoomForArrivesToo)
         m_transport->Send({0, 3, static_cast<uint32_t>(i), 100, 5 + i, &others[i]});
     }
     // The first of these leaves when the packet of 4096 bytes has.
-    EXPECT_EQ(m_transport->CountQueuePairs(), 4U); // of tags 1, 2 and 3, 4, and the last one
+    EXPECT_EQ(m_transport->CountQueuePairs(), 3U); // of tags 1, 4, and the last one
     Simulator::Run();
     EXPECT_EQ(m_handler.delivered, (std::map<uint64_t, int>{{1, 1}, {2, 1}, {3, 1}, {4, 1}}));
     EXPECT_LT(m_handler.deliveredAt[2], m_handler.deliveredAt[3]);
@@ -176,6 +176,58 @@ TEST_F(RoceReservationTest, WhatReservationsHaveNoRoomForArrivesToo)
     {
         EXPECT_EQ(others[i].delivered, (std::map<uint64_t, int>{{5 + i, 1}}));
     }
+}
+
+TEST_F(RoceReservationTest, MoreShapesThanCanBeNamedArriveToo)
+{
+    // Two messages of one packet on each of 80,000 connections, of sizes in 400 times 200 pairs of
+    // first and difference: 400 shapes of the first ones, and 2^16 - 1 - 400 pairs have room. The
+    // others have their queue pairs at once, as has the one that leaves.
+    constexpr uint32_t FIRSTS = 400;
+    constexpr uint32_t STREAMS = FIRSTS * 200;
+    InstallStar(2);
+    uint64_t bytes = 0;
+    for (uint32_t message = 0; message < 2; ++message)
+    {
+        for (uint32_t stream = 0; stream < STREAMS; ++stream)
+        {
+            const auto size = 1 + stream % FIRSTS + message * (1 + stream / FIRSTS);
+            m_transport->Send({0, 1, stream, size, message * STREAMS + stream, &m_handler});
+            bytes += size;
+        }
+    }
+    EXPECT_NEAR(m_transport->CountQueuePairs(), STREAMS - (65535 - FIRSTS), 1);
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered.size(), 2 * STREAMS);
+    EXPECT_THAT(m_handler.delivered, Each(Pair(::testing::_, 1)));
+    EXPECT_EQ(m_transport->GetStatistics().goodputBytes, bytes);
+    // All are forgotten when nothing waits: as many again wait as before.
+    const auto queuePairs = m_transport->CountQueuePairs();
+    m_handler.delivered.clear();
+    for (uint32_t stream = 0; stream < STREAMS; ++stream)
+    {
+        m_transport->Send({0, 1, stream, 1 + stream, stream, &m_handler});
+    }
+    Simulator::Run();
+    EXPECT_EQ(m_handler.delivered.size(), STREAMS);
+    EXPECT_EQ(m_transport->CountQueuePairs(), queuePairs);
+}
+
+TEST_F(RoceReservationTest, KeptQueuePairsAreReservedWhenTheyWaitAmongOthers)
+{
+    // 201 * 50 are kept, so 50 connections of one of 201 NICs wait with a queue pair for their
+    // first turn, behind the one that leaves at once; those behind them wait without. Who has sent
+    // goes to the end of a ring of many, and gives its queue pair back when that is answered. So
+    // the 51 serve all: of those that have had a turn no more than three have one (see above), in
+    // place of as many at the head of the ring. Did they keep theirs, there would be 54.
+    constexpr uint32_t KEPT = 50;
+    Set("KeptQueuePairs", UintegerValue(KEPT * (OTHERS + 1)));
+    InstallStar(OTHERS + 1);
+    SendToAll(1000);
+    EXPECT_EQ(m_transport->CountQueuePairs(), KEPT + 1); // one has left
+    Simulator::Run();
+    ExpectAll();
+    EXPECT_EQ(m_transport->CountQueuePairs(), KEPT + 1);
 }
 
 TEST_F(RoceReservationTest, WhatWaitsCanBeAbandoned)

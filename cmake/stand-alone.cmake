@@ -67,7 +67,7 @@ target_compile_options(gradsync-options INTERFACE -Wall -Wextra -Wpedantic -Wsha
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,15>>:-Wno-restrict>
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>>:-Wno-dangling-reference>
   $<$<BOOL:${GRADSYNC_WERROR}>:-Werror>
-  $<$<BOOL:${GRADSYNC_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=null,object-size -fno-omit-frame-pointer>
+  $<$<BOOL:${GRADSYNC_SANITIZE}>:-DGRADSYNC_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=null,object-size -fno-omit-frame-pointer>
   $<$<CXX_COMPILER_ID:GNU>:${gradsync_gcc_heap}>
   $<$<AND:$<BOOL:${GRADSYNC_SANITIZE}>,$<CXX_COMPILER_ID:Clang>>:-Wno-overlength-strings>)
 target_link_options(gradsync-options INTERFACE

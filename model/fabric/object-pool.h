@@ -13,8 +13,10 @@
 #include <utility>
 #include <vector>
 
-#if __has_include(<sanitizer/asan_interface.h>)
-#include <sanitizer/asan_interface.h>
+#ifdef GRADSYNC_SANITIZED
+// As sanitizer/asan_interface.h has them; programs that use gradsync include no such headers.
+extern "C" void __asan_poison_memory_region(const volatile void* first, size_t bytes);
+extern "C" void __asan_unpoison_memory_region(const volatile void* first, size_t bytes);
 #endif
 
 namespace ns3::gradsync
@@ -88,18 +90,18 @@ class ObjectPool
     static constexpr size_t BELOW = 0; //!< the place of the next shelf, or null, on a shelf
     static constexpr size_t ROOM = sizeof(T) / sizeof(T*) - 1; //!< places beside it, from 1 on
 
-    /// AddressSanitizer tells of whoever touches what nobody uses, but for the places on shelves.
+    /// In builds with AddressSanitizer it tells of whoever touches what nobody uses.
     static void Forbid([[maybe_unused]] void* first, [[maybe_unused]] size_t bytes = sizeof(T))
     {
-#ifdef ASAN_POISON_MEMORY_REGION
-        ASAN_POISON_MEMORY_REGION(first, bytes);
+#ifdef GRADSYNC_SANITIZED
+        __asan_poison_memory_region(first, bytes);
 #endif
     }
 
     static void Permit([[maybe_unused]] void* first, [[maybe_unused]] size_t bytes = sizeof(T))
     {
-#ifdef ASAN_UNPOISON_MEMORY_REGION
-        ASAN_UNPOISON_MEMORY_REGION(first, bytes);
+#ifdef GRADSYNC_SANITIZED
+        __asan_unpoison_memory_region(first, bytes);
 #endif
     }
 

@@ -28,7 +28,12 @@ RoceSender::Install(const Settings& settings,
         m_hasChoice = m_hasChoice || ports > 1;
         nics += ports;
     }
-    m_keptAtNic = settings.keptQueuePairs / std::max<size_t>(nics, 1);
+    // Where there are very many, each has few connections: those need not wait for memory's sake.
+    constexpr uint64_t LEAST = 16;
+    m_keptAtNic =
+        settings.keptQueuePairs == 0
+            ? 0
+            : std::max<uint64_t>(settings.keptQueuePairs / std::max<size_t>(nics, 1), LEAST);
 }
 
 FabricPacket*

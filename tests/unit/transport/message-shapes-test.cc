@@ -16,7 +16,7 @@ namespace
 using tests::MessageCollector;
 
 void
-ExpectSame(const MessageSeries& one, const MessageSeries& other)
+ExpectAlike(const MessageSeries& one, const MessageSeries& other)
 {
     ASSERT_EQ(one.GetCount(), other.GetCount());
     ASSERT_EQ(one.GetHandler(), other.GetHandler());
@@ -50,11 +50,11 @@ TEST(MessageShapes, GiveBackTheSeries)
         }
         series.Drop(static_cast<uint32_t>(random() % series.GetCount()));
         auto again = shapes.Get(shapes.Provide(series), series.GetTag(0), handler);
-        ExpectSame(series, again);
+        ExpectAlike(series, again);
         const auto next = random() % 2 == 0 ? bytes : bytes + random() % 70'000;
         const auto tag = series.GetTag(series.GetCount() - 1) + tagStep;
         ASSERT_EQ(series.Append(next, tag, handler), again.Append(next, tag, handler));
-        ExpectSame(series, again);
+        ExpectAlike(series, again);
         if (!shapes.HasRoom())
         {
             shapes.Clear();

@@ -213,6 +213,17 @@ TEST_F(RoceReservationTest, MoreShapesThanCanBeNamedArriveToo)
     EXPECT_EQ(m_transport->CountQueuePairs(), queuePairs);
 }
 
+TEST_F(RoceReservationTest, EachNicKeepsSomeQueuePairs)
+{
+    // 201 of 201 NICs would be one each: 16 wait with one, behind the one that leaves at once.
+    Set("KeptQueuePairs", UintegerValue(OTHERS + 1));
+    InstallStar(OTHERS + 1);
+    SendToAll(1000);
+    EXPECT_EQ(m_transport->CountQueuePairs(), 17U);
+    Simulator::Run();
+    ExpectAll();
+}
+
 TEST_F(RoceReservationTest, KeptQueuePairsAreReservedWhenTheyWaitAmongOthers)
 {
     // 201 * 50 are kept, so 50 connections of one of 201 NICs wait with a queue pair for their

@@ -96,9 +96,9 @@ RoceTransport::GetTypeId()
                 "KeptQueuePairs",
                 "Each NIC has an equal share, 16 at least unless this is 0: behind so many "
                 "connections that wait for a turn there others wait without a queue pair until "
-                "it comes. When so many are in use "
-                "in all, one that waits in the midst of a message, with nothing on the wire, "
-                "gives it back. Saves memory; changes no result.",
+                "it comes. When so many are in use in all, one that waits in the midst of a "
+                "message, with nothing on the wire, gives it back. Saves memory; changes no "
+                "result.",
                 UintegerValue(131072),
                 MakeUintegerAccessor(&RoceTransport::m_keptQueuePairs),
                 MakeUintegerChecker<uint32_t>())
